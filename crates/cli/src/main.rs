@@ -1,0 +1,2 @@
+//! The `hedgerow` command.
+fn main() {}

@@ -1,0 +1,246 @@
+//! Values of fixed width that lie beside the neighbours of a vertex, one per neighbour.
+
+use std::ops::Range;
+
+/// The type of the value beside each neighbour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ColumnType {
+    /// No value.
+    #[default]
+    Unit,
+    /// `u32`
+    U32,
+    /// `u64`
+    U64,
+    /// `i64`
+    I64,
+    /// `f32`
+    F32,
+    /// `f64`
+    F64,
+}
+
+impl ColumnType {
+    /// Bytes per value: 0, 4 or 8.
+    #[must_use]
+    pub const fn width(self) -> usize {
+        match self {
+            ColumnType::Unit => 0,
+            ColumnType::U32 | ColumnType::F32 => 4,
+            ColumnType::U64 | ColumnType::I64 | ColumnType::F64 => 8,
+        }
+    }
+}
+
+impl std::fmt::Display for ColumnType {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            ColumnType::Unit => "()",
+            ColumnType::U32 => "u32",
+            ColumnType::U64 => "u64",
+            ColumnType::I64 => "i64",
+            ColumnType::F32 => "f32",
+            ColumnType::F64 => "f64",
+        })
+    }
+}
+
+/// The value of one edge, as the bits of its label's [`ColumnType`].
+///
+/// Four-byte types use the low half. Made by [`Column::to_bits`], read by [`Column::from_bits`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct EdgeValue(pub u64);
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A type that can lie beside the neighbours: `()`, `u32`, `u64`, `i64`, `f32`, `f64`.
+///
+/// `()` is topology: it reads every label, whatever that label's column.
+pub trait Column:
+    Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + 'static + sealed::Sealed
+{
+    /// The column's type at run time.
+    const TYPE: ColumnType;
+
+    /// The value as stored.
+    fn to_bits(self) -> EdgeValue;
+
+    /// The value as used.
+    fn from_bits(bits: EdgeValue) -> Self;
+
+    /// The values of `column` in `range`.
+    ///
+    /// For `()` the column is not looked at. Panics if the width differs: the caller has compared
+    /// the types when it made its adjacency.
+    fn slice(column: &ValueColumn, range: Range<usize>) -> &[Self];
+}
+
+/// `length` units: the values of topology.
+#[must_use]
+pub fn unit_slice(length: usize) -> &'static [()] {
+    // An array of a type without a size takes no memory however long it is.
+    static UNITS: [(); usize::MAX] = [(); usize::MAX];
+    &UNITS[..length]
+}
+
+impl sealed::Sealed for () {}
+
+impl Column for () {
+    const TYPE: ColumnType = ColumnType::Unit;
+
+    fn to_bits(self) -> EdgeValue {
+        EdgeValue(0)
+    }
+
+    fn from_bits(_bits: EdgeValue) -> Self {}
+
+    #[inline]
+    fn slice(_column: &ValueColumn, range: Range<usize>) -> &[Self] {
+        unit_slice(range.len())
+    }
+}
+
+macro_rules! column {
+    ($type:ty, $name:ident, $variant:ident, $to:expr, $from:expr) => {
+        impl sealed::Sealed for $type {}
+
+        impl Column for $type {
+            const TYPE: ColumnType = ColumnType::$name;
+
+            #[inline]
+            fn to_bits(self) -> EdgeValue {
+                EdgeValue($to(self))
+            }
+
+            #[inline]
+            fn from_bits(bits: EdgeValue) -> Self {
+                $from(bits.0)
+            }
+
+            #[inline]
+            fn slice(column: &ValueColumn, range: Range<usize>) -> &[Self] {
+                match column {
+                    ValueColumn::$variant(values) => bytemuck::cast_slice(&values[range]),
+                    _ => panic!("a column of another width than {}", Self::TYPE),
+                }
+            }
+        }
+    };
+}
+
+column!(u32, U32, Four, |value: u32| u64::from(value), |bits: u64| bits as u32);
+column!(u64, U64, Eight, |value: u64| value, |bits: u64| bits);
+column!(i64, I64, Eight, |value: i64| value as u64, |bits: u64| bits as i64);
+column!(f32, F32, Four, |value: f32| u64::from(value.to_bits()), |bits: u64| f32::from_bits(bits as u32));
+column!(f64, F64, Eight, f64::to_bits, f64::from_bits);
+
+/// A growable column of values whose type is known at run time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ValueColumn {
+    /// No values.
+    Unit,
+    /// Values of four bytes.
+    Four(Vec<u32>),
+    /// Values of eight bytes.
+    Eight(Vec<u64>),
+}
+
+impl ValueColumn {
+    /// An empty column with room for `capacity` values of type `column`.
+    #[must_use]
+    pub fn with_capacity(column: ColumnType, capacity: usize) -> Self {
+        match column.width() {
+            0 => ValueColumn::Unit,
+            4 => ValueColumn::Four(Vec::with_capacity(capacity)),
+            _ => ValueColumn::Eight(Vec::with_capacity(capacity)),
+        }
+    }
+
+    /// Appends a value.
+    #[inline]
+    pub fn push(&mut self, value: EdgeValue) {
+        match self {
+            ValueColumn::Unit => {}
+            ValueColumn::Four(values) => values.push(value.0 as u32),
+            ValueColumn::Eight(values) => values.push(value.0),
+        }
+    }
+
+    /// Appends the values of `other`, a column of the same type, in `range`.
+    #[inline]
+    pub fn extend_from(&mut self, other: &ValueColumn, range: Range<usize>) {
+        match (self, other) {
+            (ValueColumn::Four(values), ValueColumn::Four(other)) => values.extend_from_slice(&other[range]),
+            (ValueColumn::Eight(values), ValueColumn::Eight(other)) => {
+                values.extend_from_slice(&other[range]);
+            }
+            (ValueColumn::Unit, ValueColumn::Unit) => {}
+            _ => panic!("columns of different widths"),
+        }
+    }
+
+    /// The value at `position`; for topology always the same.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, position: usize) -> EdgeValue {
+        match self {
+            ValueColumn::Unit => EdgeValue(0),
+            ValueColumn::Four(values) => EdgeValue(u64::from(values[position])),
+            ValueColumn::Eight(values) => EdgeValue(values[position]),
+        }
+    }
+
+    /// Bytes on the heap.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        match self {
+            ValueColumn::Unit => 0,
+            ValueColumn::Four(values) => values.capacity() * 4,
+            ValueColumn::Eight(values) => values.capacity() * 8,
+        }
+    }
+
+    /// Gives back the capacity that is not used.
+    pub fn shrink_to_fit(&mut self) {
+        match self {
+            ValueColumn::Unit => {}
+            ValueColumn::Four(values) => values.shrink_to_fit(),
+            ValueColumn::Eight(values) => values.shrink_to_fit(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round_trip<W: Column>(values: &[W]) {
+        let mut column = ValueColumn::with_capacity(W::TYPE, 0);
+        values.iter().for_each(|value| column.push(value.to_bits()));
+        assert_eq!(W::slice(&column, 0..values.len()), values);
+        for (position, value) in values.iter().enumerate() {
+            assert_eq!(W::from_bits(column.get(position)), *value);
+        }
+    }
+
+    #[test]
+    fn values_come_back_as_they_went_in() {
+        round_trip::<()>(&[(), ()]);
+        round_trip::<u32>(&[0, 7, u32::MAX]);
+        round_trip::<u64>(&[0, 7, u64::MAX]);
+        round_trip::<i64>(&[i64::MIN, -1, 0, i64::MAX]);
+        round_trip::<f32>(&[0.0, -1.5, f32::INFINITY]);
+        round_trip::<f64>(&[0.0, -1.5, f64::MIN_POSITIVE]);
+    }
+
+    #[test]
+    fn ranges_of_one_column_extend_another() {
+        let mut from = ValueColumn::with_capacity(ColumnType::F64, 0);
+        [1.0, 2.0, 3.0].into_iter().for_each(|value: f64| from.push(Column::to_bits(value)));
+        let mut to = ValueColumn::with_capacity(ColumnType::F64, 0);
+        to.extend_from(&from, 1..3);
+        assert_eq!(f64::slice(&to, 0..2), [2.0, 3.0]);
+    }
+}

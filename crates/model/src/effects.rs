@@ -1,0 +1,174 @@
+//! What a commit does, in terms of vertex ids: decided, sorted, ready for an engine.
+
+use crate::{Direction, EdgeValue, LabelId, Record, VertexId};
+use smallvec::SmallVec;
+
+/// The resolved changes of one commit.
+///
+/// Nothing in here is conditional, so that replaying it gives the same state on every engine.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Effects {
+    /// Changes of vertices, ascending by vertex, at most one each.
+    pub vertices: Vec<VertexEffect>,
+    /// Changes of adjacencies, ascending by label, then direction, at most one each.
+    ///
+    /// All stored directions of an edge are here: an undirected edge appears from both ends.
+    pub adjacencies: SmallVec<[AdjacencyEffects; 2]>,
+}
+
+/// The change of one vertex.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VertexEffect {
+    /// The vertex.
+    pub vertex: VertexId,
+    /// What happens to it.
+    pub change: VertexChange,
+}
+
+/// What happens to a vertex.
+#[derive(Clone, Debug, PartialEq)]
+pub enum VertexChange {
+    /// It exists from now on, with this record.
+    Put(Record),
+    /// It does not exist any more. The deletions of its edges are in the same effects.
+    Delete,
+}
+
+/// The changes of one stored adjacency.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AdjacencyEffects {
+    /// The label.
+    pub label: LabelId,
+    /// The stored direction.
+    pub direction: Direction,
+    /// Changes, ascending by owner, then neighbour, at most one each.
+    pub changes: SmallVec<[EdgeChange; 2]>,
+}
+
+/// The change of one adjacency entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EdgeChange {
+    /// The vertex whose neighbours change.
+    pub owner: VertexId,
+    /// The neighbour.
+    pub neighbour: VertexId,
+    /// The value from now on; `None` removes the neighbour.
+    pub value: Option<EdgeValue>,
+}
+
+impl EdgeChange {
+    /// What changes are sorted by.
+    #[inline]
+    #[must_use]
+    pub fn position(&self) -> (VertexId, VertexId) {
+        (self.owner, self.neighbour)
+    }
+}
+
+impl Effects {
+    /// Whether nothing changes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.vertices.is_empty() && self.adjacencies.iter().all(|effects| effects.changes.is_empty())
+    }
+
+    /// How many vertices and adjacency entries change.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.vertices.len() + self.adjacencies.iter().map(|effects| effects.changes.len()).sum::<usize>()
+    }
+
+    /// Whether the order and uniqueness that the fields promise hold. For assertions. O(n).
+    #[must_use]
+    pub fn is_sorted(&self) -> bool {
+        let vertices = self.vertices.windows(2).all(|pair| pair[0].vertex < pair[1].vertex);
+        let tables = self
+            .adjacencies
+            .windows(2)
+            .all(|pair| (pair[0].label, pair[0].direction) < (pair[1].label, pair[1].direction));
+        let changes = self
+            .adjacencies
+            .iter()
+            .all(|effects| effects.changes.windows(2).all(|pair| pair[0].position() < pair[1].position()));
+        vertices && tables && changes
+    }
+}
+
+/// What an engine found out while it prepared effects.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Per label that changed: edges that did not exist before, and edges that exist no more. Each edge once.
+    pub edges: SmallVec<[EdgeOutcome; 1]>,
+}
+
+/// How the number of edges of one label changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EdgeOutcome {
+    /// The label.
+    pub label: LabelId,
+    /// Edges that did not exist before.
+    pub added: u64,
+    /// Edges that existed and were removed.
+    pub removed: u64,
+}
+
+impl Outcome {
+    /// Counts edges of `label`. Labels are reported in ascending order.
+    pub fn count(&mut self, label: LabelId, added: u64, removed: u64) {
+        match self.edges.iter_mut().find(|outcome| outcome.label == label) {
+            Some(outcome) => {
+                outcome.added += added;
+                outcome.removed += removed;
+            }
+            None => self.edges.push(EdgeOutcome { label, added, removed }),
+        }
+    }
+
+    /// Edges added, over all labels.
+    #[must_use]
+    pub fn added(&self) -> u64 {
+        self.edges.iter().map(|outcome| outcome.added).sum()
+    }
+
+    /// Edges removed, over all labels.
+    #[must_use]
+    pub fn removed(&self) -> u64 {
+        self.edges.iter().map(|outcome| outcome.removed).sum()
+    }
+}
+
+/// How large the graph is at a timestamp.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Every vertex id in use is below this.
+    pub vertex_bound: u32,
+    /// Vertices that exist.
+    pub vertices: u64,
+    /// Edges per label, by position in the catalogue. Labels beyond the end have none.
+    pub edges: SmallVec<[u64; 2]>,
+}
+
+impl Counts {
+    /// Edges of `label`.
+    #[must_use]
+    pub fn edges_of(&self, label: LabelId) -> u64 {
+        self.edges.get(label.index()).copied().unwrap_or(0)
+    }
+
+    /// Edges of all labels.
+    #[must_use]
+    pub fn total_edges(&self) -> u64 {
+        self.edges.iter().sum()
+    }
+
+    /// Takes over what a commit changed.
+    pub fn add(&mut self, outcome: &Outcome) {
+        for change in &outcome.edges {
+            if self.edges.len() <= change.label.index() {
+                self.edges.resize(change.label.index() + 1, 0);
+            }
+            let edges = &mut self.edges[change.label.index()];
+            *edges = *edges + change.added - change.removed;
+        }
+    }
+}

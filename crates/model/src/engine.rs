@@ -1,0 +1,134 @@
+//! What a storage engine is: apply effects, give views, reclaim what nobody sees.
+
+use crate::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
+use crate::{Effects, GraphView, LockUnit, Outcome, Timestamp, VertexId};
+use rayon::ThreadPool;
+
+/// A store of versioned adjacencies.
+///
+/// An engine knows nothing of transactions, keys, logs or conflicts; those exist once, in the
+/// commit pipeline above it. It is handed proofs ([`token`](crate::token)) of what it may rely on.
+pub trait Engine: Send + Sync + 'static {
+    /// A state of the graph.
+    type View<'s>: GraphView
+    where
+        Self: 's;
+
+    /// What [`prepare`](Engine::prepare) built, not yet visible. Dropping it changes nothing.
+    type Changes<'l>: Send
+    where
+        Self: 'l;
+
+    /// The lock that covers every structure that a write at `vertex` touches.
+    ///
+    /// A commit takes its units in ascending order. O(1).
+    fn lock_unit(&self, vertex: VertexId) -> LockUnit;
+
+    /// Builds what `effects` need: memory, copies, new blocks. Shows nothing to anybody.
+    ///
+    /// The units of all changed vertices are in `locks` (checked; a miss panics, which poisons
+    /// the graph). With a pool, large effects are prepared in parallel.
+    ///
+    /// # Errors
+    /// A limit would be exceeded. Nothing has changed then.
+    fn prepare<'l>(
+        &'l self,
+        locks: &'l HeldLocks<'_>,
+        effects: &Effects,
+        pool: Option<&ThreadPool>,
+    ) -> Result<Prepared<Self::Changes<'l>>, CapacityError>;
+
+    /// Makes prepared changes part of the graph at `stamp`. Cannot fail, and is short.
+    fn apply(&self, stamp: Stamp, changes: Self::Changes<'_>);
+
+    /// The state at a registered timestamp. O(1).
+    fn view<'s>(&'s self, at: &'s Registered) -> Self::View<'s>;
+
+    /// The newest state of the locked units, for conditions and declared writes. O(1).
+    ///
+    /// Reading a vertex whose unit is not locked panics.
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Self::View<'l>;
+
+    /// Frees versions that no timestamp in `live` sees, until about `budget_bytes` are free.
+    ///
+    /// Units that are locked by somebody else are left for the next call. Cost is proportional to
+    /// what was kept for timestamps that are live no more, not to the size of the graph.
+    fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed;
+
+    /// Bytes kept for each timestamp and for no newer one, ascending by timestamp.
+    fn retained(&self) -> Vec<(Timestamp, usize)>;
+
+    /// What the engine holds. O(1).
+    fn memory(&self) -> MemoryUse;
+}
+
+/// Changes that can be applied, and what they will do to the counts.
+#[derive(Debug)]
+pub struct Prepared<C> {
+    /// What [`Engine::apply`] takes.
+    pub changes: C,
+    /// Edges added and removed.
+    pub outcome: Outcome,
+}
+
+/// How [`Engine::reclaim`] takes the locks that it needs.
+pub trait UnitLocks {
+    /// Runs `work` under the lock of `unit` if that is free; says whether it was.
+    fn try_with(&self, unit: LockUnit, work: &mut dyn FnMut(&HeldLocks<'_>)) -> bool;
+}
+
+/// What a reclamation did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reclaimed {
+    /// Versions freed.
+    pub versions: usize,
+    /// Bytes freed.
+    pub bytes: usize,
+    /// Whether dead versions are left, because the budget ended or a unit was locked.
+    pub more: bool,
+}
+
+/// What an engine holds, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemoryUse {
+    /// The newest version of everything.
+    pub live_bytes: usize,
+    /// Older versions that snapshots keep, and dead ones not yet reclaimed.
+    pub retained_bytes: usize,
+    /// Directories and other structure.
+    pub index_bytes: usize,
+}
+
+impl MemoryUse {
+    /// All of it.
+    #[must_use]
+    pub fn total_bytes(&self) -> usize {
+        self.live_bytes + self.retained_bytes + self.index_bytes
+    }
+}
+
+/// A limit of the store would be exceeded. The commit has changed nothing; the graph stays usable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CapacityError {
+    /// All vertex ids are in use.
+    #[error("all vertex ids up to {} are in use", VertexId::MAX)]
+    VertexIds,
+    /// The memory limit of the graph.
+    #[error("the commit needs {needed} bytes, the graph holds {held} of at most {limit}")]
+    Memory {
+        /// Bytes that the commit needs.
+        needed: usize,
+        /// Bytes that the engine holds.
+        held: usize,
+        /// The graph's limit.
+        limit: usize,
+    },
+    /// The neighbours of one block outgrow its 32-bit offsets.
+    #[error("the neighbours of vertices {first} to {last} are more than a block can hold")]
+    Block {
+        /// The first vertex of the block.
+        first: VertexId,
+        /// The last vertex of the block.
+        last: VertexId,
+    },
+}

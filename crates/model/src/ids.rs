@@ -1,0 +1,117 @@
+//! Identifiers: vertices, labels, commit timestamps, lock units.
+
+use bytemuck::{Pod, Zeroable};
+
+/// A vertex inside the store: a dense number from 0 to 2^32 - 2.
+///
+/// Ids are assigned in order and name array positions in kernels. Applications use keys of
+/// their own; see [`Key`](crate::Key).
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
+pub struct VertexId(u32);
+
+impl VertexId {
+    /// The largest valid id, 2^32 - 2. One above it is the largest vertex bound.
+    pub const MAX: VertexId = VertexId(u32::MAX - 1);
+
+    /// The vertex numbered `index`, which is at most [`VertexId::MAX`].
+    #[inline]
+    #[must_use]
+    pub const fn new(index: u32) -> Self {
+        debug_assert!(index < u32::MAX, "2^32 - 1 is not a vertex id");
+        VertexId(index)
+    }
+
+    /// The number as stored.
+    #[inline]
+    #[must_use]
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+
+    /// The number as an array index.
+    #[inline]
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl std::fmt::Display for VertexId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A number is beyond the vertex ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("vertex id {0} is beyond the limit of {limit}", limit = VertexId::MAX)]
+pub struct VertexIdError(pub u64);
+
+impl TryFrom<u64> for VertexId {
+    type Error = VertexIdError;
+
+    fn try_from(number: u64) -> Result<Self, VertexIdError> {
+        match u32::try_from(number) {
+            Ok(index) if index <= VertexId::MAX.0 => Ok(VertexId(index)),
+            _ => Err(VertexIdError(number)),
+        }
+    }
+}
+
+/// The number of a commit. 0 is the empty graph; the first commit is 1.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(pub u64);
+
+impl Timestamp {
+    /// The empty graph, before the first commit.
+    pub const ZERO: Timestamp = Timestamp(0);
+
+    /// The commit after this one.
+    #[inline]
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Timestamp(self.0 + 1)
+    }
+}
+
+impl std::fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A label of edges, as its position in the [`Catalogue`](crate::Catalogue).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LabelId(pub u16);
+
+impl LabelId {
+    /// The label that every graph has and that is used where none is named.
+    pub const DEFAULT: LabelId = LabelId(0);
+
+    /// The position in the catalogue.
+    #[inline]
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What one lock covers: every structure of an engine that a write at a vertex touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LockUnit(pub u32);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_end_two_below_two_to_the_32() {
+        assert_eq!(VertexId::try_from(0).unwrap().get(), 0);
+        assert_eq!(VertexId::try_from(4_294_967_294), Ok(VertexId::MAX));
+        for beyond in [4_294_967_295, 4_294_967_296, u64::MAX] {
+            assert_eq!(VertexId::try_from(beyond), Err(VertexIdError(beyond)));
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Application keys: how a user of the graph names a vertex.
+
+use std::fmt;
+
+/// What the keys of a graph are; fixed when the graph is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeyKind {
+    /// Any `u64`; a dictionary assigns dense vertex ids.
+    #[default]
+    Number,
+    /// Any string; a dictionary assigns dense vertex ids.
+    Text,
+    /// The vertex ids themselves, chosen by the application: no dictionary, at most 2^32 - 2.
+    Dense,
+}
+
+impl fmt::Display for KeyKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            KeyKind::Number => "number",
+            KeyKind::Text => "text",
+            KeyKind::Dense => "dense id",
+        })
+    }
+}
+
+/// A key, owned.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Key {
+    /// A number, or a dense id.
+    Number(u64),
+    /// A string.
+    Text(Box<str>),
+}
+
+/// A key, borrowed: what the methods of a graph take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum KeyRef<'a> {
+    /// A number, or a dense id.
+    Number(u64),
+    /// A string.
+    Text(&'a str),
+}
+
+impl Key {
+    /// The key, borrowed.
+    #[must_use]
+    pub fn as_ref(&self) -> KeyRef<'_> {
+        match self {
+            Key::Number(number) => KeyRef::Number(*number),
+            Key::Text(text) => KeyRef::Text(text),
+        }
+    }
+}
+
+impl KeyRef<'_> {
+    /// The key, owned.
+    #[must_use]
+    pub fn to_key(self) -> Key {
+        match self {
+            KeyRef::Number(number) => Key::Number(number),
+            KeyRef::Text(text) => Key::Text(text.into()),
+        }
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.as_ref().fmt(f)
+    }
+}
+
+impl fmt::Display for KeyRef<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeyRef::Number(number) => number.fmt(f),
+            KeyRef::Text(text) => text.fmt(f),
+        }
+    }
+}
+
+impl From<u64> for KeyRef<'_> {
+    fn from(number: u64) -> Self {
+        KeyRef::Number(number)
+    }
+}
+
+impl From<crate::VertexId> for KeyRef<'_> {
+    fn from(id: crate::VertexId) -> Self {
+        KeyRef::Number(u64::from(id.get()))
+    }
+}
+
+impl<'a> From<&'a str> for KeyRef<'a> {
+    fn from(text: &'a str) -> Self {
+        KeyRef::Text(text)
+    }
+}
+
+impl<'a> From<&'a String> for KeyRef<'a> {
+    fn from(text: &'a String) -> Self {
+        KeyRef::Text(text)
+    }
+}
+
+impl<'a> From<&'a Key> for KeyRef<'a> {
+    fn from(key: &'a Key) -> Self {
+        key.as_ref()
+    }
+}
+
+impl From<u64> for Key {
+    fn from(number: u64) -> Self {
+        Key::Number(number)
+    }
+}
+
+impl From<&str> for Key {
+    fn from(text: &str) -> Self {
+        Key::Text(text.into())
+    }
+}

@@ -1,0 +1,50 @@
+//! The data model of Hedgerow and the traits that hold it together.
+//!
+//! - [`ids`](VertexId): vertices, labels, timestamps and application keys;
+//! - [`Record`], [`EdgeValue`] and the schemas that say what lies on vertices and edges;
+//! - [`Operation`]: what a transaction asks for, by key; [`Effects`]: what a commit does, by id;
+//! - [`Engine`]: how effects get into a store and what nobody can see gets out of it;
+//! - [`GraphView`], [`Adjacency`], [`Cursor`]: how a state of the graph is read;
+//! - [`token`]: the proofs (a registered timestamp, held locks, a stamp) that connect the two.
+//!
+//! # The operations of the literature
+//!
+//! The common abstraction of dynamic graph storage ("Revisiting the Design of In-Memory Dynamic
+//! Graph Storage", section 3.2) names six operations. They map onto this crate one to one:
+//!
+//! | operation | here |
+//! |---|---|
+//! | InsVtx(u) | [`Operation::AddVertex`], as an effect [`VertexChange::Put`] |
+//! | update of a vertex | [`Operation::SetProperties`], as an effect [`VertexChange::Put`] |
+//! | delete of a vertex | [`Operation::DeleteVertex`], as [`VertexChange::Delete`] and an [`EdgeChange`] per incident edge |
+//! | InsEdge(u, v), its update | [`Operation::PutEdge`], as an [`EdgeChange`] with a value |
+//! | delete of an edge | [`Operation::DeleteEdge`], as an [`EdgeChange`] without a value |
+//! | SearchVtx(u) | [`GraphView::contains_vertex`] |
+//! | SearchEdge(u, v) | [`Cursor::find`] |
+//! | ScanVtx(G) | [`GraphView::scan_vertices`] |
+//! | ScanNbr(u) | [`Cursor::neighbours`]; over all of G, [`Cursor::scan`] |
+
+mod column;
+mod effects;
+mod engine;
+mod ids;
+mod key;
+mod operation;
+mod schema;
+pub mod token;
+mod topology;
+mod value;
+mod view;
+
+pub use column::{Column, ColumnType, EdgeValue, ValueColumn, unit_slice};
+pub use effects::{
+    AdjacencyEffects, Counts, EdgeChange, EdgeOutcome, Effects, Outcome, VertexChange, VertexEffect,
+};
+pub use engine::{CapacityError, Engine, MemoryUse, Prepared, Reclaimed, UnitLocks};
+pub use ids::{LabelId, LockUnit, Timestamp, VertexId, VertexIdError};
+pub use key::{Key, KeyKind, KeyRef};
+pub use operation::Operation;
+pub use schema::{Catalogue, EdgeSchema, Field, LabelSchema, RecordSchema, SchemaError};
+pub use topology::{Direction, Topology};
+pub use value::{Record, Value, ValueType};
+pub use view::{Adjacency, Cursor, GraphView, Neighbours, ReadError, ViewError};

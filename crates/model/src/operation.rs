@@ -1,0 +1,48 @@
+//! What a transaction asks for, in terms of application keys.
+
+use crate::{EdgeValue, Key, LabelId, Value};
+
+/// One request of a transaction.
+///
+/// Operations apply in the order in which they were staged. A commit decides them into
+/// [`Effects`](crate::Effects): ids assigned, conditions checked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operation {
+    /// Makes a vertex exist. Nothing changes if it does.
+    AddVertex {
+        /// The vertex.
+        key: Key,
+    },
+    /// Deletes a vertex and all its incident edges. Nothing changes if there is none.
+    DeleteVertex {
+        /// The vertex.
+        key: Key,
+    },
+    /// Sets some properties of a vertex, which is created if it does not exist.
+    SetProperties {
+        /// The vertex.
+        key: Key,
+        /// Positions in the vertex schema, and the new values.
+        properties: Vec<(usize, Value)>,
+    },
+    /// Inserts an edge or replaces its value; missing endpoints are created unless the graph is strict.
+    PutEdge {
+        /// The label.
+        label: LabelId,
+        /// Where the edge starts.
+        source: Key,
+        /// Where the edge ends.
+        destination: Key,
+        /// The value, in the bits of the label's column.
+        value: EdgeValue,
+    },
+    /// Deletes an edge. Nothing changes if there is none.
+    DeleteEdge {
+        /// The label.
+        label: LabelId,
+        /// Where the edge starts.
+        source: Key,
+        /// Where the edge ends.
+        destination: Key,
+    },
+}

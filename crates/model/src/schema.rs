@@ -1,0 +1,242 @@
+//! What lies on the edges of a label and on vertices.
+
+use crate::{ColumnType, LabelId, Record, Value, ValueType};
+
+/// A named, typed field of a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// The name, unique in its record.
+    pub name: String,
+    /// The type of every value that is not null.
+    pub value_type: ValueType,
+    /// Whether the value may be [`Value::Null`].
+    pub nullable: bool,
+}
+
+/// The fields of a record, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordSchema {
+    /// The fields.
+    pub fields: Vec<Field>,
+}
+
+/// What lies on each edge of a label.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum EdgeSchema {
+    /// Nothing: topology only.
+    #[default]
+    Topology,
+    /// One value of fixed width beside each neighbour: a weight, a time.
+    Value(ColumnType),
+    /// A record of typed fields.
+    Record(RecordSchema),
+}
+
+impl EdgeSchema {
+    /// The column that lies beside the neighbours.
+    #[must_use]
+    pub fn column(&self) -> ColumnType {
+        match self {
+            EdgeSchema::Topology | EdgeSchema::Record(_) => ColumnType::Unit,
+            EdgeSchema::Value(column) => *column,
+        }
+    }
+}
+
+/// A label and what lies on its edges.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabelSchema {
+    /// The name, unique in its graph.
+    pub name: String,
+    /// What lies on each edge.
+    pub edges: EdgeSchema,
+}
+
+/// All labels of a graph, and what lies on its vertices.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Catalogue {
+    labels: Vec<LabelSchema>,
+    vertices: RecordSchema,
+}
+
+/// A schema was declared or used wrongly.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SchemaError {
+    /// Two labels, or two fields of a record, have the same name.
+    #[error("the name {0:?} is declared twice")]
+    DuplicateName(String),
+    /// More labels than a [`LabelId`] can number.
+    #[error("a graph has at most {limit} labels", limit = u16::MAX)]
+    TooManyLabels,
+    /// No label has that name.
+    #[error("there is no label {0:?} in this graph")]
+    UnknownLabel(String),
+    /// No field has that name.
+    #[error("there is no vertex property {0:?} in this graph")]
+    UnknownField(String),
+    /// A record has too few or too many values.
+    #[error("the schema has {expected} fields, the record {found} values")]
+    FieldCount {
+        /// Fields in the schema.
+        expected: usize,
+        /// Values in the record.
+        found: usize,
+    },
+    /// A value has another type than its field.
+    #[error("field {field:?} is declared {expected:?}, not {found:?}")]
+    FieldType {
+        /// The field.
+        field: String,
+        /// Its declared type.
+        expected: ValueType,
+        /// The type of the value; `None` is null.
+        found: Option<ValueType>,
+    },
+}
+
+impl RecordSchema {
+    /// Whether `record` fits: one value per field, each of the field's type.
+    ///
+    /// # Errors
+    /// The first value that does not fit.
+    pub fn check(&self, record: &Record) -> Result<(), SchemaError> {
+        let values = record.values();
+        if values.len() != self.fields.len() {
+            let (expected, found) = (self.fields.len(), values.len());
+            return Err(SchemaError::FieldCount { expected, found });
+        }
+        self.fields.iter().zip(values).try_for_each(|(field, value)| field.check(value))
+    }
+
+    /// The position of the field called `name`.
+    ///
+    /// # Errors
+    /// [`SchemaError::UnknownField`] if there is none.
+    pub fn position(&self, name: &str) -> Result<usize, SchemaError> {
+        let named = |field: &Field| field.name == name;
+        let position = self.fields.iter().position(named);
+        position.ok_or_else(|| SchemaError::UnknownField(name.to_owned()))
+    }
+
+    /// The record of a vertex of which no field was set: null everywhere.
+    #[must_use]
+    pub fn nulls(&self) -> Record {
+        Record::new(vec![Value::Null; self.fields.len()])
+    }
+}
+
+impl Field {
+    /// Whether `value` fits this field.
+    ///
+    /// # Errors
+    /// [`SchemaError::FieldType`] if it has another type, or is null where the field is not nullable.
+    pub fn check(&self, value: &Value) -> Result<(), SchemaError> {
+        let found = value.value_type();
+        let fits = found.map_or(self.nullable, |value_type| value_type == self.value_type);
+        fits.then_some(()).ok_or_else(|| SchemaError::FieldType {
+            field: self.name.clone(),
+            expected: self.value_type,
+            found,
+        })
+    }
+}
+
+impl Catalogue {
+    /// A catalogue of these labels; the first is [`LabelId::DEFAULT`].
+    ///
+    /// Without any label there is one, called `edge`, without values.
+    ///
+    /// # Errors
+    /// Two labels or fields have one name, or there are more labels than ids.
+    pub fn new(mut labels: Vec<LabelSchema>, vertices: RecordSchema) -> Result<Self, SchemaError> {
+        if labels.is_empty() {
+            labels.push(LabelSchema { name: "edge".to_owned(), edges: EdgeSchema::Topology });
+        }
+        if labels.len() > usize::from(u16::MAX) {
+            return Err(SchemaError::TooManyLabels);
+        }
+        unique(labels.iter().map(|label| label.name.as_str()))?;
+        unique(vertices.fields.iter().map(|field| field.name.as_str()))?;
+        for label in &labels {
+            if let EdgeSchema::Record(record) = &label.edges {
+                unique(record.fields.iter().map(|field| field.name.as_str()))?;
+            }
+        }
+        Ok(Catalogue { labels, vertices })
+    }
+
+    /// The labels, in the order of their ids.
+    #[must_use]
+    pub fn labels(&self) -> &[LabelSchema] {
+        &self.labels
+    }
+
+    /// The schema of the records of vertices.
+    #[must_use]
+    pub fn vertices(&self) -> &RecordSchema {
+        &self.vertices
+    }
+
+    /// The schema of a label, if there is such a label.
+    #[must_use]
+    pub fn label(&self, label: LabelId) -> Option<&LabelSchema> {
+        self.labels.get(label.index())
+    }
+
+    /// The label called `name`.
+    ///
+    /// # Errors
+    /// [`SchemaError::UnknownLabel`] if there is none.
+    pub fn label_id(&self, name: &str) -> Result<LabelId, SchemaError> {
+        let position = self.labels.iter().position(|label| label.name == name);
+        let position = position.and_then(|position| u16::try_from(position).ok());
+        position.map(LabelId).ok_or_else(|| SchemaError::UnknownLabel(name.to_owned()))
+    }
+}
+
+impl Default for Catalogue {
+    fn default() -> Self {
+        let labels = vec![LabelSchema { name: "edge".to_owned(), edges: EdgeSchema::Topology }];
+        Catalogue { labels, vertices: RecordSchema::default() }
+    }
+}
+
+fn unique<'a>(names: impl Iterator<Item = &'a str>) -> Result<(), SchemaError> {
+    let mut seen = std::collections::HashSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(SchemaError::DuplicateName(name.to_owned()));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(name: &str, value_type: ValueType, nullable: bool) -> Field {
+        Field { name: name.to_owned(), value_type, nullable }
+    }
+
+    #[test]
+    fn a_record_fits_by_count_type_and_nullability() {
+        let fields = vec![field("age", ValueType::I64, false), field("name", ValueType::String, true)];
+        let schema = RecordSchema { fields };
+        let fits = Record::new(vec![Value::I64(3), Value::Null]);
+        assert_eq!(schema.check(&fits), Ok(()));
+        let short = Record::new(vec![Value::I64(3)]);
+        assert_eq!(schema.check(&short), Err(SchemaError::FieldCount { expected: 2, found: 1 }));
+        for wrong in [Value::Null, Value::F64(3.0)] {
+            let record = Record::new(vec![wrong, Value::Null]);
+            assert!(matches!(schema.check(&record), Err(SchemaError::FieldType { .. })));
+        }
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let label = |name: &str| LabelSchema { name: name.to_owned(), edges: EdgeSchema::Topology };
+        let twice = Catalogue::new(vec![label("a"), label("a")], RecordSchema::default());
+        assert_eq!(twice, Err(SchemaError::DuplicateName("a".to_owned())));
+    }
+}

@@ -1,0 +1,199 @@
+//! Proofs that the commit pipeline hands to engines.
+//!
+//! Engines free memory and edit blocks in place on the strength of these values, so each can only
+//! be made by `unsafe` code that has checked what it stands for. The protocol behind them is
+//! written down in `docs/concurrency.md`.
+
+use crate::{Counts, LockUnit, Timestamp};
+use std::marker::PhantomData;
+use std::ops::Range;
+
+/// The place of a commit in the order of commits, taken from the sequencer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    at: Timestamp,
+    editable_from: Timestamp,
+}
+
+impl Stamp {
+    /// A stamp.
+    ///
+    /// # Safety
+    /// `at` is used once, is larger than every earlier stamp, and whoever applies it holds the
+    /// locks of what it changes. No timestamp in `editable_from..at` is registered, and none will
+    /// be before this stamp is applied.
+    #[must_use]
+    pub unsafe fn new(at: Timestamp, editable_from: Timestamp) -> Self {
+        debug_assert!(editable_from <= at);
+        Stamp { at, editable_from }
+    }
+
+    /// The commit's timestamp.
+    #[inline]
+    #[must_use]
+    pub fn at(self) -> Timestamp {
+        self.at
+    }
+
+    /// A version born at or after this can be seen by nobody and may be edited or replaced; an
+    /// older one is kept for whoever registered a timestamp below this.
+    #[inline]
+    #[must_use]
+    pub fn editable_from(self) -> Timestamp {
+        self.editable_from
+    }
+
+    /// The newest timestamp that was registered when the stamp was taken.
+    #[inline]
+    #[must_use]
+    pub fn newest_registered(self) -> Timestamp {
+        Timestamp(self.editable_from.0.saturating_sub(1))
+    }
+}
+
+/// A timestamp that the registry keeps readable while this value lives.
+#[derive(Debug)]
+pub struct Registered {
+    at: Timestamp,
+    counts: Counts,
+}
+
+impl Registered {
+    /// A registered timestamp.
+    ///
+    /// # Safety
+    /// Until the value is dropped, `at` is among the live timestamps of every reclamation and at
+    /// or above the newest registered one of every stamp; every stamp up to `at` is applied, and
+    /// `counts` are the graph's counts at `at`.
+    #[must_use]
+    pub unsafe fn new(at: Timestamp, counts: Counts) -> Self {
+        Registered { at, counts }
+    }
+
+    /// The timestamp.
+    #[inline]
+    #[must_use]
+    pub fn at(&self) -> Timestamp {
+        self.at
+    }
+
+    /// How large the graph is at the timestamp.
+    #[inline]
+    #[must_use]
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+}
+
+/// The lock units that the current commit holds.
+#[derive(Debug)]
+pub struct HeldLocks<'l> {
+    cover: Cover<'l>,
+    counts: Counts,
+}
+
+#[derive(Debug)]
+enum Cover<'l> {
+    All(PhantomData<&'l ()>),
+    Stripes { stripes: &'l [u32], mask: u32 },
+}
+
+impl<'l> HeldLocks<'l> {
+    /// The locks of all units whose number, masked, is in `stripes`.
+    ///
+    /// # Safety
+    /// The caller holds them exclusively for `'l`. `stripes` ascends. `counts` was read after the
+    /// locks were taken.
+    #[must_use]
+    pub unsafe fn stripes(stripes: &'l [u32], mask: u32, counts: Counts) -> Self {
+        debug_assert!(stripes.is_sorted());
+        HeldLocks { cover: Cover::Stripes { stripes, mask }, counts }
+    }
+
+    /// The locks of every unit.
+    ///
+    /// # Safety
+    /// The caller holds them all exclusively for `'l`. `counts` was read after the locks were taken.
+    #[must_use]
+    pub unsafe fn all(counts: Counts) -> Self {
+        HeldLocks { cover: Cover::All(PhantomData), counts }
+    }
+
+    /// Whether the lock of `unit` is held. O(log locks).
+    #[inline]
+    #[must_use]
+    pub fn covers(&self, unit: LockUnit) -> bool {
+        match &self.cover {
+            Cover::All(_) => true,
+            Cover::Stripes { stripes, mask } => stripes.binary_search(&(unit.0 & mask)).is_ok(),
+        }
+    }
+
+    /// The graph's counts, at least as new as anything in the locked units.
+    ///
+    /// Exact if every lock is held; otherwise other commits go on elsewhere.
+    #[inline]
+    #[must_use]
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+}
+
+/// The timestamps that somebody can still read.
+#[derive(Clone, Debug)]
+pub struct LiveTimestamps(Vec<Timestamp>);
+
+impl LiveTimestamps {
+    /// The live timestamps, ascending.
+    ///
+    /// # Safety
+    /// Every registered timestamp that is below the newest stamp at the time of the call is in
+    /// `timestamps`, and no timestamp below that stamp will be registered any more.
+    #[must_use]
+    pub unsafe fn new(timestamps: Vec<Timestamp>) -> Self {
+        debug_assert!(timestamps.is_sorted());
+        LiveTimestamps(timestamps)
+    }
+
+    /// The newest live timestamp in `lifetime`: who keeps a version that lived from its start up
+    /// to, not including, its end. `None` if the version is dead. O(log n).
+    #[must_use]
+    pub fn holder(&self, lifetime: Range<Timestamp>) -> Option<Timestamp> {
+        let below_end = self.0.partition_point(|live| *live < lifetime.end);
+        let newest = *self.0[..below_end].last()?;
+        (newest >= lifetime.start).then_some(newest)
+    }
+
+    /// Whether `timestamp` is live. O(log n).
+    #[must_use]
+    pub fn contains(&self, timestamp: Timestamp) -> bool {
+        self.0.binary_search(&timestamp).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_kept_by_the_newest_timestamp_within_its_life() {
+        let timestamps = [3, 7, 9].map(Timestamp).to_vec();
+        // SAFETY: no engine is involved; the value is only asked about numbers.
+        let live = unsafe { LiveTimestamps::new(timestamps) };
+        let holder = |from, to| live.holder(Timestamp(from)..Timestamp(to));
+        assert_eq!(holder(0, 3), None);
+        assert_eq!(holder(0, 4), Some(Timestamp(3)));
+        assert_eq!(holder(3, 9), Some(Timestamp(7)));
+        assert_eq!(holder(4, 7), None);
+        assert_eq!(holder(7, 8), Some(Timestamp(7)));
+        assert_eq!(holder(10, 20), None);
+    }
+
+    #[test]
+    fn striped_locks_cover_every_unit_of_a_stripe() {
+        // SAFETY: no engine is involved; the value is only asked about numbers.
+        let locks = unsafe { HeldLocks::stripes(&[1, 5], 7, Counts::default()) };
+        let covered: Vec<u32> = (0..16).filter(|unit| locks.covers(LockUnit(*unit))).collect();
+        assert_eq!(covered, [1, 5, 9, 13]);
+    }
+}

@@ -1,0 +1,107 @@
+//! Directed and undirected graphs, and which adjacencies a store keeps for them.
+
+use crate::VertexId;
+use smallvec::SmallVec;
+
+/// The end of an edge from which an adjacency sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// From the source: the neighbours are destinations.
+    Out,
+    /// From the destination: the neighbours are sources.
+    In,
+}
+
+/// Whether edges have a direction, and from which ends they can be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Topology {
+    /// Directed; out-neighbours only.
+    #[default]
+    Directed,
+    /// Directed; out-neighbours and in-neighbours. Each edge is stored at both ends.
+    DirectedWithReverse,
+    /// Undirected: each edge is seen from both ends and counted once.
+    Undirected,
+}
+
+impl Topology {
+    /// Whether an edge is the same in both directions.
+    #[must_use]
+    pub const fn is_undirected(self) -> bool {
+        matches!(self, Topology::Undirected)
+    }
+
+    /// The stored adjacency that answers reads in `direction`; `None` if there is none.
+    #[must_use]
+    pub const fn stored(self, direction: Direction) -> Option<Direction> {
+        match (self, direction) {
+            (_, Direction::Out) | (Topology::Undirected, Direction::In) => Some(Direction::Out),
+            (Topology::DirectedWithReverse, Direction::In) => Some(Direction::In),
+            (Topology::Directed, Direction::In) => None,
+        }
+    }
+
+    /// The adjacencies that are stored.
+    #[must_use]
+    pub const fn directions(self) -> &'static [Direction] {
+        match self {
+            Topology::DirectedWithReverse => &[Direction::Out, Direction::In],
+            Topology::Directed | Topology::Undirected => &[Direction::Out],
+        }
+    }
+
+    /// The one identity of an edge: as given, or with the smaller id first in an undirected graph.
+    #[must_use]
+    pub fn canonical(self, source: VertexId, destination: VertexId) -> (VertexId, VertexId) {
+        if self.is_undirected() && destination < source {
+            (destination, source)
+        } else {
+            (source, destination)
+        }
+    }
+
+    /// The adjacency entries of an edge: the stored direction, the owner, its neighbour.
+    ///
+    /// A self loop of an undirected graph is one entry.
+    #[must_use]
+    pub fn entries(
+        self,
+        source: VertexId,
+        destination: VertexId,
+    ) -> SmallVec<[(Direction, VertexId, VertexId); 2]> {
+        let mut entries = SmallVec::new();
+        entries.push((Direction::Out, source, destination));
+        match self {
+            Topology::Directed => {}
+            Topology::DirectedWithReverse => entries.push((Direction::In, destination, source)),
+            Topology::Undirected if source == destination => {}
+            Topology::Undirected => entries.push((Direction::Out, destination, source)),
+        }
+        entries
+    }
+
+    /// Whether an entry stands for its edge where each edge is to be seen exactly once.
+    #[must_use]
+    pub fn is_canonical_entry(self, stored: Direction, owner: VertexId, neighbour: VertexId) -> bool {
+        stored == Direction::Out && (!self.is_undirected() || owner <= neighbour)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_edge_has_exactly_one_canonical_entry() {
+        let (a, b) = (VertexId::new(4), VertexId::new(9));
+        for topology in [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected] {
+            for (source, destination) in [(a, b), (b, a), (a, a)] {
+                let entries = topology.entries(source, destination);
+                let canonical = entries
+                    .iter()
+                    .filter(|(stored, owner, other)| topology.is_canonical_entry(*stored, *owner, *other));
+                assert_eq!(canonical.count(), 1, "{topology:?} {source} {destination}");
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Property values and the records made of them.
+
+use std::sync::Arc;
+
+/// The type of a property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ValueType {
+    /// True or false.
+    Bool,
+    /// A signed 64-bit integer.
+    I64,
+    /// A 64-bit float.
+    F64,
+    /// UTF-8 text.
+    String,
+    /// Any bytes.
+    Bytes,
+    /// Microseconds since 1970-01-01 UTC.
+    Timestamp,
+}
+
+/// The value of a property.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// No value.
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A signed 64-bit integer.
+    I64(i64),
+    /// A 64-bit float.
+    F64(f64),
+    /// UTF-8 text.
+    String(Arc<str>),
+    /// Any bytes.
+    Bytes(Arc<[u8]>),
+    /// Microseconds since 1970-01-01 UTC.
+    Timestamp(i64),
+}
+
+impl Value {
+    /// The type, or `None` for [`Value::Null`], which has every type.
+    #[must_use]
+    pub fn value_type(&self) -> Option<ValueType> {
+        match self {
+            Value::Null => None,
+            Value::Bool(_) => Some(ValueType::Bool),
+            Value::I64(_) => Some(ValueType::I64),
+            Value::F64(_) => Some(ValueType::F64),
+            Value::String(_) => Some(ValueType::String),
+            Value::Bytes(_) => Some(ValueType::Bytes),
+            Value::Timestamp(_) => Some(ValueType::Timestamp),
+        }
+    }
+
+    /// Bytes on the heap behind this value.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        match self {
+            Value::String(text) => text.len(),
+            Value::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        }
+    }
+}
+
+/// The properties of a vertex: one value per field of its [`RecordSchema`](crate::RecordSchema), in its order.
+///
+/// Cheap to clone; never changed in place, so that snapshots share it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Record(Option<Arc<[Value]>>);
+
+impl Record {
+    /// The record without a field.
+    pub const EMPTY: Record = Record(None);
+
+    /// A record of these values.
+    #[must_use]
+    pub fn new(values: Vec<Value>) -> Self {
+        Record((!values.is_empty()).then(|| values.into()))
+    }
+
+    /// The values, in the order of the schema's fields.
+    #[must_use]
+    pub fn values(&self) -> &[Value] {
+        self.0.as_deref().unwrap_or_default()
+    }
+
+    /// Whether there is no value at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Bytes on the heap behind this record.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        let inline = std::mem::size_of_val(self.values());
+        inline + self.values().iter().map(Value::heap_bytes).sum::<usize>()
+    }
+}

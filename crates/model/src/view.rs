@@ -1,0 +1,159 @@
+//! How a state of the graph is read: views, adjacencies, cursors.
+//!
+//! Kernels are generic over [`GraphView`] and compiled once per engine; the engine is chosen once
+//! per run, never per edge.
+
+use crate::{Column, ColumnType, Direction, LabelId, Timestamp, Topology, VertexId};
+use std::ops::{ControlFlow, Range};
+
+/// A state of the graph that does not change.
+pub trait GraphView: Sync {
+    /// How one label is read in one direction, with values of type `W`.
+    type Adjacency<'v, W: Column>: Adjacency<Value = W>
+    where
+        Self: 'v;
+
+    /// The commit whose state this is.
+    fn timestamp(&self) -> Timestamp;
+
+    /// Whether edges are directed, and which directions can be read.
+    fn topology(&self) -> Topology;
+
+    /// Every vertex id is below this. O(1).
+    fn vertex_bound(&self) -> u32;
+
+    /// How many vertices exist. O(1).
+    fn vertex_count(&self) -> u64;
+
+    /// How many edges of `label` exist; an undirected edge counts once. O(1).
+    fn edge_count(&self, label: LabelId) -> u64;
+
+    /// Whether `vertex` exists. O(1).
+    fn contains_vertex(&self, vertex: VertexId) -> bool;
+
+    /// Visits the vertices in `range` that exist, ascending.
+    fn scan_vertices(&self, range: Range<u32>, visit: impl FnMut(VertexId));
+
+    /// The adjacency of `label` in `direction`. `W = ()` is topology, whatever the label's column.
+    ///
+    /// # Errors
+    /// There is no such label, no such direction, or the column has another type.
+    fn adjacency<W: Column>(
+        &self,
+        label: LabelId,
+        direction: Direction,
+    ) -> Result<Self::Adjacency<'_, W>, ViewError>;
+}
+
+/// The neighbours of all vertices, for one label and direction.
+///
+/// # Safety
+/// Every id handed out, as an owner or as a neighbour, is below the view's `vertex_bound`: kernels
+/// may index their vertex arrays unchecked.
+pub unsafe trait Adjacency: Sync {
+    /// What lies beside each neighbour.
+    type Value: Column;
+    /// Why a read can fail; `Infallible` in memory.
+    type Error: Into<ReadError> + Send;
+    /// What reads.
+    type Cursor<'a>: Cursor<Value = Self::Value, Error = Self::Error>
+    where
+        Self: 'a;
+
+    /// Whether neighbours ascend within and across runs.
+    const SORTED: bool;
+    /// Whether a degree costs O(1); else a kernel counts once and keeps the array.
+    const DEGREE_IS_O1: bool;
+
+    /// A cursor: one per thread, two to intersect.
+    fn cursor(&self) -> Self::Cursor<'_>;
+
+    /// Cuts the vertices below the bound into at most `parts` ranges of about equal work.
+    ///
+    /// The ranges ascend, don't overlap, and cover every vertex that has neighbours.
+    fn cuts(&self, parts: usize) -> Vec<Range<u32>>;
+}
+
+/// Neighbours, and what lies beside each of them: two slices of one length.
+pub type Neighbours<'a, W> = (&'a [VertexId], &'a [W]);
+
+/// Reads neighbours. Owns its scratch space; not shared between threads.
+///
+/// A vertex that does not exist has no neighbours; ids at or above the view's bound are such.
+pub trait Cursor {
+    /// What lies beside each neighbour.
+    type Value: Column;
+    /// Why a read can fail.
+    type Error;
+
+    /// The number of neighbours of `vertex`.
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn degree(&mut self, vertex: VertexId) -> Result<usize, Self::Error>;
+
+    /// The value of the edge from `vertex` to `neighbour`, if there is one.
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<Self::Value>, Self::Error>;
+
+    /// Hands over the neighbours of `vertex` in runs that are valid inside the call.
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn neighbours<B>(
+        &mut self,
+        vertex: VertexId,
+        run: impl FnMut(&[VertexId], &[Self::Value]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Self::Error>;
+
+    /// The same for every vertex in `range` that has neighbours, ascending. A vertex may come in several runs.
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn scan<B>(
+        &mut self,
+        range: Range<u32>,
+        run: impl FnMut(VertexId, &[VertexId], &[Self::Value]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Self::Error>;
+
+    /// All neighbours of `vertex` as one slice: borrowed if they lie in one run, else copied into
+    /// the cursor's buffer.
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbours<'_, Self::Value>, Self::Error>;
+}
+
+/// An adjacency does not exist in the form that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ViewError {
+    /// There is no such label.
+    #[error("there is no label number {}", .0.0)]
+    UnknownLabel(LabelId),
+    /// The label's column has another type.
+    #[error("the edges of label number {} carry {declared}, not {asked}", label.0)]
+    WrongColumn {
+        /// The label.
+        label: LabelId,
+        /// The type that it was declared with.
+        declared: ColumnType,
+        /// The type that was asked for.
+        asked: ColumnType,
+    },
+    /// A directed graph keeps in-neighbours only if it is asked to.
+    #[error("this directed graph keeps no reverse adjacency: create it with one, or transpose a snapshot")]
+    NoReverse,
+}
+
+/// A store could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the store could not be read: {0}")]
+pub struct ReadError(pub String);
+
+impl From<std::convert::Infallible> for ReadError {
+    fn from(never: std::convert::Infallible) -> Self {
+        match never {}
+    }
+}

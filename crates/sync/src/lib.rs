@@ -1,0 +1,17 @@
+//! The one place where Hedgerow takes atomics, locks and threads from.
+//!
+//! In production these are `std`, `parking_lot` and `crossbeam-epoch`. Built with
+//! `RUSTFLAGS="--cfg hedgerow_shuttle"` the same names are those of the model checker
+//! [shuttle](https://docs.rs/shuttle), which runs a protocol under many schedules. No other crate
+//! of the workspace names `std::sync::atomic`, a mutex or an epoch; a test of the project's
+//! style holds us to that.
+
+pub mod atomic;
+pub mod epoch;
+mod mutex;
+mod raw_lock;
+pub mod thread;
+
+pub use mutex::{Condvar, Mutex, MutexGuard};
+pub use raw_lock::RawLock;
+pub use std::sync::{Arc, OnceLock, Weak};

@@ -1,0 +1,54 @@
+//! A mutex and a condition variable without lock poisoning.
+//!
+//! What a panic leaves behind is judged by the code that owns the state (a graph poisons itself),
+//! never by whoever happens to lock next.
+
+#[cfg(hedgerow_shuttle)]
+use shuttle::sync as imp;
+#[cfg(not(hedgerow_shuttle))]
+use std::sync as imp;
+use std::sync::PoisonError;
+
+pub use imp::MutexGuard;
+
+/// A mutual exclusion lock.
+#[derive(Debug, Default)]
+pub struct Mutex<T>(imp::Mutex<T>);
+
+impl<T> Mutex<T> {
+    /// A lock around `value`.
+    pub fn new(value: T) -> Self {
+        Mutex(imp::Mutex::new(value))
+    }
+
+    /// Waits for the lock and takes it.
+    pub fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The value, by exclusive borrow instead of a lock.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A condition that threads wait for with a [`Mutex`].
+#[derive(Debug, Default)]
+pub struct Condvar(imp::Condvar);
+
+impl Condvar {
+    /// A condition variable that nobody waits for.
+    pub fn new() -> Self {
+        Condvar(imp::Condvar::new())
+    }
+
+    /// Releases the lock, sleeps until notified, takes the lock again. Wakes spuriously: test the condition in a loop.
+    pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
+        self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wakes every waiting thread.
+    pub fn notify_all(&self) {
+        self.0.notify_all();
+    }
+}
