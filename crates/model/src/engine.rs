@@ -1,7 +1,7 @@
 //! What a storage engine is: apply effects, give views, reclaim what nobody sees.
 
 use crate::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
-use crate::{Effects, GraphView, LockUnit, Outcome, Timestamp, VertexId};
+use crate::{Effects, GraphView, LockUnit, Outcome, Timestamp, VertexId, VertexRecords};
 use rayon::ThreadPool;
 
 /// A store of versioned adjacencies.
@@ -10,7 +10,7 @@ use rayon::ThreadPool;
 /// commit pipeline above it. It is handed proofs ([`token`](crate::token)) of what it may rely on.
 pub trait Engine: Send + Sync + 'static {
     /// A state of the graph.
-    type View<'s>: GraphView
+    type View<'s>: GraphView + VertexRecords
     where
         Self: 's;
 
@@ -26,8 +26,7 @@ pub trait Engine: Send + Sync + 'static {
 
     /// Builds what `effects` need: memory, copies, new blocks. Shows nothing to anybody.
     ///
-    /// The units of all changed vertices are in `locks` (checked; a miss panics, which poisons
-    /// the graph). With a pool, large effects are prepared in parallel.
+    /// The units of all changed vertices are in `locks`; a miss panics. With a pool, large effects are prepared in parallel.
     ///
     /// # Errors
     /// A limit would be exceeded. Nothing has changed then.

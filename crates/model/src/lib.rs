@@ -47,4 +47,4 @@ pub use operation::Operation;
 pub use schema::{Catalogue, EdgeSchema, Field, LabelSchema, RecordSchema, SchemaError};
 pub use topology::{Direction, Topology};
 pub use value::{Record, Value, ValueType};
-pub use view::{Adjacency, Cursor, GraphView, Neighbours, ReadError, ViewError};
+pub use view::{Adjacency, Cursor, GraphView, Neighbours, ReadError, VertexRecords, ViewError};

@@ -3,7 +3,7 @@
 //! Kernels are generic over [`GraphView`] and compiled once per engine; the engine is chosen once
 //! per run, never per edge.
 
-use crate::{Column, ColumnType, Direction, LabelId, Timestamp, Topology, VertexId};
+use crate::{Column, ColumnType, Direction, LabelId, Record, Timestamp, Topology, VertexId};
 use std::ops::{ControlFlow, Range};
 
 /// A state of the graph that does not change.
@@ -43,6 +43,12 @@ pub trait GraphView: Sync {
         label: LabelId,
         direction: Direction,
     ) -> Result<Self::Adjacency<'_, W>, ViewError>;
+}
+
+/// The records of vertices, as a capability of a view.
+pub trait VertexRecords {
+    /// The record of `vertex`; `None` if it does not exist. O(1).
+    fn vertex_record(&self, vertex: VertexId) -> Option<Record>;
 }
 
 /// The neighbours of all vertices, for one label and direction.
