@@ -1,1 +1,31 @@
-//! Placeholder.
+//! Containers beside the engines, behind the same traits.
+//!
+//! [`Csr`] is the static graph: compressed sparse rows, built once, never changed. It is what the
+//! engines are measured against, what a snapshot is copied into when it is read very often, and
+//! what a kernel builds when it needs in-neighbours that a store does not keep.
+//!
+//! [`MemoryBudget`] says whether arrays over all vertices fit into memory, [`CancelToken`] stops a
+//! computation from outside, and [`map_chunks`] runs one on a pool or on the calling thread.
+//!
+//! ```
+//! use hedgerow_lab::{BuildOptions, Csr};
+//! use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, Topology, VertexId};
+//!
+//! let id = VertexId::new;
+//! let edges = [(id(0), id(1)), (id(0), id(2)), (id(2), id(0))];
+//! let graph = Csr::from_edges(3, Topology::Directed, &edges, BuildOptions::default())?;
+//!
+//! let adjacency = graph.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
+//! assert_eq!(adjacency.cursor().gather(id(0)).unwrap().0, [id(1), id(2)]);
+//! # Ok::<(), hedgerow_lab::CsrError>(())
+//! ```
+
+mod cancel;
+mod csr;
+mod memory;
+mod parallel;
+
+pub use cancel::CancelToken;
+pub use csr::{BuildOptions, Csr, CsrAdjacency, CsrCursor, CsrError};
+pub use memory::{MemoryBudget, MemoryError};
+pub use parallel::map_chunks;

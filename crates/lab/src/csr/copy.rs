@@ -1,0 +1,131 @@
+//! Copies of views, as they are and with every edge turned round.
+
+use super::build::{Buckets, Duplicates, build_bytes, rows_by_owner, rows_bytes, sort_row};
+use super::rows::{Block, Rows};
+use super::{BuildOptions, Csr, CsrError, Presence};
+use hedgerow_model::{
+    Adjacency, Column, Cursor, Direction, GraphView, LabelId, ReadError, Topology, VertexId,
+};
+use std::ops::{ControlFlow, Range};
+
+impl Csr {
+    /// A copy of one label of a view, with the values of that label: `W = ()` is topology only.
+    ///
+    /// Vertices, timestamp and topology are those of the view; a reverse adjacency is copied if the
+    /// view has one. The label of the copy is [`LabelId::DEFAULT`]. O(vertices + edges).
+    ///
+    /// # Errors
+    /// [`CsrError::View`] if the view has no such label or another type of values, [`CsrError::Read`]
+    /// if it could not be read, [`CsrError::Memory`] if the copy does not fit, [`CsrError::Cancelled`].
+    pub fn from_view<V: GraphView, W: Column>(
+        view: &V,
+        label: LabelId,
+        options: BuildOptions<'_>,
+    ) -> Result<Csr, CsrError> {
+        let (vertex_bound, topology) = (view.vertex_bound(), view.topology());
+        let adjacency = |direction: &Direction| view.adjacency::<W>(label, *direction);
+        let adjacencies = topology.directions().iter().map(adjacency).collect::<Result<Vec<_>, _>>()?;
+        // While a direction is put together, it is there twice.
+        let copies = topology.directions().len() as u64 + 1;
+        let needed = copies * rows_bytes::<W>(vertex_bound, entry_count(view, label));
+        options.memory.check(needed, vertex_bound, view.vertex_count())?;
+
+        let rows = adjacencies.iter().map(|adjacency| copy_rows(adjacency, vertex_bound, options));
+        let mut rows = rows.collect::<Result<Vec<_>, _>>()?.into_iter();
+        let out = rows.next().expect("every topology stores the out-neighbours, first");
+        Ok(Csr { topology, reverse: rows.next(), ..Csr::with_rows::<V, W>(view, label, out) })
+    }
+
+    /// The graph of one label of a view with every edge turned round, without values: the
+    /// out-neighbours of the result are the in-neighbours of the view.
+    ///
+    /// For kernels that need in-neighbours where a directed view keeps none. Vertices and timestamp
+    /// are those of the view. An undirected view is copied. O(vertices + edges).
+    ///
+    /// # Errors
+    /// As [`Csr::from_view`].
+    pub fn transposed<V: GraphView>(
+        view: &V,
+        label: LabelId,
+        options: BuildOptions<'_>,
+    ) -> Result<Csr, CsrError> {
+        if view.topology().is_undirected() {
+            return Csr::from_view::<V, ()>(view, label, options);
+        }
+        let (vertex_bound, entries) = (view.vertex_bound(), entry_count(view, label));
+        let adjacency = view.adjacency::<()>(label, Direction::Out)?;
+        options.memory.check(build_bytes::<()>(vertex_bound, entries), vertex_bound, view.vertex_count())?;
+
+        let cuts = adjacency.cuts(options.parts());
+        let turn = |range, buckets: &mut Buckets<()>| {
+            scan(&adjacency, range, |source, destinations, _| {
+                destinations.iter().for_each(|destination| buckets.push(*destination, source, ()));
+            })
+        };
+        let rows = rows_by_owner(vertex_bound, cuts, Duplicates::Keep, options, turn)?;
+        Ok(Csr { topology: Topology::Directed, ..Csr::with_rows::<V, ()>(view, label, rows) })
+    }
+
+    /// A graph with the vertices of `view` and these rows.
+    fn with_rows<V: GraphView, W: Column>(view: &V, label: LabelId, out: Rows) -> Csr {
+        Csr {
+            timestamp: view.timestamp(),
+            topology: view.topology(),
+            presence: Presence::of(view),
+            vertex_count: view.vertex_count(),
+            edge_count: view.edge_count(label),
+            column: W::TYPE,
+            out,
+            reverse: None,
+        }
+    }
+}
+
+/// The entries of one direction; for an undirected view at most.
+fn entry_count(view: &impl GraphView, label: LabelId) -> usize {
+    let ends = if view.topology().is_undirected() { 2 } else { 1 };
+    view.edge_count(label) as usize * ends
+}
+
+fn copy_rows<A: Adjacency>(
+    adjacency: &A,
+    vertex_bound: u32,
+    options: BuildOptions<'_>,
+) -> Result<Rows, CsrError> {
+    let blocks = options.map_chunks(adjacency.cuts(options.parts()), |range| {
+        if A::SORTED { copy_block(adjacency, range) } else { sort_block(adjacency, range) }
+    })?;
+    Ok(Rows::concatenate(vertex_bound, A::Value::TYPE, blocks))
+}
+
+fn copy_block<A: Adjacency>(adjacency: &A, range: Range<u32>) -> Result<Block, CsrError> {
+    let mut block = Block::new(range.clone(), A::Value::TYPE, 0);
+    scan(adjacency, range, |owner, neighbours, values| block.extend(owner, neighbours, values))?;
+    Ok(block)
+}
+
+fn sort_block<A: Adjacency>(adjacency: &A, range: Range<u32>) -> Result<Block, CsrError> {
+    let mut block = Block::new(range.clone(), A::Value::TYPE, 0);
+    let mut cursor = adjacency.cursor();
+    let mut row = Vec::new();
+    for owner in range.map(VertexId::new) {
+        let (neighbours, values) = cursor.gather(owner).map_err(Into::<ReadError>::into)?;
+        row.clear();
+        row.extend(neighbours.iter().copied().zip(values.iter().copied()));
+        sort_row(&mut row);
+        row.iter().for_each(|(neighbour, value)| block.push(owner, *neighbour, *value));
+    }
+    Ok(block)
+}
+
+fn scan<A: Adjacency>(
+    adjacency: &A,
+    range: Range<u32>,
+    mut run: impl FnMut(VertexId, &[VertexId], &[A::Value]),
+) -> Result<(), CsrError> {
+    let scanned = adjacency.cursor().scan(range, |owner, neighbours, values| {
+        run(owner, neighbours, values);
+        ControlFlow::<()>::Continue(())
+    });
+    scanned.map(|_| ()).map_err(|error| CsrError::Read(error.into()))
+}

@@ -1,0 +1,171 @@
+//! Reading the rows through the traits of the data model.
+
+use super::rows::Rows;
+use hedgerow_model::{Adjacency, Column, Cursor, Neighbours, VertexId};
+use std::convert::Infallible;
+use std::ops::{ControlFlow, Range};
+
+/// The rows of one direction.
+#[derive(Clone, Copy, Debug)]
+pub struct CsrAdjacency<'a, W> {
+    offsets: &'a [u64],
+    neighbours: &'a [VertexId],
+    values: &'a [W],
+}
+
+impl<'a, W: Column> CsrAdjacency<'a, W> {
+    pub(super) fn new(rows: &'a Rows) -> Self {
+        let values = W::slice(rows.values(), 0..rows.neighbours().len());
+        CsrAdjacency { offsets: rows.offsets(), neighbours: rows.neighbours(), values }
+    }
+
+    /// The row of `v` is at `offsets[v]..offsets[v + 1]`.
+    #[must_use]
+    pub fn offsets(&self) -> &'a [u64] {
+        self.offsets
+    }
+
+    /// The neighbours of all vertices, row after row.
+    #[must_use]
+    pub fn neighbours(&self) -> &'a [VertexId] {
+        self.neighbours
+    }
+
+    /// What lies beside the neighbours.
+    #[must_use]
+    pub fn values(&self) -> &'a [W] {
+        self.values
+    }
+
+    fn vertex_bound(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    #[inline]
+    fn row(&self, vertex: VertexId) -> Neighbours<'a, W> {
+        match self.offsets.get(vertex.index()..vertex.index() + 2) {
+            Some(ends) => self.slices(ends[0], ends[1]),
+            None => (&[], &[]),
+        }
+    }
+
+    #[inline]
+    fn slices(&self, start: u64, end: u64) -> Neighbours<'a, W> {
+        let range = start as usize..end as usize;
+        (&self.neighbours[range.clone()], &self.values[range])
+    }
+}
+
+// SAFETY: whoever builds `Rows` puts only ids below the bound into it (checked in `build`, promised
+// by the copied view's own adjacency in `copy`), and no row exists at or above the bound.
+unsafe impl<W: Column> Adjacency for CsrAdjacency<'_, W> {
+    type Value = W;
+    type Error = Infallible;
+    type Cursor<'c>
+        = CsrCursor<'c, W>
+    where
+        Self: 'c;
+
+    const SORTED: bool = true;
+    const DEGREE_IS_O1: bool = true;
+
+    fn cursor(&self) -> CsrCursor<'_, W> {
+        CsrCursor { rows: *self }
+    }
+
+    /// A vertex is as much work as a neighbour.
+    fn cuts(&self, parts: usize) -> Vec<Range<u32>> {
+        let bound = self.vertex_bound();
+        let work_before = |vertex: usize| self.offsets[vertex] + vertex as u64;
+        let (parts, total) = (parts.max(1) as u64, work_before(bound));
+        let mut cuts = Vec::new();
+        let mut start = 0;
+        for part in 1..=parts {
+            if start == bound {
+                break;
+            }
+            let target = (u128::from(total) * u128::from(part)).div_ceil(u128::from(parts)) as u64;
+            let end = first_at_least(start..bound, target, work_before);
+            if start < end {
+                cuts.push(start as u32..end as u32);
+                start = end;
+            }
+        }
+        cuts
+    }
+}
+
+/// The first vertex of `range` before which there is at least `target` work, else its end.
+fn first_at_least(range: Range<usize>, target: u64, work_before: impl Fn(usize) -> u64) -> usize {
+    let Range { mut start, mut end } = range;
+    while start < end {
+        let middle = start + (end - start) / 2;
+        if work_before(middle) < target {
+            start = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    start
+}
+
+/// Reads the rows of one direction. Every row is one run.
+#[derive(Clone, Copy, Debug)]
+pub struct CsrCursor<'a, W> {
+    rows: CsrAdjacency<'a, W>,
+}
+
+impl<W: Column> Cursor for CsrCursor<'_, W> {
+    type Value = W;
+    type Error = Infallible;
+
+    #[inline]
+    fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {
+        Ok(self.rows.row(vertex).0.len())
+    }
+
+    #[inline]
+    fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<W>, Infallible> {
+        let (neighbours, values) = self.rows.row(vertex);
+        Ok(neighbours.binary_search(&neighbour).ok().map(|position| values[position]))
+    }
+
+    #[inline]
+    fn neighbours<B>(
+        &mut self,
+        vertex: VertexId,
+        mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Infallible> {
+        let (neighbours, values) = self.rows.row(vertex);
+        if neighbours.is_empty() {
+            return Ok(ControlFlow::Continue(()));
+        }
+        Ok(run(neighbours, values))
+    }
+
+    #[inline]
+    fn scan<B>(
+        &mut self,
+        range: Range<u32>,
+        mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Infallible> {
+        let end = (range.end as usize).min(self.rows.vertex_bound());
+        let start = (range.start as usize).min(end);
+        let ends = &self.rows.offsets[start..=end];
+        for (vertex, ends) in (start as u32..).zip(ends.windows(2)) {
+            if ends[0] == ends[1] {
+                continue;
+            }
+            let (neighbours, values) = self.rows.slices(ends[0], ends[1]);
+            if let ControlFlow::Break(value) = run(VertexId::new(vertex), neighbours, values) {
+                return Ok(ControlFlow::Break(value));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    #[inline]
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbours<'_, W>, Infallible> {
+        Ok(self.rows.row(vertex))
+    }
+}

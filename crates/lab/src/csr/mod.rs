@@ -1,0 +1,173 @@
+//! The static graph in compressed sparse rows.
+
+mod build;
+mod copy;
+mod cursor;
+mod error;
+mod presence;
+mod rows;
+
+pub use cursor::{CsrAdjacency, CsrCursor};
+pub use error::CsrError;
+
+use crate::{CancelToken, MemoryBudget, map_chunks};
+use hedgerow_model::{
+    Column, ColumnType, Direction, GraphView, LabelId, Timestamp, Topology, VertexId, ViewError,
+};
+use presence::Presence;
+use rayon::ThreadPool;
+use rows::Rows;
+use std::ops::Range;
+
+/// A graph that never changes: the neighbours of all vertices in one array, ascending per vertex.
+///
+/// It has one label, [`LabelId::DEFAULT`], and at most one column of values. Where a view of a
+/// store keeps parallel edges, so does its copy.
+#[derive(Clone, Debug)]
+pub struct Csr {
+    timestamp: Timestamp,
+    topology: Topology,
+    presence: Presence,
+    vertex_count: u64,
+    edge_count: u64,
+    column: ColumnType,
+    out: Rows,
+    /// The in-neighbours of a directed graph that has them.
+    reverse: Option<Rows>,
+}
+
+/// What building a [`Csr`] may use.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BuildOptions<'a> {
+    /// The threads to build on; `None` is the calling thread.
+    pub pool: Option<&'a ThreadPool>,
+    /// Stops the build: [`CsrError::Cancelled`].
+    pub cancel: Option<&'a CancelToken>,
+    /// What may be allocated, temporary arrays included.
+    pub memory: MemoryBudget,
+}
+
+impl<'a> BuildOptions<'a> {
+    /// Builds on `pool`, within the memory that is available.
+    #[must_use]
+    pub fn on(pool: &'a ThreadPool) -> Self {
+        BuildOptions { pool: Some(pool), ..BuildOptions::default() }
+    }
+
+    /// Into how many chunks work is cut: enough to spread uneven ones, and to be cancelled soon.
+    fn parts(&self) -> usize {
+        16 * self.pool.map_or(1, ThreadPool::current_num_threads)
+    }
+
+    /// [`map_chunks`] that stops when the build is cancelled.
+    fn map_chunks<C: Send, R: Send>(
+        &self,
+        chunks: Vec<C>,
+        work: impl Fn(C) -> Result<R, CsrError> + Sync,
+    ) -> Result<Vec<R>, CsrError> {
+        map_chunks(self.pool, chunks, |chunk| match self.cancel {
+            Some(cancel) if cancel.is_cancelled() => Err(CsrError::Cancelled),
+            _ => work(chunk),
+        })
+    }
+}
+
+impl Csr {
+    /// The offsets of the rows of out-neighbours: those of `v` are at `offsets[v]..offsets[v + 1]`.
+    #[must_use]
+    pub fn offsets(&self) -> &[u64] {
+        self.out.offsets()
+    }
+
+    /// The out-neighbours of all vertices, row after row.
+    #[must_use]
+    pub fn neighbours(&self) -> &[VertexId] {
+        self.out.neighbours()
+    }
+
+    /// The type of the value beside each neighbour.
+    #[must_use]
+    pub fn column_type(&self) -> ColumnType {
+        self.column
+    }
+
+    /// Bytes on the heap.
+    #[must_use]
+    pub fn memory_bytes(&self) -> usize {
+        let reverse = self.reverse.as_ref().map_or(0, Rows::heap_bytes);
+        self.out.heap_bytes() + reverse + self.presence.heap_bytes()
+    }
+
+    /// The same graph without some vertices, whose ids stay unused. Ids that no vertex has are ignored.
+    ///
+    /// Used to build graphs with holes. O(vertices + edges).
+    ///
+    /// # Errors
+    /// [`CsrError::VertexHasEdges`] if one of them is an end of an edge.
+    pub fn without_vertices(mut self, absent: impl IntoIterator<Item = VertexId>) -> Result<Self, CsrError> {
+        let bound = self.vertex_bound();
+        for vertex in absent {
+            self.presence.remove(vertex, bound);
+        }
+        let rows = (0..bound).map(VertexId::new);
+        let owners = rows.filter(|vertex| !self.out.range(*vertex).is_empty());
+        let mut ends = owners.chain(self.out.neighbours().iter().copied());
+        if let Some(vertex) = ends.find(|vertex| !self.presence.contains(*vertex)) {
+            return Err(CsrError::VertexHasEdges(vertex));
+        }
+        self.vertex_count = self.presence.count(bound);
+        Ok(self)
+    }
+}
+
+impl GraphView for Csr {
+    type Adjacency<'v, W: Column> = CsrAdjacency<'v, W>;
+
+    fn timestamp(&self) -> Timestamp {
+        self.timestamp
+    }
+
+    fn topology(&self) -> Topology {
+        self.topology
+    }
+
+    fn vertex_bound(&self) -> u32 {
+        self.out.vertex_bound()
+    }
+
+    fn vertex_count(&self) -> u64 {
+        self.vertex_count
+    }
+
+    fn edge_count(&self, label: LabelId) -> u64 {
+        if label == LabelId::DEFAULT { self.edge_count } else { 0 }
+    }
+
+    fn contains_vertex(&self, vertex: VertexId) -> bool {
+        vertex.get() < self.vertex_bound() && self.presence.contains(vertex)
+    }
+
+    fn scan_vertices(&self, range: Range<u32>, mut visit: impl FnMut(VertexId)) {
+        let ids = range.start..range.end.min(self.vertex_bound());
+        ids.map(VertexId::new).filter(|vertex| self.presence.contains(*vertex)).for_each(&mut visit);
+    }
+
+    fn adjacency<W: Column>(
+        &self,
+        label: LabelId,
+        direction: Direction,
+    ) -> Result<CsrAdjacency<'_, W>, ViewError> {
+        if label != LabelId::DEFAULT {
+            return Err(ViewError::UnknownLabel(label));
+        }
+        if W::TYPE != ColumnType::Unit && W::TYPE != self.column {
+            return Err(ViewError::WrongColumn { label, declared: self.column, asked: W::TYPE });
+        }
+        let rows = match self.topology.stored(direction) {
+            Some(Direction::Out) => Some(&self.out),
+            Some(Direction::In) => self.reverse.as_ref(),
+            None => None,
+        };
+        rows.map(CsrAdjacency::new).ok_or(ViewError::NoReverse)
+    }
+}

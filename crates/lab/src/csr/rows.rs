@@ -1,0 +1,109 @@
+//! Compressed sparse rows, and the blocks that they are put together from.
+
+use hedgerow_model::{Column, ColumnType, ValueColumn, VertexId};
+use std::ops::Range;
+
+/// The neighbours of all vertices, ascending within each row.
+#[derive(Clone, Debug)]
+pub(super) struct Rows {
+    /// One more than there are ids; ascending; the last is the number of entries.
+    offsets: Vec<u64>,
+    neighbours: Vec<VertexId>,
+    values: ValueColumn,
+}
+
+/// The rows of the consecutive vertices from `first` on.
+pub(super) struct Block {
+    first: u32,
+    degrees: Vec<u64>,
+    neighbours: Vec<VertexId>,
+    values: ValueColumn,
+}
+
+impl Rows {
+    /// Puts blocks together that ascend and don't overlap. Vertices in no block have no neighbours.
+    pub(super) fn concatenate(vertex_bound: u32, column: ColumnType, blocks: Vec<Block>) -> Self {
+        let entries = blocks.iter().map(|block| block.neighbours.len()).sum();
+        let mut offsets = Vec::with_capacity(vertex_bound as usize + 1);
+        let mut neighbours = Vec::with_capacity(entries);
+        let mut values = ValueColumn::with_capacity(column, entries);
+        offsets.push(0);
+        let mut end = 0;
+        for block in blocks {
+            offsets.resize(block.first as usize + 1, end);
+            offsets.extend(block.degrees.iter().map(|degree| {
+                end += degree;
+                end
+            }));
+            neighbours.extend_from_slice(&block.neighbours);
+            values.extend_from(&block.values, 0..block.neighbours.len());
+        }
+        offsets.resize(vertex_bound as usize + 1, end);
+        debug_assert_eq!(end, neighbours.len() as u64, "the rows of each block are its neighbours");
+        Rows { offsets, neighbours, values }
+    }
+
+    pub(super) fn vertex_bound(&self) -> u32 {
+        (self.offsets.len() - 1) as u32
+    }
+
+    pub(super) fn offsets(&self) -> &[u64] {
+        &self.offsets
+    }
+
+    pub(super) fn neighbours(&self) -> &[VertexId] {
+        &self.neighbours
+    }
+
+    pub(super) fn values(&self) -> &ValueColumn {
+        &self.values
+    }
+
+    /// Where the row of `vertex`, which is below the bound, lies.
+    pub(super) fn range(&self, vertex: VertexId) -> Range<usize> {
+        self.offsets[vertex.index()] as usize..self.offsets[vertex.index() + 1] as usize
+    }
+
+    /// How many vertices are neighbours of themselves.
+    pub(super) fn self_loops(&self) -> u64 {
+        let vertices = (0..self.vertex_bound()).map(VertexId::new);
+        let has_loop = |vertex: &VertexId| self.neighbours[self.range(*vertex)].binary_search(vertex).is_ok();
+        vertices.filter(has_loop).count() as u64
+    }
+
+    pub(super) fn heap_bytes(&self) -> usize {
+        self.offsets.capacity() * size_of::<u64>()
+            + self.neighbours.capacity() * size_of::<VertexId>()
+            + self.values.heap_bytes()
+    }
+}
+
+impl Block {
+    /// The empty rows of the vertices in `range`.
+    pub(super) fn new(range: Range<u32>, column: ColumnType, capacity: usize) -> Self {
+        Block {
+            first: range.start,
+            degrees: vec![0; range.len()],
+            neighbours: Vec::with_capacity(capacity),
+            values: ValueColumn::with_capacity(column, capacity),
+        }
+    }
+
+    /// Appends neighbours to the row of `owner`. Owners come in ascending order.
+    #[inline]
+    pub(super) fn extend<W: Column>(&mut self, owner: VertexId, neighbours: &[VertexId], values: &[W]) {
+        self.degrees[(owner.get() - self.first) as usize] += neighbours.len() as u64;
+        self.neighbours.extend_from_slice(neighbours);
+        if W::TYPE != ColumnType::Unit {
+            values.iter().for_each(|value| self.values.push(value.to_bits()));
+        }
+    }
+
+    /// Appends one neighbour to the row of `owner`. Owners come in ascending order.
+    #[inline]
+    pub(super) fn push<W: Column>(&mut self, owner: VertexId, neighbour: VertexId, value: W) {
+        self.degrees[(owner.get() - self.first) as usize] += 1;
+        self.neighbours.push(neighbour);
+        self.values.push(value.to_bits());
+    }
+}

@@ -1,0 +1,149 @@
+//! Whether the arrays of a whole-graph computation fit into memory.
+
+use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
+
+/// How much memory one computation may use.
+///
+/// Arrays over all vertices are as long as the vertex bound, however few vertices exist; so the
+/// budget is checked before they are allocated, and a failed check changes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryBudget {
+    bytes: u64,
+}
+
+/// The arrays of a computation do not fit into its [`MemoryBudget`]. Nothing was allocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum MemoryError {
+    /// More bytes are needed than there are.
+    #[error(
+        "this needs {needed} bytes, of which {available} are available \
+         (vertex ids up to {vertex_bound}, {vertex_count} vertices): use a machine with more memory or raise the budget"
+    )]
+    Insufficient {
+        /// Bytes that the computation would allocate.
+        needed: u64,
+        /// Bytes that it may use.
+        available: u64,
+        /// Every vertex id is below this.
+        vertex_bound: u32,
+        /// Vertices that exist.
+        vertex_count: u64,
+    },
+    /// Nearly all of the memory would be spent on ids that no vertex has.
+    #[error(
+        "the vertex ids are sparse: {vertex_count} vertices use ids up to {vertex_bound}, for which {needed} bytes \
+         would be needed: load the graph with application keys, which are mapped to dense ids, instead of using the \
+         keys as ids"
+    )]
+    SparseIds {
+        /// Bytes that the computation would allocate.
+        needed: u64,
+        /// Bytes that it may use.
+        available: u64,
+        /// Every vertex id is below this.
+        vertex_bound: u32,
+        /// Vertices that exist.
+        vertex_count: u64,
+    },
+}
+
+impl MemoryBudget {
+    /// Ids are not called sparse while a computation needs no more than this: 1 GiB.
+    pub const SPARSE_IDS_BYTES: u64 = 1 << 30;
+
+    /// Ids are called sparse when their bound is more than this many times the number of vertices.
+    pub const SPARSE_IDS_RATIO: u64 = 16;
+
+    /// A budget of so many bytes.
+    #[must_use]
+    pub const fn bytes(bytes: u64) -> Self {
+        MemoryBudget { bytes }
+    }
+
+    /// Half of the memory that is available now, to the system and to the control group of the
+    /// process. No limit where the system does not tell. Some tens of microseconds.
+    #[must_use]
+    pub fn detect() -> Self {
+        MemoryBudget::bytes(available_bytes().map_or(u64::MAX, |bytes| bytes / 2))
+    }
+
+    /// The bytes that may be used.
+    #[must_use]
+    pub const fn available(self) -> u64 {
+        self.bytes
+    }
+
+    /// Checks that a computation over a graph may allocate `needed` bytes.
+    ///
+    /// # Errors
+    /// [`MemoryError::SparseIds`] if more than 1 GiB were spent on ids of which more than 15 in 16
+    /// belong to no vertex, whatever the budget; [`MemoryError::Insufficient`] if the budget is smaller.
+    pub fn check(self, needed: u64, vertex_bound: u32, vertex_count: u64) -> Result<(), MemoryError> {
+        let available = self.bytes;
+        let sparse = u64::from(vertex_bound) > vertex_count.saturating_mul(Self::SPARSE_IDS_RATIO);
+        if sparse && needed > Self::SPARSE_IDS_BYTES {
+            return Err(MemoryError::SparseIds { needed, available, vertex_bound, vertex_count });
+        }
+        if needed > available {
+            return Err(MemoryError::Insufficient { needed, available, vertex_bound, vertex_count });
+        }
+        Ok(())
+    }
+}
+
+impl Default for MemoryBudget {
+    /// [`MemoryBudget::detect`].
+    fn default() -> Self {
+        MemoryBudget::detect()
+    }
+}
+
+/// The memory that is available now; `None` where the system does not tell.
+fn available_bytes() -> Option<u64> {
+    let mut system = System::new().ok()?;
+    system.refresh_memory();
+    let of_system = Some(system.available_memory()).filter(|bytes| *bytes > 0);
+    let of_group = control_group_bytes(&mut system);
+    of_system.into_iter().chain(of_group).min()
+}
+
+/// What the control group of this process leaves to it. Cached file pages count as free, because
+/// the kernel gives them back on demand.
+fn control_group_bytes(system: &mut System) -> Option<u64> {
+    let process = sysinfo::get_current_pid().ok()?;
+    let only_this = ProcessesToUpdate::Some(&[process]);
+    system.refresh_processes_specifics(only_this, false, ProcessRefreshKind::nothing());
+    let limits = system.process(process).and_then(sysinfo::Process::cgroup_limits);
+    let limits = limits.or_else(|| system.cgroup_limits())?;
+    Some(limits.total_memory.saturating_sub(limits.rss))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    #[test]
+    fn a_need_beyond_the_budget_is_refused_with_its_figures() {
+        let budget = MemoryBudget::bytes(1000);
+        assert_eq!(budget.check(1000, 10, 10), Ok(()));
+        let refused =
+            MemoryError::Insufficient { needed: 1001, available: 1000, vertex_bound: 10, vertex_count: 9 };
+        assert_eq!(budget.check(1001, 10, 9), Err(refused));
+    }
+
+    #[test]
+    fn sparse_ids_are_refused_however_much_memory_there_is() {
+        let plenty = MemoryBudget::bytes(u64::MAX);
+        assert!(matches!(plenty.check(GIB + 1, 161, 10), Err(MemoryError::SparseIds { .. })));
+        assert_eq!(plenty.check(GIB + 1, 160, 10), Ok(()), "16 ids per vertex are dense enough");
+        assert_eq!(plenty.check(GIB, u32::MAX, 1), Ok(()), "a gibibyte may be wasted");
+        assert_eq!(plenty.check(u64::MAX, u32::MAX, u64::MAX), Ok(()), "the ratio does not overflow");
+    }
+
+    #[test]
+    fn some_memory_is_detected() {
+        assert!(MemoryBudget::detect().available() > 0);
+    }
+}
