@@ -21,7 +21,8 @@ impl Stamp {
     /// # Safety
     /// `at` is used once, is larger than every earlier stamp, and whoever applies it holds the
     /// locks of what it changes. No timestamp in `editable_from..at` is registered, and none will
-    /// be before this stamp is applied.
+    /// be before this stamp is applied. No view of the newest state that was taken under these
+    /// locks is read once the stamp is applied.
     #[must_use]
     pub unsafe fn new(at: Timestamp, editable_from: Timestamp) -> Self {
         debug_assert!(editable_from <= at);
@@ -141,33 +142,60 @@ impl<'l> HeldLocks<'l> {
 
 /// The timestamps that somebody can still read.
 #[derive(Clone, Debug)]
-pub struct LiveTimestamps(Vec<Timestamp>);
+pub struct LiveTimestamps {
+    timestamps: Vec<Timestamp>,
+    as_of: Timestamp,
+}
 
 impl LiveTimestamps {
-    /// The live timestamps, ascending.
+    /// The live timestamps, ascending, for as long as no further stamp is taken.
     ///
     /// # Safety
-    /// Every registered timestamp that is below the newest stamp at the time of the call is in
-    /// `timestamps`, and no timestamp below that stamp will be registered any more.
+    /// Every registered timestamp that is below the newest stamp is in `timestamps`, and no
+    /// timestamp below that stamp will be registered any more. No stamp is taken while the value
+    /// is in use; where commits go on meanwhile, use [`LiveTimestamps::as_of`].
     #[must_use]
     pub unsafe fn new(timestamps: Vec<Timestamp>) -> Self {
         debug_assert!(timestamps.is_sorted());
-        LiveTimestamps(timestamps)
+        LiveTimestamps { timestamps, as_of: Timestamp(u64::MAX) }
+    }
+
+    /// The live timestamps, ascending, as they were when `newest_stamp` was the newest stamp.
+    ///
+    /// Commits and registrations may go on while the value is in use: it decides only about
+    /// versions that were superseded by then, see [`LiveTimestamps::decides`].
+    ///
+    /// # Safety
+    /// Every registered timestamp below `newest_stamp` is in `timestamps`, and no timestamp below
+    /// `newest_stamp` will be registered any more.
+    #[must_use]
+    pub unsafe fn as_of(timestamps: Vec<Timestamp>, newest_stamp: Timestamp) -> Self {
+        debug_assert!(timestamps.is_sorted());
+        LiveTimestamps { timestamps, as_of: newest_stamp }
+    }
+
+    /// Whether what is said about a version that was superseded at `superseded` is final.
+    ///
+    /// A version that was superseded later may be seen at timestamps that are not in here.
+    #[inline]
+    #[must_use]
+    pub fn decides(&self, superseded: Timestamp) -> bool {
+        superseded <= self.as_of
     }
 
     /// The newest live timestamp in `lifetime`: who keeps a version that lived from its start up
     /// to, not including, its end. `None` if the version is dead. O(log n).
     #[must_use]
     pub fn holder(&self, lifetime: Range<Timestamp>) -> Option<Timestamp> {
-        let below_end = self.0.partition_point(|live| *live < lifetime.end);
-        let newest = *self.0[..below_end].last()?;
+        let below_end = self.timestamps.partition_point(|live| *live < lifetime.end);
+        let newest = *self.timestamps[..below_end].last()?;
         (newest >= lifetime.start).then_some(newest)
     }
 
     /// Whether `timestamp` is live. O(log n).
     #[must_use]
     pub fn contains(&self, timestamp: Timestamp) -> bool {
-        self.0.binary_search(&timestamp).is_ok()
+        self.timestamps.binary_search(&timestamp).is_ok()
     }
 }
 
@@ -187,6 +215,14 @@ mod tests {
         assert_eq!(holder(4, 7), None);
         assert_eq!(holder(7, 8), Some(Timestamp(7)));
         assert_eq!(holder(10, 20), None);
+    }
+
+    #[test]
+    fn versions_superseded_after_the_timestamps_were_collected_are_undecided() {
+        // SAFETY: no engine is involved; the value is only asked about numbers.
+        let live = unsafe { LiveTimestamps::as_of(vec![Timestamp(3)], Timestamp(9)) };
+        assert!(live.decides(Timestamp(9)));
+        assert!(!live.decides(Timestamp(10)));
     }
 
     #[test]
