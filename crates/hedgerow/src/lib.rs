@@ -1,1 +1,57 @@
-//! Placeholder.
+//! Hedgerow: an embeddable store for graphs that never stop changing.
+//!
+//! Writers put in vertices and edges, one by one or in bulk, with ACID transactions; readers open
+//! consistent snapshots in constant time and run point queries or whole-graph analytics on them,
+//! at the same moment, without a lock.
+//!
+//! - [`Graph`] is the store; [`GraphOptions`] says how it is made.
+//! - [`Graph::put_edge`] and its like commit one operation; [`Graph::begin`] and
+//!   [`Graph::transact`] many; [`Graph::ingest`] puts whole slices of edges.
+//! - [`Graph::snapshot`] opens a [`Snapshot`]: point reads, [`Snapshot::run`] for the kernels of
+//!   [`kernels`], [`Snapshot::to_csr`] for a static copy.
+//!
+//! ```
+//! use hedgerow::kernels::{Bfs, PageRank};
+//! use hedgerow::{Graph, GraphOptions, Topology};
+//!
+//! let graph = Graph::in_memory(GraphOptions::new().topology(Topology::Undirected))?;
+//! graph.ingest(&[(10u64, 20u64), (20, 30), (30, 10), (30, 40)])?;
+//!
+//! let snapshot = graph.snapshot()?;
+//! let source = snapshot.vertex_id(10)?.expect("it was just put");
+//! let reached = snapshot.run(Bfs::new(source))?.reached;
+//! assert_eq!(reached, 4);
+//! let ranks = snapshot.run(PageRank::default())?.ranks;
+//! assert!((ranks.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+//! # Ok::<(), hedgerow::Error>(())
+//! ```
+
+mod commit;
+mod declared;
+mod dictionary;
+mod error;
+mod graph;
+mod operations;
+mod options;
+mod snapshot;
+mod staged;
+mod state;
+mod store;
+mod stores;
+mod transaction;
+
+pub use commit::Commit;
+pub use commit::ingest::BulkEdge;
+pub use declared::DeclaredTxn;
+pub use error::{Error, ErrorKind};
+pub use graph::Graph;
+pub use hedgerow_kernels as kernels;
+pub use hedgerow_lab::Csr;
+pub use hedgerow_model as model;
+pub use hedgerow_model::{
+    AsKey, Catalogue, Column, ColumnType, Direction, EdgeSchema, Field, Key, KeyKind, KeyRef, LabelId,
+    LabelSchema, MemoryUse, Reclaimed, Record, RecordSchema, Timestamp, Topology, Value, ValueType, VertexId,
+};
+pub use options::{EngineKind, GraphOptions, Isolation};
+pub use snapshot::{Snapshot, SnapshotInfo};
+pub use transaction::WriteTxn;

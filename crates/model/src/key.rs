@@ -79,44 +79,56 @@ impl fmt::Display for KeyRef<'_> {
     }
 }
 
-impl From<u64> for KeyRef<'_> {
-    fn from(number: u64) -> Self {
-        KeyRef::Number(number)
+/// What can name a vertex: a number, a dense id, a string, a [`Key`].
+pub trait AsKey: Sync {
+    /// The key, borrowed.
+    fn as_key(&self) -> KeyRef<'_>;
+}
+
+impl AsKey for u64 {
+    fn as_key(&self) -> KeyRef<'_> {
+        KeyRef::Number(*self)
     }
 }
 
-impl From<crate::VertexId> for KeyRef<'_> {
-    fn from(id: crate::VertexId) -> Self {
-        KeyRef::Number(u64::from(id.get()))
+impl AsKey for crate::VertexId {
+    fn as_key(&self) -> KeyRef<'_> {
+        KeyRef::Number(u64::from(self.get()))
     }
 }
 
-impl<'a> From<&'a str> for KeyRef<'a> {
-    fn from(text: &'a str) -> Self {
-        KeyRef::Text(text)
+impl AsKey for str {
+    fn as_key(&self) -> KeyRef<'_> {
+        KeyRef::Text(self)
     }
 }
 
-impl<'a> From<&'a String> for KeyRef<'a> {
-    fn from(text: &'a String) -> Self {
-        KeyRef::Text(text)
+impl AsKey for String {
+    fn as_key(&self) -> KeyRef<'_> {
+        KeyRef::Text(self)
     }
 }
 
-impl<'a> From<&'a Key> for KeyRef<'a> {
-    fn from(key: &'a Key) -> Self {
-        key.as_ref()
+impl AsKey for Box<str> {
+    fn as_key(&self) -> KeyRef<'_> {
+        KeyRef::Text(self)
     }
 }
 
-impl From<u64> for Key {
-    fn from(number: u64) -> Self {
-        Key::Number(number)
+impl AsKey for Key {
+    fn as_key(&self) -> KeyRef<'_> {
+        self.as_ref()
     }
 }
 
-impl From<&str> for Key {
-    fn from(text: &str) -> Self {
-        Key::Text(text.into())
+impl AsKey for KeyRef<'_> {
+    fn as_key(&self) -> KeyRef<'_> {
+        *self
+    }
+}
+
+impl<K: AsKey + ?Sized> AsKey for &K {
+    fn as_key(&self) -> KeyRef<'_> {
+        (**self).as_key()
     }
 }

@@ -42,7 +42,7 @@ pub use effects::{
 };
 pub use engine::{CapacityError, Engine, MemoryUse, Prepared, Reclaimed, UnitLocks};
 pub use ids::{LabelId, LockUnit, Timestamp, VertexId, VertexIdError};
-pub use key::{Key, KeyKind, KeyRef};
+pub use key::{AsKey, Key, KeyKind, KeyRef};
 pub use operation::Operation;
 pub use schema::{Catalogue, EdgeSchema, Field, LabelSchema, RecordSchema, SchemaError};
 pub use topology::{Direction, Topology};

@@ -1,0 +1,215 @@
+//! Bulk ingest: a slice of edges as one commit, sorted, deduplicated and applied in parallel.
+
+use crate::commit::Commit;
+use crate::commit::assigned::AssignedIds;
+use crate::commit::locks::LockGuard;
+use crate::commit::resolve::Resolved;
+use crate::error::Reason;
+use crate::store::Store;
+use hedgerow_model::token::HeldLocks;
+use hedgerow_model::{
+    AdjacencyEffects, AsKey, Column, EdgeChange, Effects, Engine, GraphView, Key, KeyRef, LabelId, Record,
+    VertexChange, VertexEffect, VertexId,
+};
+use rayon::ThreadPool;
+use rayon::prelude::*;
+use smallvec::SmallVec;
+
+/// An edge of a bulk ingest: `(source, destination)`, or `(source, destination, value)`.
+pub trait BulkEdge: Sync {
+    /// The type of the value beside the edge.
+    type Value: Column;
+
+    /// Where the edge starts.
+    fn source(&self) -> KeyRef<'_>;
+
+    /// Where the edge ends.
+    fn destination(&self) -> KeyRef<'_>;
+
+    /// The value beside the edge.
+    fn value(&self) -> Self::Value;
+}
+
+impl<K: AsKey> BulkEdge for (K, K) {
+    type Value = ();
+
+    fn source(&self) -> KeyRef<'_> {
+        self.0.as_key()
+    }
+
+    fn destination(&self) -> KeyRef<'_> {
+        self.1.as_key()
+    }
+
+    fn value(&self) {}
+}
+
+impl<K: AsKey, W: Column> BulkEdge for (K, K, W) {
+    type Value = W;
+
+    fn source(&self) -> KeyRef<'_> {
+        self.0.as_key()
+    }
+
+    fn destination(&self) -> KeyRef<'_> {
+        self.1.as_key()
+    }
+
+    fn value(&self) -> W {
+        self.2
+    }
+}
+
+/// The ends of an edge as ids.
+type Ends = (VertexId, VertexId);
+
+/// How often ids are looked up again because keys were deleted in the meantime, before all keys are locked.
+const OPTIMISTIC_ATTEMPTS: usize = 2;
+
+impl<E: Engine> Store<E> {
+    /// Puts all `edges` as one commit; of several equal ones the last counts.
+    pub(crate) fn ingest<B: BulkEdge>(&self, label: LabelId, edges: &[B]) -> Result<Commit, Reason> {
+        for _ in 0..OPTIMISTIC_ATTEMPTS {
+            if let Some(commit) = self.try_ingest(label, edges, false)? {
+                return Ok(commit);
+            }
+        }
+        let commit = self.try_ingest(label, edges, true)?;
+        Ok(commit.expect("with all keys locked none is deleted in the meantime"))
+    }
+
+    /// `None` if a key lost its vertex between look-up and lock.
+    fn try_ingest<B: BulkEdge>(
+        &self,
+        label: LabelId,
+        edges: &[B],
+        lock_all_keys: bool,
+    ) -> Result<Option<Commit>, Reason> {
+        let pool = self.pool_for(edges.len());
+        let mut assigned = AssignedIds::new(self);
+        let all_keys = |edge: &B| [edge.source().to_key(), edge.destination().to_key()];
+        let locked: Vec<Key> =
+            if lock_all_keys { edges.iter().flat_map(all_keys).collect() } else { Vec::new() };
+        let mut keys = self.dictionary.lock(locked.iter().map(Key::as_ref));
+        let generation = self.dictionary.generation();
+        let (mut ends, missing) = self.look_up(edges, pool)?;
+        if !missing.is_empty() {
+            if !lock_all_keys {
+                let missing = missing.iter().map(|position| &edges[*position]);
+                drop(keys);
+                keys = self.dictionary.lock(missing.flat_map(|edge| [edge.source(), edge.destination()]));
+            }
+            for position in missing {
+                ends[position] = Some(self.assign(&edges[position], &mut assigned)?);
+            }
+        }
+        let adjacencies = self.entries(label, edges, &ends, pool);
+        let vertices = distinct(ends, pool);
+        let units = self.units.stripes(vertices.iter().map(|vertex| self.engine.lock_unit(*vertex)));
+        let units = LockGuard::lock(&self.units, units);
+        if self.dictionary.generation() != generation && !lock_all_keys {
+            return Ok(None);
+        }
+        let held = units.held(self.sequencer.newest().1);
+        let resolved = self.with_missing_vertices(&vertices, &held, adjacencies)?;
+        let (commit, pending) = self.finish(&held, &resolved)?;
+        assigned.keep();
+        drop((units, keys));
+        self.reclaim_after_commit(pending);
+        Ok(Some(commit))
+    }
+
+    /// The ids of all ends, and the positions of the edges of which one has no vertex.
+    fn look_up<B: BulkEdge>(
+        &self,
+        edges: &[B],
+        pool: Option<&ThreadPool>,
+    ) -> Result<(Vec<Option<Ends>>, Vec<usize>), Reason> {
+        let one = |edge: &B| -> Result<Option<Ends>, Reason> {
+            let source = self.dictionary.current(edge.source())?;
+            let destination = self.dictionary.current(edge.destination())?;
+            Ok(source.zip(destination))
+        };
+        let ends: Vec<Option<Ends>> = match pool {
+            Some(pool) => pool.install(|| edges.par_iter().map(one).collect::<Result<_, _>>())?,
+            None => edges.iter().map(one).collect::<Result<_, _>>()?,
+        };
+        let missing = ends.iter().enumerate().filter(|(_, ends)| ends.is_none());
+        let missing = missing.map(|(position, _)| position).collect();
+        Ok((ends, missing))
+    }
+
+    /// The ids of an edge whose keys are locked; assigned if they have none.
+    fn assign<B: BulkEdge>(&self, edge: &B, assigned: &mut AssignedIds<'_, E>) -> Result<Ends, Reason> {
+        let mut id_of = |key: KeyRef<'_>| match self.dictionary.current(key)? {
+            None if self.strict => Err(Reason::NoSuchVertex(key.to_key())),
+            Some(id) => Ok(id),
+            None => assigned.current_or_assign(key),
+        };
+        Ok((id_of(edge.source())?, id_of(edge.destination())?))
+    }
+
+    /// The adjacency entries of all edges: sorted, each once, the last value of an edge kept.
+    fn entries<B: BulkEdge>(
+        &self,
+        label: LabelId,
+        edges: &[B],
+        ends: &[Option<Ends>],
+        pool: Option<&ThreadPool>,
+    ) -> SmallVec<[AdjacencyEffects; 2]> {
+        let directions = self.topology.directions().iter();
+        let effects = directions.map(|direction| {
+            let mut changes = Vec::with_capacity(edges.len());
+            for (edge, (source, destination)) in edges.iter().zip(ends.iter().flatten()) {
+                let value = Some(edge.value().to_bits());
+                let entries = self.topology.entries(*source, *destination);
+                let entries = entries.into_iter().filter(|(stored, _, _)| stored == direction);
+                changes.extend(entries.map(|(_, owner, neighbour)| EdgeChange { owner, neighbour, value }));
+            }
+            // Stable, so that of equal entries the last stays last.
+            match pool {
+                Some(pool) => pool.install(|| changes.par_sort_by_key(EdgeChange::position)),
+                None => changes.sort_by_key(EdgeChange::position),
+            }
+            changes.dedup_by(|later, kept| {
+                let same = later.position() == kept.position();
+                if same {
+                    kept.value = later.value;
+                }
+                same
+            });
+            AdjacencyEffects { label, direction: *direction, changes: changes.into() }
+        });
+        effects.collect()
+    }
+
+    /// The effects: the entries, and the vertices that do not exist yet.
+    fn with_missing_vertices(
+        &self,
+        vertices: &[VertexId],
+        held: &HeldLocks<'_>,
+        adjacencies: SmallVec<[AdjacencyEffects; 2]>,
+    ) -> Result<Resolved, Reason> {
+        let latest = self.engine.latest(held);
+        let missing = vertices.iter().copied().filter(|vertex| !latest.contains_vertex(*vertex));
+        let created: SmallVec<[VertexId; 2]> = missing.collect();
+        if let (true, Some(vertex)) = (self.strict, created.first()) {
+            return Err(Reason::NoSuchVertex(self.dictionary.key(*vertex)));
+        }
+        let put =
+            |vertex: &VertexId| VertexEffect { vertex: *vertex, change: VertexChange::Put(Record::EMPTY) };
+        let effects = Effects { vertices: created.iter().map(put).collect(), adjacencies };
+        Ok(Resolved { effects, created, deleted: SmallVec::new() })
+    }
+}
+
+/// All ends, ascending, each once.
+fn distinct(ends: Vec<Option<Ends>>, pool: Option<&ThreadPool>) -> Vec<VertexId> {
+    let mut vertices: Vec<VertexId> = ends.into_iter().flatten().flat_map(<[VertexId; 2]>::from).collect();
+    match pool {
+        Some(pool) => pool.install(|| vertices.par_sort_unstable()),
+        None => vertices.sort_unstable(),
+    }
+    vertices.dedup();
+    vertices
+}

@@ -1,0 +1,145 @@
+//! Locks over units: a table of stripes, taken in ascending order.
+
+use hedgerow_model::token::HeldLocks;
+use hedgerow_model::{Counts, LockUnit, UnitLocks};
+use hedgerow_sync::RawLock;
+use smallvec::SmallVec;
+use std::borrow::Borrow;
+
+/// Locks for any number of units. Units that share a stripe share its lock.
+pub(crate) struct LockTable {
+    stripes: Box<[RawLock]>,
+}
+
+/// Which stripes a guard holds, ascending.
+pub(crate) type Stripes = SmallVec<[u32; 4]>;
+
+impl LockTable {
+    /// A table of `stripes` locks, a power of two.
+    pub(crate) fn new(stripes: usize) -> Self {
+        assert!(stripes.is_power_of_two() && u32::try_from(stripes).is_ok());
+        LockTable { stripes: (0..stripes).map(|_| RawLock::default()).collect() }
+    }
+
+    fn mask(&self) -> u32 {
+        // At most 2^32 - 1: the constructor checked it.
+        (self.stripes.len() - 1) as u32
+    }
+
+    /// The stripe of a unit.
+    pub(crate) fn stripe(&self, unit: LockUnit) -> u32 {
+        unit.0 & self.mask()
+    }
+
+    /// The stripes of `units`: ascending, each once. O(n log n), or O(n) from some thousands on.
+    pub(crate) fn stripes(&self, units: impl Iterator<Item = LockUnit>) -> Stripes {
+        let mut stripes: Stripes = units.map(|unit| self.stripe(unit)).collect();
+        if stripes.len() <= self.stripes.len() / 16 {
+            stripes.sort_unstable();
+            stripes.dedup();
+            return stripes;
+        }
+        let mut wanted = vec![false; self.stripes.len()];
+        stripes.iter().for_each(|stripe| wanted[*stripe as usize] = true);
+        (0..=self.mask()).filter(|stripe| wanted[*stripe as usize]).collect()
+    }
+
+    /// Every stripe.
+    pub(crate) fn all(&self) -> Stripes {
+        (0..=self.mask()).collect()
+    }
+}
+
+/// Locks that are held; released when dropped.
+///
+/// Every thread takes its stripes in ascending order, and no second guard of one table while it
+/// has one, so no two wait for each other.
+pub(crate) struct LockGuard<T: Borrow<LockTable>> {
+    table: T,
+    stripes: Stripes,
+}
+
+impl<T: Borrow<LockTable>> LockGuard<T> {
+    /// Waits for the locks of `stripes`, which ascend, and takes them.
+    pub(crate) fn lock(table: T, stripes: Stripes) -> Self {
+        debug_assert!(stripes.windows(2).all(|pair| pair[0] < pair[1]));
+        stripes.iter().for_each(|stripe| table.borrow().stripes[*stripe as usize].lock());
+        LockGuard { table, stripes }
+    }
+
+    /// The stripes held.
+    pub(crate) fn stripes(&self) -> &[u32] {
+        &self.stripes
+    }
+
+    /// Whether the lock of `unit` is held. O(log n).
+    pub(crate) fn covers(&self, unit: LockUnit) -> bool {
+        self.stripes.binary_search(&self.table.borrow().stripe(unit)).is_ok()
+    }
+
+    /// The proof for engines that the locks are held. `counts` was read after they were taken.
+    pub(crate) fn held(&self, counts: Counts) -> HeldLocks<'_> {
+        let table = self.table.borrow();
+        if self.stripes.len() == table.stripes.len() {
+            // SAFETY: every stripe is held until the guard drops, which the result cannot outlive.
+            return unsafe { HeldLocks::all(counts) };
+        }
+        // SAFETY: these stripes are held until the guard drops, and they ascend.
+        unsafe { HeldLocks::stripes(&self.stripes, table.mask(), counts) }
+    }
+}
+
+impl<T: Borrow<LockTable>> Drop for LockGuard<T> {
+    fn drop(&mut self) {
+        for stripe in self.stripes.iter().rev() {
+            // SAFETY: the guard took this lock when it was made and nobody else releases it.
+            unsafe { self.table.borrow().stripes[*stripe as usize].unlock() }
+        }
+    }
+}
+
+/// The locks as a reclamation takes them: one at a time, and only if free.
+pub(crate) struct ReclaimLocks<'t> {
+    pub(crate) table: &'t LockTable,
+    pub(crate) counts: Counts,
+}
+
+impl UnitLocks for ReclaimLocks<'_> {
+    fn try_with(&self, unit: LockUnit, work: &mut dyn FnMut(&HeldLocks<'_>)) -> bool {
+        let stripe = self.table.stripe(unit);
+        if !self.table.stripes[stripe as usize].try_lock() {
+            return false;
+        }
+        let guard = LockGuard { table: self.table, stripes: SmallVec::from_slice(&[stripe]) };
+        work(&guard.held(self.counts.clone()));
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stripes_ascend_and_repeat_nothing_however_many_units() {
+        let table = LockTable::new(64);
+        for count in [0, 1, 3, 4, 5, 63, 1000] {
+            let units = (0..count).map(|unit| LockUnit(unit * 7 % 130));
+            let stripes = table.stripes(units.clone());
+            let expected: std::collections::BTreeSet<u32> = units.map(|unit| unit.0 % 64).collect();
+            assert_eq!(stripes.to_vec(), expected.into_iter().collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn a_guard_releases_what_it_took() {
+        let table = LockTable::new(8);
+        let guard = LockGuard::lock(&table, table.stripes([LockUnit(9), LockUnit(2)].into_iter()));
+        assert!(guard.covers(LockUnit(1)) && guard.covers(LockUnit(10)) && !guard.covers(LockUnit(3)));
+        let reclaim = ReclaimLocks { table: &table, counts: Counts::default() };
+        assert!(!reclaim.try_with(LockUnit(17), &mut |_| ()));
+        drop(guard);
+        assert!(reclaim.try_with(LockUnit(17), &mut |held| assert!(held.covers(LockUnit(1)))));
+        drop(LockGuard::lock(&table, table.all()));
+    }
+}

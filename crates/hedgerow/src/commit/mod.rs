@@ -1,0 +1,176 @@
+//! The commit pipeline: locks in order, conflicts and conditions, prepare, stamp, apply, publish.
+//!
+//! See `docs/concurrency.md` for the protocol and its invariants.
+
+pub(crate) mod acquire;
+mod assigned;
+pub(crate) mod conflicts;
+pub(crate) mod ingest;
+pub(crate) mod locks;
+mod registry;
+mod resolve;
+pub(crate) mod sequencer;
+
+use crate::error::Reason;
+use crate::store::{PendingReclaim, Store};
+use acquire::{Acquired, OperationIds, ReadSet};
+use conflicts::{LARGE_COMMIT, Touched};
+use hedgerow_model::token::{HeldLocks, Stamp};
+use hedgerow_model::{Engine, Key, Operation, Prepared, Timestamp, Topology, VertexId};
+use resolve::Resolved;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// What a commit did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Commit {
+    /// The timestamp from which on the changes are seen; of a commit that changed nothing, the newest one.
+    pub at: Timestamp,
+    /// Edges that did not exist before.
+    pub edges_added: u64,
+    /// Edges that existed and do not exist any more.
+    pub edges_removed: u64,
+    /// Vertices that did not exist before.
+    pub vertices_added: u64,
+    /// Vertices that existed and do not exist any more.
+    pub vertices_removed: u64,
+}
+
+/// What an interactive transaction's commit is checked against.
+pub(crate) struct Interactive<'t> {
+    /// When it began.
+    pub(crate) began: Timestamp,
+    /// What it read, if that must be unchanged.
+    pub(crate) reads: Option<&'t ReadSet>,
+}
+
+impl<E: Engine> Store<E> {
+    /// Commits `operations` as one. With `interactive`, fails if somebody else came first.
+    pub(crate) fn commit(
+        &self,
+        operations: &[Operation],
+        interactive: Option<&Interactive<'_>>,
+    ) -> Result<Commit, Reason> {
+        let reads = interactive.and_then(|interactive| interactive.reads);
+        let acquired = Acquired::new(self, operations, reads)?;
+        if let Some(interactive) = interactive {
+            self.check_conflicts(operations, acquired.ids(), interactive)?;
+        }
+        self.commit_acquired(acquired, operations)
+    }
+
+    /// Commits `operations`, whose locks are held.
+    pub(crate) fn commit_acquired(
+        &self,
+        mut acquired: Acquired<'_, E>,
+        operations: &[Operation],
+    ) -> Result<Commit, Reason> {
+        let resolved = {
+            let held = acquired.held();
+            let latest = self.engine.latest(&held);
+            resolve::resolve(self, &latest, operations, acquired.ids())?
+        };
+        acquired.assigned().release_unless(|id| resolved.created.contains(&id));
+        let (commit, pending) = self.finish(&acquired.held(), &resolved)?;
+        acquired.assigned().keep();
+        drop(acquired);
+        self.reclaim_after_commit(pending);
+        Ok(commit)
+    }
+
+    /// First committer wins: what the transaction wrote, and if asked for what it read, is unchanged
+    /// since it began. Its locks are held, so that it stays so until the commit is stamped.
+    fn check_conflicts(
+        &self,
+        operations: &[Operation],
+        ids: &[OperationIds],
+        interactive: &Interactive<'_>,
+    ) -> Result<(), Reason> {
+        let unchanged = |touched: Touched| !self.conflicts.changed_since(&touched, interactive.began);
+        let written = operations
+            .iter()
+            .zip(ids)
+            .all(|(operation, ids)| self.written_by(operation, *ids).into_iter().flatten().all(unchanged));
+        let read = interactive.reads.is_none_or(|reads| reads.touched.iter().copied().all(unchanged));
+        (written && read).then_some(()).ok_or(Reason::Conflict)
+    }
+
+    /// What an operation must find unchanged.
+    fn written_by(&self, operation: &Operation, ids: OperationIds) -> [Option<Touched>; 3] {
+        let deleted = |key: &Key| Some(Touched::Deleted(self.dictionary.hash(key.as_ref())));
+        match operation {
+            Operation::AddVertex { key } => [deleted(key), None, None],
+            Operation::SetProperties { key, .. } => [deleted(key), ids.first.map(Touched::Record), None],
+            Operation::DeleteVertex { key } => {
+                [deleted(key), ids.first.map(Touched::Record), ids.first.map(Touched::Neighbours)]
+            }
+            Operation::PutEdge { label, source, destination, .. }
+            | Operation::DeleteEdge { label, source, destination } => {
+                let edge = ids.first.zip(ids.second).map(|(source, destination)| {
+                    let (source, destination) = self.topology.canonical(source, destination);
+                    Touched::Edge(*label, source, destination)
+                });
+                [deleted(source), deleted(destination), edge]
+            }
+        }
+    }
+
+    /// The shrinking phase: prepare, stamp, apply, publish. The locks of all changes are held.
+    fn finish(&self, held: &HeldLocks<'_>, resolved: &Resolved) -> Result<(Commit, PendingReclaim), Reason> {
+        if resolved.effects.is_empty() {
+            let nothing = Commit { at: self.sequencer.newest().0, ..Commit::default() };
+            return Ok((nothing, PendingReclaim::default()));
+        }
+        let Prepared { changes, outcome } =
+            self.engine.prepare(held, &resolved.effects, self.pool_for(resolved.effects.len()))?;
+        let counts = resolved.vertex_counts();
+        let stamped = self.sequencer.stamp(counts, &outcome)?;
+        let stamp = stamped.stamp;
+        let applied = catch_unwind(AssertUnwindSafe(|| {
+            self.engine.apply(stamp, changes);
+            resolved.deleted.iter().for_each(|id| self.dictionary.delete(*id, stamp.at()));
+            if stamped.record_conflicts {
+                self.record_conflicts(resolved, stamp);
+            }
+        }));
+        if let Err(panic) = applied {
+            self.sequencer.poison();
+            resume_unwind(panic);
+        }
+        self.sequencer.applied(stamp);
+        let commit = Commit {
+            at: stamp.at(),
+            edges_added: outcome.added(),
+            edges_removed: outcome.removed(),
+            vertices_added: counts.added,
+            vertices_removed: counts.removed,
+        };
+        Ok((commit, stamped.pending))
+    }
+
+    /// Tells open interactive transactions what this commit changed.
+    fn record_conflicts(&self, resolved: &Resolved, stamp: Stamp) {
+        let at = stamp.at();
+        if resolved.effects.len() > LARGE_COMMIT {
+            self.conflicts.record_large(at);
+            return;
+        }
+        let record = |touched| {
+            self.conflicts.record(touched, at, || self.sequencer.oldest_interactive());
+        };
+        for effects in &resolved.effects.adjacencies {
+            for change in &effects.changes {
+                record(Touched::Neighbours(change.owner));
+                if self.topology.is_canonical_entry(effects.direction, change.owner, change.neighbour) {
+                    record(Touched::Edge(effects.label, change.owner, change.neighbour));
+                }
+                if self.topology == Topology::Directed {
+                    record(Touched::Neighbours(change.neighbour));
+                }
+            }
+        }
+        resolved.effects.vertices.iter().for_each(|effect| record(Touched::Record(effect.vertex)));
+        let hash = |id: &VertexId| self.dictionary.hash(self.dictionary.key(*id).as_ref());
+        resolved.created.iter().for_each(|id| record(Touched::Created(hash(id))));
+        resolved.deleted.iter().for_each(|id| record(Touched::Deleted(hash(id))));
+    }
+}

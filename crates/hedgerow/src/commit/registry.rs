@@ -1,0 +1,149 @@
+//! Which timestamps are being read: a queue of timestamps with the number of their readers.
+
+use hedgerow_model::Timestamp;
+use std::collections::VecDeque;
+use std::time::Instant;
+
+/// The timestamps that somebody reads, ascending.
+///
+/// A timestamp is registered only at the newest end, so both ends are found in O(1) and
+/// registering costs O(1). Entries released in the middle stay behind as empty ones until they
+/// outnumber the others.
+#[derive(Debug, Default)]
+pub(crate) struct Registry {
+    entries: VecDeque<Entry>,
+    live: usize,
+}
+
+/// One timestamp and its readers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    pub(crate) at: Timestamp,
+    /// How many handles read it.
+    pub(crate) handles: usize,
+    /// When it was first registered.
+    pub(crate) since: Instant,
+}
+
+/// Empty entries that are tolerated whatever the number of live ones.
+const TOLERATED_EMPTY: usize = 32;
+
+impl Registry {
+    /// Registers a reader of `at`, which is at or above every timestamp registered so far. O(1).
+    pub(crate) fn register(&mut self, at: Timestamp) {
+        match self.entries.back_mut() {
+            Some(newest) if newest.at == at => {
+                self.live += usize::from(newest.handles == 0);
+                newest.handles += 1;
+            }
+            newest => {
+                debug_assert!(newest.is_none_or(|newest| newest.at < at));
+                self.entries.push_back(Entry { at, handles: 1, since: Instant::now() });
+                self.live += 1;
+            }
+        }
+    }
+
+    /// Releases a reader of `at`; says whether it was the last one. Amortised O(log n).
+    pub(crate) fn release(&mut self, at: Timestamp) -> bool {
+        let entry = self.entry(at);
+        entry.handles -= 1;
+        let was_last = entry.handles == 0;
+        if was_last {
+            self.live -= 1;
+            self.drop_empty();
+        }
+        was_last
+    }
+
+    /// The oldest timestamp that is read. O(1).
+    pub(crate) fn oldest(&self) -> Option<Timestamp> {
+        self.entries.front().map(|entry| entry.at)
+    }
+
+    /// The newest timestamp that is read. O(1).
+    pub(crate) fn newest(&self) -> Option<Timestamp> {
+        self.entries.back().map(|entry| entry.at)
+    }
+
+    /// The entries that have readers, ascending.
+    pub(crate) fn live(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().filter(|entry| entry.handles > 0)
+    }
+
+    /// How many timestamps have readers. O(1).
+    pub(crate) fn len(&self) -> usize {
+        self.live
+    }
+
+    fn entry(&mut self, at: Timestamp) -> &mut Entry {
+        let position = self.entries.partition_point(|entry| entry.at < at);
+        let entry = &mut self.entries[position];
+        debug_assert!(entry.at == at && entry.handles > 0, "{at} is not registered");
+        entry
+    }
+
+    /// Both ends are always live, so that `oldest` and `newest` are right.
+    fn drop_empty(&mut self) {
+        while self.entries.front().is_some_and(|entry| entry.handles == 0) {
+            self.entries.pop_front();
+        }
+        while self.entries.back().is_some_and(|entry| entry.handles == 0) {
+            self.entries.pop_back();
+        }
+        if self.entries.len() > 2 * self.live + TOLERATED_EMPTY {
+            self.entries.retain(|entry| entry.handles > 0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn entries_released_in_the_middle_do_not_pile_up() {
+        let mut registry = Registry::default();
+        registry.register(Timestamp(1));
+        for at in (2..100_000).map(Timestamp) {
+            registry.register(at);
+            registry.register(at.next());
+            registry.release(at);
+            registry.release(at.next());
+        }
+        assert_eq!(registry.oldest(), Some(Timestamp(1)));
+        assert!(registry.entries.len() <= 2 * registry.len() + TOLERATED_EMPTY);
+    }
+
+    proptest! {
+        #[test]
+        fn behaves_like_a_multiset(steps in prop::collection::vec((0..3u8, 0..50u64), 0..200)) {
+            let mut registry = Registry::default();
+            let mut model: BTreeMap<Timestamp, usize> = BTreeMap::new();
+            let mut clock = 0;
+            for (step, number) in steps {
+                if step < 2 {
+                    clock += number % 3;
+                    registry.register(Timestamp(clock));
+                    *model.entry(Timestamp(clock)).or_default() += 1;
+                } else if !model.is_empty() {
+                    let at = *model.keys().nth(number as usize % model.len()).unwrap();
+                    let handles = model.get_mut(&at).unwrap();
+                    *handles -= 1;
+                    let last = *handles == 0;
+                    if last {
+                        model.remove(&at);
+                    }
+                    prop_assert_eq!(registry.release(at), last);
+                }
+                prop_assert_eq!(registry.oldest(), model.keys().next().copied());
+                prop_assert_eq!(registry.newest(), model.keys().last().copied());
+                prop_assert_eq!(registry.len(), model.len());
+                let live: Vec<_> = registry.live().map(|entry| (entry.at, entry.handles)).collect();
+                prop_assert_eq!(live, model.clone().into_iter().collect::<Vec<_>>());
+            }
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! From operations to effects: conditions decided on the newest locked state, the last word of a
+//! transaction on each edge kept, both ends of each edge written out.
+
+use crate::commit::acquire::{OperationIds, for_each_incident};
+use crate::commit::sequencer::VertexCounts;
+use crate::error::Reason;
+use crate::store::Store;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use hedgerow_model::{
+    Adjacency, AdjacencyEffects, Cursor, Direction, EdgeChange, EdgeValue, Effects, Engine, GraphView,
+    LabelId, Operation, Record, Topology, Value, VertexChange, VertexEffect, VertexId, VertexRecords,
+};
+use smallvec::SmallVec;
+use std::ops::ControlFlow;
+
+/// What a commit will do, decided.
+#[derive(Debug, Default)]
+pub(crate) struct Resolved {
+    pub(crate) effects: Effects,
+    pub(crate) created: SmallVec<[VertexId; 2]>,
+    pub(crate) deleted: SmallVec<[VertexId; 2]>,
+}
+
+impl Resolved {
+    /// How the commit changes the vertex counts.
+    pub(crate) fn vertex_counts(&self) -> VertexCounts {
+        let bound = self.created.iter().max().map_or(0, |id| id.get() + 1);
+        VertexCounts { added: self.created.len() as u64, removed: self.deleted.len() as u64, bound }
+    }
+}
+
+/// The last word on one edge, canonical.
+#[derive(Clone, Copy)]
+struct EdgeWord {
+    label: LabelId,
+    source: VertexId,
+    destination: VertexId,
+    value: Option<EdgeValue>,
+}
+
+/// What becomes of a vertex that the transaction creates, deletes or gives properties.
+struct VertexState {
+    existed: bool,
+    exists: bool,
+    record: Option<Record>,
+}
+
+/// Resolves operations one after the other.
+struct Resolver<'r, E: Engine, V> {
+    store: &'r Store<E>,
+    latest: &'r V,
+    /// In the order of the operations; a later word on an edge overrides an earlier one.
+    edges: SmallVec<[EdgeWord; 1]>,
+    vertices: HashMap<VertexId, VertexState, FixedState>,
+    /// Where the edges start that end at a vertex to be deleted, if only a scan can tell.
+    incoming: HashMap<VertexId, Vec<(LabelId, VertexId)>, FixedState>,
+}
+
+/// Decides `operations` on the newest locked state.
+pub(crate) fn resolve<E: Engine, V: GraphView + VertexRecords>(
+    store: &Store<E>,
+    latest: &V,
+    operations: &[Operation],
+    ids: &[OperationIds],
+) -> Result<Resolved, Reason> {
+    let mut resolver = Resolver {
+        store,
+        latest,
+        edges: SmallVec::new(),
+        vertices: HashMap::with_hasher(FixedState::default()),
+        incoming: HashMap::with_hasher(FixedState::default()),
+    };
+    resolver.scan_for_sources(operations, ids)?;
+    for (operation, ids) in operations.iter().zip(ids) {
+        resolver.operation(operation, *ids)?;
+    }
+    Ok(resolver.finish())
+}
+
+impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
+    fn operation(&mut self, operation: &Operation, ids: OperationIds) -> Result<(), Reason> {
+        match operation {
+            Operation::AddVertex { .. } => {
+                ids.first.into_iter().for_each(|vertex| self.create(vertex));
+            }
+            Operation::SetProperties { properties, .. } => {
+                ids.first.into_iter().for_each(|vertex| self.set_properties(vertex, properties));
+            }
+            Operation::DeleteVertex { .. } => {
+                ids.first.into_iter().try_for_each(|vertex| self.delete_vertex(vertex))?;
+            }
+            Operation::PutEdge { label, source, destination, value } => {
+                let strict = self.store.strict;
+                let mut end = |id: Option<VertexId>, key: &hedgerow_model::Key| match id {
+                    Some(vertex) if !strict || self.exists(vertex) => {
+                        self.create(vertex);
+                        Ok(vertex)
+                    }
+                    _ => Err(Reason::NoSuchVertex(key.clone())),
+                };
+                let (source, destination) = (end(ids.first, source)?, end(ids.second, destination)?);
+                self.edge(*label, source, destination, Some(*value));
+            }
+            Operation::DeleteEdge { label, .. } => {
+                if let (Some(source), Some(destination)) = (ids.first, ids.second) {
+                    self.edge(*label, source, destination, None);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn exists(&self, vertex: VertexId) -> bool {
+        let staged = self.vertices.get(&vertex).map(|state| state.exists);
+        staged.unwrap_or_else(|| self.latest.contains_vertex(vertex))
+    }
+
+    fn create(&mut self, vertex: VertexId) {
+        if !self.exists(vertex) {
+            self.state(vertex).exists = true;
+        }
+    }
+
+    fn state(&mut self, vertex: VertexId) -> &mut VertexState {
+        self.vertices.entry(vertex).or_insert_with(|| {
+            let existed = self.latest.contains_vertex(vertex);
+            VertexState { existed, exists: existed, record: None }
+        })
+    }
+
+    fn set_properties(&mut self, vertex: VertexId, properties: &[(usize, Value)]) {
+        self.create(vertex);
+        let stored = self.latest.vertex_record(vertex);
+        let nulls = self.store.catalogue.vertices().nulls();
+        let state = self.state(vertex);
+        let before = state.record.take().or(stored).filter(|record| !record.is_empty()).unwrap_or(nulls);
+        let mut values = before.values().to_vec();
+        for (position, value) in properties {
+            values[*position] = value.clone();
+        }
+        state.record = Some(Record::new(values));
+    }
+
+    fn delete_vertex(&mut self, vertex: VertexId) -> Result<(), Reason> {
+        if !self.exists(vertex) {
+            return Ok(());
+        }
+        let staged = self.edges.clone();
+        for edge in staged.iter().filter(|edge| edge.source == vertex || edge.destination == vertex) {
+            self.edge(edge.label, edge.source, edge.destination, None);
+        }
+        let mut stored: Vec<EdgeWord> = Vec::new();
+        for_each_incident(self.store, self.latest, &[vertex], |label, direction, vertex, neighbour| {
+            let (source, destination) = match direction {
+                Direction::Out => (vertex, neighbour),
+                Direction::In => (neighbour, vertex),
+            };
+            stored.push(EdgeWord { label, source, destination, value: None });
+        })?;
+        for (label, source) in self.incoming.remove(&vertex).unwrap_or_default() {
+            stored.push(EdgeWord { label, source, destination: vertex, value: None });
+        }
+        for edge in stored {
+            self.edge(edge.label, edge.source, edge.destination, None);
+        }
+        let state = self.state(vertex);
+        state.exists = false;
+        state.record = Some(Record::EMPTY);
+        Ok(())
+    }
+
+    /// Finds the edges that end at deleted vertices of a directed graph that keeps no reverse
+    /// adjacency: one scan of all edges, O(edges), shared by all deletions of the transaction.
+    fn scan_for_sources(&mut self, operations: &[Operation], ids: &[OperationIds]) -> Result<(), Reason> {
+        if self.store.topology != Topology::Directed {
+            return Ok(());
+        }
+        let deletions = operations.iter().zip(ids);
+        let deletions =
+            deletions.filter(|(operation, _)| matches!(operation, Operation::DeleteVertex { .. }));
+        self.incoming.extend(deletions.filter_map(|(_, ids)| Some((ids.first?, Vec::new()))));
+        if self.incoming.is_empty() {
+            return Ok(());
+        }
+        for label in self.store.labels() {
+            let adjacency = self.latest.adjacency::<()>(label, Direction::Out)?;
+            let incoming = &mut self.incoming;
+            let scanned = adjacency.cursor().scan(0..self.latest.vertex_bound(), |source, run, _| {
+                for neighbour in run {
+                    if let Some(sources) = incoming.get_mut(neighbour) {
+                        sources.push((label, source));
+                    }
+                }
+                ControlFlow::<()>::Continue(())
+            });
+            scanned.map_err(crate::error::read_failed)?.is_continue();
+        }
+        Ok(())
+    }
+
+    fn edge(&mut self, label: LabelId, source: VertexId, destination: VertexId, value: Option<EdgeValue>) {
+        let (source, destination) = self.store.topology.canonical(source, destination);
+        self.edges.push(EdgeWord { label, source, destination, value });
+    }
+
+    fn finish(mut self) -> Resolved {
+        // Stable, so that the last word on an edge stays last.
+        self.edges.sort_by_key(|edge| (edge.label, edge.source, edge.destination));
+        let mut resolved = Resolved::default();
+        let mut words = self.edges.iter().peekable();
+        while let Some(edge) = words.next() {
+            let identity = |edge: &EdgeWord| (edge.label, edge.source, edge.destination);
+            let overridden = words.peek().is_some_and(|next| identity(next) == identity(edge));
+            if !overridden {
+                push_entries(&mut resolved.effects, self.store.topology, edge);
+            }
+        }
+        for effects in &mut resolved.effects.adjacencies {
+            effects.changes.sort_unstable_by_key(EdgeChange::position);
+        }
+        resolved.effects.adjacencies.sort_unstable_by_key(|effects| (effects.label, effects.direction));
+        self.finish_vertices(&mut resolved);
+        debug_assert!(resolved.effects.is_sorted());
+        resolved
+    }
+
+    fn finish_vertices(self, resolved: &mut Resolved) {
+        for (vertex, state) in self.vertices {
+            let change = match (state.existed, state.exists) {
+                (true, false) => {
+                    resolved.deleted.push(vertex);
+                    VertexChange::Delete
+                }
+                (false, true) => {
+                    resolved.created.push(vertex);
+                    VertexChange::Put(state.record.unwrap_or_default())
+                }
+                (true, true) if state.record.is_some() => VertexChange::Put(state.record.unwrap_or_default()),
+                _ => continue,
+            };
+            resolved.effects.vertices.push(VertexEffect { vertex, change });
+        }
+        resolved.effects.vertices.sort_unstable_by_key(|effect| effect.vertex);
+    }
+}
+
+fn push_entries(effects: &mut Effects, topology: Topology, edge: &EdgeWord) {
+    for (direction, owner, neighbour) in topology.entries(edge.source, edge.destination) {
+        let change = EdgeChange { owner, neighbour, value: edge.value };
+        let same =
+            |effects: &&mut AdjacencyEffects| effects.label == edge.label && effects.direction == direction;
+        match effects.adjacencies.iter_mut().find(same) {
+            Some(found) => found.changes.push(change),
+            None => effects.adjacencies.push(AdjacencyEffects {
+                label: edge.label,
+                direction,
+                changes: SmallVec::from_slice(&[change]),
+            }),
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! The order of commits: stamps, publication, and the registry of open snapshots, under one short mutex.
+//!
+//! Invariants, all checked by the models in `tests/shuttle.rs` and argued in `docs/concurrency.md`:
+//!
+//! 1. A stamp is larger than every earlier one. Its holder keeps the locks of what it changes
+//!    until it is applied.
+//! 2. A snapshot is registered at the newest stamp, and handed out when every stamp up to it is applied.
+//! 3. `editable_from` of a stamp is above every registered timestamp. By 2 no timestamp between
+//!    them is registered before the stamp is applied: a later snapshot has at least this stamp.
+
+use crate::commit::registry::Registry;
+use crate::error::Reason;
+use crate::store::PendingReclaim;
+use hedgerow_model::token::{LiveTimestamps, Registered, Stamp};
+use hedgerow_model::{Counts, Outcome, Timestamp};
+use hedgerow_sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::collections::VecDeque;
+use std::time::Instant;
+
+/// Orders commits and snapshots of one graph.
+#[derive(Debug, Default)]
+pub(crate) struct Sequencer {
+    state: Mutex<State>,
+    /// Signalled when `published` reaches what a snapshot waits for, and when the graph is poisoned.
+    published: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// The newest stamp.
+    last: Timestamp,
+    /// Every stamp up to this is applied.
+    published: Timestamp,
+    /// For each stamp after `published`: whether it is applied. As long as there are commits in flight.
+    in_flight: VecDeque<bool>,
+    /// How large the graph is at `last`.
+    counts: Counts,
+    /// The timestamps that are read.
+    registry: Registry,
+    /// The timestamps at which interactive transactions began.
+    interactive: Registry,
+    /// Snapshots that wait for publication.
+    waiting: usize,
+    /// How often a timestamp lost its last reader.
+    released: u64,
+    poisoned: bool,
+}
+
+/// How a commit changes the counts, beside the edges that its engine counted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct VertexCounts {
+    pub(crate) added: u64,
+    pub(crate) removed: u64,
+    /// Above every vertex id of the commit.
+    pub(crate) bound: u32,
+}
+
+/// A stamp, and what else its commit must know.
+pub(crate) struct Stamped {
+    pub(crate) stamp: Stamp,
+    /// Interactive transactions are open that may have to find a conflict with this commit.
+    pub(crate) record_conflicts: bool,
+    /// What there may be to reclaim.
+    pub(crate) pending: PendingReclaim,
+}
+
+/// A timestamp that has readers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OpenTimestamp {
+    pub(crate) at: Timestamp,
+    pub(crate) handles: usize,
+    pub(crate) since: Instant,
+}
+
+impl Sequencer {
+    /// Takes the next stamp and counts what the commit changes. O(1).
+    ///
+    /// The caller holds the locks of everything that it changes, and calls [`Sequencer::applied`]
+    /// when it has applied the stamp, or [`Sequencer::poison`] when it could not.
+    pub(crate) fn stamp(&self, vertices: VertexCounts, outcome: &Outcome) -> Result<Stamped, Reason> {
+        let mut state = self.state.lock();
+        if state.poisoned {
+            return Err(Reason::Poisoned);
+        }
+        let at = state.last.next();
+        state.last = at;
+        state.in_flight.push_back(false);
+        state.counts.vertices = state.counts.vertices + vertices.added - vertices.removed;
+        state.counts.vertex_bound = state.counts.vertex_bound.max(vertices.bound);
+        state.counts.add(outcome);
+        let editable_from = state.registry.newest().map_or(Timestamp::ZERO, Timestamp::next);
+        // SAFETY: `at` is new and the largest (invariant 1; the caller holds its locks). Nobody
+        // reads a timestamp from `editable_from` on, and whoever registers one before this stamp
+        // is applied registers at least `at` (invariants 2 and 3).
+        let stamp = unsafe { Stamp::new(at, editable_from.min(at)) };
+        let record_conflicts = state.interactive.len() > 0;
+        let pending = PendingReclaim { releases: state.released, open_timestamps: state.registry.len() };
+        Ok(Stamped { stamp, record_conflicts, pending })
+    }
+
+    /// Notes that a stamp is applied, and publishes all up to the first that is not. Amortised O(1).
+    pub(crate) fn applied(&self, stamp: Stamp) {
+        let mut state = self.state.lock();
+        let position = (stamp.at().0 - state.published.0 - 1) as usize;
+        state.in_flight[position] = true;
+        while state.in_flight.front() == Some(&true) {
+            state.in_flight.pop_front();
+            state.published = state.published.next();
+        }
+        if position == 0 && state.waiting > 0 {
+            self.published.notify_all();
+        }
+    }
+
+    /// Stops all commits and all new snapshots: a stamp will never be applied.
+    pub(crate) fn poison(&self) {
+        self.state.lock().poisoned = true;
+        self.published.notify_all();
+    }
+
+    /// Registers the newest stamp and waits until everything up to it is applied.
+    ///
+    /// O(1), plus the wait for commits that have their stamp and not yet been applied.
+    pub(crate) fn open(self: &Arc<Self>, reader: Reader) -> Result<Registration, Reason> {
+        let mut state = self.state.lock();
+        let at = state.last;
+        state.registry.register(at);
+        if reader == Reader::Interactive {
+            state.interactive.register(at);
+        }
+        let counts = state.counts.clone();
+        let (mut state, applied) = self.wait_for(at, state);
+        if !applied {
+            state.release(at, reader);
+            return Err(Reason::Poisoned);
+        }
+        drop(state);
+        // SAFETY: registered above, until the registration is dropped; applied up to `at`; the
+        // counts were read together with the stamp.
+        let token = unsafe { Registered::new(at, counts) };
+        Ok(Registration { token, sequencer: Arc::clone(self), reader })
+    }
+
+    /// Waits until every stamp up to `at` is applied; false if that will never be.
+    fn wait_for<'s>(
+        &'s self,
+        at: Timestamp,
+        mut state: MutexGuard<'s, State>,
+    ) -> (MutexGuard<'s, State>, bool) {
+        state.waiting += 1;
+        while state.published < at && !state.poisoned {
+            state = self.published.wait(state);
+        }
+        state.waiting -= 1;
+        let applied = state.published >= at && !state.poisoned;
+        (state, applied)
+    }
+
+    /// The newest stamp, and how large the graph is at it. O(1).
+    pub(crate) fn newest(&self) -> (Timestamp, Counts) {
+        let state = self.state.lock();
+        (state.last, state.counts.clone())
+    }
+
+    /// The timestamps that somebody can still read, and the count of releases so far. O(open timestamps).
+    pub(crate) fn live(&self) -> (LiveTimestamps, u64) {
+        let state = self.state.lock();
+        let timestamps = state.registry.live().map(|entry| entry.at).collect();
+        // SAFETY: all registered timestamps are there, and the next one will be `last` or later.
+        (unsafe { LiveTimestamps::new(timestamps) }, state.released)
+    }
+
+    /// The oldest timestamp that somebody can still read or will be able to read. O(1).
+    pub(crate) fn oldest_readable(&self) -> Timestamp {
+        let state = self.state.lock();
+        state.registry.oldest().unwrap_or(state.last)
+    }
+
+    /// No interactive transaction that is open, or will be opened, began before this. O(1).
+    pub(crate) fn oldest_interactive(&self) -> Timestamp {
+        let state = self.state.lock();
+        state.interactive.oldest().unwrap_or(state.last)
+    }
+
+    /// The timestamps that have readers, ascending.
+    pub(crate) fn open_timestamps(&self) -> Vec<OpenTimestamp> {
+        let state = self.state.lock();
+        let open = state.registry.live().map(|entry| OpenTimestamp {
+            at: entry.at,
+            handles: entry.handles,
+            since: entry.since,
+        });
+        open.collect()
+    }
+}
+
+impl State {
+    fn release(&mut self, at: Timestamp, reader: Reader) {
+        if self.registry.release(at) {
+            self.released += 1;
+        }
+        if reader == Reader::Interactive {
+            self.interactive.release(at);
+        }
+    }
+}
+
+/// Who reads a registered timestamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// A snapshot.
+    Snapshot,
+    /// A transaction whose commit will look for conflicts since then.
+    Interactive,
+}
+
+/// A registered timestamp; released when dropped.
+#[derive(Debug)]
+pub(crate) struct Registration {
+    token: Registered,
+    sequencer: Arc<Sequencer>,
+    reader: Reader,
+}
+
+impl Registration {
+    /// The proof for engines that the timestamp can be read.
+    pub(crate) fn token(&self) -> &Registered {
+        &self.token
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        self.sequencer.state.lock().release(self.token.at(), self.reader);
+    }
+}

@@ -1,0 +1,170 @@
+//! Transactions that declare their vertices at the start: locked, read newest, never in conflict.
+
+use crate::commit::Commit;
+use crate::commit::acquire::Acquired;
+use crate::error::{Error, Reason};
+use crate::snapshot::check_column;
+use crate::staged::Staged;
+use crate::state::{KeyReads, StateReads, ViewReads};
+use crate::store::Store;
+use crate::stores::Stores;
+use hedgerow_model::{AsKey, Column, Direction, Engine, Key, KeyRef, LabelId, Operation, Record, Value};
+use hedgerow_sync::Arc;
+
+/// A transaction on vertices that were declared when it began.
+///
+/// Their locks are held until it ends, so what it reads is the newest state and cannot change
+/// before its commit: it never fails with a conflict. It reads and writes edges between declared vertices, and the
+/// neighbours and properties of declared vertices. It cannot delete vertices.
+pub struct DeclaredTxn<'t> {
+    stores: &'t Stores,
+    state: &'t dyn StateReads,
+    declared: &'t [Key],
+    staged: Staged,
+}
+
+impl DeclaredTxn<'_> {
+    fn declared<'k>(&self, key: &'k impl AsKey) -> Result<KeyRef<'k>, Error> {
+        let key = key.as_key();
+        if self.declared.binary_search_by(|declared| declared.as_ref().cmp(&key)).is_err() {
+            return Err(Reason::NotDeclared(key.to_key()).into());
+        }
+        Ok(key)
+    }
+
+    /// Makes a declared vertex exist.
+    ///
+    /// # Errors
+    /// The vertex was not declared.
+    pub fn add_vertex(&mut self, key: impl AsKey) -> Result<(), Error> {
+        self.declared(&key)?;
+        self.staged.push(self.stores.add_vertex(&key)?);
+        Ok(())
+    }
+
+    /// Sets properties of a declared vertex by name; creates it if it does not exist.
+    ///
+    /// # Errors
+    /// The vertex was not declared, or a property is unknown or of another type.
+    pub fn set_properties(&mut self, key: impl AsKey, properties: &[(&str, Value)]) -> Result<(), Error> {
+        self.declared(&key)?;
+        self.staged.push(self.stores.set_properties(&key, properties)?);
+        Ok(())
+    }
+
+    /// Puts an edge of the default label between declared vertices.
+    ///
+    /// # Errors
+    /// A vertex was not declared, or the edges of the default label carry a value.
+    pub fn put_edge(&mut self, source: impl AsKey, destination: impl AsKey) -> Result<(), Error> {
+        self.put_edge_value(LabelId::DEFAULT, source, destination, ())
+    }
+
+    /// Puts an edge with a value between declared vertices, or replaces its value.
+    ///
+    /// # Errors
+    /// A vertex was not declared, there is no such label, or its edges carry another type.
+    pub fn put_edge_value<W: Column>(
+        &mut self,
+        label: LabelId,
+        source: impl AsKey,
+        destination: impl AsKey,
+        value: W,
+    ) -> Result<(), Error> {
+        self.declared(&source)?;
+        self.declared(&destination)?;
+        self.staged.push(self.stores.put_edge(label, &source, &destination, value)?);
+        Ok(())
+    }
+
+    /// Deletes an edge between declared vertices, if it exists.
+    ///
+    /// # Errors
+    /// A vertex was not declared, or there is no such label.
+    pub fn delete_edge_of(
+        &mut self,
+        label: LabelId,
+        source: impl AsKey,
+        destination: impl AsKey,
+    ) -> Result<(), Error> {
+        self.declared(&source)?;
+        self.declared(&destination)?;
+        self.staged.push(self.stores.delete_edge(label, &source, &destination)?);
+        Ok(())
+    }
+
+    /// Whether a declared vertex exists.
+    ///
+    /// # Errors
+    /// The vertex was not declared.
+    pub fn contains_vertex(&self, key: impl AsKey) -> Result<bool, Error> {
+        Ok(self.staged.contains_vertex(self.state, self.declared(&key)?)?)
+    }
+
+    /// The value of an edge between declared vertices; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// A vertex was not declared, there is no such label, or its edges carry another type.
+    pub fn get_edge<W: Column>(
+        &self,
+        label: LabelId,
+        source: impl AsKey,
+        destination: impl AsKey,
+    ) -> Result<Option<W>, Error> {
+        check_column::<W>(self.stores.catalogue(), label)?;
+        let (source, destination) = (self.declared(&source)?, self.declared(&destination)?);
+        let value = self.staged.edge(self.state, label, source, destination)?;
+        Ok(value.map(W::from_bits))
+    }
+
+    /// The neighbours of a declared vertex and the values beside them.
+    ///
+    /// # Errors
+    /// The vertex was not declared, there is no such label or direction, or its edges carry another type.
+    pub fn neighbours_of<W: Column>(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        key: impl AsKey,
+    ) -> Result<Vec<(Key, W)>, Error> {
+        check_column::<W>(self.stores.catalogue(), label)?;
+        let neighbours = self.staged.neighbours(self.state, label, direction, self.declared(&key)?)?;
+        let typed = neighbours.into_iter().map(|(neighbour, value)| (neighbour, W::from_bits(value)));
+        Ok(typed.collect())
+    }
+
+    /// The properties of a declared vertex; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// The vertex was not declared.
+    pub fn properties(&self, key: impl AsKey) -> Result<Option<Record>, Error> {
+        let schema = self.stores.catalogue().vertices();
+        Ok(self.staged.record(self.state, schema, self.declared(&key)?)?)
+    }
+}
+
+/// Locks `declared`, runs `run`, and commits what it staged; nothing if it fails.
+pub(crate) fn transact_declared<E: Engine, T>(
+    store: &Store<E>,
+    stores: &Arc<Stores>,
+    mut declared: Vec<Key>,
+    run: impl FnOnce(&mut DeclaredTxn<'_>) -> Result<T, Error>,
+) -> Result<(T, Commit), Error> {
+    declared.sort_unstable();
+    declared.dedup();
+    let locked: Vec<Operation> =
+        declared.iter().map(|key| Operation::AddVertex { key: key.clone() }).collect();
+    let mut acquired = Acquired::new(store, &locked, None)?;
+    let (result, operations) = {
+        let held = acquired.held();
+        let view = store.engine.latest(&held);
+        let state = ViewReads { store, view: &view, keys: KeyReads::Current };
+        let staged = Staged::new(store.topology);
+        let mut transaction = DeclaredTxn { stores, state: &state, declared: &declared, staged };
+        let result = run(&mut transaction)?;
+        (result, transaction.staged.into_operations())
+    };
+    acquired.look_up_again(&operations)?;
+    let commit = store.commit_acquired(acquired, &operations)?;
+    Ok((result, commit))
+}

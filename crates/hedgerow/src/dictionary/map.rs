@@ -1,0 +1,130 @@
+//! Keys to vertex ids and back, for one type of key.
+
+use crate::dictionary::slots::{NumberSlot, Slot, Slots, TextSlot};
+use foldhash::fast::FixedState;
+use hedgerow_model::{Key, VertexId};
+use smallvec::SmallVec;
+use std::borrow::Borrow;
+use std::hash::{BuildHasher, Hash};
+
+/// A type of key.
+pub(crate) trait DictionaryKey:
+    Clone + Eq + Hash + Send + Sync + Borrow<Self::Borrowed> + 'static
+{
+    /// The key as it is looked up.
+    type Borrowed: Hash + Eq + ?Sized;
+    /// The place of one key.
+    type Slot: Slot<Key = Self>;
+
+    /// The key as the application sees it.
+    fn into_key(self) -> Key;
+}
+
+impl DictionaryKey for u64 {
+    type Borrowed = u64;
+    type Slot = NumberSlot;
+
+    fn into_key(self) -> Key {
+        Key::Number(self)
+    }
+}
+
+impl DictionaryKey for Box<str> {
+    type Borrowed = str;
+    type Slot = TextSlot;
+
+    fn into_key(self) -> Key {
+        Key::Text(self)
+    }
+}
+
+/// An id that a key has, or had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Holding {
+    id: VertexId,
+    /// The vertex was deleted. Older snapshots may still read it.
+    deleted: bool,
+}
+
+/// The ids of one key, newest first. Nearly always one.
+type Holdings = SmallVec<[Holding; 1]>;
+
+/// A concurrent map between keys and vertex ids. Reads take no lock.
+pub(crate) struct KeyMap<K: DictionaryKey> {
+    ids: papaya::HashMap<K, Holdings, FixedState>,
+    keys: Slots<K::Slot>,
+}
+
+impl<K: DictionaryKey> KeyMap<K> {
+    pub(crate) fn new() -> Self {
+        let ids = papaya::HashMap::builder().hasher(FixedState::default()).build();
+        KeyMap { ids, keys: Slots::new() }
+    }
+
+    /// A hash of the key, the same in every process.
+    pub(crate) fn hash(key: &K::Borrowed) -> u64 {
+        FixedState::default().hash_one(key)
+    }
+
+    /// The id of a key whose vertex was not deleted. O(1).
+    ///
+    /// Without a lock the answer may be outdated, or of a commit under way.
+    pub(crate) fn current(&self, key: &K::Borrowed) -> Option<VertexId> {
+        let ids = self.ids.pin();
+        let newest = *ids.get(key)?.first()?;
+        (!newest.deleted).then_some(newest.id)
+    }
+
+    /// The first of the ids that the key has or had for which `visible` holds.
+    pub(crate) fn find(
+        &self,
+        key: &K::Borrowed,
+        mut visible: impl FnMut(VertexId) -> bool,
+    ) -> Option<VertexId> {
+        let ids = self.ids.pin();
+        ids.get(key)?.iter().map(|holding| holding.id).find(|id| visible(*id))
+    }
+
+    /// The key that `id` was last assigned to.
+    pub(crate) fn key(&self, id: VertexId) -> Option<K> {
+        Some(self.keys.get(id.get())?.load())
+    }
+
+    /// Gives `id` to a key that has none. The caller holds the key's lock.
+    pub(crate) fn insert(&self, key: K, id: VertexId) {
+        self.keys.get_or_allocate(id.get()).store(&key);
+        self.update(key, |holdings| holdings.insert(0, Holding { id, deleted: false }));
+    }
+
+    /// Takes `id` from a key altogether: nobody can read the vertex under this key.
+    pub(crate) fn remove(&self, key: K, id: VertexId) {
+        self.update(key, |holdings| holdings.retain(|holding| holding.id != id));
+    }
+
+    /// Marks the vertex of a key as deleted; older snapshots still find it. The caller holds the key's lock.
+    pub(crate) fn mark_deleted(&self, key: K, id: VertexId) {
+        self.update(key, |holdings| {
+            holdings.iter_mut().filter(|holding| holding.id == id).for_each(|holding| holding.deleted = true);
+        });
+    }
+
+    fn update(&self, key: K, change: impl Fn(&mut Holdings)) {
+        let ids = self.ids.pin();
+        ids.compute(key, |entry| {
+            let mut holdings = entry.map(|(_, holdings)| holdings.clone()).unwrap_or_default();
+            change(&mut holdings);
+            match (holdings.is_empty(), entry) {
+                (false, _) => papaya::Operation::Insert(holdings),
+                (true, Some(_)) => papaya::Operation::Remove,
+                (true, None) => papaya::Operation::Abort(()),
+            }
+        });
+    }
+
+    /// An estimate of the bytes held.
+    pub(crate) fn bytes(&self) -> usize {
+        // An entry is a heap block of key and value, a pointer to it and a byte of metadata.
+        let entry = std::mem::size_of::<(K, Holdings)>() + std::mem::size_of::<usize>() * 2;
+        self.ids.len() * entry + self.keys.bytes()
+    }
+}

@@ -1,0 +1,193 @@
+//! The dictionary: application keys to vertex ids and back.
+//!
+//! A key has at most one vertex at a time, and one after the other many. Whether an id is visible at a
+//! timestamp is not kept here: the engine knows which vertices exist then. So the dictionary maps
+//! a key to all ids that somebody can still read, and a snapshot takes the one that exists at its
+//! timestamp; at most one does. An id goes to another key only when no snapshot can read its
+//! former vertex, and its former key forgets it in that moment.
+
+mod ids;
+mod map;
+mod slots;
+
+use crate::commit::locks::{LockGuard, LockTable, Stripes};
+use crate::error::Reason;
+use hedgerow_model::{Key, KeyKind, KeyRef, LockUnit, Timestamp, VertexId};
+use hedgerow_sync::atomic::{AtomicU64, Ordering};
+use ids::{Assigned, IdAllocator};
+use map::{DictionaryKey, KeyMap};
+
+/// Locks over keys. Taken before any lock of a unit, in ascending order.
+const KEY_STRIPES: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1024 };
+
+/// Maps keys to ids and back.
+pub(crate) struct Dictionary {
+    keys: Keys,
+    ids: IdAllocator,
+    locks: LockTable,
+    generation: AtomicU64,
+}
+
+enum Keys {
+    Dense,
+    Numbers(KeyMap<u64>),
+    Text(KeyMap<Box<str>>),
+}
+
+/// Runs an expression with the map and the borrowed key of a pair, where the kinds fit.
+macro_rules! with_map {
+    ($dictionary:expr, $key:expr, |$map:ident, $borrowed:ident| $run:expr, dense $id:ident: $dense:expr) => {
+        match (&$dictionary.keys, $key) {
+            (Keys::Numbers($map), KeyRef::Number(number)) => {
+                let $borrowed = &number;
+                Ok($run)
+            }
+            (Keys::Text($map), KeyRef::Text($borrowed)) => Ok($run),
+            (Keys::Dense, KeyRef::Number(number)) => {
+                let $id = VertexId::try_from(number)?;
+                Ok($dense)
+            }
+            (_, key) => Err($dictionary.wrong_kind(key)),
+        }
+    };
+}
+
+impl Dictionary {
+    pub(crate) fn new(kind: KeyKind) -> Self {
+        let keys = match kind {
+            KeyKind::Number => Keys::Numbers(KeyMap::new()),
+            KeyKind::Text => Keys::Text(KeyMap::new()),
+            KeyKind::Dense => Keys::Dense,
+        };
+        let locks = LockTable::new(KEY_STRIPES);
+        Dictionary { keys, ids: IdAllocator::default(), locks, generation: AtomicU64::new(0) }
+    }
+
+    /// What the keys are.
+    pub(crate) fn kind(&self) -> KeyKind {
+        match &self.keys {
+            Keys::Dense => KeyKind::Dense,
+            Keys::Numbers(_) => KeyKind::Number,
+            Keys::Text(_) => KeyKind::Text,
+        }
+    }
+
+    /// Whether keys are the ids themselves.
+    pub(crate) fn is_dense(&self) -> bool {
+        matches!(self.keys, Keys::Dense)
+    }
+
+    /// The id that a key has now, for a dense graph whether or not the vertex exists. O(1), no lock.
+    ///
+    /// Certain while the key's lock is held; otherwise see [`Self::generation`].
+    pub(crate) fn current(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Reason> {
+        with_map!(self, key, |map, borrowed| map.current(borrowed), dense id: Some(id))
+    }
+
+    /// The first id that the key has or had for which `visible` holds. O(1), no lock.
+    pub(crate) fn find(
+        &self,
+        key: KeyRef<'_>,
+        mut visible: impl FnMut(VertexId) -> bool,
+    ) -> Result<Option<VertexId>, Reason> {
+        with_map!(self, key, |map, borrowed| map.find(borrowed, visible), dense id: visible(id).then_some(id))
+    }
+
+    /// The key of a vertex that exists in some readable state.
+    pub(crate) fn key(&self, id: VertexId) -> Key {
+        let key = match &self.keys {
+            Keys::Dense => Some(Key::Number(u64::from(id.get()))),
+            Keys::Numbers(map) => map.key(id).map(DictionaryKey::into_key),
+            Keys::Text(map) => map.key(id).map(DictionaryKey::into_key),
+        };
+        key.expect("a vertex that exists was assigned to a key")
+    }
+
+    /// Changes whenever a key loses an id.
+    ///
+    /// If it is the same before a key was looked up and after the unit of its id was locked, the id
+    /// is still the key's: whoever takes it away changes this before he unlocks that unit.
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// A number that stands for the key where conflicts are looked for. Two keys may share one.
+    pub(crate) fn hash(&self, key: KeyRef<'_>) -> u64 {
+        match key {
+            KeyRef::Number(number) => KeyMap::<u64>::hash(&number),
+            KeyRef::Text(text) => KeyMap::<Box<str>>::hash(text),
+        }
+    }
+
+    /// Locks `keys` against being created or deleted by anybody else.
+    pub(crate) fn lock<'d, 'k>(&'d self, keys: impl Iterator<Item = KeyRef<'k>>) -> LockGuard<&'d LockTable> {
+        let stripes = if self.is_dense() {
+            Stripes::new()
+        } else {
+            self.locks.stripes(keys.map(|key| LockUnit((self.hash(key) >> 32) as u32)))
+        };
+        LockGuard::lock(&self.locks, stripes)
+    }
+
+    /// Gives the key an id. The caller holds the key's lock and found that it has none.
+    ///
+    /// The vertex becomes visible when the engine applies it; until then [`Self::release`] undoes this.
+    pub(crate) fn assign(
+        &self,
+        key: KeyRef<'_>,
+        oldest_readable: impl FnOnce() -> Timestamp,
+    ) -> Result<VertexId, Reason> {
+        let Assigned { id, reused } = self.ids.assign(oldest_readable)?;
+        if reused {
+            self.forget(id);
+        }
+        match (&self.keys, key) {
+            (Keys::Numbers(map), KeyRef::Number(number)) => map.insert(number, id),
+            (Keys::Text(map), KeyRef::Text(text)) => map.insert(text.into(), id),
+            (_, key) => {
+                self.ids.return_unused(id);
+                return Err(self.wrong_kind(key));
+            }
+        }
+        Ok(id)
+    }
+
+    /// Takes back what [`Self::assign`] gave, because the commit failed. The caller still holds the key's lock.
+    pub(crate) fn release(&self, id: VertexId) {
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        self.forget(id);
+        self.ids.return_unused(id);
+    }
+
+    /// Notes that the vertex was deleted at `deletion`. The caller holds the key's lock.
+    pub(crate) fn delete(&self, id: VertexId, deletion: Timestamp) {
+        match &self.keys {
+            Keys::Dense => return,
+            Keys::Numbers(map) => map.key(id).into_iter().for_each(|key| map.mark_deleted(key, id)),
+            Keys::Text(map) => map.key(id).into_iter().for_each(|key| map.mark_deleted(key, id)),
+        }
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        self.ids.return_deleted(id, deletion);
+    }
+
+    /// Bytes held, estimated.
+    pub(crate) fn bytes(&self) -> usize {
+        match &self.keys {
+            Keys::Dense => 0,
+            Keys::Numbers(map) => map.bytes(),
+            Keys::Text(map) => map.bytes(),
+        }
+    }
+
+    fn forget(&self, id: VertexId) {
+        match &self.keys {
+            Keys::Dense => {}
+            Keys::Numbers(map) => map.key(id).into_iter().for_each(|key| map.remove(key, id)),
+            Keys::Text(map) => map.key(id).into_iter().for_each(|key| map.remove(key, id)),
+        }
+    }
+
+    fn wrong_kind(&self, key: KeyRef<'_>) -> Reason {
+        Reason::WrongKeyKind { key: key.to_key(), expected: self.kind() }
+    }
+}

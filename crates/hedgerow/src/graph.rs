@@ -1,0 +1,328 @@
+//! The graph: what applications hold.
+
+use crate::commit::Commit;
+use crate::commit::ingest::BulkEdge;
+use crate::commit::sequencer::Reader;
+use crate::declared::{DeclaredTxn, transact_declared};
+use crate::error::Error;
+use crate::options::{GraphOptions, Isolation};
+use crate::snapshot::{Snapshot, SnapshotInfo};
+use crate::stores::{Stores, with_store};
+use crate::transaction::WriteTxn;
+use hedgerow_model::{
+    AsKey, Catalogue, Column, Engine, Key, KeyKind, LabelId, MemoryUse, Operation, Reclaimed, Topology, Value,
+};
+use hedgerow_sync::Arc;
+use std::collections::HashMap;
+
+/// A graph that can be written and read by any number of threads at the same time.
+///
+/// A handle: cloning it is cheap and gives the same graph.
+///
+/// ```
+/// use hedgerow::{Graph, GraphOptions};
+///
+/// let graph = Graph::in_memory(GraphOptions::new())?;
+/// graph.put_edge(1, 2)?;
+/// let before = graph.snapshot()?;
+///
+/// let mut transaction = graph.begin()?;
+/// transaction.put_edge(2, 3)?;
+/// transaction.delete_edge(1, 2)?;
+/// transaction.commit()?;
+///
+/// assert_eq!(before.edge_count(), 1);
+/// assert!(before.contains_edge(1, 2)?);
+/// assert_eq!(graph.neighbours(2)?, [3.into()]);
+/// # Ok::<(), hedgerow::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct Graph {
+    stores: Arc<Stores>,
+}
+
+impl std::fmt::Debug for Graph {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Graph").field("topology", &self.topology()).field("keys", &self.key_kind()).finish()
+    }
+}
+
+impl Graph {
+    /// An empty graph that lives in memory and ends with its last handle.
+    ///
+    /// # Errors
+    /// The schemas contradict themselves, or ask the engine for something that it has not.
+    pub fn in_memory(options: GraphOptions) -> Result<Self, Error> {
+        Ok(Graph { stores: Arc::new(Stores::in_memory(&options)?) })
+    }
+
+    /// Whether edges are directed, and whether in-neighbours can be read.
+    #[must_use]
+    pub fn topology(&self) -> Topology {
+        with_store!(&*self.stores, store => store.topology)
+    }
+
+    /// What application keys are.
+    #[must_use]
+    pub fn key_kind(&self) -> KeyKind {
+        with_store!(&*self.stores, store => store.dictionary.kind())
+    }
+
+    /// The labels and schemas.
+    #[must_use]
+    pub fn catalogue(&self) -> &Catalogue {
+        self.stores.catalogue()
+    }
+
+    /// The label called `name`.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn label(&self, name: &str) -> Result<LabelId, Error> {
+        Ok(self.catalogue().label_id(name)?)
+    }
+
+    // --- writes of one operation -------------------------------------------------------------
+
+    /// Puts an edge of the default label, as a commit of its own.
+    ///
+    /// # Errors
+    /// A key is of another kind than the graph's, the edges of the default label carry a value, or
+    /// a limit would be exceeded.
+    pub fn put_edge(&self, source: impl AsKey, destination: impl AsKey) -> Result<Commit, Error> {
+        self.put_edge_value(LabelId::DEFAULT, source, destination, ())
+    }
+
+    /// Puts an edge with a value, or replaces its value, as a commit of its own.
+    ///
+    /// # Errors
+    /// A key is of another kind than the graph's, there is no such label, its edges carry another
+    /// type, or a limit would be exceeded.
+    pub fn put_edge_value<W: Column>(
+        &self,
+        label: LabelId,
+        source: impl AsKey,
+        destination: impl AsKey,
+        value: W,
+    ) -> Result<Commit, Error> {
+        self.commit_one(self.stores.put_edge(label, &source, &destination, value)?)
+    }
+
+    /// Deletes an edge of the default label, as a commit of its own; says whether it existed.
+    ///
+    /// # Errors
+    /// A key is of another kind than the graph's.
+    pub fn delete_edge(&self, source: impl AsKey, destination: impl AsKey) -> Result<bool, Error> {
+        self.delete_edge_of(LabelId::DEFAULT, source, destination)
+    }
+
+    /// Deletes an edge, as a commit of its own; says whether it existed.
+    ///
+    /// # Errors
+    /// A key is of another kind than the graph's, or there is no such label.
+    pub fn delete_edge_of(
+        &self,
+        label: LabelId,
+        source: impl AsKey,
+        destination: impl AsKey,
+    ) -> Result<bool, Error> {
+        let commit = self.commit_one(self.stores.delete_edge(label, &source, &destination)?)?;
+        Ok(commit.edges_removed > 0)
+    }
+
+    /// Makes a vertex exist, as a commit of its own; says whether it is new.
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's, or a limit would be exceeded.
+    pub fn add_vertex(&self, key: impl AsKey) -> Result<bool, Error> {
+        let commit = self.commit_one(self.stores.add_vertex(&key)?)?;
+        Ok(commit.vertices_added > 0)
+    }
+
+    /// Deletes a vertex and all its incident edges, as a commit of its own; says whether it existed.
+    ///
+    /// Costs O(degree) on undirected graphs and with reverse adjacency, else one scan of all
+    /// edges: delete many vertices in one transaction, which shares the scan.
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's.
+    pub fn delete_vertex(&self, key: impl AsKey) -> Result<bool, Error> {
+        let commit = self.commit_one(self.stores.delete_vertex(&key)?)?;
+        Ok(commit.vertices_removed > 0)
+    }
+
+    /// Sets properties of a vertex by name, as a commit of its own; creates it if it does not exist.
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's, or a property is unknown or of another type.
+    pub fn set_properties(&self, key: impl AsKey, properties: &[(&str, Value)]) -> Result<Commit, Error> {
+        self.commit_one(self.stores.set_properties(&key, properties)?)
+    }
+
+    fn commit_one(&self, operation: Operation) -> Result<Commit, Error> {
+        Ok(with_store!(&*self.stores, store => store.commit(&[operation], None))?)
+    }
+
+    // --- writes of many operations -----------------------------------------------------------
+
+    /// Begins a transaction at isolation [`Isolation::Snapshot`].
+    ///
+    /// # Errors
+    /// The graph is poisoned.
+    pub fn begin(&self) -> Result<WriteTxn, Error> {
+        self.begin_with(Isolation::Snapshot)
+    }
+
+    /// Begins a transaction.
+    ///
+    /// # Errors
+    /// The graph is poisoned.
+    pub fn begin_with(&self, isolation: Isolation) -> Result<WriteTxn, Error> {
+        WriteTxn::begin(&self.stores, isolation)
+    }
+
+    /// Runs `run` in a transaction at isolation [`Isolation::Snapshot`] and commits it; again if
+    /// another commit came first, until it succeeds or `run` fails.
+    ///
+    /// # Errors
+    /// What `run` returned, or a commit that cannot succeed.
+    pub fn transact<T>(&self, run: impl FnMut(&mut WriteTxn) -> Result<T, Error>) -> Result<T, Error> {
+        self.transact_with(Isolation::Snapshot, run)
+    }
+
+    /// The same at any isolation.
+    ///
+    /// # Errors
+    /// What `run` returned, or a commit that cannot succeed.
+    pub fn transact_with<T>(
+        &self,
+        isolation: Isolation,
+        mut run: impl FnMut(&mut WriteTxn) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        loop {
+            let mut transaction = self.begin_with(isolation)?;
+            let result = run(&mut transaction)?;
+            match transaction.commit() {
+                Err(error) if error.is_conflict() => hedgerow_sync::thread::yield_now(),
+                Err(error) => return Err(error),
+                Ok(_) => return Ok(result),
+            }
+        }
+    }
+
+    /// Locks `vertices`, runs `run` on their newest state, and commits what it staged.
+    ///
+    /// Never fails with a conflict; keep it short, for other writers of these vertices wait. `run`
+    /// must not write to this graph by other means, or it waits for itself.
+    ///
+    /// # Errors
+    /// What `run` returned (nothing has changed then), a key of another kind than the graph's, or a limit
+    /// that would be exceeded.
+    pub fn transact_declared<K: AsKey, T>(
+        &self,
+        vertices: &[K],
+        run: impl FnOnce(&mut DeclaredTxn<'_>) -> Result<T, Error>,
+    ) -> Result<(T, Commit), Error> {
+        let declared =
+            vertices.iter().map(|key| self.stores.check_key(key)).collect::<Result<Vec<Key>, _>>()?;
+        with_store!(&*self.stores, store => transact_declared(store, &self.stores, declared, run))
+    }
+
+    /// Puts edges of the default label as one commit: `(source, destination)` pairs, or
+    /// `(source, destination, value)` triples. Of several equal edges the last one counts.
+    ///
+    /// Sorted and applied on several threads. Blind: never in conflict.
+    ///
+    /// # Errors
+    /// A key is of another kind than the graph's, the label's edges carry another type, or a limit would be
+    /// exceeded. Nothing has changed then.
+    pub fn ingest<B: BulkEdge>(&self, edges: &[B]) -> Result<Commit, Error> {
+        self.ingest_into(LabelId::DEFAULT, edges)
+    }
+
+    /// The same for any label.
+    ///
+    /// # Errors
+    /// As [`Graph::ingest`], or there is no such label.
+    pub fn ingest_into<B: BulkEdge>(&self, label: LabelId, edges: &[B]) -> Result<Commit, Error> {
+        self.stores.check_written_column::<B::Value>(label)?;
+        Ok(with_store!(&*self.stores, store => store.ingest(label, edges))?)
+    }
+
+    // --- reads -------------------------------------------------------------------------------
+
+    /// Opens a snapshot of the newest state: everything that was committed before this call. O(1).
+    ///
+    /// # Errors
+    /// The graph is poisoned.
+    pub fn snapshot(&self) -> Result<Snapshot, Error> {
+        Snapshot::open(&self.stores, Reader::Snapshot)
+    }
+
+    /// Whether there is an edge of the default label, now.
+    ///
+    /// # Errors
+    /// A key is of another kind than the graph's, or the graph is poisoned.
+    pub fn contains_edge(&self, source: impl AsKey, destination: impl AsKey) -> Result<bool, Error> {
+        self.snapshot()?.contains_edge(source, destination)
+    }
+
+    /// The value of an edge, now; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// A key is of another kind than the graph's, there is no such label, its edges carry another type, or
+    /// the graph is poisoned.
+    pub fn get_edge<W: Column>(
+        &self,
+        label: LabelId,
+        source: impl AsKey,
+        destination: impl AsKey,
+    ) -> Result<Option<W>, Error> {
+        self.snapshot()?.get_edge(label, source, destination)
+    }
+
+    /// The out-neighbours of a vertex over edges of the default label, now.
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's, or the graph is poisoned.
+    pub fn neighbours(&self, key: impl AsKey) -> Result<Vec<Key>, Error> {
+        self.snapshot()?.neighbours(key)
+    }
+
+    // --- housekeeping ------------------------------------------------------------------------
+
+    /// The states that are being read, oldest first, and what each keeps in memory.
+    #[must_use]
+    pub fn snapshots(&self) -> Vec<SnapshotInfo> {
+        with_store!(&*self.stores, store => {
+            let open = store.sequencer.open_timestamps();
+            let newest = store.sequencer.newest().0;
+            let retained: HashMap<_, _> = store.engine.retained().into_iter().collect();
+            let info = |open: &crate::commit::sequencer::OpenTimestamp| SnapshotInfo {
+                timestamp: open.at,
+                handles: open.handles,
+                age: open.since.elapsed(),
+                behind: newest.0 - open.at.0,
+                retained_bytes: retained.get(&open.at).copied().unwrap_or(0),
+            };
+            open.iter().map(info).collect()
+        })
+    }
+
+    /// Frees every version that no open snapshot sees. Writers do this in passing, a little at a time.
+    ///
+    /// What `more` reports was being written at this moment; call again.
+    pub fn reclaim(&self) -> Reclaimed {
+        with_store!(&*self.stores, store => store.reclaim(usize::MAX))
+    }
+
+    /// What the graph holds in memory; the dictionary is part of the index.
+    #[must_use]
+    pub fn memory(&self) -> MemoryUse {
+        with_store!(&*self.stores, store => {
+            let mut memory = store.engine.memory();
+            memory.index_bytes += store.dictionary.bytes();
+            memory
+        })
+    }
+}

@@ -1,0 +1,73 @@
+//! Checked operations: keys of the graph's kind, labels and values that its schemas know.
+
+use crate::error::Error;
+use crate::stores::{Stores, with_store};
+use hedgerow_model::{AsKey, Catalogue, Column, Key, LabelId, Operation, Value, ViewError};
+
+impl Stores {
+    pub(crate) fn catalogue(&self) -> &Catalogue {
+        with_store!(self, store => &store.catalogue)
+    }
+
+    /// A key, if it is of the graph's kind.
+    pub(crate) fn check_key(&self, key: &impl AsKey) -> Result<Key, Error> {
+        with_store!(self, store => store.dictionary.current(key.as_key()))?;
+        Ok(key.as_key().to_key())
+    }
+
+    pub(crate) fn add_vertex(&self, key: &impl AsKey) -> Result<Operation, Error> {
+        Ok(Operation::AddVertex { key: self.check_key(key)? })
+    }
+
+    pub(crate) fn delete_vertex(&self, key: &impl AsKey) -> Result<Operation, Error> {
+        Ok(Operation::DeleteVertex { key: self.check_key(key)? })
+    }
+
+    pub(crate) fn set_properties(
+        &self,
+        key: &impl AsKey,
+        properties: &[(&str, Value)],
+    ) -> Result<Operation, Error> {
+        let schema = self.catalogue().vertices();
+        let mut positions = Vec::with_capacity(properties.len());
+        for (name, value) in properties {
+            let position = schema.position(name)?;
+            schema.fields[position].check(value)?;
+            positions.push((position, value.clone()));
+        }
+        Ok(Operation::SetProperties { key: self.check_key(key)?, properties: positions })
+    }
+
+    pub(crate) fn put_edge<W: Column>(
+        &self,
+        label: LabelId,
+        source: &impl AsKey,
+        destination: &impl AsKey,
+        value: W,
+    ) -> Result<Operation, Error> {
+        self.check_written_column::<W>(label)?;
+        let (source, destination) = (self.check_key(source)?, self.check_key(destination)?);
+        Ok(Operation::PutEdge { label, source, destination, value: value.to_bits() })
+    }
+
+    pub(crate) fn delete_edge(
+        &self,
+        label: LabelId,
+        source: &impl AsKey,
+        destination: &impl AsKey,
+    ) -> Result<Operation, Error> {
+        self.catalogue().label(label).ok_or(ViewError::UnknownLabel(label))?;
+        let (source, destination) = (self.check_key(source)?, self.check_key(destination)?);
+        Ok(Operation::DeleteEdge { label, source, destination })
+    }
+
+    /// Whether edges of a label are written with values of type `W`: the type must be exactly the declared one.
+    pub(crate) fn check_written_column<W: Column>(&self, label: LabelId) -> Result<(), Error> {
+        let schema = self.catalogue().label(label).ok_or(ViewError::UnknownLabel(label))?;
+        let declared = schema.edges.column();
+        if declared == W::TYPE {
+            return Ok(());
+        }
+        Err(ViewError::WrongColumn { label, declared, asked: W::TYPE }.into())
+    }
+}

@@ -1,0 +1,114 @@
+//! How a graph is made, and how its transactions behave.
+
+use hedgerow_model::{KeyKind, LabelSchema, RecordSchema, Topology};
+
+/// Which engine stores the graph.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum EngineKind {
+    /// In memory: versions per partition of 64 vertices, copy-on-write, lock-free readers
+    /// (RapidStore, PVLDB 18(10), 2025).
+    #[default]
+    Rapid,
+}
+
+/// How a transaction is protected from commits that come between its start and its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Isolation {
+    /// First committer wins: the commit fails with a conflict if something that the transaction
+    /// *wrote* was changed by somebody else since it began.
+    ///
+    /// Allows write skew: two transactions that each read what the other writes, and write
+    /// different things, both commit.
+    #[default]
+    Snapshot,
+    /// Also fails if something that the transaction *read* was changed. A history of which every
+    /// writer is serializable, declared or blind (reads nothing) is serializable.
+    Serializable,
+}
+
+/// How a graph is made.
+///
+/// ```
+/// use hedgerow::{Graph, GraphOptions, Topology};
+///
+/// let graph = Graph::in_memory(GraphOptions::new().topology(Topology::Undirected))?;
+/// graph.put_edge(1, 2)?;
+/// assert!(graph.contains_edge(2, 1)?);
+/// # Ok::<(), hedgerow::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct GraphOptions {
+    pub(crate) engine: EngineKind,
+    pub(crate) topology: Topology,
+    pub(crate) keys: KeyKind,
+    pub(crate) labels: Vec<LabelSchema>,
+    pub(crate) vertices: RecordSchema,
+    pub(crate) strict: bool,
+    pub(crate) memory_limit: Option<usize>,
+    pub(crate) threads: Option<usize>,
+}
+
+impl GraphOptions {
+    /// Engine `rapid`, directed without reverse adjacency, number keys, one label without values.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Which engine stores the graph.
+    #[must_use]
+    pub fn engine(mut self, engine: EngineKind) -> Self {
+        self.engine = engine;
+        self
+    }
+
+    /// Directed or undirected, with reverse adjacency or without.
+    #[must_use]
+    pub fn topology(mut self, topology: Topology) -> Self {
+        self.topology = topology;
+        self
+    }
+
+    /// What application keys are.
+    #[must_use]
+    pub fn keys(mut self, keys: KeyKind) -> Self {
+        self.keys = keys;
+        self
+    }
+
+    /// Adds a label. The first one is the default label; without any there is one called `edge`.
+    #[must_use]
+    pub fn label(mut self, label: LabelSchema) -> Self {
+        self.labels.push(label);
+        self
+    }
+
+    /// The properties of vertices.
+    #[must_use]
+    pub fn vertex_properties(mut self, schema: RecordSchema) -> Self {
+        self.vertices = schema;
+        self
+    }
+
+    /// An edge between vertices that don't exist is an error, instead of creating them.
+    #[must_use]
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.strict = strict;
+        self
+    }
+
+    /// Commits that would make the engine hold more than this many bytes fail.
+    #[must_use]
+    pub fn memory_limit(mut self, bytes: usize) -> Self {
+        self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// Worker threads for large commits; as many as there are cores if not set.
+    #[must_use]
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = Some(threads);
+        self
+    }
+}

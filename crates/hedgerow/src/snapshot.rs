@@ -1,0 +1,283 @@
+//! Snapshots: states of the graph that do not change.
+
+use crate::commit::sequencer::{Reader, Registration};
+use crate::error::{Error, Reason};
+use crate::state::{KeyReads, StateReads, ViewReads};
+use crate::stores::{Stores, with_store};
+use hedgerow_kernels::Kernel;
+use hedgerow_lab::Csr;
+use hedgerow_model::{
+    AsKey, Catalogue, Column, ColumnType, Counts, Direction, EdgeValue, Engine, GraphView, Key, KeyRef,
+    LabelId, Record, Timestamp, Topology, VertexId, ViewError,
+};
+use hedgerow_sync::Arc;
+use rayon::ThreadPool;
+use std::time::{Duration, Instant};
+
+/// A state of the graph that does not change, whatever is committed meanwhile.
+///
+/// Opened in O(1) by [`Graph::snapshot`](crate::Graph::snapshot), cloned in O(1), sent to any
+/// thread, kept as long as one likes: it keeps in memory exactly the versions that it can see. It
+/// stays readable when the graph handle is dropped.
+#[derive(Clone)]
+pub struct Snapshot(Arc<Inner>);
+
+struct Inner {
+    // Before the store, so that the timestamp is released while the store lives.
+    registration: Registration,
+    stores: Arc<Stores>,
+    opened: Instant,
+}
+
+/// An open snapshot, as [`Graph::snapshots`](crate::Graph::snapshots) lists it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SnapshotInfo {
+    /// The commit whose state it is.
+    pub timestamp: Timestamp,
+    /// How many snapshots and transactions read this state; clones of a snapshot count once.
+    pub handles: usize,
+    /// Since when this state is read.
+    pub age: Duration,
+    /// How many commits it is behind the newest.
+    pub behind: u64,
+    /// Bytes of versions that are kept for this state and for no newer one.
+    pub retained_bytes: usize,
+}
+
+impl std::fmt::Debug for Snapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Snapshot").field("timestamp", &self.timestamp()).field("age", &self.age()).finish()
+    }
+}
+
+/// Runs an expression with the snapshot's view.
+macro_rules! with_view {
+    ($snapshot:expr, $store:ident, $view:ident => $run:expr) => {
+        with_store!(&*$snapshot.0.stores, $store => {
+            let $view = $store.engine.view($snapshot.0.registration.token());
+            $run
+        })
+    };
+}
+
+impl Snapshot {
+    /// Registers the newest state.
+    pub(crate) fn open(stores: &Arc<Stores>, reader: Reader) -> Result<Self, Error> {
+        let registration = with_store!(&**stores, store => store.sequencer.open(reader))?;
+        Ok(Snapshot(Arc::new(Inner { registration, stores: Arc::clone(stores), opened: Instant::now() })))
+    }
+
+    pub(crate) fn stores(&self) -> &Arc<Stores> {
+        &self.0.stores
+    }
+
+    /// Runs `read` with point reads on this state.
+    pub(crate) fn read<T>(&self, read: impl FnOnce(&dyn StateReads) -> T) -> T {
+        with_view!(self, store, view => read(&ViewReads { store, view: &view, keys: KeyReads::AsOf }))
+    }
+
+    /// The commit whose state this is.
+    #[must_use]
+    pub fn timestamp(&self) -> Timestamp {
+        self.0.registration.token().at()
+    }
+
+    /// How long ago this snapshot was opened.
+    #[must_use]
+    pub fn age(&self) -> Duration {
+        self.0.opened.elapsed()
+    }
+
+    /// Whether edges are directed, and whether in-neighbours can be read.
+    #[must_use]
+    pub fn topology(&self) -> Topology {
+        with_store!(&*self.0.stores, store => store.topology)
+    }
+
+    /// The labels and schemas.
+    #[must_use]
+    pub fn catalogue(&self) -> &Catalogue {
+        with_store!(&*self.0.stores, store => &store.catalogue)
+    }
+
+    /// How many vertices exist. O(1).
+    #[must_use]
+    pub fn vertex_count(&self) -> u64 {
+        self.counts().vertices
+    }
+
+    /// How many edges exist, over all labels; an undirected edge counts once. O(labels).
+    #[must_use]
+    pub fn edge_count(&self) -> u64 {
+        self.counts().total_edges()
+    }
+
+    /// How many edges of `label` exist. O(1).
+    #[must_use]
+    pub fn edge_count_of(&self, label: LabelId) -> u64 {
+        self.counts().edges_of(label)
+    }
+
+    /// Every vertex id is below this. O(1).
+    #[must_use]
+    pub fn vertex_bound(&self) -> u32 {
+        self.counts().vertex_bound
+    }
+
+    fn counts(&self) -> &Counts {
+        self.0.registration.token().counts()
+    }
+
+    /// The vertex that `key` has in this state. O(1).
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's.
+    pub fn vertex_id(&self, key: impl AsKey) -> Result<Option<VertexId>, Error> {
+        Ok(self.read(|state| state.vertex(key.as_key()))?)
+    }
+
+    /// The key of a vertex that exists in this state. O(1).
+    #[must_use]
+    pub fn key(&self, vertex: VertexId) -> Option<Key> {
+        with_view!(self, store, view => view.contains_vertex(vertex).then(|| store.dictionary.key(vertex)))
+    }
+
+    /// Visits every vertex, ascending by id, with its key.
+    pub fn for_each_vertex(&self, mut visit: impl FnMut(VertexId, Key)) {
+        with_view!(self, store, view => {
+            view.scan_vertices(0..view.vertex_bound(), |vertex| visit(vertex, store.dictionary.key(vertex)));
+        });
+    }
+
+    /// Whether `key` has a vertex. O(1).
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's.
+    pub fn contains_vertex(&self, key: impl AsKey) -> Result<bool, Error> {
+        Ok(self.vertex_id(key)?.is_some())
+    }
+
+    /// The properties of a vertex, in the order of the schema; `None` if it does not exist. O(1).
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's.
+    pub fn properties(&self, key: impl AsKey) -> Result<Option<Record>, Error> {
+        let record = self.read(|state| {
+            let vertex = state.vertex(key.as_key())?;
+            Ok::<_, Reason>(vertex.and_then(|vertex| state.record(vertex)))
+        })?;
+        Ok(record.map(|record| self.filled(record)))
+    }
+
+    /// A record as users see it: nulls where nothing was ever set.
+    pub(crate) fn filled(&self, record: Record) -> Record {
+        if record.is_empty() { self.catalogue().vertices().nulls() } else { record }
+    }
+
+    /// Whether there is an edge of the default label. O(log degree).
+    ///
+    /// # Errors
+    /// A key is of another kind than the graph's.
+    pub fn contains_edge(&self, source: impl AsKey, destination: impl AsKey) -> Result<bool, Error> {
+        Ok(self.get_edge::<()>(LabelId::DEFAULT, source, destination)?.is_some())
+    }
+
+    /// The value of an edge; `None` if it does not exist. `W = ()` asks only whether it does. O(log degree).
+    ///
+    /// # Errors
+    /// A key is of another kind than the graph's, there is no such label, or its edges carry another type.
+    pub fn get_edge<W: Column>(
+        &self,
+        label: LabelId,
+        source: impl AsKey,
+        destination: impl AsKey,
+    ) -> Result<Option<W>, Error> {
+        check_column::<W>(self.catalogue(), label)?;
+        let (source, destination) = (source.as_key(), destination.as_key());
+        let value = self.read(|state| edge_by_key(state, label, source, destination))?;
+        Ok(value.map(W::from_bits))
+    }
+
+    /// How many neighbours a vertex has; none if it does not exist. O(1).
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's, there is no such label, or no such direction.
+    pub fn degree(&self, label: LabelId, direction: Direction, key: impl AsKey) -> Result<usize, Error> {
+        let degree = self.read(|state| match state.vertex(key.as_key())? {
+            Some(vertex) => state.degree(label, direction, vertex),
+            None => Ok(0),
+        })?;
+        Ok(degree)
+    }
+
+    /// The out-neighbours of a vertex over edges of the default label; none if it does not exist. O(degree).
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's.
+    pub fn neighbours(&self, key: impl AsKey) -> Result<Vec<Key>, Error> {
+        let neighbours = self.neighbours_of::<()>(LabelId::DEFAULT, Direction::Out, key)?;
+        Ok(neighbours.into_iter().map(|(neighbour, ())| neighbour).collect())
+    }
+
+    /// The neighbours of a vertex and the values beside them, ascending by vertex id. O(degree).
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's, there is no such label or direction, or its
+    /// edges carry another type.
+    pub fn neighbours_of<W: Column>(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        key: impl AsKey,
+    ) -> Result<Vec<(Key, W)>, Error> {
+        check_column::<W>(self.catalogue(), label)?;
+        let mut neighbours = Vec::new();
+        self.read(|state| match state.vertex(key.as_key())? {
+            Some(vertex) => state.neighbours(label, direction, vertex, &mut |neighbour, value| {
+                neighbours.push((state.key(neighbour), W::from_bits(value)));
+            }),
+            None => Ok(()),
+        })?;
+        Ok(neighbours)
+    }
+
+    /// Runs a kernel on this state. The engine is chosen once, here; the kernel is compiled for each.
+    ///
+    /// # Errors
+    /// Whatever the kernel reports.
+    pub fn run<K: Kernel>(&self, kernel: K) -> Result<K::Output, Error> {
+        Ok(with_view!(self, _store, view => kernel.run(&view))?)
+    }
+
+    /// A static copy of one label, with its values if `W` is not `()`. O(vertices + edges).
+    ///
+    /// # Errors
+    /// There is no such label, its edges carry another type, or the copy does not fit into memory.
+    pub fn to_csr<W: Column>(&self, label: LabelId, pool: Option<&ThreadPool>) -> Result<Csr, Error> {
+        check_column::<W>(self.catalogue(), label)?;
+        Ok(with_view!(self, _store, view => Csr::from_view::<_, W>(&view, label, pool))?)
+    }
+}
+
+/// The value of an edge between two keys.
+pub(crate) fn edge_by_key(
+    state: &dyn StateReads,
+    label: LabelId,
+    source: KeyRef<'_>,
+    destination: KeyRef<'_>,
+) -> Result<Option<EdgeValue>, Reason> {
+    match (state.vertex(source)?, state.vertex(destination)?) {
+        (Some(source), Some(destination)) => state.edge(label, source, destination),
+        _ => Ok(None),
+    }
+}
+
+/// Whether the edges of a label can be read as `W`.
+pub(crate) fn check_column<W: Column>(catalogue: &Catalogue, label: LabelId) -> Result<(), Error> {
+    let schema = catalogue.label(label).ok_or(ViewError::UnknownLabel(label))?;
+    let declared = schema.edges.column();
+    if W::TYPE == ColumnType::Unit || W::TYPE == declared {
+        return Ok(());
+    }
+    Err(ViewError::WrongColumn { label, declared, asked: W::TYPE }.into())
+}

@@ -1,0 +1,185 @@
+//! What a transaction has staged so far, and how it reads on top of a state of the graph.
+
+use crate::error::Reason;
+use crate::snapshot::edge_by_key;
+use crate::state::StateReads;
+use hedgerow_model::{
+    Direction, EdgeValue, Key, KeyRef, LabelId, Operation, Record, RecordSchema, Topology, Value,
+};
+use std::collections::HashMap;
+
+/// Staged operations, in order, with an index of their outcome for the transaction's own reads.
+#[derive(Debug)]
+pub(crate) struct Staged {
+    operations: Vec<Operation>,
+    topology: Topology,
+    /// The last word on each edge, by canonical keys.
+    edges: HashMap<(LabelId, Key, Key), Option<EdgeValue>>,
+    vertices: HashMap<Key, StagedVertex>,
+}
+
+/// What becomes of a vertex.
+#[derive(Clone, Debug, Default)]
+struct StagedVertex {
+    exists: bool,
+    /// Its stored edges and record are gone, whether or not it exists again.
+    cleared: bool,
+    properties: Vec<(usize, Value)>,
+}
+
+impl Staged {
+    pub(crate) fn new(topology: Topology) -> Self {
+        Staged { operations: Vec::new(), topology, edges: HashMap::new(), vertices: HashMap::new() }
+    }
+
+    /// The operations, in the order in which they were staged.
+    pub(crate) fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
+    /// The operations, for good.
+    pub(crate) fn into_operations(self) -> Vec<Operation> {
+        self.operations
+    }
+
+    /// Stages an operation that was checked.
+    pub(crate) fn push(&mut self, operation: Operation) {
+        match &operation {
+            Operation::AddVertex { key } => self.vertex(key).exists = true,
+            Operation::DeleteVertex { key } => self.delete_vertex(key),
+            Operation::SetProperties { key, properties } => {
+                let vertex = self.vertex(key);
+                vertex.exists = true;
+                vertex.properties.extend_from_slice(properties);
+            }
+            Operation::PutEdge { label, source, destination, value } => {
+                self.vertex(source).exists = true;
+                self.vertex(destination).exists = true;
+                let edge = self.edge_key(*label, source.as_ref(), destination.as_ref());
+                self.edges.insert(edge, Some(*value));
+            }
+            Operation::DeleteEdge { label, source, destination } => {
+                let edge = self.edge_key(*label, source.as_ref(), destination.as_ref());
+                self.edges.insert(edge, None);
+            }
+        }
+        self.operations.push(operation);
+    }
+
+    fn vertex(&mut self, key: &Key) -> &mut StagedVertex {
+        self.vertices.entry(key.clone()).or_default()
+    }
+
+    fn delete_vertex(&mut self, key: &Key) {
+        self.edges.retain(|(_, source, destination), _| source != key && destination != key);
+        *self.vertex(key) = StagedVertex { exists: false, cleared: true, properties: Vec::new() };
+    }
+
+    fn edge_key(&self, label: LabelId, source: KeyRef<'_>, destination: KeyRef<'_>) -> (LabelId, Key, Key) {
+        let swap = self.topology.is_undirected() && destination < source;
+        let (source, destination) = if swap { (destination, source) } else { (source, destination) };
+        (label, source.to_key(), destination.to_key())
+    }
+
+    fn is_cleared(&self, key: &Key) -> bool {
+        self.vertices.get(key).is_some_and(|vertex| vertex.cleared)
+    }
+
+    /// Whether a vertex exists, after all that is staged.
+    pub(crate) fn contains_vertex(&self, state: &dyn StateReads, key: KeyRef<'_>) -> Result<bool, Reason> {
+        match self.vertices.get(&key.to_key()) {
+            Some(vertex) => Ok(vertex.exists),
+            None => Ok(state.vertex(key)?.is_some()),
+        }
+    }
+
+    /// The value of an edge, after all that is staged.
+    pub(crate) fn edge(
+        &self,
+        state: &dyn StateReads,
+        label: LabelId,
+        source: KeyRef<'_>,
+        destination: KeyRef<'_>,
+    ) -> Result<Option<EdgeValue>, Reason> {
+        let edge = self.edge_key(label, source, destination);
+        if let Some(value) = self.edges.get(&edge) {
+            return Ok(*value);
+        }
+        if self.is_cleared(&edge.1) || self.is_cleared(&edge.2) {
+            return Ok(None);
+        }
+        edge_by_key(state, label, source, destination)
+    }
+
+    /// The neighbours of a vertex, after all that is staged: the stored ones first, then the new ones.
+    pub(crate) fn neighbours(
+        &self,
+        state: &dyn StateReads,
+        label: LabelId,
+        direction: Direction,
+        key: KeyRef<'_>,
+    ) -> Result<Vec<(Key, EdgeValue)>, Reason> {
+        let owner = key.to_key();
+        let mut staged = self.staged_neighbours(label, direction, &owner);
+        let mut neighbours = Vec::new();
+        if !self.is_cleared(&owner)
+            && let Some(vertex) = state.vertex(key)?
+        {
+            state.neighbours(label, direction, vertex, &mut |neighbour, stored| {
+                let neighbour = state.key(neighbour);
+                match staged.remove(&neighbour) {
+                    Some(value) => neighbours.extend(value.map(|value| (neighbour, value))),
+                    None if self.is_cleared(&neighbour) => {}
+                    None => neighbours.push((neighbour, stored)),
+                }
+            })?;
+        }
+        let mut new: Vec<_> =
+            staged.into_iter().filter_map(|(neighbour, value)| Some((neighbour, value?))).collect();
+        new.sort_by(|one, other| one.0.cmp(&other.0));
+        neighbours.extend(new);
+        Ok(neighbours)
+    }
+
+    /// The staged last words on the edges of one vertex.
+    fn staged_neighbours(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        owner: &Key,
+    ) -> HashMap<Key, Option<EdgeValue>> {
+        let of_label = self.edges.iter().filter(|((of, _, _), _)| *of == label);
+        let neighbours = of_label.filter_map(|((_, source, destination), value)| {
+            let outgoing = direction == Direction::Out || self.topology.is_undirected();
+            let incoming = direction == Direction::In || self.topology.is_undirected();
+            match () {
+                () if outgoing && source == owner => Some((destination.clone(), *value)),
+                () if incoming && destination == owner => Some((source.clone(), *value)),
+                () => None,
+            }
+        });
+        neighbours.collect()
+    }
+
+    /// The record of a vertex, after all that is staged; `None` if it does not exist.
+    pub(crate) fn record(
+        &self,
+        state: &dyn StateReads,
+        schema: &RecordSchema,
+        key: KeyRef<'_>,
+    ) -> Result<Option<Record>, Reason> {
+        let owned = key.to_key();
+        let staged = self.vertices.get(&owned).cloned();
+        let stored = if self.is_cleared(&owned) { None } else { state.vertex(key)? };
+        let stored = stored.and_then(|vertex| state.record(vertex));
+        if !staged.as_ref().map_or(stored.is_some(), |vertex| vertex.exists) {
+            return Ok(None);
+        }
+        let record = stored.filter(|record| !record.is_empty()).unwrap_or_else(|| schema.nulls());
+        let mut values = record.values().to_vec();
+        for (position, value) in staged.into_iter().flat_map(|vertex| vertex.properties) {
+            values[position] = value;
+        }
+        Ok(Some(Record::new(values)))
+    }
+}

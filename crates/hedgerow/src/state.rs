@@ -1,0 +1,158 @@
+//! Point reads by key on one state of the graph: of a snapshot, or of the units that a commit has locked.
+
+use crate::error::{Reason, read_failed};
+use crate::store::Store;
+use hedgerow_model::{
+    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView, Key, KeyRef, LabelId,
+    Record, VertexId, VertexRecords, ViewError,
+};
+use std::ops::ControlFlow;
+
+/// Point reads on one state of the graph.
+pub(crate) trait StateReads {
+    /// The vertex of a key, if it exists.
+    fn vertex(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Reason>;
+
+    /// The key of an existing vertex.
+    fn key(&self, vertex: VertexId) -> Key;
+
+    /// The value of an edge, if it exists.
+    fn edge(&self, label: LabelId, from: VertexId, to: VertexId) -> Result<Option<EdgeValue>, Reason>;
+
+    /// Visits the neighbours of a vertex and the values beside them, ascending by id.
+    fn neighbours(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        visit: &mut dyn FnMut(VertexId, EdgeValue),
+    ) -> Result<(), Reason>;
+
+    /// The number of neighbours of a vertex.
+    fn degree(&self, label: LabelId, direction: Direction, vertex: VertexId) -> Result<usize, Reason>;
+
+    /// The record of a vertex, if it exists.
+    fn record(&self, vertex: VertexId) -> Option<Record>;
+}
+
+/// A view of an engine, with the store that knows its keys.
+pub(crate) struct ViewReads<'v, E: Engine, V> {
+    pub(crate) store: &'v Store<E>,
+    pub(crate) view: &'v V,
+    pub(crate) keys: KeyReads,
+}
+
+/// Which of the ids that a key has or had a state may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KeyReads {
+    /// All of them: the one that exists in the state is the key's.
+    AsOf,
+    /// The current one only: the units of former ones are not locked.
+    Current,
+}
+
+/// Runs an expression with `W` as the type of a label's column.
+macro_rules! with_column {
+    ($column:expr, $W:ident => $run:expr) => {
+        match $column {
+            ColumnType::Unit => {
+                type $W = ();
+                $run
+            }
+            ColumnType::U32 => {
+                type $W = u32;
+                $run
+            }
+            ColumnType::U64 => {
+                type $W = u64;
+                $run
+            }
+            ColumnType::I64 => {
+                type $W = i64;
+                $run
+            }
+            ColumnType::F32 => {
+                type $W = f32;
+                $run
+            }
+            ColumnType::F64 => {
+                type $W = f64;
+                $run
+            }
+        }
+    };
+}
+
+impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
+    fn column(&self, label: LabelId) -> Result<ColumnType, ViewError> {
+        let schema = self.store.catalogue.label(label).ok_or(ViewError::UnknownLabel(label))?;
+        Ok(schema.edges.column())
+    }
+
+    fn find<W: Column>(
+        &self,
+        label: LabelId,
+        from: VertexId,
+        to: VertexId,
+    ) -> Result<Option<EdgeValue>, Reason> {
+        let adjacency = self.view.adjacency::<W>(label, Direction::Out)?;
+        let found = adjacency.cursor().find(from, to).map_err(read_failed)?;
+        Ok(found.map(Column::to_bits))
+    }
+
+    fn visit<W: Column>(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        visit: &mut dyn FnMut(VertexId, EdgeValue),
+    ) -> Result<(), Reason> {
+        let adjacency = self.view.adjacency::<W>(label, direction)?;
+        let visited = adjacency.cursor().neighbours(vertex, |neighbours, values| {
+            for (neighbour, value) in neighbours.iter().zip(values) {
+                visit(*neighbour, value.to_bits());
+            }
+            ControlFlow::<()>::Continue(())
+        });
+        visited.map_err(read_failed)?.is_continue();
+        Ok(())
+    }
+}
+
+impl<E: Engine, V: GraphView + VertexRecords> StateReads for ViewReads<'_, E, V> {
+    fn vertex(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Reason> {
+        let exists = |vertex: VertexId| self.view.contains_vertex(vertex);
+        match self.keys {
+            KeyReads::AsOf => self.store.dictionary.find(key, exists),
+            KeyReads::Current => Ok(self.store.dictionary.current(key)?.filter(|vertex| exists(*vertex))),
+        }
+    }
+
+    fn key(&self, vertex: VertexId) -> Key {
+        self.store.dictionary.key(vertex)
+    }
+
+    fn edge(&self, label: LabelId, from: VertexId, to: VertexId) -> Result<Option<EdgeValue>, Reason> {
+        with_column!(self.column(label)?, W => self.find::<W>(label, from, to))
+    }
+
+    fn neighbours(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        visit: &mut dyn FnMut(VertexId, EdgeValue),
+    ) -> Result<(), Reason> {
+        with_column!(self.column(label)?, W => self.visit::<W>(label, direction, vertex, visit))
+    }
+
+    fn degree(&self, label: LabelId, direction: Direction, vertex: VertexId) -> Result<usize, Reason> {
+        let adjacency = self.view.adjacency::<()>(label, direction)?;
+        let mut cursor = adjacency.cursor();
+        cursor.degree(vertex).map_err(read_failed)
+    }
+
+    fn record(&self, vertex: VertexId) -> Option<Record> {
+        self.view.vertex_record(vertex)
+    }
+}

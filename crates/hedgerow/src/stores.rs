@@ -1,0 +1,39 @@
+//! The closed set of engines: one match per call, never per edge.
+
+use crate::error::Error;
+use crate::options::{EngineKind, GraphOptions};
+use crate::store::Store;
+use hedgerow_model::Catalogue;
+use hedgerow_rapid::{Rapid, RapidOptions};
+use hedgerow_sync::Arc;
+
+/// A store, for whichever engine.
+pub(crate) enum Stores {
+    Rapid(Store<Rapid>),
+}
+
+/// Runs an expression with the store of the graph's engine.
+macro_rules! with_store {
+    ($stores:expr, $store:ident => $run:expr) => {
+        match $stores {
+            $crate::stores::Stores::Rapid($store) => $run,
+        }
+    };
+}
+pub(crate) use with_store;
+
+impl Stores {
+    /// An empty store in memory.
+    pub(crate) fn in_memory(options: &GraphOptions) -> Result<Self, Error> {
+        let catalogue = Catalogue::new(options.labels.clone(), options.vertices.clone())?;
+        let topology = options.topology;
+        match options.engine {
+            EngineKind::Rapid => {
+                let memory_limit = options.memory_limit;
+                let engine =
+                    Rapid::new(RapidOptions { topology, catalogue: catalogue.clone(), memory_limit })?;
+                Ok(Stores::Rapid(Store::new(engine, options, Arc::new(catalogue))))
+            }
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Interactive write transactions.
+
+use crate::commit::acquire::ReadSet;
+use crate::commit::conflicts::Touched;
+use crate::commit::sequencer::Reader;
+use crate::commit::{Commit, Interactive};
+use crate::error::Error;
+use crate::options::Isolation;
+use crate::snapshot::{Snapshot, check_column};
+use crate::staged::Staged;
+use crate::state::StateReads;
+use crate::stores::{Stores, with_store};
+use hedgerow_model::{
+    AsKey, Column, Direction, Key, KeyRef, LabelId, Operation, Record, Timestamp, Value, VertexId,
+};
+use hedgerow_sync::Arc;
+
+/// A transaction that reads and writes.
+///
+/// It reads the state of the graph as of its start, with its own writes on top. Nothing is visible to
+/// others until [`commit`](WriteTxn::commit) returns; dropping it drops what was staged.
+#[derive(Debug)]
+pub struct WriteTxn {
+    snapshot: Snapshot,
+    staged: Staged,
+    /// What was read, in a serializable transaction.
+    reads: Option<ReadSet>,
+}
+
+impl WriteTxn {
+    pub(crate) fn begin(stores: &Arc<Stores>, isolation: Isolation) -> Result<Self, Error> {
+        let snapshot = Snapshot::open(stores, Reader::Interactive)?;
+        let staged = Staged::new(snapshot.topology());
+        let reads = (isolation == Isolation::Serializable).then(ReadSet::default);
+        Ok(WriteTxn { snapshot, staged, reads })
+    }
+
+    /// The commit whose state this transaction reads.
+    #[must_use]
+    pub fn began_at(&self) -> Timestamp {
+        self.snapshot.timestamp()
+    }
+
+    /// Whether nothing was staged.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.staged.operations().is_empty()
+    }
+
+    /// Makes a vertex exist.
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's.
+    pub fn add_vertex(&mut self, key: impl AsKey) -> Result<(), Error> {
+        self.stage(|stores| stores.add_vertex(&key))
+    }
+
+    /// Deletes a vertex and all its incident edges, of every label.
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's.
+    pub fn delete_vertex(&mut self, key: impl AsKey) -> Result<(), Error> {
+        self.stage(|stores| stores.delete_vertex(&key))
+    }
+
+    /// Sets properties of a vertex by name; creates it if it does not exist.
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's, or a property is unknown or of another type.
+    pub fn set_properties(&mut self, key: impl AsKey, properties: &[(&str, Value)]) -> Result<(), Error> {
+        self.stage(|stores| stores.set_properties(&key, properties))
+    }
+
+    /// Puts an edge of the default label.
+    ///
+    /// # Errors
+    /// A key is of another kind than the graph's, or the edges of the default label carry a value.
+    pub fn put_edge(&mut self, source: impl AsKey, destination: impl AsKey) -> Result<(), Error> {
+        self.put_edge_value(LabelId::DEFAULT, source, destination, ())
+    }
+
+    /// Puts an edge with a value, or replaces the value of the one that exists.
+    ///
+    /// # Errors
+    /// A key is of another kind than the graph's, there is no such label, or its edges carry another type.
+    pub fn put_edge_value<W: Column>(
+        &mut self,
+        label: LabelId,
+        source: impl AsKey,
+        destination: impl AsKey,
+        value: W,
+    ) -> Result<(), Error> {
+        self.stage(|stores| stores.put_edge(label, &source, &destination, value))
+    }
+
+    /// Deletes an edge of the default label, if it exists.
+    ///
+    /// # Errors
+    /// A key is of another kind than the graph's.
+    pub fn delete_edge(&mut self, source: impl AsKey, destination: impl AsKey) -> Result<(), Error> {
+        self.delete_edge_of(LabelId::DEFAULT, source, destination)
+    }
+
+    /// Deletes an edge, if it exists.
+    ///
+    /// # Errors
+    /// A key is of another kind than the graph's, or there is no such label.
+    pub fn delete_edge_of(
+        &mut self,
+        label: LabelId,
+        source: impl AsKey,
+        destination: impl AsKey,
+    ) -> Result<(), Error> {
+        self.stage(|stores| stores.delete_edge(label, &source, &destination))
+    }
+
+    fn stage(&mut self, operation: impl FnOnce(&Stores) -> Result<Operation, Error>) -> Result<(), Error> {
+        let operation = operation(self.snapshot.stores())?;
+        self.staged.push(operation);
+        Ok(())
+    }
+
+    /// Whether a vertex exists for this transaction.
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's.
+    pub fn contains_vertex(&mut self, key: impl AsKey) -> Result<bool, Error> {
+        let key = key.as_key();
+        self.track(key, |_| None);
+        Ok(self.snapshot.read(|state| self.staged.contains_vertex(state, key))?)
+    }
+
+    /// Whether there is an edge of the default label for this transaction.
+    ///
+    /// # Errors
+    /// A key is of another kind than the graph's.
+    pub fn contains_edge(&mut self, source: impl AsKey, destination: impl AsKey) -> Result<bool, Error> {
+        Ok(self.get_edge::<()>(LabelId::DEFAULT, source, destination)?.is_some())
+    }
+
+    /// The value of an edge for this transaction; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// A key is of another kind than the graph's, there is no such label, or its edges carry another type.
+    pub fn get_edge<W: Column>(
+        &mut self,
+        label: LabelId,
+        source: impl AsKey,
+        destination: impl AsKey,
+    ) -> Result<Option<W>, Error> {
+        check_column::<W>(self.snapshot.catalogue(), label)?;
+        let (source, destination) = (source.as_key(), destination.as_key());
+        self.track_edge(label, source, destination);
+        let value = self.snapshot.read(|state| self.staged.edge(state, label, source, destination))?;
+        Ok(value.map(W::from_bits))
+    }
+
+    /// The out-neighbours of a vertex over edges of the default label, for this transaction.
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's.
+    pub fn neighbours(&mut self, key: impl AsKey) -> Result<Vec<Key>, Error> {
+        let neighbours = self.neighbours_of::<()>(LabelId::DEFAULT, Direction::Out, key)?;
+        Ok(neighbours.into_iter().map(|(neighbour, ())| neighbour).collect())
+    }
+
+    /// The neighbours of a vertex and the values beside them, for this transaction: stored ones
+    /// ascending by vertex id, then those that only this transaction put, ascending by key.
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's, there is no such label or direction, or its
+    /// edges carry another type.
+    pub fn neighbours_of<W: Column>(
+        &mut self,
+        label: LabelId,
+        direction: Direction,
+        key: impl AsKey,
+    ) -> Result<Vec<(Key, W)>, Error> {
+        check_column::<W>(self.snapshot.catalogue(), label)?;
+        let key = key.as_key();
+        self.track(key, |vertex| Some(Touched::Neighbours(vertex)));
+        let neighbours = self.snapshot.read(|state| self.staged.neighbours(state, label, direction, key))?;
+        let typed = neighbours.into_iter().map(|(neighbour, value)| (neighbour, W::from_bits(value)));
+        Ok(typed.collect())
+    }
+
+    /// The properties of a vertex for this transaction; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's.
+    pub fn properties(&mut self, key: impl AsKey) -> Result<Option<Record>, Error> {
+        let key = key.as_key();
+        self.track(key, |vertex| Some(Touched::Record(vertex)));
+        let schema = self.snapshot.catalogue().vertices();
+        Ok(self.snapshot.read(|state| self.staged.record(state, schema, key))?)
+    }
+
+    /// Commits what was staged, as one. When this returns, every snapshot opened afterwards sees it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) if another commit came first, or a limit
+    /// would be exceeded; nothing has changed then.
+    pub fn commit(self) -> Result<Commit, Error> {
+        let began = self.snapshot.timestamp();
+        if self.is_empty() {
+            // What was read is a snapshot, so it is already in the order of commits.
+            return Ok(Commit { at: began, ..Commit::default() });
+        }
+        let interactive = Interactive { began, reads: self.reads.as_ref() };
+        let stores = self.snapshot.stores();
+        let operations = self.staged.operations();
+        Ok(with_store!(&**stores, store => store.commit(operations, Some(&interactive)))?)
+    }
+
+    /// Notes that a vertex was read, and what of it.
+    fn track(&mut self, key: KeyRef<'_>, what: impl Fn(VertexId) -> Option<Touched>) {
+        let Some(reads) = &mut self.reads else { return };
+        let stores = Arc::clone(self.snapshot.stores());
+        self.snapshot.read(|state| with_store!(&*stores, store => reads.track(store, state, key, what)));
+    }
+
+    /// Notes that an edge was read.
+    fn track_edge(&mut self, label: LabelId, source: KeyRef<'_>, destination: KeyRef<'_>) {
+        let Some(reads) = &mut self.reads else { return };
+        let stores = Arc::clone(self.snapshot.stores());
+        self.snapshot.read(|state| {
+            with_store!(&*stores, store => {
+                let other = reads.track(store, state, destination, |_| None);
+                reads.track(store, state, source, |vertex| {
+                    let (from, to) = store.topology.canonical(vertex, other?);
+                    Some(Touched::Edge(label, from, to))
+                });
+            });
+        });
+    }
+}
+
+impl ReadSet {
+    /// Notes that `key` was looked up in `state`, and what was read of its vertex. Gives the vertex.
+    ///
+    /// A key of the wrong kind is not noted: the read itself reports it.
+    fn track<E: hedgerow_model::Engine>(
+        &mut self,
+        store: &crate::store::Store<E>,
+        state: &dyn StateReads,
+        key: KeyRef<'_>,
+        what: impl Fn(VertexId) -> Option<Touched>,
+    ) -> Option<VertexId> {
+        let hash = store.dictionary.hash(key);
+        let vertex = state.vertex(key).ok()?;
+        match vertex {
+            Some(vertex) => {
+                self.touched.insert(Touched::Deleted(hash));
+                self.touched.extend(what(vertex));
+                self.vertices.insert(vertex);
+            }
+            None => {
+                self.touched.insert(Touched::Created(hash));
+                self.absent.insert(key.to_key());
+            }
+        }
+        vertex
+    }
+}

@@ -1,0 +1,61 @@
+//! What must hold before a change lands.
+
+use crate::run::{Tally, cargo, command, step, tests};
+use crate::tidy;
+use anyhow::{Result, bail};
+use std::time::Instant;
+
+/// Schedules per model in an ordinary test run; `soak` takes many more.
+const SCHEDULES: u32 = 2_000;
+
+/// Formatting, lints, documentation, all tests, the models.
+pub fn test() -> Result<()> {
+    let begin = Instant::now();
+    install_components();
+    step("formatting", &mut cargo("fmt --all --check"))?;
+    tidy::check()?;
+    step("lints", &mut cargo("clippy --workspace --all-targets --quiet -- -D warnings"))?;
+    let mut documentation = cargo("doc --workspace --no-deps --quiet");
+    step("documentation", documentation.env("RUSTDOCFLAGS", "-D warnings"))?;
+    let tally = tests("tests", &mut cargo("test --workspace --quiet --no-fail-fast"))?;
+    let tally = tally.plus(shuttle(SCHEDULES)?);
+    report(tally, begin)
+}
+
+/// The models of the commit pipeline and of the engine under the model checker.
+pub fn shuttle(iterations: u32) -> Result<Tally> {
+    let mut models = cargo("test --quiet -p hedgerow-rapid -p hedgerow --test shuttle");
+    models
+        .env("RUSTFLAGS", "--cfg hedgerow_shuttle")
+        .env("CARGO_TARGET_DIR", "target/shuttle")
+        .env("SHUTTLE_ITERATIONS", iterations.to_string());
+    tests(&format!("models, {iterations} schedules each"), &mut models)
+}
+
+/// Long searches.
+pub fn soak(cases: u32, iterations: u32) -> Result<()> {
+    let begin = Instant::now();
+    let mut properties = cargo("test --workspace --quiet --no-fail-fast --release");
+    properties.env("PROPTEST_CASES", cases.to_string());
+    let tally = tests(&format!("properties, {cases} cases each"), &mut properties)?;
+    report(tally.plus(shuttle(iterations)?), begin)
+}
+
+/// Installs the components that the checks need, where rustup manages the toolchain.
+fn install_components() {
+    let installed =
+        |tool: &str| cargo(&format!("{tool} --version")).output().is_ok_and(|o| o.status.success());
+    if !(installed("fmt") && installed("clippy")) {
+        // If it fails the next step says what is missing.
+        let _ = step("components", &mut command("rustup", "component add rustfmt clippy"));
+    }
+}
+
+fn report(tally: Tally, begin: Instant) -> Result<()> {
+    eprintln!("== done in {:.0} s", begin.elapsed().as_secs_f64());
+    println!("{} passed, {} failed", tally.passed, tally.failed);
+    if tally.failed > 0 {
+        bail!("{} tests failed", tally.failed);
+    }
+    Ok(())
+}

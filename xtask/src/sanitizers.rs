@@ -1,0 +1,46 @@
+//! Miri and the sanitizers. They need the nightly toolchain and are run by hand, not in CI.
+
+use crate::run::{command, nightly_cargo, step};
+use anyhow::Result;
+
+const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// The modules with unsafe code, interpreted.
+pub fn miri() -> Result<()> {
+    install("miri rust-src");
+    let mut miri = nightly_cargo("miri test -p hedgerow-rapid -p hedgerow-sync -p hedgerow-model");
+    // The epochs of crossbeam cast integers to pointers and hold garbage until the process ends.
+    miri.env("MIRIFLAGS", "-Zmiri-permissive-provenance -Zmiri-ignore-leaks -Zmiri-disable-isolation")
+        .env("PROPTEST_CASES", "4")
+        .env("CARGO_TARGET_DIR", "target/miri");
+    step("miri", &mut miri)
+}
+
+/// Everything that stores or reads a graph, with checked memory accesses and leaks.
+pub fn address() -> Result<()> {
+    let packages = "-p hedgerow -p hedgerow-rapid -p hedgerow-lab -p hedgerow-kernels -p hedgerow-formats";
+    let mut tests = nightly_cargo(&format!("test --lib --tests --target {TARGET} {packages}"));
+    tests.env("RUSTFLAGS", "-Zsanitizer=address").env("CARGO_TARGET_DIR", "target/asan");
+    step("AddressSanitizer", &mut tests)
+}
+
+/// The concurrent tests, with checked ordering of memory accesses.
+pub fn thread() -> Result<()> {
+    install("rust-src");
+    let packages = "-p hedgerow -p hedgerow-rapid -p hedgerow-kernels";
+    let build = format!("test --lib --tests -Zbuild-std --target {TARGET} {packages}");
+    let mut tests = nightly_cargo(&build);
+    tests
+        .env("RUSTFLAGS", "-Zsanitizer=thread")
+        .env("TSAN_OPTIONS", format!("suppressions={}/xtask/tsan.supp", crate::run::root().display()))
+        .env("CARGO_TARGET_DIR", "target/tsan");
+    step("ThreadSanitizer", &mut tests)
+}
+
+fn install(components: &str) {
+    // If it fails the next step says what is missing.
+    let _ = step(
+        "components",
+        &mut command("rustup", &format!("component add --toolchain nightly {components}")),
+    );
+}

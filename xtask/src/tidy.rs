@@ -1,0 +1,101 @@
+//! Style that no compiler checks.
+
+use crate::run::root;
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+
+/// The only files with `unsafe` code: small, each behind a safe interface.
+const UNSAFE_FILES: &[&str] = &[
+    "crates/hedgerow/src/commit/locks.rs",
+    "crates/hedgerow/src/commit/sequencer.rs",
+    "crates/model/src/token.rs",
+    "crates/sync/src/epoch.rs",
+    "crates/sync/src/raw_lock.rs",
+];
+
+/// Where atomics, locks and epochs are named; everybody else takes them from there.
+const SYNC_CRATE: &str = "crates/sync/";
+
+/// What only the sync crate may name.
+const SYNC_NAMES: &[&str] =
+    &["std::sync::atomic", "std::sync::Mutex", "std::sync::RwLock", "parking_lot::", "crossbeam_epoch::"];
+
+/// A file longer than this has more than one purpose.
+const LONGEST_FILE: usize = 600;
+
+/// Checks every Rust file of the workspace.
+pub fn check() -> Result<()> {
+    eprintln!("== style");
+    let mut complaints = Vec::new();
+    for file in rust_files()? {
+        let text = std::fs::read_to_string(root().join(&file)).with_context(|| file.display().to_string())?;
+        complaints.extend(complaints_about(&file, &text));
+    }
+    if complaints.is_empty() {
+        return Ok(());
+    }
+    bail!("style:\n  {}", complaints.join("\n  "));
+}
+
+fn rust_files() -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    let mut folders = vec![PathBuf::from("crates"), PathBuf::from("xtask")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(root().join(&folder))? {
+            let entry = entry?;
+            let path = folder.join(entry.file_name());
+            match entry.file_type()?.is_dir() {
+                true if path.ends_with("target") => {}
+                true => folders.push(path),
+                false if path.extension().is_some_and(|extension| extension == "rs") => files.push(path),
+                false => {}
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn complaints_about(file: &Path, text: &str) -> Vec<String> {
+    let name = file.to_string_lossy().replace('\\', "/");
+    let mut complaints = Vec::new();
+    let mut complain = |line: usize, what: &str| complaints.push(format!("{name}:{line}: {what}"));
+    if name.starts_with("xtask/") {
+        return complaints;
+    }
+    for (number, line) in (1..).zip(text.lines()) {
+        let code = line.split("//").next().unwrap_or_default();
+        let is_unsafe =
+            code.contains("unsafe {") || code.contains("unsafe impl") || code.contains("unsafe fn");
+        let is_test = name.contains("/tests/");
+        if is_unsafe && !is_test && !UNSAFE_FILES.contains(&name.as_str()) {
+            complain(number, "unsafe code belongs into a file listed in xtask/src/tidy.rs");
+        }
+        if !name.starts_with(SYNC_CRATE) && SYNC_NAMES.iter().any(|sync| code.contains(sync)) {
+            complain(number, "take atomics, locks and epochs from hedgerow-sync");
+        }
+    }
+    let length = text.lines().count();
+    if length > LONGEST_FILE {
+        complain(length, "a file this long has more than one purpose");
+    }
+    complaints
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_workspace_is_tidy() {
+        check().unwrap();
+    }
+
+    #[test]
+    fn complaints_name_file_and_line() {
+        let text = "fn one() {}\nuse std::sync::atomic::AtomicU64; // unsafe { }\n";
+        let complaints = complaints_about(Path::new("crates/cli/src/main.rs"), text);
+        assert_eq!(complaints.len(), 1);
+        assert!(complaints[0].starts_with("crates/cli/src/main.rs:2: take atomics"), "{complaints:?}");
+    }
+}
