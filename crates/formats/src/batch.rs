@@ -1,0 +1,62 @@
+//! What readers hand over.
+
+/// An edge as it stands in a file.
+#[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
+pub struct Edge<K> {
+    /// Where it starts.
+    pub source: K,
+    /// Where it ends.
+    pub destination: K,
+    /// Its weight, if the line has one; always finite.
+    pub weight: Option<f64>,
+    /// Its timestamp, if the line has one, in the unit of the file.
+    pub timestamp: Option<i64>,
+}
+
+impl<K> Edge<K> {
+    /// An edge with neither weight nor timestamp.
+    pub fn new(source: K, destination: K) -> Self {
+        Edge { source, destination, weight: None, timestamp: None }
+    }
+}
+
+/// Edges and vertices in the order of the file. Made once, filled again and again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Batch<K> {
+    /// Edges.
+    pub edges: Vec<Edge<K>>,
+    /// Vertices that a file names on their own; they may have edges, here or elsewhere.
+    pub vertices: Vec<K>,
+}
+
+impl<K> Batch<K> {
+    /// A batch of nothing.
+    #[must_use]
+    pub fn new() -> Self {
+        Batch { edges: Vec::new(), vertices: Vec::new() }
+    }
+
+    /// Edges and vertices together.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.edges.len() + self.vertices.len()
+    }
+
+    /// Whether there is neither edge nor vertex.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Removes all, keeps the memory.
+    pub fn clear(&mut self) {
+        self.edges.clear();
+        self.vertices.clear();
+    }
+}
+
+impl<K> Default for Batch<K> {
+    fn default() -> Self {
+        Batch::new()
+    }
+}

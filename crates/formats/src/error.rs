@@ -1,0 +1,227 @@
+//! What can go wrong with a graph file, told so that a user can find and mend it.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A graph file could not be read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum FormatError {
+    /// The operating system refused: no such file, no permission, no space.
+    #[error("{}: cannot {action}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What was tried: "open", "read", "write" and the like.
+        action: &'static str,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// A file was expected where a directory, or for writing anything but a plain file, is.
+    #[error("{}: {found}, expected a file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+        /// What it is: "a directory" and the like.
+        found: &'static str,
+    },
+    /// Compressed data ends early or makes no sense.
+    #[error(
+        "{}: the {compression} data is cut short or damaged at byte {offset}: {source}; \
+         fetch or compress the file again",
+        path.display()
+    )]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// "gzip" or "zstd".
+        compression: &'static str,
+        /// How many bytes of the compressed file were used when it was noticed.
+        offset: u64,
+        /// What the decompressor said.
+        source: io::Error,
+    },
+    /// A line is not what the format asks for.
+    #[error(transparent)]
+    BadLine(#[from] Box<BadLine>),
+    /// A value was to be written that could not be read back.
+    #[error("{}: cannot write {value}: {reason}", path.display())]
+    Unwritable {
+        /// The file.
+        path: PathBuf,
+        /// The value, shortened and escaped.
+        value: String,
+        /// Why not.
+        reason: &'static str,
+    },
+}
+
+/// What a user can do about a [`FormatError`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ErrorKind {
+    /// Look at the path, the permissions, the disk.
+    Io,
+    /// Fetch the file again: its compressed data is damaged.
+    Corrupt,
+    /// Mend the data, name another format, or skip bad lines.
+    BadInput,
+}
+
+impl FormatError {
+    /// What a user can do about it.
+    #[must_use]
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            FormatError::Io { .. } | FormatError::NotAFile { .. } => ErrorKind::Io,
+            FormatError::Corrupt { .. } => ErrorKind::Corrupt,
+            FormatError::BadLine(_) | FormatError::Unwritable { .. } => ErrorKind::BadInput,
+        }
+    }
+
+    /// The file that the error is about.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        match self {
+            FormatError::Io { path, .. }
+            | FormatError::NotAFile { path, .. }
+            | FormatError::Corrupt { path, .. }
+            | FormatError::Unwritable { path, .. } => path,
+            FormatError::BadLine(bad) => &bad.path,
+        }
+    }
+
+    /// For `map_err`: an I/O error of `action` on `path`.
+    pub(crate) fn io<'a>(path: &'a Path, action: &'static str) -> impl FnOnce(io::Error) -> Self + 'a {
+        move |source| FormatError::Io { path: path.into(), action, source }
+    }
+}
+
+/// A line that is not what the format asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadLine {
+    /// The file.
+    pub path: PathBuf,
+    /// The line's number, from 1.
+    pub line: u64,
+    /// Where in the line, in bytes, from 1.
+    pub column: u64,
+    /// What stands there, escaped and shortened.
+    pub found: String,
+    /// What should.
+    pub problem: Problem,
+}
+
+impl fmt::Display for BadLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BadLine { path, line, column, found, problem } = self;
+        write!(f, "{}:{line}:{column}: found \"{found}\", {problem}", path.display())
+    }
+}
+
+impl std::error::Error for BadLine {}
+
+/// What is wrong in a line; the message says what was expected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// One column only.
+    #[error("expected a destination after the source: an edge is `source destination [weight] [timestamp]`")]
+    MissingDestination,
+    /// Five columns or more.
+    #[error(
+        "expected at most 4 columns, `source destination [weight] [timestamp]`; \
+         if each line is a vertex with its neighbours, read the file in the adjacency format"
+    )]
+    TooManyColumns,
+    /// More than a key in a vertex file.
+    #[error("expected nothing more: a vertex file has one key per line")]
+    NotOneVertex,
+    /// Nothing before, between or after commas.
+    #[error("expected a value beside the comma")]
+    EmptyField,
+    /// A number key that is no number.
+    #[error("expected a vertex key of decimal digits; if the keys are text, read them as text")]
+    NotANumber,
+    /// A number key with a minus sign.
+    #[error("expected a vertex key that is not negative")]
+    NegativeNumber,
+    /// A number key of more than 64 bits.
+    #[error("expected a vertex key of at most {}", u64::MAX)]
+    NumberTooLarge,
+    /// A text key that is not UTF-8.
+    #[error("expected a vertex key in UTF-8")]
+    NotUtf8,
+    /// Zero bytes or other control characters.
+    #[error("expected text, not binary data; an archive or a UTF-16 file must be converted first")]
+    BinaryData,
+    /// A weight that is no number.
+    #[error("expected a weight: a decimal number")]
+    NotAWeight,
+    /// A weight that is NaN, infinite, or too large for 64 bits.
+    #[error("expected a weight that is finite")]
+    WeightNotFinite,
+    /// A timestamp that is no number.
+    #[error("expected a timestamp: a whole number, or one with a decimal fraction")]
+    NotATimestamp,
+    /// A timestamp of more than 64 bits.
+    #[error("expected a timestamp from {} to {}", i64::MIN, i64::MAX)]
+    TimestampTooLarge,
+    /// A line longer than the format's limit.
+    #[error("expected the line to end within {limit} bytes")]
+    LineTooLong {
+        /// The limit in bytes.
+        limit: usize,
+    },
+}
+
+/// A problem and the bytes of the line that it is about; cheap, so that skipping bad lines is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub problem: Problem,
+    pub start: usize,
+    pub end: usize,
+}
+
+/// `bytes` as printable text: escaped, and shortened to `FOUND_BYTES`.
+pub(crate) fn excerpt(bytes: &[u8]) -> String {
+    const FOUND_BYTES: usize = 40;
+    let shown = &bytes[..bytes.len().min(FOUND_BYTES)];
+    let mut text = String::new();
+    for chunk in shown.utf8_chunks() {
+        text.extend(chunk.valid().escape_debug());
+        text.extend(chunk.invalid().escape_ascii().map(char::from));
+    }
+    if shown.len() < bytes.len() {
+        text.push('…');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn excerpts_are_short_and_printable() {
+        assert_eq!(excerpt(b"a\tb"), "a\\tb");
+        assert_eq!(excerpt("grün".as_bytes()), "grün");
+        assert_eq!(excerpt(b"x\xffy\0"), "x\\xffy\\0");
+        let long = excerpt(&[b'a'; 1000]);
+        assert_eq!(long, format!("{}…", "a".repeat(40)));
+    }
+
+    #[test]
+    fn a_bad_line_tells_where_and_what() {
+        let bad = BadLine {
+            path: "graph.txt".into(),
+            line: 3,
+            column: 5,
+            found: "x7".into(),
+            problem: Problem::NotANumber,
+        };
+        let error = FormatError::from(Box::new(bad));
+        assert_eq!(error.kind(), ErrorKind::BadInput);
+        assert!(error.to_string().starts_with("graph.txt:3:5: found \"x7\", expected a vertex key"));
+    }
+}

@@ -1,0 +1,123 @@
+//! Vertex keys as they stand in a file.
+
+use crate::Problem;
+use hedgerow_model::{AsKey, KeyKind};
+use std::fmt::Debug;
+use std::hash::Hash;
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for u64 {}
+    impl Sealed for Box<str> {}
+}
+
+/// A type of vertex keys that files can be read as: `u64` or `Box<str>`.
+pub trait VertexKey: AsKey + Clone + Debug + Ord + Hash + Send + Sync + 'static + sealed::Sealed {
+    /// The kind of graph that has such keys; numbers are dense ids as well.
+    const KIND: KeyKind;
+
+    /// The key in one field of a line. O(length).
+    ///
+    /// # Errors
+    /// The field is no such key.
+    fn parse(field: &[u8]) -> Result<Self, Problem>;
+}
+
+impl VertexKey for u64 {
+    const KIND: KeyKind = KeyKind::Number;
+
+    #[inline]
+    fn parse(field: &[u8]) -> Result<Self, Problem> {
+        /// Any number of so few digits fits.
+        const SAFE_DIGITS: usize = 19;
+        if field.is_empty() || field.len() > SAFE_DIGITS {
+            return parse_any_number(field);
+        }
+        let mut number = 0;
+        for byte in field {
+            let digit = byte.wrapping_sub(b'0');
+            if digit > 9 {
+                return parse_any_number(field);
+            }
+            number = number * 10 + u64::from(digit);
+        }
+        Ok(number)
+    }
+}
+
+/// The rare cases of a number: many digits, or none.
+#[cold]
+fn parse_any_number(field: &[u8]) -> Result<u64, Problem> {
+    let (negative, digits) = match field.strip_prefix(b"-") {
+        Some(digits) => (true, digits),
+        None => (false, field),
+    };
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        let binary = field.iter().any(|byte| is_control(*byte));
+        return Err(if binary { Problem::BinaryData } else { Problem::NotANumber });
+    }
+    if negative {
+        return Err(Problem::NegativeNumber);
+    }
+    let push = |number: u64, byte: &u8| number.checked_mul(10)?.checked_add(u64::from(byte - b'0'));
+    digits.iter().try_fold(0, push).ok_or(Problem::NumberTooLarge)
+}
+
+impl VertexKey for Box<str> {
+    const KIND: KeyKind = KeyKind::Text;
+
+    fn parse(field: &[u8]) -> Result<Self, Problem> {
+        if field.is_empty() {
+            return Err(Problem::EmptyField);
+        }
+        if field.iter().any(|byte| is_control(*byte)) {
+            return Err(Problem::BinaryData);
+        }
+        std::str::from_utf8(field).map(Box::from).map_err(|_| Problem::NotUtf8)
+    }
+}
+
+/// Control characters of ASCII: in a text file only around lines and fields.
+#[inline]
+pub(crate) fn is_control(byte: u8) -> bool {
+    byte < b' ' || byte == 0x7f
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn numbers_have_the_full_range_and_nothing_else() {
+        let parse = |text: &str| u64::parse(text.as_bytes());
+        assert_eq!(parse("0"), Ok(0));
+        assert_eq!(parse("18446744073709551615"), Ok(u64::MAX));
+        assert_eq!(parse("00000000000000000000000000000000000007"), Ok(7));
+        assert_eq!(parse("18446744073709551616"), Err(Problem::NumberTooLarge));
+        assert_eq!(parse("99999999999999999999999"), Err(Problem::NumberTooLarge));
+        assert_eq!(parse("-1"), Err(Problem::NegativeNumber));
+        assert_eq!(parse("-99999999999999999999999"), Err(Problem::NegativeNumber));
+        for text in ["", "-", "--1", "+1", "1.0", "1e3", "0x10", "a", "1a", "１", "1234567890123456789O1"] {
+            assert_eq!(parse(text), Err(Problem::NotANumber), "{text}");
+        }
+        assert_eq!(u64::parse(b"1\0"), Err(Problem::BinaryData));
+    }
+
+    #[test]
+    fn text_is_utf8_without_control_characters() {
+        let parse = |field: &[u8]| <Box<str>>::parse(field);
+        assert_eq!(parse("Zürich".as_bytes()).as_deref(), Ok("Zürich"));
+        assert_eq!(parse(b"caf\xe9"), Err(Problem::NotUtf8));
+        assert_eq!(parse(b"a\0"), Err(Problem::BinaryData));
+        assert_eq!(parse(b""), Err(Problem::EmptyField));
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_are_read_as_the_standard_library_reads_them(text in "[0-9]{1,22}|[0-9a-z-]{0,5}") {
+            let expected = text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<u64>().ok()).flatten();
+            prop_assert_eq!(u64::parse(text.as_bytes()).ok(), expected);
+        }
+    }
+}

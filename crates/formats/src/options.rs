@@ -1,0 +1,65 @@
+//! How a graph file is to be read.
+
+/// How the lines of a graph file are laid out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum GraphFormat {
+    /// An edge per line: `source destination [weight] [timestamp]`.
+    #[default]
+    EdgeList,
+    /// A vertex with its neighbours per line: `vertex neighbour neighbour …`. A vertex alone has none.
+    ///
+    /// Where a file lists an undirected edge from both ends, both are handed over.
+    Adjacency,
+}
+
+/// What the third and fourth column of an edge list mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Columns {
+    /// The third is a weight, the fourth a timestamp.
+    #[default]
+    Auto,
+    /// The third is a timestamp, the fourth a weight.
+    Timestamp,
+    /// They are not looked at.
+    Topology,
+}
+
+/// Whether an edge list starts with the names of its columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Header {
+    /// With number keys, the first line that is no comment is a header if it has commas and its
+    /// first two fields start like no number. With text keys there is none: nobody could tell.
+    #[default]
+    Auto,
+    /// The first line that is no comment is a header.
+    Present,
+}
+
+/// Options of a [`GraphReader`](crate::GraphReader).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// How lines are laid out.
+    pub format: GraphFormat,
+    /// What further columns of an edge list mean.
+    pub columns: Columns,
+    /// Whether an edge list starts with a header.
+    pub header: Header,
+    /// Bad lines are counted and passed over instead of ending the reading.
+    pub skip_bad_lines: bool,
+    /// About how many edges and vertices a batch holds; 0 is taken as 1.
+    ///
+    /// A line of the adjacency format of up to 64 KiB is never cut: its batch may be larger by that.
+    pub batch_size: usize,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions {
+            format: GraphFormat::default(),
+            columns: Columns::default(),
+            header: Header::default(),
+            skip_bad_lines: false,
+            batch_size: 1 << 16,
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! From a line to what it says. Lines are neither blank nor comments here.
+
+use crate::error::{Fault, Problem};
+use crate::fields::{Fields, parse_timestamp, parse_weight};
+use crate::{Batch, Columns, Edge, VertexKey};
+
+/// `source destination [weight] [timestamp]`
+#[inline]
+pub(crate) fn edge<K: VertexKey>(line: &[u8], columns: Columns) -> Result<Edge<K>, Fault> {
+    let mut fields = Fields::new(line);
+    let source = fields.key()?.ok_or(fields.fault_at_end(Problem::MissingDestination))?;
+    let destination = fields.key()?.ok_or(fields.fault_at_end(Problem::MissingDestination))?;
+    let mut edge = Edge::new(source, destination);
+    if let Some(third) = fields.next() {
+        let fourth = fields.next();
+        if let Some(fifth) = fields.next() {
+            return Err(fifth.fault(Problem::TooManyColumns));
+        }
+        let (weight, timestamp) = match columns {
+            Columns::Auto => (Some(third), fourth),
+            Columns::Timestamp => (fourth, Some(third)),
+            Columns::Topology => (None, None),
+        };
+        edge.weight = weight.map(|field| field.parse_with(parse_weight)).transpose()?;
+        edge.timestamp = timestamp.map(|field| field.parse_with(parse_timestamp)).transpose()?;
+    }
+    Ok(edge)
+}
+
+/// A vertex on a line of its own.
+#[inline]
+pub(crate) fn vertex<K: VertexKey>(line: &[u8]) -> Result<K, Fault> {
+    let mut fields = Fields::new(line);
+    let vertex = fields.key()?.ok_or(fields.fault_at_end(Problem::EmptyField))?;
+    match fields.next() {
+        None => Ok(vertex),
+        Some(second) => Err(second.fault(Problem::NotOneVertex)),
+    }
+}
+
+/// `vertex neighbour neighbour …`; a bad line leaves the batch as it was.
+#[inline]
+pub(crate) fn adjacency<K: VertexKey>(line: &[u8], batch: &mut Batch<K>) -> Result<(), Fault> {
+    let mut fields = Fields::new(line);
+    let source: K = fields.key()?.ok_or(fields.fault_at_end(Problem::EmptyField))?;
+    let edges = batch.edges.len();
+    loop {
+        match fields.key() {
+            Ok(Some(neighbour)) => batch.edges.push(Edge::new(source.clone(), neighbour)),
+            Ok(None) => break,
+            Err(fault) => {
+                batch.edges.truncate(edges);
+                return Err(fault);
+            }
+        }
+    }
+    if batch.edges.len() == edges {
+        batch.vertices.push(source);
+    }
+    Ok(())
+}
+
+/// Checks a whole line of the adjacency format; gives its vertex and where its neighbours start,
+/// if it has any.
+pub(crate) fn check_adjacency<K: VertexKey>(line: &[u8]) -> Result<(K, Option<usize>), Fault> {
+    let mut fields = Fields::new(line);
+    let source = fields.key()?.ok_or(fields.fault_at_end(Problem::EmptyField))?;
+    let position = fields.position();
+    let has_neighbours = fields.key::<K>()?.is_some();
+    while fields.key::<K>()?.is_some() {}
+    Ok((source, has_neighbours.then_some(position)))
+}
+
+/// At most `room` neighbours of a checked line from `position` on; gives the position after them,
+/// or `None` at the end of the line.
+pub(crate) fn neighbours_from<K: VertexKey>(
+    line: &[u8],
+    position: usize,
+    source: &K,
+    room: usize,
+    edges: &mut Vec<Edge<K>>,
+) -> Option<usize> {
+    let mut fields = Fields::resume(line, position);
+    for _ in 0..room {
+        let neighbour = fields.key().expect("the line has been checked");
+        edges.push(Edge::new(source.clone(), neighbour?));
+    }
+    Some(fields.position())
+}

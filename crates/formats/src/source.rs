@@ -1,0 +1,213 @@
+//! Where the bytes come from: a file or any reader, decompressed if its first bytes say so.
+
+use crate::FormatError;
+use flate2::bufread::MultiGzDecoder;
+use std::fs::File;
+use std::io::{self, BufReader, Chain, Cursor, Read};
+use std::path::{Path, PathBuf};
+use zstd::stream::read::Decoder as ZstdDecoder;
+
+/// Compressed bytes are read in pieces of this size.
+const COMPRESSED_BUFFER: usize = 128 << 10;
+
+/// A stream of plain bytes that knows how much of its file it has used.
+pub(crate) struct Source {
+    path: PathBuf,
+    size: Option<u64>,
+    decoder: Decoder,
+}
+
+enum Decoder {
+    Plain(Input),
+    Gzip(Box<MultiGzDecoder<BufReader<Input>>>),
+    Zstd(Box<ZstdDecoder<'static, BufReader<Input>>>),
+}
+
+/// The file as it is, counted.
+struct Input {
+    reader: Chain<Cursor<Vec<u8>>, Box<dyn Read + Send>>,
+    bytes_read: u64,
+    /// The file itself could not be read: a decoder's error is then not about its data.
+    failed: bool,
+}
+
+impl Source {
+    pub fn open(path: &Path) -> Result<Self, FormatError> {
+        if path.is_dir() {
+            return Err(FormatError::NotAFile { path: path.into(), found: "this is a directory" });
+        }
+        let file = File::open(path).map_err(FormatError::io(path, "open"))?;
+        let metadata = file.metadata().map_err(FormatError::io(path, "open"))?;
+        let size = metadata.is_file().then_some(metadata.len());
+        Self::new(path, Box::new(file), size)
+    }
+
+    /// A source named `path` of the bytes of `reader`, of which there are `size` if that is known.
+    pub fn new(
+        path: &Path,
+        mut reader: Box<dyn Read + Send>,
+        size: Option<u64>,
+    ) -> Result<Self, FormatError> {
+        let mut magic = Vec::with_capacity(4);
+        reader.by_ref().take(4).read_to_end(&mut magic).map_err(FormatError::io(path, "read"))?;
+        let compression = compression_of(&magic);
+        let input = Input { reader: Cursor::new(magic).chain(reader), bytes_read: 0, failed: false };
+        let decoder = match compression {
+            None => Decoder::Plain(input),
+            Some(Compression::Gzip) => {
+                let buffered = BufReader::with_capacity(COMPRESSED_BUFFER, input);
+                Decoder::Gzip(Box::new(MultiGzDecoder::new(buffered)))
+            }
+            Some(Compression::Zstd) => {
+                let buffered = BufReader::with_capacity(COMPRESSED_BUFFER, input);
+                let decoder =
+                    ZstdDecoder::with_buffer(buffered).map_err(FormatError::io(path, "decompress"))?;
+                Decoder::Zstd(Box::new(decoder))
+            }
+        };
+        Ok(Source { path: path.into(), size, decoder })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The size of the file as it lies on disk; unknown for a pipe.
+    pub fn size(&self) -> Option<u64> {
+        self.size
+    }
+
+    /// How many bytes of the file, as it lies on disk, have been used.
+    pub fn bytes_used(&self) -> u64 {
+        let unused = match &self.decoder {
+            Decoder::Plain(_) => 0,
+            Decoder::Gzip(decoder) => decoder.get_ref().buffer().len(),
+            Decoder::Zstd(decoder) => decoder.get_ref().buffer().len(),
+        };
+        self.input().bytes_read - unused as u64
+    }
+
+    /// Reads plain bytes into `buffer`, which is not empty; 0 at the end.
+    pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize, FormatError> {
+        let read = match &mut self.decoder {
+            Decoder::Plain(input) => input.read(buffer),
+            Decoder::Gzip(decoder) => decoder.read(buffer),
+            Decoder::Zstd(decoder) => decoder.read(buffer),
+        };
+        read.map_err(|source| self.error(source))
+    }
+
+    fn error(&self, source: io::Error) -> FormatError {
+        let compression = match self.decoder {
+            Decoder::Gzip(_) if !self.input().failed => "gzip",
+            Decoder::Zstd(_) if !self.input().failed => "zstd",
+            _ => return FormatError::Io { path: self.path.clone(), action: "read", source },
+        };
+        FormatError::Corrupt { path: self.path.clone(), compression, offset: self.bytes_used(), source }
+    }
+
+    fn input(&self) -> &Input {
+        match &self.decoder {
+            Decoder::Plain(input) => input,
+            Decoder::Gzip(decoder) => decoder.get_ref().get_ref(),
+            Decoder::Zstd(decoder) => decoder.get_ref().get_ref(),
+        }
+    }
+}
+
+impl Read for Input {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.reader.read(buffer) {
+                Ok(length) => {
+                    self.bytes_read += length as u64;
+                    return Ok(length);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    self.failed = true;
+                    return Err(error);
+                }
+            }
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Compression {
+    Gzip,
+    Zstd,
+}
+
+/// What the first four bytes say: gzip (RFC 1952), a zstd frame or a skippable one (RFC 8878).
+fn compression_of(magic: &[u8]) -> Option<Compression> {
+    match magic {
+        [0x1f, 0x8b, ..] => Some(Compression::Gzip),
+        [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Some(Compression::Zstd),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+
+    /// Gives what it has, then fails.
+    struct Failing(Cursor<Vec<u8>>);
+
+    impl Read for Failing {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            match self.0.read(buffer)? {
+                0 => Err(io::Error::other("the disk is gone")),
+                length => Ok(length),
+            }
+        }
+    }
+
+    fn drain(mut source: Source) -> Result<Vec<u8>, FormatError> {
+        let mut bytes = Vec::new();
+        let mut piece = [0; 100];
+        loop {
+            match source.read(&mut piece)? {
+                0 => return Ok(bytes),
+                length => bytes.extend_from_slice(&piece[..length]),
+            }
+        }
+    }
+
+    fn compressed() -> Vec<u8> {
+        zstd::encode_all(&b"some text that is long enough"[..], 1).unwrap()
+    }
+
+    #[test]
+    fn a_failing_disk_is_not_corrupt_data() {
+        let mut half = compressed();
+        half.truncate(20);
+        let failing = Failing(Cursor::new(half.clone()));
+        let source = Source::new(Path::new("x"), Box::new(failing), None).unwrap();
+        assert_eq!(drain(source).unwrap_err().kind(), ErrorKind::Io);
+
+        let source = Source::new(Path::new("x"), Box::new(Cursor::new(half)), None).unwrap();
+        assert!(matches!(drain(source), Err(FormatError::Corrupt { offset: 20, compression: "zstd", .. })));
+    }
+
+    #[test]
+    fn frames_follow_each_other_and_all_bytes_are_counted() {
+        let mut frames = vec![0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9];
+        frames.extend(compressed());
+        frames.extend(compressed());
+        let length = frames.len() as u64;
+        let mut source = Source::new(Path::new("x"), Box::new(Cursor::new(frames)), Some(length)).unwrap();
+        let mut text = [0; 200];
+        let mut read = 0;
+        loop {
+            match source.read(&mut text[read..]).unwrap() {
+                0 => break,
+                length => read += length,
+            }
+        }
+        assert_eq!(&text[..read], b"some text that is long enough".repeat(2));
+        assert_eq!((source.bytes_used(), source.size()), (length, Some(length)));
+    }
+}

@@ -1,0 +1,12 @@
+//! Tests of what the crate offers, from outside.
+
+#[cfg(test)]
+mod common;
+#[cfg(test)]
+mod damage;
+#[cfg(test)]
+mod public_data;
+#[cfg(test)]
+mod reading;
+#[cfg(test)]
+mod round_trip;
