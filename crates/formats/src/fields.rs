@@ -53,7 +53,23 @@ impl<'a> Fields<'a> {
     /// The next field as a key; `None` at the end of the line.
     #[inline]
     pub fn key<K: VertexKey>(&mut self) -> Result<Option<K>, Fault> {
+        if let Some((key, length)) = K::scan(&self.line[self.position..]) {
+            self.pass(length);
+            return Ok(Some(key));
+        }
         self.next().map(|field| field.parse_with(K::parse)).transpose()
+    }
+
+    /// Goes on behind a field of `length` bytes and the separator after it.
+    #[inline]
+    fn pass(&mut self, length: usize) {
+        self.position += length;
+        self.skip_blanks();
+        self.after_comma = self.line.get(self.position) == Some(&b',');
+        if self.after_comma {
+            self.position += 1;
+            self.skip_blanks();
+        }
     }
 
     #[inline]
@@ -75,13 +91,7 @@ impl<'a> Iterator for Fields<'a> {
         let start = self.position;
         let rest = &self.line[start..];
         let length = rest.iter().position(|byte| is_separator(*byte)).unwrap_or(rest.len());
-        self.position += length;
-        self.skip_blanks();
-        self.after_comma = self.line.get(self.position) == Some(&b',');
-        if self.after_comma {
-            self.position += 1;
-            self.skip_blanks();
-        }
+        self.pass(length);
         Some(Field { bytes: &rest[..length], start })
     }
 }

@@ -5,14 +5,44 @@ use hedgerow_model::{AsKey, KeyKind};
 use std::fmt::Debug;
 use std::hash::Hash;
 
-mod sealed {
-    pub trait Sealed {}
-    impl Sealed for u64 {}
-    impl Sealed for Box<str> {}
+pub(crate) mod scan {
+    use crate::fields::is_separator;
+
+    /// A short cut that only this crate knows, which also keeps other types out.
+    pub trait Scan: Sized {
+        /// The key at the start of `line`, and its length, if that is clear at first glance: a field
+        /// that is found and parsed in one go.
+        fn scan(line: &[u8]) -> Option<(Self, usize)>;
+    }
+
+    impl Scan for u64 {
+        #[inline]
+        fn scan(line: &[u8]) -> Option<(Self, usize)> {
+            let mut number = 0;
+            for (length, byte) in line.iter().take(super::SAFE_DIGITS).enumerate() {
+                let digit = byte.wrapping_sub(b'0');
+                if digit > 9 {
+                    return (length > 0 && is_separator(*byte)).then_some((number, length));
+                }
+                number = number * 10 + u64::from(digit);
+            }
+            (!line.is_empty() && line.len() <= super::SAFE_DIGITS).then_some((number, line.len()))
+        }
+    }
+
+    impl Scan for Box<str> {
+        #[inline]
+        fn scan(_line: &[u8]) -> Option<(Self, usize)> {
+            None
+        }
+    }
 }
 
+/// Any number of so few decimal digits fits in 64 bits.
+const SAFE_DIGITS: usize = 19;
+
 /// A type of vertex keys that files can be read as: `u64` or `Box<str>`.
-pub trait VertexKey: AsKey + Clone + Debug + Ord + Hash + Send + Sync + 'static + sealed::Sealed {
+pub trait VertexKey: AsKey + Clone + Debug + Ord + Hash + Send + Sync + 'static + scan::Scan {
     /// The kind of graph that has such keys; numbers are dense ids as well.
     const KIND: KeyKind;
 
@@ -28,24 +58,14 @@ impl VertexKey for u64 {
 
     #[inline]
     fn parse(field: &[u8]) -> Result<Self, Problem> {
-        /// Any number of so few digits fits.
-        const SAFE_DIGITS: usize = 19;
-        if field.is_empty() || field.len() > SAFE_DIGITS {
-            return parse_any_number(field);
+        match scan::Scan::scan(field) {
+            Some((number, length)) if length == field.len() => Ok(number),
+            _ => parse_any_number(field),
         }
-        let mut number = 0;
-        for byte in field {
-            let digit = byte.wrapping_sub(b'0');
-            if digit > 9 {
-                return parse_any_number(field);
-            }
-            number = number * 10 + u64::from(digit);
-        }
-        Ok(number)
     }
 }
 
-/// The rare cases of a number: many digits, or none.
+/// The rare cases of a number: many digits, or other characters.
 #[cold]
 fn parse_any_number(field: &[u8]) -> Result<u64, Problem> {
     let (negative, digits) = match field.strip_prefix(b"-") {
