@@ -1,1 +1,93 @@
-//! Placeholder.
+//! Whole-graph analytics over any view of a graph.
+//!
+//! A [`Kernel`] is a value: its fields are its parameters, [`run`](Kernel::run) computes. Every
+//! kernel has an [`Execution`] among its parameters, which says on which threads it runs, who may
+//! stop it, who hears of its progress and how much memory it may take.
+//!
+//! ```
+//! use hedgerow_kernels::{Bfs, Kernel, PageRank};
+//! use hedgerow_lab::{BuildOptions, Csr};
+//! use hedgerow_model::{Topology, VertexId};
+//!
+//! let id = VertexId::new;
+//! let edges = [(id(0), id(1)), (id(1), id(2))];
+//! let graph = Csr::from_edges(4, Topology::Undirected, &edges, BuildOptions::default()).unwrap();
+//!
+//! let search = Bfs::new(id(0)).run(&graph)?;
+//! assert_eq!(search.depths, [0, 1, 2, Bfs::UNREACHED]);
+//!
+//! let ranks = PageRank { iterations: 30, ..PageRank::default() }.run(&graph)?.ranks;
+//! assert!(ranks[1] > ranks[0] && ranks[0] > ranks[3]);
+//! # Ok::<(), hedgerow_kernels::KernelError>(())
+//! ```
+//!
+//! # How to write a kernel
+//!
+//! 1. Ask the view for the adjacencies that you need, once; topology is `adjacency::<()>`.
+//! 2. Check the memory for arrays over all vertices before you allocate them: they are as long as
+//!    the vertex bound, in which ids without a vertex may lie.
+//! 3. Cut the vertices with [`Adjacency::cuts`](hedgerow_model::Adjacency::cuts) and hand the
+//!    ranges to [`Execution::map_chunks`], which runs them on the pool or on the calling thread and
+//!    stops between two of them when the kernel is cancelled.
+//! 4. In a chunk, make a cursor, and walk with [`scan`](hedgerow_model::Cursor::scan): the layout
+//!    of a store is a walk through memory in the order of the ids. Neighbours come in runs, and a
+//!    vertex may come in several.
+//! 5. Read errors become a [`KernelError`] with [`KernelError::read`].
+//!
+//! Where a result depends on the order of additions, cut into the same ranges whatever the number
+//! of threads and add the chunks' sums in their order, as [`PageRank`] does.
+//!
+//! The number of vertices of each degree:
+//!
+//! ```
+//! use hedgerow_kernels::{Execution, Kernel, KernelError};
+//! use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId};
+//! use std::collections::BTreeMap;
+//!
+//! struct DegreeCounts<'a> {
+//!     execution: Execution<'a>,
+//! }
+//!
+//! impl Kernel for DegreeCounts<'_> {
+//!     type Output = BTreeMap<usize, u64>;
+//!
+//!     fn run<V: GraphView>(self, view: &V) -> Result<Self::Output, KernelError> {
+//!         let adjacency = view.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
+//!         let parts = self.execution.map_chunks(adjacency.cuts(64), |range| {
+//!             let (mut cursor, mut counts) = (adjacency.cursor(), BTreeMap::<usize, u64>::new());
+//!             for vertex in range.map(VertexId::new) {
+//!                 let degree = cursor.degree(vertex).map_err(KernelError::read)?;
+//!                 *counts.entry(degree).or_default() += 1;
+//!             }
+//!             Ok(counts)
+//!         })?;
+//!         let mut total = BTreeMap::new();
+//!         for (degree, count) in parts.into_iter().flatten() {
+//!             *total.entry(degree).or_default() += count;
+//!         }
+//!         Ok(total)
+//!     }
+//! }
+//!
+//! # use hedgerow_lab::{BuildOptions, Csr};
+//! # use hedgerow_model::Topology;
+//! # let id = VertexId::new;
+//! # let edges = [(id(0), id(1)), (id(0), id(2)), (id(2), id(1))];
+//! # let graph = Csr::from_edges(3, Topology::Directed, &edges, BuildOptions::default()).unwrap();
+//! let counts = DegreeCounts { execution: Execution::default() }.run(&graph)?;
+//! assert_eq!(counts, BTreeMap::from([(0, 1), (1, 1), (2, 1)]));
+//! # Ok::<(), KernelError>(())
+//! ```
+
+mod bfs;
+mod bitmap;
+mod execution;
+mod kernel;
+mod pagerank;
+mod ranges;
+
+pub use bfs::{Bfs, BfsResult};
+pub use execution::{Execution, Progress};
+pub use hedgerow_lab::{CancelToken, MemoryBudget, MemoryError};
+pub use kernel::{Kernel, KernelError, KernelErrorKind};
+pub use pagerank::{PageRank, PageRankResult};

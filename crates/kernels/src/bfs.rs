@@ -1,0 +1,281 @@
+//! Breadth-first search that chooses its direction level by level.
+//!
+//! While few vertices are on the frontier, their neighbours are looked at (top-down). While many
+//! are, every vertex that is not reached yet looks for an in-neighbour on the frontier and stops
+//! at the first (bottom-up), which skips most edges of a graph with small diameter. See
+//! "Direction-Optimizing Breadth-First Search" (SC 2012), sections 3 to 5; alpha and beta default
+//! to those of the GAP benchmark suite.
+
+use crate::bitmap::AtomicBitmap;
+use crate::ranges::covering_ranges;
+use crate::{Execution, Kernel, KernelError, Progress};
+use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId};
+use hedgerow_sync::atomic::{AtomicU32, Ordering};
+use std::ops::{ControlFlow, Range};
+use std::time::{Duration, Instant};
+
+/// Frontiers with fewer neighbours than this are not worth waking other threads for.
+const SMALL_FRONTIER: u64 = 4096;
+
+/// How many edges every vertex is away from one of them.
+///
+/// Follows out-edges; in an undirected graph all edges. Bottom-up levels need in-neighbours: a
+/// directed view without reverse adjacency is searched top-down only.
+#[derive(Clone, Copy, Debug)]
+pub struct Bfs<'a> {
+    /// Where the search starts.
+    pub source: VertexId,
+    /// The edges that it follows.
+    pub label: LabelId,
+    /// Bottom-up begins when the frontier has more than 1/alpha of the edges that no frontier has
+    /// had yet. 0 is never.
+    pub alpha: u32,
+    /// Bottom-up ends when the frontier shrinks and has at most 1/beta of the vertices. 0 is as
+    /// soon as it shrinks.
+    pub beta: u32,
+    /// How it runs.
+    pub execution: Execution<'a>,
+}
+
+/// What a [`Bfs`] found. All but `elapsed` is the same whatever the number of threads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BfsResult {
+    /// Per vertex id the number of edges on a shortest path from the source, or [`Bfs::UNREACHED`].
+    pub depths: Vec<u32>,
+    /// Vertices reached, the source included.
+    pub reached: u64,
+    /// Different depths: one more than the largest.
+    pub levels: u32,
+    /// Levels that were found bottom-up.
+    pub bottom_up_levels: u32,
+    /// Neighbours that were looked at.
+    pub edges_examined: u64,
+    /// How long the search took.
+    pub elapsed: Duration,
+}
+
+impl Bfs<'_> {
+    /// The depth of a vertex that cannot be reached, and of an id without a vertex.
+    pub const UNREACHED: u32 = u32::MAX;
+
+    /// A search from `source` over the default label, with alpha 15 and beta 18.
+    #[must_use]
+    pub fn new(source: VertexId) -> Self {
+        let (label, execution) = (LabelId::DEFAULT, Execution::default());
+        Bfs { source, label, alpha: 15, beta: 18, execution }
+    }
+}
+
+impl Kernel for Bfs<'_> {
+    type Output = BfsResult;
+
+    /// O(vertices + edges); 4 bytes per id and the frontiers.
+    fn run<V: GraphView>(self, view: &V) -> Result<BfsResult, KernelError> {
+        let started = Instant::now();
+        if !view.contains_vertex(self.source) {
+            return Err(KernelError::NoSuchVertex(self.source));
+        }
+        let (vertex_bound, vertex_count) = (view.vertex_bound(), view.vertex_count());
+        let needed = u64::from(vertex_bound) * 4 + u64::from(vertex_bound) / 4 + vertex_count * 8;
+        self.execution.memory.check(needed, vertex_bound, vertex_count)?;
+        let outgoing = view.adjacency::<()>(self.label, Direction::Out)?;
+        let has_incoming = view.topology().stored(Direction::In).is_some();
+        let incoming = has_incoming.then(|| view.adjacency::<()>(self.label, Direction::In)).transpose()?;
+        let ends = if view.topology().is_undirected() { 2 } else { 1 };
+        let entries = view.edge_count(self.label) * ends;
+        let mut search = Search {
+            parameters: self,
+            outgoing: &outgoing,
+            incoming: incoming.as_ref(),
+            depths: (0..vertex_bound).map(|_| AtomicU32::new(Bfs::UNREACHED)).collect(),
+            average_degree: entries / vertex_count.max(1),
+            reached: 0,
+            levels: 0,
+            bottom_up_levels: 0,
+            edges_examined: 0,
+        };
+        search.run(entries)?;
+        Ok(BfsResult {
+            depths: search.depths.into_iter().map(AtomicU32::into_inner).collect(),
+            reached: search.reached,
+            levels: search.levels,
+            bottom_up_levels: search.bottom_up_levels,
+            edges_examined: search.edges_examined,
+            elapsed: started.elapsed(),
+        })
+    }
+}
+
+/// A search on its way.
+struct Search<'s, A> {
+    parameters: Bfs<'s>,
+    outgoing: &'s A,
+    incoming: Option<&'s A>,
+    /// Relaxed everywhere: threads that work on one level race only to write the same depth, and
+    /// between two levels they are waited for.
+    depths: Vec<AtomicU32>,
+    average_degree: u64,
+    reached: u64,
+    levels: u32,
+    bottom_up_levels: u32,
+    edges_examined: u64,
+}
+
+/// The vertices of one level.
+#[derive(Default)]
+struct Frontier {
+    vertices: Vec<VertexId>,
+    /// How many neighbours they have together.
+    neighbours: u64,
+}
+
+impl<A: Adjacency> Search<'_, A> {
+    fn run(&mut self, entries: u64) -> Result<(), KernelError> {
+        let source = self.parameters.source;
+        self.depths[source.index()].store(0, Ordering::Relaxed);
+        let neighbours = self.degree(&mut self.outgoing.cursor(), source)?;
+        let mut frontier = Frontier { vertices: vec![source], neighbours };
+        let mut unexplored = entries;
+        self.finish_level(1, 0);
+        while !frontier.vertices.is_empty() {
+            match self.incoming {
+                Some(incoming) if self.is_large(&frontier, unexplored) => {
+                    frontier = self.bottom_up_levels(incoming, &frontier)?;
+                }
+                _ => {
+                    unexplored = unexplored.saturating_sub(frontier.neighbours);
+                    frontier = self.top_down(&frontier)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn is_large(&self, frontier: &Frontier, unexplored: u64) -> bool {
+        frontier.neighbours.saturating_mul(u64::from(self.parameters.alpha)) > unexplored
+    }
+
+    /// The next level, from the neighbours of this one.
+    fn top_down(&mut self, frontier: &Frontier) -> Result<Frontier, KernelError> {
+        let execution = self.parameters.execution;
+        let vertices = &frontier.vertices;
+        let small = frontier.neighbours.max(vertices.len() as u64) < SMALL_FRONTIER;
+        let parts = if small { 1 } else { execution.parts() };
+        let chunks = vertices.chunks(vertices.len().div_ceil(parts)).collect();
+        let found = execution.map_chunks(chunks, |chunk| self.top_down_chunk(chunk))?;
+        let mut next = Frontier::default();
+        let mut examined = 0;
+        for (chunk, chunk_examined) in found {
+            next.vertices.extend_from_slice(&chunk.vertices);
+            next.neighbours += chunk.neighbours;
+            examined += chunk_examined;
+        }
+        self.finish_level(next.vertices.len() as u64, examined);
+        Ok(next)
+    }
+
+    fn top_down_chunk(&self, chunk: &[VertexId]) -> Result<(Frontier, u64), KernelError> {
+        let (mut cursor, mut degrees) = (self.outgoing.cursor(), self.outgoing.cursor());
+        let (mut next, mut examined) = (Frontier::default(), 0);
+        for vertex in chunk {
+            let before = next.vertices.len();
+            let walked = cursor.neighbours(*vertex, |neighbours, _| {
+                examined += neighbours.len() as u64;
+                next.vertices.extend(neighbours.iter().filter(|neighbour| self.claim(**neighbour)));
+                ControlFlow::<()>::Continue(())
+            });
+            walked.map(|_| ()).map_err(KernelError::read)?;
+            for claimed in &next.vertices[before..] {
+                next.neighbours += self.degree(&mut degrees, *claimed)?;
+            }
+        }
+        Ok((next, examined))
+    }
+
+    /// Gives `vertex` the depth of the next level if nobody has reached it before.
+    #[inline]
+    fn claim(&self, vertex: VertexId) -> bool {
+        let depth = &self.depths[vertex.index()];
+        // Most neighbours are reached already; looking first keeps their cache lines shared.
+        depth.load(Ordering::Relaxed) == Bfs::UNREACHED
+            && depth
+                .compare_exchange(Bfs::UNREACHED, self.levels, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
+    }
+
+    /// Levels bottom-up until the frontier is small again.
+    fn bottom_up_levels(&mut self, incoming: &A, frontier: &Frontier) -> Result<Frontier, KernelError> {
+        let vertex_bound = self.depths.len() as u32;
+        let ranges = covering_ranges(incoming, self.parameters.execution.parts(), vertex_bound);
+        let (mut current, mut next) = (AtomicBitmap::new(vertex_bound), AtomicBitmap::new(vertex_bound));
+        frontier.vertices.iter().for_each(|vertex| current.insert(*vertex));
+        let mut size = frontier.vertices.len() as u64;
+        loop {
+            let found = self.bottom_up(incoming, &ranges, &current, &next)?;
+            let shrinks = found < size;
+            let small = found.saturating_mul(u64::from(self.parameters.beta)) <= u64::from(vertex_bound);
+            std::mem::swap(&mut current, &mut next);
+            if shrinks && small {
+                // Its neighbours are not counted: too few to be searched bottom-up again at once.
+                return Ok(Frontier { vertices: current.vertices(), neighbours: 1 });
+            }
+            next.clear();
+            size = found;
+        }
+    }
+
+    /// The next level, from the vertices that are not reached yet. Returns its size.
+    fn bottom_up(
+        &mut self,
+        incoming: &A,
+        ranges: &[Range<u32>],
+        frontier: &AtomicBitmap,
+        next: &AtomicBitmap,
+    ) -> Result<u64, KernelError> {
+        let execution = self.parameters.execution;
+        let found = execution.map_chunks(ranges.to_vec(), |range| {
+            let (mut cursor, mut found, mut examined) = (incoming.cursor(), 0, 0);
+            for vertex in range.map(VertexId::new) {
+                let depth = &self.depths[vertex.index()];
+                if depth.load(Ordering::Relaxed) != Bfs::UNREACHED {
+                    continue;
+                }
+                let walked = cursor.neighbours(vertex, |neighbours, _| {
+                    let parent = neighbours.iter().position(|neighbour| frontier.contains(*neighbour));
+                    examined += parent.map_or(neighbours.len(), |parent| parent + 1) as u64;
+                    parent.map_or(ControlFlow::Continue(()), |_| ControlFlow::Break(()))
+                });
+                if walked.map_err(KernelError::read)?.is_break() {
+                    depth.store(self.levels, Ordering::Relaxed);
+                    next.insert(vertex);
+                    found += 1;
+                }
+            }
+            Ok((found, examined))
+        })?;
+        let sum = |(found, examined), (more, looked): (u64, u64)| (found + more, examined + looked);
+        let (found, examined) = found.into_iter().fold((0, 0), sum);
+        self.bottom_up_levels += u32::from(found > 0);
+        self.finish_level(found, examined);
+        Ok(found)
+    }
+
+    /// The degree of `vertex`, or the average where it would have to be counted.
+    fn degree(&self, cursor: &mut A::Cursor<'_>, vertex: VertexId) -> Result<u64, KernelError> {
+        if !A::DEGREE_IS_O1 {
+            return Ok(self.average_degree);
+        }
+        cursor.degree(vertex).map(|degree| degree as u64).map_err(KernelError::read)
+    }
+
+    /// Counts a level that may turn out to be empty, which is the end of the search.
+    fn finish_level(&mut self, found: u64, examined: u64) {
+        self.reached += found;
+        self.edges_examined += examined;
+        if found > 0 {
+            self.levels += 1;
+            let progress = Progress { iteration: self.levels, at_most: None, neighbours: examined };
+            self.parameters.execution.report(progress);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! A set of vertices that many threads add to.
+
+use hedgerow_model::VertexId;
+use hedgerow_sync::atomic::{AtomicU64, Ordering};
+
+/// One bit per vertex id. All accesses are relaxed: who reads a set that another thread has filled
+/// has waited for that thread.
+pub(crate) struct AtomicBitmap {
+    words: Vec<AtomicU64>,
+}
+
+impl AtomicBitmap {
+    /// The empty set of ids below `vertex_bound`.
+    pub(crate) fn new(vertex_bound: u32) -> Self {
+        let words = (vertex_bound as usize).div_ceil(64);
+        AtomicBitmap { words: (0..words).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    /// Makes the set empty.
+    pub(crate) fn clear(&mut self) {
+        self.words.iter_mut().for_each(|word| *word.get_mut() = 0);
+    }
+
+    #[inline]
+    pub(crate) fn insert(&self, vertex: VertexId) {
+        self.words[vertex.index() / 64].fetch_or(1 << (vertex.index() % 64), Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn contains(&self, vertex: VertexId) -> bool {
+        self.words[vertex.index() / 64].load(Ordering::Relaxed) & (1 << (vertex.index() % 64)) != 0
+    }
+
+    /// The vertices of the set, ascending.
+    pub(crate) fn vertices(&self) -> Vec<VertexId> {
+        let mut vertices = Vec::new();
+        for (position, word) in self.words.iter().enumerate() {
+            let mut bits = word.load(Ordering::Relaxed);
+            while bits != 0 {
+                vertices.push(VertexId::new(position as u32 * 64 + bits.trailing_zeros()));
+                bits &= bits - 1;
+            }
+        }
+        vertices
+    }
+}

@@ -1,0 +1,98 @@
+//! What a kernel is, and why one can fail.
+
+use hedgerow_lab::{CsrError, MemoryError};
+use hedgerow_model::{GraphView, ReadError, VertexId, ViewError};
+
+/// A computation over a whole graph. Its fields are its parameters.
+pub trait Kernel {
+    /// What it computes.
+    type Output;
+
+    /// Computes it for one state of a graph.
+    ///
+    /// # Errors
+    /// See [`KernelError`]. Nothing is left behind then.
+    fn run<V: GraphView>(self, view: &V) -> Result<Self::Output, KernelError>;
+}
+
+/// A kernel gave no result.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KernelError {
+    /// It was stopped by its [`CancelToken`](crate::CancelToken).
+    #[error("the kernel was cancelled")]
+    Cancelled,
+    /// Its arrays do not fit into memory.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+    /// A vertex that it was told to start from does not exist.
+    #[error("there is no vertex {0} in this state of the graph")]
+    NoSuchVertex(VertexId),
+    /// The view has no such label.
+    #[error(transparent)]
+    View(#[from] ViewError),
+    /// The view's store could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The in-neighbours that it needs could not be built.
+    #[error("the in-neighbours of this graph could not be built: {0}")]
+    Csr(CsrError),
+    /// A parameter has a value that makes no sense.
+    #[error("{parameter} is {found}, but must be {expected}")]
+    InvalidParameter {
+        /// The name of the parameter.
+        parameter: &'static str,
+        /// Its value.
+        found: f64,
+        /// Which values make sense.
+        expected: &'static str,
+    },
+}
+
+/// Why a kernel gave no result, by what the caller can do about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KernelErrorKind {
+    /// The caller asked it to stop.
+    Cancelled,
+    /// Too little memory: use dense ids, a larger budget or a larger machine.
+    Memory,
+    /// A parameter, vertex or label does not fit the graph: correct the call.
+    InvalidInput,
+    /// The store could not be read.
+    Storage,
+}
+
+impl KernelError {
+    /// A failed read of the view's store.
+    pub fn read(error: impl Into<ReadError>) -> Self {
+        KernelError::Read(error.into())
+    }
+
+    /// What the caller can do about it.
+    #[must_use]
+    pub fn kind(&self) -> KernelErrorKind {
+        match self {
+            KernelError::Cancelled | KernelError::Csr(CsrError::Cancelled) => KernelErrorKind::Cancelled,
+            KernelError::Memory(_) | KernelError::Csr(CsrError::Memory(_)) => KernelErrorKind::Memory,
+            KernelError::Read(_) | KernelError::Csr(CsrError::Read(_)) => KernelErrorKind::Storage,
+            KernelError::NoSuchVertex(_)
+            | KernelError::View(_)
+            | KernelError::InvalidParameter { .. }
+            | KernelError::Csr(_) => KernelErrorKind::InvalidInput,
+        }
+    }
+}
+
+impl From<CsrError> for KernelError {
+    /// What can also happen to a kernel itself is the same error, wherever it happened.
+    fn from(error: CsrError) -> Self {
+        match error {
+            CsrError::Cancelled => KernelError::Cancelled,
+            CsrError::Memory(error) => KernelError::Memory(error),
+            CsrError::View(error) => KernelError::View(error),
+            CsrError::Read(error) => KernelError::Read(error),
+            other => KernelError::Csr(other),
+        }
+    }
+}

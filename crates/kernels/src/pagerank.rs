@@ -1,0 +1,266 @@
+//! PageRank by synchronous iteration, each vertex collecting from its in-neighbours.
+//!
+//! As defined by the LDBC Graphalytics benchmark specification (algorithm PageRank):
+//!
+//! ```text
+//! rank'(v) = (1 - d) / N + d * (sum of rank(u) / out_degree(u) over the in-neighbours u of v
+//!                               + sum of rank(w) over the vertices w without out-edges / N)
+//! ```
+
+use crate::ranges::{covering_ranges, split_mut};
+use crate::{Execution, Kernel, KernelError, Progress};
+use hedgerow_lab::Csr;
+use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId};
+use std::ops::{ControlFlow, Range};
+use std::time::{Duration, Instant};
+
+/// A chunk of vertices and neighbours is about this large, unless there would be too many chunks.
+const CHUNK_WORK: u64 = 1 << 16;
+const MOST_CHUNKS: u64 = 4096;
+
+/// How important every vertex is, by how important the vertices are that lead to it.
+///
+/// Parallel edges count each. Needs in-neighbours: for a directed view that keeps none, a
+/// transposed copy is built first.
+#[derive(Clone, Copy, Debug)]
+pub struct PageRank<'a> {
+    /// The share of a rank that follows edges; the rest is spread evenly. 0 to 1.
+    pub damping: f64,
+    /// Iterations, at most.
+    pub iterations: u32,
+    /// Stops when an iteration changes the ranks by less than this, summed over all vertices.
+    pub tolerance: Option<f64>,
+    /// The edges that count.
+    pub label: LabelId,
+    /// How it runs.
+    pub execution: Execution<'a>,
+}
+
+/// What [`PageRank`] computed. The ranks do not depend on the number of threads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PageRankResult {
+    /// Per vertex id its rank; 0 for an id without a vertex. The sum is 1.
+    pub ranks: Vec<f64>,
+    /// Iterations done.
+    pub iterations: u32,
+    /// By how much the last of them changed the ranks, summed over all vertices; 0 if there was none.
+    pub change: f64,
+    /// How long it took altogether.
+    pub elapsed: Duration,
+    /// How long building the in-neighbours took, part of `elapsed`; `None` if the view has them.
+    pub transposed: Option<Duration>,
+}
+
+impl Default for PageRank<'_> {
+    /// Damping 0.85, 20 iterations, no tolerance, the default label.
+    fn default() -> Self {
+        PageRank {
+            damping: 0.85,
+            iterations: 20,
+            tolerance: None,
+            label: LabelId::DEFAULT,
+            execution: Execution::default(),
+        }
+    }
+}
+
+impl Kernel for PageRank<'_> {
+    type Output = PageRankResult;
+
+    /// O(iterations * (vertices + edges)); 32 bytes per id, and the in-neighbours if they are built.
+    fn run<V: GraphView>(self, view: &V) -> Result<PageRankResult, KernelError> {
+        let started = Instant::now();
+        self.check()?;
+        let needed = u64::from(view.vertex_bound()) * 4 * size_of::<f64>() as u64;
+        self.execution.memory.check(needed, view.vertex_bound(), view.vertex_count())?;
+        let mut result = if view.topology().stored(Direction::In).is_some() {
+            let incoming = view.adjacency::<()>(self.label, Direction::In)?;
+            self.iterate(view, &incoming)?
+        } else {
+            let transposed = Csr::transposed(view, self.label, self.execution.build_options())?;
+            let duration = started.elapsed();
+            let incoming = transposed.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
+            PageRankResult { transposed: Some(duration), ..self.iterate(view, &incoming)? }
+        };
+        result.elapsed = started.elapsed();
+        Ok(result)
+    }
+}
+
+impl PageRank<'_> {
+    fn check(&self) -> Result<(), KernelError> {
+        let invalid =
+            |parameter, found, expected| Err(KernelError::InvalidParameter { parameter, found, expected });
+        if !(0.0..=1.0).contains(&self.damping) {
+            return invalid("damping", self.damping, "between 0 and 1");
+        }
+        match self.tolerance {
+            Some(tolerance) if tolerance.is_nan() || tolerance < 0.0 => {
+                invalid("tolerance", tolerance, "0 or more")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn iterate<V: GraphView>(
+        &self,
+        view: &V,
+        incoming: &impl Adjacency,
+    ) -> Result<PageRankResult, KernelError> {
+        let vertices = view.vertex_count() as f64;
+        // The same ranges whatever the number of threads, so that sums are added in one order.
+        let work = u64::from(view.vertex_bound()) + view.edge_count(self.label);
+        let parts = work.div_ceil(CHUNK_WORK).min(MOST_CHUNKS) as usize;
+        let ranges = covering_ranges(incoming, parts, view.vertex_bound());
+        let (mut state, mut dangling) = self.start(view, &ranges)?;
+        let (mut iterations, mut change) = (0, 0.0);
+        while iterations < self.iterations {
+            let base = (1.0 - self.damping) / vertices + self.damping * dangling / vertices;
+            let sums = self.step(view, incoming, &ranges, &mut state, base)?;
+            (iterations, change, dangling) = (iterations + 1, sums.change, sums.dangling);
+            let neighbours = sums.neighbours;
+            self.execution.report(Progress {
+                iteration: iterations,
+                at_most: Some(self.iterations),
+                neighbours,
+            });
+            if self.tolerance.is_some_and(|tolerance| change < tolerance) {
+                break;
+            }
+        }
+        let (elapsed, transposed) = (Duration::ZERO, None);
+        Ok(PageRankResult { ranks: state.ranks, iterations, change, elapsed, transposed })
+    }
+
+    /// The state before the first iteration, and the rank of vertices without out-edges.
+    fn start<V: GraphView>(&self, view: &V, ranges: &[Range<u32>]) -> Result<(State, f64), KernelError> {
+        let outgoing = view.adjacency::<()>(self.label, Direction::Out)?;
+        let mut state = State::zero(view.vertex_bound() as usize);
+        let rank = 1.0 / view.vertex_count() as f64;
+        let arrays = split_mut(&mut state.ranks, ranges).zip(split_mut(&mut state.contributions, ranges));
+        let arrays = arrays.zip(split_mut(&mut state.shares, ranges));
+        let chunks = ranges.iter().zip(arrays).collect();
+        let dangling = self.execution.map_chunks(chunks, |(range, ((ranks, contributions), shares))| {
+            count_degrees(&outgoing, range.clone(), shares)?;
+            let mut dangling = 0.0;
+            view.scan_vertices(range.clone(), |vertex| {
+                let position = (vertex.get() - range.start) as usize;
+                ranks[position] = rank;
+                if shares[position] == 0.0 {
+                    dangling += rank;
+                } else {
+                    shares[position] = 1.0 / shares[position];
+                    contributions[position] = rank * shares[position];
+                }
+            });
+            Ok(dangling)
+        })?;
+        Ok((state, dangling.into_iter().sum()))
+    }
+
+    /// One iteration.
+    fn step<V: GraphView>(
+        &self,
+        view: &V,
+        incoming: &impl Adjacency,
+        ranges: &[Range<u32>],
+        state: &mut State,
+        base: f64,
+    ) -> Result<Sums, KernelError> {
+        let State { ranks, contributions, next, shares } = state;
+        let arrays = split_mut(ranks, ranges).zip(split_mut(next, ranges));
+        let chunks = ranges.iter().zip(arrays).collect();
+        let sums = self.execution.map_chunks(chunks, |(range, (ranks, next))| {
+            let neighbours = collect_contributions(incoming, range.clone(), contributions, next)?;
+            let mut sums = Sums { neighbours, ..Sums::default() };
+            view.scan_vertices(range.clone(), |vertex| {
+                let position = (vertex.get() - range.start) as usize;
+                let rank = base + self.damping * next[position];
+                let share = shares[vertex.index()];
+                sums.change += (rank - ranks[position]).abs();
+                sums.dangling += if share == 0.0 { rank } else { 0.0 };
+                ranks[position] = rank;
+                next[position] = rank * share;
+            });
+            Ok(sums)
+        })?;
+        std::mem::swap(contributions, next);
+        Ok(sums.into_iter().fold(Sums::default(), Sums::plus))
+    }
+}
+
+/// The arrays over all ids. Everything is 0 where there is no vertex.
+struct State {
+    ranks: Vec<f64>,
+    /// What a vertex gives to each out-neighbour: its rank times its share.
+    contributions: Vec<f64>,
+    /// The contributions of the next iteration.
+    next: Vec<f64>,
+    /// 1 / out-degree; 0 without out-edges.
+    shares: Vec<f64>,
+}
+
+impl State {
+    fn zero(length: usize) -> Self {
+        let zeros = || vec![0.0; length];
+        State { ranks: zeros(), contributions: zeros(), next: zeros(), shares: zeros() }
+    }
+}
+
+/// What is summed over all vertices in an iteration.
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    change: f64,
+    dangling: f64,
+    neighbours: u64,
+}
+
+impl Sums {
+    fn plus(self, other: Sums) -> Sums {
+        Sums {
+            change: self.change + other.change,
+            dangling: self.dangling + other.dangling,
+            neighbours: self.neighbours + other.neighbours,
+        }
+    }
+}
+
+/// Puts the out-degrees of the vertices in `range` into `degrees`, which is 0.
+fn count_degrees<A: Adjacency>(
+    outgoing: &A,
+    range: Range<u32>,
+    degrees: &mut [f64],
+) -> Result<(), KernelError> {
+    let mut cursor = outgoing.cursor();
+    if A::DEGREE_IS_O1 {
+        for (vertex, degree) in range.map(VertexId::new).zip(degrees) {
+            *degree = cursor.degree(vertex).map_err(KernelError::read)? as f64;
+        }
+        return Ok(());
+    }
+    let first = range.start;
+    let counted = cursor.scan(range, |vertex, neighbours, _| {
+        degrees[(vertex.get() - first) as usize] += neighbours.len() as f64;
+        ControlFlow::<()>::Continue(())
+    });
+    counted.map(|_| ()).map_err(KernelError::read)
+}
+
+/// Puts what the vertices in `range` get from their in-neighbours into `sums`. Returns how many
+/// in-neighbours there are.
+fn collect_contributions(
+    incoming: &impl Adjacency,
+    range: Range<u32>,
+    contributions: &[f64],
+    sums: &mut [f64],
+) -> Result<u64, KernelError> {
+    let (first, mut count) = (range.start, 0);
+    sums.fill(0.0);
+    let collected = incoming.cursor().scan(range, |vertex, neighbours, _| {
+        let sum = &mut sums[(vertex.get() - first) as usize];
+        *sum = neighbours.iter().fold(*sum, |sum, neighbour| sum + contributions[neighbour.index()]);
+        count += neighbours.len() as u64;
+        ControlFlow::<()>::Continue(())
+    });
+    collected.map(|_| count).map_err(KernelError::read)
+}

@@ -1,0 +1,29 @@
+//! Cutting the vertices and the arrays over them into the same ranges.
+
+use hedgerow_model::Adjacency;
+use std::ops::Range;
+
+/// At most `parts` ranges of about equal work that cover every id below `vertex_bound`, those
+/// without neighbours too.
+pub(crate) fn covering_ranges(
+    adjacency: &impl Adjacency,
+    parts: usize,
+    vertex_bound: u32,
+) -> Vec<Range<u32>> {
+    let cuts = adjacency.cuts(parts);
+    let starts = cuts.iter().skip(1).map(|cut| cut.start);
+    let ends = starts.chain([vertex_bound]);
+    let mut start = 0;
+    let ranges = ends.map(|end| std::mem::replace(&mut start, end)..end);
+    ranges.filter(|range| !range.is_empty()).collect()
+}
+
+/// The parts of `array`, which has an element per id, that belong to ranges which cover all ids.
+pub(crate) fn split_mut<'a, T>(
+    mut array: &'a mut [T],
+    ranges: &'a [Range<u32>],
+) -> impl Iterator<Item = &'a mut [T]> {
+    ranges.iter().map(move |range| {
+        array.split_off_mut(..range.len()).expect("the ranges are as long as the array together")
+    })
+}

@@ -1,0 +1,102 @@
+//! The validation graphs of LDBC Graphalytics, where they are at hand.
+
+mod support;
+
+use hedgerow_kernels::{Bfs, Kernel, PageRank};
+use hedgerow_model::Topology;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use support::{Graph, id};
+
+/// A file of the validation data; `None`, with a message, where it is not there.
+fn validation_file(name: &str) -> Option<String> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let path = root.join("../../../shared/data/graphalytics-validation").join(name);
+    let text = std::fs::read_to_string(&path);
+    text.inspect_err(|error| eprintln!("skipped: {}: {error}", path.display())).ok()
+}
+
+/// Lines of a vertex and its neighbours.
+fn adjacency_lists(text: &str, topology: Topology) -> Graph {
+    let mut graph = Graph { topology, bound: 0, vertices: [].into(), edges: vec![] };
+    for line in text.lines() {
+        let mut ids = line.split_whitespace().map(|id| id.parse::<u32>().expect("vertices are numbers"));
+        let Some(vertex) = ids.next() else { continue };
+        graph.vertices.insert(vertex);
+        for neighbour in ids {
+            graph.vertices.insert(neighbour);
+            graph.edges.push((vertex, neighbour));
+        }
+    }
+    graph.bound = graph.vertices.last().map_or(0, |last| last + 1);
+    graph
+}
+
+/// Lines of a vertex and its result.
+fn results<T: std::str::FromStr<Err: std::fmt::Debug>>(text: &str) -> BTreeMap<u32, T> {
+    let lines = text.lines().map(|line| line.split_once(' ').expect("a vertex and its result"));
+    lines
+        .map(|(vertex, result)| (vertex.parse().expect("a number"), result.trim().parse().expect("a result")))
+        .collect()
+}
+
+fn load<T: std::str::FromStr<Err: std::fmt::Debug>>(
+    input: &str,
+    output: &str,
+    topology: Topology,
+) -> Option<(Graph, BTreeMap<u32, T>)> {
+    let (input, output) = (validation_file(input)?, validation_file(output)?);
+    let (graph, expected) = (adjacency_lists(&input, topology), results(&output));
+    assert!(expected.keys().eq(&graph.vertices), "the results are those of the graph's vertices");
+    Some((graph, expected))
+}
+
+#[test]
+fn depths_are_the_published_ones() {
+    let directed = [Topology::Directed, Topology::DirectedWithReverse];
+    let mut cases = Vec::new();
+    for topology in directed {
+        cases.push(("bfs/dir-input", "bfs/dir-output", topology, 1));
+        cases.push(("example/example-directed-input", "example/example-directed-BFS", topology, 1));
+    }
+    cases.push(("bfs/undir-input", "bfs/undir-output", Topology::Undirected, 1));
+    cases.push((
+        "example/example-undirected-input",
+        "example/example-undirected-BFS",
+        Topology::Undirected,
+        2,
+    ));
+    for (input, output, topology, source) in cases {
+        let Some((graph, expected)) = load::<u64>(input, output, topology) else { return };
+        let depths = Bfs::new(id(source)).run(&graph.csr()).unwrap().depths;
+        for (vertex, depth) in expected {
+            let unreached = depth == i64::MAX as u64;
+            let depth = if unreached { Bfs::UNREACHED } else { u32::try_from(depth).unwrap() };
+            assert_eq!(depths[vertex as usize], depth, "{input}, vertex {vertex}");
+        }
+    }
+}
+
+/// The largest relative difference after so many iterations.
+fn difference(graph: &Graph, expected: &BTreeMap<u32, f64>, iterations: u32) -> f64 {
+    let kernel = PageRank { iterations, ..PageRank::default() };
+    let ranks = kernel.run(&graph.csr()).expect("the parameters make sense").ranks;
+    expected.iter().map(|(vertex, exact)| (ranks[*vertex as usize] / exact - 1.0).abs()).fold(0.0, f64::max)
+}
+
+#[test]
+fn ranks_are_the_published_ones() {
+    // The published ranks are those after so many iterations; `pr/dir-output` holds the limit.
+    let cases = [
+        ("pr/dir-input", "pr/dir-output", Topology::Directed, 14, 1e-4),
+        ("pr/dir-input", "pr/dir-output", Topology::DirectedWithReverse, 40, 1e-12),
+        ("pr/undir-input", "pr/undir-output", Topology::Undirected, 26, 1e-6),
+        ("example/example-directed-input", "example/example-directed-PR", Topology::Directed, 2, 1e-12),
+        ("example/example-undirected-input", "example/example-undirected-PR", Topology::Undirected, 2, 1e-12),
+    ];
+    for (input, output, topology, iterations, tolerance) in cases {
+        let Some((graph, expected)) = load::<f64>(input, output, topology) else { return };
+        let found = difference(&graph, &expected, iterations);
+        assert!(found < tolerance, "{input}: ranks differ by {found} after {iterations} iterations");
+    }
+}
