@@ -1,0 +1,126 @@
+//! From the number of a partition to its chain: a table that grows without ever moving.
+
+use crate::memory::Memory;
+use crate::partition::PARTITIONS;
+use hedgerow_sync::OnceLock;
+use std::ops::Range;
+
+/// Entries per segment. The model checker's atomics are large and its graphs small.
+const SEGMENT_SIZE: usize = if cfg!(hedgerow_shuttle) { 4 } else { 4096 };
+
+/// Segments of a full table.
+const SEGMENTS: usize = if cfg!(hedgerow_shuttle) { 4 } else { PARTITIONS / SEGMENT_SIZE };
+
+type Segment<C> = OnceLock<Box<[C]>>;
+
+/// A two-level table with an entry for every partition, allocated where it is used.
+///
+/// A single vertex at the end of the id space costs one root and one segment. Entries never move,
+/// so readers hold references while writers add segments.
+pub(crate) struct Directory<C> {
+    root: OnceLock<Box<[Segment<C>]>>,
+}
+
+impl<C> Default for Directory<C> {
+    fn default() -> Self {
+        Directory { root: OnceLock::new() }
+    }
+}
+
+impl<C: Default> Directory<C> {
+    const ROOT_BYTES: usize = SEGMENTS * size_of::<Segment<C>>();
+    const SEGMENT_BYTES: usize = SEGMENT_SIZE * size_of::<C>();
+
+    /// The entry of a partition, if its segment was ever used. O(1).
+    #[inline]
+    pub(crate) fn get(&self, partition: u32) -> Option<&C> {
+        let (segment, entry) = place(partition);
+        Some(&self.root.get()?[segment].get()?[entry])
+    }
+
+    /// The entry of a partition; allocates its segment on first use. O(1) otherwise.
+    pub(crate) fn get_or_create(&self, partition: u32, memory: &Memory) -> &C {
+        let (segment, entry) = place(partition);
+        let mut allocated = 0;
+        let root = self.root.get_or_init(|| {
+            allocated += Self::ROOT_BYTES;
+            (0..SEGMENTS).map(|_| OnceLock::new()).collect()
+        });
+        let segment = root[segment].get_or_init(|| {
+            allocated += Self::SEGMENT_BYTES;
+            (0..SEGMENT_SIZE).map(|_| C::default()).collect()
+        });
+        if allocated > 0 {
+            memory.add_index(allocated);
+        }
+        &segment[entry]
+    }
+
+    /// The bytes that [`Directory::get_or_create`] would allocate for these partitions, which ascend.
+    pub(crate) fn missing_bytes(&self, partitions: impl Iterator<Item = u32>) -> usize {
+        let root = self.root.get();
+        let mut segments: Vec<usize> = partitions.map(|partition| place(partition).0).collect();
+        segments.dedup();
+        let absent = |segment: &&usize| root.is_none_or(|root| root[**segment].get().is_none());
+        let root_bytes = if root.is_none() && !segments.is_empty() { Self::ROOT_BYTES } else { 0 };
+        root_bytes + segments.iter().filter(absent).count() * Self::SEGMENT_BYTES
+    }
+
+    /// The entries in a range of partitions, ascending; segments that were never used are skipped whole.
+    pub(crate) fn populated(&self, partitions: Range<u32>) -> impl Iterator<Item = (u32, &C)> {
+        let Range { start, end } = partitions;
+        let segments = if start < end { place(start).0..place(end - 1).0 + 1 } else { 0..0 };
+        let root: &[Segment<C>] = self.root.get().map_or(&[], |root| &root[segments.clone()]);
+        let present = segments.zip(root).filter_map(|(number, segment)| Some((number, segment.get()?)));
+        present.flat_map(move |(number, segment)| {
+            let first = (number * SEGMENT_SIZE) as u32;
+            let from = start.saturating_sub(first) as usize;
+            let to = ((end - first) as usize).min(SEGMENT_SIZE);
+            let entries = segment[from..to].iter().enumerate();
+            entries.map(move |(offset, entry)| (first + (from + offset) as u32, entry))
+        })
+    }
+}
+
+#[inline]
+const fn place(partition: u32) -> (usize, usize) {
+    (partition as usize / SEGMENT_SIZE, partition as usize % SEGMENT_SIZE)
+}
+
+#[cfg(all(test, not(hedgerow_shuttle)))]
+mod tests {
+    use super::*;
+
+    const LAST: u32 = PARTITIONS as u32 - 1;
+
+    fn numbers(directory: &Directory<u64>, partitions: Range<u32>) -> Vec<u32> {
+        directory.populated(partitions).map(|(partition, _)| partition).collect()
+    }
+
+    #[test]
+    fn segments_appear_where_they_are_used_and_entries_stay_where_they_are() {
+        let (directory, memory) = (Directory::<u64>::default(), Memory::default());
+        assert!(directory.get(LAST).is_none());
+        let missing = directory.missing_bytes([0, 1, LAST].into_iter());
+        let first: *const u64 = directory.get_or_create(0, &memory);
+        directory.get_or_create(1, &memory);
+        directory.get_or_create(LAST, &memory);
+        assert_eq!(memory.used().index_bytes, missing);
+        assert_eq!(directory.missing_bytes([0, LAST].into_iter()), 0);
+        assert!(std::ptr::eq(directory.get(0).unwrap(), first));
+        assert!(directory.get(4096).is_none());
+    }
+
+    #[test]
+    fn a_scan_skips_absent_segments_and_keeps_to_its_range() {
+        let (directory, memory) = (Directory::<u64>::default(), Memory::default());
+        assert_eq!(numbers(&directory, 0..LAST + 1), []);
+        directory.get_or_create(5000, &memory);
+        directory.get_or_create(LAST, &memory);
+        assert_eq!(numbers(&directory, 0..4096), []);
+        assert_eq!(numbers(&directory, 4000..4098), [4096, 4097]);
+        assert_eq!(numbers(&directory, 8190..LAST - 4095 + 1), [8190, 8191, LAST - 4095]);
+        assert_eq!(numbers(&directory, 0..LAST + 1).len(), 2 * 4096);
+        assert_eq!(numbers(&directory, 7..7), []);
+    }
+}

@@ -1,0 +1,132 @@
+//! The store and its place among the engines.
+
+use crate::block::AdjacencyBlock;
+use crate::chain::Chain;
+use crate::directory::Directory;
+use crate::garbage::Garbage;
+use crate::memory::Memory;
+use crate::options::{RapidError, RapidOptions};
+use crate::partition::{partition_of, unit_of};
+use crate::prepare::RapidChanges;
+use crate::vertex_block::VertexBlock;
+use crate::view::RapidView;
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
+use hedgerow_model::{
+    CapacityError, Catalogue, ColumnType, Direction, Effects, Engine, LabelId, LockUnit, MemoryUse, Prepared,
+    Reclaimed, Timestamp, Topology, UnitLocks, VertexId, ViewError,
+};
+use rayon::ThreadPool;
+
+/// A graph in memory, as versioned subgraphs. See the [crate] for how it works.
+pub struct Rapid {
+    pub(crate) topology: Topology,
+    pub(crate) memory_limit: Option<usize>,
+    pub(crate) vertices: Directory<Chain<VertexBlock>>,
+    /// One table per label and stored direction, ascending by both.
+    pub(crate) adjacencies: Vec<AdjacencyTable>,
+    pub(crate) garbage: Garbage,
+    pub(crate) memory: Memory,
+    catalogue: Catalogue,
+}
+
+/// One label in one stored direction.
+pub(crate) struct AdjacencyTable {
+    pub(crate) label: LabelId,
+    pub(crate) direction: Direction,
+    pub(crate) column: ColumnType,
+    pub(crate) chains: Directory<Chain<AdjacencyBlock>>,
+}
+
+impl Rapid {
+    /// An empty store.
+    ///
+    /// # Errors
+    /// A label declares records on its edges, which this engine does not support yet.
+    pub fn new(options: RapidOptions) -> Result<Self, RapidError> {
+        options.check()?;
+        let RapidOptions { topology, catalogue, memory_limit } = options;
+        // The catalogue checked that its labels can be numbered.
+        let labels = (0..).map(LabelId).zip(catalogue.labels());
+        let adjacencies = labels.flat_map(|(label, schema)| {
+            let column = schema.edges.column();
+            let table = move |direction: &Direction| AdjacencyTable {
+                label,
+                direction: *direction,
+                column,
+                chains: Directory::default(),
+            };
+            topology.directions().iter().map(table)
+        });
+        Ok(Rapid {
+            topology,
+            memory_limit,
+            vertices: Directory::default(),
+            adjacencies: adjacencies.collect(),
+            garbage: Garbage::default(),
+            memory: Memory::default(),
+            catalogue,
+        })
+    }
+
+    /// The labels and what lies on their edges.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// The position of the table that answers reads of `label` in `direction`.
+    pub(crate) fn table(&self, label: LabelId, direction: Direction) -> Result<usize, ViewError> {
+        if self.catalogue.label(label).is_none() {
+            return Err(ViewError::UnknownLabel(label));
+        }
+        let stored = self.topology.stored(direction).ok_or(ViewError::NoReverse)?;
+        let directions = self.topology.directions().len();
+        Ok(label.index() * directions + usize::from(stored == Direction::In))
+    }
+}
+
+impl Engine for Rapid {
+    type View<'s> = RapidView<'s>;
+    type Changes<'l> = RapidChanges<'l>;
+
+    fn lock_unit(&self, vertex: VertexId) -> LockUnit {
+        unit_of(partition_of(vertex))
+    }
+
+    /// Builds a block for each partition that changes; see the [crate]'s contract.
+    ///
+    /// [`CapacityError::Memory`] is the only error: a block cannot outgrow its offsets, because
+    /// large neighbour sets lie outside of it. Effects that name a label or a direction that is
+    /// not stored panic: whoever resolved them looked it up in the catalogue.
+    fn prepare<'l>(
+        &'l self,
+        locks: &'l HeldLocks<'_>,
+        effects: &Effects,
+        pool: Option<&ThreadPool>,
+    ) -> Result<Prepared<RapidChanges<'l>>, CapacityError> {
+        self.prepare_changes(locks, effects, pool)
+    }
+
+    fn apply(&self, stamp: Stamp, changes: RapidChanges<'_>) {
+        self.apply_changes(stamp, changes);
+    }
+
+    fn view<'s>(&'s self, at: &'s Registered) -> RapidView<'s> {
+        RapidView::registered(self, at)
+    }
+
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> RapidView<'l> {
+        RapidView::locked(self, locks)
+    }
+
+    fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
+        self.reclaim_versions(live, units, budget_bytes)
+    }
+
+    fn retained(&self) -> Vec<(Timestamp, usize)> {
+        self.retained_bytes()
+    }
+
+    fn memory(&self) -> MemoryUse {
+        self.memory.used()
+    }
+}

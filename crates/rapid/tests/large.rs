@@ -1,0 +1,50 @@
+//! Neighbour sets of the sizes that production has.
+#![cfg(not(hedgerow_shuttle))]
+
+#[cfg(test)]
+mod support;
+
+use hedgerow_model::{Engine, Topology};
+use support::oracle::Request;
+use support::pipeline::Pipeline;
+
+/// A hub grows past 1024 neighbours one by one and in bulk, and shrinks again, under snapshots.
+#[test]
+fn a_hub_grows_and_shrinks() {
+    let hub = 63;
+    let put = |ids: Vec<u32>| Request::PutEdges { label: 1, source: hub, destinations: ids, value: 5 };
+    let delete = |ids: Vec<u32>| Request::DeleteEdges { label: 1, source: hub, destinations: ids };
+    let mut pipeline = Pipeline::new(Topology::Undirected, None);
+    let sample = [0, 1, hub, 64, 1022, 1023, 1024, 2999, 3000, 5999];
+
+    pipeline.commit(&[put((0..1020).map(|id| id * 2).collect())], 0).unwrap();
+    for id in 1015..1030 {
+        pipeline.commit(&[put(vec![id * 2])], 0).unwrap();
+        pipeline.open();
+    }
+    pipeline.commit(&[put((0..6000).filter(|id| id % 3 == 0).collect())], 0).unwrap();
+    pipeline.check(&sample);
+    pipeline.open();
+    for first in [5000, 3000, 1500] {
+        pipeline.commit(&[delete((first..6000).collect())], 0).unwrap();
+        pipeline.close(3);
+        pipeline.reclaim(usize::MAX, 0);
+    }
+    for first in (0..1500).step_by(300) {
+        pipeline.commit(&[delete((first..first + 300).collect())], 0).unwrap();
+        pipeline.open();
+    }
+    pipeline.commit(&[put((0..2000).collect())], 0).unwrap();
+    pipeline.open();
+    let deleted = [Request::DeleteVertex { vertex: hub }];
+    pipeline.abandon(&deleted);
+    pipeline.commit(&deleted, 0).unwrap();
+    pipeline.commit(&[Request::PutVertex { vertex: hub, property: Some(7) }], 0).unwrap();
+    pipeline.check(&sample);
+    while !pipeline.snapshots.is_empty() {
+        pipeline.close(0);
+    }
+    pipeline.reclaim(usize::MAX, 0);
+    assert_eq!(pipeline.engine.memory().retained_bytes, 0);
+    assert!(pipeline.engine.retained().is_empty());
+}
