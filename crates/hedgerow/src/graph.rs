@@ -53,7 +53,7 @@ impl Graph {
     /// # Errors
     /// The schemas contradict themselves, or ask the engine for something that it has not.
     pub fn in_memory(options: GraphOptions) -> Result<Self, Error> {
-        Ok(Graph { stores: Arc::new(Stores::in_memory(&options)?) })
+        Ok(Graph { stores: Arc::new(Stores::in_memory(options)?) })
     }
 
     /// Whether edges are directed, and whether in-neighbours can be read.

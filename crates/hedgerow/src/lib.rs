@@ -46,7 +46,7 @@ pub use declared::DeclaredTxn;
 pub use error::{Error, ErrorKind};
 pub use graph::Graph;
 pub use hedgerow_kernels as kernels;
-pub use hedgerow_lab::Csr;
+pub use hedgerow_lab::{BuildOptions, Csr};
 pub use hedgerow_model as model;
 pub use hedgerow_model::{
     AsKey, Catalogue, Column, ColumnType, Direction, EdgeSchema, Field, Key, KeyKind, KeyRef, LabelId,

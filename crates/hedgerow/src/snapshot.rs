@@ -5,13 +5,12 @@ use crate::error::{Error, Reason};
 use crate::state::{KeyReads, StateReads, ViewReads};
 use crate::stores::{Stores, with_store};
 use hedgerow_kernels::Kernel;
-use hedgerow_lab::Csr;
+use hedgerow_lab::{BuildOptions, Csr};
 use hedgerow_model::{
     AsKey, Catalogue, Column, ColumnType, Counts, Direction, EdgeValue, Engine, GraphView, Key, KeyRef,
     LabelId, Record, Timestamp, Topology, VertexId, ViewError,
 };
 use hedgerow_sync::Arc;
-use rayon::ThreadPool;
 use std::time::{Duration, Instant};
 
 /// A state of the graph that does not change, whatever is committed meanwhile.
@@ -253,9 +252,9 @@ impl Snapshot {
     ///
     /// # Errors
     /// There is no such label, its edges carry another type, or the copy does not fit into memory.
-    pub fn to_csr<W: Column>(&self, label: LabelId, pool: Option<&ThreadPool>) -> Result<Csr, Error> {
+    pub fn to_csr<W: Column>(&self, label: LabelId, options: BuildOptions<'_>) -> Result<Csr, Error> {
         check_column::<W>(self.catalogue(), label)?;
-        Ok(with_view!(self, _store, view => Csr::from_view::<_, W>(&view, label, pool))?)
+        Ok(with_view!(self, _store, view => Csr::from_view::<_, W>(&view, label, options))?)
     }
 }
 

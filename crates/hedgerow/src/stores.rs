@@ -24,15 +24,16 @@ pub(crate) use with_store;
 
 impl Stores {
     /// An empty store in memory.
-    pub(crate) fn in_memory(options: &GraphOptions) -> Result<Self, Error> {
-        let catalogue = Catalogue::new(options.labels.clone(), options.vertices.clone())?;
+    pub(crate) fn in_memory(mut options: GraphOptions) -> Result<Self, Error> {
+        let labels = std::mem::take(&mut options.labels);
+        let catalogue = Catalogue::new(labels, std::mem::take(&mut options.vertices))?;
         let topology = options.topology;
         match options.engine {
             EngineKind::Rapid => {
                 let memory_limit = options.memory_limit;
                 let engine =
                     Rapid::new(RapidOptions { topology, catalogue: catalogue.clone(), memory_limit })?;
-                Ok(Stores::Rapid(Store::new(engine, options, Arc::new(catalogue))))
+                Ok(Stores::Rapid(Store::new(engine, &options, Arc::new(catalogue))))
             }
         }
     }

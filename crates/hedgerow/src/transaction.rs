@@ -256,7 +256,11 @@ impl ReadSet {
             }
             None => {
                 self.touched.insert(Touched::Created(hash));
-                self.absent.insert(key.to_key());
+                if store.dictionary.is_dense() {
+                    self.vertices.extend(store.dictionary.current(key).ok().flatten());
+                } else {
+                    self.absent.insert(key.to_key());
+                }
             }
         }
         vertex

@@ -4,8 +4,8 @@
 //! stripes of keys, ascending, then the stripes of units, ascending. When a commit finds under its
 //! locks that it needs more, it lets go of the units and takes the larger set.
 
-use crate::commit::assigned::AssignedIds;
 use crate::commit::conflicts::Touched;
+use crate::commit::holdings::{AssignedIds, Holdings};
 use crate::commit::locks::{LockGuard, LockTable, Stripes};
 use crate::error::Reason;
 use crate::store::Store;
@@ -39,12 +39,8 @@ pub(crate) struct ReadSet {
 
 /// All locks of a commit, and the ids of its keys.
 pub(crate) struct Acquired<'s, E: Engine> {
-    store: &'s Store<E>,
-    units: LockGuard<&'s LockTable>,
+    holdings: Holdings<'s, E>,
     ids: SmallVec<[OperationIds; 1]>,
-    assigned: AssignedIds<'s, E>,
-    /// Held to the end: nobody else creates or deletes these keys. Dropped last.
-    _keys: Option<LockGuard<&'s LockTable>>,
 }
 
 /// How often a commit looks for more locks to take before it takes all.
@@ -61,14 +57,15 @@ impl<'s, E: Engine> Acquired<'s, E> {
             return Ok(acquired);
         }
         let absent = reads.iter().flat_map(|reads| &reads.absent).map(Key::as_ref);
-        let keys = store.dictionary.lock(operations.iter().flat_map(operation_keys).chain(absent));
-        let mut assigned = AssignedIds::new(store);
+        let mut holdings = Holdings::new(store);
+        let keys = operations.iter().flat_map(operation_keys).chain(absent);
+        holdings.keys = Some(store.dictionary.lock(keys));
         let mut ids = SmallVec::with_capacity(operations.len());
         for operation in operations {
-            ids.push(resolve_keys(&mut assigned, operation)?);
+            ids.push(resolve_keys(&mut holdings.assigned, operation)?);
         }
-        let units = lock_units(store, operations, &ids, reads)?;
-        Ok(Acquired { store, units, ids, assigned, _keys: Some(keys) })
+        holdings.units = Some(lock_units(store, operations, &ids, reads)?);
+        Ok(Acquired { holdings, ids })
     }
 
     /// The common case: every key has a vertex and none is deleted, so that locking the units is enough.
@@ -92,13 +89,24 @@ impl<'s, E: Engine> Acquired<'s, E> {
         if store.dictionary.generation() != generation {
             return Ok(None);
         }
-        let assigned = AssignedIds::new(store);
-        Ok(Some(Acquired { store, units, ids, assigned, _keys: None }))
+        let mut holdings = Holdings::new(store);
+        holdings.units = Some(units);
+        let acquired = Acquired { holdings, ids };
+        Ok((store.dictionary.is_dense() || acquired.all_exist(store)).then_some(acquired))
+    }
+
+    /// Whether every id is an existing vertex. If not, another commit has assigned it and not created it
+    /// yet, and may still fail.
+    fn all_exist(&self, store: &Store<E>) -> bool {
+        let held = self.held();
+        let latest = store.engine.latest(&held);
+        let mut ids = self.ids.iter().flat_map(|ids| ids.first.into_iter().chain(ids.second));
+        ids.all(|id| latest.contains_vertex(id))
     }
 
     /// The proof for the engine that the units are locked.
     pub(crate) fn held(&self) -> HeldLocks<'_> {
-        self.units.held(self.store.sequencer.newest().1)
+        self.holdings.held()
     }
 
     /// The ids of each operation's keys.
@@ -110,14 +118,14 @@ impl<'s, E: Engine> Acquired<'s, E> {
     pub(crate) fn look_up_again(&mut self, operations: &[Operation]) -> Result<(), Reason> {
         self.ids.clear();
         for operation in operations {
-            self.ids.push(resolve_keys(&mut self.assigned, operation)?);
+            self.ids.push(resolve_keys(&mut self.holdings.assigned, operation)?);
         }
         Ok(())
     }
 
     /// The ids that were assigned to new keys.
     pub(crate) fn assigned(&mut self) -> &mut AssignedIds<'s, E> {
-        &mut self.assigned
+        &mut self.holdings.assigned
     }
 }
 

@@ -1,14 +1,14 @@
 //! Bulk ingest: a slice of edges as one commit, sorted, deduplicated and applied in parallel.
 
 use crate::commit::Commit;
-use crate::commit::assigned::AssignedIds;
+use crate::commit::holdings::{AssignedIds, Holdings};
 use crate::commit::locks::LockGuard;
 use crate::commit::resolve::Resolved;
 use crate::error::Reason;
 use crate::store::Store;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, AsKey, Column, EdgeChange, Effects, Engine, GraphView, Key, KeyRef, LabelId, Record,
+    AdjacencyEffects, AsKey, Column, EdgeChange, Effects, Engine, GraphView, KeyRef, LabelId, Record,
     VertexChange, VertexEffect, VertexId,
 };
 use rayon::ThreadPool;
@@ -86,35 +86,34 @@ impl<E: Engine> Store<E> {
         lock_all_keys: bool,
     ) -> Result<Option<Commit>, Reason> {
         let pool = self.pool_for(edges.len());
-        let mut assigned = AssignedIds::new(self);
-        let all_keys = |edge: &B| [edge.source().to_key(), edge.destination().to_key()];
-        let locked: Vec<Key> =
-            if lock_all_keys { edges.iter().flat_map(all_keys).collect() } else { Vec::new() };
-        let mut keys = self.dictionary.lock(locked.iter().map(Key::as_ref));
+        let mut holdings = Holdings::new(self);
+        if lock_all_keys {
+            holdings.keys = Some(self.dictionary.lock(edges.iter().flat_map(keys_of)));
+        }
         let generation = self.dictionary.generation();
         let (mut ends, missing) = self.look_up(edges, pool)?;
-        if !missing.is_empty() {
-            if !lock_all_keys {
-                let missing = missing.iter().map(|position| &edges[*position]);
-                drop(keys);
-                keys = self.dictionary.lock(missing.flat_map(|edge| [edge.source(), edge.destination()]));
-            }
-            for position in missing {
-                ends[position] = Some(self.assign(&edges[position], &mut assigned)?);
-            }
+        if !(missing.is_empty() || lock_all_keys) {
+            let missing = missing.iter().map(|position| &edges[*position]);
+            holdings.keys = Some(self.dictionary.lock(missing.flat_map(keys_of)));
+        }
+        for position in missing {
+            ends[position] = Some(self.assign(&edges[position], &mut holdings.assigned)?);
         }
         let adjacencies = self.entries(label, edges, &ends, pool);
         let vertices = distinct(ends, pool);
         let units = self.units.stripes(vertices.iter().map(|vertex| self.engine.lock_unit(*vertex)));
-        let units = LockGuard::lock(&self.units, units);
+        holdings.units = Some(LockGuard::lock(&self.units, units));
         if self.dictionary.generation() != generation && !lock_all_keys {
             return Ok(None);
         }
-        let held = units.held(self.sequencer.newest().1);
-        let resolved = self.with_missing_vertices(&vertices, &held, adjacencies)?;
-        let (commit, pending) = self.finish(&held, &resolved)?;
-        assigned.keep();
-        drop((units, keys));
+        let resolved = self.with_missing_vertices(&vertices, &holdings.held(), adjacencies)?;
+        if !(self.dictionary.is_dense() || holdings.assigned.contains_all(&resolved.created)) {
+            // Another commit has assigned a key and not created its vertex yet; it may still fail.
+            return Ok(None);
+        }
+        let (commit, pending) = self.finish(&holdings.held(), &resolved)?;
+        holdings.assigned.keep();
+        drop(holdings);
         self.reclaim_after_commit(pending);
         Ok(Some(commit))
     }
@@ -201,6 +200,11 @@ impl<E: Engine> Store<E> {
         let effects = Effects { vertices: created.iter().map(put).collect(), adjacencies };
         Ok(Resolved { effects, created, deleted: SmallVec::new() })
     }
+}
+
+/// The keys of an edge.
+fn keys_of<B: BulkEdge>(edge: &B) -> [KeyRef<'_>; 2] {
+    [edge.source(), edge.destination()]
 }
 
 /// All ends, ascending, each once.

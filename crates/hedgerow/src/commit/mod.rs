@@ -3,8 +3,8 @@
 //! See `docs/concurrency.md` for the protocol and its invariants.
 
 pub(crate) mod acquire;
-mod assigned;
 pub(crate) mod conflicts;
+mod holdings;
 pub(crate) mod ingest;
 pub(crate) mod locks;
 mod registry;
@@ -23,8 +23,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 /// What a commit did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Commit {
-    /// The timestamp from which on the changes are seen; of a commit that changed nothing, the newest one.
+    /// The timestamp from which on the changes are seen; of a commit without changes, the newest one.
     pub at: Timestamp,
+    /// Whether there were changes at all. Without them no timestamp is taken.
+    pub changed: bool,
     /// Edges that did not exist before.
     pub edges_added: u64,
     /// Edges that existed and do not exist any more.
@@ -139,6 +141,7 @@ impl<E: Engine> Store<E> {
         self.sequencer.applied(stamp);
         let commit = Commit {
             at: stamp.at(),
+            changed: true,
             edges_added: outcome.added(),
             edges_removed: outcome.removed(),
             vertices_added: counts.added,

@@ -167,7 +167,7 @@ impl Sequencer {
         let state = self.state.lock();
         let timestamps = state.registry.live().map(|entry| entry.at).collect();
         // SAFETY: all registered timestamps are there, and the next one will be `last` or later.
-        (unsafe { LiveTimestamps::new(timestamps) }, state.released)
+        (unsafe { LiveTimestamps::as_of(timestamps, state.last) }, state.released)
     }
 
     /// The oldest timestamp that somebody can still read or will be able to read. O(1).

@@ -106,7 +106,8 @@ impl Dictionary {
     /// Changes whenever a key loses an id.
     ///
     /// If it is the same before a key was looked up and after the unit of its id was locked, the id
-    /// is still the key's: whoever takes it away changes this before he unlocks that unit.
+    /// is still the key's: whoever takes it away changes this after he took it and before he unlocks
+    /// that unit.
     pub(crate) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
@@ -154,8 +155,8 @@ impl Dictionary {
 
     /// Takes back what [`Self::assign`] gave, because the commit failed. The caller still holds the key's lock.
     pub(crate) fn release(&self, id: VertexId) {
-        self.generation.fetch_add(1, Ordering::AcqRel);
         self.forget(id);
+        self.generation.fetch_add(1, Ordering::AcqRel);
         self.ids.return_unused(id);
     }
 

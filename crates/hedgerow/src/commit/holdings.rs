@@ -1,7 +1,9 @@
-//! Vertex ids that a commit under way gave to new keys.
+//! What a commit under way holds: the ids that it gave to new keys, and its locks.
 
+use crate::commit::locks::{LockGuard, LockTable};
 use crate::error::Reason;
 use crate::store::Store;
+use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{Engine, KeyRef, VertexId};
 use smallvec::SmallVec;
 
@@ -32,6 +34,12 @@ impl<'s, E: Engine> AssignedIds<'s, E> {
         Ok(id)
     }
 
+    /// Whether `ids`, which ascend, were all assigned here. O(n log n).
+    pub(crate) fn contains_all(&mut self, ids: &[VertexId]) -> bool {
+        self.ids.sort_unstable();
+        ids.iter().all(|id| self.ids.binary_search(id).is_ok())
+    }
+
     /// Gives back the ids whose vertices the commit does not create after all.
     pub(crate) fn release_unless(&mut self, created: impl Fn(VertexId) -> bool) {
         let dictionary = &self.store.dictionary;
@@ -53,5 +61,29 @@ impl<'s, E: Engine> AssignedIds<'s, E> {
 impl<E: Engine> Drop for AssignedIds<'_, E> {
     fn drop(&mut self) {
         self.ids.drain(..).for_each(|id| self.store.dictionary.release(id));
+    }
+}
+
+/// Everything that a commit holds.
+///
+/// Given up in the order of the fields, whether the commit succeeds, fails or panics: ids first, so that
+/// whoever waits for their units finds out that they are gone; keys last, so that nobody sees a
+/// key in between.
+pub(crate) struct Holdings<'s, E: Engine> {
+    pub(crate) assigned: AssignedIds<'s, E>,
+    pub(crate) units: Option<LockGuard<&'s LockTable>>,
+    pub(crate) keys: Option<LockGuard<&'s LockTable>>,
+}
+
+impl<'s, E: Engine> Holdings<'s, E> {
+    /// Nothing so far.
+    pub(crate) fn new(store: &'s Store<E>) -> Self {
+        Holdings { assigned: AssignedIds::new(store), units: None, keys: None }
+    }
+
+    /// The proof for the engine that the units are locked. None are before the growing phase is over.
+    pub(crate) fn held(&self) -> HeldLocks<'_> {
+        let counts = self.assigned.store().sequencer.newest().1;
+        self.units.as_ref().expect("the growing phase is over").held(counts)
     }
 }

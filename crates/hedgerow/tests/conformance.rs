@@ -1,0 +1,224 @@
+//! Every engine against the oracle: random operations, transactions, bulk ingest, and snapshots held across changes.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod oracle;
+
+use hedgerow::model::Operation;
+use hedgerow::{EngineKind, Graph, Key, KeyKind, LabelId, Snapshot, Topology};
+use oracle::{Oracle, domain, operation, options, stage};
+use proptest::prelude::*;
+
+/// Every engine that exists.
+const ENGINES: [EngineKind; 1] = [EngineKind::Rapid];
+const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
+const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::Text, KeyKind::Dense];
+
+/// The numbers that an operation is made of.
+type Draw = (u8, u16, u16, u32);
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// One operation through the method of the graph that commits it.
+    One(Draw),
+    /// A transaction, committed or dropped; its own reads are checked after each operation.
+    Transaction(Vec<Draw>, bool),
+    /// Bulk ingest of edges of one label.
+    Ingest(Vec<(u16, u16)>, u8),
+    Open,
+    Close(usize),
+    Reclaim,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let draw = || any::<Draw>();
+    let step = prop_oneof![
+        6 => draw().prop_map(Step::One),
+        3 => (prop::collection::vec(draw(), 0..12), any::<bool>()).prop_map(|(draws, end)| Step::Transaction(draws, end)),
+        2 => (prop::collection::vec(any::<(u16, u16)>(), 0..40), 0..3u8).prop_map(|(edges, label)| Step::Ingest(edges, label)),
+        2 => Just(Step::Open),
+        2 => any::<usize>().prop_map(Step::Close),
+        1 => Just(Step::Reclaim),
+    ];
+    prop::collection::vec(step, 1..60)
+}
+
+struct Run {
+    graph: Graph,
+    oracle: Oracle,
+    keys: Vec<Key>,
+    open: Vec<(Snapshot, Oracle)>,
+}
+
+impl Run {
+    fn new(engine: EngineKind, topology: Topology, kind: KeyKind) -> Self {
+        let graph = Graph::in_memory(options(topology, kind).engine(engine)).unwrap();
+        Run { graph, oracle: Oracle::new(topology), keys: domain(kind, 11), open: Vec::new() }
+    }
+
+    fn step(&mut self, step: &Step) {
+        match step {
+            Step::One(draw) => self.one(*draw),
+            Step::Transaction(draws, committed) => self.transaction(draws, *committed),
+            Step::Ingest(edges, label) => self.ingest(edges, *label),
+            Step::Open => self.open.push((self.graph.snapshot().unwrap(), self.oracle.clone())),
+            Step::Close(choice) if !self.open.is_empty() => {
+                let position = choice % self.open.len();
+                let (snapshot, oracle) = self.open.swap_remove(position);
+                oracle.check(&snapshot, &self.keys);
+            }
+            Step::Close(_) => {}
+            Step::Reclaim => assert!(!self.graph.reclaim().more),
+        }
+    }
+
+    fn one(&mut self, draw: Draw) {
+        let operation = operation(&self.keys, draw);
+        let edges = self.oracle.edges.len();
+        let existed = |oracle: &Oracle, key: &Key| oracle.vertices.contains_key(key);
+        match &operation {
+            Operation::AddVertex { key } => {
+                assert_eq!(self.graph.add_vertex(key).unwrap(), !existed(&self.oracle, key));
+            }
+            Operation::DeleteVertex { key } => {
+                assert_eq!(self.graph.delete_vertex(key).unwrap(), existed(&self.oracle, key));
+            }
+            Operation::DeleteEdge { label, source, destination } => {
+                let exists = self.oracle.edge(*label, source, destination).is_some();
+                assert_eq!(self.graph.delete_edge_of(*label, source, destination).unwrap(), exists);
+            }
+            Operation::PutEdge { label: LabelId(0), source, destination, .. } => {
+                let exists = self.oracle.edge(LabelId(0), source, destination).is_some();
+                let commit = self.graph.put_edge(source, destination).unwrap();
+                assert_eq!(commit.edges_added, u64::from(!exists));
+            }
+            _ => {
+                oracle::commit(&self.graph, &operation);
+            }
+        }
+        self.oracle.apply(&operation);
+        let snapshot = self.graph.snapshot().unwrap();
+        assert_eq!(
+            snapshot.edge_count(),
+            self.oracle.edges.len() as u64,
+            "{edges} edges before {operation:?}"
+        );
+    }
+
+    fn transaction(&mut self, draws: &[Draw], committed: bool) {
+        let mut transaction = self.graph.begin().unwrap();
+        let mut mine = self.oracle.clone();
+        for draw in draws {
+            let operation = operation(&self.keys, *draw);
+            stage(&mut transaction, &operation);
+            mine.apply(&operation);
+            self.check_own_reads(&mut transaction, &mine);
+        }
+        if committed {
+            transaction.commit().unwrap();
+            self.oracle = mine;
+        }
+    }
+
+    fn check_own_reads(&self, transaction: &mut hedgerow::WriteTxn, mine: &Oracle) {
+        for key in &self.keys {
+            assert_eq!(transaction.contains_vertex(key).unwrap(), mine.vertices.contains_key(key));
+            let record = transaction.properties(key).unwrap();
+            assert_eq!(record.map(|record| record.values().to_vec()).as_ref(), mine.vertices.get(key));
+            for direction in mine.topology.directions() {
+                let neighbours = transaction.neighbours_of::<()>(LabelId(0), *direction, key).unwrap();
+                let neighbours: Vec<Key> = neighbours.into_iter().map(|(neighbour, ())| neighbour).collect();
+                let mut sorted = neighbours.clone();
+                sorted.sort();
+                let expected = mine.neighbours(LabelId(0), *direction, key);
+                assert_eq!(sorted, expected.into_keys().collect::<Vec<_>>());
+            }
+            let other = &self.keys[0];
+            let value = transaction.get_edge::<f64>(LabelId(1), key, other).unwrap();
+            let expected = mine.edge(LabelId(1), key, other).map(|value| f64::from_bits(value.0));
+            assert_eq!(value, expected);
+        }
+    }
+
+    fn ingest(&mut self, edges: &[(u16, u16)], label: u8) {
+        let key = |number: u16| self.keys[usize::from(number) % self.keys.len()].clone();
+        let label = LabelId(u16::from(label));
+        let mut put = |source: &Key, destination: &Key, value| {
+            let (source, destination) = (source.clone(), destination.clone());
+            self.oracle.apply(&Operation::PutEdge { label, source, destination, value });
+        };
+        let pairs = edges.iter().map(|(source, destination)| (key(*source), key(*destination)));
+        use hedgerow::Column;
+        match label.0 {
+            0 => {
+                let edges: Vec<_> = pairs.collect();
+                self.graph.ingest_into(label, &edges).unwrap();
+                edges.iter().for_each(|(source, destination)| put(source, destination, ().to_bits()));
+            }
+            1 => {
+                let edges: Vec<_> = pairs.zip(0..).map(|((s, d), n)| (s, d, f64::from(n))).collect();
+                self.graph.ingest_into(label, &edges).unwrap();
+                edges.iter().for_each(|(s, d, value)| put(s, d, Column::to_bits(*value)));
+            }
+            _ => {
+                let edges: Vec<_> = pairs.zip(0u32..).map(|((s, d), n)| (s, d, n)).collect();
+                self.graph.ingest_into(label, &edges).unwrap();
+                edges.iter().for_each(|(s, d, value)| put(s, d, value.to_bits()));
+            }
+        }
+    }
+
+    fn finish(mut self) {
+        self.oracle.check(&self.graph.snapshot().unwrap(), &self.keys);
+        for (snapshot, oracle) in self.open.drain(..) {
+            oracle.check(&snapshot, &self.keys);
+        }
+        assert!(!self.graph.reclaim().more);
+        assert!(self.graph.snapshots().is_empty());
+        assert_eq!(self.graph.memory().retained_bytes, 0, "old versions are left without a snapshot");
+    }
+}
+
+proptest! {
+    #[test]
+    fn engines_agree_with_the_oracle(steps in steps(), topology in 0..3usize, kind in 0..3usize) {
+        for engine in ENGINES {
+            let mut run = Run::new(engine, TOPOLOGIES[topology], KEY_KINDS[kind]);
+            steps.iter().for_each(|step| run.step(step));
+            run.finish();
+        }
+    }
+}
+
+/// Degrees that cross every threshold of a layout, up and down, in large commits and small ones.
+#[test]
+fn large_neighbour_sets_grow_and_shrink() {
+    for engine in ENGINES {
+        for topology in TOPOLOGIES {
+            let graph = Graph::in_memory(options(topology, KeyKind::Number).engine(engine)).unwrap();
+            let hub = 7u64;
+            let spokes: Vec<(u64, u64)> = (0..5_000).map(|spoke| (hub, 10 + spoke * 7 % 5_003)).collect();
+            graph.ingest(&spokes).unwrap();
+            let full = graph.snapshot().unwrap();
+            for (_, spoke) in &spokes[..4_700] {
+                assert!(graph.delete_edge(hub, spoke).unwrap());
+            }
+            for (_, spoke) in &spokes[..50] {
+                graph.put_edge(hub, spoke).unwrap();
+            }
+            let now = graph.snapshot().unwrap();
+            assert_eq!(full.neighbours(hub).unwrap().len(), 5_000);
+            assert_eq!(now.neighbours(hub).unwrap().len(), 350);
+            assert_eq!(now.edge_count(), 350);
+            for (_, spoke) in &spokes {
+                assert!(full.contains_edge(hub, spoke).unwrap());
+            }
+            assert!(graph.delete_vertex(hub).unwrap());
+            assert_eq!(graph.snapshot().unwrap().edge_count(), 0);
+            assert_eq!(now.edge_count(), 350);
+            drop((full, now));
+            assert!(!graph.reclaim().more);
+            assert_eq!(graph.memory().retained_bytes, 0);
+        }
+    }
+}

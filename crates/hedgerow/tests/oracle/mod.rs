@@ -1,0 +1,273 @@
+//! A graph as plain maps: slow, obvious, and what every engine is compared with.
+
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
+use hedgerow::model::{EdgeValue, Operation};
+use hedgerow::{
+    ColumnType, Direction, EdgeSchema, Field, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema,
+    RecordSchema, Snapshot, Topology, Value, ValueType,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The labels of every graph under test: topology, a float, an integer.
+pub const LABELS: [LabelId; 3] = [LabelId(0), LabelId(1), LabelId(2)];
+
+/// Options of a graph with all that the oracle knows.
+pub fn options(topology: Topology, keys: KeyKind) -> GraphOptions {
+    let label = |name: &str, edges| LabelSchema { name: name.to_owned(), edges };
+    let field = |name: &str, value_type| Field { name: name.to_owned(), value_type, nullable: true };
+    GraphOptions::new()
+        .topology(topology)
+        .keys(keys)
+        .label(label("knows", EdgeSchema::Topology))
+        .label(label("pays", EdgeSchema::Value(ColumnType::F64)))
+        .label(label("calls", EdgeSchema::Value(ColumnType::U32)))
+        .vertex_properties(RecordSchema {
+            fields: vec![field("age", ValueType::I64), field("name", ValueType::String)],
+        })
+}
+
+/// The graph, naively.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Oracle {
+    pub topology: Topology,
+    pub vertices: BTreeMap<Key, Vec<Value>>,
+    pub edges: BTreeMap<(LabelId, Key, Key), EdgeValue>,
+}
+
+impl Oracle {
+    pub fn new(topology: Topology) -> Self {
+        Oracle { topology, vertices: BTreeMap::new(), edges: BTreeMap::new() }
+    }
+
+    fn canonical(&self, source: &Key, destination: &Key) -> (Key, Key) {
+        if self.topology.is_undirected() && destination < source {
+            (destination.clone(), source.clone())
+        } else {
+            (source.clone(), destination.clone())
+        }
+    }
+
+    fn add(&mut self, key: &Key) -> &mut Vec<Value> {
+        self.vertices.entry(key.clone()).or_insert_with(|| vec![Value::Null; 2])
+    }
+
+    pub fn apply(&mut self, operation: &Operation) {
+        match operation {
+            Operation::AddVertex { key } => {
+                self.add(key);
+            }
+            Operation::DeleteVertex { key } => {
+                self.vertices.remove(key);
+                self.edges.retain(|(_, source, destination), _| source != key && destination != key);
+            }
+            Operation::SetProperties { key, properties } => {
+                let record = self.add(key);
+                for (position, value) in properties {
+                    record[*position] = value.clone();
+                }
+            }
+            Operation::PutEdge { label, source, destination, value } => {
+                self.add(source);
+                self.add(destination);
+                let (source, destination) = self.canonical(source, destination);
+                self.edges.insert((*label, source, destination), *value);
+            }
+            Operation::DeleteEdge { label, source, destination } => {
+                let (source, destination) = self.canonical(source, destination);
+                self.edges.remove(&(*label, source, destination));
+            }
+        }
+    }
+
+    pub fn edge(&self, label: LabelId, source: &Key, destination: &Key) -> Option<EdgeValue> {
+        let (source, destination) = self.canonical(source, destination);
+        self.edges.get(&(label, source, destination)).copied()
+    }
+
+    pub fn neighbours(&self, label: LabelId, direction: Direction, key: &Key) -> BTreeMap<Key, EdgeValue> {
+        let mut neighbours = BTreeMap::new();
+        for ((of, source, destination), value) in &self.edges {
+            let both = self.topology.is_undirected();
+            if *of == label && source == key && (both || direction == Direction::Out) {
+                neighbours.insert(destination.clone(), *value);
+            }
+            if *of == label && destination == key && (both || direction == Direction::In) {
+                neighbours.insert(source.clone(), *value);
+            }
+        }
+        neighbours
+    }
+
+    /// The state of a snapshot, read through its public methods.
+    pub fn of_snapshot(snapshot: &Snapshot) -> Self {
+        let mut oracle = Oracle::new(snapshot.topology());
+        snapshot.for_each_vertex(|_, key| {
+            let record = snapshot.properties(&key).unwrap().expect("it exists");
+            oracle.vertices.insert(key, record.values().to_vec());
+        });
+        let keys: Vec<Key> = oracle.vertices.keys().cloned().collect();
+        for label in LABELS {
+            for key in &keys {
+                for (neighbour, value) in neighbours_as_bits(snapshot, label, Direction::Out, key) {
+                    let (source, destination) = oracle.canonical(key, &neighbour);
+                    oracle.edges.insert((label, source, destination), value);
+                }
+            }
+        }
+        oracle
+    }
+
+    /// Whether a snapshot shows exactly this state, by every way of reading it. Panics if not.
+    pub fn check(&self, snapshot: &Snapshot, domain: &[Key]) {
+        assert_eq!(snapshot.vertex_count(), self.vertices.len() as u64, "vertex count");
+        let mut seen = BTreeSet::new();
+        let mut ids = BTreeSet::new();
+        snapshot.for_each_vertex(|id, key| {
+            assert!(id.get() < snapshot.vertex_bound());
+            assert!(ids.insert(id), "id {id} twice");
+            assert!(seen.insert(key));
+        });
+        assert_eq!(seen, self.vertices.keys().cloned().collect(), "vertices");
+        for key in domain {
+            self.check_vertex(snapshot, key);
+        }
+        for label in LABELS {
+            let edges = self.edges.keys().filter(|(of, _, _)| *of == label).count();
+            assert_eq!(snapshot.edge_count_of(label), edges as u64, "edges of {label:?}");
+            for source in domain {
+                for destination in domain {
+                    let value = edge_as_bits(snapshot, label, source, destination);
+                    assert_eq!(value, self.edge(label, source, destination), "{source} -> {destination}");
+                }
+            }
+        }
+    }
+
+    fn check_vertex(&self, snapshot: &Snapshot, key: &Key) {
+        let record = snapshot.properties(key).unwrap().map(|record| record.values().to_vec());
+        assert_eq!(record.as_ref(), self.vertices.get(key), "properties of {key}");
+        let id = snapshot.vertex_id(key).unwrap();
+        assert_eq!(id.is_some(), self.vertices.contains_key(key), "vertex {key}");
+        assert_eq!(id.and_then(|id| snapshot.key(id)), id.map(|_| key.clone()));
+        for label in LABELS {
+            for direction in [Direction::Out, Direction::In] {
+                if self.topology.stored(direction).is_none() {
+                    assert!(snapshot.neighbours_of::<()>(label, direction, key).is_err() || id.is_none());
+                    continue;
+                }
+                let read = neighbours_as_bits(snapshot, label, direction, key);
+                assert_eq!(snapshot.degree(label, direction, key).unwrap(), read.len());
+                let distinct: BTreeMap<_, _> = read.iter().cloned().collect();
+                assert_eq!(distinct.len(), read.len(), "a neighbour twice");
+                assert_eq!(
+                    distinct,
+                    self.neighbours(label, direction, key),
+                    "{label:?} {direction:?} of {key}"
+                );
+            }
+        }
+    }
+}
+
+/// The neighbours of a vertex, whatever the type of the label's values.
+pub fn neighbours_as_bits(
+    snapshot: &Snapshot,
+    label: LabelId,
+    direction: Direction,
+    key: &Key,
+) -> Vec<(Key, EdgeValue)> {
+    use hedgerow::Column;
+    fn bits<W: Column>(pairs: Vec<(Key, W)>) -> Vec<(Key, EdgeValue)> {
+        pairs.into_iter().map(|(key, value)| (key, value.to_bits())).collect()
+    }
+    match label.0 {
+        0 => bits(snapshot.neighbours_of::<()>(label, direction, key).unwrap()),
+        1 => bits(snapshot.neighbours_of::<f64>(label, direction, key).unwrap()),
+        _ => bits(snapshot.neighbours_of::<u32>(label, direction, key).unwrap()),
+    }
+}
+
+/// The value of an edge, whatever the type of the label's values.
+pub fn edge_as_bits(
+    snapshot: &Snapshot,
+    label: LabelId,
+    source: &Key,
+    destination: &Key,
+) -> Option<EdgeValue> {
+    use hedgerow::Column;
+    match label.0 {
+        0 => snapshot.get_edge::<()>(label, source, destination).unwrap().map(Column::to_bits),
+        1 => snapshot.get_edge::<f64>(label, source, destination).unwrap().map(Column::to_bits),
+        _ => snapshot.get_edge::<u32>(label, source, destination).unwrap().map(Column::to_bits),
+    }
+}
+
+/// The keys of a test, in the kind of the graph: small ones, and ones at the edges of partitions.
+pub fn domain(kind: KeyKind, size: usize) -> Vec<Key> {
+    let dense = [0, 1, 63, 64, 65, 127, 128, 4096 * 64, 4_294_967_294];
+    let number = |index: usize| match kind {
+        KeyKind::Dense => dense.get(index).copied().unwrap_or(index as u64),
+        _ => (index as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15),
+    };
+    let key = |index: usize| match kind {
+        KeyKind::Text => Key::Text(format!("vertex {index}").into()),
+        _ => Key::Number(number(index)),
+    };
+    (0..size).map(key).collect()
+}
+
+/// The operation that some random numbers stand for.
+pub fn operation(keys: &[Key], (choice, first, second, value): (u8, u16, u16, u32)) -> Operation {
+    use hedgerow::Column;
+    let key = |number: u16| keys[usize::from(number) % keys.len()].clone();
+    let label = LabelId(value as u16 % 3);
+    let bits = match label.0 {
+        0 => Column::to_bits(()),
+        1 => Column::to_bits(f64::from(value)),
+        _ => Column::to_bits(value),
+    };
+    match choice % 20 {
+        0 => Operation::AddVertex { key: key(first) },
+        1 | 2 => Operation::DeleteVertex { key: key(first) },
+        3 => {
+            Operation::SetProperties { key: key(first), properties: vec![(0, Value::I64(i64::from(value)))] }
+        }
+        4 => {
+            let name = Value::String(format!("name {value}").into());
+            Operation::SetProperties { key: key(first), properties: vec![(0, Value::Null), (1, name)] }
+        }
+        5..=8 => Operation::DeleteEdge { label, source: key(first), destination: key(second) },
+        _ => Operation::PutEdge { label, source: key(first), destination: key(second), value: bits },
+    }
+}
+
+/// Runs one operation as a commit of its own, through the method that is made for it.
+pub fn commit(graph: &Graph, operation: &Operation) -> hedgerow::Timestamp {
+    let mut transaction = graph.begin().unwrap();
+    stage(&mut transaction, operation);
+    transaction.commit().unwrap().at
+}
+
+/// Stages an operation in a transaction.
+pub fn stage(transaction: &mut hedgerow::WriteTxn, operation: &Operation) {
+    use hedgerow::Column;
+    match operation {
+        Operation::AddVertex { key } => transaction.add_vertex(key),
+        Operation::DeleteVertex { key } => transaction.delete_vertex(key),
+        Operation::SetProperties { key, properties } => {
+            let names = ["age", "name"];
+            let named: Vec<_> = properties.iter().map(|(at, value)| (names[*at], value.clone())).collect();
+            transaction.set_properties(key, &named)
+        }
+        Operation::PutEdge { label, source, destination, value } => match label.0 {
+            0 => transaction.put_edge_value(*label, source, destination, ()),
+            1 => transaction.put_edge_value(*label, source, destination, f64::from_bits(value.0)),
+            _ => transaction.put_edge_value(*label, source, destination, <u32 as Column>::from_bits(*value)),
+        },
+        Operation::DeleteEdge { label, source, destination } => {
+            transaction.delete_edge_of(*label, source, destination)
+        }
+    }
+    .unwrap();
+}

@@ -1,0 +1,261 @@
+//! Models of the commit pipeline, the registry and reclamation, run under many schedules.
+//!
+//! Built only with `--cfg hedgerow_shuttle`; see `cargo xtask shuttle`. The invariants are those of
+//! `docs/concurrency.md`.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![cfg(hedgerow_shuttle)]
+
+use hedgerow::{
+    Field, Graph, GraphOptions, Isolation, KeyKind, RecordSchema, Snapshot, Topology, Value, ValueType,
+};
+use shuttle::thread;
+
+/// Runs a model under random schedules and under schedules with few, well-placed preemptions.
+fn check(model: fn()) {
+    let iterations = std::env::var("SHUTTLE_ITERATIONS").ok().and_then(|count| count.parse().ok());
+    let iterations: usize = iterations.unwrap_or(500);
+    shuttle::check_random(model, iterations);
+    shuttle::check_pct(model, iterations, 3);
+}
+
+fn graph(topology: Topology, keys: KeyKind) -> Graph {
+    let field = Field { name: "count".to_owned(), value_type: ValueType::I64, nullable: true };
+    let schema = RecordSchema { fields: vec![field] };
+    let options = GraphOptions::new().topology(topology).keys(keys).threads(1).vertex_properties(schema);
+    Graph::in_memory(options).unwrap()
+}
+
+fn has(snapshot: &Snapshot, source: u64, destination: u64) -> bool {
+    snapshot.contains_edge(source, destination).unwrap()
+}
+
+/// Edges in units far apart that always change together.
+fn swap(graph: &Graph, from: u64, to: u64) {
+    let mut transaction = graph.begin().unwrap();
+    transaction.delete_edge(0u64, from).unwrap();
+    transaction.delete_edge(64u64, from).unwrap();
+    transaction.put_edge(0u64, to).unwrap();
+    transaction.put_edge(64u64, to).unwrap();
+    // A conflict with the other writer leaves both edges as they were.
+    let _ = transaction.commit();
+}
+
+/// A snapshot shows a commit whole or not at all, and the same however often it is read, while
+/// writers replace versions and reclamation frees them.
+#[test]
+fn snapshots_are_atomic_and_stable() {
+    check(|| {
+        let graph = graph(Topology::Directed, KeyKind::Dense);
+        graph.ingest(&[(0u64, 1u64), (64, 1)]).unwrap();
+        let writers: Vec<_> = [(1, 2), (1, 3)]
+            .map(|(from, to)| {
+                let graph = graph.clone();
+                thread::spawn(move || swap(&graph, from, to))
+            })
+            .into();
+        let reader = {
+            let graph = graph.clone();
+            thread::spawn(move || {
+                for _ in 0..2 {
+                    let snapshot = graph.snapshot().unwrap();
+                    let read = || [1, 2, 3].map(|to| (has(&snapshot, 0, to), has(&snapshot, 64, to)));
+                    let first = read();
+                    assert!(first.iter().all(|(one, other)| one == other), "half a commit: {first:?}");
+                    assert!(first.iter().any(|(one, _)| *one), "neither before nor after: {first:?}");
+                    graph.reclaim();
+                    assert_eq!(read(), first, "the snapshot changed");
+                }
+            })
+        };
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        reader.join().unwrap();
+        assert!(!graph.reclaim().more);
+        assert_eq!(graph.memory().retained_bytes, 0);
+    });
+}
+
+/// A commit that returned is in every snapshot opened after it, on any thread.
+#[test]
+fn returned_commits_are_seen() {
+    check(|| {
+        let graph = graph(Topology::Directed, KeyKind::Number);
+        let threads: Vec<_> = (0..3u64)
+            .map(|source| {
+                let graph = graph.clone();
+                thread::spawn(move || {
+                    let commit = graph.put_edge(source, 100u64).unwrap();
+                    let snapshot = graph.snapshot().unwrap();
+                    assert!(snapshot.timestamp() >= commit.at);
+                    assert!(has(&snapshot, source, 100));
+                    assert_eq!(snapshot.edge_count(), snapshot.timestamp().0);
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        assert_eq!(graph.snapshot().unwrap().vertex_count(), 4);
+    });
+}
+
+/// An edge never outlives its endpoint, whether it is put or deleted first, and counts stay right.
+#[test]
+fn edges_do_not_dangle() {
+    for topology in [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected] {
+        let model = match topology {
+            Topology::Directed => || dangle(Topology::Directed),
+            Topology::DirectedWithReverse => || dangle(Topology::DirectedWithReverse),
+            Topology::Undirected => || dangle(Topology::Undirected),
+        };
+        check(model);
+    }
+}
+
+fn dangle(topology: Topology) {
+    let graph = graph(topology, KeyKind::Number);
+    graph.put_edge(1u64, 2u64).unwrap();
+    let deleter = {
+        let graph = graph.clone();
+        thread::spawn(move || graph.delete_vertex(2u64).unwrap())
+    };
+    let putter = {
+        let graph = graph.clone();
+        thread::spawn(move || graph.put_edge(3u64, 2u64).unwrap())
+    };
+    let snapshot = graph.snapshot().unwrap();
+    check_consistent(&snapshot);
+    deleter.join().unwrap();
+    putter.join().unwrap();
+    check_consistent(&snapshot);
+    let last = graph.snapshot().unwrap();
+    check_consistent(&last);
+    assert!(!has(&last, 1, 2));
+}
+
+/// Both ends of every edge exist, and the counts are what a walk finds.
+fn check_consistent(snapshot: &Snapshot) {
+    let mut keys = Vec::new();
+    snapshot.for_each_vertex(|_, key| keys.push(key));
+    assert_eq!(snapshot.vertex_count(), keys.len() as u64);
+    let mut entries = 0;
+    for key in &keys {
+        for neighbour in snapshot.neighbours(key).unwrap() {
+            assert!(keys.contains(&neighbour), "{key} has the dangling neighbour {neighbour}");
+            entries += 1;
+        }
+    }
+    let ends = if snapshot.topology().is_undirected() { 2 } else { 1 };
+    assert_eq!(snapshot.edge_count() * ends, entries);
+}
+
+/// Increments by interactive transactions: first committer wins, nothing is lost.
+#[test]
+fn increments_are_not_lost() {
+    check(|| {
+        let graph = graph(Topology::Directed, KeyKind::Number);
+        let increment = |graph: &Graph| {
+            graph
+                .transact_with(Isolation::Snapshot, |transaction| {
+                    let record = transaction.properties(7u64)?;
+                    let count = match record.map(|record| record.values()[0].clone()) {
+                        Some(Value::I64(count)) => count,
+                        _ => 0,
+                    };
+                    transaction.set_properties(7u64, &[("count", Value::I64(count + 1))])
+                })
+                .unwrap();
+        };
+        graph.set_properties(7u64, &[("count", Value::I64(0))]).unwrap();
+        let threads: Vec<_> = (0..2)
+            .map(|_| {
+                let graph = graph.clone();
+                thread::spawn(move || (0..2).for_each(|_| increment(&graph)))
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        let record = graph.snapshot().unwrap().properties(7u64).unwrap().unwrap();
+        assert_eq!(record.values()[0], Value::I64(4));
+    });
+}
+
+/// Threads that put edges at the same new key agree on its vertex, and an aborted one leaves no trace.
+#[test]
+fn a_new_key_gets_one_vertex() {
+    check(|| {
+        let graph = graph(Topology::Directed, KeyKind::Number);
+        let threads: Vec<_> = (0..2u64)
+            .map(|source| {
+                let graph = graph.clone();
+                thread::spawn(move || {
+                    graph.put_edge(10 + source, 5u64).unwrap();
+                    graph.put_edge(5u64, 20 + source).unwrap();
+                })
+            })
+            .collect();
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        let snapshot = graph.snapshot().unwrap();
+        assert_eq!((snapshot.vertex_count(), snapshot.edge_count()), (5, 4));
+        assert_eq!(snapshot.neighbours(5u64).unwrap().len(), 2);
+        check_consistent(&snapshot);
+    });
+}
+
+/// A transaction that gave a new key an id and then fails takes it back before anybody can use it.
+#[test]
+fn an_aborted_commit_leaves_no_trace() {
+    check(|| {
+        let graph = graph(Topology::Directed, KeyKind::Number);
+        graph.put_edge(1u64, 2u64).unwrap();
+        let mut aborted = graph.begin().unwrap();
+        aborted.put_edge(5u64, 6u64).unwrap();
+        aborted.delete_edge(1u64, 2u64).unwrap();
+        graph.put_edge(1u64, 2u64).unwrap();
+        let putter = {
+            let graph = graph.clone();
+            thread::spawn(move || graph.put_edge(7u64, 5u64).unwrap())
+        };
+        aborted.commit().unwrap_err();
+        putter.join().unwrap();
+        graph.put_edge(8u64, 9u64).unwrap();
+        let snapshot = graph.snapshot().unwrap();
+        assert_eq!((snapshot.vertex_count(), snapshot.edge_count()), (6, 3));
+        for key in [1, 2, 5, 7, 8, 9u64] {
+            let id = snapshot.vertex_id(key).unwrap().expect("it was put");
+            assert_eq!(snapshot.key(id), Some(key.into()));
+        }
+        check_consistent(&snapshot);
+    });
+}
+
+/// An id goes to another key only when no snapshot can read its former vertex.
+#[test]
+fn reused_ids_do_not_show_in_old_snapshots() {
+    check(|| {
+        let graph = graph(Topology::Undirected, KeyKind::Number);
+        graph.put_edge(1u64, 2u64).unwrap();
+        let reader = {
+            let graph = graph.clone();
+            thread::spawn(move || {
+                for _ in 0..2 {
+                    let snapshot = graph.snapshot().unwrap();
+                    let vertices = || {
+                        let mut keys = Vec::new();
+                        snapshot.for_each_vertex(|id, key| {
+                            assert_eq!(snapshot.vertex_id(&key).unwrap(), Some(id));
+                            keys.push(key);
+                        });
+                        keys
+                    };
+                    let first = vertices();
+                    assert_eq!(vertices(), first);
+                    assert_eq!(first.len() as u64, snapshot.vertex_count());
+                }
+            })
+        };
+        graph.delete_vertex(2u64).unwrap();
+        graph.put_edge(1u64, 3u64).unwrap();
+        graph.delete_vertex(3u64).unwrap();
+        graph.put_edge(1u64, 4u64).unwrap();
+        reader.join().unwrap();
+        check_consistent(&graph.snapshot().unwrap());
+    });
+}
