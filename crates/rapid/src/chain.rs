@@ -48,6 +48,17 @@ struct Version<T> {
     content: T,
 }
 
+impl<T> Version<T> {
+    /// The next older version, or null.
+    #[inline]
+    fn older(&self) -> *mut Version<T> {
+        let older = self.older.load(Ordering::Acquire);
+        // Under the model checker others run at the load: this version has to be live after it, too.
+        epoch::check_live(self);
+        older
+    }
+}
+
 impl<T: Content> Version<T> {
     /// Recounts the bytes that `newer`, now the next newer version, does not share; the difference.
     fn recount_unshared(&self, newer: &Version<T>) -> isize {
@@ -101,7 +112,7 @@ impl<T: Content> Chain<T> {
             if version.born <= at.at() {
                 return Some(&version.content);
             }
-            pointer = version.older.load(Ordering::Acquire);
+            pointer = version.older();
         }
         None
     }
@@ -142,7 +153,7 @@ impl<T: Content> Chain<T> {
     ) -> MemoryChange {
         let mut newer = self.locked_head(locks, unit).expect("a superseded version has a successor");
         let (pointer, version) = loop {
-            let pointer = newer.older.load(Ordering::Acquire);
+            let pointer = newer.older();
             // SAFETY: linked, and this thread holds the lock under which versions are unlinked.
             let version = unsafe { deref::<T>(pointer) }.expect("a filed version is linked");
             if version.born == born {
@@ -150,7 +161,7 @@ impl<T: Content> Chain<T> {
             }
             newer = version;
         };
-        let older = version.older.load(Ordering::Acquire);
+        let older = version.older();
         newer.older.store(older, Ordering::Release);
         // SAFETY: `older` is linked, under the lock that this thread holds.
         let now_unshared = unsafe { deref::<T>(older) }.map_or(0, |older| older.recount_unshared(newer));
@@ -170,7 +181,7 @@ impl<T: Content> Chain<T> {
             if version.born == born {
                 return version.unshared_bytes.load(Ordering::Relaxed);
             }
-            pointer = version.older.load(Ordering::Acquire);
+            pointer = version.older();
         }
         0
     }
@@ -207,7 +218,7 @@ impl<T: Content> Successor<'_, T> {
         };
         memory.live -= head.bytes as isize;
         let replaces = head.born >= stamp.editable_from();
-        let older = if replaces { head.older.load(Ordering::Acquire) } else { head_pointer };
+        let older = if replaces { head.older() } else { head_pointer };
         // SAFETY: the head or what it links to, both linked under the lock.
         memory.retained = unsafe { deref::<T>(older) }.map_or(0, |older| older.recount_unshared(&version));
         version.older = AtomicPtr::new(older);
@@ -244,7 +255,7 @@ impl<T: Content> Chain<T> {
                 }
             }
             newer = Some(version);
-            pointer = version.older.load(Ordering::Acquire);
+            pointer = version.older();
         }
         counted
     }
@@ -258,7 +269,7 @@ impl<T: Content> Drop for Chain<T> {
             // SAFETY: a box by invariant 1, reachable only from this chain, which nobody else
             // borrows; what was unlinked is not reachable and belongs to the epoch.
             let version = unsafe { Box::from_raw(pointer) };
-            pointer = version.older.load(Ordering::Acquire);
+            pointer = version.older();
         }
     }
 }

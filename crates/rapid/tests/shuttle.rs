@@ -19,7 +19,7 @@ fn one_chain_with_a_writer_a_reader_and_a_reclaimer() {
         let graph = Graph::new(1);
         let threads = vec![
             spawn(&graph, |graph| graph.write(0, 1..=4)),
-            spawn(&graph, |graph| (0..2).for_each(|_| graph.read(2))),
+            spawn(&graph, |graph| (0..2).for_each(|_| graph.open().read(2))),
             spawn(&graph, |graph| (0..2).for_each(|_| graph.reclaim())),
         ];
         join(&graph, threads);
@@ -33,8 +33,8 @@ fn one_chain_with_two_readers_and_two_reclaimers() {
         let graph = Graph::new(1);
         let mut threads = vec![spawn(&graph, |graph| graph.write(0, 1..=4))];
         for _ in 0..2 {
-            threads.push(spawn(&graph, |graph| graph.read(2)));
-            threads.push(spawn(&graph, Graph::reclaim));
+            threads.push(spawn(&graph, |graph| graph.open().read(2)));
+            threads.push(spawn(&graph, |graph| graph.reclaim()));
         }
         join(&graph, threads);
     });
@@ -48,8 +48,8 @@ fn two_chains_with_two_writers() {
         let threads = vec![
             spawn(&graph, |graph| graph.write(0, 1..=2)),
             spawn(&graph, |graph| graph.write(1, 1..=2)),
-            spawn(&graph, |graph| (0..2).for_each(|_| graph.read(1))),
-            spawn(&graph, Graph::reclaim),
+            spawn(&graph, |graph| (0..2).for_each(|_| graph.open().read(1))),
+            spawn(&graph, |graph| graph.reclaim()),
         ];
         join(&graph, threads);
     });
@@ -63,9 +63,62 @@ fn one_chain_with_two_writers() {
         let threads = vec![
             spawn(&graph, |graph| graph.write(0, 10..12)),
             spawn(&graph, |graph| graph.write(0, 20..22)),
-            spawn(&graph, |graph| graph.read(2)),
-            spawn(&graph, Graph::reclaim),
+            spawn(&graph, |graph| graph.open().read(2)),
+            spawn(&graph, |graph| graph.reclaim()),
         ];
+        join(&graph, threads);
+    });
+}
+
+/// A version is filed under the newer of two snapshots that see it, and has to outlive that one.
+#[test]
+fn garbage_moves_to_an_older_snapshot() {
+    check(|| {
+        let graph = Graph::new(2);
+        graph.write(0, [1]);
+        let older = graph.open();
+        graph.write(1, [1]);
+        let newer = graph.open();
+        let threads = vec![
+            spawn(&graph, |graph| graph.write(0, [2, 3])),
+            spawn(&graph, move |_| older.read(3)),
+            spawn(&graph, |graph| {
+                drop(newer);
+                graph.reclaim();
+            }),
+        ];
+        join(&graph, threads);
+    });
+}
+
+/// A snapshot opens, and what it sees is superseded, after a reclamation has asked who reads.
+#[test]
+fn a_reclamation_may_know_less_than_there_is() {
+    check(|| {
+        let graph = Graph::new(1);
+        graph.write(0, [1]);
+        let threads = vec![
+            spawn(&graph, |graph| {
+                let snapshot = graph.open();
+                graph.write(0, [2]);
+                snapshot.read(2);
+            }),
+            spawn(&graph, |graph| graph.reclaim()),
+        ];
+        join(&graph, threads);
+    });
+}
+
+/// A reader walks over heads that are replaced under it.
+#[test]
+fn a_walk_over_replaced_heads() {
+    check(|| {
+        let graph = Graph::new(1);
+        graph.write(0, [1]);
+        let snapshot = graph.open();
+        graph.write(0, [2]);
+        let threads =
+            vec![spawn(&graph, |graph| graph.write(0, [3, 4])), spawn(&graph, move |_| snapshot.read(2))];
         join(&graph, threads);
     });
 }

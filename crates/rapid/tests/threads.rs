@@ -13,7 +13,7 @@ fn readers_see_whole_prefixes_beside_writers_and_reclaimers() {
         threads.push(spawn(&graph, move |graph| graph.write(partition, 0..3000)));
     }
     for _ in 0..3 {
-        threads.push(spawn(&graph, |graph| (0..3000).for_each(|_| graph.read(3))));
+        threads.push(spawn(&graph, |graph| (0..3000).for_each(|_| graph.open().read(3))));
     }
     threads.push(spawn(&graph, |graph| (0..3000).for_each(|_| graph.reclaim())));
     join(&graph, threads);

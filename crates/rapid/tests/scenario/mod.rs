@@ -87,8 +87,8 @@ impl Graph {
         self.applied.notify_all();
     }
 
-    /// Opens a snapshot, reads every partition `times` times, closes it.
-    pub fn read(&self, times: usize) {
+    /// Opens a snapshot of the newest stamp once everything up to it is applied.
+    pub fn open(self: &Arc<Self>) -> Snapshot {
         let mut state = self.state.lock();
         let at = state.last;
         state.registrations += 1;
@@ -97,25 +97,11 @@ impl Graph {
         while state.in_flight.first().is_some_and(|first| *first <= at) {
             state = self.applied.wait(state);
         }
-        let expected: Vec<Option<u32>> = state.history.iter().map(|history| value_at(history, at)).collect();
+        let expected = state.history.iter().map(|history| value_at(history, at)).collect();
         drop(state);
-        // SAFETY: registered above and until it is dropped; everything up to `at` is applied.
+        // SAFETY: registered above and until the snapshot is dropped; everything up to `at` is applied.
         let token = unsafe { Registered::new(at, self.counts()) };
-        for _ in 0..times {
-            self.read_all(&token, &expected);
-        }
-        drop(token);
-        self.state.lock().registered.remove(&registration);
-    }
-
-    fn read_all(&self, token: &Registered, expected: &[Option<u32>]) {
-        let view = self.engine.view(token);
-        let adjacency = view.adjacency::<u32>(LabelId::DEFAULT, Direction::Out).expect("the one label");
-        let mut cursor = adjacency.cursor();
-        for (partition, expected) in (0..).zip(expected) {
-            let Ok(value) = cursor.find(owner(partition), VertexId::new(0));
-            assert_eq!(value, *expected, "partition {partition} at {}", token.at());
-        }
+        Snapshot { graph: Arc::clone(self), token, registration, expected }
     }
 
     /// Frees what nobody sees.
@@ -139,6 +125,35 @@ impl Graph {
     fn counts(&self) -> Counts {
         let vertex_bound = (self.locks.len() * PARTITION_SIZE) as u32;
         Counts { vertex_bound, ..Counts::default() }
+    }
+}
+
+/// A registered timestamp, and the values that it has to show.
+pub struct Snapshot {
+    graph: Arc<Graph>,
+    token: Registered,
+    registration: (Timestamp, u64),
+    expected: Vec<Option<u32>>,
+}
+
+impl Snapshot {
+    /// Reads every partition, as often as asked.
+    pub fn read(&self, times: usize) {
+        for _ in 0..times {
+            let view = self.graph.engine.view(&self.token);
+            let adjacency = view.adjacency::<u32>(LabelId::DEFAULT, Direction::Out).expect("the one label");
+            let mut cursor = adjacency.cursor();
+            for (partition, expected) in (0..).zip(&self.expected) {
+                let Ok(value) = cursor.find(owner(partition), VertexId::new(0));
+                assert_eq!(value, *expected, "partition {partition} at {}", self.token.at());
+            }
+        }
+    }
+}
+
+impl Drop for Snapshot {
+    fn drop(&mut self) {
+        self.graph.state.lock().registered.remove(&self.registration);
     }
 }
 
@@ -168,7 +183,7 @@ fn owner(partition: u32) -> VertexId {
 }
 
 /// Runs `work` on a thread of its own.
-pub fn spawn(graph: &Arc<Graph>, work: impl FnOnce(&Graph) + Send + 'static) -> JoinHandle<()> {
+pub fn spawn(graph: &Arc<Graph>, work: impl FnOnce(&Arc<Graph>) + Send + 'static) -> JoinHandle<()> {
     let graph = Arc::clone(graph);
     thread::spawn(move || work(&graph))
 }
