@@ -79,6 +79,24 @@ impl fmt::Display for KeyRef<'_> {
     }
 }
 
+impl From<u64> for Key {
+    fn from(number: u64) -> Self {
+        Key::Number(number)
+    }
+}
+
+impl From<&str> for Key {
+    fn from(text: &str) -> Self {
+        Key::Text(text.into())
+    }
+}
+
+impl From<String> for Key {
+    fn from(text: String) -> Self {
+        Key::Text(text.into())
+    }
+}
+
 /// What can name a vertex: a number, a dense id, a string, a [`Key`].
 pub trait AsKey: Sync {
     /// The key, borrowed.

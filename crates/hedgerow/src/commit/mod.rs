@@ -10,6 +10,8 @@ pub(crate) mod locks;
 mod registry;
 mod resolve;
 pub(crate) mod sequencer;
+#[cfg(test)]
+mod tests;
 
 use crate::error::Reason;
 use crate::store::{PendingReclaim, Store};

@@ -2,7 +2,8 @@
 
 use hedgerow_model::{CapacityError, Timestamp, VertexId};
 use hedgerow_sync::Mutex;
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// Assigns vertex ids: in order, or again when nobody can read a deleted one any more.
 #[derive(Default)]
@@ -13,8 +14,8 @@ pub(crate) struct IdAllocator {
 #[derive(Default)]
 struct State {
     next: u32,
-    /// Ids that a commit took and did not use.
-    unused: Vec<VertexId>,
+    /// Ids that a commit took and did not use; the smallest comes first.
+    unused: BinaryHeap<Reverse<VertexId>>,
     /// Deleted ids and their deletion, roughly ascending by deletion.
     deleted: VecDeque<(VertexId, Timestamp)>,
 }
@@ -27,7 +28,7 @@ pub(crate) struct Assigned {
 }
 
 impl IdAllocator {
-    /// An id that no vertex has which somebody can read. O(1).
+    /// An id that no vertex has which somebody can read. O(log unused).
     ///
     /// `oldest_readable` is asked only if there is a deleted id to reuse.
     pub(crate) fn assign(
@@ -35,7 +36,7 @@ impl IdAllocator {
         oldest_readable: impl FnOnce() -> Timestamp,
     ) -> Result<Assigned, CapacityError> {
         let mut state = self.state.lock();
-        if let Some(id) = state.unused.pop() {
+        if let Some(Reverse(id)) = state.unused.pop() {
             return Ok(Assigned { id, reused: false });
         }
         if let Some((id, deletion)) = state.deleted.front().copied()
@@ -51,7 +52,7 @@ impl IdAllocator {
 
     /// Takes back an id that was assigned and not used.
     pub(crate) fn return_unused(&self, id: VertexId) {
-        self.state.lock().unused.push(id);
+        self.state.lock().unused.push(Reverse(id));
     }
 
     /// Takes back an id whose vertex was deleted at `deletion`.

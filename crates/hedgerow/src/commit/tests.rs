@@ -1,0 +1,137 @@
+//! What a fault inside an engine does to a graph.
+
+use crate::commit::Commit;
+use crate::commit::sequencer::Reader;
+use crate::error::Reason;
+use crate::options::GraphOptions;
+use crate::store::Store;
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
+use hedgerow_model::{
+    CapacityError, Catalogue, Effects, Engine, GraphView, Key, LabelId, LockUnit, MemoryUse, Operation,
+    Prepared, Reclaimed, Timestamp, Topology, UnitLocks, VertexId,
+};
+use hedgerow_rapid::{Rapid, RapidOptions};
+use hedgerow_sync::Arc;
+use hedgerow_sync::atomic::{AtomicBool, Ordering};
+use rayon::ThreadPool;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// An engine that fails where it is told to.
+struct Faulty {
+    engine: Rapid,
+    panic_in_prepare: AtomicBool,
+    panic_in_apply: AtomicBool,
+}
+
+impl Engine for Faulty {
+    type View<'s> = <Rapid as Engine>::View<'s>;
+    type Changes<'l> = <Rapid as Engine>::Changes<'l>;
+
+    fn lock_unit(&self, vertex: VertexId) -> LockUnit {
+        self.engine.lock_unit(vertex)
+    }
+
+    fn prepare<'l>(
+        &'l self,
+        locks: &'l HeldLocks<'_>,
+        effects: &Effects,
+        pool: Option<&ThreadPool>,
+    ) -> Result<Prepared<Self::Changes<'l>>, CapacityError> {
+        assert!(!self.panic_in_prepare.load(Ordering::Relaxed), "told to panic in prepare");
+        self.engine.prepare(locks, effects, pool)
+    }
+
+    fn apply(&self, stamp: Stamp, changes: Self::Changes<'_>) {
+        assert!(!self.panic_in_apply.load(Ordering::Relaxed), "told to panic in apply");
+        self.engine.apply(stamp, changes);
+    }
+
+    fn view<'s>(&'s self, at: &'s Registered) -> Self::View<'s> {
+        self.engine.view(at)
+    }
+
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Self::View<'l> {
+        self.engine.latest(locks)
+    }
+
+    fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
+        self.engine.reclaim(live, units, budget_bytes)
+    }
+
+    fn retained(&self) -> Vec<(Timestamp, usize)> {
+        self.engine.retained()
+    }
+
+    fn memory(&self) -> MemoryUse {
+        self.engine.memory()
+    }
+}
+
+fn store() -> Store<Faulty> {
+    let catalogue = Catalogue::default();
+    let options =
+        RapidOptions { topology: Topology::Directed, catalogue: catalogue.clone(), memory_limit: None };
+    let engine = Faulty {
+        engine: Rapid::new(options).unwrap(),
+        panic_in_prepare: AtomicBool::new(false),
+        panic_in_apply: AtomicBool::new(false),
+    };
+    Store::new(engine, &GraphOptions::new(), Arc::new(catalogue))
+}
+
+fn put(store: &Store<Faulty>, source: u64, destination: u64) -> Result<Commit, Reason> {
+    let (source, destination) = (Key::Number(source), Key::Number(destination));
+    let value = hedgerow_model::EdgeValue(0);
+    store.commit(&[Operation::PutEdge { label: LabelId::DEFAULT, source, destination, value }], None)
+}
+
+fn vertices(store: &Store<Faulty>) -> u64 {
+    let registration = store.sequencer.open(Reader::Snapshot).unwrap();
+    store.engine.view(registration.token()).vertex_count()
+}
+
+#[test]
+fn a_panic_in_prepare_changes_nothing_and_releases_everything() {
+    let store = store();
+    put(&store, 1, 2).unwrap();
+    store.engine.panic_in_prepare.store(true, Ordering::Relaxed);
+    catch_unwind(AssertUnwindSafe(|| put(&store, 2, 3))).unwrap_err();
+    assert_eq!(vertices(&store), 2);
+    store.engine.panic_in_prepare.store(false, Ordering::Relaxed);
+    assert_eq!(put(&store, 2, 3).unwrap().at, Timestamp(2));
+    assert_eq!(vertices(&store), 3);
+}
+
+#[test]
+fn a_panic_in_apply_poisons_the_graph_and_spares_open_snapshots() {
+    let store = store();
+    put(&store, 1, 2).unwrap();
+    let open = store.sequencer.open(Reader::Snapshot).unwrap();
+    store.engine.panic_in_apply.store(true, Ordering::Relaxed);
+    catch_unwind(AssertUnwindSafe(|| put(&store, 2, 3))).unwrap_err();
+    store.engine.panic_in_apply.store(false, Ordering::Relaxed);
+    assert!(matches!(put(&store, 1, 3), Err(Reason::Poisoned)));
+    assert!(matches!(put(&store, 7, 8), Err(Reason::Poisoned)));
+    assert!(matches!(store.sequencer.open(Reader::Snapshot), Err(Reason::Poisoned)));
+    let view = store.engine.view(open.token());
+    assert_eq!((view.vertex_count(), view.edge_count(LabelId::DEFAULT)), (2, 1));
+    assert!(view.contains_vertex(VertexId::new(1)));
+}
+
+#[test]
+fn a_snapshot_that_waits_for_a_commit_is_told_when_the_commit_fails() {
+    let store = store();
+    put(&store, 1, 2).unwrap();
+    let outcome = hedgerow_model::Outcome::default();
+    let stamped = store.sequencer.stamp(Default::default(), &outcome).unwrap();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| store.sequencer.open(Reader::Snapshot).map(drop));
+        while store.sequencer.open_timestamps().is_empty() {
+            std::thread::yield_now();
+        }
+        store.sequencer.poison();
+        assert!(matches!(waiting.join().unwrap(), Err(Reason::Poisoned)));
+    });
+    assert_eq!(stamped.stamp.at(), Timestamp(2));
+    assert!(store.sequencer.open_timestamps().is_empty());
+}

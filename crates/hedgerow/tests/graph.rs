@@ -1,0 +1,405 @@
+//! What users of a graph rely on, one behaviour per test.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod oracle;
+
+use hedgerow::kernels::{Bfs, CancelToken, Execution, PageRank};
+use hedgerow::{
+    BuildOptions, Direction, EdgeSchema, ErrorKind, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema,
+    RecordSchema, Snapshot, Topology, Value, VertexId,
+};
+use std::thread;
+use std::time::Duration;
+
+fn graph(options: GraphOptions) -> Graph {
+    Graph::in_memory(options).unwrap()
+}
+
+fn directed() -> Graph {
+    graph(GraphOptions::new())
+}
+
+fn kind<T: std::fmt::Debug>(result: Result<T, hedgerow::Error>) -> ErrorKind {
+    result.unwrap_err().kind()
+}
+
+// --- snapshots -------------------------------------------------------------------------------
+
+#[test]
+fn a_snapshot_goes_to_any_thread_and_outlives_the_graph() {
+    fn travels<T: Send + Sync + Clone + 'static>(_: &T) {}
+    let graph = directed();
+    graph.put_edge(1, 2).unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    travels(&snapshot);
+    graph.put_edge(1, 3).unwrap();
+    drop(graph);
+    let clone = snapshot.clone();
+    thread::spawn(move || assert_eq!(clone.neighbours(1).unwrap(), [2.into()])).join().unwrap();
+    assert_eq!(snapshot.edge_count(), 1);
+}
+
+#[test]
+fn open_snapshots_are_listed_with_what_they_keep() {
+    let graph = directed();
+    graph.ingest(&(0..1000u64).map(|to| (1, 100 + to)).collect::<Vec<_>>()).unwrap();
+    let old = graph.snapshot().unwrap();
+    let same = graph.snapshot().unwrap();
+    graph.put_edge(1, 2).unwrap();
+    graph.put_edge(1, 3).unwrap();
+    thread::sleep(Duration::from_millis(2));
+    let listed = graph.snapshots();
+    assert_eq!(listed.len(), 1);
+    assert_eq!((listed[0].timestamp, listed[0].handles, listed[0].behind), (old.timestamp(), 2, 2));
+    assert!(listed[0].retained_bytes >= 4000 && listed[0].age >= Duration::from_millis(2));
+    assert!(old.age() >= listed[0].age / 2 && old.age() > Duration::ZERO);
+    drop((old, same));
+    assert!(graph.snapshots().is_empty());
+    assert!(graph.reclaim().bytes >= 4000);
+    assert_eq!(graph.memory().retained_bytes, 0);
+}
+
+#[test]
+fn a_snapshot_held_through_a_million_updates_costs_one_copy_of_what_changed() {
+    let graph = graph(GraphOptions::new().keys(KeyKind::Dense));
+    for vertex in 0..64u64 {
+        graph.put_edge(vertex, 1000u64).unwrap();
+    }
+    let held = graph.snapshot().unwrap();
+    for update in 0..1_000_000u64 {
+        let (source, destination) = (update % 64, 2000 + update / 64 % 16);
+        if update / 1024 % 2 == 0 {
+            graph.put_edge(source, destination).unwrap();
+        } else {
+            graph.delete_edge(source, destination).unwrap();
+        }
+        if update % 100_000 == 0 {
+            assert!(graph.memory().retained_bytes < 100_000, "{:?}", graph.memory());
+        }
+    }
+    assert_eq!(held.edge_count(), 64);
+    assert_eq!(held.neighbours(5u64).unwrap(), [1000.into()]);
+    assert!(graph.memory().retained_bytes < 100_000, "{:?}", graph.memory());
+    drop(held);
+    graph.reclaim();
+    assert_eq!(graph.memory().retained_bytes, 0);
+}
+
+#[test]
+fn ten_thousand_snapshots_each_keep_their_state() {
+    let graph = directed();
+    let snapshots: Vec<Snapshot> = (0..10_000u64)
+        .map(|commit| {
+            graph.put_edge(commit % 7, commit).unwrap();
+            graph.snapshot().unwrap()
+        })
+        .collect();
+    assert_eq!(graph.snapshots().len(), 10_000);
+    for (commit, snapshot) in (0..10_000u64).zip(&snapshots) {
+        assert_eq!(snapshot.edge_count(), commit + 1);
+        assert!(snapshot.contains_edge(commit % 7, commit).unwrap());
+        assert!(!snapshot.contains_edge((commit + 1) % 7, commit + 1).unwrap());
+    }
+    // Every second one first, so that the rest have holes around them.
+    let mut kept = Vec::new();
+    for (position, snapshot) in snapshots.into_iter().enumerate() {
+        if position % 2 == 0 {
+            kept.push((position as u64, snapshot));
+        }
+    }
+    assert!(!graph.reclaim().more);
+    for (commit, snapshot) in &kept {
+        assert_eq!(snapshot.neighbours(commit % 7).unwrap().len() as u64, commit / 7 + 1);
+    }
+    drop(kept);
+    graph.put_edge(1, 1).unwrap();
+    assert!(!graph.reclaim().more);
+    assert_eq!(graph.memory().retained_bytes, 0);
+}
+
+#[test]
+fn writers_reclaim_in_passing() {
+    let graph = graph(GraphOptions::new().keys(KeyKind::Dense));
+    for round in 0..20_000u64 {
+        let snapshot = graph.snapshot().unwrap();
+        graph.put_edge(round % 512, round).unwrap();
+        drop(snapshot);
+    }
+    assert!(graph.memory().retained_bytes < 200_000, "{:?}", graph.memory());
+}
+
+// --- transactions ----------------------------------------------------------------------------
+
+#[test]
+fn a_dropped_transaction_leaves_nothing() {
+    let graph = directed();
+    let mut transaction = graph.begin().unwrap();
+    transaction.put_edge(1, 2).unwrap();
+    drop(transaction);
+    let snapshot = graph.snapshot().unwrap();
+    assert_eq!((snapshot.vertex_count(), snapshot.edge_count()), (0, 0));
+}
+
+#[test]
+fn a_writer_that_panics_inside_a_transaction_leaves_nothing_and_blocks_nobody() {
+    let graph = directed();
+    graph.put_edge(1, 2).unwrap();
+    let panicked = thread::scope(|scope| {
+        let interactive = scope.spawn(|| {
+            graph.transact(|transaction| -> Result<(), hedgerow::Error> {
+                transaction.delete_vertex(1)?;
+                panic!("in the middle");
+            })
+        });
+        let declared = scope.spawn(|| {
+            graph.transact_declared(&[1u64, 2], |transaction| -> Result<(), hedgerow::Error> {
+                transaction.put_edge(2, 1)?;
+                panic!("in the middle");
+            })
+        });
+        (interactive.join().is_err(), declared.join().is_err())
+    });
+    assert_eq!(panicked, (true, true));
+    graph.put_edge(2, 3).unwrap();
+    assert!(graph.delete_vertex(1).unwrap());
+    assert_eq!(graph.snapshot().unwrap().edge_count(), 1);
+    assert!(graph.snapshots().is_empty());
+}
+
+#[test]
+fn the_first_committer_wins_and_a_retry_succeeds() {
+    let graph = directed();
+    graph.put_edge(1, 2).unwrap();
+    let mut first = graph.begin().unwrap();
+    let mut second = graph.begin().unwrap();
+    first.delete_edge(1, 2).unwrap();
+    second.delete_edge(1, 2).unwrap();
+    first.commit().unwrap();
+    assert_eq!(kind(second.commit()), ErrorKind::Conflict);
+    let mut attempts = 0;
+    graph
+        .transact(|transaction| {
+            attempts += 1;
+            if attempts == 1 {
+                graph.put_edge(1, 2)?;
+            }
+            transaction.put_edge(1, 2)
+        })
+        .unwrap();
+    assert_eq!(attempts, 2);
+}
+
+#[test]
+fn different_edges_of_one_vertex_do_not_conflict() {
+    let graph = directed();
+    let mut first = graph.begin().unwrap();
+    let mut second = graph.begin().unwrap();
+    first.put_edge(1, 2).unwrap();
+    second.put_edge(1, 3).unwrap();
+    first.commit().unwrap();
+    second.commit().unwrap();
+    assert_eq!(graph.neighbours(1).unwrap().len(), 2);
+}
+
+#[test]
+fn deleting_a_vertex_conflicts_with_edges_put_at_it_since() {
+    let graph = directed();
+    graph.put_edge(1, 2).unwrap();
+    let mut transaction = graph.begin().unwrap();
+    transaction.delete_vertex(2).unwrap();
+    graph.put_edge(3, 2).unwrap();
+    assert_eq!(kind(transaction.commit()), ErrorKind::Conflict);
+}
+
+#[test]
+fn a_transaction_conflicts_with_bulk_ingest_too_large_to_record() {
+    let graph = directed();
+    let mut transaction = graph.begin().unwrap();
+    transaction.put_edge(1, 2).unwrap();
+    graph.ingest(&(0..70_000u64).map(|edge| (edge, edge + 1)).collect::<Vec<_>>()).unwrap();
+    assert_eq!(kind(transaction.commit()), ErrorKind::Conflict);
+    assert_eq!(graph.snapshot().unwrap().edge_count(), 70_000);
+}
+
+#[test]
+fn a_declared_transaction_touches_only_what_it_declared() {
+    let graph = directed();
+    let undeclared = graph.transact_declared(&[1u64, 2], |transaction| transaction.put_edge(1, 3));
+    assert_eq!(kind(undeclared), ErrorKind::InvalidInput);
+    assert_eq!(graph.snapshot().unwrap().vertex_count(), 0);
+    let ((), commit) =
+        graph.transact_declared(&[2u64, 1, 2], |transaction| transaction.put_edge(1, 2)).unwrap();
+    assert_eq!((commit.edges_added, commit.vertices_added), (1, 2));
+}
+
+// --- keys, labels, limits --------------------------------------------------------------------
+
+#[test]
+fn keys_of_another_kind_are_refused() {
+    let numbers = directed();
+    assert_eq!(kind(numbers.put_edge("a", "b")), ErrorKind::InvalidInput);
+    let texts = graph(GraphOptions::new().keys(KeyKind::Text));
+    assert_eq!(kind(texts.put_edge(1, 2)), ErrorKind::InvalidInput);
+    texts.put_edge("a", "b").unwrap();
+    assert_eq!(texts.neighbours("a").unwrap(), [Key::from("b")]);
+    assert_eq!(kind(texts.ingest(&[(1u64, 2u64)])), ErrorKind::InvalidInput);
+    assert_eq!(texts.snapshot().unwrap().vertex_count(), 2);
+}
+
+#[test]
+fn dense_ids_end_at_two_below_two_to_the_32() {
+    let graph = graph(GraphOptions::new().keys(KeyKind::Dense));
+    graph.put_edge(0, 4_294_967_294).unwrap();
+    for beyond in [4_294_967_295, u64::MAX] {
+        let error = graph.put_edge(0, beyond).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+        assert!(error.to_string().contains(&beyond.to_string()), "{error}");
+    }
+    let snapshot = graph.snapshot().unwrap();
+    assert_eq!((snapshot.vertex_count(), snapshot.vertex_bound()), (2, u32::MAX));
+    assert_eq!(snapshot.neighbours(0).unwrap(), [4_294_967_294.into()]);
+    assert!(graph.memory().total_bytes() < 1 << 20, "{:?}", graph.memory());
+    // Two vertices are no reason to allocate tens of gigabytes.
+    assert_eq!(kind(snapshot.run(PageRank::default())), ErrorKind::Kernel);
+    assert_eq!(kind(snapshot.run(Bfs::new(VertexId::new(0)))), ErrorKind::Kernel);
+    assert_eq!(kind(snapshot.to_csr::<()>(LabelId::DEFAULT, BuildOptions::default())), ErrorKind::Kernel);
+}
+
+#[test]
+fn number_keys_use_all_64_bits() {
+    let graph = directed();
+    let keys = [0, 4_294_967_294, 4_294_967_295, 4_294_967_296, u64::MAX];
+    let edges: Vec<(u64, u64)> = keys.iter().flat_map(|from| keys.map(|to| (*from, to))).collect();
+    graph.ingest(&edges).unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    assert_eq!((snapshot.vertex_count(), snapshot.vertex_bound(), snapshot.edge_count()), (5, 5, 25));
+    for key in keys {
+        assert_eq!(snapshot.neighbours(key).unwrap(), keys.map(Key::Number));
+    }
+}
+
+#[test]
+fn a_strict_graph_has_no_edges_without_vertices() {
+    let graph = graph(GraphOptions::new().strict(true));
+    assert_eq!(kind(graph.put_edge(1, 2)), ErrorKind::NotFound);
+    assert_eq!(kind(graph.ingest(&[(1u64, 2u64)])), ErrorKind::NotFound);
+    assert_eq!(graph.snapshot().unwrap().vertex_count(), 0);
+    graph.add_vertex(1).unwrap();
+    assert_eq!(kind(graph.put_edge(1, 2)), ErrorKind::NotFound);
+    graph
+        .transact(|transaction| transaction.add_vertex(2).and_then(|()| transaction.put_edge(1, 2)))
+        .unwrap();
+    assert_eq!(graph.snapshot().unwrap().edge_count(), 1);
+}
+
+#[test]
+fn labels_and_values_are_checked() {
+    let graph = graph(oracle::options(Topology::Directed, KeyKind::Number));
+    let pays = graph.label("pays").unwrap();
+    assert_eq!(kind(graph.label("nothing")), ErrorKind::InvalidInput);
+    assert_eq!(kind(graph.put_edge_value(LabelId(9), 1, 2, ())), ErrorKind::InvalidInput);
+    assert_eq!(kind(graph.put_edge_value(pays, 1, 2, ())), ErrorKind::InvalidInput);
+    assert_eq!(kind(graph.put_edge_value(pays, 1, 2, 3u32)), ErrorKind::InvalidInput);
+    graph.put_edge_value(pays, 1, 2, 2.5).unwrap();
+    assert_eq!(graph.get_edge::<f64>(pays, 1, 2).unwrap(), Some(2.5));
+    assert_eq!(graph.get_edge::<()>(pays, 1, 2).unwrap(), Some(()));
+    assert_eq!(kind(graph.get_edge::<u32>(pays, 1, 2)), ErrorKind::InvalidInput);
+    assert!(!graph.contains_edge(1, 2).unwrap(), "another label");
+    assert_eq!(kind(graph.set_properties(1, &[("age", Value::F64(1.0))])), ErrorKind::InvalidInput);
+    assert_eq!(kind(graph.set_properties(1, &[("size", Value::I64(1))])), ErrorKind::InvalidInput);
+    let snapshot = graph.snapshot().unwrap();
+    assert_eq!(kind(snapshot.degree(pays, Direction::In, 1)), ErrorKind::InvalidInput);
+    let csr = snapshot.to_csr::<f64>(pays, BuildOptions::default()).unwrap();
+    assert_eq!(csr.neighbours(), [snapshot.vertex_id(2).unwrap().unwrap()]);
+}
+
+#[test]
+fn what_is_not_built_is_refused_by_name() {
+    let record = LabelSchema { name: "pays".to_owned(), edges: EdgeSchema::Record(RecordSchema::default()) };
+    assert_eq!(kind(Graph::in_memory(GraphOptions::new().label(record))), ErrorKind::Unsupported);
+}
+
+#[test]
+fn a_memory_limit_refuses_the_commit_and_keeps_the_graph() {
+    let graph = graph(GraphOptions::new().memory_limit(1 << 20));
+    let edges: Vec<(u64, u64)> = (0..500_000).map(|edge| (edge % 1000, edge)).collect();
+    assert_eq!(kind(graph.ingest(&edges)), ErrorKind::Capacity);
+    assert_eq!(graph.snapshot().unwrap().vertex_count(), 0);
+    graph.ingest(&edges[..1000]).unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    assert_eq!(snapshot.edge_count(), 1000);
+    assert_eq!(snapshot.vertex_bound(), 1000, "the refused commit's ids are used again");
+}
+
+#[test]
+fn self_loops_and_duplicates_count_once() {
+    for topology in [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected] {
+        let graph = graph(GraphOptions::new().topology(topology));
+        let commit = graph.ingest(&[(1u64, 1u64), (1, 2), (1, 1), (1, 2)]).unwrap();
+        assert_eq!(commit.edges_added, 2);
+        let snapshot = graph.snapshot().unwrap();
+        assert_eq!(snapshot.edge_count(), 2);
+        assert_eq!(snapshot.degree(LabelId::DEFAULT, Direction::Out, 1).unwrap(), 2);
+        assert!(graph.delete_vertex(1).unwrap());
+        let snapshot = graph.snapshot().unwrap();
+        assert_eq!((snapshot.vertex_count(), snapshot.edge_count()), (1, 0));
+    }
+}
+
+// --- ids and kernels -------------------------------------------------------------------------
+
+#[test]
+fn ids_of_deleted_vertices_are_reused_when_nobody_reads_them() {
+    let graph = graph(GraphOptions::new().topology(Topology::Undirected));
+    graph.put_edge(1, 2).unwrap();
+    let old = graph.snapshot().unwrap();
+    graph.delete_vertex(2).unwrap();
+    graph.put_edge(1, 3).unwrap();
+    assert_eq!(graph.snapshot().unwrap().vertex_bound(), 3);
+    assert_eq!(old.key(old.vertex_id(2).unwrap().unwrap()), Some(2.into()));
+    drop(old);
+    graph.put_edge(1, 4).unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    assert_eq!((snapshot.vertex_bound(), snapshot.vertex_count()), (3, 3));
+    assert_eq!(snapshot.vertex_id(2).unwrap(), None);
+    assert_eq!(snapshot.key(snapshot.vertex_id(4).unwrap().unwrap()), Some(4.into()));
+}
+
+#[test]
+fn kernels_run_on_an_empty_graph_and_can_be_cancelled() {
+    let graph = directed();
+    let empty = graph.snapshot().unwrap();
+    assert!(empty.run(PageRank::default()).unwrap().ranks.is_empty());
+    assert_eq!(kind(empty.run(Bfs::new(VertexId::new(0)))), ErrorKind::Kernel);
+    graph.ingest(&(0..1000u64).map(|edge| (edge, edge + 1)).collect::<Vec<_>>()).unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    let token = CancelToken::default();
+    token.cancel();
+    let execution = Execution::default().cancelled_by(&token);
+    let cancelled = snapshot.run(PageRank { execution, ..PageRank::default() });
+    assert_eq!(kind(cancelled), ErrorKind::Kernel);
+    assert_eq!(snapshot.run(Bfs::new(VertexId::new(0))).unwrap().reached, 1001);
+}
+
+#[test]
+fn kernels_agree_on_a_snapshot_and_its_static_copy_while_writers_run() {
+    let graph = graph(GraphOptions::new().topology(Topology::DirectedWithReverse));
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for edge in 0..20_000u64 {
+                graph.put_edge(edge * 7 % 500, edge * 13 % 800).unwrap();
+                if edge % 50 == 0 {
+                    graph.delete_vertex(edge * 3 % 500).unwrap();
+                }
+            }
+        });
+        for _ in 0..20 {
+            let snapshot = graph.snapshot().unwrap();
+            let csr = snapshot.to_csr::<()>(LabelId::DEFAULT, BuildOptions::default()).unwrap();
+            let live = snapshot.run(PageRank::default()).unwrap().ranks;
+            let copy = hedgerow::kernels::Kernel::run(PageRank::default(), &csr).unwrap().ranks;
+            assert_eq!(live, copy);
+        }
+    });
+}
