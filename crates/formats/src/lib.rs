@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | edge list (SNAP, TSV, CSV, LDBC Graphalytics `.e`) | `source destination [weight] [timestamp]` | [`GraphFormat::EdgeList`] |
 //! | adjacency (LDBC Graphalytics validation) | `vertex neighbour neighbour …` | [`GraphFormat::Adjacency`] |
-//! | vertices (LDBC Graphalytics `.v`) | `vertex` | an edge list `x.e` beside which lies `x.v` |
+//! | vertices (LDBC Graphalytics `.v`) | `vertex` | [`GraphReader::open_vertices`], and with an edge list `x.e` beside which lies `x.v` |
 //!
 //! In all of them:
 //!

@@ -115,6 +115,16 @@ impl<K: VertexKey> GraphReader<K> {
         Ok(Self::from_sources(vertices, Source::open(path)?, options))
     }
 
+    /// Opens a file of vertices, one key per line; only `skip_bad_lines` and `batch_size` matter.
+    ///
+    /// # Errors
+    /// The file cannot be opened, or is a directory.
+    pub fn open_vertices(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self, FormatError> {
+        let part = Part::new(Source::open(path.as_ref())?, Layout::Vertices);
+        let skipped = SkippedLines::default();
+        Ok(GraphReader { parts: vec![part], current: 0, options, pending: None, skipped })
+    }
+
     /// Reads from any reader, such as standard input; errors call it `name`.
     ///
     /// # Errors

@@ -213,6 +213,21 @@ fn files_that_cannot_be_read_say_why() {
 }
 
 #[test]
+fn a_vertex_file_can_be_read_on_its_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("vertices");
+    std::fs::write(&path, "# people\n3\n1 2\n1\n").unwrap();
+    let open = |options| drain(GraphReader::<u64>::open_vertices(&path, options).unwrap());
+    let bad = bad(open(text()).end);
+    assert_eq!((bad.line, bad.column, bad.problem), (3, 3, Problem::NotOneVertex));
+    let whole = open(ReadOptions { skip_bad_lines: true, ..text() });
+    whole.end.unwrap();
+    assert_eq!((whole.read.vertices, whole.reader.skipped().count), (vec![3, 1], 1));
+    assert!(whole.read.edges.is_empty());
+    assert!(GraphReader::<u64>::open_vertices(folder.path(), text()).is_err());
+}
+
+#[test]
 fn a_vertex_file_beside_an_edge_file_is_read_first() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
