@@ -1,2 +1,10 @@
 //! The `hedgerow` command.
-fn main() {}
+
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    hedgerow_cli::main()
+}

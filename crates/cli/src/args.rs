@@ -1,0 +1,335 @@
+//! Commands and their options.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    success
+  1    unexpected error, or a result could not be written
+  2    the command line makes no sense
+  3    an input cannot be read or is invalid (the message names file, line and column)
+  4    a limit (memory, vertex ids) would be exceeded, or the kernel cannot run
+  130  interrupted by Ctrl-C
+
+Examples:
+  hedgerow demo
+  hedgerow generate kronecker --scale 16 --output graph.txt.gz
+  hedgerow run pagerank --graph graph.txt.gz --output ranks.txt
+  hedgerow stats graph.txt.gz";
+
+const DEMO_EXAMPLES: &str = "\
+Examples:
+  hedgerow demo
+  hedgerow demo --scale 16 --writers 4 --readers 2 --batch 100
+  hedgerow demo --undirected --graph ca-HepPh.txt --json";
+
+const GENERATE_EXAMPLES: &str = "\
+Example:
+  hedgerow generate kronecker --scale 20 --edge-factor 16 --seed 1 --output graph.txt.zst";
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  hedgerow run bfs --graph wiki-Vote.txt --source 30
+  hedgerow run pagerank --graph ca-HepPh.txt --undirected --iterations 20 --output ranks.txt";
+
+const BFS_EXAMPLES: &str = "\
+Example:
+  hedgerow run bfs --graph wiki-Vote.txt --source 30 --output distances.txt";
+
+const PAGERANK_EXAMPLES: &str = "\
+Example:
+  hedgerow run pagerank --graph wiki-Vote.txt --iterations 20 --damping 0.85 --output ranks.txt";
+
+const STATS_EXAMPLES: &str = "\
+Example:
+  hedgerow stats email-Eu-core.txt --json";
+
+/// A store for graphs that never stop changing.
+#[derive(Debug, Parser)]
+#[command(name = "hedgerow", version, arg_required_else_help = true, after_help = EXIT_CODES)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Write a stream of edges while PageRank and BFS run on snapshots, and compare with a static graph
+    Demo(DemoArgs),
+    /// Generate a graph file
+    Generate(GenerateArgs),
+    /// Run a kernel on a graph file
+    Run(RunArgs),
+    /// Count vertices, edges and degrees of a graph file
+    Stats(StatsArgs),
+}
+
+impl Command {
+    /// Whether the result is to be printed as JSON.
+    pub fn json(&self) -> bool {
+        match self {
+            Command::Demo(args) => args.json,
+            Command::Generate(GenerateArgs { model: Model::Kronecker(args) }) => args.json,
+            Command::Run(RunArgs { kernel: KernelCommand::Bfs(args) }) => args.common.json,
+            Command::Run(RunArgs { kernel: KernelCommand::Pagerank(args) }) => args.common.json,
+            Command::Stats(args) => args.json,
+        }
+    }
+}
+
+/// `hedgerow demo`
+#[derive(Debug, Args)]
+#[command(after_help = DEMO_EXAMPLES)]
+pub struct DemoArgs {
+    /// The generated graph has 2^SCALE vertices (1 to 31)
+    #[arg(long, default_value_t = 17, conflicts_with = "graph", value_parser = clap::value_parser!(u32).range(1..=31))]
+    pub scale: u32,
+    /// Edges per vertex of the generated graph
+    #[arg(long, default_value_t = 16, conflicts_with = "graph")]
+    pub edge_factor: u64,
+    /// Seed of the generated graph
+    #[arg(long, default_value_t = 1, conflicts_with = "graph")]
+    pub seed: u64,
+    /// Threads that write; with two or more, the last one commits every edge by itself
+    #[arg(long, default_value = "2")]
+    pub writers: NonZeroUsize,
+    /// Threads that open snapshots and run PageRank and BFS on them
+    #[arg(long, default_value = "2")]
+    pub readers: NonZeroUsize,
+    /// Edges per commit
+    #[arg(long, default_value = "10000", value_name = "N")]
+    pub batch: NonZeroUsize,
+    /// Treat every edge as undirected
+    #[arg(long)]
+    pub undirected: bool,
+    /// Stream the edges of this file instead of a generated graph
+    #[arg(long, value_name = "FILE")]
+    pub graph: Option<PathBuf>,
+    #[command(flatten)]
+    pub format: FormatArgs,
+    /// Print the summary as JSON, and no live view
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `hedgerow generate`
+#[derive(Debug, Args)]
+#[command(after_help = GENERATE_EXAMPLES)]
+pub struct GenerateArgs {
+    /// The kind of graph.
+    #[command(subcommand)]
+    pub model: Model,
+}
+
+/// The kind of graph to generate.
+#[derive(Debug, Subcommand)]
+pub enum Model {
+    /// The Kronecker graph of the Graph 500 benchmark
+    Kronecker(KroneckerArgs),
+}
+
+/// `hedgerow generate kronecker`
+#[derive(Debug, Args)]
+#[command(after_help = GENERATE_EXAMPLES)]
+pub struct KroneckerArgs {
+    /// The graph has 2^SCALE vertices (1 to 31)
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=31))]
+    pub scale: u32,
+    /// Edges per vertex
+    #[arg(long, default_value_t = 16)]
+    pub edge_factor: u64,
+    /// The same seed gives the same graph
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// The edge list to write; compressed if its name ends in .gz or .zst
+    #[arg(long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Print what was written as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `hedgerow run`
+#[derive(Debug, Args)]
+#[command(after_help = RUN_EXAMPLES)]
+pub struct RunArgs {
+    /// The kernel.
+    #[command(subcommand)]
+    pub kernel: KernelCommand,
+}
+
+/// The kernel to run.
+#[derive(Debug, Subcommand)]
+pub enum KernelCommand {
+    /// Breadth-first search: the distance of every vertex from a source
+    Bfs(BfsArgs),
+    /// PageRank: the rank of every vertex; ranks sum to 1
+    Pagerank(PageRankArgs),
+}
+
+/// `hedgerow run bfs`
+#[derive(Debug, Args)]
+#[command(after_help = BFS_EXAMPLES)]
+pub struct BfsArgs {
+    /// The vertex to start from; by default the one with the most out-neighbours
+    #[arg(long, value_name = "KEY")]
+    pub source: Option<String>,
+    #[command(flatten)]
+    pub common: CommonRunArgs,
+}
+
+/// `hedgerow run pagerank`
+#[derive(Debug, Args)]
+#[command(after_help = PAGERANK_EXAMPLES)]
+pub struct PageRankArgs {
+    /// Iterations; with --tolerance at most so many
+    #[arg(long, default_value_t = 10, value_name = "N")]
+    pub iterations: u32,
+    /// Stop when the ranks change by less than this in an iteration, summed over all vertices
+    #[arg(long, value_name = "T", value_parser = tolerance)]
+    pub tolerance: Option<f64>,
+    /// The probability of following an edge, from 0 to 1
+    #[arg(long, default_value_t = 0.85, value_name = "D", value_parser = damping)]
+    pub damping: f64,
+    #[command(flatten)]
+    pub common: CommonRunArgs,
+}
+
+/// Options of every kernel.
+#[derive(Debug, Args)]
+pub struct CommonRunArgs {
+    /// The graph file, plain or compressed by gzip or Zstandard
+    #[arg(long, value_name = "FILE")]
+    pub graph: PathBuf,
+    /// Treat every edge as undirected
+    #[arg(long)]
+    pub undirected: bool,
+    /// What the kernel runs on
+    #[arg(long, value_enum, default_value_t = EngineName::Rapid)]
+    pub engine: EngineName,
+    /// Threads for loading and for the kernel; by default one per core
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// Write one line `key value` per vertex to this file
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub format: FormatArgs,
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `hedgerow stats`
+#[derive(Debug, Args)]
+#[command(after_help = STATS_EXAMPLES)]
+pub struct StatsArgs {
+    /// The graph file, plain or compressed by gzip or Zstandard
+    #[arg(value_name = "FILE")]
+    pub graph: PathBuf,
+    /// Treat every edge as undirected
+    #[arg(long)]
+    pub undirected: bool,
+    #[command(flatten)]
+    pub format: FormatArgs,
+    /// Print the figures as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How a graph file is read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub struct FormatArgs {
+    /// How lines are laid out
+    #[arg(long, value_enum, default_value_t = FormatName::Edges)]
+    pub format: FormatName,
+    /// Also the vertices in this file, one key per line, whether they have edges or not
+    #[arg(long, value_name = "FILE")]
+    pub vertices: Option<PathBuf>,
+    /// What vertex keys are
+    #[arg(long, value_enum, default_value_t = KeysName::Number)]
+    pub keys: KeysName,
+    /// What the third and fourth column of an edge list are
+    #[arg(long, value_enum, default_value_t = ColumnsName::Auto)]
+    pub columns: ColumnsName,
+    /// Count lines that make no sense and go on, instead of stopping
+    #[arg(long)]
+    pub skip_bad_lines: bool,
+}
+
+/// What a kernel runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EngineName {
+    /// A snapshot of the in-memory engine that can be written meanwhile
+    Rapid,
+    /// A static copy of that snapshot in compressed sparse rows
+    Csr,
+}
+
+/// How lines are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FormatName {
+    /// `source destination [weight] [timestamp]`
+    Edges,
+    /// `vertex neighbour neighbour ...`
+    Adjacency,
+}
+
+/// What vertex keys are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum KeysName {
+    /// Numbers from 0 to 2^64 - 1, mapped to dense ids
+    Number,
+    /// Text without blanks and commas, mapped to dense ids
+    Text,
+    /// Numbers from 0 to 2^32 - 2 that are the ids themselves; gaps cost memory
+    Dense,
+}
+
+/// What the third and fourth column of an edge list are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ColumnsName {
+    /// A weight, then a timestamp
+    Auto,
+    /// A timestamp, then a weight
+    Timestamp,
+    /// Not looked at
+    Topology,
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(tolerance) if tolerance.is_finite() && tolerance >= 0.0 => Ok(tolerance),
+        _ => Err("expected a number that is not negative".into()),
+    }
+}
+
+fn damping(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(damping) if (0.0..=1.0).contains(&damping) => Ok(damping),
+        _ => Err("expected a number from 0 to 1".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent_and_every_command_has_an_example() {
+        fn check(command: &clap::Command) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains("hedgerow"), "{} has no example", command.get_name());
+            command.get_subcommands().for_each(check);
+        }
+        Cli::command().debug_assert();
+        check(&Cli::command());
+    }
+}

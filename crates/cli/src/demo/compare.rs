@@ -1,0 +1,155 @@
+//! PageRank and BFS on the final snapshot and on a static copy of it, side by side.
+
+use super::readers::{ITERATIONS, median};
+use crate::console::Console;
+use crate::error::CliError;
+use crate::interrupt::Interrupt;
+use crate::progress;
+use crate::run::{LargestDegree, Target};
+use crate::threads::Threads;
+use hedgerow::kernels::{Bfs, BfsResult, PageRank, PageRankResult};
+use hedgerow::{BuildOptions, LabelId, Snapshot};
+use std::time::{Duration, Instant};
+
+/// How often each kernel runs on each; the medians are compared.
+const ROUNDS: usize = 5;
+
+/// Ranks that differ by more than this are not equal.
+const RANK_TOLERANCE: f64 = 1e-9;
+
+/// What came out.
+#[derive(Debug)]
+pub struct Comparison {
+    /// PageRank.
+    pub pagerank: Times,
+    /// BFS from the vertex with the largest out-degree; `None` for an empty graph.
+    pub bfs: Option<Times>,
+    /// The largest difference of a vertex's two ranks.
+    pub rank_difference: f64,
+    /// Vertices whose two depths differ.
+    pub different_depths: u64,
+    /// How long the static copy took.
+    pub copying: Duration,
+    /// The size of the static copy.
+    pub csr_bytes: usize,
+    /// How many threads the kernels ran on.
+    pub threads: usize,
+}
+
+/// How long a kernel took.
+#[derive(Clone, Copy, Debug)]
+pub struct Times {
+    /// On the snapshot: the median.
+    pub snapshot: Duration,
+    /// On the static copy: the median.
+    pub csr: Duration,
+}
+
+impl Times {
+    /// How many times as long the snapshot took as the static copy.
+    pub fn ratio(&self) -> f64 {
+        self.snapshot.as_secs_f64() / self.csr.as_secs_f64().max(f64::MIN_POSITIVE)
+    }
+}
+
+impl Comparison {
+    /// Runs both kernels on both, in turns.
+    pub fn run(
+        snapshot: &Snapshot,
+        threads: &Threads,
+        console: &Console,
+        interrupt: &Interrupt,
+    ) -> Result<Self, CliError> {
+        let bar = progress::spinner(console, "comparing with a static graph");
+        let started = Instant::now();
+        let options =
+            BuildOptions { pool: threads.pool(), cancel: Some(interrupt.token()), ..BuildOptions::default() };
+        let csr = interrupt.or_interrupted(snapshot.to_csr::<()>(LabelId::DEFAULT, options))?;
+        let (copying, csr_bytes) = (started.elapsed(), csr.memory_bytes());
+        let targets = [Target::Snapshot(snapshot), Target::Csr(csr)];
+
+        let execution = threads.execution(interrupt);
+        let pagerank = PageRank { iterations: ITERATIONS, execution, ..PageRank::default() };
+        let run = |target: &Target<'_>| interrupt.or_interrupted(target.run(pagerank));
+        let (pagerank, ranks) = in_turns(&targets, run, |result: &PageRankResult| result.elapsed)?;
+        let hub = interrupt.or_interrupted(snapshot.run(LargestDegree { execution }))?;
+        let (bfs, different_depths) = match hub {
+            None => (None, 0),
+            Some(source) => {
+                let bfs = Bfs { execution, ..Bfs::new(source) };
+                let run = |target: &Target<'_>| interrupt.or_interrupted(target.run(bfs));
+                let (times, results) = in_turns(&targets, run, |result: &BfsResult| result.elapsed)?;
+                (Some(times), count_different(&results[0].depths, &results[1].depths))
+            }
+        };
+        bar.finish_and_clear();
+        let rank_difference = largest_difference(&ranks[0].ranks, &ranks[1].ranks);
+        let threads = threads.count();
+        Ok(Comparison { pagerank, bfs, rank_difference, different_depths, copying, csr_bytes, threads })
+    }
+
+    /// Whether the results are the same.
+    pub fn is_equal(&self) -> bool {
+        self.rank_difference <= RANK_TOLERANCE && self.different_depths == 0
+    }
+
+    /// An error if the results differ.
+    pub fn check(&self) -> Result<(), CliError> {
+        if self.is_equal() {
+            return Ok(());
+        }
+        let Comparison { rank_difference, different_depths, .. } = self;
+        Err(CliError::Wrong(format!(
+            "the snapshot and the static graph disagree: ranks by up to {rank_difference:e}, \
+             the depths of {different_depths} vertices"
+        )))
+    }
+}
+
+/// Runs something on both targets in turns; gives the medians and the last results.
+fn in_turns<R>(
+    targets: &[Target<'_>; 2],
+    run: impl Fn(&Target<'_>) -> Result<R, CliError>,
+    elapsed: impl Fn(&R) -> Duration,
+) -> Result<(Times, [R; 2]), CliError> {
+    let (mut on_snapshot, mut on_csr) = (Vec::new(), Vec::new());
+    loop {
+        let results = [run(&targets[0])?, run(&targets[1])?];
+        on_snapshot.push(elapsed(&results[0]));
+        on_csr.push(elapsed(&results[1]));
+        if on_csr.len() == ROUNDS {
+            let median = |durations: &[Duration]| median(durations).expect("there were rounds");
+            return Ok((Times { snapshot: median(&on_snapshot), csr: median(&on_csr) }, results));
+        }
+    }
+}
+
+/// NaN and arrays of different lengths are infinitely different.
+fn largest_difference(one: &[f64], other: &[f64]) -> f64 {
+    if one.len() != other.len() {
+        return f64::INFINITY;
+    }
+    let differences = one.iter().zip(other).map(|(one, other)| (one - other).abs());
+    differences
+        .map(|difference| if difference.is_nan() { f64::INFINITY } else { difference })
+        .fold(0.0, f64::max)
+}
+
+fn count_different(one: &[u32], other: &[u32]) -> u64 {
+    let different = one.iter().zip(other).filter(|(one, other)| one != other).count();
+    (different + one.len().abs_diff(other.len())) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_found() {
+        assert_eq!(largest_difference(&[0.1, 0.2], &[0.1, 0.2]), 0.0);
+        assert_eq!(largest_difference(&[0.5, 0.2], &[0.25, 0.2]), 0.25);
+        assert_eq!(largest_difference(&[0.5], &[0.5, 0.2]), f64::INFINITY);
+        assert_eq!(largest_difference(&[f64::NAN, 0.2], &[0.5, 0.2]), f64::INFINITY);
+        assert_eq!(count_different(&[1, 2, 3], &[1, 7, 3, 4]), 2);
+    }
+}

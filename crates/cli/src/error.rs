@@ -1,0 +1,101 @@
+//! What can go wrong, and the exit code for it.
+
+use hedgerow::ErrorKind;
+use hedgerow_formats::FormatError;
+use std::io;
+use std::path::PathBuf;
+
+/// A command failed.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// A graph file could not be read.
+    #[error(transparent)]
+    Input(#[from] FormatError),
+    /// A key is not of the kind that `--keys` names.
+    #[error("--source {key}: the keys of this graph are {expected}")]
+    WrongKey {
+        /// The key as given.
+        key: String,
+        /// What keys are.
+        expected: &'static str,
+    },
+    /// A source does not exist.
+    #[error("there is no vertex {key} in {}: name one that is in the file, or leave --source away", graph.display())]
+    NoSuchVertex {
+        /// The key as given.
+        key: String,
+        /// The graph file.
+        graph: PathBuf,
+    },
+    /// There is nothing to start from.
+    #[error("{}: the graph has no vertex to start from", .0.display())]
+    EmptyGraph(PathBuf),
+    /// The options of a generated graph contradict each other.
+    #[error(transparent)]
+    Kronecker(#[from] hedgerow_formats::KroneckerError),
+    /// The store, or a kernel on it, refused.
+    #[error(transparent)]
+    Graph(#[from] hedgerow::Error),
+    /// A result file could not be written.
+    #[error("{}: cannot write the result: {source}; look at the folder, its permissions and the free space", path.display())]
+    Result {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A generated graph could not be written.
+    #[error("{0}")]
+    Output(FormatError),
+    /// Standard output could not be written.
+    #[error("cannot write to standard output: {0}")]
+    Stdout(io::Error),
+    /// Threads could not be started.
+    #[error("the worker threads could not be started: {0}; ask for fewer with --threads")]
+    Threads(#[from] rayon::ThreadPoolBuildError),
+    /// Ctrl-C cannot be listened to.
+    #[error("cannot listen to Ctrl-C: {0}")]
+    Signals(#[from] ctrlc::Error),
+    /// The store and the static graph disagree.
+    #[error("{0}; this is a defect of hedgerow, please report it")]
+    Wrong(String),
+    /// The user pressed Ctrl-C.
+    #[error("interrupted; nothing was written")]
+    Interrupted,
+}
+
+impl CliError {
+    /// What the process ends with: see `hedgerow --help`.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            CliError::Result { .. }
+            | CliError::Output(_)
+            | CliError::Stdout(_)
+            | CliError::Threads(_)
+            | CliError::Signals(_)
+            | CliError::Wrong(_) => 1,
+            CliError::WrongKey { .. } | CliError::Kronecker(_) => 2,
+            CliError::Input(_) | CliError::NoSuchVertex { .. } | CliError::EmptyGraph(_) => 3,
+            CliError::Graph(error) => match error.kind() {
+                // All that the input decides here is its keys: they are beyond the vertex ids.
+                ErrorKind::Capacity | ErrorKind::Kernel | ErrorKind::InvalidInput => 4,
+                _ => 1,
+            },
+            CliError::Interrupted => 130,
+        }
+    }
+
+    /// What to do about it, where the message does not say.
+    pub fn hint(&self) -> Option<&'static str> {
+        let CliError::Graph(error) = self else { return None };
+        match error.kind() {
+            ErrorKind::InvalidInput => Some("with --keys number, keys of any size are mapped to dense ids"),
+            _ => None,
+        }
+    }
+
+    /// Whether whoever read standard output has stopped reading: no error, `head` does so.
+    pub fn is_closed_pipe(&self) -> bool {
+        matches!(self, CliError::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}

@@ -1,0 +1,155 @@
+//! From a graph file to a graph.
+
+use crate::args::{ColumnsName, FormatArgs, FormatName, KeysName};
+use crate::console::Console;
+use crate::error::CliError;
+use crate::interrupt::Interrupt;
+use crate::progress;
+use crate::text;
+use crate::threads::Threads;
+use hedgerow::{AsKey, Graph, GraphOptions, KeyKind, Snapshot, Topology};
+use hedgerow_formats::{Batch, Columns, GraphFormat, GraphReader, ReadOptions, SkippedLines, VertexKey};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Edges and vertices per commit.
+const BATCH: usize = 1 << 20;
+
+/// A graph file and how it is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// The file.
+    pub graph: &'a Path,
+    /// How it is read.
+    pub format: &'a FormatArgs,
+}
+
+/// A graph that was read.
+#[derive(Debug)]
+pub struct Loaded {
+    /// Its state.
+    pub snapshot: Snapshot,
+    /// Edges as they stand in the file: repeated ones count each time.
+    pub rows: u64,
+    /// Lines that made no sense.
+    pub skipped: SkippedLines,
+    /// How long reading and building took.
+    pub elapsed: Duration,
+}
+
+impl Input<'_> {
+    /// Reads the file into a graph: all of it, or an error.
+    pub fn load(
+        &self,
+        topology: Topology,
+        threads: &Threads,
+        console: &Console,
+        interrupt: &Interrupt,
+    ) -> Result<Loaded, CliError> {
+        let options = GraphOptions::new().topology(topology).keys(self.key_kind()).threads(threads.count());
+        let graph = Graph::in_memory(options)?;
+        match self.format.keys {
+            KeysName::Number | KeysName::Dense => self.load_into::<u64>(&graph, console, interrupt),
+            KeysName::Text => self.load_into::<Box<str>>(&graph, console, interrupt),
+        }
+    }
+
+    fn load_into<K: VertexKey + AsKey>(
+        &self,
+        graph: &Graph,
+        console: &Console,
+        interrupt: &Interrupt,
+    ) -> Result<Loaded, CliError> {
+        let started = Instant::now();
+        let (mut rows, mut edges) = (0, Vec::new());
+        let skipped = self.for_each_batch::<K>(console, interrupt, |batch| {
+            add_vertices(graph, &batch.vertices)?;
+            rows += batch.edges.len() as u64;
+            edges.clear();
+            edges.extend(batch.edges.drain(..).map(|edge| (edge.source, edge.destination)));
+            graph.ingest(&edges)?;
+            Ok(())
+        })?;
+        Ok(Loaded { snapshot: graph.snapshot()?, rows, skipped, elapsed: started.elapsed() })
+    }
+
+    /// Reads the vertex file, if there is one, then the graph file, and hands over batch by batch.
+    pub fn for_each_batch<K: VertexKey>(
+        &self,
+        console: &Console,
+        interrupt: &Interrupt,
+        mut visit: impl FnMut(&mut Batch<K>) -> Result<(), CliError>,
+    ) -> Result<SkippedLines, CliError> {
+        let mut skipped = SkippedLines::default();
+        if let Some(vertices) = &self.format.vertices {
+            let reader = GraphReader::open_vertices(vertices, self.options())?;
+            skipped = read(reader, console, interrupt, &mut visit)?;
+        }
+        let reader = GraphReader::open_with(self.graph, self.options())?;
+        let more = read(reader, console, interrupt, &mut visit)?;
+        skipped.count += more.count;
+        skipped.examples.extend(more.examples);
+        Ok(skipped)
+    }
+
+    /// What the keys of the graph are.
+    pub fn key_kind(&self) -> KeyKind {
+        match self.format.keys {
+            KeysName::Number => KeyKind::Number,
+            KeysName::Text => KeyKind::Text,
+            KeysName::Dense => KeyKind::Dense,
+        }
+    }
+
+    fn options(&self) -> ReadOptions {
+        let format = match self.format.format {
+            FormatName::Edges => GraphFormat::EdgeList,
+            FormatName::Adjacency => GraphFormat::Adjacency,
+        };
+        let columns = match self.format.columns {
+            ColumnsName::Auto => Columns::Auto,
+            ColumnsName::Timestamp => Columns::Timestamp,
+            ColumnsName::Topology => Columns::Topology,
+        };
+        let skip_bad_lines = self.format.skip_bad_lines;
+        ReadOptions { format, columns, skip_bad_lines, batch_size: BATCH, ..ReadOptions::default() }
+    }
+}
+
+/// Hands over one file batch by batch, with a progress bar.
+fn read<K: VertexKey>(
+    mut reader: GraphReader<K>,
+    console: &Console,
+    interrupt: &Interrupt,
+    visit: &mut impl FnMut(&mut Batch<K>) -> Result<(), CliError>,
+) -> Result<SkippedLines, CliError> {
+    let bar = progress::of_bytes(console, "reading", reader.progress().total);
+    let mut batch = Batch::new();
+    while reader.read_batch(&mut batch)? {
+        interrupt.check()?;
+        bar.set_position(reader.progress().done);
+        visit(&mut batch)?;
+    }
+    bar.finish_and_clear();
+    interrupt.check()?;
+    Ok(reader.skipped().clone())
+}
+
+/// Makes vertices exist, as one commit.
+pub fn add_vertices<K: AsKey>(graph: &Graph, vertices: &[K]) -> Result<(), CliError> {
+    if vertices.is_empty() {
+        return Ok(());
+    }
+    let mut transaction = graph.begin()?;
+    for vertex in vertices {
+        transaction.add_vertex(vertex)?;
+    }
+    transaction.commit()?;
+    Ok(())
+}
+
+/// Lines that were skipped, and what was wrong with the first few.
+pub fn describe_skipped(skipped: &SkippedLines) -> String {
+    let examples = skipped.examples.iter().map(|example| format!("\n  {example}"));
+    text::Count(skipped.count).to_string() + &examples.collect::<String>()
+}

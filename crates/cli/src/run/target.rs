@@ -1,0 +1,23 @@
+//! What a kernel runs on.
+
+use hedgerow::kernels::Kernel;
+use hedgerow::{Csr, Error, Snapshot};
+
+/// A snapshot, or a static copy of one.
+#[derive(Debug)]
+pub enum Target<'a> {
+    /// A snapshot.
+    Snapshot(&'a Snapshot),
+    /// A static copy; it has the snapshot's vertex ids.
+    Csr(Csr),
+}
+
+impl Target<'_> {
+    /// Runs a kernel.
+    pub fn run<K: Kernel>(&self, kernel: K) -> Result<K::Output, Error> {
+        match self {
+            Target::Snapshot(snapshot) => snapshot.run(kernel),
+            Target::Csr(csr) => Ok(kernel.run(csr)?),
+        }
+    }
+}

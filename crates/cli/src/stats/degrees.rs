@@ -1,0 +1,200 @@
+//! How many neighbours the vertices have.
+
+use crate::text;
+use hedgerow::kernels::{Execution, Kernel, KernelError};
+use hedgerow::model::{Adjacency, Cursor, GraphView};
+use hedgerow::{Direction, LabelId, VertexId};
+use serde::Serialize;
+use std::fmt;
+use std::ops::{ControlFlow, Range};
+
+/// The longest bar of a histogram, in characters.
+const LONGEST_BAR: u64 = 40;
+
+/// Counts the neighbours of every vertex.
+pub struct DegreeCensus<'a> {
+    /// What the degree is called.
+    pub name: &'static str,
+    /// Which neighbours.
+    pub direction: Direction,
+    /// How it runs.
+    pub execution: Execution<'a>,
+}
+
+/// The degrees of all vertices.
+#[derive(Debug, Serialize)]
+pub struct Degrees {
+    name: &'static str,
+    min: u64,
+    mean: f64,
+    max: u64,
+    /// Vertices by degree; each bin is twice as wide as the one before.
+    histogram: Vec<Bin>,
+    /// Vertices that are their own neighbours.
+    #[serde(skip)]
+    pub self_loops: u64,
+}
+
+/// Vertices with a degree from `from` to `to`, both included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+struct Bin {
+    from: u64,
+    to: u64,
+    vertices: u64,
+}
+
+/// What is counted over a range of vertices.
+#[derive(Clone, Debug)]
+struct Tally {
+    /// By the number of bits of the degree; the vertices without neighbours are not here.
+    by_bits: [u64; 65],
+    min: u64,
+    max: u64,
+    sum: u64,
+    self_loops: u64,
+}
+
+impl Kernel for DegreeCensus<'_> {
+    type Output = Degrees;
+
+    /// O(vertices + edges), little memory.
+    fn run<V: GraphView>(self, view: &V) -> Result<Degrees, KernelError> {
+        let adjacency = view.adjacency::<()>(LabelId::DEFAULT, self.direction)?;
+        let cuts = adjacency.cuts(self.execution.parts());
+        let tallies = self.execution.map_chunks(cuts, |range| count(&adjacency, range))?;
+        let mut tally = tallies.into_iter().fold(Tally::default(), |sum, tally| sum.plus(&tally));
+        tally.add_isolated(view.vertex_count() - tally.vertices());
+        Ok(tally.summed_up(self.name))
+    }
+}
+
+fn count(adjacency: &impl Adjacency, range: Range<u32>) -> Result<Tally, KernelError> {
+    let mut tally = Tally::default();
+    let mut current: Option<(VertexId, u64)> = None;
+    let scanned = adjacency.cursor().scan(range, |vertex, neighbours, _| {
+        let run = neighbours.len() as u64;
+        tally.self_loops += u64::from(neighbours.contains(&vertex));
+        // The neighbours of a vertex may come in several runs.
+        match &mut current {
+            Some((owner, degree)) if *owner == vertex => *degree += run,
+            _ => {
+                let before = current.replace((vertex, run));
+                before.into_iter().for_each(|(_, degree)| tally.add(degree));
+            }
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    scanned.map(|_| ()).map_err(KernelError::read)?;
+    current.into_iter().for_each(|(_, degree)| tally.add(degree));
+    Ok(tally)
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Tally { by_bits: [0; 65], min: u64::MAX, max: 0, sum: 0, self_loops: 0 }
+    }
+}
+
+impl Tally {
+    fn add(&mut self, degree: u64) {
+        self.by_bits[bits(degree)] += 1;
+        self.min = self.min.min(degree);
+        self.max = self.max.max(degree);
+        self.sum += degree;
+    }
+
+    fn add_isolated(&mut self, vertices: u64) {
+        if vertices > 0 {
+            self.by_bits[0] += vertices;
+            self.min = 0;
+        }
+    }
+
+    fn plus(mut self, other: &Tally) -> Tally {
+        self.by_bits.iter_mut().zip(other.by_bits).for_each(|(sum, more)| *sum += more);
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.sum += other.sum;
+        self.self_loops += other.self_loops;
+        self
+    }
+
+    fn vertices(&self) -> u64 {
+        self.by_bits.iter().sum()
+    }
+
+    fn summed_up(&self, name: &'static str) -> Degrees {
+        let vertices = self.vertices();
+        let bins = if vertices == 0 { 0 } else { bits(self.max) + 1 };
+        let bin = |bits: usize| {
+            let from = if bits == 0 { 0 } else { 1 << (bits - 1) };
+            Bin { from, to: (from * 2).saturating_sub(1), vertices: self.by_bits[bits] }
+        };
+        Degrees {
+            name,
+            min: if vertices == 0 { 0 } else { self.min },
+            mean: if vertices == 0 { 0.0 } else { self.sum as f64 / vertices as f64 },
+            max: self.max,
+            histogram: (0..bins).map(bin).collect(),
+            self_loops: self.self_loops,
+        }
+    }
+}
+
+/// How many bits a degree has: 0, 1, 2-3, 4-7, …
+fn bits(degree: u64) -> usize {
+    (u64::BITS - degree.leading_zeros()) as usize
+}
+
+impl fmt::Display for Degrees {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Degrees { name, min, mean, max, .. } = self;
+        writeln!(f, "{name}: min {min}, mean {mean:.2}, max {max}")?;
+        let most = self.histogram.iter().map(|bin| bin.vertices).max().unwrap_or(0).max(1);
+        for bin in &self.histogram {
+            let degrees =
+                if bin.from >= bin.to { bin.from.to_string() } else { format!("{}-{}", bin.from, bin.to) };
+            let bar = "#".repeat((bin.vertices * LONGEST_BAR).div_ceil(most) as usize);
+            let line = format!("{degrees:>17} {:>13} {bar}", text::Count(bin.vertices).to_string());
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hedgerow::{BuildOptions, Csr, Topology};
+
+    fn census(vertices: u32, edges: &[(u32, u32)]) -> Degrees {
+        let id = VertexId::new;
+        let edges: Vec<_> =
+            edges.iter().map(|(source, destination)| (id(*source), id(*destination))).collect();
+        let graph = Csr::from_edges(vertices, Topology::Directed, &edges, BuildOptions::default()).unwrap();
+        let kernel =
+            DegreeCensus { name: "out-degree", direction: Direction::Out, execution: Execution::default() };
+        kernel.run(&graph).unwrap()
+    }
+
+    #[test]
+    fn vertices_without_neighbours_count() {
+        let degrees = census(6, &[(1, 0), (1, 1), (1, 2), (2, 2), (3, 0), (3, 1), (3, 2), (3, 4)]);
+        assert_eq!((degrees.min, degrees.max, degrees.self_loops), (0, 4, 2));
+        assert!((degrees.mean - 8.0 / 6.0).abs() < 1e-12);
+        let bin = |from, to, vertices| Bin { from, to, vertices };
+        assert_eq!(degrees.histogram, [bin(0, 0, 3), bin(1, 1, 1), bin(2, 3, 1), bin(4, 7, 1)]);
+    }
+
+    #[test]
+    fn the_least_degree_is_not_zero_if_every_vertex_has_neighbours() {
+        assert_eq!(census(2, &[(0, 1), (1, 0)]).min, 1);
+    }
+
+    #[test]
+    fn an_empty_graph_has_no_degrees() {
+        let degrees = census(0, &[]);
+        assert_eq!((degrees.min, degrees.max, degrees.histogram.len()), (0, 0, 0));
+        assert_eq!(degrees.to_string(), "out-degree: min 0, mean 0.00, max 0\n");
+    }
+}

@@ -1,0 +1,71 @@
+//! Figures as people read them.
+
+use std::time::Duration;
+
+pub use indicatif::{BinaryBytes as Bytes, HumanCount as Count};
+
+/// A rate in thousands or millions: `3.42 M edges/s`.
+pub fn edges_per_second(count: u64, elapsed: Duration) -> String {
+    let rate = rate(count, elapsed);
+    match rate {
+        0.0..1e3 => format!("{rate:.0} edges/s"),
+        1e3..1e6 => format!("{:.1} k edges/s", rate / 1e3),
+        _ => format!("{:.2} M edges/s", rate / 1e6),
+    }
+}
+
+/// How many per second; 0 if no time has passed.
+pub fn rate(count: u64, elapsed: Duration) -> f64 {
+    if elapsed.is_zero() { 0.0 } else { count as f64 / elapsed.as_secs_f64() }
+}
+
+/// A duration with three digits: `1.23 s`, `45.6 ms`, `789 µs`.
+pub fn duration(duration: Duration) -> String {
+    let seconds = duration.as_secs_f64();
+    let (value, unit) = match seconds {
+        1.0.. => (seconds, "s"),
+        1e-3.. => (seconds * 1e3, "ms"),
+        _ => (seconds * 1e6, "µs"),
+    };
+    let digits = match value {
+        100.0.. => 0,
+        10.0.. => 1,
+        _ => 2,
+    };
+    format!("{value:.digits$} {unit}")
+}
+
+/// Lines of a name and what belongs to it, aligned.
+pub fn table(rows: &[(&str, String)]) -> String {
+    let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    rows.iter().map(|(name, value)| format!("{name:<width$}  {value}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_three_digits_and_a_unit() {
+        let text = |nanoseconds| duration(Duration::from_nanos(nanoseconds));
+        assert_eq!(text(0), "0.00 µs");
+        assert_eq!(text(12_340), "12.3 µs");
+        assert_eq!(text(1_234_000), "1.23 ms");
+        assert_eq!(text(999_000_000), "999 ms");
+        assert_eq!(text(61_000_000_000), "61.0 s");
+    }
+
+    #[test]
+    fn rates_choose_their_unit() {
+        assert_eq!(edges_per_second(500, Duration::from_secs(1)), "500 edges/s");
+        assert_eq!(edges_per_second(5_000, Duration::from_secs(2)), "2.5 k edges/s");
+        assert_eq!(edges_per_second(3_420_000, Duration::from_secs(1)), "3.42 M edges/s");
+        assert_eq!(edges_per_second(1, Duration::ZERO), "0 edges/s");
+    }
+
+    #[test]
+    fn tables_are_aligned() {
+        let rows = [("a", "1".to_string()), ("bcd", "2".to_string())];
+        assert_eq!(table(&rows), "a    1\nbcd  2\n");
+    }
+}

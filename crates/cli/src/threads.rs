@@ -1,0 +1,45 @@
+//! The threads that kernels run on.
+
+use crate::error::CliError;
+use crate::interrupt::Interrupt;
+use hedgerow::kernels::Execution;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::num::NonZeroUsize;
+use std::thread;
+
+/// A pool, or for one thread the calling one.
+#[derive(Debug)]
+pub struct Threads {
+    pool: Option<ThreadPool>,
+    count: usize,
+}
+
+impl Threads {
+    /// So many threads; one per core if it is left open.
+    pub fn new(count: Option<NonZeroUsize>) -> Result<Self, CliError> {
+        let count = count.map_or_else(cores, NonZeroUsize::get);
+        let build = || ThreadPoolBuilder::new().num_threads(count).build();
+        let pool = (count > 1).then(build).transpose()?;
+        Ok(Threads { pool, count })
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The pool; `None` for the calling thread.
+    pub fn pool(&self) -> Option<&ThreadPool> {
+        self.pool.as_ref()
+    }
+
+    /// Kernels run on these threads and stop at Ctrl-C.
+    pub fn execution<'a>(&'a self, interrupt: &'a Interrupt) -> Execution<'a> {
+        let execution = Execution { pool: self.pool(), ..Execution::default() };
+        execution.cancelled_by(interrupt.token())
+    }
+}
+
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, NonZeroUsize::get)
+}

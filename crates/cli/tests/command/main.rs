@@ -1,0 +1,13 @@
+//! The `hedgerow` command, from outside.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod bad_input;
+mod common;
+mod demo;
+mod generate;
+mod run;
+mod signals;
+mod stats;
+mod usage;
+mod validation;

@@ -1,0 +1,44 @@
+//! Help, and command lines that make no sense.
+
+use crate::common::Folder;
+
+#[test]
+fn the_help_lists_commands_and_exit_codes() {
+    let output = Folder::new().hedgerow("--help").success().get_output().clone();
+    let help = String::from_utf8(output.stdout).unwrap();
+    for part in ["demo", "generate", "run", "stats", "Exit codes:", "130", "Examples:"] {
+        assert!(help.contains(part), "{part}");
+    }
+}
+
+#[test]
+fn a_command_line_that_makes_no_sense_ends_with_code_2() {
+    let folder = Folder::with("graph", "1 2\n");
+    for arguments in [
+        "",
+        "fly",
+        "run",
+        "run bfs",
+        "run wcc --graph graph",
+        "run bfs --graph graph --iterations 3",
+        "run bfs --graph graph --threads 0",
+        "run bfs --graph graph --engine btree",
+        "run bfs --graph graph --source abc",
+        "run bfs --graph graph --source -1",
+        "run bfs --graph graph --source 18446744073709551616",
+        "run pagerank --graph graph --damping 1.5",
+        "run pagerank --graph graph --damping NaN",
+        "run pagerank --graph graph --tolerance -1",
+        "run pagerank --graph graph --iterations -1",
+        "stats",
+        "generate kronecker --scale 3",
+        "generate kronecker --scale 32 --output x",
+        "generate kronecker --scale 31 --edge-factor 18446744073709551615 --output x",
+        "demo --writers 0",
+        "demo --batch 0",
+        "demo --scale 5 --graph graph",
+    ] {
+        folder.hedgerow(arguments).code(2).stdout("");
+    }
+    assert_eq!(folder.names(), ["graph"]);
+}
