@@ -15,6 +15,10 @@
 //!    registered, and a walk from the head, pinned, comes by it: the versions before it are newer
 //!    than the timestamp, linked or just unlinked, and the `older` of an unlinked version leads to
 //!    what followed when it was unlinked, which the pin keeps from being dropped.
+//!
+//! `tests/shuttle.rs` checks them under the model checker. The tests below also run under Miri, with
+//! tree borrows, because `crossbeam-epoch` breaks the stacked ones:
+//! `MIRIFLAGS="-Zmiri-tree-borrows -Zmiri-permissive-provenance -Zmiri-ignore-leaks" cargo +nightly miri test -p hedgerow-rapid --lib chain`
 
 use crate::memory::MemoryChange;
 use hedgerow_model::token::{HeldLocks, Registered, Stamp};

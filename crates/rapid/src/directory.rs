@@ -112,6 +112,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "safe code, whose tens of thousands of segments take miri many minutes")]
     fn a_scan_skips_absent_segments_and_keeps_to_its_range() {
         let (directory, memory) = (Directory::<u64>::default(), Memory::default());
         assert_eq!(numbers(&directory, 0..LAST + 1), []);
