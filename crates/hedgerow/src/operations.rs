@@ -11,7 +11,7 @@ impl Stores {
 
     /// A key, if it is of the graph's kind.
     pub(crate) fn check_key(&self, key: &impl AsKey) -> Result<Key, Error> {
-        with_store!(self, store => store.dictionary.current(key.as_key()))?;
+        with_store!(self, store => store.dictionary.check(key.as_key()))?;
         Ok(key.as_key().to_key())
     }
 

@@ -77,11 +77,7 @@ impl<'s, E: Engine> Acquired<'s, E> {
         reads: Option<&ReadSet>,
     ) -> Result<Option<Self>, Reason> {
         let generation = store.dictionary.generation();
-        let mut ids = SmallVec::with_capacity(operations.len());
-        for operation in operations {
-            let Some(found) = find_existing(store, operation)? else { return Ok(None) };
-            ids.push(found);
-        }
+        let Some(ids) = find_existing(store, operations)? else { return Ok(None) };
         if !store.dictionary.is_dense() && reads.is_some_and(|reads| !reads.absent.is_empty()) {
             return Ok(None);
         }
@@ -149,14 +145,25 @@ fn resolve_keys<E: Engine>(
     Ok(OperationIds { first: id_of(first)?, second: second.map(id_of).transpose()?.flatten() })
 }
 
-/// The ids of an operation that neither creates nor deletes a key; `None` if it might.
-fn find_existing<E: Engine>(store: &Store<E>, operation: &Operation) -> Result<Option<OperationIds>, Reason> {
-    let (first, second) = keys_of(operation);
-    let first = store.dictionary.current(first.as_ref())?;
-    let second_id = second.map(|key| store.dictionary.current(key.as_ref())).transpose()?.flatten();
-    let deletes = matches!(operation, Operation::DeleteVertex { .. }) && !store.dictionary.is_dense();
-    let missing = first.is_none() || second.is_some() && second_id.is_none();
-    Ok((!deletes && !missing).then_some(OperationIds { first, second: second_id }))
+/// The ids of operations that neither create nor delete a key; `None` if one might.
+fn find_existing<E: Engine>(
+    store: &Store<E>,
+    operations: &[Operation],
+) -> Result<Option<SmallVec<[OperationIds; 1]>>, Reason> {
+    let current = store.dictionary.current_ids();
+    let mut ids = SmallVec::with_capacity(operations.len());
+    for operation in operations {
+        let (first, second) = keys_of(operation);
+        let first = current.get(first.as_ref())?;
+        let second_id = second.map(|key| current.get(key.as_ref())).transpose()?.flatten();
+        let deletes = matches!(operation, Operation::DeleteVertex { .. }) && !store.dictionary.is_dense();
+        let missing = first.is_none() || second.is_some() && second_id.is_none();
+        if deletes || missing {
+            return Ok(None);
+        }
+        ids.push(OperationIds { first, second: second_id });
+    }
+    Ok(Some(ids))
 }
 
 /// Locks the units of all ids, and of all neighbours of vertices that are deleted.

@@ -66,6 +66,9 @@ type Ends = (VertexId, VertexId);
 /// How often ids are looked up again because keys were deleted in the meantime, before all keys are locked.
 const OPTIMISTIC_ATTEMPTS: usize = 2;
 
+/// Edges whose keys one thread looks up at a time.
+const LOOK_UP_CHUNK: usize = 1 << 13;
+
 impl<E: Engine> Store<E> {
     /// Puts all `edges` as one commit; of several equal ones the last counts.
     pub(crate) fn ingest<B: BulkEdge>(&self, label: LabelId, edges: &[B]) -> Result<Commit, Reason> {
@@ -124,14 +127,18 @@ impl<E: Engine> Store<E> {
         edges: &[B],
         pool: Option<&ThreadPool>,
     ) -> Result<(Vec<Option<Ends>>, Vec<usize>), Reason> {
-        let one = |edge: &B| -> Result<Option<Ends>, Reason> {
-            let source = self.dictionary.current(edge.source())?;
-            let destination = self.dictionary.current(edge.destination())?;
-            Ok(source.zip(destination))
+        let chunk = |edges: &[B]| -> Result<Vec<Option<Ends>>, Reason> {
+            let current = self.dictionary.current_ids();
+            let ends = |edge: &B| Ok(current.get(edge.source())?.zip(current.get(edge.destination())?));
+            edges.iter().map(ends).collect()
         };
-        let ends: Vec<Option<Ends>> = match pool {
-            Some(pool) => pool.install(|| edges.par_iter().map(one).collect::<Result<_, _>>())?,
-            None => edges.iter().map(one).collect::<Result<_, _>>()?,
+        let ends = match pool {
+            Some(pool) => {
+                let chunks = edges.par_chunks(LOOK_UP_CHUNK);
+                let ends: Vec<_> = pool.install(|| chunks.map(chunk).collect::<Result<_, Reason>>())?;
+                ends.concat()
+            }
+            None => chunk(edges)?,
         };
         let missing = ends.iter().enumerate().filter(|(_, ends)| ends.is_none());
         let missing = missing.map(|(position, _)| position).collect();

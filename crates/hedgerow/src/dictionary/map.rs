@@ -55,9 +55,25 @@ pub(crate) struct KeyMap<K: DictionaryKey> {
     keys: Slots<K::Slot>,
 }
 
+/// A [`KeyMap`] for several look-ups on one thread, within one call.
+pub(crate) struct PinnedKeys<'m, K>(papaya::HashMapRef<'m, K, Holdings, FixedState, papaya::LocalGuard<'m>>);
+
+impl<K: DictionaryKey> PinnedKeys<'_, K> {
+    /// The id of a key whose vertex was not deleted. O(1).
+    ///
+    /// Without a lock the answer may be outdated, or of a commit under way.
+    #[inline]
+    pub(crate) fn current(&self, key: &K::Borrowed) -> Option<VertexId> {
+        let newest = *self.0.get(key)?.first()?;
+        (!newest.deleted).then_some(newest.id)
+    }
+}
+
 impl<K: DictionaryKey> KeyMap<K> {
     pub(crate) fn new() -> Self {
-        let ids = papaya::HashMap::builder().hasher(FixedState::default()).build();
+        // Incremental resizing leaves look-ups to walk several tables, for twenty times as long.
+        let mode = papaya::ResizeMode::Blocking;
+        let ids = papaya::HashMap::builder().hasher(FixedState::default()).resize_mode(mode).build();
         KeyMap { ids, keys: Slots::new() }
     }
 
@@ -66,13 +82,9 @@ impl<K: DictionaryKey> KeyMap<K> {
         FixedState::default().hash_one(key)
     }
 
-    /// The id of a key whose vertex was not deleted. O(1).
-    ///
-    /// Without a lock the answer may be outdated, or of a commit under way.
-    pub(crate) fn current(&self, key: &K::Borrowed) -> Option<VertexId> {
-        let ids = self.ids.pin();
-        let newest = *ids.get(key)?.first()?;
-        (!newest.deleted).then_some(newest.id)
+    /// The map for several look-ups, which is cheaper than one by one.
+    pub(crate) fn pin(&self) -> PinnedKeys<'_, K> {
+        PinnedKeys(self.ids.pin())
     }
 
     /// The first of the ids that the key has or had for which `visible` holds.

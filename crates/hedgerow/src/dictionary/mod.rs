@@ -15,7 +15,7 @@ use crate::error::Reason;
 use hedgerow_model::{Key, KeyKind, KeyRef, LockUnit, Timestamp, VertexId};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use ids::{Assigned, IdAllocator};
-use map::{DictionaryKey, KeyMap};
+use map::{DictionaryKey, KeyMap, PinnedKeys};
 
 /// Locks over keys. Taken before any lock of a unit, in ascending order.
 const KEY_STRIPES: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1024 };
@@ -34,22 +34,33 @@ enum Keys {
     Text(KeyMap<Box<str>>),
 }
 
-/// Runs an expression with the map and the borrowed key of a pair, where the kinds fit.
-macro_rules! with_map {
-    ($dictionary:expr, $key:expr, |$map:ident, $borrowed:ident| $run:expr, dense $id:ident: $dense:expr) => {
-        match (&$dictionary.keys, $key) {
-            (Keys::Numbers($map), KeyRef::Number(number)) => {
-                let $borrowed = &number;
-                Ok($run)
-            }
-            (Keys::Text($map), KeyRef::Text($borrowed)) => Ok($run),
-            (Keys::Dense, KeyRef::Number(number)) => {
-                let $id = VertexId::try_from(number)?;
-                Ok($dense)
-            }
-            (_, key) => Err($dictionary.wrong_kind(key)),
+/// The current ids of keys, looked up without a lock.
+///
+/// For the time of one call: while this lives, memory of the dictionary is not given back.
+pub(crate) struct CurrentIds<'d> {
+    dictionary: &'d Dictionary,
+    keys: PinnedMap<'d>,
+}
+
+enum PinnedMap<'d> {
+    Dense,
+    Numbers(PinnedKeys<'d, u64>),
+    Text(PinnedKeys<'d, Box<str>>),
+}
+
+impl CurrentIds<'_> {
+    /// The id that a key has now, for a dense graph whether or not the vertex exists. O(1).
+    ///
+    /// Certain while the key's lock is held; otherwise see [`Dictionary::generation`].
+    #[inline]
+    pub(crate) fn get(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Reason> {
+        match (&self.keys, key) {
+            (PinnedMap::Numbers(keys), KeyRef::Number(number)) => Ok(keys.current(&number)),
+            (PinnedMap::Text(keys), KeyRef::Text(text)) => Ok(keys.current(text)),
+            (PinnedMap::Dense, KeyRef::Number(number)) => Ok(Some(VertexId::try_from(number)?)),
+            _ => Err(self.dictionary.wrong_kind(key)),
         }
-    };
+    }
 }
 
 impl Dictionary {
@@ -77,11 +88,28 @@ impl Dictionary {
         matches!(self.keys, Keys::Dense)
     }
 
-    /// The id that a key has now, for a dense graph whether or not the vertex exists. O(1), no lock.
-    ///
-    /// Certain while the key's lock is held; otherwise see [`Self::generation`].
+    /// Fails if a key is of another kind than the graph's, or no vertex id.
+    pub(crate) fn check(&self, key: KeyRef<'_>) -> Result<(), Reason> {
+        match (&self.keys, key) {
+            (Keys::Numbers(_), KeyRef::Number(_)) | (Keys::Text(_), KeyRef::Text(_)) => Ok(()),
+            (Keys::Dense, KeyRef::Number(number)) => Ok(VertexId::try_from(number).map(drop)?),
+            _ => Err(self.wrong_kind(key)),
+        }
+    }
+
+    /// The current ids of keys, for several look-ups on one thread.
+    pub(crate) fn current_ids(&self) -> CurrentIds<'_> {
+        let keys = match &self.keys {
+            Keys::Dense => PinnedMap::Dense,
+            Keys::Numbers(map) => PinnedMap::Numbers(map.pin()),
+            Keys::Text(map) => PinnedMap::Text(map.pin()),
+        };
+        CurrentIds { dictionary: self, keys }
+    }
+
+    /// The same for one key.
     pub(crate) fn current(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Reason> {
-        with_map!(self, key, |map, borrowed| map.current(borrowed), dense id: Some(id))
+        self.current_ids().get(key)
     }
 
     /// The first id that the key has or had for which `visible` holds. O(1), no lock.
@@ -90,7 +118,15 @@ impl Dictionary {
         key: KeyRef<'_>,
         mut visible: impl FnMut(VertexId) -> bool,
     ) -> Result<Option<VertexId>, Reason> {
-        with_map!(self, key, |map, borrowed| map.find(borrowed, visible), dense id: visible(id).then_some(id))
+        match (&self.keys, key) {
+            (Keys::Numbers(map), KeyRef::Number(number)) => Ok(map.find(&number, visible)),
+            (Keys::Text(map), KeyRef::Text(text)) => Ok(map.find(text, visible)),
+            (Keys::Dense, KeyRef::Number(number)) => {
+                let id = VertexId::try_from(number)?;
+                Ok(visible(id).then_some(id))
+            }
+            _ => Err(self.wrong_kind(key)),
+        }
     }
 
     /// The key of a vertex that exists in some readable state.
