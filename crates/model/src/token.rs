@@ -148,18 +148,6 @@ pub struct LiveTimestamps {
 }
 
 impl LiveTimestamps {
-    /// The live timestamps, ascending, for as long as no further stamp is taken.
-    ///
-    /// # Safety
-    /// Every registered timestamp that is below the newest stamp is in `timestamps`, and no
-    /// timestamp below that stamp will be registered any more. No stamp is taken while the value
-    /// is in use; where commits go on meanwhile, use [`LiveTimestamps::as_of`].
-    #[must_use]
-    pub unsafe fn new(timestamps: Vec<Timestamp>) -> Self {
-        debug_assert!(timestamps.is_sorted());
-        LiveTimestamps { timestamps, as_of: Timestamp(u64::MAX) }
-    }
-
     /// The live timestamps, ascending, as they were when `newest_stamp` was the newest stamp.
     ///
     /// Commits and registrations may go on while the value is in use: it decides only about
@@ -207,7 +195,7 @@ mod tests {
     fn a_version_is_kept_by_the_newest_timestamp_within_its_life() {
         let timestamps = [3, 7, 9].map(Timestamp).to_vec();
         // SAFETY: no engine is involved; the value is only asked about numbers.
-        let live = unsafe { LiveTimestamps::new(timestamps) };
+        let live = unsafe { LiveTimestamps::as_of(timestamps, Timestamp(20)) };
         let holder = |from, to| live.holder(Timestamp(from)..Timestamp(to));
         assert_eq!(holder(0, 3), None);
         assert_eq!(holder(0, 4), Some(Timestamp(3)));

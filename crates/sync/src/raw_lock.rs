@@ -46,7 +46,7 @@ mod production {
 
 #[cfg(hedgerow_shuttle)]
 mod modelled {
-    use shuttle::sync::{Condvar, Mutex};
+    use crate::{Condvar, Mutex};
 
     /// The lock of one byte as the model checker sees it: a flag with a queue of waiters.
     #[derive(Default)]
@@ -58,16 +58,16 @@ mod modelled {
     impl RawLock {
         /// Waits for the lock and takes it.
         pub fn lock(&self) {
-            let mut held = self.held.lock().unwrap();
+            let mut held = self.held.lock();
             while *held {
-                held = self.released.wait(held).unwrap();
+                held = self.released.wait(held);
             }
             *held = true;
         }
 
         /// Takes the lock if it is free; says whether it did.
         pub fn try_lock(&self) -> bool {
-            let mut held = self.held.lock().unwrap();
+            let mut held = self.held.lock();
             !std::mem::replace(&mut *held, true)
         }
 
@@ -76,9 +76,9 @@ mod modelled {
         /// # Safety
         /// The caller holds the lock.
         pub unsafe fn unlock(&self) {
-            let was_held = std::mem::replace(&mut *self.held.lock().unwrap(), false);
+            let was_held = std::mem::replace(&mut *self.held.lock(), false);
             assert!(was_held, "a lock was released that nobody held");
-            self.released.notify_one();
+            self.released.notify_all();
         }
     }
 }
