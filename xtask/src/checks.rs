@@ -36,7 +36,8 @@ pub fn shuttle(iterations: u32) -> Result<Tally> {
 pub fn soak(cases: u32, iterations: u32) -> Result<()> {
     let begin = Instant::now();
     let mut properties = cargo("test --workspace --quiet --no-fail-fast --release");
-    properties.env("PROPTEST_CASES", cases.to_string());
+    let rounds = (cases / 40).max(1);
+    properties.env("PROPTEST_CASES", cases.to_string()).env("HISTORY_ROUNDS", rounds.to_string());
     let tally = tests(&format!("properties, {cases} cases each"), &mut properties)?;
     report(tally.plus(shuttle(iterations)?), begin)
 }

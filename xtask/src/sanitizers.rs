@@ -10,7 +10,8 @@ pub fn miri() -> Result<()> {
     install("miri rust-src");
     // crossbeam-epoch casts integers to pointers, keeps garbage until the process ends, and is not
     // accepted by the stricter aliasing model.
-    let flags = "-Zmiri-tree-borrows -Zmiri-permissive-provenance -Zmiri-ignore-leaks";
+    let flags =
+        "-Zmiri-tree-borrows -Zmiri-permissive-provenance -Zmiri-ignore-leaks -Zmiri-disable-isolation";
     let modules = [
         "-p hedgerow-rapid --lib chain",
         "-p hedgerow-rapid --lib directory",

@@ -54,31 +54,14 @@ pub(crate) enum KeyReads {
 /// Runs an expression with `W` as the type of a label's column.
 macro_rules! with_column {
     ($column:expr, $W:ident => $run:expr) => {
+        with_column!($column, $W => $run, Unit (), U32 u32, U64 u64, I64 i64, F32 f32, F64 f64)
+    };
+    ($column:expr, $W:ident => $run:expr, $($name:ident $type:ty),*) => {
         match $column {
-            ColumnType::Unit => {
-                type $W = ();
+            $(ColumnType::$name => {
+                type $W = $type;
                 $run
-            }
-            ColumnType::U32 => {
-                type $W = u32;
-                $run
-            }
-            ColumnType::U64 => {
-                type $W = u64;
-                $run
-            }
-            ColumnType::I64 => {
-                type $W = i64;
-                $run
-            }
-            ColumnType::F32 => {
-                type $W = f32;
-                $run
-            }
-            ColumnType::F64 => {
-                type $W = f64;
-                $run
-            }
+            })*
         }
     };
 }

@@ -64,7 +64,7 @@ impl<'s, E: Engine> Acquired<'s, E> {
         for operation in operations {
             ids.push(resolve_keys(&mut holdings.assigned, operation)?);
         }
-        holdings.units = Some(lock_units(store, operations, &ids, reads)?);
+        holdings.hold_units(lock_units(store, operations, &ids, reads)?);
         Ok(Acquired { holdings, ids })
     }
 
@@ -86,7 +86,7 @@ impl<'s, E: Engine> Acquired<'s, E> {
             return Ok(None);
         }
         let mut holdings = Holdings::new(store);
-        holdings.units = Some(units);
+        holdings.hold_units(units);
         let acquired = Acquired { holdings, ids };
         Ok((store.dictionary.is_dense() || acquired.all_exist(store)).then_some(acquired))
     }

@@ -105,7 +105,7 @@ impl<E: Engine> Store<E> {
         let adjacencies = self.entries(label, edges, &ends, pool);
         let vertices = distinct(ends, pool);
         let units = self.units.stripes(vertices.iter().map(|vertex| self.engine.lock_unit(*vertex)));
-        holdings.units = Some(LockGuard::lock(&self.units, units));
+        holdings.hold_units(LockGuard::lock(&self.units, units));
         if self.dictionary.generation() != generation && !lock_all_keys {
             return Ok(None);
         }
