@@ -14,7 +14,6 @@ pub fn miri() -> Result<()> {
         "-Zmiri-tree-borrows -Zmiri-permissive-provenance -Zmiri-ignore-leaks -Zmiri-disable-isolation";
     let modules = [
         "-p hedgerow-rapid --lib chain",
-        "-p hedgerow-rapid --lib directory",
         "-p hedgerow-sync -p hedgerow-model --lib",
         "-p hedgerow --lib locks",
         "-p hedgerow --lib commit::tests",

@@ -2,8 +2,9 @@
 
 use crate::commit::Commit;
 use crate::commit::acquire::Acquired;
+use crate::commit::sequencer::Writer;
 use crate::error::{Error, Reason};
-use crate::snapshot::check_column;
+use crate::snapshot::{check_adjacency, check_column};
 use crate::staged::Staged;
 use crate::state::{KeyReads, StateReads, ViewReads};
 use crate::store::Store;
@@ -127,7 +128,7 @@ impl DeclaredTxn<'_> {
         direction: Direction,
         key: impl AsKey,
     ) -> Result<Vec<(Key, W)>, Error> {
-        check_column::<W>(self.stores.catalogue(), label)?;
+        check_adjacency::<W>(self.stores, label, direction)?;
         let neighbours = self.staged.neighbours(self.state, label, direction, self.declared(&key)?)?;
         let typed = neighbours.into_iter().map(|(neighbour, value)| (neighbour, W::from_bits(value)));
         Ok(typed.collect())
@@ -165,6 +166,6 @@ pub(crate) fn transact_declared<E: Engine, T>(
         (result, transaction.staged.into_operations())
     };
     acquired.look_up_again(&operations)?;
-    let commit = store.commit_acquired(acquired, &operations)?;
+    let commit = store.commit_acquired(acquired, &operations, Writer::Blind)?;
     Ok((result, commit))
 }

@@ -184,6 +184,9 @@ impl Graph {
     /// Runs `run` in a transaction at isolation [`Isolation::Snapshot`] and commits it; again if
     /// another commit came first, until it succeeds or `run` fails.
     ///
+    /// Write through the transaction only: a `run` that also commits to the same vertices by other
+    /// means is in conflict with itself, every time.
+    ///
     /// # Errors
     /// What `run` returned, or a commit that cannot succeed.
     pub fn transact<T>(&self, run: impl FnMut(&mut WriteTxn) -> Result<T, Error>) -> Result<T, Error> {
@@ -212,8 +215,9 @@ impl Graph {
 
     /// Locks `vertices`, runs `run` on their newest state, and commits what it staged.
     ///
-    /// Never fails with a conflict; keep it short, for other writers of these vertices wait. `run`
-    /// must not write to this graph by other means, or it waits for itself.
+    /// Never fails with a conflict; keep it short, for other writers of these vertices, and of
+    /// some that share a lock with them, wait. `run` must not write to this graph by other means, or
+    /// it waits for itself.
     ///
     /// # Errors
     /// What `run` returned (nothing has changed then), a key of another kind than the graph's, or a limit
@@ -316,12 +320,12 @@ impl Graph {
         with_store!(&*self.stores, store => store.reclaim(usize::MAX))
     }
 
-    /// What the graph holds in memory; the dictionary is part of the index.
+    /// What the graph holds in memory; the dictionary and the record of conflicts are part of the index.
     #[must_use]
     pub fn memory(&self) -> MemoryUse {
         with_store!(&*self.stores, store => {
             let mut memory = store.engine.memory();
-            memory.index_bytes += store.dictionary.bytes();
+            memory.index_bytes += store.dictionary.bytes() + store.conflicts.bytes();
             memory
         })
     }

@@ -98,7 +98,10 @@ impl GraphOptions {
         self
     }
 
-    /// Commits that would make the engine hold more than this many bytes fail.
+    /// Commits that grow the newest state fail when the engine would hold more than this many bytes.
+    ///
+    /// What open snapshots keep counts. A commit that shrinks the newest state is let through, though snapshots
+    /// may keep what it replaces; commits at the same time may each take what is left.
     #[must_use]
     pub fn memory_limit(mut self, bytes: usize) -> Self {
         self.memory_limit = Some(bytes);

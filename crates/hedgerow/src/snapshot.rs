@@ -202,6 +202,7 @@ impl Snapshot {
     /// # Errors
     /// The key is of another kind than the graph's, there is no such label, or no such direction.
     pub fn degree(&self, label: LabelId, direction: Direction, key: impl AsKey) -> Result<usize, Error> {
+        check_adjacency::<()>(self.stores(), label, direction)?;
         let degree = self.read(|state| match state.vertex(key.as_key())? {
             Some(vertex) => state.degree(label, direction, vertex),
             None => Ok(0),
@@ -229,7 +230,7 @@ impl Snapshot {
         direction: Direction,
         key: impl AsKey,
     ) -> Result<Vec<(Key, W)>, Error> {
-        check_column::<W>(self.catalogue(), label)?;
+        check_adjacency::<W>(self.stores(), label, direction)?;
         let mut neighbours = Vec::new();
         self.read(|state| match state.vertex(key.as_key())? {
             Some(vertex) => state.neighbours(label, direction, vertex, &mut |neighbour, value| {
@@ -269,6 +270,17 @@ pub(crate) fn edge_by_key(
         (Some(source), Some(destination)) => state.edge(label, source, destination),
         _ => Ok(None),
     }
+}
+
+/// Whether the neighbours of a label can be read in a direction, with values of type `W`.
+pub(crate) fn check_adjacency<W: Column>(
+    stores: &Stores,
+    label: LabelId,
+    direction: Direction,
+) -> Result<(), Error> {
+    check_column::<W>(stores.catalogue(), label)?;
+    let topology = with_store!(stores, store => store.topology);
+    topology.stored(direction).map(drop).ok_or(ViewError::NoReverse.into())
 }
 
 /// Whether the edges of a label can be read as `W`.

@@ -64,9 +64,12 @@ impl<E: Engine> Store<E> {
 
     /// The worker threads, if a commit of so many changes is worth waking them.
     ///
-    /// Only work that takes no lock of the graph runs on them.
+    /// Only work that takes no lock of the graph runs on them. A commit on a thread of another
+    /// pool does without: while it waited here with its locks held, that thread would run other work of
+    /// its own pool, which may wait for the same locks.
     pub(crate) fn pool_for(&self, changes: usize) -> Option<&ThreadPool> {
-        if self.threads == 1 || changes < PARALLEL_CHANGES || cfg!(hedgerow_shuttle) {
+        let on_another_pool = rayon::current_thread_index().is_some();
+        if self.threads == 1 || changes < PARALLEL_CHANGES || on_another_pool || cfg!(hedgerow_shuttle) {
             return None;
         }
         if let Some(pool) = self.pool.get() {
@@ -81,7 +84,7 @@ impl<E: Engine> Store<E> {
     /// Frees what no open snapshot sees any more, up to about `budget_bytes`.
     pub(crate) fn reclaim(&self, budget_bytes: usize) -> Reclaimed {
         let (live, releases) = self.sequencer.live();
-        let locks = ReclaimLocks { table: &self.units, counts: self.sequencer.newest().1 };
+        let locks = ReclaimLocks { table: &self.units, sequencer: &self.sequencer };
         let reclaimed = self.engine.reclaim(&live, &locks, budget_bytes);
         if !reclaimed.more {
             self.reclaimed_releases.fetch_max(releases, Ordering::AcqRel);

@@ -6,7 +6,7 @@ use crate::commit::sequencer::Reader;
 use crate::commit::{Commit, Interactive};
 use crate::error::Error;
 use crate::options::Isolation;
-use crate::snapshot::{Snapshot, check_column};
+use crate::snapshot::{Snapshot, check_adjacency, check_column};
 use crate::staged::Staged;
 use crate::state::StateReads;
 use crate::stores::{Stores, with_store};
@@ -176,7 +176,7 @@ impl WriteTxn {
         direction: Direction,
         key: impl AsKey,
     ) -> Result<Vec<(Key, W)>, Error> {
-        check_column::<W>(self.snapshot.catalogue(), label)?;
+        check_adjacency::<W>(self.snapshot.stores(), label, direction)?;
         let key = key.as_key();
         self.track(key, |vertex| Some(Touched::Neighbours(vertex)));
         let neighbours = self.snapshot.read(|state| self.staged.neighbours(state, label, direction, key))?;

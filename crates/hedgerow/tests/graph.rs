@@ -6,8 +6,8 @@ mod oracle;
 
 use hedgerow::kernels::{Bfs, CancelToken, Execution, PageRank};
 use hedgerow::{
-    BuildOptions, Direction, EdgeSchema, ErrorKind, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema,
-    RecordSchema, Snapshot, Topology, Value, VertexId,
+    BuildOptions, Direction, EdgeSchema, ErrorKind, Field, Graph, GraphOptions, Key, KeyKind, LabelId,
+    LabelSchema, RecordSchema, Snapshot, Topology, Value, ValueType, VertexId,
 };
 use std::thread;
 use std::time::Duration;
@@ -309,7 +309,10 @@ fn labels_and_values_are_checked() {
     assert_eq!(kind(graph.set_properties(1, &[("age", Value::F64(1.0))])), ErrorKind::InvalidInput);
     assert_eq!(kind(graph.set_properties(1, &[("size", Value::I64(1))])), ErrorKind::InvalidInput);
     let snapshot = graph.snapshot().unwrap();
-    assert_eq!(kind(snapshot.degree(pays, Direction::In, 1)), ErrorKind::InvalidInput);
+    for key in [1, 77] {
+        assert_eq!(kind(snapshot.degree(pays, Direction::In, key)), ErrorKind::InvalidInput);
+        assert_eq!(kind(snapshot.degree(LabelId(9), Direction::Out, key)), ErrorKind::InvalidInput);
+    }
     let csr = snapshot.to_csr::<f64>(pays, BuildOptions::default()).unwrap();
     assert_eq!(csr.neighbours(), [snapshot.vertex_id(2).unwrap().unwrap()]);
 }
@@ -318,6 +321,9 @@ fn labels_and_values_are_checked() {
 fn what_is_not_built_is_refused_by_name() {
     let record = LabelSchema { name: "pays".to_owned(), edges: EdgeSchema::Record(RecordSchema::default()) };
     assert_eq!(kind(Graph::in_memory(GraphOptions::new().label(record))), ErrorKind::Unsupported);
+    let fields = vec![Field { name: "age".to_owned(), value_type: ValueType::I64, nullable: false }];
+    let required = GraphOptions::new().vertex_properties(RecordSchema { fields });
+    assert_eq!(kind(Graph::in_memory(required)), ErrorKind::InvalidInput);
 }
 
 #[test]
@@ -330,6 +336,91 @@ fn a_memory_limit_refuses_the_commit_and_keeps_the_graph() {
     let snapshot = graph.snapshot().unwrap();
     assert_eq!(snapshot.edge_count(), 1000);
     assert_eq!(snapshot.vertex_bound(), 1000, "the refused commit's ids are used again");
+}
+
+#[test]
+fn a_graph_at_its_memory_limit_can_be_shrunk_and_grown_again() {
+    let graph = graph(GraphOptions::new().keys(KeyKind::Dense).memory_limit(1 << 20));
+    let mut edges = 0;
+    while graph.put_edge(edges % 512, edges).is_ok() {
+        edges += 1;
+    }
+    assert_eq!(kind(graph.put_edge(edges % 512, edges)), ErrorKind::Capacity);
+    assert!(graph.delete_edge(0, 0).unwrap());
+    for vertex in 0..64u64 {
+        assert!(graph.delete_vertex(vertex).unwrap());
+    }
+    graph.put_edge(edges % 512, edges).unwrap();
+}
+
+#[test]
+fn what_closed_snapshots_kept_does_not_count_against_the_memory_limit() {
+    let graph = graph(GraphOptions::new().keys(KeyKind::Dense).memory_limit(1 << 20));
+    let mut snapshots = Vec::new();
+    let mut edges = 0u64;
+    while graph.put_edge(edges % 64, edges).is_ok() {
+        edges += 1;
+        snapshots.push(graph.snapshot().unwrap());
+    }
+    let retained = graph.memory().retained_bytes;
+    assert!(retained > 1 << 17, "{retained}");
+    drop(snapshots);
+    graph.put_edge(edges % 64, edges).unwrap();
+    assert!(graph.memory().retained_bytes < retained / 2);
+}
+
+#[test]
+fn a_commit_without_changes_takes_no_timestamp() {
+    let graph = directed();
+    let first = graph.put_edge(1, 2).unwrap();
+    let again = graph.put_edge(1, 2).unwrap();
+    assert!(first.changed && !again.changed);
+    assert_eq!(again.at, first.at);
+    assert!(!graph.ingest(&[(1u64, 2u64)]).unwrap().changed);
+    assert!(!graph.ingest::<(u64, u64)>(&[]).unwrap().changed);
+    assert!(!graph.delete_edge(2, 1).unwrap());
+    assert!(!graph.delete_vertex(3).unwrap());
+    assert_eq!(graph.snapshot().unwrap().timestamp(), first.at);
+}
+
+#[test]
+fn commits_on_the_threads_of_another_pool_do_not_wait_for_themselves() {
+    let graph = directed();
+    let edges: Vec<(u64, u64)> = (0..120_000).map(|edge| (edge % 300, edge)).collect();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(4).build().unwrap();
+    pool.install(|| {
+        use rayon::prelude::*;
+        edges.par_chunks(10_000).for_each(|chunk| {
+            let puts = |transaction: &mut hedgerow::WriteTxn| {
+                chunk.iter().try_for_each(|(source, destination)| transaction.put_edge(source, destination))
+            };
+            graph.transact(puts).unwrap();
+            graph.ingest(chunk).unwrap();
+        });
+    });
+    assert_eq!(graph.snapshot().unwrap().edge_count(), 120_000);
+}
+
+#[test]
+fn many_vertices_come_and_go_in_one_transaction() {
+    for topology in [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected] {
+        let graph = graph(GraphOptions::new().topology(topology));
+        let add = |transaction: &mut hedgerow::WriteTxn| {
+            (0..20_000u64).try_for_each(|vertex| transaction.put_edge(vertex, (vertex * 7 + 1) % 20_000))
+        };
+        graph.transact(add).unwrap();
+        let delete = |transaction: &mut hedgerow::WriteTxn| {
+            transaction.put_edge(3, 4)?;
+            (0..20_000u64).step_by(2).try_for_each(|vertex| transaction.delete_vertex(vertex))?;
+            transaction.put_edge(3, 4)
+        };
+        graph.transact(delete).unwrap();
+        let snapshot = graph.snapshot().unwrap();
+        assert_eq!(snapshot.vertex_count(), 10_001);
+        // The successor of an odd vertex is even, so that every edge lost an end.
+        assert_eq!(snapshot.edge_count(), 1);
+        assert!(snapshot.contains_edge(3, 4).unwrap());
+    }
 }
 
 #[test]

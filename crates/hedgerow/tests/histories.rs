@@ -19,7 +19,7 @@ use std::thread;
 const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::Text, KeyKind::Dense];
 
 fn rounds() -> u64 {
-    std::env::var("HISTORY_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(1)
+    std::env::var("HISTORY_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(5)
 }
 
 /// A committed transaction.

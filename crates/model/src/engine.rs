@@ -68,6 +68,8 @@ pub struct Prepared<C> {
     pub changes: C,
     /// Edges added and removed.
     pub outcome: Outcome,
+    /// Whether applying the changes makes any difference.
+    pub changed: bool,
 }
 
 /// How [`Engine::reclaim`] takes the locks that it needs.

@@ -65,6 +65,9 @@ pub enum SchemaError {
     /// Two labels, or two fields of a record, have the same name.
     #[error("the name {0:?} is declared twice")]
     DuplicateName(String),
+    /// A property of vertices cannot be null, though an edge creates its endpoints without properties.
+    #[error("the vertex property {0:?} has to be nullable: vertices are created without properties")]
+    NotNullable(String),
     /// More labels than a [`LabelId`] can number.
     #[error("a graph has at most {limit} labels", limit = u16::MAX)]
     TooManyLabels,
@@ -147,7 +150,8 @@ impl Catalogue {
     /// Without any label there is one, called `edge`, without values.
     ///
     /// # Errors
-    /// Two labels or fields have one name, or there are more labels than ids.
+    /// Two labels or fields have one name, a vertex property is not nullable, or there are more
+    /// labels than ids.
     pub fn new(mut labels: Vec<LabelSchema>, vertices: RecordSchema) -> Result<Self, SchemaError> {
         if labels.is_empty() {
             labels.push(LabelSchema { name: "edge".to_owned(), edges: EdgeSchema::Topology });
@@ -157,6 +161,9 @@ impl Catalogue {
         }
         unique(labels.iter().map(|label| label.name.as_str()))?;
         unique(vertices.fields.iter().map(|field| field.name.as_str()))?;
+        if let Some(field) = vertices.fields.iter().find(|field| !field.nullable) {
+            return Err(SchemaError::NotNullable(field.name.clone()));
+        }
         for label in &labels {
             if let EdgeSchema::Record(record) = &label.edges {
                 unique(record.fields.iter().map(|field| field.name.as_str()))?;

@@ -12,7 +12,7 @@ use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     AdjacencyEffects, CapacityError, EdgeChange, Effects, Outcome, Prepared, VertexEffect, VertexId,
 };
-use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use hedgerow_sync::atomic::{AtomicIsize, AtomicU64, Ordering};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
@@ -70,7 +70,8 @@ impl Rapid {
             self.link_up(locks, Table::Adjacency(position as u32), chains, blocks)
         });
         let changes = RapidChanges { engine: self, vertices, adjacencies: links.collect() };
-        Ok(Prepared { changes, outcome })
+        let changed = !(changes.vertices.is_empty() && changes.adjacencies.is_empty());
+        Ok(Prepared { changes, outcome, changed })
     }
 
     fn position_of(&self, effects: &AdjacencyEffects) -> usize {
@@ -93,7 +94,7 @@ impl Rapid {
             |partition, effects| {
                 let old = newest(&self.vertices, locks, partition);
                 let block = VertexBlock::merged(old, effects);
-                allowance.take(block.as_ref().map_or(0, |block| new_bytes(old, block)))?;
+                allowance.grow(old, block.as_ref())?;
                 Ok(block)
             },
         )
@@ -117,7 +118,7 @@ impl Rapid {
                 let old = newest(&table.chains, locks, partition);
                 let mut tally = Tally::new(self.topology, table.direction);
                 let block = AdjacencyBlock::merged(old, table.column, changes, &mut tally);
-                allowance.take(block.as_ref().map_or(0, |block| new_bytes(old, block)))?;
+                allowance.grow(old, block.as_ref())?;
                 added.fetch_add(tally.added, Ordering::Relaxed);
                 removed.fetch_add(tally.removed, Ordering::Relaxed);
                 Ok(block)
@@ -181,33 +182,43 @@ fn newest<'l, T: Content>(
     chains.get(partition)?.newest(locks, unit)
 }
 
-/// The bytes that a block takes beside what it shares with the one before.
-fn new_bytes<T: Content>(old: Option<&T>, new: &T) -> usize {
-    version_bytes(new) - old.map_or(0, |old| old.shared_bytes(new))
-}
-
 fn missing_bytes<T: Content>(chains: &Directory<Chain<T>>, blocks: &[Built<T>]) -> usize {
     chains.missing_bytes(blocks.iter().map(|built| built.partition))
 }
 
 /// The memory that a commit may still take.
+///
+/// What counts is by how much the newest state grows, so that a graph at its limit can be shrunk. What snapshots keep of
+/// the state before is held already. Commits that run at the same time each see what was held before them.
 struct Allowance {
     limit: Option<usize>,
     held: usize,
-    needed: AtomicUsize,
+    grown: AtomicIsize,
 }
 
 impl Allowance {
     fn new(engine: &Rapid) -> Self {
         let held = engine.memory.used().total_bytes();
-        Allowance { limit: engine.memory_limit, held, needed: AtomicUsize::new(0) }
+        Allowance { limit: engine.memory_limit, held, grown: AtomicIsize::new(0) }
     }
 
-    /// Counts bytes that were or will be allocated; fails once they are too many in all.
+    /// Counts a new block in the place of an old one.
+    fn grow<T: Content>(&self, old: Option<&T>, new: Option<&T>) -> Result<(), CapacityError> {
+        let (Some(_), Some(new)) = (self.limit, new) else { return Ok(()) };
+        self.count(version_bytes(new) as isize - old.map_or(0, version_bytes) as isize)
+    }
+
+    /// Counts bytes of structure that will be allocated.
     fn take(&self, bytes: usize) -> Result<(), CapacityError> {
+        self.count(bytes as isize)
+    }
+
+    /// Fails once the sum is positive and more than there is room for.
+    fn count(&self, bytes: isize) -> Result<(), CapacityError> {
         let Some(limit) = self.limit else { return Ok(()) };
-        let needed = self.needed.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        if bytes > 0 && self.held + needed > limit {
+        let grown = self.grown.fetch_add(bytes, Ordering::Relaxed) + bytes;
+        let needed = usize::try_from(grown).unwrap_or(0);
+        if bytes > 0 && needed > 0 && self.held + needed > limit {
             return Err(CapacityError::Memory { needed, held: self.held, limit });
         }
         Ok(())

@@ -44,6 +44,9 @@ const SHARDS: usize = 16;
 /// Commits that touch more than this conflict with every transaction that began before them.
 pub(crate) const LARGE_COMMIT: usize = 1 << 16;
 
+/// A shard that would hold more entries than this is given up, which conflicts with every open transaction.
+const LARGEST_SHARD: usize = 1 << 16;
+
 /// A shard with fewer entries is not cleared.
 const SMALL_SHARD: usize = 1024;
 
@@ -67,6 +70,14 @@ impl ConflictTable {
             let oldest = oldest_interactive();
             shard.newest.retain(|_, newest| *newest > oldest);
             shard.kept = shard.newest.len();
+            let room = 2 * shard.kept.max(SMALL_SHARD);
+            shard.newest.shrink_to(room);
+        }
+        if shard.newest.len() > LARGEST_SHARD {
+            // Somebody has been undecided for very long: from now on he is in conflict with everything.
+            *shard = Shard::default();
+            drop(shard);
+            self.record_large(at);
         }
     }
 
@@ -84,9 +95,16 @@ impl ConflictTable {
         shard.newest.get(touched).is_some_and(|newest| *newest > began)
     }
 
+    /// Bytes held.
+    pub(crate) fn bytes(&self) -> usize {
+        let entry = size_of::<(Touched, Timestamp)>() + 1;
+        self.shards.iter().map(|shard| shard.lock().newest.capacity() * entry).sum()
+    }
+
     fn shard(&self, touched: &Touched) -> &Mutex<Shard> {
         let hash = FixedState::default().hash_one(touched);
-        &self.shards[(hash >> 60) as usize % SHARDS]
+        // Not the highest bits, by which the map tells its entries apart.
+        &self.shards[(hash >> 32) as usize % SHARDS]
     }
 }
 
@@ -108,6 +126,7 @@ mod tests {
         let entries: usize = table.shards.iter().map(|shard| shard.lock().newest.len()).sum();
         assert!(entries <= SHARDS * (SMALL_SHARD + 2));
         assert!(table.changed_since(&vertex(199_999), Timestamp(200_000)));
+        assert!(table.bytes() < SHARDS * SMALL_SHARD * 200);
         table.record_large(Timestamp(300_000));
         assert!(table.changed_since(&vertex(2), Timestamp(299_999)));
     }

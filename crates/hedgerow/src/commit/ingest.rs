@@ -4,6 +4,7 @@ use crate::commit::Commit;
 use crate::commit::holdings::{AssignedIds, Holdings};
 use crate::commit::locks::LockGuard;
 use crate::commit::resolve::Resolved;
+use crate::commit::sequencer::Writer;
 use crate::error::Reason;
 use crate::store::Store;
 use hedgerow_model::token::HeldLocks;
@@ -72,13 +73,17 @@ const LOOK_UP_CHUNK: usize = 1 << 13;
 impl<E: Engine> Store<E> {
     /// Puts all `edges` as one commit; of several equal ones the last counts.
     pub(crate) fn ingest<B: BulkEdge>(&self, label: LabelId, edges: &[B]) -> Result<Commit, Reason> {
+        self.reclaiming_at_limit(|| self.ingest_once(label, edges))
+    }
+
+    fn ingest_once<B: BulkEdge>(&self, label: LabelId, edges: &[B]) -> Result<Commit, Reason> {
         for _ in 0..OPTIMISTIC_ATTEMPTS {
             if let Some(commit) = self.try_ingest(label, edges, false)? {
                 return Ok(commit);
             }
         }
-        let commit = self.try_ingest(label, edges, true)?;
-        Ok(commit.expect("with all keys locked none is deleted in the meantime"))
+        // With all keys locked none changes in the meantime, unless a commit failed half way.
+        self.try_ingest(label, edges, true)?.ok_or(Reason::Poisoned)
     }
 
     /// `None` if a key lost its vertex between look-up and lock.
@@ -114,7 +119,7 @@ impl<E: Engine> Store<E> {
             // Another commit has assigned a key and not created its vertex yet; it may still fail.
             return Ok(None);
         }
-        let (commit, pending) = self.finish(&holdings.held(), &resolved)?;
+        let (commit, pending) = self.finish(&holdings.held(), &resolved, Writer::Blind)?;
         holdings.assigned.keep();
         drop(holdings);
         self.reclaim_after_commit(pending);

@@ -1,5 +1,6 @@
 //! Locks over units: a table of stripes, taken in ascending order.
 
+use crate::commit::sequencer::Sequencer;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{Counts, LockUnit, UnitLocks};
 use hedgerow_sync::RawLock;
@@ -101,7 +102,7 @@ impl<T: Borrow<LockTable>> Drop for LockGuard<T> {
 /// The locks as a reclamation takes them: one at a time, and only if free.
 pub(crate) struct ReclaimLocks<'t> {
     pub(crate) table: &'t LockTable,
-    pub(crate) counts: Counts,
+    pub(crate) sequencer: &'t Sequencer,
 }
 
 impl UnitLocks for ReclaimLocks<'_> {
@@ -111,7 +112,7 @@ impl UnitLocks for ReclaimLocks<'_> {
             return false;
         }
         let guard = LockGuard { table: self.table, stripes: SmallVec::from_slice(&[stripe]) };
-        work(&guard.held(self.counts.clone()));
+        work(&guard.held(self.sequencer.newest().1));
         true
     }
 }
@@ -136,7 +137,8 @@ mod tests {
         let table = LockTable::new(8);
         let guard = LockGuard::lock(&table, table.stripes([LockUnit(9), LockUnit(2)].into_iter()));
         assert!(guard.covers(LockUnit(1)) && guard.covers(LockUnit(10)) && !guard.covers(LockUnit(3)));
-        let reclaim = ReclaimLocks { table: &table, counts: Counts::default() };
+        let sequencer = Sequencer::default();
+        let reclaim = ReclaimLocks { table: &table, sequencer: &sequencer };
         assert!(!reclaim.try_with(LockUnit(17), &mut |_| ()));
         drop(guard);
         assert!(reclaim.try_with(LockUnit(17), &mut |held| assert!(held.covers(LockUnit(1)))));

@@ -18,8 +18,9 @@ use crate::store::{PendingReclaim, Store};
 use acquire::{Acquired, OperationIds, ReadSet};
 use conflicts::{LARGE_COMMIT, Touched};
 use hedgerow_model::token::{HeldLocks, Stamp};
-use hedgerow_model::{Engine, Key, Operation, Prepared, Timestamp, Topology, VertexId};
+use hedgerow_model::{CapacityError, Engine, Key, Operation, Prepared, Timestamp, Topology, VertexId};
 use resolve::Resolved;
+use sequencer::Writer;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// What a commit did.
@@ -54,12 +55,31 @@ impl<E: Engine> Store<E> {
         operations: &[Operation],
         interactive: Option<&Interactive<'_>>,
     ) -> Result<Commit, Reason> {
+        self.reclaiming_at_limit(|| self.try_commit(operations, interactive))
+    }
+
+    /// Runs a commit; if it exceeds the memory limit, frees what nobody sees and runs it once more.
+    fn reclaiming_at_limit(&self, commit: impl Fn() -> Result<Commit, Reason>) -> Result<Commit, Reason> {
+        match commit() {
+            Err(Reason::Capacity(CapacityError::Memory { .. })) if self.reclaim(usize::MAX).bytes > 0 => {
+                commit()
+            }
+            done => done,
+        }
+    }
+
+    fn try_commit(
+        &self,
+        operations: &[Operation],
+        interactive: Option<&Interactive<'_>>,
+    ) -> Result<Commit, Reason> {
         let reads = interactive.and_then(|interactive| interactive.reads);
         let acquired = Acquired::new(self, operations, reads)?;
         if let Some(interactive) = interactive {
             self.check_conflicts(operations, acquired.ids(), interactive)?;
         }
-        self.commit_acquired(acquired, operations)
+        let writer = if interactive.is_some() { Writer::Interactive } else { Writer::Blind };
+        self.commit_acquired(acquired, operations, writer)
     }
 
     /// Commits `operations`, whose locks are held.
@@ -67,14 +87,15 @@ impl<E: Engine> Store<E> {
         &self,
         mut acquired: Acquired<'_, E>,
         operations: &[Operation],
+        writer: Writer,
     ) -> Result<Commit, Reason> {
         let resolved = {
             let held = acquired.held();
             let latest = self.engine.latest(&held);
             resolve::resolve(self, &latest, operations, acquired.ids())?
         };
-        acquired.assigned().release_unless(|id| resolved.created.contains(&id));
-        let (commit, pending) = self.finish(&acquired.held(), &resolved)?;
+        acquired.assigned().release_unless(|id| resolved.created.binary_search(&id).is_ok());
+        let (commit, pending) = self.finish(&acquired.held(), &resolved, writer)?;
         acquired.assigned().keep();
         drop(acquired);
         self.reclaim_after_commit(pending);
@@ -119,15 +140,20 @@ impl<E: Engine> Store<E> {
     }
 
     /// The shrinking phase: prepare, stamp, apply, publish. The locks of all changes are held.
-    fn finish(&self, held: &HeldLocks<'_>, resolved: &Resolved) -> Result<(Commit, PendingReclaim), Reason> {
-        if resolved.effects.is_empty() {
+    fn finish(
+        &self,
+        held: &HeldLocks<'_>,
+        resolved: &Resolved,
+        writer: Writer,
+    ) -> Result<(Commit, PendingReclaim), Reason> {
+        let pool = self.pool_for(resolved.effects.len());
+        let Prepared { changes, outcome, changed } = self.engine.prepare(held, &resolved.effects, pool)?;
+        if !changed {
             let nothing = Commit { at: self.sequencer.newest().0, ..Commit::default() };
             return Ok((nothing, PendingReclaim::default()));
         }
-        let Prepared { changes, outcome } =
-            self.engine.prepare(held, &resolved.effects, self.pool_for(resolved.effects.len()))?;
         let counts = resolved.vertex_counts();
-        let stamped = self.sequencer.stamp(counts, &outcome)?;
+        let stamped = self.sequencer.stamp(counts, &outcome, writer)?;
         let stamp = stamped.stamp;
         let applied = catch_unwind(AssertUnwindSafe(|| {
             self.engine.apply(stamp, changes);
@@ -140,7 +166,7 @@ impl<E: Engine> Store<E> {
             self.sequencer.poison();
             resume_unwind(panic);
         }
-        self.sequencer.applied(stamp);
+        let pending = self.sequencer.applied(stamp);
         let commit = Commit {
             at: stamp.at(),
             changed: true,
@@ -149,7 +175,7 @@ impl<E: Engine> Store<E> {
             vertices_added: counts.added,
             vertices_removed: counts.removed,
         };
-        Ok((commit, stamped.pending))
+        Ok((commit, pending))
     }
 
     /// Tells open interactive transactions what this commit changed.

@@ -13,6 +13,7 @@ use std::time::Instant;
 pub(crate) struct Registry {
     entries: VecDeque<Entry>,
     live: usize,
+    handles: usize,
 }
 
 /// One timestamp and its readers.
@@ -31,6 +32,7 @@ const TOLERATED_EMPTY: usize = 32;
 impl Registry {
     /// Registers a reader of `at`, which is at or above every timestamp registered so far. O(1).
     pub(crate) fn register(&mut self, at: Timestamp) {
+        self.handles += 1;
         match self.entries.back_mut() {
             Some(newest) if newest.at == at => {
                 self.live += usize::from(newest.handles == 0);
@@ -46,6 +48,7 @@ impl Registry {
 
     /// Releases a reader of `at`; says whether it was the last one. Amortised O(log n).
     pub(crate) fn release(&mut self, at: Timestamp) -> bool {
+        self.handles -= 1;
         let entry = self.entry(at);
         entry.handles -= 1;
         let was_last = entry.handles == 0;
@@ -69,6 +72,11 @@ impl Registry {
     /// The entries that have readers, ascending.
     pub(crate) fn live(&self) -> impl Iterator<Item = &Entry> {
         self.entries.iter().filter(|entry| entry.handles > 0)
+    }
+
+    /// How many readers there are. O(1).
+    pub(crate) fn handles(&self) -> usize {
+        self.handles
     }
 
     /// How many timestamps have readers. O(1).
@@ -141,6 +149,7 @@ mod tests {
                 prop_assert_eq!(registry.oldest(), model.keys().next().copied());
                 prop_assert_eq!(registry.newest(), model.keys().last().copied());
                 prop_assert_eq!(registry.len(), model.len());
+                prop_assert_eq!(registry.handles(), model.values().sum::<usize>());
                 let live: Vec<_> = registry.live().map(|entry| (entry.at, entry.handles)).collect();
                 prop_assert_eq!(live, model.clone().into_iter().collect::<Vec<_>>());
             }

@@ -18,14 +18,16 @@ use std::ops::ControlFlow;
 #[derive(Debug, Default)]
 pub(crate) struct Resolved {
     pub(crate) effects: Effects,
+    /// Ascending.
     pub(crate) created: SmallVec<[VertexId; 2]>,
+    /// Ascending.
     pub(crate) deleted: SmallVec<[VertexId; 2]>,
 }
 
 impl Resolved {
     /// How the commit changes the vertex counts.
     pub(crate) fn vertex_counts(&self) -> VertexCounts {
-        let bound = self.created.iter().max().map_or(0, |id| id.get() + 1);
+        let bound = self.created.last().map_or(0, |id| id.get() + 1);
         VertexCounts { added: self.created.len() as u64, removed: self.deleted.len() as u64, bound }
     }
 }
@@ -44,6 +46,8 @@ struct VertexState {
     existed: bool,
     exists: bool,
     record: Option<Record>,
+    /// Words on its edges before this position are void: it was deleted after them.
+    words_from: usize,
 }
 
 /// Resolves operations one after the other.
@@ -125,7 +129,7 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
     fn state(&mut self, vertex: VertexId) -> &mut VertexState {
         self.vertices.entry(vertex).or_insert_with(|| {
             let existed = self.latest.contains_vertex(vertex);
-            VertexState { existed, exists: existed, record: None }
+            VertexState { existed, exists: existed, record: None, words_from: 0 }
         })
     }
 
@@ -146,10 +150,7 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
         if !self.exists(vertex) {
             return Ok(());
         }
-        let staged = self.edges.clone();
-        for edge in staged.iter().filter(|edge| edge.source == vertex || edge.destination == vertex) {
-            self.edge(edge.label, edge.source, edge.destination, None);
-        }
+        self.state(vertex).words_from = self.edges.len();
         let mut stored: Vec<EdgeWord> = Vec::new();
         for_each_incident(self.store, self.latest, &[vertex], |label, direction, vertex, neighbour| {
             let (source, destination) = match direction {
@@ -205,6 +206,7 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
     }
 
     fn finish(mut self) -> Resolved {
+        self.void_words();
         // Stable, so that the last word on an edge stays last.
         self.edges.sort_by_key(|edge| (edge.label, edge.source, edge.destination));
         let mut resolved = Resolved::default();
@@ -225,6 +227,16 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
         resolved
     }
 
+    /// Turns what was said about the edges of a vertex before it was deleted into deletions.
+    fn void_words(&mut self) {
+        for (position, edge) in self.edges.iter_mut().enumerate() {
+            let voids = |end| self.vertices.get(&end).is_some_and(|state| position < state.words_from);
+            if voids(edge.source) || voids(edge.destination) {
+                edge.value = None;
+            }
+        }
+    }
+
     fn finish_vertices(self, resolved: &mut Resolved) {
         for (vertex, state) in self.vertices {
             let change = match (state.existed, state.exists) {
@@ -242,6 +254,8 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
             resolved.effects.vertices.push(VertexEffect { vertex, change });
         }
         resolved.effects.vertices.sort_unstable_by_key(|effect| effect.vertex);
+        resolved.created.sort_unstable();
+        resolved.deleted.sort_unstable();
     }
 }
 

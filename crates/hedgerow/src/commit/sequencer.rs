@@ -60,8 +60,6 @@ pub(crate) struct Stamped {
     pub(crate) stamp: Stamp,
     /// Interactive transactions are open that may have to find a conflict with this commit.
     pub(crate) record_conflicts: bool,
-    /// What there may be to reclaim.
-    pub(crate) pending: PendingReclaim,
 }
 
 /// A timestamp that has readers.
@@ -77,7 +75,12 @@ impl Sequencer {
     ///
     /// The caller holds the locks of everything that it changes, and calls [`Sequencer::applied`]
     /// when it has applied the stamp, or [`Sequencer::poison`] when it could not.
-    pub(crate) fn stamp(&self, vertices: VertexCounts, outcome: &Outcome) -> Result<Stamped, Reason> {
+    pub(crate) fn stamp(
+        &self,
+        vertices: VertexCounts,
+        outcome: &Outcome,
+        writer: Writer,
+    ) -> Result<Stamped, Reason> {
         let mut state = self.state.lock();
         if state.poisoned {
             return Err(Reason::Poisoned);
@@ -93,13 +96,15 @@ impl Sequencer {
         // reads a timestamp from `editable_from` on, and whoever registers one before this stamp
         // is applied registers at least `at` (invariants 2 and 3).
         let stamp = unsafe { Stamp::new(at, editable_from.min(at)) };
-        let record_conflicts = state.interactive.len() > 0;
-        let pending = PendingReclaim { releases: state.released, open_timestamps: state.registry.len() };
-        Ok(Stamped { stamp, record_conflicts, pending })
+        let own = usize::from(writer == Writer::Interactive);
+        let record_conflicts = state.interactive.handles() > own;
+        Ok(Stamped { stamp, record_conflicts })
     }
 
     /// Notes that a stamp is applied, and publishes all up to the first that is not. Amortised O(1).
-    pub(crate) fn applied(&self, stamp: Stamp) {
+    ///
+    /// Tells what there may be to reclaim, the versions that this stamp superseded included.
+    pub(crate) fn applied(&self, stamp: Stamp) -> PendingReclaim {
         let mut state = self.state.lock();
         let position = (stamp.at().0 - state.published.0 - 1) as usize;
         state.in_flight[position] = true;
@@ -110,6 +115,7 @@ impl Sequencer {
         if position == 0 && state.waiting > 0 {
             self.published.notify_all();
         }
+        PendingReclaim { releases: state.released, open_timestamps: state.registry.len() }
     }
 
     /// Stops all commits and all new snapshots: a stamp will never be applied.
@@ -203,6 +209,15 @@ impl State {
             self.interactive.release(at);
         }
     }
+}
+
+/// Who commits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writer {
+    /// Nobody who registered himself as [`Reader::Interactive`].
+    Blind,
+    /// An interactive transaction, itself among those that are open.
+    Interactive,
 }
 
 /// Who reads a registered timestamp.
