@@ -36,15 +36,7 @@ pub enum CliError {
     /// The store, or a kernel on it, refused.
     #[error(transparent)]
     Graph(#[from] hedgerow::Error),
-    /// A result file could not be written.
-    #[error("{}: cannot write the result: {source}; look at the folder, its permissions and the free space", path.display())]
-    Result {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// A generated graph could not be written.
+    /// A result or a generated graph could not be written.
     #[error("{0}")]
     Output(FormatError),
     /// Standard output could not be written.
@@ -68,8 +60,7 @@ impl CliError {
     /// What the process ends with: see `hedgerow --help`.
     pub fn exit_code(&self) -> u8 {
         match self {
-            CliError::Result { .. }
-            | CliError::Output(_)
+            CliError::Output(_)
             | CliError::Stdout(_)
             | CliError::Threads(_)
             | CliError::Signals(_)
@@ -87,9 +78,13 @@ impl CliError {
 
     /// What to do about it, where the message does not say.
     pub fn hint(&self) -> Option<&'static str> {
-        let CliError::Graph(error) = self else { return None };
-        match error.kind() {
-            ErrorKind::InvalidInput => Some("with --keys number, keys of any size are mapped to dense ids"),
+        match self {
+            CliError::Output(FormatError::Io { .. }) => {
+                Some("look at the folder, its permissions and the free space")
+            }
+            CliError::Graph(error) if error.kind() == ErrorKind::InvalidInput => {
+                Some("with --keys number, keys of any size are mapped to dense ids")
+            }
             _ => None,
         }
     }

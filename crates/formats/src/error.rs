@@ -18,7 +18,7 @@ pub enum FormatError {
         /// Why it failed.
         source: io::Error,
     },
-    /// A file was expected where a directory, or for writing anything but a plain file, is.
+    /// A file was expected where a directory is, or for writing a device, or a link that leads nowhere.
     #[error("{}: {found}, expected a file", path.display())]
     NotAFile {
         /// The path.

@@ -1,7 +1,8 @@
 //! Graph files: read, written, and made up.
 //!
-//! [`GraphReader`] reads text files of any size in batches, [`EdgeListWriter`] writes them, and
-//! [`Kronecker`] generates the graphs of the Graph 500 benchmark.
+//! [`GraphReader`] reads text files of any size in batches, [`EdgeListWriter`] writes them (and
+//! [`NewFile`] any file that is to be complete or not there), and [`Kronecker`] generates the graphs
+//! of the Graph 500 benchmark.
 //!
 //! # Formats
 //!
@@ -24,6 +25,8 @@
 //!   a unit that the file decides; a decimal fraction is rounded down. [`Columns`] says which
 //!   column is which.
 //! - A comma separated edge list may start with a line of column names ([`Header`]).
+//! - An edge list may be a Matrix Market coordinate file, which starts with `%%MatrixMarket`: its
+//!   line of sizes is passed over. A symmetric matrix holds each undirected edge once.
 //! - Lines are at most [`MAX_EDGE_LINE`] or [`MAX_ADJACENCY_LINE`] bytes long.
 //! - Files compressed by gzip or Zstandard are recognised by their first bytes, whatever their name.
 //!
@@ -58,6 +61,7 @@ mod fields;
 mod key;
 mod kronecker;
 mod lines;
+mod new_file;
 mod options;
 mod parse;
 mod reader;
@@ -68,6 +72,7 @@ pub use batch::{Batch, Edge};
 pub use error::{BadLine, ErrorKind, FormatError, Problem};
 pub use key::VertexKey;
 pub use kronecker::{Kronecker, KroneckerError};
+pub use new_file::NewFile;
 pub use options::{Columns, GraphFormat, Header, ReadOptions};
 pub use reader::{GraphReader, MAX_ADJACENCY_LINE, MAX_EDGE_LINE, Position, Progress, SkippedLines};
 pub use writer::EdgeListWriter;

@@ -1,15 +1,13 @@
 //! Writes edge lists.
 
-use crate::FormatError;
 use crate::error::excerpt;
 use crate::fields::is_separator;
 use crate::key::is_control;
+use crate::{FormatError, NewFile};
 use flate2::write::GzEncoder;
 use hedgerow_model::{AsKey, KeyRef};
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 use zstd::stream::write::Encoder as ZstdEncoder;
 
 /// Text is handed to the file or the compressor in pieces of about this size.
@@ -19,8 +17,7 @@ const PIECE: usize = 64 << 10;
 /// [`GraphReader`](crate::GraphReader) reads back.
 ///
 /// A name that ends in `.gz` or `.zst` is compressed. The file appears under its name only with
-/// [`finish`](Self::finish), in place of one that may be there; until then, and if the writer is
-/// dropped, the name is as it was.
+/// [`finish`](Self::finish): see [`NewFile`].
 pub struct EdgeListWriter {
     path: PathBuf,
     buffer: Vec<u8>,
@@ -28,25 +25,21 @@ pub struct EdgeListWriter {
 }
 
 enum Sink {
-    Plain(NamedTempFile),
-    Gzip(GzEncoder<NamedTempFile>),
-    Zstd(ZstdEncoder<'static, NamedTempFile>),
+    Plain(NewFile),
+    Gzip(GzEncoder<NewFile>),
+    Zstd(ZstdEncoder<'static, NewFile>),
 }
 
 impl EdgeListWriter {
     /// Starts a file that will be called `path`.
     ///
     /// # Errors
-    /// `path` is there and not a plain file, or its folder cannot be written to.
+    /// As [`NewFile::create`].
     pub fn create(path: impl AsRef<Path>) -> Result<Self, FormatError> {
         let path = path.as_ref();
-        // Through a symbolic link, the file that it points at is replaced, not the link.
-        let target = path.canonicalize().unwrap_or_else(|_| path.into());
-        check_target(&target)?;
-        let file = temporary_beside(&target).map_err(FormatError::io(path, "create"))?;
-        let sink = Sink::new(file, path.extension().and_then(|end| end.to_str()));
+        let sink = Sink::new(NewFile::create(path)?, path.extension().and_then(|end| end.to_str()));
         let sink = sink.map_err(FormatError::io(path, "create"))?;
-        Ok(EdgeListWriter { path: target, buffer: Vec::with_capacity(2 * PIECE), sink })
+        Ok(EdgeListWriter { path: path.into(), buffer: Vec::with_capacity(2 * PIECE), sink })
     }
 
     /// Appends an edge.
@@ -81,9 +74,7 @@ impl EdgeListWriter {
     pub fn finish(mut self) -> Result<(), FormatError> {
         self.hand_over()?;
         let file = self.sink.finish().map_err(FormatError::io(&self.path, "write"))?;
-        file.as_file().sync_all().map_err(FormatError::io(&self.path, "write"))?;
-        let named = file.persist(&self.path).map_err(|refused| refused.error);
-        named.map(drop).map_err(FormatError::io(&self.path, "name"))
+        file.finish()
     }
 
     fn hand_over(&mut self) -> Result<(), FormatError> {
@@ -151,7 +142,7 @@ impl EdgeListWriter {
 }
 
 impl Sink {
-    fn new(file: NamedTempFile, extension: Option<&str>) -> io::Result<Self> {
+    fn new(file: NewFile, extension: Option<&str>) -> io::Result<Self> {
         match extension {
             Some("gz") => Ok(Sink::Gzip(GzEncoder::new(file, flate2::Compression::default()))),
             Some("zst") => {
@@ -163,40 +154,13 @@ impl Sink {
         }
     }
 
-    fn finish(self) -> io::Result<NamedTempFile> {
+    fn finish(self) -> io::Result<NewFile> {
         match self {
             Sink::Plain(file) => Ok(file),
             Sink::Gzip(encoder) => encoder.finish(),
             Sink::Zstd(encoder) => encoder.finish(),
         }
     }
-}
-
-/// Refuses to replace what is there and not a plain file.
-fn check_target(target: &Path) -> Result<(), FormatError> {
-    let found = match target.metadata() {
-        Ok(metadata) if metadata.is_dir() => "this is a directory",
-        Ok(metadata) if !metadata.is_file() => "this is a device or a pipe",
-        _ => return Ok(()),
-    };
-    Err(FormatError::NotAFile { path: target.into(), found })
-}
-
-/// A file of another name in the same folder, so that it can be renamed.
-fn temporary_beside(target: &Path) -> io::Result<NamedTempFile<File>> {
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".hedgerow-").suffix(".part");
-    #[cfg(unix)]
-    {
-        // As for any new file: what the process's mask leaves of it.
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
 }
 
 #[cfg(test)]
@@ -246,32 +210,5 @@ mod tests {
         writer.write("x", "#a", None).unwrap();
         writer.finish().unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "x #a\n");
-    }
-
-    #[test]
-    fn a_folder_that_is_not_there_or_a_directory_is_an_error() {
-        let folder = tempfile::tempdir().unwrap();
-        let missing = EdgeListWriter::create(folder.path().join("no/graph.txt"));
-        assert!(matches!(missing, Err(FormatError::Io { action: "create", .. })));
-        assert!(matches!(EdgeListWriter::create(folder.path()), Err(FormatError::NotAFile { .. })));
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn a_link_stays_a_link() {
-        let folder = tempfile::tempdir().unwrap();
-        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
-        std::fs::write(&file, "old").unwrap();
-        std::os::unix::fs::symlink(&file, &link).unwrap();
-        EdgeListWriter::create(&link).unwrap().finish().unwrap();
-        assert!(link.is_symlink());
-        assert_eq!(std::fs::read_to_string(&file).unwrap(), "");
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_device_is_not_replaced() {
-        let writer = EdgeListWriter::create("/dev/null");
-        assert!(matches!(writer, Err(FormatError::NotAFile { .. })));
     }
 }

@@ -7,7 +7,7 @@ use crate::error::CliError;
 use crate::input::{Input, Loaded, describe_skipped};
 use crate::interrupt::Interrupt;
 use crate::threads::Threads;
-use crate::{progress, text};
+use crate::{progress, results, text};
 use hedgerow::{BuildOptions, Key, LabelId, Topology};
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -62,13 +62,16 @@ impl std::fmt::Display for JsonKey {
     }
 }
 
-/// Loads the graph that a kernel is to run on.
+/// Loads the graph that a kernel is to run on, if its result can be written.
 pub fn load(
     args: &CommonRunArgs,
     threads: &Threads,
     console: &Console,
     interrupt: &Interrupt,
 ) -> Result<Loaded, CliError> {
+    if let Some(path) = &args.output {
+        results::check(path)?;
+    }
     // The kernels read in-neighbours: without a reverse adjacency they would have to build one.
     let topology = if args.undirected { Topology::Undirected } else { Topology::DirectedWithReverse };
     Input { graph: &args.graph, format: &args.format }.load(topology, threads, console, interrupt)

@@ -127,11 +127,21 @@ fn a_dense_id_beyond_the_limit_is_refused() {
 }
 
 #[test]
+fn a_result_that_could_not_be_written_is_refused_before_the_graph_is_read() {
+    let folder = Folder::with("graph", "no graph\n");
+    folder.fails("run bfs --graph graph", 3, &["graph:1:1"]);
+    folder.fails("run bfs --graph graph --output no/new", 1, &["no/new"]);
+    folder.fails("run pagerank --graph graph --output no/new", 1, &["no/new"]);
+}
+
+#[test]
 fn a_result_that_cannot_be_written_is_an_error_and_leaves_what_was_there() {
     let folder = Folder::with("graph", "1 2\n");
-    folder.fails("run bfs --graph graph --output no/depths", 1, &["no/depths", "cannot write"]);
-    folder.fails("run bfs --graph graph --output .", 1, &["not a plain file"]);
-    folder.fails("generate kronecker --scale 3 --output no/graph", 1, &["no/graph"]);
+    let refusal = &["no/new: cannot create: No such file or directory", "; look at the folder"];
+    folder.fails("run bfs --graph graph --output no/new", 1, refusal);
+    folder.fails("run pagerank --graph graph --output no/new", 1, refusal);
+    folder.fails("generate kronecker --scale 3 --output no/new", 1, refusal);
+    folder.fails("run bfs --graph graph --output .", 1, &["this is a directory"]);
     folder.write("depths", "old");
     folder.fails("run bfs --graph graph --source 9 --output depths", 3, &[]);
     assert_eq!(folder.read("depths"), "old");
