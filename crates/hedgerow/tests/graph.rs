@@ -458,6 +458,26 @@ fn ids_of_deleted_vertices_are_reused_when_nobody_reads_them() {
 }
 
 #[test]
+fn vertices_that_come_and_go_beside_an_old_snapshot_use_few_ids() {
+    let graph = graph(GraphOptions::new().topology(Topology::Undirected));
+    graph.put_edge(1, 2).unwrap();
+    let held = graph.snapshot().unwrap();
+    for _ in 0..20_000 {
+        graph.delete_vertex(1).unwrap();
+        graph.put_edge(1, 2).unwrap();
+    }
+    let now = graph.snapshot().unwrap();
+    // The held vertex, the present one, and one more while both exist.
+    assert!(now.vertex_bound() <= 4, "{}", now.vertex_bound());
+    assert_ne!(now.vertex_id(1).unwrap(), held.vertex_id(1).unwrap());
+    for snapshot in [&held, &now] {
+        assert_eq!((snapshot.vertex_count(), snapshot.edge_count()), (2, 1));
+        assert_eq!(snapshot.neighbours(2).unwrap(), [1.into()]);
+        assert_eq!(snapshot.key(snapshot.vertex_id(1).unwrap().unwrap()), Some(1.into()));
+    }
+}
+
+#[test]
 fn kernels_run_on_an_empty_graph_and_can_be_cancelled() {
     let graph = directed();
     let empty = graph.snapshot().unwrap();

@@ -4,19 +4,21 @@ use crate::commit::locks::{LockGuard, LockTable};
 use crate::error::Reason;
 use crate::store::Store;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Counts, Engine, KeyRef, VertexId};
+use hedgerow_model::{Counts, Engine, KeyRef, Timestamp, VertexId};
 use smallvec::SmallVec;
 
 /// Ids given to keys that had none; given back if the commit fails.
 pub(crate) struct AssignedIds<'s, E: Engine> {
     store: &'s Store<E>,
     ids: SmallVec<[VertexId; 2]>,
+    /// A stamp that this commit's will be above.
+    newest: Option<Timestamp>,
 }
 
 impl<'s, E: Engine> AssignedIds<'s, E> {
     /// No ids so far.
     pub(crate) fn new(store: &'s Store<E>) -> Self {
-        AssignedIds { store, ids: SmallVec::new() }
+        AssignedIds { store, ids: SmallVec::new(), newest: None }
     }
 
     /// The store whose keys these are.
@@ -29,7 +31,9 @@ impl<'s, E: Engine> AssignedIds<'s, E> {
         if let Some(id) = self.store.dictionary.current(key)? {
             return Ok(id);
         }
-        let id = self.store.dictionary.assign(key, || self.store.sequencer.oldest_readable())?;
+        let sequencer = &self.store.sequencer;
+        let newest = *self.newest.get_or_insert_with(|| sequencer.newest().0);
+        let id = self.store.dictionary.assign(key, newest, sequencer)?;
         self.ids.push(id);
         Ok(id)
     }

@@ -157,10 +157,11 @@ impl<E: Engine> Store<E> {
         let stamp = stamped.stamp;
         let applied = catch_unwind(AssertUnwindSafe(|| {
             self.engine.apply(stamp, changes);
-            resolved.deleted.iter().for_each(|id| self.dictionary.delete(*id, stamp.at()));
+            // While the deleted ids still belong to their keys.
             if stamped.record_conflicts {
                 self.record_conflicts(resolved, stamp);
             }
+            resolved.deleted.iter().for_each(|id| self.dictionary.delete(*id, stamp.at()));
         }));
         if let Err(panic) = applied {
             self.sequencer.poison();

@@ -115,7 +115,7 @@ impl Sequencer {
         if position == 0 && state.waiting > 0 {
             self.published.notify_all();
         }
-        PendingReclaim { releases: state.released, open_timestamps: state.registry.len() }
+        state.pending_reclaim()
     }
 
     /// Stops all commits and all new snapshots: a stamp will never be applied.
@@ -176,10 +176,9 @@ impl Sequencer {
         (unsafe { LiveTimestamps::as_of(timestamps, state.last) }, state.released)
     }
 
-    /// The oldest timestamp that somebody can still read or will be able to read. O(1).
-    pub(crate) fn oldest_readable(&self) -> Timestamp {
-        let state = self.state.lock();
-        state.registry.oldest().unwrap_or(state.last)
+    /// What there may be to reclaim. O(1).
+    pub(crate) fn pending_reclaim(&self) -> PendingReclaim {
+        self.state.lock().pending_reclaim()
     }
 
     /// No interactive transaction that is open, or will be opened, began before this. O(1).
@@ -201,6 +200,10 @@ impl Sequencer {
 }
 
 impl State {
+    fn pending_reclaim(&self) -> PendingReclaim {
+        PendingReclaim { releases: self.released, open_timestamps: self.registry.len() }
+    }
+
     fn release(&mut self, at: Timestamp, reader: Reader) {
         if self.registry.release(at) {
             self.released += 1;

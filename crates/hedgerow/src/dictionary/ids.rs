@@ -1,11 +1,14 @@
 //! Which vertex ids are free.
 
+use crate::commit::sequencer::Sequencer;
+use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{CapacityError, Timestamp, VertexId};
 use hedgerow_sync::Mutex;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::Range;
 
-/// Assigns vertex ids: in order, or again when nobody can read a deleted one any more.
+/// Assigns vertex ids: in order, or again when nobody can read the vertex that was deleted.
 #[derive(Default)]
 pub(crate) struct IdAllocator {
     state: Mutex<State>,
@@ -13,67 +16,131 @@ pub(crate) struct IdAllocator {
 
 #[derive(Default)]
 struct State {
+    /// Ids from here on were never assigned.
     next: u32,
-    /// Ids that a commit took and did not use; the smallest comes first.
-    unused: BinaryHeap<Reverse<VertexId>>,
-    /// Deleted ids and their deletion, roughly ascending by deletion.
-    deleted: VecDeque<(VertexId, Timestamp)>,
+    /// Ids to assign again; the smallest comes first.
+    free: BinaryHeap<Reverse<VertexId>>,
+    /// Ids of deleted vertices that were not looked at since.
+    deleted: Vec<Deleted>,
+    /// Ids of deleted vertices that somebody can read, under the newest timestamp that does.
+    kept: BTreeMap<Timestamp, Vec<Deleted>>,
+    /// How often a timestamp had lost its last reader when `kept` was last looked at.
+    seen_releases: u64,
 }
 
-/// An assigned id.
-pub(crate) struct Assigned {
-    pub(crate) id: VertexId,
-    /// It belonged to a key before, which must forget it.
-    pub(crate) reused: bool,
+/// The id of a deleted vertex, and the timestamps at which the vertex may be read.
+#[derive(Clone, Debug)]
+struct Deleted {
+    id: VertexId,
+    lifetime: Range<Timestamp>,
 }
 
 impl IdAllocator {
-    /// An id that no vertex has which somebody can read. O(log unused).
-    ///
-    /// `oldest_readable` is asked only if there is a deleted id to reuse.
-    pub(crate) fn assign(
-        &self,
-        oldest_readable: impl FnOnce() -> Timestamp,
-    ) -> Result<Assigned, CapacityError> {
+    /// An id that was given back. O(log free).
+    pub(crate) fn reassign(&self) -> Option<VertexId> {
+        self.state.lock().free.pop().map(|Reverse(id)| id)
+    }
+
+    /// The smallest id that is free. O(log free).
+    pub(crate) fn assign(&self) -> Result<VertexId, CapacityError> {
         let mut state = self.state.lock();
-        if let Some(Reverse(id)) = state.unused.pop() {
-            return Ok(Assigned { id, reused: false });
-        }
-        if let Some((id, deletion)) = state.deleted.front().copied()
-            && deletion <= oldest_readable()
-        {
-            state.deleted.pop_front();
-            return Ok(Assigned { id, reused: true });
+        if let Some(Reverse(id)) = state.free.pop() {
+            return Ok(id);
         }
         let id = VertexId::try_from(u64::from(state.next)).map_err(|_| CapacityError::VertexIds)?;
         state.next += 1;
-        Ok(Assigned { id, reused: false })
+        Ok(id)
     }
 
-    /// Takes back an id that was assigned and not used.
-    pub(crate) fn return_unused(&self, id: VertexId) {
-        self.state.lock().unused.push(Reverse(id));
+    /// Gives back an id that no vertex has which somebody can read.
+    pub(crate) fn free(&self, id: VertexId) {
+        self.state.lock().free.push(Reverse(id));
     }
 
-    /// Takes back an id whose vertex was deleted at `deletion`.
-    pub(crate) fn return_deleted(&self, id: VertexId, deletion: Timestamp) {
-        self.state.lock().deleted.push_back((id, deletion));
+    /// Notes that the vertex of `id`, which was visible within `lifetime`, is deleted.
+    pub(crate) fn delete(&self, id: VertexId, lifetime: Range<Timestamp>) {
+        self.state.lock().deleted.push(Deleted { id, lifetime });
+    }
+
+    /// The deleted ids whose vertices nobody can read any more. They are not free yet: see [`Self::free`].
+    ///
+    /// Looks at what was deleted and released since the last time; amortised O(log open timestamps) each.
+    pub(crate) fn unreadable(&self, sequencer: &Sequencer) -> Vec<VertexId> {
+        let mut state = self.state.lock();
+        if state.deleted.is_empty() && state.kept.is_empty() {
+            return Vec::new();
+        }
+        let pending = sequencer.pending_reclaim();
+        let worthwhile = pending.open_timestamps / 16;
+        let released = pending.releases - state.seen_releases;
+        if state.deleted.len() <= worthwhile && (state.kept.is_empty() || released <= worthwhile as u64) {
+            return Vec::new();
+        }
+        let (live, releases) = sequencer.live();
+        state.seen_releases = releases;
+        state.sort_out(&live)
+    }
+}
+
+impl State {
+    fn sort_out(&mut self, live: &LiveTimestamps) -> Vec<VertexId> {
+        let mut candidates = std::mem::take(&mut self.deleted);
+        let expired: Vec<Timestamp> =
+            self.kept.keys().copied().filter(|holder| !live.contains(*holder)).collect();
+        candidates.extend(expired.iter().filter_map(|holder| self.kept.remove(holder)).flatten());
+        let mut unreadable = Vec::new();
+        for deleted in candidates {
+            match live.holder(deleted.lifetime.clone()) {
+                Some(holder) => self.kept.entry(holder).or_default().push(deleted),
+                None if live.decides(deleted.lifetime.end) => unreadable.push(deleted.id),
+                None => self.deleted.push(deleted),
+            }
+        }
+        unreadable
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commit::sequencer::{Reader, Writer};
+    use hedgerow_model::Outcome;
+    use hedgerow_sync::Arc;
+
+    fn commit(sequencer: &Sequencer) -> Timestamp {
+        let stamp = sequencer.stamp(Default::default(), &Outcome::default(), Writer::Blind).unwrap().stamp;
+        sequencer.applied(stamp);
+        stamp.at()
+    }
+
+    fn unreadable(ids: &IdAllocator, sequencer: &Sequencer) -> Vec<u32> {
+        ids.unreadable(sequencer).into_iter().map(VertexId::get).collect()
+    }
 
     #[test]
-    fn a_deleted_id_waits_for_its_readers() {
+    fn ids_are_assigned_in_order_and_the_smallest_free_one_first() {
         let ids = IdAllocator::default();
-        let assign = |oldest| ids.assign(|| Timestamp(oldest)).map(|assigned| assigned.id.get()).unwrap();
-        assert_eq!((assign(0), assign(0)), (0, 1));
-        ids.return_deleted(VertexId::new(0), Timestamp(5));
-        assert_eq!(assign(4), 2);
-        assert_eq!(assign(5), 0);
-        ids.return_unused(VertexId::new(1));
-        assert_eq!((assign(0), assign(0)), (1, 3));
+        let assign = || ids.assign().unwrap().get();
+        assert_eq!((assign(), assign(), assign(), ids.reassign()), (0, 1, 2, None));
+        ids.free(VertexId::new(2));
+        ids.free(VertexId::new(0));
+        assert_eq!((ids.reassign(), assign(), assign()), (Some(VertexId::new(0)), 2, 3));
+    }
+
+    #[test]
+    fn a_deleted_id_waits_for_the_readers_of_its_vertex_and_for_nobody_else() {
+        let (ids, sequencer) = (IdAllocator::default(), Arc::<Sequencer>::default());
+        let created = commit(&sequencer);
+        let sees_first = sequencer.open(Reader::Snapshot).unwrap();
+        let deleted = commit(&sequencer);
+        ids.delete(VertexId::new(0), created..deleted);
+        let (born, died) = (commit(&sequencer), commit(&sequencer));
+        ids.delete(VertexId::new(1), born..died);
+        assert_eq!(unreadable(&ids, &sequencer), [1], "though an older snapshot is open");
+        let later = sequencer.open(Reader::Snapshot).unwrap();
+        drop(sees_first);
+        assert_eq!(unreadable(&ids, &sequencer), [0]);
+        drop(later);
+        assert!(unreadable(&ids, &sequencer).is_empty());
     }
 }

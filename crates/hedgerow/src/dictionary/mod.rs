@@ -4,18 +4,20 @@
 //! timestamp is not kept here: the engine knows which vertices exist then. So the dictionary maps
 //! a key to all ids that somebody can still read, and a snapshot takes the one that exists at its
 //! timestamp; at most one does. An id goes to another key only when no snapshot can read its
-//! former vertex, and its former key forgets it in that moment.
+//! former vertex, and its former key has forgotten it by then.
 
 mod ids;
 mod map;
 mod slots;
 
 use crate::commit::locks::{LockGuard, LockTable, Stripes};
+use crate::commit::sequencer::Sequencer;
 use crate::error::Reason;
 use hedgerow_model::{Key, KeyKind, KeyRef, LockUnit, Timestamp, VertexId};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
-use ids::{Assigned, IdAllocator};
+use ids::IdAllocator;
 use map::{DictionaryKey, KeyMap, PinnedKeys};
+use slots::{NumberSlot, Slot, Slots};
 
 /// Locks over keys. Taken before any lock of a unit, in ascending order.
 const KEY_STRIPES: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1024 };
@@ -24,6 +26,8 @@ const KEY_STRIPES: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1024 };
 pub(crate) struct Dictionary {
     keys: Keys,
     ids: IdAllocator,
+    /// For each id: the vertex that has it was not visible before this timestamp.
+    born: Slots<NumberSlot>,
     locks: LockTable,
     generation: AtomicU64,
 }
@@ -71,7 +75,8 @@ impl Dictionary {
             KeyKind::Dense => Keys::Dense,
         };
         let locks = LockTable::new(KEY_STRIPES);
-        Dictionary { keys, ids: IdAllocator::default(), locks, generation: AtomicU64::new(0) }
+        let (ids, born) = (IdAllocator::default(), Slots::new());
+        Dictionary { keys, ids, born, locks, generation: AtomicU64::new(0) }
     }
 
     /// What the keys are.
@@ -168,32 +173,45 @@ impl Dictionary {
 
     /// Gives the key an id. The caller holds the key's lock and found that it has none.
     ///
-    /// The vertex becomes visible when the engine applies it; until then [`Self::release`] undoes this.
+    /// The vertex becomes visible when the engine applies it, after `newest`, the newest stamp so
+    /// far; until then [`Self::release`] undoes this.
     pub(crate) fn assign(
         &self,
         key: KeyRef<'_>,
-        oldest_readable: impl FnOnce() -> Timestamp,
+        newest: Timestamp,
+        sequencer: &Sequencer,
     ) -> Result<VertexId, Reason> {
-        let Assigned { id, reused } = self.ids.assign(oldest_readable)?;
-        if reused {
-            self.forget(id);
-        }
+        self.check(key)?;
+        let id = match self.ids.reassign() {
+            Some(id) => id,
+            None => {
+                self.free_unreadable(sequencer);
+                self.ids.assign()?
+            }
+        };
+        self.born.get_or_allocate(id.get()).store(&newest.next().0);
         match (&self.keys, key) {
             (Keys::Numbers(map), KeyRef::Number(number)) => map.insert(number, id),
             (Keys::Text(map), KeyRef::Text(text)) => map.insert(text.into(), id),
-            (_, key) => {
-                self.ids.return_unused(id);
-                return Err(self.wrong_kind(key));
-            }
+            // Keys of dense graphs are their ids; other kinds do not pass the check.
+            _ => {}
         }
         Ok(id)
+    }
+
+    /// Lets the former keys of deleted vertices that nobody can read forget their ids, which are then free.
+    fn free_unreadable(&self, sequencer: &Sequencer) {
+        for id in self.ids.unreadable(sequencer) {
+            self.forget(id);
+            self.ids.free(id);
+        }
     }
 
     /// Takes back what [`Self::assign`] gave, because the commit failed. The caller still holds the key's lock.
     pub(crate) fn release(&self, id: VertexId) {
         self.forget(id);
         self.generation.fetch_add(1, Ordering::AcqRel);
-        self.ids.return_unused(id);
+        self.ids.free(id);
     }
 
     /// Notes that the vertex was deleted at `deletion`. The caller holds the key's lock.
@@ -204,16 +222,18 @@ impl Dictionary {
             Keys::Text(map) => map.key(id).into_iter().for_each(|key| map.mark_deleted(key, id)),
         }
         self.generation.fetch_add(1, Ordering::AcqRel);
-        self.ids.return_deleted(id, deletion);
+        let born = self.born.get(id.get()).map_or(Timestamp::ZERO, |born| Timestamp(born.load()));
+        self.ids.delete(id, born..deletion);
     }
 
     /// Bytes held, estimated.
     pub(crate) fn bytes(&self) -> usize {
-        match &self.keys {
+        let keys = match &self.keys {
             Keys::Dense => 0,
             Keys::Numbers(map) => map.bytes(),
             Keys::Text(map) => map.bytes(),
-        }
+        };
+        keys + self.born.bytes()
     }
 
     fn forget(&self, id: VertexId) {
