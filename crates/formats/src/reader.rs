@@ -19,6 +19,9 @@ pub const MAX_ADJACENCY_LINE: usize = 256 << 20;
 /// A longer line of the adjacency format is checked as a whole first and then cut into batches.
 const UNCUT_LINE: usize = 64 << 10;
 
+/// How a Matrix Market file starts.
+const MATRIX_MARKET: &[u8] = b"%%MatrixMarket";
+
 /// So many bad lines are kept as examples.
 const EXAMPLES: usize = 5;
 
@@ -45,6 +48,8 @@ struct Part {
     layout: Layout,
     /// No line that could be a header has come yet.
     before_header: bool,
+    /// The first line has said that this is a Matrix Market file: a line of sizes comes before the edges.
+    has_sizes: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -240,7 +245,7 @@ impl<K: VertexKey> GraphReader<K> {
 impl Part {
     fn new(source: Source, layout: Layout) -> Self {
         let limit = if layout == Layout::Adjacency { MAX_ADJACENCY_LINE } else { MAX_EDGE_LINE };
-        Part { lines: LineReader::new(source, limit), layout, before_header: true }
+        Part { lines: LineReader::new(source, limit), layout, before_header: true, has_sizes: false }
     }
 
     /// Puts the current line into the batch; gives back what is left of a long one.
@@ -252,11 +257,13 @@ impl Part {
     ) -> Result<Option<Pending<K>>, Fault> {
         let line = self.lines.line();
         if is_blank_or_comment(line) {
+            self.has_sizes |= self.lines.number() == 1 && line.starts_with(MATRIX_MARKET);
             return Ok(None);
         }
         match self.layout {
             Layout::Edges => {
-                if std::mem::take(&mut self.before_header) && is_header::<K>(line, options.header) {
+                let first = std::mem::take(&mut self.before_header);
+                if first && (self.has_sizes || is_header::<K>(line, options.header)) {
                     return Ok(None);
                 }
                 batch.edges.push(parse::edge(line, options.columns)?);
@@ -298,7 +305,8 @@ impl Part {
 
 /// Whether the first line of an edge list names its columns.
 fn is_header<K: VertexKey>(line: &[u8], header: Header) -> bool {
-    let is_name = |bytes: &[u8]| match bytes.first() {
+    // A quoted number is a bad key, not a name that may be passed over.
+    let is_name = |bytes: &[u8]| match bytes.strip_prefix(b"\"").unwrap_or(bytes).first() {
         Some(first) => !first.is_ascii_digit() && !matches!(first, b'-' | b'+' | b'.') && *first >= b' ',
         None => false,
     };
