@@ -210,6 +210,7 @@ fn an_aborted_commit_leaves_no_trace() {
         let mut aborted = graph.begin().unwrap();
         aborted.put_edge(1u64, 5u64).unwrap();
         aborted.delete_edge(1u64, 2u64).unwrap();
+        graph.delete_edge(1u64, 2u64).unwrap();
         graph.put_edge(1u64, 2u64).unwrap();
         let putters = [(2, 5), (1, 6)].map(|(source, destination): (u64, u64)| {
             let graph = graph.clone();
