@@ -1,5 +1,6 @@
 //! Commands and their options.
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -83,7 +84,16 @@ impl Command {
 
 /// `hedgerow demo`
 #[derive(Debug, Args)]
-#[command(after_help = DEMO_EXAMPLES)]
+#[command(
+    after_help = DEMO_EXAMPLES,
+    // How a file is read means nothing for a generated graph.
+    mut_args(|arg| match arg.get_id().as_str() {
+        "format" | "vertices" | "keys" | "columns" | "skip_bad_lines" => {
+            arg.requires("graph").conflicts_with_all(["scale", "edge_factor", "seed"])
+        }
+        _ => arg,
+    })
+)]
 pub struct DemoArgs {
     /// The generated graph has 2^SCALE vertices (1 to 31)
     #[arg(long, default_value_t = 17, conflicts_with = "graph", value_parser = clap::value_parser!(u32).range(1..=31))]
@@ -95,18 +105,18 @@ pub struct DemoArgs {
     #[arg(long, default_value_t = 1, conflicts_with = "graph")]
     pub seed: u64,
     /// Threads that write; with two or more, the last one commits every edge by itself
-    #[arg(long, default_value = "2")]
+    #[arg(long, default_value = "2", value_name = "N", value_parser = threads)]
     pub writers: NonZeroUsize,
     /// Threads that open snapshots and run PageRank and BFS on them
-    #[arg(long, default_value = "2")]
+    #[arg(long, default_value = "2", value_name = "N", value_parser = threads)]
     pub readers: NonZeroUsize,
     /// Edges per commit
-    #[arg(long, default_value = "10000", value_name = "N")]
+    #[arg(long, default_value = "10000", value_name = "N", value_parser = at_least_one)]
     pub batch: NonZeroUsize,
     /// Treat every edge as undirected
     #[arg(long)]
     pub undirected: bool,
-    /// Stream the edges of this file instead of a generated graph
+    /// Stream the edges of this file instead of a generated graph; - is standard input
     #[arg(long, value_name = "FILE")]
     pub graph: Option<PathBuf>,
     #[command(flatten)]
@@ -146,7 +156,7 @@ pub struct KroneckerArgs {
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// The edge list to write; compressed if its name ends in .gz or .zst
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file_to_write())]
     pub output: PathBuf,
     /// Print what was written as JSON
     #[arg(long)]
@@ -176,7 +186,7 @@ pub enum KernelCommand {
 #[command(after_help = BFS_EXAMPLES)]
 pub struct BfsArgs {
     /// The vertex to start from; by default the one with the most out-neighbours
-    #[arg(long, value_name = "KEY")]
+    #[arg(long, value_name = "KEY", allow_negative_numbers = true)]
     pub source: Option<String>,
     #[command(flatten)]
     pub common: CommonRunArgs,
@@ -187,13 +197,13 @@ pub struct BfsArgs {
 #[command(after_help = PAGERANK_EXAMPLES)]
 pub struct PageRankArgs {
     /// Iterations; with --tolerance at most so many
-    #[arg(long, default_value_t = 10, value_name = "N")]
+    #[arg(long, default_value_t = 10, value_name = "N", allow_negative_numbers = true)]
     pub iterations: u32,
     /// Stop when the ranks change by less than this in an iteration, summed over all vertices
-    #[arg(long, value_name = "T", value_parser = tolerance)]
+    #[arg(long, value_name = "T", value_parser = tolerance, allow_negative_numbers = true)]
     pub tolerance: Option<f64>,
     /// The probability of following an edge, from 0 to 1
-    #[arg(long, default_value_t = 0.85, value_name = "D", value_parser = damping)]
+    #[arg(long, default_value_t = 0.85, value_name = "D", value_parser = damping, allow_negative_numbers = true)]
     pub damping: f64,
     #[command(flatten)]
     pub common: CommonRunArgs,
@@ -202,7 +212,7 @@ pub struct PageRankArgs {
 /// Options of every kernel.
 #[derive(Debug, Args)]
 pub struct CommonRunArgs {
-    /// The graph file, plain or compressed by gzip or Zstandard
+    /// The graph file, plain or compressed by gzip or Zstandard; - is standard input
     #[arg(long, value_name = "FILE")]
     pub graph: PathBuf,
     /// Treat every edge as undirected
@@ -212,10 +222,10 @@ pub struct CommonRunArgs {
     #[arg(long, value_enum, default_value_t = EngineName::Rapid)]
     pub engine: EngineName,
     /// Threads for loading and for the kernel; by default one per core
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<NonZeroUsize>,
     /// Write one line `key value` per vertex to this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file_to_write())]
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub format: FormatArgs,
@@ -228,7 +238,7 @@ pub struct CommonRunArgs {
 #[derive(Debug, Args)]
 #[command(after_help = STATS_EXAMPLES)]
 pub struct StatsArgs {
-    /// The graph file, plain or compressed by gzip or Zstandard
+    /// The graph file, plain or compressed by gzip or Zstandard; - is standard input
     #[arg(value_name = "FILE")]
     pub graph: PathBuf,
     /// Treat every edge as undirected
@@ -301,6 +311,28 @@ pub enum ColumnsName {
     Timestamp,
     /// Not looked at
     Topology,
+}
+
+/// So many threads may be asked for: far more than help, few enough to be started.
+const MOST_THREADS: usize = 1024;
+
+fn threads(text: &str) -> Result<NonZeroUsize, String> {
+    match text.parse::<NonZeroUsize>() {
+        Ok(threads) if threads.get() <= MOST_THREADS => Ok(threads),
+        _ => Err(format!("expected a number from 1 to {MOST_THREADS}")),
+    }
+}
+
+fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "expected a whole number from 1".into())
+}
+
+/// Standard output is for what is said about the result.
+fn file_to_write() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match path.to_str() {
+        Some("-" | "/dev/stdout") => Err("expected a file, standard output is taken by the summary"),
+        _ => Ok(path),
+    })
 }
 
 fn tolerance(text: &str) -> Result<f64, String> {

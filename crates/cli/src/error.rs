@@ -12,7 +12,7 @@ pub enum CliError {
     #[error(transparent)]
     Input(#[from] FormatError),
     /// A key is not of the kind that `--keys` names.
-    #[error("--source {key}: the keys of this graph are {expected}")]
+    #[error("--source {key:?}: the keys of this graph are {expected}")]
     WrongKey {
         /// The key as given.
         key: String,
@@ -45,6 +45,9 @@ pub enum CliError {
     /// Threads could not be started.
     #[error("the worker threads could not be started: {0}; ask for fewer with --threads")]
     Threads(#[from] rayon::ThreadPoolBuildError),
+    /// The demo could not start its threads.
+    #[error("a thread could not be started: {0}; ask for fewer with --writers and --readers")]
+    DemoThreads(io::Error),
     /// Ctrl-C cannot be listened to.
     #[error("cannot listen to Ctrl-C: {0}")]
     Signals(#[from] ctrlc::Error),
@@ -63,6 +66,7 @@ impl CliError {
             CliError::Output(_)
             | CliError::Stdout(_)
             | CliError::Threads(_)
+            | CliError::DemoThreads(_)
             | CliError::Signals(_)
             | CliError::Wrong(_) => 1,
             CliError::WrongKey { .. } | CliError::Kronecker(_) => 2,

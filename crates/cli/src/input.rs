@@ -9,11 +9,15 @@ use crate::text;
 use crate::threads::Threads;
 use hedgerow::{AsKey, Graph, GraphOptions, KeyKind, Snapshot, Topology};
 use hedgerow_formats::{Batch, Columns, GraphFormat, GraphReader, ReadOptions, SkippedLines, VertexKey};
+use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Edges and vertices per commit.
 const BATCH: usize = 1 << 20;
+
+/// The graph is read from standard input, not from a file of this name.
+const STANDARD_INPUT: &str = "-";
 
 /// A graph file and how it is read.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +89,11 @@ impl Input<'_> {
             let reader = GraphReader::open_vertices(vertices, self.options())?;
             skipped = read(reader, console, interrupt, &mut visit)?;
         }
-        let reader = GraphReader::open_with(self.graph, self.options())?;
+        let reader = if self.graph == Path::new(STANDARD_INPUT) {
+            GraphReader::from_reader("standard input", io::stdin(), self.options())?
+        } else {
+            GraphReader::open_with(self.graph, self.options())?
+        };
         let more = read(reader, console, interrupt, &mut visit)?;
         skipped.count += more.count;
         skipped.examples.extend(more.examples);

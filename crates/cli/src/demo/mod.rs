@@ -20,6 +20,7 @@ use hedgerow_formats::VertexKey;
 use live::Live;
 use readers::Reading;
 use shared::Shared;
+use std::io;
 use std::panic;
 use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
@@ -94,10 +95,22 @@ fn write_and_read<K: VertexKey + AsKey>(
     let source = stream.first_source();
     let started = Instant::now();
     thread::scope(|scope| {
-        let write = |style| scope.spawn(move || writers::write(graph, stream, style, shared, interrupt));
-        let read = |_| scope.spawn(move || readers::read(graph, source, shared, interrupt));
-        let writers: Vec<_> = Style::of_writers(args.writers, args.batch).into_iter().map(write).collect();
-        let readers: Vec<_> = (0..args.readers.get()).map(read).collect();
+        let thread = thread::Builder::new;
+        let write = |style| {
+            thread().spawn_scoped(scope, move || writers::write(graph, stream, style, shared, interrupt))
+        };
+        let read = |_| thread().spawn_scoped(scope, move || readers::read(graph, source, shared, interrupt));
+        let styles = Style::of_writers(args.writers, args.batch);
+        let writers: io::Result<Vec<_>> = styles.into_iter().map(write).collect();
+        let readers: io::Result<Vec<_>> = (0..args.readers.get()).map(read).collect();
+        let (writers, readers) = match (writers, readers) {
+            (Ok(writers), Ok(readers)) => (writers, readers),
+            (Err(error), _) | (_, Err(error)) => {
+                // Those that were started must end.
+                interrupt.token().cancel();
+                return Err(CliError::DemoThreads(error));
+            }
+        };
         let live = Live::new(console, graph, stream.len(), shared);
         live.show(|| writers.iter().all(ScopedJoinHandle::is_finished));
         // Before anything is joined: whatever became of the writers, the readers must end.

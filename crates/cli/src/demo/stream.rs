@@ -74,6 +74,8 @@ impl<K> Stream<K> {
 
     /// The next `count` edges, or what is left; nothing at the end.
     pub fn take(&self, count: usize) -> &[(K, K)] {
+        // Whatever is asked for, the counter must not overflow.
+        let count = count.min(self.edges.len());
         let start = self.next.fetch_add(count, Ordering::Relaxed).min(self.edges.len());
         &self.edges[start..self.edges.len().min(start + count)]
     }
@@ -104,5 +106,14 @@ mod tests {
         assert_eq!(stream.take(4), [(8, 9), (9, 10)]);
         assert!(stream.take(4).is_empty());
         assert!(stream.take(4).is_empty());
+    }
+
+    #[test]
+    fn more_than_there_is_can_be_asked_for() {
+        let stream = Stream::new("test".into(), SkippedLines::default(), vec![(1u64, 2u64)], Vec::new());
+        assert_eq!(stream.take(usize::MAX), [(1, 2)]);
+        for count in [usize::MAX, 1, usize::MAX, 64] {
+            assert!(stream.take(count).is_empty());
+        }
     }
 }

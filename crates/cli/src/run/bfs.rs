@@ -11,6 +11,7 @@ use crate::threads::Threads;
 use crate::{progress, results, text};
 use hedgerow::kernels::{Bfs, BfsResult};
 use hedgerow::{ErrorKind, Key, VertexId};
+use hedgerow_formats::VertexKey;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -60,12 +61,12 @@ pub fn execute(args: &BfsArgs, console: &Console, interrupt: &Interrupt) -> Resu
     console.print(&summary, |summary| describe(summary, &loaded))
 }
 
-/// A key as it stands on the command line.
+/// A key as it stands on the command line: the same digits as in a file.
 fn parse_key(text: &str, keys: KeysName) -> Result<Key, CliError> {
     match keys {
         KeysName::Text => Ok(Key::Text(text.into())),
         KeysName::Number | KeysName::Dense => {
-            let number = text.parse().map(Key::Number);
+            let number = u64::parse(text.as_bytes()).map(Key::Number);
             number.map_err(|_| CliError::WrongKey { key: text.into(), expected: "numbers below 2^64" })
         }
     }

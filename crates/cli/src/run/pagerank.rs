@@ -108,7 +108,10 @@ fn highest(snapshot: &Snapshot, ranks: &[f64]) -> Vec<Ranked> {
 
 fn describe(summary: &Summary, loaded: &Loaded) -> String {
     let mut rows = summary.facts.rows(loaded);
-    let iterations = format!("{}, the last changed the ranks by {:.3e}", summary.iterations, summary.change);
+    let iterations = match summary.iterations {
+        0 => "0".to_string(),
+        some => format!("{some}, the last changed the ranks by {:.3e}", summary.change),
+    };
     rows.push(("iterations", iterations));
     rows.extend(summary.facts.output_row());
     let ranks =

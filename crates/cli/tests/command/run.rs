@@ -1,6 +1,6 @@
 //! `hedgerow run`: options, summaries, result files.
 
-use crate::common::{Folder, key_values};
+use crate::common::{Folder, PROGRAM, key_values};
 
 const UNREACHED: &str = "9223372036854775807";
 
@@ -187,4 +187,18 @@ fn compressed_files_and_column_orders_are_read() {
     folder.write("odd", "1 2 x y\n");
     folder.fails("stats odd", 3, &["odd:1:5", "weight"]);
     folder.hedgerow("stats odd --columns topology").success();
+}
+
+#[test]
+fn a_graph_can_come_from_standard_input() {
+    let folder = Folder::new();
+    let read = |command: &str, input: &'static str| {
+        let mut hedgerow = assert_cmd::Command::new(PROGRAM);
+        hedgerow.current_dir(folder.root()).args(command.split_whitespace()).write_stdin(input).assert()
+    };
+    read("run bfs --graph - --source 1 --output depths", "1 2\n2 3\n").success();
+    assert_eq!(folder.read("depths"), "1 0\n2 1\n3 2\n");
+    let refused = read("stats -", "1 2\n3\n").code(3).get_output().clone();
+    let error = String::from_utf8(refused.stderr).unwrap();
+    assert!(error.starts_with("error: standard input:2:2: "), "{error}");
 }

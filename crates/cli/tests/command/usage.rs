@@ -12,6 +12,31 @@ fn the_help_lists_commands_and_exit_codes() {
 }
 
 #[test]
+fn a_value_that_makes_no_sense_is_named_with_what_was_expected() {
+    let folder = Folder::with("graph", "1 2\n");
+    for (arguments, expected) in [
+        ("run bfs --graph graph --threads 0", "expected a number from 1 to 1024"),
+        ("run bfs --graph graph --threads 100000000", "expected a number from 1 to 1024"),
+        ("run bfs --graph graph --source -1", "--source \"-1\": the keys of this graph are numbers"),
+        ("run bfs --graph graph --source +1", "--source \"+1\": the keys of this graph are numbers"),
+        ("run bfs --graph graph --output -", "standard output is taken"),
+        ("run pagerank --graph graph --iterations -1", "-1 is not in 0..="),
+        ("run pagerank --graph graph --damping -0.5", "expected a number from 0 to 1"),
+        ("run pagerank --graph graph --tolerance -1", "expected a number that is not negative"),
+        ("generate kronecker --scale 3 --output /dev/stdout", "standard output is taken"),
+        ("demo --writers 100000000", "expected a number from 1 to 1024"),
+        ("demo --readers 0", "expected a number from 1 to 1024"),
+        ("demo --batch 0", "expected a whole number from 1"),
+        ("demo --keys text", "--graph"),
+        ("demo --scale 3 --skip-bad-lines", "cannot be used with"),
+        ("demo --vertices nowhere", "--graph"),
+    ] {
+        folder.fails(arguments, 2, &[expected]);
+    }
+    assert_eq!(folder.names(), ["graph"]);
+}
+
+#[test]
 fn a_command_line_that_makes_no_sense_ends_with_code_2() {
     let folder = Folder::with("graph", "1 2\n");
     for arguments in [
