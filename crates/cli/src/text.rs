@@ -14,6 +14,11 @@ pub fn edges_per_second(count: u64, elapsed: Duration) -> String {
     }
 }
 
+/// How many of something: `1 thread`, `1,000 threads`.
+pub fn counted(count: u64, one: &str, several: &str) -> String {
+    format!("{} {}", Count(count), if count == 1 { one } else { several })
+}
+
 /// How many per second; 0 if no time has passed.
 pub fn rate(count: u64, elapsed: Duration) -> f64 {
     if elapsed.is_zero() { 0.0 } else { count as f64 / elapsed.as_secs_f64() }
@@ -61,6 +66,12 @@ mod tests {
         assert_eq!(edges_per_second(5_000, Duration::from_secs(2)), "2.5 k edges/s");
         assert_eq!(edges_per_second(3_420_000, Duration::from_secs(1)), "3.42 M edges/s");
         assert_eq!(edges_per_second(1, Duration::ZERO), "0 edges/s");
+    }
+
+    #[test]
+    fn one_is_not_plural() {
+        let edges = [0, 1, 2000].map(|count| counted(count, "edge", "edges"));
+        assert_eq!(edges, ["0 edges", "1 edge", "2,000 edges"]);
     }
 
     #[test]

@@ -77,23 +77,25 @@ impl<'a> Live<'a> {
         }
     }
 
-    fn lines(&self, first: Sample, last: Sample, now: Sample) -> [String; 4] {
+    /// Each fits a terminal of 80 columns.
+    fn lines(&self, first: Sample, last: Sample, now: Sample) -> [String; 5] {
         let (rows, total) = (text::Count(now.rows), text::Count(self.total));
         let current = text::edges_per_second(now.rows - last.rows, now.at - last.at);
         let mean = text::edges_per_second(now.rows - first.rows, now.at - first.at);
-        let commits = text::Count(self.shared.commits());
+        let commits = text::counted(self.shared.commits(), "commit", "commits");
         let open = self.graph.snapshots();
         let oldest = open.iter().max_by_key(|snapshot| snapshot.age);
         let oldest = oldest.map_or("none open now".to_string(), |snapshot| {
-            let behind = text::Count(snapshot.behind);
-            format!("oldest open for {}, {behind} commits behind", text::duration(snapshot.age))
+            let behind = text::counted(snapshot.behind, "commit", "commits");
+            format!("oldest open for {}, {behind} behind", text::duration(snapshot.age))
         });
         let kernels = self.shared.last_kernels().map_or("not finished yet".to_string(), |(pagerank, bfs)| {
             format!("PageRank {}, BFS {}", text::duration(pagerank), text::duration(bfs))
         });
         let memory = self.graph.memory();
         [
-            format!("written   {rows} of {total} edges, {current} now, {mean} mean, {commits} commits"),
+            format!("written   {rows} of {total} edges in {commits}"),
+            format!("speed     {current} now, {mean} on average"),
             format!("snapshots {} opened, {oldest}", text::Count(self.shared.snapshots())),
             format!("kernels   {kernels}"),
             format!(

@@ -6,7 +6,7 @@ use super::readers::{ITERATIONS, median};
 use super::stream::Stream;
 use super::writers::Commits;
 use crate::args::DemoArgs;
-use crate::text::{self, Bytes, Count};
+use crate::text::{self, Bytes, Count, counted};
 use hedgerow::{Graph, Snapshot};
 use serde::Serialize;
 use std::time::Duration;
@@ -119,12 +119,13 @@ impl Summary {
             (
                 "graph",
                 format!(
-                    "{} vertices, {} edges in {} rows, {direction}",
-                    Count(self.vertices),
-                    Count(self.edges),
-                    Count(self.rows)
+                    "{}, {} in {}",
+                    counted(self.vertices, "vertex", "vertices"),
+                    counted(self.edges, "edge", "edges"),
+                    counted(self.rows, "row", "rows")
                 ),
             ),
+            ("  edges are", direction.to_string()),
         ];
         if self.skipped_lines > 0 {
             rows.push(("skipped lines", Count(self.skipped_lines).to_string()));
@@ -154,15 +155,18 @@ impl WritingSummary {
     fn describe(&self, rows: &mut Vec<(&'static str, String)>) {
         let rate = |rate: f64| text::edges_per_second(rate as u64, Duration::from_secs(1));
         let written = format!(
-            "by {} threads in {}: {}, {} commits",
-            self.writers,
+            "by {} in {}: {}, {}",
+            counted(self.writers as u64, "thread", "threads"),
             seconds(self.seconds),
             rate(self.edges_per_second),
-            Count(self.commits),
+            counted(self.commits, "commit", "commits"),
         );
         rows.push(("written", written));
-        let batches =
-            format!("{} of up to {} edges", Count(self.batch_commits.count), Count(self.batch as u64));
+        let batches = format!(
+            "{} of up to {}",
+            Count(self.batch_commits.count),
+            counted(self.batch as u64, "edge", "edges")
+        );
         rows.push(("  batches", batches + &self.batch_commits.describe()));
         rows.push((
             "  single edges",
@@ -204,10 +208,11 @@ impl ReadingSummary {
 
     fn describe(&self, rows: &mut Vec<(&'static str, String)>) {
         let held = seconds(self.longest_held_seconds);
-        let behind = Count(self.most_commits_behind);
-        let read = format!("by {} threads: {} snapshots", self.readers, Count(self.snapshots as u64));
+        let behind = counted(self.most_commits_behind, "commit", "commits");
+        let readers = counted(self.readers as u64, "thread", "threads");
+        let read = format!("by {readers}: {}", counted(self.snapshots as u64, "snapshot", "snapshots"));
         rows.push(("read", read));
-        rows.push(("  oldest", format!("held for {held}, while {behind} commits came")));
+        rows.push(("  oldest", format!("held for {held}, while {behind} came")));
         if let (Some(pagerank), Some(bfs)) = (self.pagerank_median_seconds, self.bfs_median_seconds) {
             let kernels = format!("PageRank {}, BFS {} (medians)", seconds(pagerank), seconds(bfs));
             rows.push(("  kernels", kernels));
@@ -237,7 +242,7 @@ impl ComparisonSummary {
     }
 
     fn describe(&self) -> String {
-        let threads = format!("{} threads", self.threads);
+        let threads = counted(self.threads as u64, "thread", "threads");
         let mut lines = format!("{:<24}{:>12}{:>12}{:>10}\n", "final state", "snapshot", "static", "ratio");
         let pagerank = format!("PageRank, {} iterations", self.pagerank_iterations);
         for (kernel, times) in [(pagerank, Some(self.pagerank)), ("BFS".to_string(), self.bfs)] {
@@ -247,11 +252,11 @@ impl ComparisonSummary {
             }
         }
         lines += &format!(
-            "{threads}; the static copy took {}; results {}: ranks differ by at most {:.1e}, {} depths differ\n",
+            "{threads}; the static copy took {}\nresults {}: ranks differ by at most {:.1e}, {} differ\n",
             seconds(self.copy_seconds),
             if self.equal { "equal" } else { "NOT EQUAL" },
             self.largest_rank_difference,
-            Count(self.different_depths),
+            counted(self.different_depths, "depth", "depths"),
         );
         lines
     }

@@ -130,7 +130,7 @@ impl Facts {
         let mut rows = vec![
             ("graph", format!("{}, {direction}", self.graph)),
             ("vertices", text::Count(self.vertices).to_string()),
-            ("edges", format!("{} in {} rows", text::Count(self.edges), text::Count(self.rows))),
+            ("edges", format!("{} in {}", text::Count(self.edges), text::counted(self.rows, "row", "rows"))),
         ];
         if loaded.skipped.count > 0 {
             rows.push(("skipped lines", describe_skipped(&loaded.skipped)));
@@ -144,7 +144,7 @@ impl Facts {
             EngineName::Csr => "engine csr",
         };
         let kernel = text::duration(Duration::from_secs_f64(self.kernel_seconds));
-        let threads = if self.threads == 1 { "1 thread".into() } else { format!("{} threads", self.threads) };
+        let threads = text::counted(self.threads as u64, "thread", "threads");
         rows.push(("kernel", format!("{kernel}, {engine}, {threads}")));
         rows
     }

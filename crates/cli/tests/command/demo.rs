@@ -16,7 +16,10 @@ fn check(summary: &Value) {
 #[test]
 fn writers_and_readers_work_at_the_same_time_and_the_results_agree() {
     let folder = Folder::new();
-    for options in ["", "--undirected", "--writers 1 --readers 1", "--writers 4 --readers 3 --batch 7"] {
+    let enormous = format!("--writers 3 --batch {}", u64::MAX);
+    for options in
+        ["", "--undirected", "--writers 1 --readers 1", "--writers 4 --readers 3 --batch 7", &enormous]
+    {
         let summary = folder.json(&format!("demo --scale 9 --edge-factor 8 {options}"));
         check(&summary);
         assert_eq!(summary["rows"], 4096, "{options}");
@@ -60,6 +63,8 @@ fn the_table_compares_with_a_static_graph() {
     ] {
         assert!(text.contains(part), "{part:?} is not in: {text}");
     }
+    let widest = text.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(80), "{text}");
 }
 
 #[test]
