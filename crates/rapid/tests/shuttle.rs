@@ -8,8 +8,10 @@ use scenario::{Graph, join, spawn};
 
 /// Runs a scenario under random schedules, and under schedules with few preemptions.
 fn check(scenario: fn()) {
-    shuttle::check_random(scenario, 3000);
-    shuttle::check_pct(scenario, 3000, 3);
+    let iterations = std::env::var("SHUTTLE_ITERATIONS").ok().and_then(|count| count.parse().ok());
+    let iterations: usize = iterations.unwrap_or(3000);
+    shuttle::check_random(scenario, iterations);
+    shuttle::check_pct(scenario, iterations, 3);
 }
 
 /// A head is pushed or replaced while snapshots open, read and close, and a reclamation frees what is dead.
