@@ -16,7 +16,6 @@ pub fn miri() -> Result<()> {
         "-p hedgerow-rapid --lib chain",
         "-p hedgerow-sync -p hedgerow-model --lib",
         "-p hedgerow --lib locks",
-        "-p hedgerow --lib commit::tests",
     ];
     for module in modules {
         let mut miri = nightly_cargo(&format!("miri test {module}"));

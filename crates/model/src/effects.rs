@@ -57,11 +57,11 @@ pub struct EdgeChange {
 }
 
 impl EdgeChange {
-    /// What changes are sorted by.
+    /// What changes are sorted by: the owner, then the neighbour, as one number.
     #[inline]
     #[must_use]
-    pub fn position(&self) -> (VertexId, VertexId) {
-        (self.owner, self.neighbour)
+    pub fn position(&self) -> u64 {
+        u64::from(self.owner.get()) << 32 | u64::from(self.neighbour.get())
     }
 }
 

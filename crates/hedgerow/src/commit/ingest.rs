@@ -9,8 +9,8 @@ use crate::error::Reason;
 use crate::store::Store;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, AsKey, Column, EdgeChange, Effects, Engine, GraphView, KeyRef, LabelId, Record,
-    VertexChange, VertexEffect, VertexId,
+    AdjacencyEffects, AsKey, Column, ColumnType, EdgeChange, Effects, Engine, GraphView, KeyRef, LabelId,
+    Record, VertexChange, VertexEffect, VertexId,
 };
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -177,10 +177,10 @@ impl<E: Engine> Store<E> {
                 let entries = entries.into_iter().filter(|(stored, _, _)| stored == direction);
                 changes.extend(entries.map(|(_, owner, neighbour)| EdgeChange { owner, neighbour, value }));
             }
-            // Stable, so that of equal entries the last stays last.
-            match pool {
-                Some(pool) => pool.install(|| changes.par_sort_by_key(EdgeChange::position)),
-                None => changes.sort_by_key(EdgeChange::position),
+            if B::Value::TYPE == ColumnType::Unit {
+                sort(&mut changes, pool);
+            } else {
+                sort_keeping_order(&mut changes, pool);
             }
             changes.dedup_by(|later, kept| {
                 let same = later.position() == kept.position();
@@ -217,6 +217,22 @@ impl<E: Engine> Store<E> {
 /// The keys of an edge.
 fn keys_of<B: BulkEdge>(edge: &B) -> [KeyRef<'_>; 2] {
     [edge.source(), edge.destination()]
+}
+
+/// Sorts entries of which equal ones are the same.
+fn sort(changes: &mut [EdgeChange], pool: Option<&ThreadPool>) {
+    match pool {
+        Some(pool) => pool.install(|| changes.par_sort_unstable_by_key(EdgeChange::position)),
+        None => changes.sort_unstable_by_key(EdgeChange::position),
+    }
+}
+
+/// Sorts entries so that of equal ones the last stays last.
+fn sort_keeping_order(changes: &mut [EdgeChange], pool: Option<&ThreadPool>) {
+    match pool {
+        Some(pool) => pool.install(|| changes.par_sort_by_key(EdgeChange::position)),
+        None => changes.sort_by_key(EdgeChange::position),
+    }
 }
 
 /// All ends, ascending, each once.
