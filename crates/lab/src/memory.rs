@@ -16,8 +16,8 @@ pub struct MemoryBudget {
 pub enum MemoryError {
     /// More bytes are needed than there are.
     #[error(
-        "this needs {needed} bytes, of which {available} are available \
-         (vertex ids up to {vertex_bound}, {vertex_count} vertices): use a machine with more memory or raise the budget"
+        "this needs {}, and {} are available ({vertex_count} vertices, whose ids are below {vertex_bound}): \
+         use a machine with more memory", mebibytes(*needed), mebibytes(*available)
     )]
     Insufficient {
         /// Bytes that the computation would allocate.
@@ -31,9 +31,9 @@ pub enum MemoryError {
     },
     /// Nearly all of the memory would be spent on ids that no vertex has.
     #[error(
-        "the vertex ids are sparse: {vertex_count} vertices use ids up to {vertex_bound}, for which {needed} bytes \
-         would be needed: load the graph with application keys, which are mapped to dense ids, instead of using the \
-         keys as ids"
+        "the vertex ids are sparse: {vertex_count} vertices use ids of which all are below {vertex_bound}, and {} \
+         would be needed for these: load the graph with number keys, which are mapped to dense ids, instead of \
+         using the keys as ids", mebibytes(*needed)
     )]
     SparseIds {
         /// Bytes that the computation would allocate.
@@ -45,6 +45,10 @@ pub enum MemoryError {
         /// Vertices that exist.
         vertex_count: u64,
     },
+}
+
+fn mebibytes(bytes: u64) -> String {
+    format!("{} MiB", bytes.div_ceil(1 << 20))
 }
 
 impl MemoryBudget {
