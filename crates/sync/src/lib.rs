@@ -14,4 +14,4 @@ pub mod thread;
 
 pub use mutex::{Condvar, Mutex, MutexGuard};
 pub use raw_lock::RawLock;
-pub use std::sync::{Arc, OnceLock, Weak};
+pub use std::sync::{Arc, OnceLock};
