@@ -33,7 +33,7 @@ pub trait Engine: Send + Sync + 'static {
     fn prepare<'l>(
         &'l self,
         locks: &'l HeldLocks<'_>,
-        effects: &Effects,
+        effects: &'l Effects,
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<Self::Changes<'l>>, CapacityError>;
 

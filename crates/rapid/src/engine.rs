@@ -100,7 +100,7 @@ impl Engine for Rapid {
     fn prepare<'l>(
         &'l self,
         locks: &'l HeldLocks<'_>,
-        effects: &Effects,
+        effects: &'l Effects,
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<RapidChanges<'l>>, CapacityError> {
         self.prepare_changes(locks, effects, pool)

@@ -43,7 +43,7 @@ impl Rapid {
     pub(crate) fn prepare_changes<'l>(
         &'l self,
         locks: &'l HeldLocks<'_>,
-        effects: &Effects,
+        effects: &'l Effects,
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<RapidChanges<'l>>, CapacityError> {
         debug_assert!(effects.is_sorted(), "effects ascend");

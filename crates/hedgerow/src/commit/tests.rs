@@ -34,7 +34,7 @@ impl Engine for Faulty {
     fn prepare<'l>(
         &'l self,
         locks: &'l HeldLocks<'_>,
-        effects: &Effects,
+        effects: &'l Effects,
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<Self::Changes<'l>>, CapacityError> {
         assert!(!self.panic_in_prepare.load(Ordering::Relaxed), "told to panic in prepare");

@@ -111,7 +111,8 @@ fn empty_effects_are_a_commit() {
     let mut pipeline = Pipeline::new(Topology::Directed, None);
     pipeline.commit(&[], 0).unwrap();
     let locks = pipeline.locks();
-    let prepared = pipeline.engine.prepare(&locks, &Default::default(), None).unwrap();
+    let nothing = hedgerow_model::Effects::default();
+    let prepared = pipeline.engine.prepare(&locks, &nothing, None).unwrap();
     assert_eq!(prepared.outcome, Outcome::default());
 }
 
