@@ -10,8 +10,10 @@ pub mod atomic;
 pub mod epoch;
 mod mutex;
 mod raw_lock;
+mod rw_lock;
 pub mod thread;
 
 pub use mutex::{Condvar, Mutex, MutexGuard};
 pub use raw_lock::RawLock;
+pub use rw_lock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use std::sync::{Arc, OnceLock};
