@@ -10,6 +10,9 @@ pub enum EngineKind {
     /// (RapidStore, PVLDB 18(10), 2025).
     #[default]
     Rapid,
+    /// In memory: a sorted adjacency list per vertex with a version per edge and short locks, the
+    /// scheme to measure against ("Revisiting the Design of In-Memory Dynamic Graph Storage", 2025).
+    AdjacencyList,
 }
 
 /// How a transaction is protected from commits that come between its start and its end.

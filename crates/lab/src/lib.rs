@@ -4,6 +4,9 @@
 //! engines are measured against, what a snapshot is copied into when it is read very often, and
 //! what a kernel builds when it needs in-neighbours that a store does not keep.
 //!
+//! [`AdjacencyList`](adjacency_list::AdjacencyList) is an engine: sorted adjacency lists with a version
+//! per edge, the fine-grained scheme that `rapid` is measured against.
+//!
 //! [`MemoryBudget`] says whether arrays over all vertices fit into memory, [`CancelToken`] stops a
 //! computation from outside, and [`map_chunks`] runs one on a pool or on the calling thread.
 //!
@@ -20,6 +23,7 @@
 //! # Ok::<(), hedgerow_lab::CsrError>(())
 //! ```
 
+pub mod adjacency_list;
 mod cancel;
 mod csr;
 mod memory;
