@@ -8,7 +8,7 @@ use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, Vert
 use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of};
 use hedgerow_subgraphs::{Container, Content, Owned, Plan, Tally, account};
 use hedgerow_sync::Arc;
-use std::ops::{ControlFlow, Range};
+use std::ops::{ControlFlow, Range, RangeInclusive};
 use std::ptr::NonNull;
 
 /// Neighbours as rows of one array, in the order of their vertices, with room between them; large sets apart.
@@ -29,10 +29,21 @@ pub struct Rows {
     pub(crate) large_bytes: usize,
     /// Entries of all other rows.
     pub(crate) small_entries: u32,
-    /// Where the row of each slot starts. Ascends; what lies between the end of a row and the next start is free.
-    pub(crate) starts: [u16; PARTITION_SIZE],
-    pub(crate) lengths: [u16; PARTITION_SIZE],
+    /// Where each row lies. Starts ascend; what lies between the end of a row and the next start is free.
+    places: [Place; PARTITION_SIZE],
 }
+
+/// Where a row lies. One cache line says it of sixteen, and that they are small.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    start: u16,
+    /// [`IS_LARGE`] if the neighbours are a large set, and there is no row.
+    length: u16,
+}
+
+/// Longer than any row.
+const IS_LARGE: u16 = u16::MAX;
+const _: () = assert!(LARGE < IS_LARGE as usize);
 
 /// The neighbours of one slot.
 pub(crate) enum Row<'b> {
@@ -64,20 +75,73 @@ impl Block {
     /// The neighbours of a slot. O(1).
     #[inline]
     pub(crate) fn row(&self, slot: usize) -> Row<'_> {
-        if self.header.large_slots >> slot & 1 == 1 {
-            Row::Large(&self.header.large[self.header.large_index(slot)])
-        } else {
-            Row::Small(self.header.stretch(slot))
+        let Place { start, length } = self.header.places[slot];
+        if length == IS_LARGE {
+            return Row::Large(&self.header.large[self.header.large_index(slot)]);
         }
+        Row::Small(usize::from(start)..usize::from(start) + usize::from(length))
     }
 }
 
 impl Rows {
-    /// Where a small row lies.
+    /// Where a row lies; empty for a large set.
     #[inline]
     pub(crate) fn stretch(&self, slot: usize) -> Range<usize> {
-        let start = usize::from(self.starts[slot]);
-        start..start + usize::from(self.lengths[slot])
+        let start = usize::from(self.places[slot].start);
+        start..start + self.length(slot)
+    }
+
+    /// How long a row is; 0 for a large set.
+    #[inline]
+    pub(crate) fn length(&self, slot: usize) -> usize {
+        match self.places[slot].length {
+            IS_LARGE => 0,
+            length => usize::from(length),
+        }
+    }
+
+    /// The lengths of all rows.
+    pub(crate) fn lengths(&self) -> [usize; PARTITION_SIZE] {
+        std::array::from_fn(|slot| self.length(slot))
+    }
+
+    /// The first place after the room behind a row.
+    #[inline]
+    pub(crate) fn room_end(&self, slot: usize, capacity: usize) -> usize {
+        self.places.get(slot + 1).map_or(capacity, |next| usize::from(next.start))
+    }
+
+    /// Moves the starts of rows by one.
+    pub(crate) fn shift_starts(&mut self, slots: RangeInclusive<usize>, by: i16) {
+        self.places[slots].iter_mut().for_each(|place| place.start = place.start.wrapping_add_signed(by));
+    }
+
+    /// Makes a row longer or shorter by one.
+    pub(crate) fn resize_row(&mut self, slot: usize, by: i16) {
+        let length = &mut self.places[slot].length;
+        *length = length.wrapping_add_signed(by);
+        self.small_entries = self.small_entries.wrapping_add_signed(i32::from(by));
+        self.occupied = self.occupied & !(1 << slot) | u64::from(*length > 0) << slot;
+    }
+
+    /// Gives rows of these lengths, 0 for large sets, their places. The room that is left is spread in proportion.
+    pub(crate) fn lay_out(&mut self, lengths: &[usize; PARTITION_SIZE], capacity: usize) {
+        let entries: usize = lengths.iter().sum();
+        let room = capacity - entries;
+        let (mut passed, mut given, mut at) = (0, 0, 0);
+        for (slot, length) in lengths.iter().enumerate() {
+            let is_large = self.large_slots >> slot & 1 == 1;
+            // Rows are shorter than IS_LARGE, and positions at most `Block::MOST`.
+            self.places[slot] =
+                Place { start: at as u16, length: if is_large { IS_LARGE } else { *length as u16 } };
+            passed += length;
+            let due = if entries == 0 { 0 } else { room * passed / entries };
+            at += length + due - given;
+            given = due;
+        }
+        self.small_entries = entries as u32;
+        let small = lengths.iter().enumerate().filter(|(_, length)| **length > 0);
+        self.occupied = small.fold(self.large_slots, |occupied, (slot, _)| occupied | 1 << slot);
     }
 
     /// The position of a slot's large set, or where it would belong.
@@ -86,9 +150,11 @@ impl Rows {
         (self.large_slots & ((1 << slot) - 1)).count_ones() as usize
     }
 
-    /// Makes a set that of a slot.
+    /// Makes a set that of a slot, in the place of its row.
     pub(crate) fn insert_large(&mut self, slot: usize, set: Arc<LargeSet>) {
         let index = self.large_index(slot);
+        self.small_entries -= self.length(slot) as u32;
+        self.places[slot].length = IS_LARGE;
         self.large_entries += set.len();
         self.large_bytes += set.bytes();
         self.counting_heap(|rows| rows.large.insert(index, set));
@@ -96,10 +162,11 @@ impl Rows {
         self.occupied |= 1 << slot;
     }
 
-    /// Takes the set of a slot away.
+    /// Takes the set of a slot away, which leaves an empty row.
     pub(crate) fn remove_large(&mut self, slot: usize) -> Arc<LargeSet> {
         let index = self.large_index(slot);
         let set = self.counting_heap(|rows| rows.large.remove(index));
+        self.places[slot].length = 0;
         self.large_entries -= set.len();
         self.large_bytes -= set.bytes();
         self.large_slots &= !(1 << slot);
@@ -128,8 +195,7 @@ impl Default for Rows {
             large_entries: 0,
             large_bytes: 0,
             small_entries: 0,
-            starts: [0; PARTITION_SIZE],
-            lengths: [0; PARTITION_SIZE],
+            places: [Place::default(); PARTITION_SIZE],
         }
     }
 }
@@ -189,6 +255,9 @@ impl Content for Block {
 }
 
 impl Container for Block {
+    /// The header, and the beginning of the rows.
+    const FETCHED_AHEAD: usize = size_of::<Self>() + 256;
+
     fn plan(old: Option<&Self>, column: ColumnType, changes: &[EdgeChange], tally: &mut Tally) -> Plan<Self> {
         if let Some(old) = old {
             let entries = old.entries();

@@ -60,45 +60,37 @@ fn insert(block: &mut Owned<Block>, slot: usize, position: usize, change: &EdgeC
     }
     let place = open(block, slot, position);
     block.put(place, change.neighbour, value);
-    block.header.lengths[slot] += 1;
-    block.header.small_entries += 1;
-    block.header.occupied |= 1 << slot;
+    block.header.resize_row(slot, 1);
 }
 
 /// Frees a place for the entry at `position` of a row: from the next room after it, else from the last before it.
 ///
 /// What lies between is one stretch without room, which moves by one.
 fn open(block: &mut Block, slot: usize, position: usize) -> usize {
-    let at = block.header.stretch(slot).start + position;
-    let capacity = block.capacity();
-    let start =
-        |rows: &Rows, slot: usize| rows.starts.get(slot).map_or(capacity, |start| usize::from(*start));
-    let has_room = |slot: &usize| block.header.stretch(*slot).end < start(&block.header, slot + 1);
-    if let Some(roomy) = (slot..PARTITION_SIZE).find(has_room) {
-        let end = block.header.stretch(roomy).end;
+    let (rows, capacity) = (&block.header, block.capacity());
+    let at = rows.stretch(slot).start + position;
+    let has_room_after = |slot: &usize| rows.stretch(*slot).end < rows.room_end(*slot, capacity);
+    if let Some(roomy) = (slot..PARTITION_SIZE).find(has_room_after) {
+        let end = rows.stretch(roomy).end;
         block.shift(at..end, at + 1);
-        block.header.starts[slot + 1..=roomy].iter_mut().for_each(|start| *start += 1);
+        block.header.shift_starts(slot + 1..=roomy, 1);
         return at;
     }
     let has_room_before = |slot: &usize| {
-        let end_before = slot.checked_sub(1).map_or(0, |before| block.header.stretch(before).end);
-        end_before < block.header.stretch(*slot).start
+        let end_before = slot.checked_sub(1).map_or(0, |before| rows.stretch(before).end);
+        end_before < rows.stretch(*slot).start
     };
     let roomy = (0..=slot).rev().find(has_room_before).expect("a block that is not full has room somewhere");
-    let from = block.header.stretch(roomy).start;
-    block.shift(from..at, from - 1);
-    block.header.starts[roomy..=slot].iter_mut().for_each(|start| *start -= 1);
+    let start = rows.stretch(roomy).start;
+    block.shift(start..at, start - 1);
+    block.header.shift_starts(roomy..=slot, -1);
     at - 1
 }
 
 fn remove(block: &mut Owned<Block>, slot: usize, position: usize) {
     let stretch = block.header.stretch(slot);
     block.shift(stretch.start + position + 1..stretch.end, stretch.start + position);
-    block.header.lengths[slot] -= 1;
-    block.header.small_entries -= 1;
-    if stretch.len() == 1 {
-        block.header.occupied &= !(1 << slot);
-    }
+    block.header.resize_row(slot, -1);
     let entries = block.header.small_entries as usize;
     if roomy(2 * entries) < block.capacity()
         && Block::bytes_for(block.column(), roomy(entries)) < block.memory_bytes()
@@ -110,9 +102,7 @@ fn remove(block: &mut Owned<Block>, slot: usize, position: usize) {
 /// Makes the row of a slot a large set.
 fn promote(block: &mut Owned<Block>, slot: usize) {
     let stretch = block.header.stretch(slot);
-    let set = Arc::new(LargeSet::new(block, stretch.clone()));
-    block.header.lengths[slot] = 0;
-    block.header.small_entries -= stretch.len() as u32;
+    let set = Arc::new(LargeSet::new(block, stretch));
     block.header.insert_large(slot, set);
 }
 
@@ -127,32 +117,21 @@ fn demote(block: &mut Owned<Block>, slot: usize) {
     if set.len() == 0 {
         return;
     }
-    // A larger block with the room of the set at its slot.
-    let mut lengths = block.header.lengths;
-    lengths[slot] = set.len() as u16;
-    block.header.occupied |= 1 << slot;
-    let old = &mut **block;
-    let rows = std::mem::take(&mut old.header);
-    let mut new = Block::with_rows(rows, old.column(), roomy(entries));
-    let old_starts = new.header.starts;
-    let old_lengths = new.header.lengths;
-    lay_out(&mut new, &lengths);
-    for other in 0..PARTITION_SIZE {
-        let from = usize::from(old_starts[other]);
-        let to = usize::from(new.header.starts[other]);
-        new.copy_from(old, from..from + usize::from(old_lengths[other]), to);
-    }
-    let mut at = usize::from(new.header.starts[slot]);
+    // A block with room for a row of the set's length, into which the set goes then.
+    let mut lengths = block.header.lengths();
+    lengths[slot] = set.len();
+    let rows = std::mem::take(&mut block.header);
+    *block = laid_out(block, rows, &lengths, roomy(entries));
+    let mut at = block.header.stretch(slot).start;
     for leaf in set.leaves() {
-        leaf.copy_to(&mut new, at);
+        leaf.copy_to(block, at);
         at += leaf.len();
     }
-    *block = new;
 }
 
 /// The slot of the longest small row.
 pub(crate) fn longest(rows: &Rows) -> usize {
-    (0..PARTITION_SIZE).max_by_key(|slot| rows.lengths[*slot]).expect("a partition has slots")
+    (0..PARTITION_SIZE).max_by_key(|slot| rows.length(*slot)).expect("a partition has slots")
 }
 
 /// Moves the rows into a block of another capacity.
@@ -164,29 +143,26 @@ fn resize(block: &mut Owned<Block>, capacity: usize) {
 
 /// A block with the entries of `old` where `rows` says that they are.
 pub(crate) fn resized<H>(old: &Extent<H>, rows: Rows, capacity: usize) -> Owned<Block> {
-    let mut new = Block::with_rows(rows, old.column(), capacity);
-    let (starts, lengths) = (new.header.starts, new.header.lengths);
-    lay_out(&mut new, &lengths);
-    for slot in 0..PARTITION_SIZE {
-        let from = usize::from(starts[slot]);
-        let to = usize::from(new.header.starts[slot]);
-        new.copy_from(old, from..from + usize::from(lengths[slot]), to);
-    }
-    new
+    let lengths = rows.lengths();
+    laid_out(old, rows, &lengths, capacity)
 }
 
-/// Gives rows of these lengths their places, with the room that is left spread in proportion.
-pub(crate) fn lay_out(block: &mut Block, lengths: &[u16; PARTITION_SIZE]) {
-    let entries: usize = lengths.iter().map(|length| usize::from(*length)).sum();
-    let room = block.capacity() - entries;
-    let (mut passed, mut given, mut at) = (0, 0, 0);
-    for (slot, length) in lengths.iter().enumerate() {
-        block.header.starts[slot] = at as u16;
-        passed += usize::from(*length);
-        let due = if entries == 0 { 0 } else { room * passed / entries };
-        at += usize::from(*length) + due - given;
-        given = due;
+/// The same, with room for rows of other lengths, of which the old entries are the beginnings.
+fn laid_out<H>(
+    old: &Extent<H>,
+    rows: Rows,
+    lengths: &[usize; PARTITION_SIZE],
+    capacity: usize,
+) -> Owned<Block> {
+    let stretches: [_; PARTITION_SIZE] = std::array::from_fn(|slot| rows.stretch(slot));
+    let mut new = Block::with_rows(rows, old.column(), capacity);
+    let capacity = new.capacity();
+    new.header.lay_out(lengths, capacity);
+    for (slot, stretch) in stretches.into_iter().enumerate() {
+        if !stretch.is_empty() {
+            let to = new.header.stretch(slot).start;
+            new.copy_from(old, stretch, to);
+        }
     }
-    block.header.lengths = *lengths;
-    block.header.small_entries = entries as u32;
+    new
 }

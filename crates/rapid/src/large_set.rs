@@ -69,8 +69,7 @@ impl LargeSet {
     #[inline]
     pub(crate) fn find(&self, id: VertexId) -> Option<EdgeValue> {
         let leaf = self.leaves.get(self.leaf_of(id))?;
-        let (position, is_there) = leaf.locate(id);
-        is_there.then(|| leaf.value(position))
+        search::position(leaf.ids(), id).map(|position| leaf.value(position))
     }
 
     /// Makes one change; what others share is copied first. O(leaf), and O(leaves) where a leaf splits or ends.

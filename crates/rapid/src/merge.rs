@@ -1,7 +1,6 @@
 //! Many changes of a block at once: a new block in one pass.
 
 use crate::block::{Block, Row, Rows};
-use crate::edit;
 use crate::extent::{Extent, Scratch};
 use crate::large_set::{LARGE, LargeSet, SMALL_AGAIN};
 use hedgerow_model::{ColumnType, EdgeChange, search};
@@ -117,7 +116,7 @@ fn large_row<'c>(
 /// Writes the rows into a new block, and those that are too long for it into large sets.
 fn assemble(old: &Block, rows: Vec<NewRow<'_>>) -> Owned<Block> {
     let mut total: usize = rows.iter().map(NewRow::length).sum();
-    let mut lengths = [0; PARTITION_SIZE];
+    let mut lengths = [0_usize; PARTITION_SIZE];
     let mut promoted = 0_u64;
     rows.iter()
         .enumerate()
@@ -132,10 +131,11 @@ fn assemble(old: &Block, rows: Vec<NewRow<'_>>) -> Owned<Block> {
         total -= rows[longest].length();
     }
     for (slot, row) in rows.iter().enumerate() {
-        lengths[slot] = if promoted >> slot & 1 == 1 { 0 } else { row.length() as u16 };
+        lengths[slot] = if promoted >> slot & 1 == 1 { 0 } else { row.length() };
     }
     let mut new = Block::with_rows(Rows::default(), old.column(), total + total / SLACK);
-    edit::lay_out(&mut new, &lengths);
+    let capacity = new.capacity();
+    new.header.lay_out(&lengths, capacity);
     for (slot, row) in rows.into_iter().enumerate() {
         if promoted >> slot & 1 == 1 {
             let set = promote(old, &row);
@@ -143,9 +143,8 @@ fn assemble(old: &Block, rows: Vec<NewRow<'_>>) -> Owned<Block> {
         } else if let NewRow::Large(set) = row {
             new.header.insert_large(slot, set);
         } else if lengths[slot] > 0 {
-            let at = usize::from(new.header.starts[slot]);
+            let at = new.header.stretch(slot).start;
             write(old, &row, &mut new, at);
-            new.header.occupied |= 1 << slot;
         }
     }
     new

@@ -37,13 +37,13 @@ impl<C: Default> Directory<C> {
     const LIST_BYTES: usize = LIST_SIZE * size_of::<Segment<C>>();
     const SEGMENT_BYTES: usize = SEGMENT_SIZE * size_of::<C>();
 
-    /// A segment, if it was ever used. O(1).
+    /// A segment, if there is one and it was ever used. O(1).
     #[inline]
     fn segment(&self, segment: usize) -> Option<&[C; SEGMENT_SIZE]> {
-        self.lists[segment / LIST_SIZE].get()?[segment % LIST_SIZE].get().map(|segment| &**segment)
+        self.lists.get(segment / LIST_SIZE)?.get()?[segment % LIST_SIZE].get().map(|segment| &**segment)
     }
 
-    /// The entry of a partition, if its segment was ever used. O(1).
+    /// The entry of a partition, if there is such and its segment was ever used. O(1).
     #[inline]
     pub(crate) fn get(&self, partition: u32) -> Option<&C> {
         let (segment, entry) = place(partition);

@@ -172,12 +172,16 @@ impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
         self.view.resolve(self.table.chains.get(partition)?, partition)
     }
 
-    /// The containers of a range of partitions, ascending. Asks the processor for the one after each.
+    /// The containers of a range of partitions, ascending. Asks the processor for the next one with each.
     #[inline]
     pub(crate) fn containers(&self, partitions: Range<u32>) -> impl Iterator<Item = (u32, &'s C)> {
-        let view = self.view;
-        let chains = self.table.chains.populated(partitions);
-        chains.filter_map(move |(partition, chain)| Some((partition, view.resolve(chain, partition)?)))
+        let (view, chains) = (self.view, &self.table.chains);
+        chains.populated(partitions).filter_map(move |(partition, chain)| {
+            if let Some(next) = chains.get(partition.wrapping_add(1)) {
+                next.prefetch(C::FETCHED_AHEAD);
+            }
+            Some((partition, view.resolve(chain, partition)?))
+        })
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reading the rows through the traits of the data model.
 
 use super::rows::Rows;
-use hedgerow_model::{Adjacency, Column, Cursor, Neighbours, VertexId};
+use hedgerow_model::{Adjacency, Column, Cursor, Neighbours, VertexId, search};
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
@@ -127,7 +127,7 @@ impl<W: Column> Cursor for CsrCursor<'_, W> {
     #[inline]
     fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<W>, Infallible> {
         let (neighbours, values) = self.rows.row(vertex);
-        Ok(neighbours.binary_search(&neighbour).ok().map(|position| values[position]))
+        Ok(search::position(neighbours, neighbour).map(|position| values[position]))
     }
 
     #[inline]
