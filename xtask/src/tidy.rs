@@ -9,6 +9,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/hedgerow/src/commit/locks.rs",
     "crates/hedgerow/src/commit/sequencer.rs",
     "crates/lab/src/csr/cursor.rs",
+    "crates/lab/src/radix/simd.rs",
     "crates/model/src/token.rs",
     "crates/rapid/src/chain.rs",
     "crates/rapid/src/view.rs",

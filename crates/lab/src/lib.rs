@@ -24,6 +24,8 @@ mod cancel;
 mod csr;
 mod memory;
 mod parallel;
+mod radix;
+mod rows;
 
 pub use cancel::CancelToken;
 pub use csr::{BuildOptions, Csr, CsrAdjacency, CsrCursor, CsrError};

@@ -1,0 +1,87 @@
+//! What a leaf of a radix tree is.
+
+use crate::rows::Rows;
+use hedgerow_model::{Column, EdgeValue, VertexId};
+use std::ops::{ControlFlow, Range};
+
+/// A leaf: a few neighbours, never none, with their values. Never changed; cheap to clone.
+pub trait Leaf: Clone + Send + Sync + 'static {
+    /// The most neighbours of a leaf.
+    const CAPACITY: usize;
+
+    /// A leaf of a sorted stretch of rows, which is not empty and not longer than the capacity.
+    fn new(rows: &Rows, stretch: Range<usize>) -> Self;
+
+    /// How many neighbours there are. O(1).
+    fn len(&self) -> usize;
+
+    /// The first and the last neighbour. O(1).
+    fn bounds(&self) -> (VertexId, VertexId);
+
+    /// The value of a neighbour. O(log capacity).
+    fn find(&self, neighbour: VertexId) -> Option<EdgeValue>;
+
+    /// Appends the neighbours and their values.
+    fn append_to(&self, rows: &mut Rows);
+
+    /// Hands over the neighbours, ascending.
+    fn runs<W: Column, B>(
+        &self,
+        run: &mut impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> ControlFlow<B>;
+
+    /// Bytes on the heap.
+    fn heap_bytes(&self) -> usize;
+
+    /// Whether both are one leaf in memory. A leaf without memory of its own is no other.
+    fn is_same(&self, other: &Self) -> bool;
+}
+
+/// A leaf of the plain adaptive radix tree: one neighbour, stored in the place of its pointer.
+#[derive(Clone, Copy, Debug)]
+pub struct SingleLeaf {
+    neighbour: VertexId,
+    value: EdgeValue,
+}
+
+impl Leaf for SingleLeaf {
+    const CAPACITY: usize = 1;
+
+    fn new(rows: &Rows, stretch: Range<usize>) -> Self {
+        SingleLeaf { neighbour: rows.neighbours[stretch.start], value: rows.values.get(stretch.start) }
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        1
+    }
+
+    fn bounds(&self) -> (VertexId, VertexId) {
+        (self.neighbour, self.neighbour)
+    }
+
+    #[inline]
+    fn find(&self, neighbour: VertexId) -> Option<EdgeValue> {
+        (self.neighbour == neighbour).then_some(self.value)
+    }
+
+    fn append_to(&self, rows: &mut Rows) {
+        rows.push(self.neighbour, self.value);
+    }
+
+    #[inline]
+    fn runs<W: Column, B>(
+        &self,
+        run: &mut impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        run(&[self.neighbour], &[W::from_bits(self.value)])
+    }
+
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+
+    fn is_same(&self, _other: &Self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,49 @@
+//! Node48: a table from each key to the number of its child.
+
+use super::{Children, Layout};
+use crate::radix::child::Child;
+use crate::radix::leaf::Leaf;
+
+/// The most children.
+pub(super) const MOST: usize = 48;
+
+/// In the table: no child.
+const NONE: u8 = u8::MAX;
+
+/// Any number of keys that lead to at most 48 children.
+///
+/// In the plain tree each key has a child of its own. Where keys share leaves this kind also
+/// serves nodes that have more keys than 48, with one pointer per leaf instead of one per key.
+#[derive(Debug)]
+pub(in crate::radix) struct Indirect<L: Leaf> {
+    numbers: [u8; 256],
+    /// Ascending.
+    children: [Option<Child<L>>; MOST],
+}
+
+impl<L: Leaf> Children<L> for Indirect<L> {
+    fn new(layout: Layout<L>) -> Self {
+        let count = layout.children().len();
+        assert!(count <= MOST, "{count} children do not fit into {MOST}");
+        let mut numbers = [NONE; 256];
+        layout.keys().iter().for_each(|entry| numbers[usize::from(entry.key)] = entry.child);
+        let mut children = layout.into_children();
+        Indirect { numbers, children: std::array::from_fn(|_| children.next()) }
+    }
+
+    #[inline]
+    fn get(&self, key: u8) -> Option<&Child<L>> {
+        self.children.get(usize::from(self.numbers[usize::from(key)]))?.as_ref()
+    }
+
+    #[inline]
+    fn next(&self, place: usize) -> Option<(&Child<L>, usize)> {
+        Some((self.children.get(place)?.as_ref()?, place + 1))
+    }
+
+    fn next_key(&self, key: usize) -> Option<(u8, &Child<L>)> {
+        let ahead = self.numbers[key..].iter().position(|number| *number != NONE)?;
+        let key = (key + ahead) as u8;
+        Some((key, self.get(key)?))
+    }
+}

@@ -1,0 +1,117 @@
+//! The inner nodes: from a byte of an id to the child whose ids have that byte.
+//!
+//! Four kinds, each as small as its keys and children allow (The Adaptive Radix Tree, ICDE 2013,
+//! section III): [`Sorted`] with 4 or 16 keys, [`Indirect`], [`Direct`]. Several consecutive keys
+//! may lead to one leaf (RapidStore, section 6.2), which is then counted, visited and shared once.
+
+mod direct;
+mod indirect;
+mod layout;
+mod sorted;
+
+pub(super) use layout::Layout;
+
+use super::child::Child;
+use super::keys::byte;
+use super::leaf::Leaf;
+use direct::Direct;
+use hedgerow_model::VertexId;
+use hedgerow_sync::Arc;
+use indirect::Indirect;
+use sorted::Sorted;
+
+/// What all nodes know of the ids below them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Header {
+    /// Has the bytes before `depth` that all ids below the node have in common.
+    pub(super) example: VertexId,
+    /// Which byte leads to a child.
+    pub(super) depth: u8,
+    /// How many ids there are.
+    pub(super) entries: usize,
+    /// Bytes on the heap, those of the node included.
+    pub(super) bytes: usize,
+}
+
+/// A node, with its kind beside the pointer. Never changed; cheap to clone.
+#[derive(Clone, Debug)]
+pub(super) enum Node<L: Leaf> {
+    Node4(Arc<Body<Sorted<L, 4>>>),
+    Node16(Arc<Body<Sorted<L, 16>>>),
+    Node48(Arc<Body<Indirect<L>>>),
+    Node256(Arc<Body<Direct<L>>>),
+}
+
+/// What a node is in memory.
+#[derive(Debug)]
+pub(super) struct Body<T> {
+    header: Header,
+    children: T,
+}
+
+/// How a kind of node finds its children.
+trait Children<L: Leaf>: Sized {
+    /// The children of a layout that this kind has room for.
+    fn new(layout: Layout<L>) -> Self;
+
+    /// The child of a key.
+    fn get(&self, key: u8) -> Option<&Child<L>>;
+
+    /// The first child at a place or after it, and the place that follows. Places start at 0.
+    fn next(&self, place: usize) -> Option<(&Child<L>, usize)>;
+
+    /// The first key at or after `key`, which may be 256, and its child.
+    fn next_key(&self, key: usize) -> Option<(u8, &Child<L>)>;
+}
+
+/// Runs an expression with the body of a node, of whichever kind.
+macro_rules! with_body {
+    ($node:expr, $body:ident => $run:expr) => {
+        match $node {
+            Node::Node4($body) => $run,
+            Node::Node16($body) => $run,
+            Node::Node48($body) => $run,
+            Node::Node256($body) => $run,
+        }
+    };
+}
+
+impl<L: Leaf> Node<L> {
+    #[inline]
+    pub(super) fn header(&self) -> &Header {
+        with_body!(self, body => &body.header)
+    }
+
+    /// Whether both are one in memory.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        std::ptr::eq(self.header(), other.header())
+    }
+
+    /// The child whose ids have the same byte as `id`.
+    #[inline]
+    pub(super) fn child_of(&self, id: VertexId) -> Option<&Child<L>> {
+        with_body!(self, body => body.children.get(byte(id, body.header.depth)))
+    }
+
+    /// The first child at a place or after it, and the place that follows. Places start at 0.
+    #[inline]
+    pub(super) fn next(&self, place: usize) -> Option<(&Child<L>, usize)> {
+        with_body!(self, body => body.children.next(place))
+    }
+
+    /// The first key at or after `key`, which may be 256, and its child.
+    pub(super) fn next_key(&self, key: usize) -> Option<(u8, &Child<L>)> {
+        with_body!(self, body => body.children.next_key(key))
+    }
+
+    /// The children, ascending, each once.
+    #[inline]
+    pub(super) fn children(&self) -> impl Iterator<Item = &Child<L>> {
+        let mut place = 0;
+        std::iter::from_fn(move || {
+            let (child, after) = self.next(place)?;
+            place = after;
+            Some(child)
+        })
+    }
+}

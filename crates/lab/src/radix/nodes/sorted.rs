@@ -1,0 +1,54 @@
+//! Node4 and Node16: the keys in order, the child of each beside it.
+
+use super::{Children, Layout};
+use crate::radix::child::Child;
+use crate::radix::simd::position_of_16;
+use crate::radix::leaf::Leaf;
+
+/// Up to `N` keys and as many pointers.
+#[derive(Debug)]
+pub(in crate::radix) struct Sorted<L: Leaf, const N: usize> {
+    /// Keys after the last are copies of it, so that a search never finds a place without a child.
+    keys: [u8; N],
+    length: u8,
+    children: [Option<Child<L>>; N],
+}
+
+impl<L: Leaf, const N: usize> Children<L> for Sorted<L, N> {
+    fn new(layout: Layout<L>) -> Self {
+        let length = layout.keys().len();
+        assert!((1..=N).contains(&length), "{length} keys do not fit into {N}");
+        let last = layout.keys()[length - 1].key;
+        let (mut keys, mut children) = ([last; N], [const { None }; N]);
+        for (place, (key, child)) in layout.into_pairs().enumerate() {
+            keys[place] = key;
+            children[place] = Some(child);
+        }
+        Sorted { keys, length: length as u8, children }
+    }
+
+    #[inline]
+    fn get(&self, key: u8) -> Option<&Child<L>> {
+        let place = match self.keys.first_chunk::<16>() {
+            Some(keys) => position_of_16(keys, key),
+            None => self.keys.iter().position(|other| *other == key),
+        };
+        self.children[place?].as_ref()
+    }
+
+    #[inline]
+    fn next(&self, place: usize) -> Option<(&Child<L>, usize)> {
+        let child = self.children.get(place)?.as_ref()?;
+        let mut after = place + 1;
+        while after < usize::from(self.length) && self.children[after].as_ref().is_some_and(|next| next.is_same(child))
+        {
+            after += 1;
+        }
+        Some((child, after))
+    }
+
+    fn next_key(&self, key: usize) -> Option<(u8, &Child<L>)> {
+        let place = self.keys[..usize::from(self.length)].partition_point(|other| usize::from(*other) < key);
+        Some((*self.keys.get(place)?, self.children.get(place)?.as_ref()?))
+    }
+}
