@@ -20,12 +20,18 @@
 //! # Ok::<(), hedgerow_lab::CsrError>(())
 //! ```
 
+mod account;
 mod cancel;
+mod clustered;
+mod counted;
 mod csr;
 mod memory;
 mod parallel;
+mod partition;
 mod radix;
 mod rows;
+mod tally;
+mod vertex_index;
 
 pub use cancel::CancelToken;
 pub use csr::{BuildOptions, Csr, CsrAdjacency, CsrCursor, CsrError};

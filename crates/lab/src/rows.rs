@@ -1,6 +1,8 @@
 //! Sorted neighbours with their values side by side, and how changes are merged into them.
 
-use hedgerow_model::{Column, ColumnType, Direction, EdgeChange, EdgeValue, Topology, ValueColumn, VertexId};
+use crate::counted::HeapBytes;
+use crate::tally::Tally;
+use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, ValueColumn, VertexId};
 use std::ops::Range;
 
 /// Neighbours, and the value beside each.
@@ -8,19 +10,6 @@ use std::ops::Range;
 pub struct Rows {
     pub neighbours: Vec<VertexId>,
     pub values: ValueColumn,
-}
-
-/// What merged changes did.
-#[derive(Clone, Debug)]
-pub struct Tally {
-    topology: Topology,
-    stored: Direction,
-    /// Entries that are different now.
-    pub changed: u64,
-    /// Edges that did not exist before.
-    pub added: u64,
-    /// Edges that existed before.
-    pub removed: u64,
 }
 
 impl Rows {
@@ -87,12 +76,7 @@ impl Rows {
             if let Some(value) = change.value {
                 self.push(change.neighbour, value);
             }
-            match (found, change.value) {
-                (true, Some(value)) => tally.changed += u64::from(!old.has_value(position, value)),
-                (true, None) => tally.remove(change),
-                (false, Some(_)) => tally.add(change),
-                (false, None) => {}
-            }
+            tally.count(change, found, |value| !old.has_value(position, value));
             next = position + usize::from(found);
         }
         self.extend_from(old, next..stretch.end);
@@ -113,10 +97,6 @@ impl Rows {
         self.values.shrink_to_fit();
     }
 
-    pub fn heap_bytes(&self) -> usize {
-        self.neighbours.capacity() * size_of::<VertexId>() + self.values.heap_bytes()
-    }
-
     fn has_value(&self, position: usize, value: EdgeValue) -> bool {
         match &self.values {
             ValueColumn::Unit => true,
@@ -126,23 +106,8 @@ impl Rows {
     }
 }
 
-impl Tally {
-    pub fn new(topology: Topology, stored: Direction) -> Self {
-        Tally { topology, stored, changed: 0, added: 0, removed: 0 }
-    }
-
-    fn add(&mut self, change: &EdgeChange) {
-        self.changed += 1;
-        self.added += self.counts(change);
-    }
-
-    fn remove(&mut self, change: &EdgeChange) {
-        self.changed += 1;
-        self.removed += self.counts(change);
-    }
-
-    /// 1 for the one entry of an edge that stands for it.
-    fn counts(&self, change: &EdgeChange) -> u64 {
-        u64::from(self.topology.is_canonical_entry(self.stored, change.owner, change.neighbour))
+impl HeapBytes for Rows {
+    fn heap_bytes(&self) -> usize {
+        self.neighbours.capacity() * size_of::<VertexId>() + self.values.heap_bytes()
     }
 }

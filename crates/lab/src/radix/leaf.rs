@@ -25,10 +25,8 @@ pub trait Leaf: Clone + Send + Sync + 'static {
     fn append_to(&self, rows: &mut Rows);
 
     /// Hands over the neighbours, ascending.
-    fn runs<W: Column, B>(
-        &self,
-        run: &mut impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> ControlFlow<B>;
+    fn runs<W: Column, B>(&self, run: &mut impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>)
+    -> ControlFlow<B>;
 
     /// Bytes on the heap.
     fn heap_bytes(&self) -> usize;

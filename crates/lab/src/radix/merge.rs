@@ -6,7 +6,8 @@ use super::keys::{byte, common_bytes, last_below, prefix};
 use super::leaf::Leaf;
 use super::nodes::{Layout, Node};
 use super::parts::{Keys, Part, Parts};
-use crate::rows::{Rows, Tally};
+use crate::rows::Rows;
+use crate::tally::Tally;
 use hedgerow_model::{ColumnType, EdgeChange};
 use std::ops::Range;
 
@@ -32,16 +33,12 @@ impl<'t> Merge<'t> {
     /// A subtree after `changes`, which ascend by neighbour; `None` if nothing is left.
     ///
     /// The path from the root to each changed leaf is copied, all else is shared (section 6.4).
-    pub(super) fn child<L: Leaf>(
-        &mut self,
-        old: &Child<L>,
-        changes: &[EdgeChange],
-    ) -> Option<Child<L>> {
+    pub(super) fn child<L: Leaf>(&mut self, old: &Child<L>, changes: &[EdgeChange]) -> Option<Child<L>> {
         match old {
             Child::Leaf(leaf) => {
-                let before = self.tally.changed;
+                let before = self.tally.changed();
                 let stretch = self.merge(leaf, changes);
-                if self.tally.changed == before {
+                if self.tally.changed() == before {
                     return Some(old.clone());
                 }
                 (!stretch.is_empty()).then(|| build(&self.rows, stretch))
@@ -55,7 +52,8 @@ impl<'t> Merge<'t> {
         let header = old.header();
         let first = prefix(header.example, header.depth);
         let last = last_below(header.example, header.depth);
-        let (before, rest) = changes.split_at(changes.partition_point(|change| change.neighbour.get() < first));
+        let (before, rest) =
+            changes.split_at(changes.partition_point(|change| change.neighbour.get() < first));
         let (inside, after) = rest.split_at(rest.partition_point(|change| change.neighbour.get() <= last));
         let inner = self.inner_node(old, inside);
         let (before, after) = (self.insert(before), self.insert(after));
@@ -83,9 +81,9 @@ impl<'t> Merge<'t> {
     /// The same for changes that all lie below the node.
     fn inner_node<L: Leaf>(&mut self, old: &Node<L>, changes: &[EdgeChange]) -> Option<Child<L>> {
         let header = old.header();
-        let before = self.tally.changed;
+        let before = self.tally.changed();
         let parts = self.parts(old, header.depth, changes);
-        if self.tally.changed == before {
+        if self.tally.changed() == before {
             return Some(Child::Node(old.clone()));
         }
         match parts.as_slice() {
@@ -122,18 +120,18 @@ impl<'t> Merge<'t> {
 
     /// What becomes of one child.
     fn part<L: Leaf>(&mut self, parts: &mut Parts<L>, child: &Child<L>, keys: Keys, changes: &[EdgeChange]) {
-        let before = self.tally.changed;
+        let before = self.tally.changed();
         match child {
             _ if changes.is_empty() => {}
             Child::Leaf(leaf) => {
                 let stretch = self.merge(leaf, changes);
-                if self.tally.changed > before {
+                if self.tally.changed() > before {
                     return parts.change(&mut self.rows, stretch);
                 }
             }
             Child::Node(node) => {
                 let node = self.node(node, changes);
-                if self.tally.changed > before {
+                if self.tally.changed() > before {
                     return parts.replace(&mut self.rows, node, keys);
                 }
             }
@@ -198,7 +196,11 @@ fn join<L: Leaf>(rows: &Rows, before: Range<usize>, node: Node<L>, after: Range<
 
     let mut layout = Layout::with_capacity(before.len() + after.len() + 1, 4);
     cut(rows, before.start..low, depth, &mut layout);
-    let child = if beside.0.is_empty() && beside.1.is_empty() { Child::Node(node) } else { join(rows, beside.0, node, beside.1) };
+    let child = if beside.0.is_empty() && beside.1.is_empty() {
+        Child::Node(node)
+    } else {
+        join(rows, beside.0, node, beside.1)
+    };
     layout.push([key], child);
     cut(rows, high..after.end, depth, &mut layout);
     layout.into_node(first, depth)

@@ -37,10 +37,12 @@ mod suffixes;
 #[cfg(test)]
 mod tests;
 
-use crate::rows::{Rows, Tally};
+use crate::rows::Rows;
+use crate::tally::Tally;
 use child::Child;
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, VertexId};
-use leaf::{Leaf, SingleLeaf};
+pub(crate) use leaf::Leaf;
+use leaf::SingleLeaf;
 use merge::Merge;
 use segment::SegmentLeaf;
 use std::ops::{ControlFlow, Range};
@@ -56,20 +58,20 @@ pub(crate) type CompressedArt = RadixTree<SegmentLeaf<LEAF_CAPACITY>>;
 
 /// A set of neighbours, not empty, with a value beside each. Never changed; a clone costs O(1).
 #[derive(Clone, Debug)]
-pub(crate) struct RadixTree<L: Leaf> {
+pub struct RadixTree<L: Leaf> {
     root: Child<L>,
 }
 
 impl<L: Leaf> RadixTree<L> {
     /// A set of a sorted stretch of rows that is not empty. O(stretch).
-    pub(crate) fn new(rows: &Rows, stretch: Range<usize>) -> Self {
+    pub fn new(rows: &Rows, stretch: Range<usize>) -> Self {
         RadixTree { root: build::build(rows, stretch) }
     }
 
     /// The set after `changes`, which ascend by neighbour; `None` if nothing is left.
     ///
     /// O(bytes of an id · (256 + leaf capacity)) for one change.
-    pub(crate) fn merged(
+    pub fn merged(
         old: Option<&Self>,
         column: ColumnType,
         changes: &[EdgeChange],
@@ -85,19 +87,19 @@ impl<L: Leaf> RadixTree<L> {
 
     /// How many neighbours there are. O(1).
     #[inline]
-    pub(crate) fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.root.len()
     }
 
     /// The value of a neighbour. O(bytes of an id + log leaf capacity).
     #[inline]
-    pub(crate) fn find(&self, neighbour: VertexId) -> Option<EdgeValue> {
+    pub fn find(&self, neighbour: VertexId) -> Option<EdgeValue> {
         self.root.find(neighbour)
     }
 
     /// Hands over the neighbours in runs, ascending. O(neighbours).
     #[inline]
-    pub(crate) fn runs<W: Column, B>(
+    pub fn runs<W: Column, B>(
         &self,
         mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
@@ -105,7 +107,7 @@ impl<L: Leaf> RadixTree<L> {
     }
 
     /// Appends all neighbours and their values.
-    pub(crate) fn append_to(&self, rows: &mut Rows) {
+    pub fn append_to(&self, rows: &mut Rows) {
         self.root.leaves().for_each(|leaf| leaf.append_to(rows));
     }
 
@@ -113,17 +115,17 @@ impl<L: Leaf> RadixTree<L> {
     ///
     /// Sets of about one size are read in step, O(both); for much smaller ones the larger set is
     /// searched, O(smaller · log leaf capacity) (section 6.5).
-    pub(crate) fn intersect(&self, other: &Self, visit: impl FnMut(VertexId)) {
+    pub fn intersect(&self, other: &Self, visit: impl FnMut(VertexId)) {
         intersect::intersect(&self.root, &other.root, visit);
     }
 
     /// Bytes on the heap, those shared with other versions included. O(1).
-    pub(crate) fn heap_bytes(&self) -> usize {
+    pub fn heap_bytes(&self) -> usize {
         self.root.heap_bytes()
     }
 
     /// Those of the bytes that `newer` shares. O(keys of the nodes that are not shared).
-    pub(crate) fn shared_bytes(&self, newer: &Self) -> usize {
+    pub fn shared_bytes(&self, newer: &Self) -> usize {
         shared::shared_bytes(&self.root, &newer.root)
     }
 }

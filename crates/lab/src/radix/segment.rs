@@ -2,6 +2,7 @@
 
 use super::leaf::Leaf;
 use super::suffixes::CompressedIds;
+use crate::counted::{Counted, HeapBytes};
 use crate::rows::Rows;
 use hedgerow_model::{Column, EdgeValue, ValueColumn, VertexId};
 use hedgerow_sync::Arc;
@@ -9,7 +10,7 @@ use std::ops::{ControlFlow, Range};
 
 /// Up to `CAPACITY` neighbours with one prefix, shared by the versions of a tree and by the keys of a node.
 #[derive(Debug)]
-pub struct SegmentLeaf<const CAPACITY: usize>(Arc<Segment>);
+pub struct SegmentLeaf<const CAPACITY: usize>(Arc<Counted<Segment>>);
 
 #[derive(Debug)]
 struct Segment {
@@ -32,7 +33,7 @@ impl<const CAPACITY: usize> Leaf for SegmentLeaf<CAPACITY> {
     fn new(rows: &Rows, stretch: Range<usize>) -> Self {
         debug_assert!((1..=CAPACITY).contains(&stretch.len()));
         let ids = CompressedIds::new(&rows.neighbours[stretch.clone()]);
-        SegmentLeaf(Arc::new(Segment { ids, values: values_of(rows, stretch) }))
+        SegmentLeaf(Counted::new(Segment { ids, values: values_of(rows, stretch) }))
     }
 
     #[inline]
@@ -68,15 +69,19 @@ impl<const CAPACITY: usize> Leaf for SegmentLeaf<CAPACITY> {
         self.0.ids.stretches(|position, ids| run(ids, &values[position..position + ids.len()]))
     }
 
-    /// With the two counts beside the segment.
     fn heap_bytes(&self) -> usize {
-        let segment = size_of::<Segment>() + 2 * size_of::<usize>();
-        segment + self.0.ids.heap_bytes() + self.0.values.heap_bytes()
+        self.0.bytes()
     }
 
     #[inline]
     fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl HeapBytes for Segment {
+    fn heap_bytes(&self) -> usize {
+        self.ids.heap_bytes() + self.values.heap_bytes()
     }
 }
 

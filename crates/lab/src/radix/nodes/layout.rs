@@ -2,6 +2,7 @@
 
 use super::indirect::MOST as MOST_INDIRECT;
 use super::{Body, Children, Header, Node};
+use crate::counted::Counted;
 use crate::radix::child::Child;
 use crate::radix::leaf::Leaf;
 use hedgerow_model::VertexId;
@@ -45,11 +46,11 @@ impl<L: Leaf> Layout<L> {
         })
     }
 
-    fn into_body<T: Children<L>>(self, example: VertexId, depth: u8) -> Arc<Body<T>> {
+    fn into_body<T: Children<L>>(self, example: VertexId, depth: u8) -> Arc<Counted<Body<T>>> {
         let entries = self.children.iter().map(Child::len).sum();
-        let own_bytes = size_of::<Body<T>>() + 2 * size_of::<usize>();
-        let bytes = own_bytes + self.children.iter().map(Child::heap_bytes).sum::<usize>();
-        Arc::new(Body { header: Header { example, depth, entries, bytes }, children: T::new(self) })
+        let bytes = self.children.iter().map(Child::heap_bytes).sum::<usize>();
+        let header = Header { example, depth, entries, bytes: bytes + Counted::<Body<T>>::BYTES };
+        Counted::new(Body { header, children: T::new(self) })
     }
 
     pub(super) fn keys(&self) -> &[Entry] {

@@ -14,6 +14,7 @@ pub(super) use layout::Layout;
 use super::child::Child;
 use super::keys::byte;
 use super::leaf::Leaf;
+use crate::counted::{Counted, HeapBytes};
 use direct::Direct;
 use hedgerow_model::VertexId;
 use hedgerow_sync::Arc;
@@ -36,10 +37,10 @@ pub(super) struct Header {
 /// A node, with its kind beside the pointer. Never changed; cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) enum Node<L: Leaf> {
-    Node4(Arc<Body<Sorted<L, 4>>>),
-    Node16(Arc<Body<Sorted<L, 16>>>),
-    Node48(Arc<Body<Indirect<L>>>),
-    Node256(Arc<Body<Direct<L>>>),
+    Node4(Arc<Counted<Body<Sorted<L, 4>>>>),
+    Node16(Arc<Counted<Body<Sorted<L, 16>>>>),
+    Node48(Arc<Counted<Body<Indirect<L>>>>),
+    Node256(Arc<Counted<Body<Direct<L>>>>),
 }
 
 /// What a node is in memory.
@@ -47,6 +48,12 @@ pub(super) enum Node<L: Leaf> {
 pub(super) struct Body<T> {
     header: Header,
     children: T,
+}
+
+impl<T> HeapBytes for Body<T> {
+    fn heap_bytes(&self) -> usize {
+        0
+    }
 }
 
 /// How a kind of node finds its children.

@@ -2,8 +2,8 @@
 
 use super::{Children, Layout};
 use crate::radix::child::Child;
-use crate::radix::simd::position_of_16;
 use crate::radix::leaf::Leaf;
+use crate::radix::simd::position_of_16;
 
 /// Up to `N` keys and as many pointers.
 #[derive(Debug)]
@@ -40,7 +40,8 @@ impl<L: Leaf, const N: usize> Children<L> for Sorted<L, N> {
     fn next(&self, place: usize) -> Option<(&Child<L>, usize)> {
         let child = self.children.get(place)?.as_ref()?;
         let mut after = place + 1;
-        while after < usize::from(self.length) && self.children[after].as_ref().is_some_and(|next| next.is_same(child))
+        while after < usize::from(self.length)
+            && self.children[after].as_ref().is_some_and(|next| next.is_same(child))
         {
             after += 1;
         }

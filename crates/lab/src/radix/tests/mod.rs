@@ -60,7 +60,7 @@ fn change<L: Leaf>(
     let added = model.keys().filter(|id| !before.contains_key(id)).count() as u64;
     let removed = before.keys().filter(|id| !model.contains_key(id)).count() as u64;
     let changed = changes.keys().filter(|id| before.get(id) != model.get(id)).count() as u64;
-    assert_eq!((tally.added, tally.removed, tally.changed), (added, removed, changed));
+    assert_eq!((tally.edges().0, tally.edges().1, tally.changed()), (added, removed, changed));
     next
 }
 
@@ -124,7 +124,8 @@ fn check_subtree<L: Leaf>(child: &Child<L>) -> (usize, usize) {
         let (first, last) = bounds(child);
         assert_eq!(prefix(first, header.depth), prefix(header.example, header.depth));
         assert!(last.get() <= last_below(header.example, header.depth));
-        let keys: Vec<u8> = keys.iter().filter(|(_, other)| other.is_same(child)).map(|(key, _)| *key).collect();
+        let keys: Vec<u8> =
+            keys.iter().filter(|(_, other)| other.is_same(child)).map(|(key, _)| *key).collect();
         match child {
             Child::Leaf(leaf) => {
                 let mut ids = Rows::with_capacity(COLUMN, 0);

@@ -7,7 +7,8 @@ use proptest::prelude::*;
 
 /// Ids that are close together, far apart, alike in their first bytes, and at the ends.
 fn id() -> impl Strategy<Value = u32> {
-    let prefixes = prop::sample::select(vec![0_u32, 0x0001_0000, 0x0001_0200, 0x00FF_FF00, 0x0100_0000, 0xFFFF_FE00]);
+    let prefixes =
+        prop::sample::select(vec![0_u32, 0x0001_0000, 0x0001_0200, 0x00FF_FF00, 0x0100_0000, 0xFFFF_FE00]);
     prop_oneof![
         4 => 0..700_u32,
         4 => (prefixes, 0..0x200_u32).prop_map(|(prefix, low)| (prefix + low).min(u32::MAX - 1)),

@@ -72,10 +72,12 @@ fn each_kind_of_node_finds_and_visits_its_children() {
         for depth in 0..4 {
             let shift = 8 * (3 - depth);
             // The last key there is stands below ids that are one too large where all bytes are 255.
-            let ids: Vec<u32> = (0..count).map(|key| ((key * 255 / (count - 1)) << shift).min(u32::MAX - 1)).collect();
+            let ids: Vec<u32> =
+                (0..count).map(|key| ((key * 255 / (count - 1)) << shift).min(u32::MAX - 1)).collect();
             let model: Model = ids.iter().map(|id| (*id, u64::from(*id) + 1)).collect();
             let tree = tree_of::<SingleLeaf>(&model);
-            let others: Vec<u32> = ids.iter().flat_map(|id| [id ^ 1, id | 0x0101_0101]).filter(|id| *id < u32::MAX).collect();
+            let others: Vec<u32> =
+                ids.iter().flat_map(|id| [id ^ 1, id | 0x0101_0101]).filter(|id| *id < u32::MAX).collect();
             check(tree.as_ref(), &model, &others);
             assert_eq!(root(tree.as_ref().unwrap()).header().depth, depth as u8);
         }
@@ -183,7 +185,8 @@ fn one_insertion_copies_the_path_to_one_leaf() {
 #[test]
 fn changes_that_change_nothing_keep_the_tree() {
     let tree: Small = tree_of_ids((0..100).map(|id| id * 1000));
-    let same = change(Some(&tree), &mut contents(&tree), &[(1, None), (1000, Some(0)), (u32::MAX - 1, None)].into());
+    let same =
+        change(Some(&tree), &mut contents(&tree), &[(1, None), (1000, Some(0)), (u32::MAX - 1, None)].into());
     assert!(same.unwrap().root.is_same(&tree.root));
 }
 
