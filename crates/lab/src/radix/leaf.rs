@@ -9,6 +9,10 @@ pub trait Leaf: Clone + Send + Sync + 'static {
     /// The most neighbours of a leaf.
     const CAPACITY: usize;
 
+    /// A leaf that shrinks to fewer neighbours than this looks for a sibling to merge with
+    /// (RapidStore, section 6.2, "Delete").
+    const SPARSE: usize = Self::CAPACITY / 2;
+
     /// A leaf of a sorted stretch of rows, which is not empty and not longer than the capacity.
     fn new(rows: &Rows, stretch: Range<usize>) -> Self;
 
@@ -20,6 +24,13 @@ pub trait Leaf: Clone + Send + Sync + 'static {
 
     /// The value of a neighbour. O(log capacity).
     fn find(&self, neighbour: VertexId) -> Option<EdgeValue>;
+
+    /// The leaf with another value of a neighbour, with one neighbour more, or (`value` is `None`)
+    /// without one that it has.
+    ///
+    /// `None` if that is more than a change of this leaf: it has no room or other bytes in common, or
+    /// below a node whose depth is `parent` it gets sparse or loses a key.
+    fn edited(&self, neighbour: VertexId, value: Option<EdgeValue>, parent: Option<u8>) -> Option<Self>;
 
     /// Appends the neighbours and their values.
     fn append_to(&self, rows: &mut Rows);
@@ -61,6 +72,10 @@ impl Leaf for SingleLeaf {
     #[inline]
     fn find(&self, neighbour: VertexId) -> Option<EdgeValue> {
         (self.neighbour == neighbour).then_some(self.value)
+    }
+
+    fn edited(&self, neighbour: VertexId, value: Option<EdgeValue>, _parent: Option<u8>) -> Option<Self> {
+        (self.neighbour == neighbour).then_some(SingleLeaf { neighbour, value: value? })
     }
 
     fn append_to(&self, rows: &mut Rows) {

@@ -14,7 +14,8 @@
 //! | `nodes/` | the kinds of nodes |
 //! | `child.rs` | a subtree, and how it is read |
 //! | `build.rs` | subtrees of sorted neighbours; how leaves are split |
-//! | `merge.rs`, `parts.rs` | changes; how sparse leaves are merged |
+//! | `merge.rs`, `parts.rs` | changes of any number; how sparse leaves are merged |
+//! | `edit.rs`, `values.rs` | the short way for one change |
 //! | `intersect.rs`, `shared.rs` | common neighbours; common memory |
 //!
 //! Three things are not as in the paper, because a tree that is never changed in place allows them.
@@ -24,6 +25,7 @@
 
 mod build;
 mod child;
+mod edit;
 mod intersect;
 mod keys;
 mod leaf;
@@ -36,6 +38,7 @@ mod simd;
 mod suffixes;
 #[cfg(test)]
 mod tests;
+mod values;
 
 use crate::rows::Rows;
 use crate::tally::Tally;
@@ -77,12 +80,32 @@ impl<L: Leaf> RadixTree<L> {
         changes: &[EdgeChange],
         tally: &mut Tally,
     ) -> Option<Self> {
+        if let (Some(old), [change]) = (old, changes)
+            && let Some(new) = old.edited(column, change, tally)
+        {
+            return Some(new);
+        }
         let mut merge = Merge::new(column, tally);
         let root = match old {
             Some(old) => merge.child(&old.root, changes),
             None => merge.new_child(changes),
         };
         root.map(|root| RadixTree { root })
+    }
+
+    /// The set after one change that leaves the tree its shape.
+    fn edited(&self, column: ColumnType, change: &EdgeChange, tally: &mut Tally) -> Option<Self> {
+        let found = self.find(change.neighbour);
+        let is_different = |value: EdgeValue| match column.width() {
+            0 => false,
+            4 => found.is_none_or(|found| found.0 as u32 != value.0 as u32),
+            _ => found != Some(value),
+        };
+        let changes = found.is_some() != change.value.is_some() || change.value.is_some_and(is_different);
+        let new =
+            if changes { RadixTree { root: edit::edited(&self.root, change, None)? } } else { self.clone() };
+        tally.count(change, found.is_some(), is_different);
+        Some(new)
     }
 
     /// How many neighbours there are. O(1).

@@ -22,10 +22,6 @@ pub(super) enum Part<L: Leaf> {
 pub(super) struct Parts<L: Leaf>(Vec<Part<L>>);
 
 impl<L: Leaf> Parts<L> {
-    /// A changed leaf with fewer neighbours than this looks for a sibling to merge with (section
-    /// 6.2, "Delete").
-    const SPARSE: usize = L::CAPACITY / 2;
-
     /// Siblings are merged if they have no more neighbours than this. Below the capacity, so that
     /// the next insertion does not split them again.
     const MERGED: usize = L::CAPACITY * 3 / 4;
@@ -41,7 +37,7 @@ impl<L: Leaf> Parts<L> {
     /// Appends a child that does not change. A changed leaf before it may draw it in.
     pub(super) fn keep(&mut self, rows: &mut Rows, child: &Child<L>, keys: Keys) {
         if let (Some(Part::Rows(before)), Child::Leaf(leaf)) = (self.0.last_mut(), child)
-            && before.len() < Self::SPARSE
+            && before.len() < L::SPARSE
             && before.len() + leaf.len() <= Self::MERGED
         {
             let start = rows.len();
@@ -77,7 +73,7 @@ impl<L: Leaf> Parts<L> {
             Some(Part::Kept(Child::Leaf(leaf), _)) => leaf.len(),
             _ => usize::MAX,
         };
-        let is_sparse = stretch.len() < Self::SPARSE;
+        let is_sparse = stretch.len() < L::SPARSE;
         if !is_sparse || before.saturating_add(stretch.len()) > Self::MERGED {
             self.0.push(Part::Rows(stretch));
             return;

@@ -1,7 +1,9 @@
 //! The leaf of the compressed tree: a segment of sorted neighbours with one prefix.
 
+use super::keys::byte;
 use super::leaf::Leaf;
 use super::suffixes::CompressedIds;
+use super::values;
 use crate::counted::{Counted, HeapBytes};
 use crate::rows::Rows;
 use hedgerow_model::{Column, EdgeValue, ValueColumn, VertexId};
@@ -33,7 +35,7 @@ impl<const CAPACITY: usize> Leaf for SegmentLeaf<CAPACITY> {
     fn new(rows: &Rows, stretch: Range<usize>) -> Self {
         debug_assert!((1..=CAPACITY).contains(&stretch.len()));
         let ids = CompressedIds::new(&rows.neighbours[stretch.clone()]);
-        SegmentLeaf(Counted::new(Segment { ids, values: values_of(rows, stretch) }))
+        SegmentLeaf(Counted::new(Segment { ids, values: values::copied(&rows.values, stretch) }))
     }
 
     #[inline]
@@ -49,6 +51,18 @@ impl<const CAPACITY: usize> Leaf for SegmentLeaf<CAPACITY> {
     fn find(&self, neighbour: VertexId) -> Option<EdgeValue> {
         let position = self.0.ids.position(neighbour)?;
         Some(self.0.values.get(position))
+    }
+
+    fn edited(&self, neighbour: VertexId, value: Option<EdgeValue>, parent: Option<u8>) -> Option<Self> {
+        let segment = match (self.0.ids.position(neighbour), value) {
+            (Some(position), Some(value)) => self.0.replaced(position, value),
+            (None, Some(value)) if self.len() < CAPACITY => self.0.inserted(neighbour, value)?,
+            (Some(position), None) if self.loses_only_a_neighbour(position, parent) => {
+                self.0.removed(position)
+            }
+            _ => return None,
+        };
+        Some(SegmentLeaf(Counted::new(segment)))
     }
 
     fn append_to(&self, rows: &mut Rows) {
@@ -79,16 +93,38 @@ impl<const CAPACITY: usize> Leaf for SegmentLeaf<CAPACITY> {
     }
 }
 
-impl HeapBytes for Segment {
-    fn heap_bytes(&self) -> usize {
-        self.ids.heap_bytes() + self.values.heap_bytes()
+impl<const CAPACITY: usize> SegmentLeaf<CAPACITY> {
+    /// Whether a removal leaves the common bytes as they are, and below a node its keys and enough neighbours.
+    fn loses_only_a_neighbour(&self, position: usize, parent: Option<u8>) -> bool {
+        let ids = &self.0.ids;
+        let is_inside = position > 0 && position + 1 < ids.len();
+        is_inside
+            && parent.is_none_or(|depth| {
+                let key = |position| byte(ids.id_at(position), depth);
+                let keeps_key = key(position) == key(position - 1) || key(position) == key(position + 1);
+                keeps_key && ids.len() > Self::SPARSE
+            })
     }
 }
 
-fn values_of(rows: &Rows, stretch: Range<usize>) -> ValueColumn {
-    match &rows.values {
-        ValueColumn::Unit => ValueColumn::Unit,
-        ValueColumn::Four(values) => ValueColumn::Four(values[stretch].to_vec()),
-        ValueColumn::Eight(values) => ValueColumn::Eight(values[stretch].to_vec()),
+impl Segment {
+    fn replaced(&self, position: usize, value: EdgeValue) -> Segment {
+        Segment { ids: self.ids.clone(), values: values::replaced(&self.values, position, value) }
+    }
+
+    fn inserted(&self, neighbour: VertexId, value: EdgeValue) -> Option<Segment> {
+        let place = self.ids.place_of(neighbour)?;
+        let ids = self.ids.inserted(place, neighbour);
+        Some(Segment { ids, values: values::inserted(&self.values, place, value) })
+    }
+
+    fn removed(&self, position: usize) -> Segment {
+        Segment { ids: self.ids.removed(position), values: values::removed(&self.values, position) }
+    }
+}
+
+impl HeapBytes for Segment {
+    fn heap_bytes(&self) -> usize {
+        self.ids.heap_bytes() + self.values.heap_bytes()
     }
 }

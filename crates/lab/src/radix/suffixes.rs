@@ -1,6 +1,7 @@
 //! What is left of the ids of a leaf when their common bytes are taken away (section 6.2,
 //! "Optimization").
 
+use super::edit::{with_inserted, with_removed};
 use super::keys::{common_bytes, prefix};
 use hedgerow_model::VertexId;
 use std::ops::ControlFlow;
@@ -9,7 +10,7 @@ use std::ops::ControlFlow;
 const DECODED: usize = 64;
 
 /// The ids of a leaf without their common prefix, in as many bytes as differ.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Suffixes {
     /// No common byte: the ids themselves.
     Four(Box<[VertexId]>),
@@ -22,7 +23,7 @@ pub(super) enum Suffixes {
 }
 
 /// Sorted ids, at least one, compressed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct CompressedIds {
     /// The common bytes at their place; the others are zero.
     prefix: u32,
@@ -50,21 +51,7 @@ impl CompressedIds {
     }
 
     pub(super) fn bounds(&self) -> (VertexId, VertexId) {
-        let last = self.len() - 1;
-        let (first, last) = match &self.suffixes {
-            Suffixes::Four(ids) => return (ids[0], ids[last]),
-            Suffixes::Three(suffixes) => (widen(suffixes[0]), widen(suffixes[last])),
-            Suffixes::Two(suffixes) => (u32::from(suffixes[0]), u32::from(suffixes[last])),
-            Suffixes::Bitmap(words) => {
-                let first = words.iter().position(|word| *word != 0).unwrap_or_default();
-                let last = words.iter().rposition(|word| *word != 0).unwrap_or_default();
-                (
-                    64 * first as u32 + words[first].trailing_zeros(),
-                    64 * last as u32 + 63 - words[last].leading_zeros(),
-                )
-            }
-        };
-        (VertexId::new(self.prefix | first), VertexId::new(self.prefix | last))
+        (self.id_at(0), self.id_at(self.len() - 1))
     }
 
     /// The position of an id. A binary search; in a bitmap a count of the bits before.
@@ -80,6 +67,58 @@ impl CompressedIds {
             Suffixes::Two(suffixes) => suffixes.binary_search(&u16::try_from(suffix).ok()?).ok(),
             Suffixes::Bitmap(words) => rank(words, u8::try_from(suffix).ok()?),
         }
+    }
+
+    /// Where an id that is not there would be; `None` if it has not the bytes that these have in common.
+    pub(super) fn place_of(&self, id: VertexId) -> Option<usize> {
+        let suffix = id.get() ^ self.prefix;
+        match &self.suffixes {
+            Suffixes::Four(ids) => Some(ids.partition_point(|other| *other < id)),
+            Suffixes::Three(suffixes) => {
+                (suffix < 1 << 24).then(|| suffixes.partition_point(|bytes| widen(*bytes) < suffix))
+            }
+            Suffixes::Two(suffixes) => {
+                let suffix = u16::try_from(suffix).ok()?;
+                Some(suffixes.partition_point(|other| *other < suffix))
+            }
+            Suffixes::Bitmap(words) => Some(bits_before(words, u8::try_from(suffix).ok()?)),
+        }
+    }
+
+    /// The ids with one more, at the place that [`place_of`](Self::place_of) names.
+    pub(super) fn inserted(&self, place: usize, id: VertexId) -> Self {
+        let suffixes = match &self.suffixes {
+            Suffixes::Four(ids) => Suffixes::Four(with_inserted(ids, place, id).into()),
+            Suffixes::Three(suffixes) => {
+                Suffixes::Three(with_inserted(suffixes, place, low_bytes(id)).into())
+            }
+            Suffixes::Two(suffixes) => Suffixes::Two(with_inserted(suffixes, place, id.get() as u16).into()),
+            Suffixes::Bitmap(words) => Suffixes::Bitmap(with_flipped(words, id)),
+        };
+        CompressedIds { prefix: self.prefix, length: self.length + 1, suffixes }
+    }
+
+    /// The ids without one, neither the first nor the last, so that the common bytes stay the same.
+    pub(super) fn removed(&self, position: usize) -> Self {
+        debug_assert!((1..self.len() - 1).contains(&position));
+        let suffixes = match &self.suffixes {
+            Suffixes::Four(ids) => Suffixes::Four(with_removed(ids, position).into()),
+            Suffixes::Three(suffixes) => Suffixes::Three(with_removed(suffixes, position).into()),
+            Suffixes::Two(suffixes) => Suffixes::Two(with_removed(suffixes, position).into()),
+            Suffixes::Bitmap(words) => Suffixes::Bitmap(with_flipped(words, self.id_at(position))),
+        };
+        CompressedIds { prefix: self.prefix, length: self.length - 1, suffixes }
+    }
+
+    /// The id at a position.
+    pub(super) fn id_at(&self, position: usize) -> VertexId {
+        let suffix = match &self.suffixes {
+            Suffixes::Four(ids) => return ids[position],
+            Suffixes::Three(suffixes) => widen(suffixes[position]),
+            Suffixes::Two(suffixes) => u32::from(suffixes[position]),
+            Suffixes::Bitmap(words) => nth_bit(words, position),
+        };
+        VertexId::new(self.prefix | suffix)
     }
 
     /// Hands over the ids, ascending, each stretch with the position of its first.
@@ -127,13 +166,41 @@ fn bitmap_of(ids: &[VertexId]) -> [u64; 4] {
     words
 }
 
+/// Bits with that of one id set if it was not, else not.
+fn with_flipped(words: &[u64; 4], id: VertexId) -> [u64; 4] {
+    let (mut words, low) = (*words, id.get() as u8);
+    words[usize::from(low / 64)] ^= 1 << (low % 64);
+    words
+}
+
 /// How many bits are set before `bit`, if it is set itself.
 #[inline]
 fn rank(words: &[u64; 4], bit: u8) -> Option<usize> {
+    let is_set = words[usize::from(bit / 64)] >> (bit % 64) & 1 == 1;
+    is_set.then(|| bits_before(words, bit))
+}
+
+/// How many bits are set before `bit`.
+#[inline]
+fn bits_before(words: &[u64; 4], bit: u8) -> usize {
     let (word, bit) = (usize::from(bit / 64), bit % 64);
     let before: u32 = words[..word].iter().map(|word| word.count_ones()).sum();
-    let here = words[word] & ((1 << bit) - 1);
-    (words[word] >> bit & 1 == 1).then_some((before + here.count_ones()) as usize)
+    (before + (words[word] & ((1 << bit) - 1)).count_ones()) as usize
+}
+
+/// The bit before which `before` others are set.
+fn nth_bit(words: &[u64; 4], mut before: usize) -> u32 {
+    for (word, mut bits) in (0..).zip(words.iter().copied()) {
+        let here = bits.count_ones() as usize;
+        if before < here {
+            for _ in 0..before {
+                bits &= bits - 1;
+            }
+            return 64 * word + bits.trailing_zeros();
+        }
+        before -= here;
+    }
+    unreachable!("the position of an id is below their number");
 }
 
 #[inline]
@@ -196,11 +263,42 @@ mod tests {
         assert_eq!(decoded, sorted);
         for (position, id) in sorted.iter().enumerate() {
             assert_eq!(compressed.position(*id), Some(position));
+            assert_eq!(compressed.id_at(position), *id);
         }
         for other in others {
             let expected = ids.iter().position(|id| id == other);
             assert_eq!(compressed.position(VertexId::new(*other)), expected, "{other}");
+            if expected.is_none() {
+                check_insertion(&compressed, ids, VertexId::new(*other));
+            }
         }
+        for position in (1..sorted.len().saturating_sub(1)).step_by(7) {
+            let rest: Vec<VertexId> = sorted.iter().copied().filter(|id| *id != sorted[position]).collect();
+            assert_same(&compressed.removed(position), &CompressedIds::new(&rest));
+        }
+    }
+
+    /// An id is inserted if it has the common bytes, and then all is as if it had always been there.
+    fn check_insertion(compressed: &CompressedIds, ids: &BTreeSet<u32>, id: VertexId) {
+        let with: Vec<VertexId> = ids
+            .iter()
+            .copied()
+            .chain([id.get()])
+            .collect::<BTreeSet<u32>>()
+            .into_iter()
+            .map(VertexId::new)
+            .collect();
+        let whole = CompressedIds::new(&with);
+        let is_alike =
+            std::mem::discriminant(&whole.suffixes) == std::mem::discriminant(&compressed.suffixes);
+        match compressed.place_of(id) {
+            Some(place) => assert_same(&compressed.inserted(place, id), &whole),
+            None => assert!(!is_alike),
+        }
+    }
+
+    fn assert_same(one: &CompressedIds, other: &CompressedIds) {
+        assert_eq!(format!("{one:?}"), format!("{other:?}"));
     }
 
     proptest! {

@@ -35,6 +35,17 @@ impl<L: Leaf> Children<L> for Direct<L> {
         self.children[usize::from(key)].as_ref()
     }
 
+    fn replaced(&self, key: u8, child: &Child<L>) -> Self {
+        let key = usize::from(key);
+        let old = self.children[key].as_ref();
+        let children = std::array::from_fn(|place| {
+            let other = self.children[place].as_ref()?;
+            let is_old = place == key || old.is_some_and(|old| old.is_same(other));
+            Some(if is_old { child.clone() } else { other.clone() })
+        });
+        Direct { present: self.present, starts: self.starts, children }
+    }
+
     #[inline]
     fn next(&self, place: usize) -> Option<(&Child<L>, usize)> {
         let key = next_bit(&self.starts, place)?;

@@ -36,6 +36,15 @@ impl<L: Leaf> Children<L> for Indirect<L> {
         self.children.get(usize::from(self.numbers[usize::from(key)]))?.as_ref()
     }
 
+    fn replaced(&self, key: u8, child: &Child<L>) -> Self {
+        let replaced = usize::from(self.numbers[usize::from(key)]);
+        let children = std::array::from_fn(|number| {
+            let other = self.children[number].as_ref()?;
+            Some(if number == replaced { child.clone() } else { other.clone() })
+        });
+        Indirect { numbers: self.numbers, children }
+    }
+
     #[inline]
     fn next(&self, place: usize) -> Option<(&Child<L>, usize)> {
         Some((self.children.get(place)?.as_ref()?, place + 1))

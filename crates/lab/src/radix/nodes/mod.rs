@@ -56,6 +56,21 @@ impl<T> HeapBytes for Body<T> {
     }
 }
 
+impl<T> Body<T> {
+    fn replaced<L: Leaf>(&self, id: VertexId, child: &Child<L>) -> Arc<Counted<Self>>
+    where
+        T: Children<L>,
+    {
+        let mut header = self.header;
+        let key = byte(id, header.depth);
+        if let Some(old) = self.children.get(key) {
+            header.entries = header.entries - old.len() + child.len();
+            header.bytes = header.bytes - old.heap_bytes() + child.heap_bytes();
+        }
+        Counted::new(Body { header, children: self.children.replaced(key, child) })
+    }
+}
+
 /// How a kind of node finds its children.
 trait Children<L: Leaf>: Sized {
     /// The children of a layout that this kind has room for.
@@ -63,6 +78,9 @@ trait Children<L: Leaf>: Sized {
 
     /// The child of a key.
     fn get(&self, key: u8) -> Option<&Child<L>>;
+
+    /// The same with another child in the place of that of `key`, for all its keys.
+    fn replaced(&self, key: u8, child: &Child<L>) -> Self;
 
     /// The first child at a place or after it, and the place that follows. Places start at 0.
     fn next(&self, place: usize) -> Option<(&Child<L>, usize)>;
@@ -98,6 +116,16 @@ impl<L: Leaf> Node<L> {
     #[inline]
     pub(super) fn child_of(&self, id: VertexId) -> Option<&Child<L>> {
         with_body!(self, body => body.children.get(byte(id, body.header.depth)))
+    }
+
+    /// The same node with another child in the place of that which `id` leads to.
+    pub(super) fn replaced(&self, id: VertexId, child: &Child<L>) -> Self {
+        match self {
+            Node::Node4(body) => Node::Node4(body.replaced(id, child)),
+            Node::Node16(body) => Node::Node16(body.replaced(id, child)),
+            Node::Node48(body) => Node::Node48(body.replaced(id, child)),
+            Node::Node256(body) => Node::Node256(body.replaced(id, child)),
+        }
     }
 
     /// The first child at a place or after it, and the place that follows. Places start at 0.

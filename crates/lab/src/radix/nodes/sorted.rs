@@ -36,6 +36,16 @@ impl<L: Leaf, const N: usize> Children<L> for Sorted<L, N> {
         self.children[place?].as_ref()
     }
 
+    fn replaced(&self, key: u8, child: &Child<L>) -> Self {
+        let old = self.get(key);
+        let children = std::array::from_fn(|place| {
+            let other = self.children[place].as_ref()?;
+            let is_old = self.keys[place] == key || old.is_some_and(|old| old.is_same(other));
+            Some(if is_old { child.clone() } else { other.clone() })
+        });
+        Sorted { keys: self.keys, length: self.length, children }
+    }
+
     #[inline]
     fn next(&self, place: usize) -> Option<(&Child<L>, usize)> {
         let child = self.children.get(place)?.as_ref()?;
