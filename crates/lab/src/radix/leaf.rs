@@ -16,6 +16,11 @@ pub trait Leaf: Clone + Send + Sync + 'static {
     /// A leaf of a sorted stretch of rows, which is not empty and not longer than the capacity.
     fn new(rows: &Rows, stretch: Range<usize>) -> Self;
 
+    /// A leaf of one neighbour, if that is all a leaf can hold.
+    fn single(_neighbour: VertexId, _value: EdgeValue) -> Option<Self> {
+        None
+    }
+
     /// How many neighbours there are. O(1).
     fn len(&self) -> usize;
 
@@ -58,6 +63,10 @@ impl Leaf for SingleLeaf {
 
     fn new(rows: &Rows, stretch: Range<usize>) -> Self {
         SingleLeaf { neighbour: rows.neighbours[stretch.start], value: rows.values.get(stretch.start) }
+    }
+
+    fn single(neighbour: VertexId, value: EdgeValue) -> Option<Self> {
+        Some(SingleLeaf { neighbour, value })
     }
 
     #[inline]

@@ -46,6 +46,16 @@ impl<L: Leaf> Children<L> for Direct<L> {
         Direct { present: self.present, starts: self.starts, children }
     }
 
+    fn inserted(&self, key: u8, child: Child<L>) -> Option<Self> {
+        let (word, bit) = (usize::from(key / 64), 1 << (key % 64));
+        let (mut present, mut starts) = (self.present, self.starts);
+        present[word] |= bit;
+        starts[word] |= bit;
+        let mut children = self.children.clone();
+        children[usize::from(key)] = Some(child);
+        Some(Direct { present, starts, children })
+    }
+
     #[inline]
     fn next(&self, place: usize) -> Option<(&Child<L>, usize)> {
         let key = next_bit(&self.starts, place)?;

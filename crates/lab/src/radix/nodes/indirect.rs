@@ -45,6 +45,25 @@ impl<L: Leaf> Children<L> for Indirect<L> {
         Indirect { numbers: self.numbers, children }
     }
 
+    fn inserted(&self, key: u8, child: Child<L>) -> Option<Self> {
+        let length = self.children.iter().take_while(|child| child.is_some()).count();
+        if length == MOST {
+            return None;
+        }
+        let key = usize::from(key);
+        let mut numbers = self.numbers;
+        let place = numbers[..key].iter().filter(|number| **number != NONE).count();
+        numbers[key] = place as u8;
+        for number in &mut numbers[key + 1..] {
+            *number += u8::from(*number != NONE);
+        }
+        let mut children = [const { None }; MOST];
+        children[..place].clone_from_slice(&self.children[..place]);
+        children[place] = Some(child);
+        children[place + 1..=length].clone_from_slice(&self.children[place..length]);
+        Some(Indirect { numbers, children })
+    }
+
     #[inline]
     fn next(&self, place: usize) -> Option<(&Child<L>, usize)> {
         Some((self.children.get(place)?.as_ref()?, place + 1))

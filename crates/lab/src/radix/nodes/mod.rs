@@ -69,6 +69,17 @@ impl<T> Body<T> {
         }
         Counted::new(Body { header, children: self.children.replaced(key, child) })
     }
+
+    fn inserted<L: Leaf>(&self, id: VertexId, child: Child<L>) -> Option<Arc<Counted<Self>>>
+    where
+        T: Children<L>,
+    {
+        let mut header = self.header;
+        header.entries += child.len();
+        header.bytes += child.heap_bytes();
+        let children = self.children.inserted(byte(id, header.depth), child)?;
+        Some(Counted::new(Body { header, children }))
+    }
 }
 
 /// How a kind of node finds its children.
@@ -81,6 +92,9 @@ trait Children<L: Leaf>: Sized {
 
     /// The same with another child in the place of that of `key`, for all its keys.
     fn replaced(&self, key: u8, child: &Child<L>) -> Self;
+
+    /// The same with a child of a key that has none, if this kind has room. No two keys share a child.
+    fn inserted(&self, key: u8, child: Child<L>) -> Option<Self>;
 
     /// The first child at a place or after it, and the place that follows. Places start at 0.
     fn next(&self, place: usize) -> Option<(&Child<L>, usize)>;
@@ -126,6 +140,16 @@ impl<L: Leaf> Node<L> {
             Node::Node48(body) => Node::Node48(body.replaced(id, child)),
             Node::Node256(body) => Node::Node256(body.replaced(id, child)),
         }
+    }
+
+    /// A node of the same kind with a child where `id` led to none, if it has room. No two keys share a child.
+    pub(super) fn inserted(&self, id: VertexId, child: Child<L>) -> Option<Self> {
+        Some(match self {
+            Node::Node4(body) => Node::Node4(body.inserted(id, child)?),
+            Node::Node16(body) => Node::Node16(body.inserted(id, child)?),
+            Node::Node48(body) => Node::Node48(body.inserted(id, child)?),
+            Node::Node256(body) => Node::Node256(body.inserted(id, child)?),
+        })
     }
 
     /// The first child at a place or after it, and the place that follows. Places start at 0.

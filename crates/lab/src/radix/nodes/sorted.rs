@@ -46,6 +46,23 @@ impl<L: Leaf, const N: usize> Children<L> for Sorted<L, N> {
         Sorted { keys: self.keys, length: self.length, children }
     }
 
+    fn inserted(&self, key: u8, child: Child<L>) -> Option<Self> {
+        let length = usize::from(self.length);
+        if length == N {
+            return None;
+        }
+        let place = self.keys[..length].partition_point(|other| *other < key);
+        let mut keys = [self.keys[length - 1].max(key); N];
+        keys[..place].copy_from_slice(&self.keys[..place]);
+        keys[place] = key;
+        keys[place + 1..=length].copy_from_slice(&self.keys[place..length]);
+        let mut children = [const { None }; N];
+        children[..place].clone_from_slice(&self.children[..place]);
+        children[place] = Some(child);
+        children[place + 1..=length].clone_from_slice(&self.children[place..length]);
+        Some(Sorted { keys, length: self.length + 1, children })
+    }
+
     #[inline]
     fn next(&self, place: usize) -> Option<(&Child<L>, usize)> {
         let child = self.children.get(place)?.as_ref()?;
