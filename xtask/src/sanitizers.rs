@@ -13,7 +13,7 @@ pub fn miri() -> Result<()> {
     let flags =
         "-Zmiri-tree-borrows -Zmiri-permissive-provenance -Zmiri-ignore-leaks -Zmiri-disable-isolation";
     let modules = [
-        "-p hedgerow-rapid --lib chain",
+        "-p hedgerow-subgraphs --lib chain",
         "-p hedgerow-sync -p hedgerow-model --lib",
         "-p hedgerow --lib locks",
     ];

@@ -301,7 +301,7 @@ impl Graph {
         with_store!(&*self.stores, store => {
             let open = store.sequencer.open_timestamps();
             let newest = store.sequencer.newest().0;
-            let retained: HashMap<_, _> = store.engine.retained().into_iter().collect();
+            let retained: HashMap<_, _> = store.retained().into_iter().collect();
             let info = |open: &crate::commit::sequencer::OpenTimestamp| SnapshotInfo {
                 timestamp: open.at,
                 handles: open.handles,

@@ -5,7 +5,7 @@ use crate::commit::locks::{LockTable, ReclaimLocks};
 use crate::commit::sequencer::Sequencer;
 use crate::dictionary::Dictionary;
 use crate::options::GraphOptions;
-use hedgerow_model::{Catalogue, Engine, LabelId, Reclaimed, Topology};
+use hedgerow_model::{Catalogue, Engine, LabelId, Reclaimed, Timestamp, Topology};
 use hedgerow_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use hedgerow_sync::{Arc, OnceLock};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -90,6 +90,11 @@ impl<E: Engine> Store<E> {
             self.reclaimed_releases.fetch_max(releases, Ordering::AcqRel);
         }
         reclaimed
+    }
+
+    /// What each timestamp keeps; see [`Engine::retained`].
+    pub(crate) fn retained(&self) -> Vec<(Timestamp, usize)> {
+        self.engine.retained(&ReclaimLocks { table: &self.units, sequencer: &self.sequencer })
     }
 
     /// Reclaims a little, as part of a commit, if enough snapshots were closed since the last time

@@ -55,7 +55,9 @@ pub trait Engine: Send + Sync + 'static {
     fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed;
 
     /// Bytes kept for each timestamp and for no newer one, ascending by timestamp.
-    fn retained(&self) -> Vec<(Timestamp, usize)>;
+    ///
+    /// Where a unit is locked by somebody else, what is kept there is left out.
+    fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)>;
 
     /// What the engine holds. O(1).
     fn memory(&self) -> MemoryUse;

@@ -31,6 +31,7 @@ mod ids;
 mod key;
 mod operation;
 mod schema;
+pub mod search;
 pub mod token;
 mod topology;
 mod value;

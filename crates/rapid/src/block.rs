@@ -1,212 +1,294 @@
 //! The neighbours of one partition, for one label and direction.
 
-use crate::chain::Content;
-use crate::large_set::{LARGE, LargeSet, SMALL_AGAIN};
-use crate::partition::{PARTITION_SIZE, slot_of, slots_of};
-use crate::rows::{Rows, Tally};
-use hedgerow_model::{ColumnType, EdgeChange};
+use crate::edit;
+use crate::extent::{self, Extent};
+use crate::large_set::{LARGE, LargeSet};
+use crate::merge;
+use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId, search};
+use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of};
+use hedgerow_subgraphs::{Container, Content, Owned, Plan, Tally, account};
 use hedgerow_sync::Arc;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
+use std::ptr::NonNull;
 
-// Small rows are all that lies behind the offsets, so these cannot overflow.
-const _: () = assert!(PARTITION_SIZE * LARGE <= u32::MAX as usize);
-
-/// Neighbours as rows of one array, in the order of their vertices; large sets apart.
+/// Neighbours as rows of one array, in the order of their vertices, with room between them; large sets apart.
 ///
-/// Never changed once published. It holds the place of RapidStore's vertex index and clustered
-/// index (sections 6.1 and 6.3).
-pub(crate) struct AdjacencyBlock {
-    /// Where the row of each slot starts, and where the last ends. Empty for a large set.
-    offsets: [u32; PARTITION_SIZE + 1],
+/// It holds the place of RapidStore's vertex index and clustered index (sections 6.1 and 6.3).
+pub type Block = Extent<Rows>;
+
+/// Where the rows of a block lie.
+pub struct Rows {
     /// A bit for each slot that has neighbours.
-    occupied: u64,
+    pub(crate) occupied: u64,
     /// A bit for each slot whose neighbours are a large set.
-    large_slots: u64,
+    pub(crate) large_slots: u64,
     /// The large sets, ascending by slot.
-    large: Vec<Arc<LargeSet>>,
-    /// All other rows.
-    pub(crate) rows: Rows,
-    /// Entries, those of large sets included.
-    entries: usize,
+    pub(crate) large: Vec<Arc<LargeSet>>,
+    /// Entries of large sets, and their bytes.
+    pub(crate) large_entries: usize,
+    pub(crate) large_bytes: usize,
+    /// Entries of all other rows.
+    pub(crate) small_entries: u32,
+    /// Where the row of each slot starts. Ascends; what lies between the end of a row and the next start is free.
+    pub(crate) starts: [u16; PARTITION_SIZE],
+    pub(crate) lengths: [u16; PARTITION_SIZE],
 }
 
 /// The neighbours of one slot.
 pub(crate) enum Row<'b> {
-    /// A stretch of the block's rows.
+    /// A stretch of the block.
     Small(Range<usize>),
     /// A set of its own.
     Large(&'b LargeSet),
 }
 
-impl AdjacencyBlock {
-    /// The block after `changes`, which ascend and lie in its partition; `None` if they change nothing.
-    ///
-    /// One pass: O(block + changes · log row), where what does not change is copied whole or shared.
-    pub(crate) fn merged(
-        old: Option<&AdjacencyBlock>,
-        column: ColumnType,
-        changes: &[EdgeChange],
-        tally: &mut Tally,
-    ) -> Option<AdjacencyBlock> {
-        let empty;
-        let old = if let Some(old) = old {
-            old
-        } else {
-            empty = AdjacencyBlock::empty(column, 0);
-            &empty
-        };
-        let mut builder = Builder::new(old, column, changes.len());
-        for row_changes in changes.chunk_by(|one, next| one.owner == next.owner) {
-            let slot = slot_of(row_changes[0].owner);
-            builder.copy_up_to(slot);
-            builder.merge(slot, row_changes, tally);
-        }
-        builder.copy_up_to(PARTITION_SIZE);
-        (tally.changed > 0).then(|| builder.finish())
+/// Fewer changes than this are always made in place; more only in blocks so many times larger.
+const EDITED_ALWAYS: usize = 4;
+const ENTRIES_PER_EDIT: usize = 64;
+
+impl Block {
+    /// The most small entries: positions are numbers of 16 bits.
+    pub(crate) const MOST: usize = u16::MAX as usize;
+
+    /// An empty block with room for at least `capacity` small entries.
+    pub(crate) fn with_capacity(column: ColumnType, capacity: usize) -> Owned<Block> {
+        Block::with_rows(Rows::default(), column, capacity)
     }
 
-    fn empty(column: ColumnType, capacity: usize) -> Self {
-        AdjacencyBlock {
-            offsets: [0; PARTITION_SIZE + 1],
-            occupied: 0,
-            large_slots: 0,
-            large: Vec::new(),
-            rows: Rows::with_capacity(column, capacity),
-            entries: 0,
-        }
-    }
-
-    /// A bit for each slot that has neighbours.
-    #[inline]
-    pub(crate) fn occupied(&self) -> u64 {
-        self.occupied
-    }
-
-    /// How many neighbours there are in all.
-    pub(crate) fn entries(&self) -> usize {
-        self.entries
+    pub(crate) fn with_rows(rows: Rows, column: ColumnType, capacity: usize) -> Owned<Block> {
+        let block = extent::allocate(rows, column, capacity.min(Block::MOST), Block::MOST);
+        // SAFETY: just allocated; `destroy` below frees it.
+        unsafe { Owned::from_raw(block) }
     }
 
     /// The neighbours of a slot. O(1).
     #[inline]
     pub(crate) fn row(&self, slot: usize) -> Row<'_> {
-        if self.large_slots >> slot & 1 == 1 {
-            Row::Large(self.large_at(slot))
+        if self.header.large_slots >> slot & 1 == 1 {
+            Row::Large(&self.header.large[self.header.large_index(slot)])
         } else {
-            Row::Small(self.offsets[slot] as usize..self.offsets[slot + 1] as usize)
+            Row::Small(self.header.stretch(slot))
         }
     }
+}
 
-    /// How many neighbours a slot has. O(1).
+impl Rows {
+    /// Where a small row lies.
     #[inline]
-    pub(crate) fn degree(&self, slot: usize) -> usize {
+    pub(crate) fn stretch(&self, slot: usize) -> Range<usize> {
+        let start = usize::from(self.starts[slot]);
+        start..start + usize::from(self.lengths[slot])
+    }
+
+    /// The position of a slot's large set, or where it would belong.
+    #[inline]
+    pub(crate) fn large_index(&self, slot: usize) -> usize {
+        (self.large_slots & ((1 << slot) - 1)).count_ones() as usize
+    }
+
+    /// Makes a set that of a slot.
+    pub(crate) fn insert_large(&mut self, slot: usize, set: Arc<LargeSet>) {
+        let index = self.large_index(slot);
+        self.large_entries += set.len();
+        self.large_bytes += set.bytes();
+        self.counting_heap(|rows| rows.large.insert(index, set));
+        self.large_slots |= 1 << slot;
+        self.occupied |= 1 << slot;
+    }
+
+    /// Takes the set of a slot away.
+    pub(crate) fn remove_large(&mut self, slot: usize) -> Arc<LargeSet> {
+        let index = self.large_index(slot);
+        let set = self.counting_heap(|rows| rows.large.remove(index));
+        self.large_entries -= set.len();
+        self.large_bytes -= set.bytes();
+        self.large_slots &= !(1 << slot);
+        self.occupied &= !(1 << slot);
+        set
+    }
+
+    fn counting_heap<R>(&mut self, change: impl FnOnce(&mut Self) -> R) -> R {
+        account::freed(self.heap_bytes());
+        let result = change(self);
+        account::allocated(self.heap_bytes());
+        result
+    }
+
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.large.capacity() * size_of::<Arc<LargeSet>>()
+    }
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        Rows {
+            occupied: 0,
+            large_slots: 0,
+            large: Vec::new(),
+            large_entries: 0,
+            large_bytes: 0,
+            small_entries: 0,
+            starts: [0; PARTITION_SIZE],
+            lengths: [0; PARTITION_SIZE],
+        }
+    }
+}
+
+impl Clone for Rows {
+    fn clone(&self) -> Self {
+        let large = self.large.clone();
+        account::allocated(large.capacity() * size_of::<Arc<LargeSet>>());
+        Rows { large, ..*self }
+    }
+}
+
+impl Drop for Rows {
+    fn drop(&mut self) {
+        account::freed(self.heap_bytes());
+    }
+}
+
+impl Content for Block {
+    type Change = EdgeChange;
+
+    fn copied(&self) -> Owned<Self> {
+        edit::resized(
+            self,
+            self.header.clone(),
+            self.capacity().max(edit::roomy(self.header.small_entries as usize)),
+        )
+    }
+
+    fn edit(this: &mut Owned<Self>, changes: &[EdgeChange]) {
+        changes.iter().for_each(|change| edit::change(this, change));
+    }
+
+    fn bytes(&self) -> usize {
+        self.memory_bytes() + self.header.heap_bytes() + self.header.large_bytes
+    }
+
+    fn bytes_beside(&self, newer: &Self) -> usize {
+        let own = self.memory_bytes() + self.header.heap_bytes();
+        let beside = |slot: usize, set: &Arc<LargeSet>| match newer.row(slot) {
+            Row::Large(other) if std::ptr::eq(&**set, other) => 0,
+            Row::Large(other) => set.bytes_beside(other),
+            Row::Small(_) => set.bytes(),
+        };
+        let slots = hedgerow_subgraphs::partition::slots_of(self.header.large_slots);
+        own + slots.zip(&self.header.large).map(|(slot, set)| beside(slot, set)).sum::<usize>()
+    }
+
+    fn own_heap_bytes(&self) -> usize {
+        self.header.heap_bytes()
+    }
+
+    unsafe fn destroy(this: NonNull<Self>) {
+        // SAFETY: every block comes from `with_rows`; the caller has the only pointer.
+        unsafe { extent::free(this) }
+    }
+}
+
+impl Container for Block {
+    fn plan(old: Option<&Self>, column: ColumnType, changes: &[EdgeChange], tally: &mut Tally) -> Plan<Self> {
+        if let Some(old) = old {
+            let entries = old.entries();
+            if changes.len() <= EDITED_ALWAYS.max(entries / ENTRIES_PER_EDIT) {
+                changes.iter().for_each(|change| old.tally(change, tally));
+                return match tally.changed() {
+                    0 => Plan::Nothing,
+                    _ if entries <= changes.len() && old.is_emptied_by(changes) => Plan::Replace(None),
+                    _ => Plan::Edit,
+                };
+            }
+        }
+        merge::merged(old, column, changes, tally)
+    }
+
+    fn growth(&self, changes: &[EdgeChange]) -> usize {
+        let puts = || changes.iter().filter(|change| change.value.is_some());
+        let entries = self.header.small_entries as usize + puts().count();
+        let small = match entries <= self.capacity() {
+            true => 0,
+            false => Block::bytes_for(self.column(), edit::roomy(entries)) - self.memory_bytes(),
+        };
+        let large = |change: &EdgeChange| match self.row(slot_of(change.owner)) {
+            Row::Large(set) => set.growth(),
+            Row::Small(stretch) if stretch.len() + changes.len() > LARGE => {
+                LargeSet::first_bytes(self.column())
+            }
+            Row::Small(_) => 0,
+        };
+        small + puts().map(large).sum::<usize>()
+    }
+
+    #[inline]
+    fn occupied(&self) -> u64 {
+        self.header.occupied
+    }
+
+    #[inline]
+    fn entries(&self) -> usize {
+        self.header.small_entries as usize + self.header.large_entries
+    }
+
+    #[inline]
+    fn degree(&self, slot: usize) -> usize {
         match self.row(slot) {
             Row::Small(stretch) => stretch.len(),
             Row::Large(set) => set.len(),
         }
     }
 
-    fn large_at(&self, slot: usize) -> &Arc<LargeSet> {
-        let before = self.large_slots & ((1 << slot) - 1);
-        &self.large[before.count_ones() as usize]
-    }
-}
-
-impl Content for AdjacencyBlock {
-    fn heap_bytes(&self) -> usize {
-        let directory = self.large.capacity() * size_of::<Arc<LargeSet>>();
-        directory + self.rows.heap_bytes() + self.large.iter().map(|set| set_bytes(set)).sum::<usize>()
-    }
-
-    fn shared_bytes(&self, newer: &Self) -> usize {
-        let shared = |slot| {
-            let (old, new) = (self.large_at(slot), newer.large_at(slot));
-            if Arc::ptr_eq(old, new) { set_bytes(old) } else { old.shared_bytes(new) }
-        };
-        slots_of(self.large_slots & newer.large_slots).map(shared).sum()
-    }
-}
-
-/// The bytes of a large set, the two counts beside it included.
-fn set_bytes(set: &LargeSet) -> usize {
-    size_of::<LargeSet>() + 2 * size_of::<usize>() + set.bytes()
-}
-
-/// A block that is being put together, slot by slot.
-struct Builder<'o> {
-    old: &'o AdjacencyBlock,
-    column: ColumnType,
-    new: AdjacencyBlock,
-    /// The slots below this are done.
-    next: usize,
-}
-
-impl<'o> Builder<'o> {
-    fn new(old: &'o AdjacencyBlock, column: ColumnType, changes: usize) -> Self {
-        let new = AdjacencyBlock::empty(column, old.rows.len() + changes);
-        Builder { old, column, new, next: 0 }
-    }
-
-    /// Takes over the slots before `slot` as they are.
-    fn copy_up_to(&mut self, slot: usize) {
-        let (old, start) = (self.old, self.new.rows.len() as u32);
-        let first = old.offsets[self.next];
-        self.new.rows.extend_from(&old.rows, first as usize..old.offsets[slot] as usize);
-        for position in self.next..slot {
-            self.new.offsets[position + 1] = old.offsets[position + 1] - first + start;
-            if old.large_slots >> position & 1 == 1 {
-                self.push_large(position, Arc::clone(old.large_at(position)));
+    #[inline]
+    fn find(&self, slot: usize, neighbour: VertexId) -> Option<EdgeValue> {
+        match self.row(slot) {
+            Row::Small(stretch) => {
+                let position = search::position(&self.ids()[stretch.clone()], neighbour)?;
+                Some(self.value(stretch.start + position))
             }
-        }
-        self.next = slot;
-    }
-
-    /// Merges changes into `slot`, the next one.
-    fn merge(&mut self, slot: usize, changes: &[EdgeChange], tally: &mut Tally) {
-        match self.old.row(slot) {
-            Row::Small(stretch) => self.merge_small(slot, stretch, changes, tally),
-            Row::Large(_) => self.merge_large(slot, changes, tally),
-        }
-        self.new.offsets[slot + 1] = self.new.rows.len() as u32;
-        self.next = slot + 1;
-    }
-
-    fn merge_small(&mut self, slot: usize, stretch: Range<usize>, changes: &[EdgeChange], tally: &mut Tally) {
-        let start = self.new.rows.len();
-        self.new.rows.extend_merged(&self.old.rows, stretch, changes, tally);
-        let end = self.new.rows.len();
-        if end - start > LARGE {
-            let set = LargeSet::new(self.column, &self.new.rows, start..end);
-            self.new.rows.truncate(start);
-            self.push_large(slot, Arc::new(set));
+            Row::Large(set) => set.find(neighbour),
         }
     }
 
-    fn merge_large(&mut self, slot: usize, changes: &[EdgeChange], tally: &mut Tally) {
-        let old = self.old.large_at(slot);
-        let changed_before = tally.changed;
-        let set = old.merged(self.column, changes, tally);
-        if tally.changed == changed_before {
-            self.push_large(slot, Arc::clone(old));
-        } else if set.len() < SMALL_AGAIN {
-            set.leaves().for_each(|leaf| self.new.rows.extend_from(leaf, 0..leaf.len()));
-        } else {
-            self.push_large(slot, Arc::new(set));
+    #[inline]
+    fn run<W: Column>(&self, slot: usize) -> Option<Neighbours<'_, W>> {
+        match self.row(slot) {
+            Row::Small(stretch) => Some(self.neighbours(stretch)),
+            Row::Large(_) => None,
         }
     }
 
-    fn push_large(&mut self, slot: usize, set: Arc<LargeSet>) {
-        self.new.large_slots |= 1 << slot;
-        self.new.large.push(set);
+    #[inline]
+    fn visit<W: Column, B>(
+        &self,
+        slot: usize,
+        mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        match self.row(slot) {
+            Row::Small(stretch) if stretch.is_empty() => ControlFlow::Continue(()),
+            Row::Small(stretch) => {
+                let (neighbours, values) = self.neighbours(stretch);
+                run(neighbours, values)
+            }
+            Row::Large(set) => set.leaves().iter().try_for_each(|leaf| {
+                let (neighbours, values) = leaf.entries();
+                run(neighbours, values)
+            }),
+        }
+    }
+}
+
+impl Block {
+    /// Counts what a change would do.
+    fn tally(&self, change: &EdgeChange, tally: &mut Tally) {
+        let found = self.find(slot_of(change.owner), change.neighbour);
+        tally.count(change, found.is_some(), |value| self.column().width() > 0 && found != Some(value));
     }
 
-    fn finish(self) -> AdjacencyBlock {
-        let mut new = self.new;
-        new.rows.shrink_to_fit();
-        new.large.shrink_to_fit();
-        let small = (0..PARTITION_SIZE).filter(|slot| new.offsets[*slot] < new.offsets[slot + 1]);
-        new.occupied = small.fold(new.large_slots, |bits, slot| bits | 1 << slot);
-        new.entries = new.rows.len() + new.large.iter().map(|set| set.len()).sum::<usize>();
-        new
+    /// Whether changes that are at least as many as the entries remove them all.
+    fn is_emptied_by(&self, changes: &[EdgeChange]) -> bool {
+        let removed = |change: &&EdgeChange| self.find(slot_of(change.owner), change.neighbour).is_some();
+        changes.iter().all(|change| change.value.is_none())
+            && changes.iter().filter(removed).count() == self.entries()
     }
 }

@@ -46,5 +46,5 @@ fn a_hub_grows_and_shrinks() {
     }
     pipeline.reclaim(usize::MAX, 0);
     assert_eq!(pipeline.engine.memory().retained_bytes, 0);
-    assert!(pipeline.engine.retained().is_empty());
+    assert!(pipeline.retained().is_empty());
 }

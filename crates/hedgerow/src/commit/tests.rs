@@ -58,8 +58,8 @@ impl Engine for Faulty {
         self.engine.reclaim(live, units, budget_bytes)
     }
 
-    fn retained(&self) -> Vec<(Timestamp, usize)> {
-        self.engine.retained()
+    fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
+        self.engine.retained(units)
     }
 
     fn memory(&self) -> MemoryUse {

@@ -2,7 +2,8 @@
 
 use super::support::oracle::Request;
 use super::support::pipeline::Pipeline;
-use crate::large_set::{LARGE, LEAF_CAPACITY};
+use crate::large_set::LARGE;
+use crate::leaf::LEAF_CAPACITY;
 use hedgerow_model::{CapacityError, Engine, Topology};
 
 fn put(label: u16, source: u32, destinations: impl IntoIterator<Item = u32>, value: u32) -> Request {
@@ -40,16 +41,16 @@ fn a_snapshot_is_charged_with_what_only_it_keeps() {
     pipeline.commit(&[put(2, 0, [7], 2)], 0).unwrap();
     let one_leaf = pipeline.engine.memory().retained_bytes;
     assert!(one_leaf > 0);
-    assert_eq!(pipeline.engine.retained(), [(at, one_leaf)]);
+    assert_eq!(pipeline.retained(), [(at, one_leaf)]);
     // Replacing the newest version again and again leaves the snapshot with more and more of its own.
     for destination in many {
         pipeline.commit(&[put(2, 0, [destination], 3)], 0).unwrap();
-        pipeline.engine.assert_counters_are_exact();
+        pipeline.assert_counters_are_exact();
     }
     let all = pipeline.engine.memory().retained_bytes;
     // By then all leaves but the first are its own: an id and a value of four bytes per entry.
     assert!(all - one_leaf >= (4 * LARGE - LEAF_CAPACITY) * 8);
-    assert_eq!(pipeline.engine.retained(), [(at, all)]);
+    assert_eq!(pipeline.retained(), [(at, all)]);
     pipeline.close(0);
     assert_eq!(pipeline.reclaim(usize::MAX, 0).bytes, all);
     assert_eq!(pipeline.engine.memory().retained_bytes, 0);
@@ -67,7 +68,7 @@ fn versions_between_two_snapshots_are_freed() {
     (0..3).for_each(|_| pipeline.close(1));
     let reclaimed = pipeline.reclaim(usize::MAX, 0);
     assert_eq!((reclaimed.versions, reclaimed.more), (3, false));
-    assert_eq!(pipeline.engine.retained().len(), 2);
+    assert_eq!(pipeline.retained().len(), 2);
     pipeline.check(&[0, 1]);
 }
 
@@ -82,7 +83,7 @@ fn garbage_moves_to_the_next_timestamp_that_sees_it() {
     pipeline.commit(&[put(2, 0, [1], 2)], 0).unwrap();
     pipeline.close(1);
     assert_eq!(pipeline.reclaim(usize::MAX, 0).versions, 0);
-    let retained = pipeline.engine.retained();
+    let retained = pipeline.retained();
     assert!(matches!(retained[..], [(at, bytes)] if at == older && bytes > 0));
     pipeline.check(&[0, 1, 64]);
 }

@@ -89,7 +89,7 @@ proptest! {
         let mut pipeline = Pipeline::new(topology, None);
         for (number, step) in steps.iter().enumerate() {
             play(&mut pipeline, step);
-            pipeline.engine.assert_counters_are_exact();
+            pipeline.assert_counters_are_exact();
             if number % 8 == 7 {
                 pipeline.check(&VERTICES);
             }
@@ -99,12 +99,12 @@ proptest! {
         while !pipeline.snapshots.is_empty() {
             pipeline.close(0);
             pipeline.reclaim(500, 0);
-            pipeline.engine.assert_counters_are_exact();
+            pipeline.assert_counters_are_exact();
         }
         prop_assert!(!pipeline.reclaim(usize::MAX, 0).more);
         prop_assert_eq!(pipeline.engine.memory().retained_bytes, 0);
-        prop_assert!(pipeline.engine.retained().is_empty());
-        pipeline.engine.assert_counters_are_exact();
+        prop_assert!(pipeline.retained().is_empty());
+        pipeline.assert_counters_are_exact();
         pipeline.check(&VERTICES);
     }
 }

@@ -119,7 +119,7 @@ impl Graph {
     pub fn assert_reclaims_to_nothing(&self) {
         self.reclaim();
         assert_eq!(self.engine.memory().retained_bytes, 0);
-        assert!(self.engine.retained().is_empty());
+        assert!(self.engine.retained(self).is_empty());
     }
 
     fn counts(&self) -> Counts {

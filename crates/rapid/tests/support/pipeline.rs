@@ -107,8 +107,13 @@ impl Pipeline {
             check_view(&self.engine.view(&snapshot.token), &snapshot.oracle, vertices);
         }
         check_view(&self.engine.latest(&self.locks()), &self.oracle, vertices);
-        let retained: usize = self.engine.retained().iter().map(|(_, bytes)| bytes).sum();
+        let retained: usize = self.retained().iter().map(|(_, bytes)| bytes).sum();
         assert_eq!(retained, self.engine.memory().retained_bytes);
+    }
+
+    /// What each timestamp keeps.
+    pub fn retained(&self) -> Vec<(Timestamp, usize)> {
+        self.engine.retained(&Units { busy: 0, counts: self.oracle.counts() })
     }
 
     pub fn locks(&self) -> HeldLocks<'static> {

@@ -3,6 +3,7 @@
 use hedgerow_model::Timestamp;
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_sync::Mutex;
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
 /// The block that a chain holds the versions of.
@@ -60,7 +61,7 @@ pub(crate) struct Garbage {
 
 impl Garbage {
     /// Files versions under `holder`. O(versions).
-    pub(crate) fn file(&self, holder: Timestamp, versions: Vec<Superseded>) {
+    pub(crate) fn file(&self, holder: Timestamp, versions: SmallVec<[Superseded; 2]>) {
         if !versions.is_empty() {
             self.buckets.lock().entry(holder).or_default().extend(versions);
         }

@@ -1,9 +1,10 @@
 //! A state of the graph, and the adjacencies in it.
 
-use crate::block::AdjacencyBlock;
-use crate::chain::{Chain, Content};
-use crate::cursor::RapidCursor;
-use crate::engine::{AdjacencyTable, Rapid};
+use crate::chain::Chain;
+use crate::container::Container;
+use crate::cursor::SubgraphCursor;
+use crate::engine::{AdjacencyTable, Subgraphs};
+use crate::owned::Content;
 use crate::partition::{
     partition_end, partition_of, partitions_of, slot_of, slots_of, slots_within, unit_of, vertex_at,
 };
@@ -21,11 +22,18 @@ use std::ops::Range;
 ///
 /// Costs nothing to make or copy. Reading a partition that is not locked through a view of the
 /// newest state panics.
-#[derive(Clone, Copy)]
-pub struct RapidView<'s> {
-    engine: &'s Rapid,
+pub struct SubgraphView<'s, C: Container> {
+    engine: &'s Subgraphs<C>,
     state: State<'s>,
 }
+
+impl<C: Container> Clone for SubgraphView<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C: Container> Copy for SubgraphView<'_, C> {}
 
 #[derive(Clone, Copy)]
 enum State<'s> {
@@ -33,13 +41,13 @@ enum State<'s> {
     Locked(&'s HeldLocks<'s>),
 }
 
-impl<'s> RapidView<'s> {
-    pub(crate) fn registered(engine: &'s Rapid, at: &'s Registered) -> Self {
-        RapidView { engine, state: State::Registered(at) }
+impl<'s, C: Container> SubgraphView<'s, C> {
+    pub(crate) fn registered(engine: &'s Subgraphs<C>, at: &'s Registered) -> Self {
+        SubgraphView { engine, state: State::Registered(at) }
     }
 
-    pub(crate) fn locked(engine: &'s Rapid, locks: &'s HeldLocks<'_>) -> Self {
-        RapidView { engine, state: State::Locked(locks) }
+    pub(crate) fn locked(engine: &'s Subgraphs<C>, locks: &'s HeldLocks<'_>) -> Self {
+        SubgraphView { engine, state: State::Locked(locks) }
     }
 
     fn counts(&self) -> &'s Counts {
@@ -69,9 +77,9 @@ impl<'s> RapidView<'s> {
     }
 }
 
-impl<'s> GraphView for RapidView<'s> {
+impl<'s, C: Container> GraphView for SubgraphView<'s, C> {
     type Adjacency<'v, W: Column>
-        = RapidAdjacency<'s, W>
+        = SubgraphAdjacency<'s, C, W>
     where
         Self: 'v;
 
@@ -116,17 +124,17 @@ impl<'s> GraphView for RapidView<'s> {
         &self,
         label: LabelId,
         direction: Direction,
-    ) -> Result<RapidAdjacency<'s, W>, ViewError> {
+    ) -> Result<SubgraphAdjacency<'s, C, W>, ViewError> {
         let table = &self.engine.adjacencies[self.engine.table(label, direction)?];
         let (declared, asked) = (table.column, W::TYPE);
         if asked != ColumnType::Unit && asked != declared {
             return Err(ViewError::WrongColumn { label, declared, asked });
         }
-        Ok(RapidAdjacency { view: *self, table, values: PhantomData })
+        Ok(SubgraphAdjacency { view: *self, table, values: PhantomData })
     }
 }
 
-impl VertexRecords for RapidView<'_> {
+impl<C: Container> VertexRecords for SubgraphView<'_, C> {
     fn vertex_record(&self, vertex: VertexId) -> Option<Record> {
         let (block, slot) = self.locate(vertex)?;
         block.exists(slot).then(|| block.record(slot).clone())
@@ -134,34 +142,34 @@ impl VertexRecords for RapidView<'_> {
 }
 
 /// One label in one direction, with values of type `W` beside the neighbours.
-pub struct RapidAdjacency<'s, W> {
-    view: RapidView<'s>,
-    table: &'s AdjacencyTable,
+pub struct SubgraphAdjacency<'s, C: Container, W> {
+    view: SubgraphView<'s, C>,
+    table: &'s AdjacencyTable<C>,
     values: PhantomData<fn() -> W>,
 }
 
-impl<W> Clone for RapidAdjacency<'_, W> {
+impl<C: Container, W> Clone for SubgraphAdjacency<'_, C, W> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<W> Copy for RapidAdjacency<'_, W> {}
+impl<C: Container, W> Copy for SubgraphAdjacency<'_, C, W> {}
 
-impl<'s, W> RapidAdjacency<'s, W> {
+impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
     pub(crate) fn vertex_bound(&self) -> u32 {
         self.view.vertex_bound()
     }
 
-    /// The block of a partition.
+    /// The container of a partition.
     #[inline]
-    pub(crate) fn block(&self, partition: u32) -> Option<&'s AdjacencyBlock> {
+    pub(crate) fn container(&self, partition: u32) -> Option<&'s C> {
         self.view.resolve(self.table.chains.get(partition)?, partition)
     }
 
-    /// The blocks of a range of partitions, ascending.
+    /// The containers of a range of partitions, ascending. Asks the processor for the one after each.
     #[inline]
-    pub(crate) fn blocks(&self, partitions: Range<u32>) -> impl Iterator<Item = (u32, &'s AdjacencyBlock)> {
+    pub(crate) fn containers(&self, partitions: Range<u32>) -> impl Iterator<Item = (u32, &'s C)> {
         let view = self.view;
         let chains = self.table.chains.populated(partitions);
         chains.filter_map(move |(partition, chain)| Some((partition, view.resolve(chain, partition)?)))
@@ -171,26 +179,26 @@ impl<'s, W> RapidAdjacency<'s, W> {
 // SAFETY: owners are cut off at the vertex bound. Neighbours come from effects that were applied at
 // or before the view's timestamp, or are in locked partitions; the tokens promise counts of at
 // least that state, whose bound is above every vertex in use.
-unsafe impl<'s, W: Column> Adjacency for RapidAdjacency<'s, W> {
+unsafe impl<'s, C: Container, W: Column> Adjacency for SubgraphAdjacency<'s, C, W> {
     type Value = W;
     type Error = Infallible;
     type Cursor<'a>
-        = RapidCursor<'s, W>
+        = SubgraphCursor<'s, C, W>
     where
         Self: 'a;
 
     const SORTED: bool = true;
     const DEGREE_IS_O1: bool = true;
 
-    fn cursor(&self) -> RapidCursor<'s, W> {
-        RapidCursor::new(*self)
+    fn cursor(&self) -> SubgraphCursor<'s, C, W> {
+        SubgraphCursor::new(*self)
     }
 
     /// Together the ranges are all vertices below the bound; each ends with a partition. O(partitions).
     fn cuts(&self, parts: usize) -> Vec<Range<u32>> {
         let bound = self.vertex_bound();
         let entries = || {
-            let blocks = self.blocks(partitions_of(&(0..bound)));
+            let blocks = self.containers(partitions_of(&(0..bound)));
             blocks.map(|(partition, block)| (partition, block.entries() as u128))
         };
         let total: u128 = entries().map(|(_, entries)| entries).sum();

@@ -1,6 +1,7 @@
 //! Freeing the versions that nobody sees any more.
 
-use crate::engine::Rapid;
+use crate::container::Container;
+use crate::engine::Subgraphs;
 use crate::garbage::{Fate, Place, Superseded, Table};
 use crate::memory::MemoryChange;
 use crate::partition::unit_of;
@@ -11,7 +12,7 @@ use hedgerow_sync::epoch::{self, Guard};
 /// Versions that are taken out of the garbage at a time.
 const BATCH: usize = 1024;
 
-impl Rapid {
+impl<C: Container> Subgraphs<C> {
     /// Goes through the garbage of timestamps that are live no more: what another live timestamp
     /// sees moves there, the rest is freed until the budget ends.
     pub(crate) fn reclaim_versions(
@@ -33,20 +34,28 @@ impl Rapid {
     }
 
     /// Bytes that superseded versions keep, by the timestamp they are filed under.
-    pub(crate) fn retained_bytes(&self) -> Vec<(Timestamp, usize)> {
-        let bytes = |bucket: &[Superseded]| bucket.iter().map(|version| self.retained_by(version)).sum();
+    pub(crate) fn retained_bytes(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
+        let bytes =
+            |bucket: &[Superseded]| bucket.iter().map(|version| self.retained_by(version, units)).sum();
         self.garbage.buckets().iter().map(|(holder, bucket)| (*holder, bytes(bucket))).collect()
     }
 
-    fn retained_by(&self, version: &Superseded) -> usize {
+    fn retained_by(&self, version: &Superseded, units: &dyn UnitLocks) -> usize {
         let Place { table, partition } = version.place;
-        let bytes = match table {
-            Table::Vertices => self.vertices.get(partition).map(|chain| chain.retained_bytes(version.born)),
-            Table::Adjacency(position) => {
-                let chains = &self.adjacencies[position as usize].chains;
-                chains.get(partition).map(|chain| chain.retained_bytes(version.born))
-            }
-        };
+        let unit = unit_of(partition);
+        let mut bytes = None;
+        units.try_with(unit, &mut |locks| {
+            bytes = match table {
+                Table::Vertices => {
+                    let chain = self.vertices.get(partition);
+                    chain.map(|chain| chain.retained_bytes(locks, unit, version.born))
+                }
+                Table::Adjacency(position) => {
+                    let chain = self.adjacencies[position as usize].chains.get(partition);
+                    chain.map(|chain| chain.retained_bytes(locks, unit, version.born))
+                }
+            };
+        });
         bytes.unwrap_or(0)
     }
 
@@ -67,8 +76,8 @@ impl Rapid {
 }
 
 /// One reclamation.
-struct Pass<'p> {
-    engine: &'p Rapid,
+struct Pass<'p, C: Container> {
+    engine: &'p Subgraphs<C>,
     live: &'p LiveTimestamps,
     units: &'p dyn UnitLocks,
     budget_bytes: usize,
@@ -77,7 +86,7 @@ struct Pass<'p> {
     left: Vec<(Timestamp, Superseded)>,
 }
 
-impl Pass<'_> {
+impl<C: Container> Pass<'_, C> {
     /// Decides about versions that were filed under `holder`.
     fn sort_out(&mut self, holder: Timestamp, batch: Vec<Superseded>) {
         let mut dead = Vec::with_capacity(batch.len());

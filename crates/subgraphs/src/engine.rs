@@ -1,15 +1,15 @@
 //! The store and its place among the engines.
 
-use crate::block::AdjacencyBlock;
 use crate::chain::Chain;
+use crate::container::Container;
 use crate::directory::Directory;
 use crate::garbage::Garbage;
-use crate::memory::Memory;
-use crate::options::{RapidError, RapidOptions};
-use crate::partition::{partition_of, unit_of};
-use crate::prepare::RapidChanges;
+use crate::memory::{Memory, MemoryChange};
+use crate::options::{SubgraphError, SubgraphOptions};
+use crate::partition::{PARTITIONS, partition_of, unit_of};
+use crate::prepare::SubgraphChanges;
 use crate::vertex_block::VertexBlock;
-use crate::view::RapidView;
+use crate::view::SubgraphView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     CapacityError, Catalogue, ColumnType, Direction, Effects, Engine, LabelId, LockUnit, MemoryUse, Prepared,
@@ -18,33 +18,33 @@ use hedgerow_model::{
 use rayon::ThreadPool;
 
 /// A graph in memory, as versioned subgraphs. See the [crate] for how it works.
-pub struct Rapid {
+pub struct Subgraphs<C: Container> {
     pub(crate) topology: Topology,
     pub(crate) memory_limit: Option<usize>,
     pub(crate) vertices: Directory<Chain<VertexBlock>>,
     /// One table per label and stored direction, ascending by both.
-    pub(crate) adjacencies: Vec<AdjacencyTable>,
+    pub(crate) adjacencies: Vec<AdjacencyTable<C>>,
     pub(crate) garbage: Garbage,
     pub(crate) memory: Memory,
     catalogue: Catalogue,
 }
 
 /// One label in one stored direction.
-pub(crate) struct AdjacencyTable {
+pub(crate) struct AdjacencyTable<C: Container> {
     pub(crate) label: LabelId,
     pub(crate) direction: Direction,
     pub(crate) column: ColumnType,
-    pub(crate) chains: Directory<Chain<AdjacencyBlock>>,
+    pub(crate) chains: Directory<Chain<C>>,
 }
 
-impl Rapid {
+impl<C: Container> Subgraphs<C> {
     /// An empty store.
     ///
     /// # Errors
     /// A label declares records on its edges, which this engine does not support yet.
-    pub fn new(options: RapidOptions) -> Result<Self, RapidError> {
+    pub fn new(options: SubgraphOptions) -> Result<Self, SubgraphError> {
         options.check()?;
-        let RapidOptions { topology, catalogue, memory_limit } = options;
+        let SubgraphOptions { topology, catalogue, memory_limit } = options;
         // The catalogue checked that its labels can be numbered.
         let labels = (0..).map(LabelId).zip(catalogue.labels());
         let adjacencies = labels.flat_map(|(label, schema)| {
@@ -57,7 +57,7 @@ impl Rapid {
             };
             topology.directions().iter().map(table)
         });
-        Ok(Rapid {
+        Ok(Subgraphs {
             topology,
             memory_limit,
             vertices: Directory::default(),
@@ -73,6 +73,24 @@ impl Rapid {
         &self.catalogue
     }
 
+    /// What [`Engine::memory`] has to say, by a walk over everything, all of which is locked. For tests.
+    ///
+    /// O(partitions + large neighbour sets).
+    pub fn recount_memory(&self, locks: &HeldLocks<'_>) -> MemoryUse {
+        let every = 0..PARTITIONS as u32;
+        let vertices = self.vertices.populated(every.clone());
+        let vertices = vertices.map(|(partition, chain)| chain.count_bytes(locks, unit_of(partition)));
+        let adjacencies = self.adjacencies.iter().flat_map(|table| table.chains.populated(every.clone()));
+        let adjacencies = adjacencies.map(|(partition, chain)| chain.count_bytes(locks, unit_of(partition)));
+        let mut counted = MemoryChange::default();
+        vertices.chain(adjacencies).for_each(|change| counted += change);
+        MemoryUse {
+            live_bytes: counted.live as usize,
+            retained_bytes: counted.retained as usize,
+            index_bytes: self.memory.used().index_bytes,
+        }
+    }
+
     /// The position of the table that answers reads of `label` in `direction`.
     pub(crate) fn table(&self, label: LabelId, direction: Direction) -> Result<usize, ViewError> {
         if self.catalogue.label(label).is_none() {
@@ -84,9 +102,9 @@ impl Rapid {
     }
 }
 
-impl Engine for Rapid {
-    type View<'s> = RapidView<'s>;
-    type Changes<'l> = RapidChanges<'l>;
+impl<C: Container> Engine for Subgraphs<C> {
+    type View<'s> = SubgraphView<'s, C>;
+    type Changes<'l> = SubgraphChanges<'l, C>;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         unit_of(partition_of(vertex))
@@ -102,28 +120,28 @@ impl Engine for Rapid {
         locks: &'l HeldLocks<'_>,
         effects: &'l Effects,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<RapidChanges<'l>>, CapacityError> {
+    ) -> Result<Prepared<SubgraphChanges<'l, C>>, CapacityError> {
         self.prepare_changes(locks, effects, pool)
     }
 
-    fn apply(&self, stamp: Stamp, changes: RapidChanges<'_>) {
+    fn apply(&self, stamp: Stamp, changes: SubgraphChanges<'_, C>) {
         self.apply_changes(stamp, changes);
     }
 
-    fn view<'s>(&'s self, at: &'s Registered) -> RapidView<'s> {
-        RapidView::registered(self, at)
+    fn view<'s>(&'s self, at: &'s Registered) -> SubgraphView<'s, C> {
+        SubgraphView::registered(self, at)
     }
 
-    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> RapidView<'l> {
-        RapidView::locked(self, locks)
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> SubgraphView<'l, C> {
+        SubgraphView::locked(self, locks)
     }
 
     fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
         self.reclaim_versions(live, units, budget_bytes)
     }
 
-    fn retained(&self) -> Vec<(Timestamp, usize)> {
-        self.retained_bytes()
+    fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
+        self.retained_bytes(units)
     }
 
     fn memory(&self) -> MemoryUse {

@@ -2,9 +2,9 @@
 
 use hedgerow_model::{Catalogue, EdgeSchema, Topology};
 
-/// What a [`Rapid`](crate::Rapid) is made from.
+/// What a [`Subgraphs`](crate::Subgraphs) is made from.
 #[derive(Clone, Debug, Default)]
-pub struct RapidOptions {
+pub struct SubgraphOptions {
     /// Whether edges have a direction, and whether the reverse is stored too.
     pub topology: Topology,
     /// The labels and what lies on their edges.
@@ -15,7 +15,7 @@ pub struct RapidOptions {
 
 /// A store cannot be made as asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum RapidError {
+pub enum SubgraphError {
     /// A label declares records on its edges.
     #[error(
         "label {label:?} declares records on its edges, which the in-memory engine does not support yet: \
@@ -27,11 +27,11 @@ pub enum RapidError {
     },
 }
 
-impl RapidOptions {
-    pub(crate) fn check(&self) -> Result<(), RapidError> {
+impl SubgraphOptions {
+    pub(crate) fn check(&self) -> Result<(), SubgraphError> {
         let with_records = |edges: &EdgeSchema| matches!(edges, EdgeSchema::Record(_));
         match self.catalogue.labels().iter().find(|label| with_records(&label.edges)) {
-            Some(label) => Err(RapidError::EdgeRecords { label: label.name.clone() }),
+            Some(label) => Err(SubgraphError::EdgeRecords { label: label.name.clone() }),
             None => Ok(()),
         }
     }

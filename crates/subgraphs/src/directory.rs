@@ -11,67 +11,87 @@ const SEGMENT_SIZE: usize = if cfg!(hedgerow_shuttle) { 4 } else { 4096 };
 /// Segments of a full table.
 const SEGMENTS: usize = if cfg!(hedgerow_shuttle) { 4 } else { PARTITIONS / SEGMENT_SIZE };
 
-type Segment<C> = OnceLock<Box<[C]>>;
+/// Segments that are listed together.
+const LIST_SIZE: usize = if cfg!(hedgerow_shuttle) { 4 } else { 128 };
 
-/// A two-level table with an entry for every partition, allocated where it is used.
+const LISTS: usize = SEGMENTS / LIST_SIZE;
+
+type Segment<C> = OnceLock<Box<[C; SEGMENT_SIZE]>>;
+type List<C> = OnceLock<Box<[Segment<C>; LIST_SIZE]>>;
+
+/// A table with an entry for every partition, allocated where it is used: lists of segments of entries.
 ///
-/// A single vertex at the end of the id space costs one root and one segment. Entries never move,
+/// A single vertex at the end of the id space costs one list and one segment. Entries never move,
 /// so readers hold references while writers add segments.
 pub(crate) struct Directory<C> {
-    root: OnceLock<Box<[Segment<C>]>>,
+    lists: Box<[List<C>; LISTS]>,
 }
 
 impl<C> Default for Directory<C> {
     fn default() -> Self {
-        Directory { root: OnceLock::new() }
+        Directory { lists: Box::new([const { OnceLock::new() }; LISTS]) }
     }
 }
 
 impl<C: Default> Directory<C> {
-    const ROOT_BYTES: usize = SEGMENTS * size_of::<Segment<C>>();
+    const LIST_BYTES: usize = LIST_SIZE * size_of::<Segment<C>>();
     const SEGMENT_BYTES: usize = SEGMENT_SIZE * size_of::<C>();
+
+    /// A segment, if it was ever used. O(1).
+    #[inline]
+    fn segment(&self, segment: usize) -> Option<&[C; SEGMENT_SIZE]> {
+        self.lists[segment / LIST_SIZE].get()?[segment % LIST_SIZE].get().map(|segment| &**segment)
+    }
 
     /// The entry of a partition, if its segment was ever used. O(1).
     #[inline]
     pub(crate) fn get(&self, partition: u32) -> Option<&C> {
         let (segment, entry) = place(partition);
-        Some(&self.root.get()?[segment].get()?[entry])
+        Some(&self.segment(segment)?[entry])
     }
 
     /// The entry of a partition; allocates its segment on first use. O(1) otherwise.
+    #[inline]
     pub(crate) fn get_or_create(&self, partition: u32, memory: &Memory) -> &C {
         let (segment, entry) = place(partition);
+        let segment = self.segment(segment).unwrap_or_else(|| self.create(segment, memory));
+        &segment[entry]
+    }
+
+    #[cold]
+    fn create(&self, segment: usize, memory: &Memory) -> &[C; SEGMENT_SIZE] {
         let mut allocated = 0;
-        let root = self.root.get_or_init(|| {
-            allocated += Self::ROOT_BYTES;
-            (0..SEGMENTS).map(|_| OnceLock::new()).collect()
+        let list = self.lists[segment / LIST_SIZE].get_or_init(|| {
+            allocated += Self::LIST_BYTES;
+            Box::new([const { OnceLock::new() }; LIST_SIZE])
         });
-        let segment = root[segment].get_or_init(|| {
+        let segment = list[segment % LIST_SIZE].get_or_init(|| {
             allocated += Self::SEGMENT_BYTES;
-            (0..SEGMENT_SIZE).map(|_| C::default()).collect()
+            let entries: Box<[C]> = (0..SEGMENT_SIZE).map(|_| C::default()).collect();
+            entries.try_into().unwrap_or_else(|_| unreachable!("a segment has its size"))
         });
         if allocated > 0 {
             memory.add_index(allocated);
         }
-        &segment[entry]
+        segment
     }
 
     /// The bytes that [`Directory::get_or_create`] would allocate for these partitions, which ascend.
     pub(crate) fn missing_bytes(&self, partitions: impl Iterator<Item = u32>) -> usize {
-        let root = self.root.get();
         let mut segments: Vec<usize> = partitions.map(|partition| place(partition).0).collect();
         segments.dedup();
-        let absent = |segment: &&usize| root.is_none_or(|root| root[**segment].get().is_none());
-        let root_bytes = if root.is_none() && !segments.is_empty() { Self::ROOT_BYTES } else { 0 };
-        root_bytes + segments.iter().filter(absent).count() * Self::SEGMENT_BYTES
+        let absent = segments.iter().filter(|segment| self.segment(**segment).is_none()).count();
+        let mut lists: Vec<usize> = segments.iter().map(|segment| segment / LIST_SIZE).collect();
+        lists.dedup();
+        let absent_lists = lists.iter().filter(|list| self.lists[**list].get().is_none()).count();
+        absent * Self::SEGMENT_BYTES + absent_lists * Self::LIST_BYTES
     }
 
     /// The entries in a range of partitions, ascending; segments that were never used are skipped whole.
     pub(crate) fn populated(&self, partitions: Range<u32>) -> impl Iterator<Item = (u32, &C)> {
         let Range { start, end } = partitions;
         let segments = if start < end { place(start).0..place(end - 1).0 + 1 } else { 0..0 };
-        let root: &[Segment<C>] = self.root.get().map_or(&[], |root| &root[segments.clone()]);
-        let present = segments.zip(root).filter_map(|(number, segment)| Some((number, segment.get()?)));
+        let present = segments.filter_map(|number| Some((number, self.segment(number)?)));
         present.flat_map(move |(number, segment)| {
             let first = (number * SEGMENT_SIZE) as u32;
             let from = start.saturating_sub(first) as usize;

@@ -7,25 +7,25 @@ use std::ops::Range;
 pub const PARTITION_SIZE: usize = 64;
 
 /// The number of partitions that cover all vertex ids.
-pub(crate) const PARTITIONS: usize = (1 << 32) / PARTITION_SIZE;
+pub const PARTITIONS: usize = (1 << 32) / PARTITION_SIZE;
 
 const BITS: u32 = PARTITION_SIZE.trailing_zeros();
 
 /// The partition of a vertex.
 #[inline]
-pub(crate) const fn partition_of(vertex: VertexId) -> u32 {
+pub const fn partition_of(vertex: VertexId) -> u32 {
     vertex.get() >> BITS
 }
 
 /// The place of a vertex in its partition.
 #[inline]
-pub(crate) const fn slot_of(vertex: VertexId) -> usize {
+pub const fn slot_of(vertex: VertexId) -> usize {
     vertex.index() % PARTITION_SIZE
 }
 
 /// The vertex at a place of a partition.
 #[inline]
-pub(crate) const fn vertex_at(partition: u32, slot: usize) -> VertexId {
+pub const fn vertex_at(partition: u32, slot: usize) -> VertexId {
     VertexId::new((partition << BITS) + slot as u32)
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn slots_within(partition: u32, vertices: &Range<u32>) -> u64 {
 
 /// The positions of the bits that are set, ascending.
 #[inline]
-pub(crate) fn slots_of(mut bits: u64) -> impl Iterator<Item = usize> {
+pub fn slots_of(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         if bits == 0 {
             return None;

@@ -1,0 +1,192 @@
+//! Single changes of a block, in place as long as there is room.
+
+use crate::block::{Block, Row, Rows};
+use crate::extent::Extent;
+use crate::large_set::{LARGE, LargeSet, SMALL_AGAIN};
+use hedgerow_model::{EdgeChange, EdgeValue, search};
+use hedgerow_subgraphs::Owned;
+use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of};
+use hedgerow_sync::Arc;
+
+/// The capacity of a block that has so many small entries and is to grow.
+pub(crate) fn roomy(entries: usize) -> usize {
+    entries + entries / 8 + 4
+}
+
+/// Makes one change. O(row) amortised, and O(block) where it outgrows its memory.
+pub(crate) fn change(block: &mut Owned<Block>, change: &EdgeChange) {
+    let slot = slot_of(change.owner);
+    match block.row(slot) {
+        Row::Large(_) => change_large(block, slot, change),
+        Row::Small(stretch) => {
+            let row = &block.ids()[stretch.clone()];
+            let position = search::lower_bound(row, change.neighbour);
+            let is_there = row.get(position) == Some(&change.neighbour);
+            match change.value {
+                Some(value) if is_there => block.put_value(stretch.start + position, value),
+                Some(value) => insert(block, slot, position, change, value),
+                None if is_there => remove(block, slot, position),
+                None => {}
+            }
+        }
+    }
+}
+
+fn change_large(block: &mut Owned<Block>, slot: usize, change: &EdgeChange) {
+    let rows = &mut block.header;
+    let index = rows.large_index(slot);
+    let (length, bytes) = (rows.large[index].len(), rows.large[index].bytes());
+    let set = Arc::make_mut(&mut rows.large[index]);
+    set.edit(change);
+    rows.large_entries = rows.large_entries - length + set.len();
+    rows.large_bytes = rows.large_bytes - bytes + set.bytes();
+    if set.len() < SMALL_AGAIN {
+        demote(block, slot);
+    }
+}
+
+fn insert(block: &mut Owned<Block>, slot: usize, position: usize, change: &EdgeChange, value: EdgeValue) {
+    if block.header.stretch(slot).len() >= LARGE {
+        promote(block, slot);
+        return change_large(block, slot, change);
+    }
+    if block.header.small_entries as usize == block.capacity() {
+        if block.capacity() == Block::MOST {
+            promote(block, longest(&block.header));
+            return self::change(block, change);
+        }
+        let entries = block.capacity() + 1;
+        resize(block, roomy(entries));
+    }
+    let place = open(block, slot, position);
+    block.put(place, change.neighbour, value);
+    block.header.lengths[slot] += 1;
+    block.header.small_entries += 1;
+    block.header.occupied |= 1 << slot;
+}
+
+/// Frees a place for the entry at `position` of a row: from the next room after it, else from the last before it.
+///
+/// What lies between is one stretch without room, which moves by one.
+fn open(block: &mut Block, slot: usize, position: usize) -> usize {
+    let at = block.header.stretch(slot).start + position;
+    let capacity = block.capacity();
+    let start =
+        |rows: &Rows, slot: usize| rows.starts.get(slot).map_or(capacity, |start| usize::from(*start));
+    let has_room = |slot: &usize| block.header.stretch(*slot).end < start(&block.header, slot + 1);
+    if let Some(roomy) = (slot..PARTITION_SIZE).find(has_room) {
+        let end = block.header.stretch(roomy).end;
+        block.shift(at..end, at + 1);
+        block.header.starts[slot + 1..=roomy].iter_mut().for_each(|start| *start += 1);
+        return at;
+    }
+    let has_room_before = |slot: &usize| {
+        let end_before = slot.checked_sub(1).map_or(0, |before| block.header.stretch(before).end);
+        end_before < block.header.stretch(*slot).start
+    };
+    let roomy = (0..=slot).rev().find(has_room_before).expect("a block that is not full has room somewhere");
+    let from = block.header.stretch(roomy).start;
+    block.shift(from..at, from - 1);
+    block.header.starts[roomy..=slot].iter_mut().for_each(|start| *start -= 1);
+    at - 1
+}
+
+fn remove(block: &mut Owned<Block>, slot: usize, position: usize) {
+    let stretch = block.header.stretch(slot);
+    block.shift(stretch.start + position + 1..stretch.end, stretch.start + position);
+    block.header.lengths[slot] -= 1;
+    block.header.small_entries -= 1;
+    if stretch.len() == 1 {
+        block.header.occupied &= !(1 << slot);
+    }
+    let entries = block.header.small_entries as usize;
+    if roomy(2 * entries) < block.capacity()
+        && Block::bytes_for(block.column(), roomy(entries)) < block.memory_bytes()
+    {
+        resize(block, roomy(entries));
+    }
+}
+
+/// Makes the row of a slot a large set.
+fn promote(block: &mut Owned<Block>, slot: usize) {
+    let stretch = block.header.stretch(slot);
+    let set = Arc::new(LargeSet::new(block, stretch.clone()));
+    block.header.lengths[slot] = 0;
+    block.header.small_entries -= stretch.len() as u32;
+    block.header.insert_large(slot, set);
+}
+
+/// Makes the large set of a slot a row again.
+fn demote(block: &mut Owned<Block>, slot: usize) {
+    let set = block.header.remove_large(slot);
+    let entries = block.header.small_entries as usize + set.len();
+    if entries > Block::MOST {
+        block.header.insert_large(slot, set);
+        return;
+    }
+    if set.len() == 0 {
+        return;
+    }
+    // A larger block with the room of the set at its slot.
+    let mut lengths = block.header.lengths;
+    lengths[slot] = set.len() as u16;
+    block.header.occupied |= 1 << slot;
+    let old = &mut **block;
+    let rows = std::mem::take(&mut old.header);
+    let mut new = Block::with_rows(rows, old.column(), roomy(entries));
+    let old_starts = new.header.starts;
+    let old_lengths = new.header.lengths;
+    lay_out(&mut new, &lengths);
+    for other in 0..PARTITION_SIZE {
+        let from = usize::from(old_starts[other]);
+        let to = usize::from(new.header.starts[other]);
+        new.copy_from(old, from..from + usize::from(old_lengths[other]), to);
+    }
+    let mut at = usize::from(new.header.starts[slot]);
+    for leaf in set.leaves() {
+        leaf.copy_to(&mut new, at);
+        at += leaf.len();
+    }
+    *block = new;
+}
+
+/// The slot of the longest small row.
+pub(crate) fn longest(rows: &Rows) -> usize {
+    (0..PARTITION_SIZE).max_by_key(|slot| rows.lengths[*slot]).expect("a partition has slots")
+}
+
+/// Moves the rows into a block of another capacity.
+fn resize(block: &mut Owned<Block>, capacity: usize) {
+    let rows = std::mem::take(&mut block.header);
+    // The header is whole again in the new block; the old one is empty and freed.
+    *block = resized(block, rows, capacity);
+}
+
+/// A block with the entries of `old` where `rows` says that they are.
+pub(crate) fn resized<H>(old: &Extent<H>, rows: Rows, capacity: usize) -> Owned<Block> {
+    let mut new = Block::with_rows(rows, old.column(), capacity);
+    let (starts, lengths) = (new.header.starts, new.header.lengths);
+    lay_out(&mut new, &lengths);
+    for slot in 0..PARTITION_SIZE {
+        let from = usize::from(starts[slot]);
+        let to = usize::from(new.header.starts[slot]);
+        new.copy_from(old, from..from + usize::from(lengths[slot]), to);
+    }
+    new
+}
+
+/// Gives rows of these lengths their places, with the room that is left spread in proportion.
+pub(crate) fn lay_out(block: &mut Block, lengths: &[u16; PARTITION_SIZE]) {
+    let entries: usize = lengths.iter().map(|length| usize::from(*length)).sum();
+    let room = block.capacity() - entries;
+    let (mut passed, mut given, mut at) = (0, 0, 0);
+    for (slot, length) in lengths.iter().enumerate() {
+        block.header.starts[slot] = at as u16;
+        passed += usize::from(*length);
+        let due = if entries == 0 { 0 } else { room * passed / entries };
+        at += usize::from(*length) + due - given;
+        given = due;
+    }
+    block.header.lengths = *lengths;
+    block.header.small_entries = entries as u32;
+}

@@ -1,0 +1,227 @@
+//! Memory of a header and room for neighbours behind it, in one piece.
+//!
+//! One of the two modules of the crate with `unsafe` code (the other is the pool). Its invariants, of an [`Extent`] behind
+//! a pointer that [`allocate`] returned and [`free`] has not seen:
+//!
+//! 1. The memory is [`Extent::memory_bytes`] long and starts with the extent. Behind it lie `capacity` ids, and behind
+//!    those, at a multiple of 8 from the start, as many values of the column's width. All of them are initialised.
+//! 2. Nobody but the owner of the pointer has a pointer into it, but for what is borrowed from the extent.
+
+use crate::pool;
+use hedgerow_model::{Column, ColumnType, EdgeValue, Neighbours, VertexId};
+use hedgerow_subgraphs::account;
+use std::ops::Range;
+use std::ptr::NonNull;
+
+/// A header, and behind it in memory room for neighbours with a value beside each.
+#[repr(C, align(8))]
+pub struct Extent<H> {
+    pub(crate) header: H,
+    bytes: usize,
+    capacity: u32,
+    column: ColumnType,
+}
+
+impl<H> Extent<H> {
+    const START: usize = size_of::<Self>();
+
+    /// The bytes that room for `capacity` neighbours takes, as the pool hands them out.
+    pub(crate) fn bytes_for(column: ColumnType, capacity: usize) -> usize {
+        pool::rounded(Self::values_at(capacity) + capacity * column.width())
+    }
+
+    /// How many neighbours there is room for in so many bytes.
+    fn capacity_of(column: ColumnType, bytes: usize) -> usize {
+        // Two ids may be lost to alignment.
+        let per_entry = size_of::<VertexId>() + column.width();
+        let most = (bytes - Self::START) / per_entry;
+        let fits = |capacity: &usize| Self::values_at(*capacity) + capacity * column.width() <= bytes;
+        (0..=most).rev().find(fits).unwrap_or(0)
+    }
+
+    /// Where the values begin.
+    #[inline]
+    fn values_at(capacity: usize) -> usize {
+        (Self::START + capacity * size_of::<VertexId>()).next_multiple_of(8)
+    }
+
+    /// The bytes of all of it.
+    #[inline]
+    pub(crate) fn memory_bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// How many neighbours there is room for.
+    #[inline]
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity as usize
+    }
+
+    /// What lies beside the neighbours.
+    #[inline]
+    pub(crate) fn column(&self) -> ColumnType {
+        self.column
+    }
+
+    /// The room for neighbours.
+    #[inline]
+    pub(crate) fn ids(&self) -> &[VertexId] {
+        // SAFETY: invariant 1; borrowed with the extent.
+        unsafe { std::slice::from_raw_parts(self.first_byte().add(Self::START).cast(), self.capacity()) }
+    }
+
+    /// Neighbours and the values beside them. `W` is the type of the column, or `()`.
+    #[inline]
+    pub(crate) fn neighbours<W: Column>(&self, stretch: Range<usize>) -> Neighbours<'_, W> {
+        assert!(W::TYPE.width() == 0 || W::TYPE.width() == self.column.width(), "a column of another width");
+        let ids = &self.ids()[stretch.clone()];
+        // SAFETY: the values are as many as the ids, of the width of `W` (or `W` has none), aligned to 8, and
+        // valid whatever their bits, as all columns are; `stretch` lies within the capacity.
+        let values = unsafe {
+            let first = self.first_byte().add(Self::values_at(self.capacity())).cast::<W>();
+            std::slice::from_raw_parts(first.add(stretch.start), ids.len())
+        };
+        (ids, values)
+    }
+
+    /// The value at a position; for topology always the same.
+    pub(crate) fn value(&self, position: usize) -> EdgeValue {
+        match self.column.width() {
+            0 => EdgeValue(0),
+            4 => EdgeValue(u64::from(self.neighbours::<u32>(position..position + 1).1[0])),
+            _ => EdgeValue(self.neighbours::<u64>(position..position + 1).1[0]),
+        }
+    }
+
+    /// The ids and the bytes of the values, for changes.
+    #[inline]
+    fn entries_mut(&mut self) -> (&mut [VertexId], &mut [u8]) {
+        let (capacity, width) = (self.capacity(), self.column.width());
+        let first = std::ptr::from_mut(self).cast::<u8>();
+        // SAFETY: invariant 1; the two do not overlap and are borrowed exclusively with the extent.
+        unsafe {
+            let ids = std::slice::from_raw_parts_mut(first.add(Self::START).cast(), capacity);
+            (ids, std::slice::from_raw_parts_mut(first.add(Self::values_at(capacity)), capacity * width))
+        }
+    }
+
+    /// Puts an entry.
+    #[inline]
+    pub(crate) fn put(&mut self, position: usize, id: VertexId, value: EdgeValue) {
+        self.entries_mut().0[position] = id;
+        self.put_value(position, value);
+    }
+
+    /// Puts the value of an entry.
+    #[inline]
+    pub(crate) fn put_value(&mut self, position: usize, value: EdgeValue) {
+        let width = self.column.width();
+        let bytes = &mut self.entries_mut().1[position * width..(position + 1) * width];
+        match width {
+            0 => {}
+            4 => bytes.copy_from_slice(&(value.0 as u32).to_ne_bytes()),
+            _ => bytes.copy_from_slice(&value.0.to_ne_bytes()),
+        }
+    }
+
+    /// Moves the entries of a stretch so that they begin at `to`.
+    #[inline]
+    pub(crate) fn shift(&mut self, stretch: Range<usize>, to: usize) {
+        let width = self.column.width();
+        let (ids, values) = self.entries_mut();
+        ids.copy_within(stretch.clone(), to);
+        if width > 0 {
+            values.copy_within(stretch.start * width..stretch.end * width, to * width);
+        }
+    }
+
+    /// Copies entries of another extent with the same column, so that they begin at `to`.
+    #[inline]
+    pub(crate) fn copy_from<G>(&mut self, other: &Extent<G>, stretch: Range<usize>, to: usize) {
+        let width = self.column.width();
+        assert_eq!(width, other.column.width(), "columns of different widths");
+        let (ids, values) = self.entries_mut();
+        ids[to..to + stretch.len()].copy_from_slice(&other.ids()[stretch.clone()]);
+        if width > 0 {
+            let from = &other.value_bytes()[stretch.start * width..stretch.end * width];
+            values[to * width..][..from.len()].copy_from_slice(from);
+        }
+    }
+
+    fn value_bytes(&self) -> &[u8] {
+        // SAFETY: invariant 1.
+        unsafe {
+            let first = self.first_byte().add(Self::values_at(self.capacity()));
+            std::slice::from_raw_parts(first, self.capacity() * self.column.width())
+        }
+    }
+
+    #[inline]
+    fn first_byte(&self) -> *const u8 {
+        std::ptr::from_ref(self).cast()
+    }
+}
+
+/// An extent with room for at least `capacity` and at most `most` neighbours, all zero, in memory of the pool.
+pub(crate) fn allocate<H>(header: H, column: ColumnType, capacity: usize, most: usize) -> NonNull<Extent<H>> {
+    debug_assert!(capacity <= most && most <= u32::MAX as usize);
+    let bytes = Extent::<H>::bytes_for(column, capacity);
+    let memory = pool::allocate(bytes);
+    account::allocated(bytes);
+    let capacity = Extent::<H>::capacity_of(column, bytes).min(most);
+    let extent = Extent { header, bytes, capacity: capacity as u32, column };
+    let place = memory.cast::<Extent<H>>();
+    // SAFETY: the pool hands out `bytes` bytes, aligned to 16, that nobody else uses. The extent fits into them, and
+    // what lies behind it is initialised here.
+    unsafe {
+        memory.add(Extent::<H>::START).write_bytes(0, bytes - Extent::<H>::START);
+        place.write(extent);
+    }
+    place
+}
+
+/// Drops the header and gives the memory back to the pool.
+///
+/// # Safety
+/// `extent` came from [`allocate`], and nobody uses it any more.
+pub(crate) unsafe fn free<H>(extent: NonNull<Extent<H>>) {
+    // SAFETY: the caller has the only pointer; the memory came from the pool with this size.
+    unsafe {
+        let bytes = extent.as_ref().memory_bytes();
+        extent.drop_in_place();
+        pool::free(extent.cast(), bytes);
+        account::freed(bytes);
+    }
+}
+
+/// An extent for work in between, freed when dropped.
+pub(crate) struct Scratch(NonNull<Extent<()>>);
+
+impl Scratch {
+    pub(crate) fn new(column: ColumnType, capacity: usize) -> Self {
+        Scratch(allocate((), column, capacity, u32::MAX as usize))
+    }
+}
+
+impl std::ops::Deref for Scratch {
+    type Target = Extent<()>;
+
+    fn deref(&self) -> &Extent<()> {
+        // SAFETY: owned.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl std::ops::DerefMut for Scratch {
+    fn deref_mut(&mut self) -> &mut Extent<()> {
+        // SAFETY: owned, and borrowed exclusively with its owner.
+        unsafe { self.0.as_mut() }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // SAFETY: owned until now, and not used after the drop.
+        unsafe { free(self.0) }
+    }
+}

@@ -1,0 +1,197 @@
+//! Many changes of a block at once: a new block in one pass.
+
+use crate::block::{Block, Row, Rows};
+use crate::edit;
+use crate::extent::{Extent, Scratch};
+use crate::large_set::{LARGE, LargeSet, SMALL_AGAIN};
+use hedgerow_model::{ColumnType, EdgeChange, search};
+use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of, slots_of};
+use hedgerow_subgraphs::{Container, Owned, Plan, Tally};
+use hedgerow_sync::Arc;
+use std::ops::Range;
+
+/// Room that a merged block has for changes to come, as a share of its entries: one in so many.
+const SLACK: usize = 16;
+
+/// The block after `changes`, which ascend. O(block + changes · log row).
+pub(crate) fn merged(
+    old: Option<&Block>,
+    column: ColumnType,
+    changes: &[EdgeChange],
+    tally: &mut Tally,
+) -> Plan<Block> {
+    let empty;
+    let old = match old {
+        Some(old) => old,
+        None => {
+            empty = Block::with_capacity(column, 0);
+            &empty
+        }
+    };
+    let changed_rows = rows_of(old, changes, tally);
+    if tally.changed() == 0 {
+        return Plan::Nothing;
+    }
+    let new = assemble(old, changed_rows);
+    Plan::Replace((new.entries() > 0).then_some(new))
+}
+
+/// What becomes of a row.
+enum NewRow<'c> {
+    /// A stretch of the old block.
+    Old(Range<usize>),
+    /// A stretch of the old block after changes, so long.
+    Merged(Range<usize>, &'c [EdgeChange], usize),
+    /// A large set, shared or new.
+    Large(Arc<LargeSet>),
+    /// A set that has become small.
+    Demoted(LargeSet),
+}
+
+impl NewRow<'_> {
+    /// How many entries of the block it takes.
+    fn length(&self) -> usize {
+        match self {
+            NewRow::Old(stretch) => stretch.len(),
+            NewRow::Merged(_, _, length) => *length,
+            NewRow::Large(_) => 0,
+            NewRow::Demoted(set) => set.len(),
+        }
+    }
+}
+
+/// What becomes of each row; counts what the changes do.
+fn rows_of<'c>(old: &Block, changes: &'c [EdgeChange], tally: &mut Tally) -> Vec<NewRow<'c>> {
+    let mut groups = changes.chunk_by(|one, next| one.owner == next.owner).peekable();
+    let row = |slot| {
+        let group = groups.next_if(|group| slot_of(group[0].owner) == slot).unwrap_or_default();
+        match old.row(slot) {
+            Row::Small(stretch) if group.is_empty() => NewRow::Old(stretch),
+            Row::Small(stretch) => {
+                let length = merged_length(old, stretch.clone(), group, tally);
+                NewRow::Merged(stretch, group, length)
+            }
+            Row::Large(set) => large_row(old, slot, set, group, tally),
+        }
+    };
+    (0..PARTITION_SIZE).map(row).collect()
+}
+
+/// How long a stretch is after changes, which are counted.
+fn merged_length(old: &Block, stretch: Range<usize>, changes: &[EdgeChange], tally: &mut Tally) -> usize {
+    let row = &old.ids()[stretch.clone()];
+    let (mut next, mut length) = (0, row.len());
+    for change in changes {
+        next += search::lower_bound(&row[next..], change.neighbour);
+        let found = row.get(next) == Some(&change.neighbour);
+        let differs = |value| old.column().width() > 0 && old.value(stretch.start + next) != value;
+        tally.count(change, found, differs);
+        length = length + usize::from(!found && change.value.is_some())
+            - usize::from(found && change.value.is_none());
+    }
+    length
+}
+
+fn large_row<'c>(
+    old: &Block,
+    slot: usize,
+    set: &LargeSet,
+    changes: &[EdgeChange],
+    tally: &mut Tally,
+) -> NewRow<'c> {
+    let changed_before = tally.changed();
+    for change in changes {
+        let found = set.find(change.neighbour);
+        tally.count(change, found.is_some(), |value| old.column().width() > 0 && found != Some(value));
+    }
+    if tally.changed() == changed_before {
+        return NewRow::Large(Arc::clone(&old.header.large[old.header.large_index(slot)]));
+    }
+    match set.merged(changes) {
+        None => NewRow::Old(0..0),
+        Some(set) if set.len() < SMALL_AGAIN => NewRow::Demoted(set),
+        Some(set) => NewRow::Large(Arc::new(set)),
+    }
+}
+
+/// Writes the rows into a new block, and those that are too long for it into large sets.
+fn assemble(old: &Block, rows: Vec<NewRow<'_>>) -> Owned<Block> {
+    let mut total: usize = rows.iter().map(NewRow::length).sum();
+    let mut lengths = [0; PARTITION_SIZE];
+    let mut promoted = 0_u64;
+    rows.iter()
+        .enumerate()
+        .filter(|(_, row)| row.length() > LARGE)
+        .for_each(|(slot, _)| promoted |= 1 << slot);
+    total -= slots_of(promoted).map(|slot| rows[slot].length()).sum::<usize>();
+    while total > Block::MOST {
+        let is_left = |slot: &usize| promoted >> slot & 1 == 0;
+        let longest = (0..PARTITION_SIZE).filter(is_left).max_by_key(|slot| rows[*slot].length());
+        let longest = longest.expect("the rows that are left are more than a block can hold");
+        promoted |= 1 << longest;
+        total -= rows[longest].length();
+    }
+    for (slot, row) in rows.iter().enumerate() {
+        lengths[slot] = if promoted >> slot & 1 == 1 { 0 } else { row.length() as u16 };
+    }
+    let mut new = Block::with_rows(Rows::default(), old.column(), total + total / SLACK);
+    edit::lay_out(&mut new, &lengths);
+    for (slot, row) in rows.into_iter().enumerate() {
+        if promoted >> slot & 1 == 1 {
+            let set = promote(old, &row);
+            new.header.insert_large(slot, Arc::new(set));
+        } else if let NewRow::Large(set) = row {
+            new.header.insert_large(slot, set);
+        } else if lengths[slot] > 0 {
+            let at = usize::from(new.header.starts[slot]);
+            write(old, &row, &mut new, at);
+            new.header.occupied |= 1 << slot;
+        }
+    }
+    new
+}
+
+/// A row as a large set.
+fn promote(old: &Block, row: &NewRow<'_>) -> LargeSet {
+    let mut scratch = Scratch::new(old.column(), row.length());
+    write(old, row, &mut scratch, 0);
+    LargeSet::new(&scratch, 0..row.length())
+}
+
+/// Writes a row of which all is small.
+fn write<H>(old: &Block, row: &NewRow<'_>, new: &mut Extent<H>, at: usize) {
+    match row {
+        NewRow::Old(stretch) => new.copy_from(old, stretch.clone(), at),
+        NewRow::Merged(stretch, changes, _) => write_merged(old, stretch.clone(), changes, new, at),
+        NewRow::Demoted(set) => {
+            let mut at = at;
+            for leaf in set.leaves() {
+                leaf.copy_to(new, at);
+                at += leaf.len();
+            }
+        }
+        NewRow::Large(_) => {}
+    }
+}
+
+fn write_merged<H>(
+    old: &Block,
+    stretch: Range<usize>,
+    changes: &[EdgeChange],
+    new: &mut Extent<H>,
+    at: usize,
+) {
+    let (mut next, mut at) = (stretch.start, at);
+    for change in changes {
+        let position = next + search::lower_bound(&old.ids()[next..stretch.end], change.neighbour);
+        new.copy_from(old, next..position, at);
+        at += position - next;
+        let found = position < stretch.end && old.ids()[position] == change.neighbour;
+        next = position + usize::from(found);
+        if let Some(value) = change.value {
+            new.put(at, change.neighbour, value);
+            at += 1;
+        }
+    }
+    new.copy_from(old, next..stretch.end, at);
+}

@@ -1,0 +1,30 @@
+//! Bytes that containers allocate and free, told by themselves.
+//!
+//! Versions share memory, so what a change takes or a reclamation frees is not the size of a version.
+//! Containers say what they allocate and free where they do it; whoever runs them measures the sum.
+
+use std::cell::Cell;
+
+thread_local! {
+    static NET: Cell<isize> = const { Cell::new(0) };
+}
+
+/// Says that this thread allocated memory for a container.
+#[inline]
+pub fn allocated(bytes: usize) {
+    NET.set(NET.get().wrapping_add_unsigned(bytes));
+}
+
+/// Says that this thread freed memory of a container.
+#[inline]
+pub fn freed(bytes: usize) {
+    NET.set(NET.get().wrapping_sub_unsigned(bytes));
+}
+
+/// Runs `work`, and says how many bytes it allocated beyond those that it freed.
+#[inline]
+pub fn measure<R>(work: impl FnOnce() -> R) -> (R, isize) {
+    let before = NET.get();
+    let result = work();
+    (result, NET.get().wrapping_sub(before))
+}

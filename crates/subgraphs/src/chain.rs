@@ -1,0 +1,352 @@
+//! Version chains: the one place where versions are linked, walked and freed.
+//!
+//! The newest version of a chain lies in the chain itself, as a birth and a pointer; superseded ones follow as
+//! records of a list. Its invariants:
+//!
+//! 1. `data`, and `content` of a record, are null (nothing is there) or own a content. Births descend strictly
+//!    from the chain along its records.
+//! 2. Everything is changed only by a holder of the exclusive lock of the chain's partition
+//!    ([`HeldLocks`], checked when the change is set up), so there is one writer at a time.
+//! 3. When a version is superseded and kept, its record is stored first, then the birth of the new version,
+//!    then its data. So a reader that finds one birth before and after it loaded `data` has the
+//!    content of that birth: had it loaded newer data, it would have found a newer birth, because births never return.
+//! 4. A content born at or after a stamp's `editable_from` is visible to nobody, nor will it be
+//!    before the stamp is applied ([`Stamp`]): readers that come by it, at older timestamps, look at its birth only.
+//!    Under the lock it is edited, moved and freed at once.
+//! 5. A superseded version leaves its chain when its lifetime, from its birth to its superseding, has no live
+//!    timestamp ([`LiveTimestamps`](hedgerow_model::token::LiveTimestamps), asked by the
+//!    reclamation before it calls [`Chain::unlink`]). Nobody reads its content, which is freed at once; readers may still step
+//!    over its record, which is left to the epoch and whose `older` still leads to what followed.
+//! 6. So the version that a registered timestamp sees is linked, and not edited, as long as the timestamp is
+//!    registered, and a walk comes by it.
+//!
+//! `tests/shuttle.rs` of crate `rapid` checks them under the model checker. The tests of this module also run under Miri, with
+//! tree borrows, because `crossbeam-epoch` breaks the stacked ones.
+
+use crate::account;
+use crate::memory::MemoryChange;
+use crate::owned::{Content, Owned};
+use hedgerow_model::token::{HeldLocks, Registered, Stamp};
+use hedgerow_model::{LockUnit, Timestamp};
+use hedgerow_sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use hedgerow_sync::epoch::{self, Guard};
+use std::mem::ManuallyDrop;
+use std::ptr::{self, NonNull};
+
+/// The versions of one part of the graph, newest first.
+pub(crate) struct Chain<T: Content> {
+    /// The birth of the newest version; 0 before the first.
+    born: AtomicU64,
+    /// The newest content, or null.
+    data: AtomicPtr<T>,
+    /// The version before, or null.
+    older: AtomicPtr<Superseded<T>>,
+}
+
+/// A version that was superseded and kept.
+struct Superseded<T> {
+    born: Timestamp,
+    /// Its content, or null. Never changed.
+    content: AtomicPtr<T>,
+    older: AtomicPtr<Superseded<T>>,
+}
+
+impl<T> Superseded<T> {
+    /// The next older version, or null.
+    #[inline]
+    fn older(&self) -> *mut Superseded<T> {
+        let older = self.older.load(Ordering::Acquire);
+        // Under the model checker others run at the load: this version has to be live after it, too.
+        epoch::check_live(self);
+        older
+    }
+}
+
+impl<T: Content> Default for Chain<T> {
+    fn default() -> Self {
+        Chain {
+            born: AtomicU64::new(0),
+            data: AtomicPtr::new(ptr::null_mut()),
+            older: AtomicPtr::new(ptr::null_mut()),
+        }
+    }
+}
+
+/// A change that is prepared but not made. Dropping it changes nothing.
+pub(crate) struct Successor<'l, T: Content> {
+    chain: &'l Chain<T>,
+    /// The birth of the version that the change was prepared for.
+    base: Timestamp,
+    change: Change<'l, T>,
+    /// What preparing it allocated.
+    allocated: isize,
+}
+
+/// What becomes of the newest version.
+pub(crate) enum Change<'l, T: Content> {
+    /// Another one, or nothing, follows it.
+    Replace(Option<Owned<T>>),
+    /// It is edited, or an edited copy follows it.
+    Edit(&'l [T::Change]),
+}
+
+/// What a change did.
+pub(crate) struct Linked {
+    pub(crate) memory: MemoryChange,
+    /// The birth of the version that is superseded and kept.
+    pub(crate) kept: Option<Timestamp>,
+}
+
+impl<T: Content> Chain<T> {
+    /// The content at a registered timestamp. O(versions newer than it).
+    #[inline]
+    pub(crate) fn at<'s>(&'s self, at: &'s Registered) -> Option<&'s T> {
+        let born = self.born.load(Ordering::Acquire);
+        if born <= at.at().0 {
+            let data = self.data.load(Ordering::Acquire);
+            if self.born.load(Ordering::Acquire) == born {
+                // SAFETY: by invariant 3 this is the version of `born`, which `at` sees, because it was
+                // the newest when `at` was registered or later. By 6 it stays while `at` is registered, at least for `'s`.
+                return unsafe { shared(data) };
+            }
+        }
+        self.superseded_at(at)
+    }
+
+    #[cold]
+    fn superseded_at<'s>(&'s self, at: &'s Registered) -> Option<&'s T> {
+        let _pin = epoch::pin();
+        let mut pointer = self.older.load(Ordering::Acquire);
+        // SAFETY: pinned since before the first record was loaded, so that by invariant 5 no record that
+        // the chain or a record led to is dropped meanwhile.
+        while let Some(version) = unsafe { shared(pointer) } {
+            if version.born <= at.at() {
+                // SAFETY: the version that `at` sees, see invariant 6.
+                return unsafe { shared(version.content.load(Ordering::Relaxed)) };
+            }
+            pointer = version.older();
+        }
+        None
+    }
+
+    /// The newest content, under the chain's lock. Panics if `unit` is not locked. O(1).
+    #[inline]
+    pub(crate) fn newest<'l>(&'l self, locks: &'l HeldLocks<'_>, unit: LockUnit) -> Option<&'l T> {
+        assert!(locks.covers(unit), "partition {} is used without its lock", unit.0);
+        // SAFETY: only a holder of the lock edits or frees it. For `'l` that is the holder of `locks`, who
+        // by the contract of `Stamp` reads nothing through them once it has applied.
+        unsafe { shared(self.data.load(Ordering::Acquire)) }
+    }
+
+    /// Sets up a change of the newest version. Panics if `unit`, the chain's lock, is not held.
+    #[inline]
+    pub(crate) fn succeed<'l>(
+        &'l self,
+        locks: &'l HeldLocks<'_>,
+        unit: LockUnit,
+        change: Change<'l, T>,
+        allocated: isize,
+    ) -> Successor<'l, T> {
+        assert!(locks.covers(unit), "partition {} is changed without its lock", unit.0);
+        let base = Timestamp(self.born.load(Ordering::Acquire));
+        Successor { chain: self, base, change, allocated }
+    }
+
+    /// Unlinks the superseded version born at `born`, which no live timestamp sees, and frees it.
+    ///
+    /// Panics if `unit`, the chain's lock, is not held, or if there is no such version.
+    /// O(versions newer than it).
+    pub(crate) fn unlink(
+        &self,
+        locks: &HeldLocks<'_>,
+        unit: LockUnit,
+        born: Timestamp,
+        guard: &Guard,
+    ) -> MemoryChange {
+        assert!(locks.covers(unit), "partition {} is reclaimed without its lock", unit.0);
+        let mut link = &self.older;
+        let (pointer, version) = loop {
+            let pointer = link.load(Ordering::Acquire);
+            // SAFETY: linked, and this thread holds the lock under which versions are unlinked.
+            let version = unsafe { shared(pointer) }.expect("a filed version is linked");
+            if version.born == born {
+                break (pointer, version);
+            }
+            link = &version.older;
+        };
+        link.store(version.older(), Ordering::Release);
+        let content = NonNull::new(version.content.load(Ordering::Relaxed));
+        let ((), net) = account::measure(|| {
+            // SAFETY: unlinked above, and by invariant 5 nobody reads it; the record is not read for it again.
+            drop(content.map(|content| unsafe { Owned::from_raw(content) }));
+            account::freed(size_of::<Superseded<T>>());
+        });
+        // SAFETY: unlinked above under the lock, and only once, because it is not found in the chain again.
+        unsafe { guard.defer_drop(pointer) };
+        MemoryChange { live: 0, retained: net }
+    }
+
+    /// What the version born at `born` and no newer one keeps; 0 if it is gone or its partition is locked by somebody else.
+    pub(crate) fn retained_bytes(&self, locks: &HeldLocks<'_>, unit: LockUnit, born: Timestamp) -> usize {
+        let mut newer = self.newest(locks, unit);
+        let mut pointer = self.older.load(Ordering::Acquire);
+        // SAFETY: linked, and this thread holds the lock under which versions are unlinked.
+        while let Some(version) = unsafe { shared(pointer) } {
+            // SAFETY: as above, and contents live as long as their records are linked.
+            let content = unsafe { shared(version.content.load(Ordering::Relaxed)) };
+            if version.born == born {
+                return retained_bytes(content, newer);
+            }
+            newer = content;
+            pointer = version.older();
+        }
+        0
+    }
+
+    /// Walks the chain, which nobody else uses, and counts what [`MemoryChange`] counts step by step. For tests.
+    pub(crate) fn count_bytes(&self, locks: &HeldLocks<'_>, unit: LockUnit) -> MemoryChange {
+        let newest = self.newest(locks, unit);
+        let mut counted = MemoryChange { live: newest.map_or(0, T::bytes) as isize, retained: 0 };
+        let mut newer = newest;
+        let mut pointer = self.older.load(Ordering::Acquire);
+        // SAFETY: linked, and this thread holds the lock under which versions are unlinked.
+        while let Some(version) = unsafe { shared(pointer) } {
+            // SAFETY: as above, and contents live as long as their records are linked.
+            let content = unsafe { shared(version.content.load(Ordering::Relaxed)) };
+            counted.retained += retained_bytes(content, newer) as isize;
+            newer = content;
+            pointer = version.older();
+        }
+        counted
+    }
+}
+
+/// What a superseded version keeps beside the next newer one, its record included.
+fn retained_bytes<T: Content>(content: Option<&T>, newer: Option<&T>) -> usize {
+    let bytes = match (content, newer) {
+        (None, _) => 0,
+        (Some(content), None) => content.bytes(),
+        (Some(content), Some(newer)) => content.bytes_beside(newer),
+    };
+    size_of::<Superseded<T>>() + bytes
+}
+
+impl<T: Content> Successor<'_, T> {
+    /// Makes the change, at the stamp.
+    ///
+    /// A version that nobody can see is edited or replaced; another one is kept behind the new one.
+    pub(crate) fn link(self, stamp: Stamp) -> Linked {
+        let Successor { chain, base, change, allocated } = self;
+        let born = Timestamp(chain.born.load(Ordering::Acquire));
+        assert!(born == base, "a change was applied to another state than it was prepared for");
+        assert!(base < stamp.at(), "stamps reach a chain in ascending order");
+        let is_kept = born < stamp.editable_from() && !chain.is_new();
+        let live_before = chain.live_bytes();
+        let ((), net) = account::measure(|| match is_kept {
+            true => chain.supersede(stamp.at(), change),
+            false => chain.change_unseen(stamp.at(), change),
+        });
+        let live = chain.live_bytes() - live_before;
+        let memory = MemoryChange { live, retained: net + allocated - live };
+        Linked { memory, kept: is_kept.then_some(born) }
+    }
+}
+
+/// What a writer does under the chain's lock; whoever made a [`Successor`] holds it.
+impl<T: Content> Chain<T> {
+    /// Whether there never was anything, or nothing of it is left.
+    fn is_new(&self) -> bool {
+        self.data.load(Ordering::Acquire).is_null() && self.older.load(Ordering::Acquire).is_null()
+    }
+
+    fn live_bytes(&self) -> isize {
+        // SAFETY: owned by the chain, whose lock is held.
+        unsafe { shared(self.data.load(Ordering::Acquire)) }.map_or(0, T::bytes) as isize
+    }
+
+    /// Puts a new version before the newest, which is kept.
+    fn supersede(&self, at: Timestamp, change: Change<'_, T>) {
+        let head = self.data.load(Ordering::Acquire);
+        let new = match change {
+            Change::Replace(new) => new,
+            Change::Edit(changes) => {
+                // SAFETY: owned by the chain, whose lock is held.
+                let head = unsafe { shared(head) }.expect("what is not there is not edited");
+                let mut copy = head.copied();
+                T::edit(&mut copy, changes);
+                Some(copy)
+            }
+        };
+        account::allocated(size_of::<Superseded<T>>());
+        let record = Superseded {
+            born: Timestamp(self.born.load(Ordering::Acquire)),
+            content: AtomicPtr::new(head),
+            older: AtomicPtr::new(self.older.load(Ordering::Acquire)),
+        };
+        // In the order of invariant 3.
+        self.older.store(Box::into_raw(Box::new(record)), Ordering::Release);
+        self.born.store(at.0, Ordering::Release);
+        self.data.store(into_pointer(new), Ordering::Release);
+    }
+
+    /// Changes the newest version, which nobody can see, or makes the first one.
+    fn change_unseen(&self, at: Timestamp, change: Change<'_, T>) {
+        if self.is_new() {
+            self.born.store(at.0, Ordering::Release);
+        }
+        // Null while it is edited: a panic there leaks it, instead of leaving a pointer to what may be freed.
+        let head = NonNull::new(self.data.load(Ordering::Acquire));
+        self.data.store(ptr::null_mut(), Ordering::Release);
+        // SAFETY: taken out of the chain above, whose lock is held, and by invariant 4 nobody reads it.
+        let head = head.map(|head| ManuallyDrop::new(unsafe { Owned::from_raw(head) }));
+        let new = match change {
+            Change::Replace(new) => {
+                drop(head.map(ManuallyDrop::into_inner));
+                new
+            }
+            Change::Edit(changes) => {
+                let mut head = head.expect("what is not there is not edited");
+                T::edit(&mut head, changes);
+                Some(ManuallyDrop::into_inner(head))
+            }
+        };
+        self.data.store(into_pointer(new), Ordering::Release);
+    }
+}
+
+impl<T: Content> Drop for Chain<T> {
+    fn drop(&mut self) {
+        // SAFETY: the chain owns it, and nobody else borrows the chain.
+        let own =
+            |content| drop(NonNull::new(content).map(|content| unsafe { Owned::<T>::from_raw(content) }));
+        own(self.data.load(Ordering::Acquire));
+        let mut pointer = self.older.load(Ordering::Acquire);
+        while !pointer.is_null() {
+            epoch::check_live(pointer);
+            // SAFETY: a box, reachable only from this chain; what was unlinked is not reachable and belongs to the epoch.
+            let version = unsafe { Box::from_raw(pointer) };
+            own(version.content.load(Ordering::Relaxed));
+            pointer = version.older();
+        }
+    }
+}
+
+fn into_pointer<T: Content>(content: Option<Owned<T>>) -> *mut T {
+    content.map_or(ptr::null_mut(), |content| content.into_raw().as_ptr())
+}
+
+/// What is behind a pointer that is null or valid.
+///
+/// # Safety
+/// It is not freed, and not borrowed exclusively, during `'v`.
+#[inline]
+unsafe fn shared<'v, V>(pointer: *mut V) -> Option<&'v V> {
+    if !pointer.is_null() {
+        epoch::check_live(pointer);
+    }
+    // SAFETY: null or valid during `'v`, as the caller promises.
+    unsafe { pointer.as_ref() }
+}
+
+#[cfg(all(test, not(hedgerow_shuttle)))]
+mod tests;

@@ -1,0 +1,195 @@
+//! One chain, by hand.
+
+use super::*;
+use hedgerow_model::Counts;
+use hedgerow_sync::Arc;
+use hedgerow_sync::atomic::AtomicU64;
+
+const UNIT: LockUnit = LockUnit(0);
+
+/// A number that is edited by adding to it, and knows how many of its kind were dropped.
+struct Counted(u64, Arc<AtomicU64>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.1.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Content for Counted {
+    type Change = u64;
+
+    fn copied(&self) -> Owned<Self> {
+        Owned::boxed(Counted(self.0, Arc::clone(&self.1)))
+    }
+
+    fn edit(this: &mut Owned<Self>, changes: &[u64]) {
+        this.0 += changes.iter().sum::<u64>();
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Self>()
+    }
+
+    fn bytes_beside(&self, _newer: &Self) -> usize {
+        size_of::<Self>()
+    }
+
+    fn own_heap_bytes(&self) -> usize {
+        0
+    }
+}
+
+fn locks() -> HeldLocks<'static> {
+    // SAFETY: the tests run their chain on one thread and hold no view across a link.
+    unsafe { HeldLocks::all(Counts::default()) }
+}
+
+fn registered(at: u64) -> Registered {
+    // SAFETY: the tests link, unlink and read as if this were registered until it is dropped.
+    unsafe { Registered::new(Timestamp(at), Counts::default()) }
+}
+
+fn link(chain: &Chain<Counted>, value: u64, dropped: &Arc<AtomicU64>, editable_from: u64) -> Linked {
+    // SAFETY: each test counts its stamps up, and its registered timestamps are below `editable_from`.
+    let stamp = unsafe { Stamp::new(Timestamp(value), Timestamp(editable_from)) };
+    let locks = locks();
+    let (new, allocated) = account::measure(|| Owned::boxed(Counted(value, Arc::clone(dropped))));
+    chain.succeed(&locks, UNIT, Change::Replace(Some(new)), allocated).link(stamp)
+}
+
+fn read(chain: &Chain<Counted>, at: u64) -> Option<u64> {
+    chain.at(&registered(at)).map(|content| content.0)
+}
+
+#[test]
+fn each_timestamp_reads_its_own_version() {
+    let (chain, dropped) = (Chain::default(), Arc::default());
+    assert_eq!(read(&chain, 9), None);
+    assert_eq!(link(&chain, 2, &dropped, 0).kept, None);
+    assert_eq!(link(&chain, 4, &dropped, 4).kept, Some(Timestamp(2)));
+    assert_eq!([1, 2, 3, 4, 5].map(|at| read(&chain, at)), [None, Some(2), Some(2), Some(4), Some(4)]);
+    assert_eq!(chain.newest(&locks(), UNIT).map(|content| content.0), Some(4));
+}
+
+#[test]
+fn a_head_that_nobody_can_see_is_replaced() {
+    let (chain, dropped) = (Chain::default(), Arc::default());
+    link(&chain, 2, &dropped, 0);
+    link(&chain, 4, &dropped, 3);
+    let linked = link(&chain, 5, &dropped, 3);
+    assert_eq!(linked.kept, None);
+    assert_eq!(linked.memory, MemoryChange::default());
+    assert_eq!([2, 3, 5].map(|at| read(&chain, at)), [Some(2), Some(2), Some(5)]);
+}
+
+#[test]
+fn an_unlinked_version_is_gone_and_its_bytes_too() {
+    let (chain, dropped) = (Chain::default(), Arc::default());
+    let mut counted = MemoryChange::default();
+    for value in 1..=4 {
+        counted += link(&chain, value, &dropped, value).memory;
+    }
+    assert_eq!(counted, chain.count_bytes(&locks(), UNIT));
+    counted += chain.unlink(&locks(), UNIT, Timestamp(2), &epoch::pin());
+    assert_eq!(counted, chain.count_bytes(&locks(), UNIT));
+    assert_eq!(chain.retained_bytes(&locks(), UNIT, Timestamp(2)), 0);
+    assert_eq!([1, 3, 4].map(|at| read(&chain, at)), [Some(1), Some(3), Some(4)]);
+    counted += chain.unlink(&locks(), UNIT, Timestamp(1), &epoch::pin());
+    counted += chain.unlink(&locks(), UNIT, Timestamp(3), &epoch::pin());
+    assert_eq!(counted.retained, 0);
+    assert_eq!(counted, chain.count_bytes(&locks(), UNIT));
+}
+
+#[test]
+fn a_dropped_chain_drops_what_is_linked_and_a_dropped_successor_itself() {
+    let (chain, dropped) = (Chain::default(), Arc::<AtomicU64>::default());
+    for value in 1..=3 {
+        link(&chain, value, &dropped, value);
+    }
+    let new = Owned::boxed(Counted(9, Arc::clone(&dropped)));
+    drop(chain.succeed(&locks(), UNIT, Change::Replace(Some(new)), 0));
+    assert_eq!(dropped.load(Ordering::Relaxed), 1);
+    drop(chain);
+    assert_eq!(dropped.load(Ordering::Relaxed), 4);
+}
+
+fn edit(chain: &Chain<Counted>, at: u64, by: u64, editable_from: u64) -> Linked {
+    // SAFETY: as in `link`.
+    let stamp = unsafe { Stamp::new(Timestamp(at), Timestamp(editable_from)) };
+    chain.succeed(&locks(), UNIT, Change::Edit(&[by]), 0).link(stamp)
+}
+
+#[test]
+fn a_head_that_nobody_can_see_is_edited_and_another_one_copied() {
+    let (chain, dropped) = (Chain::default(), Arc::<AtomicU64>::default());
+    let mut counted = link(&chain, 2, &dropped, 0).memory;
+    let linked = edit(&chain, 4, 10, 3);
+    assert_eq!(linked.kept, Some(Timestamp(2)));
+    counted += linked.memory;
+    let place = chain.newest(&locks(), UNIT).map(std::ptr::from_ref);
+    let linked = edit(&chain, 5, 100, 3);
+    assert_eq!((linked.kept, linked.memory), (None, MemoryChange::default()));
+    assert_eq!(chain.newest(&locks(), UNIT).map(std::ptr::from_ref), place);
+    assert_eq!([2, 3, 5].map(|at| read(&chain, at)), [Some(2), Some(2), Some(112)]);
+    assert_eq!(counted, chain.count_bytes(&locks(), UNIT));
+    assert_eq!(dropped.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn what_is_emptied_is_empty_from_then_on() {
+    let (chain, dropped) = (Chain::default(), Arc::<AtomicU64>::default());
+    link(&chain, 2, &dropped, 0);
+    // SAFETY: as in `link`.
+    let stamp = unsafe { Stamp::new(Timestamp(4), Timestamp(3)) };
+    chain.succeed(&locks(), UNIT, Change::Replace(None), 0).link(stamp);
+    link(&chain, 6, &dropped, 5);
+    assert_eq!([2, 3, 4, 5, 6].map(|at| read(&chain, at)), [Some(2), Some(2), None, None, Some(6)]);
+    for born in [2, 4] {
+        chain.unlink(&locks(), UNIT, Timestamp(born), &epoch::pin());
+    }
+    assert_eq!(chain.count_bytes(&locks(), UNIT).retained, 0);
+    assert_eq!(read(&chain, 6), Some(6));
+}
+
+#[test]
+#[should_panic(expected = "another state")]
+fn a_change_prepared_for_an_old_head_is_refused() {
+    let (chain, dropped) = (Chain::default(), Arc::default());
+    let locks = locks();
+    let new = Owned::boxed(Counted(1, Arc::clone(&dropped)));
+    let early = chain.succeed(&locks, UNIT, Change::Replace(Some(new)), 0);
+    link(&chain, 1, &dropped, 0);
+    // SAFETY: the next stamp of this chain.
+    let stamp = unsafe { Stamp::new(Timestamp(2), Timestamp(0)) };
+    early.link(stamp);
+}
+
+#[test]
+#[should_panic(expected = "without its lock")]
+fn the_newest_version_needs_the_lock() {
+    // SAFETY: no lock is held, and none is claimed.
+    let none = unsafe { HeldLocks::stripes(&[], 0, Counts::default()) };
+    Chain::<Counted>::default().newest(&none, UNIT);
+}
+
+/// Readers at registered timestamps walk while one writer links and unlinks.
+#[test]
+fn readers_walk_beside_a_writer() {
+    let (chain, dropped) = (Chain::default(), Arc::default());
+    link(&chain, 1, &dropped, 0);
+    link(&chain, 2, &dropped, 2);
+    std::thread::scope(|scope| {
+        for at in [1, 2] {
+            let chain = &chain;
+            scope.spawn(move || (0..200).for_each(|_| assert_eq!(read(chain, at), Some(at))));
+        }
+        for value in 3..100 {
+            // Timestamps 1 and 2 are registered; the version before is linked, then seen by nobody.
+            let kept = link(&chain, value, &dropped, value.max(4) - 1).kept;
+            if let Some(born) = kept.filter(|born| *born > Timestamp(2)) {
+                chain.unlink(&locks(), UNIT, born, &epoch::pin());
+            }
+        }
+    });
+}

@@ -1,0 +1,115 @@
+//! How the neighbours of one partition are kept.
+
+use crate::owned::{Content, Owned};
+use hedgerow_model::{Column, ColumnType, Direction, EdgeChange, EdgeValue, Neighbours, Topology, VertexId};
+use std::ops::ControlFlow;
+
+/// The neighbours of the vertices of one partition, for one label and direction: sorted sets by slot.
+///
+/// A slot is the place of a vertex in its partition.
+pub trait Container: Content<Change = EdgeChange> {
+    /// What `changes`, which ascend and lie in one partition, mean for `old`, and what they did, in `tally`.
+    ///
+    /// Values beside the neighbours are of type `column`, the same for all versions of a container.
+    fn plan(old: Option<&Self>, column: ColumnType, changes: &[EdgeChange], tally: &mut Tally) -> Plan<Self>;
+
+    /// At most by how many bytes [`Content::edit`] would make this larger.
+    fn growth(&self, changes: &[EdgeChange]) -> usize;
+
+    /// A bit for each slot that has neighbours.
+    fn occupied(&self) -> u64;
+
+    /// How many neighbours there are in all. O(1).
+    fn entries(&self) -> usize;
+
+    /// How many neighbours a slot has.
+    fn degree(&self, slot: usize) -> usize;
+
+    /// The value of a neighbour of a slot, if it is one.
+    fn find(&self, slot: usize, neighbour: VertexId) -> Option<EdgeValue>;
+
+    /// The neighbours of a slot, if they lie in one run. `W` is the type of the column, or `()`.
+    fn run<W: Column>(&self, slot: usize) -> Option<Neighbours<'_, W>>;
+
+    /// Hands over the neighbours of a slot in ascending runs that are not empty.
+    fn visit<W: Column, B>(
+        &self,
+        slot: usize,
+        run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> ControlFlow<B>;
+
+    /// Asks the processor for the memory that reading a slot will touch first. Only a hint.
+    #[inline]
+    fn prefetch(_this: *const Self) {}
+}
+
+/// What changes mean for a container.
+pub enum Plan<T: Content> {
+    /// They change nothing.
+    Nothing,
+    /// It is followed by another one; `None` if that would be empty.
+    Replace(Option<Owned<T>>),
+    /// [`Content::edit`] makes them, in the container itself if nobody can see it.
+    Edit,
+}
+
+/// What changes did.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    topology: Topology,
+    stored: Direction,
+    /// Entries that are different now.
+    pub(crate) changed: u64,
+    /// Edges that did not exist before.
+    pub(crate) added: u64,
+    /// Edges that existed before.
+    pub(crate) removed: u64,
+}
+
+impl Tally {
+    /// Nothing done yet, in the adjacency of a direction.
+    #[must_use]
+    pub fn new(topology: Topology, stored: Direction) -> Self {
+        Tally { topology, stored, changed: 0, added: 0, removed: 0 }
+    }
+
+    /// Counts a change of an entry that was `found` or not; whether it makes a difference.
+    ///
+    /// An entry that is found and gets a value is changed if the value is `different`.
+    #[inline]
+    pub fn count(
+        &mut self,
+        change: &EdgeChange,
+        found: bool,
+        different: impl FnOnce(EdgeValue) -> bool,
+    ) -> bool {
+        let stands_for_edge =
+            || u64::from(self.topology.is_canonical_entry(self.stored, change.owner, change.neighbour));
+        let changes = match (found, change.value) {
+            (true, Some(value)) => different(value),
+            (true, None) => {
+                self.removed += stands_for_edge();
+                true
+            }
+            (false, Some(_)) => {
+                self.added += stands_for_edge();
+                true
+            }
+            (false, None) => false,
+        };
+        self.changed += u64::from(changes);
+        changes
+    }
+
+    /// Entries that are different now.
+    #[must_use]
+    pub fn changed(&self) -> u64 {
+        self.changed
+    }
+
+    /// Edges that did not exist before, and edges that exist no more. An edge is counted at the one entry that stands for it.
+    #[must_use]
+    pub fn edges(&self) -> (u64, u64) {
+        (self.added, self.removed)
+    }
+}
