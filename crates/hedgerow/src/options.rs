@@ -10,6 +10,17 @@ pub enum EngineKind {
     /// (RapidStore, PVLDB 18(10), 2025).
     #[default]
     Rapid,
+    /// In memory, to measure against, as are the next three: the versions of `Rapid`, always copied,
+    /// over the structures of the paper, each neighbour set a plain adaptive radix tree. "ART + SC" in
+    /// the paper's ablation (section 7.4).
+    Art,
+    /// Each neighbour set a compressed adaptive radix tree (section 6.2). "C-ART + SC".
+    CompressedArt,
+    /// Small neighbour sets vectors of their own, large ones compressed trees. "C-ART + SC + VEC".
+    VectorArt,
+    /// Small neighbour sets of a partition in a clustered index (section 6.3), large ones
+    /// compressed trees: RapidStore as the paper describes it. "C-ART + SC + CI".
+    ClusteredArt,
 }
 
 /// How a transaction is protected from commits that come between its start and its end.

@@ -10,7 +10,13 @@ use oracle::{Oracle, domain, operation, options, stage};
 use proptest::prelude::*;
 
 /// Every engine that exists.
-const ENGINES: [EngineKind; 1] = [EngineKind::Rapid];
+const ENGINES: [EngineKind; 5] = [
+    EngineKind::Rapid,
+    EngineKind::Art,
+    EngineKind::CompressedArt,
+    EngineKind::VectorArt,
+    EngineKind::ClusteredArt,
+];
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
 const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::Text, KeyKind::Dense];
 

@@ -20,9 +20,9 @@
 //! # Ok::<(), hedgerow_lab::CsrError>(())
 //! ```
 
-mod account;
 mod cancel;
 mod clustered;
+mod copy_on_write;
 mod counted;
 mod csr;
 mod memory;
@@ -30,10 +30,10 @@ mod parallel;
 mod partition;
 mod radix;
 mod rows;
-mod tally;
 mod vertex_index;
 
 pub use cancel::CancelToken;
+pub use copy_on_write::{ArtGraph, ClusteredArtGraph, CompressedArtGraph, VectorArtGraph};
 pub use csr::{BuildOptions, Csr, CsrAdjacency, CsrCursor, CsrError};
 pub use memory::{MemoryBudget, MemoryError};
 pub use parallel::map_chunks;

@@ -1,12 +1,12 @@
 //! What a partition is: the neighbours of consecutive vertices, which are versioned together.
 
-use crate::tally::Tally;
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId};
+use hedgerow_subgraphs::Tally;
 use std::ops::ControlFlow;
 
 /// The neighbours of one partition, as sorted sets by slot. Never changed: a change makes another
 /// one that shares what it can with the old one.
-pub trait Partition: Sized + Send + Sync + 'static {
+pub trait Partition: Clone + Send + Sync + 'static {
     /// The partition after `changes`, which ascend and lie in it; `None` if they change nothing.
     fn merged(
         old: Option<&Self>,
@@ -47,34 +47,12 @@ pub trait Partition: Sized + Send + Sync + 'static {
     fn shared_bytes(&self, newer: &Self) -> usize;
 }
 
-/// Vertices per partition (RapidStore, section 5.4, "Impact of Partition Size").
-pub(crate) const PARTITION_SIZE: usize = 64;
-
 /// A neighbour set with more entries than this is a tree. Small in unit tests, so that random
 /// operations cross it.
 pub(crate) const LARGE: usize = if cfg!(test) { 12 } else { 256 };
 
 /// A tree with fewer entries than this is made small again.
 pub(crate) const SMALL_AGAIN: usize = LARGE / 2;
-
-/// The place of a vertex in its partition.
-#[inline]
-pub(crate) const fn slot_of(vertex: VertexId) -> usize {
-    vertex.index() % PARTITION_SIZE
-}
-
-/// The positions of the bits that are set, ascending.
-#[inline]
-pub(crate) fn slots_of(mut bits: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        if bits == 0 {
-            return None;
-        }
-        let slot = bits.trailing_zeros() as usize;
-        bits &= bits - 1;
-        Some(slot)
-    })
-}
 
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,8 @@
 //! Sorted neighbours with their values side by side, and how changes are merged into them.
 
 use crate::counted::HeapBytes;
-use crate::tally::Tally;
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, ValueColumn, VertexId};
+use hedgerow_subgraphs::Tally;
 use std::ops::Range;
 
 /// Neighbours, and the value beside each.

@@ -2,11 +2,12 @@
 
 use super::{Clustered, LEAF_CAPACITY, Place, Set};
 use crate::counted::Counted;
-use crate::partition::{LARGE, PARTITION_SIZE, Partition, SMALL_AGAIN, slots_of};
+use crate::partition::{LARGE, Partition, SMALL_AGAIN};
 use crate::radix::CompressedArt;
 use crate::rows::Rows;
-use crate::tally::Tally;
 use hedgerow_model::{ColumnType, EdgeChange};
+use hedgerow_subgraphs::Tally;
+use hedgerow_subgraphs::partition::{PARTITION_SIZE, slots_of};
 use hedgerow_sync::Arc;
 use std::ops::Range;
 
@@ -122,7 +123,7 @@ impl<'o> Builder<'o> {
             .fold(new.large_slots, |bits, slot| bits | 1 << slot);
         new.large.shrink_to_fit();
         new.entries = slots_of(new.occupied).map(|slot| new.degree(slot)).sum();
-        new.bytes = new.count_bytes();
+        new.shared_bytes = new.count_shared_bytes();
         new
     }
 }

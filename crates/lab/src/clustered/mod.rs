@@ -11,12 +11,13 @@ mod builder;
 mod tests;
 
 use crate::counted::Counted;
-use crate::partition::{LARGE, PARTITION_SIZE, Partition, slot_of, slots_of};
+use crate::partition::{LARGE, Partition};
 use crate::radix::CompressedArt;
 use crate::rows::Rows;
-use crate::tally::Tally;
 use builder::Builder;
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId};
+use hedgerow_subgraphs::Tally;
+use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of, slots_of};
 use hedgerow_sync::Arc;
 use std::ops::{ControlFlow, Range};
 
@@ -28,7 +29,7 @@ const LEAF_CAPACITY: usize = if cfg!(test) { 16 } else { 512 };
 const _: () = assert!(LARGE <= LEAF_CAPACITY && LEAF_CAPACITY <= u16::MAX as usize);
 
 /// The neighbours of one partition. Never changed once published.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Clustered {
     /// The vertex index of the small sets.
     places: [Place; PARTITION_SIZE],
@@ -41,7 +42,8 @@ pub struct Clustered {
     /// The trees, ascending by slot.
     large: Vec<CompressedArt>,
     entries: usize,
-    bytes: usize,
+    /// The bytes of the leaves and trees.
+    shared_bytes: usize,
 }
 
 /// Where a small set lies.
@@ -74,7 +76,7 @@ impl Clustered {
             large_slots: 0,
             large: Vec::new(),
             entries: 0,
-            bytes: 0,
+            shared_bytes: 0,
         }
     }
 
@@ -96,9 +98,10 @@ impl Clustered {
         &self.large[before.count_ones() as usize]
     }
 
-    fn count_bytes(&self) -> usize {
+    /// The bytes that can be shared with other versions, counted.
+    fn count_shared_bytes(&self) -> usize {
         let leaves: usize = self.leaves.iter().map(|leaf| leaf.bytes()).sum();
-        self.own_heap_bytes() + leaves + self.large.iter().map(CompressedArt::heap_bytes).sum::<usize>()
+        leaves + self.large.iter().map(CompressedArt::heap_bytes).sum::<usize>()
     }
 }
 
@@ -186,7 +189,7 @@ impl Partition for Clustered {
     }
 
     fn heap_bytes(&self) -> usize {
-        self.bytes
+        self.own_heap_bytes() + self.shared_bytes
     }
 
     fn shared_bytes(&self, newer: &Self) -> usize {

@@ -1,11 +1,12 @@
 //! Every kind of partition against a map: random changes, and versions that are read again later.
 
 use super::*;
-use crate::account::measure;
 use crate::clustered::Clustered;
 use crate::radix::{Art, CompressedArt};
 use crate::vertex_index::{VectorOrTree, VertexIndex};
 use hedgerow_model::{Direction, Topology};
+use hedgerow_subgraphs::account::measure;
+use hedgerow_subgraphs::partition::PARTITION_SIZE;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 

@@ -7,8 +7,8 @@ use super::leaf::Leaf;
 use super::nodes::{Layout, Node};
 use super::parts::{Keys, Part, Parts};
 use crate::rows::Rows;
-use crate::tally::Tally;
 use hedgerow_model::{ColumnType, EdgeChange};
+use hedgerow_subgraphs::Tally;
 use std::ops::Range;
 
 /// A merge under way: the rows of new leaves, and the count of what changed.

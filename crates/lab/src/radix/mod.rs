@@ -41,9 +41,9 @@ mod tests;
 mod values;
 
 use crate::rows::Rows;
-use crate::tally::Tally;
 use child::Child;
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, VertexId};
+use hedgerow_subgraphs::Tally;
 pub(crate) use leaf::Leaf;
 use leaf::SingleLeaf;
 use merge::Merge;

@@ -5,10 +5,11 @@ mod vector;
 
 pub(crate) use vector::VectorOrTree;
 
-use crate::partition::{PARTITION_SIZE, Partition, slot_of, slots_of};
+use crate::partition::Partition;
 use crate::radix::{Leaf, RadixTree};
-use crate::tally::Tally;
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId};
+use hedgerow_subgraphs::Tally;
+use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of, slots_of};
 use std::ops::ControlFlow;
 
 /// The neighbours of one vertex, never none. Never changed; cheap to clone.
@@ -80,7 +81,7 @@ impl<L: Leaf> NeighbourSet for RadixTree<L> {
 }
 
 /// The neighbours of one partition: a set for each vertex that has any. Never changed once published.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct VertexIndex<S> {
     sets: [Option<S>; PARTITION_SIZE],
     entries: usize,

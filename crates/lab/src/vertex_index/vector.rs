@@ -5,8 +5,8 @@ use crate::counted::Counted;
 use crate::partition::{LARGE, SMALL_AGAIN};
 use crate::radix::CompressedArt;
 use crate::rows::Rows;
-use crate::tally::Tally;
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId};
+use hedgerow_subgraphs::Tally;
 use hedgerow_sync::Arc;
 use std::ops::ControlFlow;
 
