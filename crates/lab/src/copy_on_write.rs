@@ -122,3 +122,6 @@ impl<P: Partition> Container for CopyOnWrite<P> {
         self.partition.runs(slot, run)
     }
 }
+
+#[cfg(test)]
+mod tests;

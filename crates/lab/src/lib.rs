@@ -4,6 +4,10 @@
 //! engines are measured against, what a snapshot is copied into when it is read very often, and
 //! what a kernel builds when it needs in-neighbours that a store does not keep.
 //!
+//! [`ClusteredArtGraph`] is RapidStore as its paper describes it, over the same versioned subgraphs as
+//! the engine `rapid`; [`ArtGraph`], [`CompressedArtGraph`] and [`VectorArtGraph`] are the steps of the
+//! paper's ablation that lead there. Their trees can be used alone: [`Art`], [`CompressedArt`].
+//!
 //! [`MemoryBudget`] says whether arrays over all vertices fit into memory, [`CancelToken`] stops a
 //! computation from outside, and [`map_chunks`] runs one on a pool or on the calling thread.
 //!
@@ -37,3 +41,4 @@ pub use copy_on_write::{ArtGraph, ClusteredArtGraph, CompressedArtGraph, VectorA
 pub use csr::{BuildOptions, Csr, CsrAdjacency, CsrCursor, CsrError};
 pub use memory::{MemoryBudget, MemoryError};
 pub use parallel::map_chunks;
+pub use radix::{Art, CompressedArt, RadixTree};

@@ -42,7 +42,7 @@ mod values;
 
 use crate::rows::Rows;
 use child::Child;
-use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, VertexId};
+use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, ValueColumn, VertexId};
 use hedgerow_subgraphs::Tally;
 pub(crate) use leaf::Leaf;
 use leaf::SingleLeaf;
@@ -54,20 +54,43 @@ use std::ops::{ControlFlow, Range};
 pub(crate) const LEAF_CAPACITY: usize = 512;
 
 /// An adaptive radix tree: each neighbour in a leaf of its own.
-pub(crate) type Art = RadixTree<SingleLeaf>;
+pub type Art = RadixTree<SingleLeaf>;
 
 /// A compressed adaptive radix tree: leaves of many neighbours with a common prefix.
-pub(crate) type CompressedArt = RadixTree<SegmentLeaf<LEAF_CAPACITY>>;
+pub type CompressedArt = RadixTree<SegmentLeaf<LEAF_CAPACITY>>;
 
 /// A set of neighbours, not empty, with a value beside each. Never changed; a clone costs O(1).
+///
+/// ```
+/// use hedgerow_lab::CompressedArt;
+/// use hedgerow_model::VertexId;
+///
+/// let ids = |step: u32| (0..1000).map(|id| VertexId::new(id * step)).collect::<Vec<_>>();
+/// let (Some(thirds), Some(fifths)) = (CompressedArt::from_sorted(&ids(3)), CompressedArt::from_sorted(&ids(5)))
+/// else { panic!("they ascend") };
+///
+/// let mut common = Vec::new();
+/// thirds.intersect(&fifths, |id| common.push(id.get()));
+/// assert!(common.into_iter().eq((0..3000).step_by(15)));
+/// ```
 #[derive(Clone, Debug)]
 pub struct RadixTree<L: Leaf> {
     root: Child<L>,
 }
 
 impl<L: Leaf> RadixTree<L> {
+    /// A set of ids without values; `None` if there are none or they do not ascend. O(ids).
+    #[must_use]
+    pub fn from_sorted(neighbours: &[VertexId]) -> Option<Self> {
+        if neighbours.is_empty() || !neighbours.is_sorted_by(|one, next| one < next) {
+            return None;
+        }
+        let rows = Rows { neighbours: neighbours.to_vec(), values: ValueColumn::Unit };
+        Some(RadixTree::new(&rows, 0..rows.len()))
+    }
+
     /// A set of a sorted stretch of rows that is not empty. O(stretch).
-    pub fn new(rows: &Rows, stretch: Range<usize>) -> Self {
+    pub(crate) fn new(rows: &Rows, stretch: Range<usize>) -> Self {
         RadixTree { root: build::build(rows, stretch) }
     }
 
@@ -108,13 +131,16 @@ impl<L: Leaf> RadixTree<L> {
         Some(new)
     }
 
-    /// How many neighbours there are. O(1).
+    /// How many neighbours there are, at least one. O(1).
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "a set is never empty")]
     #[inline]
     pub fn len(&self) -> usize {
         self.root.len()
     }
 
     /// The value of a neighbour. O(bytes of an id + log leaf capacity).
+    #[must_use]
     #[inline]
     pub fn find(&self, neighbour: VertexId) -> Option<EdgeValue> {
         self.root.find(neighbour)
@@ -130,7 +156,7 @@ impl<L: Leaf> RadixTree<L> {
     }
 
     /// Appends all neighbours and their values.
-    pub fn append_to(&self, rows: &mut Rows) {
+    pub(crate) fn append_to(&self, rows: &mut Rows) {
         self.root.leaves().for_each(|leaf| leaf.append_to(rows));
     }
 
@@ -143,11 +169,13 @@ impl<L: Leaf> RadixTree<L> {
     }
 
     /// Bytes on the heap, those shared with other versions included. O(1).
+    #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.root.heap_bytes()
     }
 
     /// Those of the bytes that `newer` shares. O(keys of the nodes that are not shared).
+    #[must_use]
     pub fn shared_bytes(&self, newer: &Self) -> usize {
         shared::shared_bytes(&self.root, &newer.root)
     }

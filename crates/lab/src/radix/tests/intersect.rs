@@ -18,18 +18,20 @@ fn ids(most: usize) -> impl Strategy<Value = Ids> {
     })
 }
 
+/// What is visited.
+fn collected(run: impl FnOnce(&mut dyn FnMut(VertexId))) -> Vec<u32> {
+    let mut found = Vec::new();
+    run(&mut |id| found.push(id.get()));
+    found
+}
+
 fn check_intersections<L: Leaf>(one: &Ids, other: &Ids) {
     let expected: Vec<u32> = one.intersection(other).copied().collect();
     let (left, right) = (tree_of_ids::<L>(one.iter().copied()), tree_of_ids::<L>(other.iter().copied()));
-    let collect = |run: &dyn Fn(&mut dyn FnMut(VertexId))| {
-        let mut found = Vec::new();
-        run(&mut |id| found.push(id.get()));
-        found
-    };
     for (left, right) in [(&left, &right), (&right, &left)] {
-        assert_eq!(collect(&|visit| left.intersect(right, visit)), expected);
-        assert_eq!(collect(&|visit| merge(&left.root, &right.root, visit)), expected);
-        assert_eq!(collect(&|visit| probe(&left.root, &right.root, visit)), expected);
+        assert_eq!(collected(|visit| left.intersect(right, visit)), expected);
+        assert_eq!(collected(|visit| merge(&left.root, &right.root, visit)), expected);
+        assert_eq!(collected(|visit| probe(&left.root, &right.root, visit)), expected);
     }
 }
 

@@ -37,6 +37,15 @@ fn a_child_is_no_larger_than_a_pointer_and_a_kind() {
 }
 
 #[test]
+fn only_ids_that_ascend_make_a_set() {
+    let set = |ids: &[u32]| {
+        CompressedArt::from_sorted(&ids.iter().map(|id| VertexId::new(*id)).collect::<Vec<_>>())
+    };
+    assert!(set(&[]).is_none() && set(&[1, 1]).is_none() && set(&[2, 1]).is_none());
+    assert_eq!(set(&[0, u32::MAX - 1]).map(|set| set.len()), Some(2));
+}
+
+#[test]
 fn nodes_grow_and_shrink_with_their_keys() {
     let (mut tree, mut model) = (None, Model::new());
     for count in 1..=256_u32 {
