@@ -20,6 +20,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/subgraphs/src/owned.rs",
     "crates/subgraphs/src/view.rs",
     "crates/sync/src/epoch.rs",
+    "crates/sync/src/prefetch.rs",
     "crates/sync/src/raw_lock.rs",
 ];
 

@@ -1,7 +1,7 @@
 //! What a storage engine is: apply effects, give views, reclaim what nobody sees.
 
 use crate::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
-use crate::{Effects, GraphView, LockUnit, Outcome, Timestamp, VertexId, VertexRecords};
+use crate::{Effects, GraphView, LabelId, LockUnit, Outcome, Timestamp, VertexId, VertexRecords};
 use rayon::ThreadPool;
 
 /// A store of versioned adjacencies.
@@ -23,6 +23,10 @@ pub trait Engine: Send + Sync + 'static {
     ///
     /// A commit takes its units in ascending order. O(1).
     fn lock_unit(&self, vertex: VertexId) -> LockUnit;
+
+    /// Asks the processor for the memory that a write of `label` at `vertex` will touch. Only a hint. O(1).
+    #[inline]
+    fn prefetch(&self, _label: LabelId, _vertex: VertexId) {}
 
     /// Builds what `effects` need: memory, copies, new blocks. Shows nothing to anybody.
     ///

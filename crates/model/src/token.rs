@@ -90,7 +90,7 @@ impl Registered {
 #[derive(Debug)]
 pub struct HeldLocks<'l> {
     cover: Cover<'l>,
-    counts: Counts,
+    counts: CountsSource<'l>,
 }
 
 #[derive(Debug)]
@@ -99,25 +99,61 @@ enum Cover<'l> {
     Stripes { stripes: &'l [u32], mask: u32 },
 }
 
+/// Who knows how large the graph is.
+pub trait NewestCounts: Sync {
+    /// The counts of the newest state.
+    fn newest_counts(&self) -> Counts;
+}
+
+/// Where the graph's counts come from: few commits ask.
+pub enum CountsSource<'l> {
+    /// These.
+    Known(Counts),
+    /// Whoever counts them.
+    Asked(&'l dyn NewestCounts),
+}
+
+impl std::fmt::Debug for CountsSource<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            CountsSource::Known(counts) => counts.fmt(f),
+            CountsSource::Asked(_) => f.write_str("Asked"),
+        }
+    }
+}
+
+impl From<Counts> for CountsSource<'_> {
+    fn from(counts: Counts) -> Self {
+        CountsSource::Known(counts)
+    }
+}
+
+impl<'l, N: NewestCounts> From<&'l N> for CountsSource<'l> {
+    fn from(asked: &'l N) -> Self {
+        CountsSource::Asked(asked)
+    }
+}
+
 impl<'l> HeldLocks<'l> {
     /// The locks of all units whose number, masked, is in `stripes`.
     ///
     /// # Safety
-    /// The caller holds them exclusively for `'l`. `stripes` ascends. `counts` was read after the
-    /// locks were taken.
+    /// The caller holds them exclusively for `'l`. `stripes` ascends. `counts` were read after the
+    /// locks were taken, or will be.
+    #[inline]
     #[must_use]
-    pub unsafe fn stripes(stripes: &'l [u32], mask: u32, counts: Counts) -> Self {
+    pub unsafe fn stripes(stripes: &'l [u32], mask: u32, counts: impl Into<CountsSource<'l>>) -> Self {
         debug_assert!(stripes.is_sorted());
-        HeldLocks { cover: Cover::Stripes { stripes, mask }, counts }
+        HeldLocks { cover: Cover::Stripes { stripes, mask }, counts: counts.into() }
     }
 
     /// The locks of every unit.
     ///
     /// # Safety
-    /// The caller holds them all exclusively for `'l`. `counts` was read after the locks were taken.
+    /// The caller holds them all exclusively for `'l`. `counts` were read after the locks were taken, or will be.
     #[must_use]
-    pub unsafe fn all(counts: Counts) -> Self {
-        HeldLocks { cover: Cover::All(PhantomData), counts }
+    pub unsafe fn all(counts: impl Into<CountsSource<'l>>) -> Self {
+        HeldLocks { cover: Cover::All(PhantomData), counts: counts.into() }
     }
 
     /// Whether the lock of `unit` is held. O(log locks).
@@ -130,13 +166,15 @@ impl<'l> HeldLocks<'l> {
         }
     }
 
-    /// The graph's counts, at least as new as anything in the locked units.
+    /// The graph's counts, at least as new as anything in the locked units. May take a lock for a moment.
     ///
     /// Exact if every lock is held; otherwise other commits go on elsewhere.
-    #[inline]
     #[must_use]
-    pub fn counts(&self) -> &Counts {
-        &self.counts
+    pub fn counts(&self) -> Counts {
+        match &self.counts {
+            CountsSource::Known(counts) => counts.clone(),
+            CountsSource::Asked(asked) => asked.newest_counts(),
+        }
     }
 }
 

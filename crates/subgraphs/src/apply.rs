@@ -1,11 +1,13 @@
 //! Making prepared changes part of the graph.
 
+use crate::chain::Chain;
 use crate::container::Container;
+use crate::directory::Directory;
 use crate::engine::Subgraphs;
-use crate::garbage::Superseded;
+use crate::garbage::{Superseded, Table};
 use crate::memory::MemoryChange;
 use crate::owned::Content;
-use crate::prepare::{Link, SubgraphChanges};
+use crate::prepare::{Planned, SubgraphChanges};
 use hedgerow_model::token::Stamp;
 use smallvec::SmallVec;
 
@@ -14,26 +16,37 @@ impl<C: Container> Subgraphs<C> {
     /// registered timestamp, after the counters know of it, so that reclaiming it finds it counted.
     pub(crate) fn apply_changes(&self, stamp: Stamp, changes: SubgraphChanges<'_, C>) {
         assert!(std::ptr::eq(self, changes.engine), "changes are applied to the store that prepared them");
-        let mut applied = Applied { stamp, memory: MemoryChange::default(), superseded: SmallVec::new() };
-        changes.vertices.into_iter().for_each(|link| applied.link(link));
-        changes.adjacencies.into_iter().for_each(|link| applied.link(link));
+        let mut applied =
+            Applied { engine: self, stamp, memory: MemoryChange::default(), superseded: SmallVec::new() };
+        for planned in changes.vertices {
+            applied.link(&self.vertices, planned);
+        }
+        for planned in changes.adjacencies {
+            let Table::Adjacency(table) = planned.place.table else {
+                unreachable!("an adjacency has a table")
+            };
+            applied.link(&self.adjacencies[table as usize].chains, planned);
+        }
         self.memory.add(applied.memory);
         self.garbage.file(stamp.newest_registered(), applied.superseded);
     }
 }
 
-/// What the links of a commit did so far.
-struct Applied {
+/// What the changes of a commit did so far.
+struct Applied<'e, C: Container> {
+    engine: &'e Subgraphs<C>,
     stamp: Stamp,
     memory: MemoryChange,
     superseded: SmallVec<[Superseded; 2]>,
 }
 
-impl Applied {
-    fn link<T: Content>(&mut self, link: Link<'_, T>) {
-        let linked = link.successor.link(self.stamp);
+impl<C: Container> Applied<'_, C> {
+    #[inline]
+    fn link<T: Content>(&mut self, chains: &Directory<Chain<T>>, planned: Planned<'_, T>) {
+        let Planned { place, successor } = planned;
+        let linked = chains.get_or_create(place.partition, &self.engine.memory).link(successor, self.stamp);
         self.memory += linked.memory;
         let superseded = self.stamp.at();
-        self.superseded.extend(linked.kept.map(|born| Superseded { place: link.place, born, superseded }));
+        self.superseded.extend(linked.kept.map(|born| Superseded { place, born, superseded }));
     }
 }

@@ -30,6 +30,7 @@ use hedgerow_model::token::{HeldLocks, Registered, Stamp};
 use hedgerow_model::{LockUnit, Timestamp};
 use hedgerow_sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use hedgerow_sync::epoch::{self, Guard};
+use hedgerow_sync::prefetch;
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 
@@ -74,12 +75,11 @@ impl<T: Content> Default for Chain<T> {
 
 /// A change that is prepared but not made. Dropping it changes nothing.
 pub(crate) struct Successor<'l, T: Content> {
-    chain: &'l Chain<T>,
-    /// The birth of the version that the change was prepared for.
-    base: Timestamp,
-    change: Change<'l, T>,
+    /// The birth of the version that the change was prepared for, under its lock.
+    pub(crate) base: Timestamp,
+    pub(crate) change: Change<'l, T>,
     /// What preparing it allocated.
-    allocated: isize,
+    pub(crate) allocated: isize,
 }
 
 /// What becomes of the newest version.
@@ -138,18 +138,36 @@ impl<T: Content> Chain<T> {
         unsafe { shared(self.data.load(Ordering::Acquire)) }
     }
 
-    /// Sets up a change of the newest version. Panics if `unit`, the chain's lock, is not held.
+    /// Asks the processor for the first bytes of the newest content.
     #[inline]
-    pub(crate) fn succeed<'l>(
-        &'l self,
-        locks: &'l HeldLocks<'_>,
-        unit: LockUnit,
-        change: Change<'l, T>,
-        allocated: isize,
-    ) -> Successor<'l, T> {
-        assert!(locks.covers(unit), "partition {} is changed without its lock", unit.0);
-        let base = Timestamp(self.born.load(Ordering::Acquire));
-        Successor { chain: self, base, change, allocated }
+    pub(crate) fn prefetch(&self, bytes: usize) {
+        prefetch(self.data.load(Ordering::Relaxed), bytes);
+    }
+
+    /// The birth of the newest version; 0 before the first.
+    #[inline]
+    pub(crate) fn born(&self) -> Timestamp {
+        Timestamp(self.born.load(Ordering::Acquire))
+    }
+
+    /// Makes a change, at the stamp.
+    ///
+    /// A version that nobody can see is edited or replaced; another one is kept behind the new one.
+    /// The chain's lock is held since the change was prepared; the contract of [`Stamp`] says so.
+    pub(crate) fn link(&self, successor: Successor<'_, T>, stamp: Stamp) -> Linked {
+        let Successor { base, change, allocated } = successor;
+        let born = self.born();
+        assert!(born == base, "a change was applied to another state than it was prepared for");
+        assert!(base < stamp.at(), "stamps reach a chain in ascending order");
+        let is_kept = born < stamp.editable_from() && !self.is_new();
+        let live_before = self.live_bytes();
+        let ((), net) = account::measure(|| match is_kept {
+            true => self.supersede(stamp.at(), change),
+            false => self.change_unseen(stamp.at(), change),
+        });
+        let live = self.live_bytes() - live_before;
+        let memory = MemoryChange { live, retained: net + allocated - live };
+        Linked { memory, kept: is_kept.then_some(born) }
     }
 
     /// Unlinks the superseded version born at `born`, which no live timestamp sees, and frees it.
@@ -231,28 +249,7 @@ fn retained_bytes<T: Content>(content: Option<&T>, newer: Option<&T>) -> usize {
     size_of::<Superseded<T>>() + bytes
 }
 
-impl<T: Content> Successor<'_, T> {
-    /// Makes the change, at the stamp.
-    ///
-    /// A version that nobody can see is edited or replaced; another one is kept behind the new one.
-    pub(crate) fn link(self, stamp: Stamp) -> Linked {
-        let Successor { chain, base, change, allocated } = self;
-        let born = Timestamp(chain.born.load(Ordering::Acquire));
-        assert!(born == base, "a change was applied to another state than it was prepared for");
-        assert!(base < stamp.at(), "stamps reach a chain in ascending order");
-        let is_kept = born < stamp.editable_from() && !chain.is_new();
-        let live_before = chain.live_bytes();
-        let ((), net) = account::measure(|| match is_kept {
-            true => chain.supersede(stamp.at(), change),
-            false => chain.change_unseen(stamp.at(), change),
-        });
-        let live = chain.live_bytes() - live_before;
-        let memory = MemoryChange { live, retained: net + allocated - live };
-        Linked { memory, kept: is_kept.then_some(born) }
-    }
-}
-
-/// What a writer does under the chain's lock; whoever made a [`Successor`] holds it.
+/// What a writer does under the chain's lock, in [`Chain::link`].
 impl<T: Content> Chain<T> {
     /// Whether there never was anything, or nothing of it is left.
     fn is_new(&self) -> bool {

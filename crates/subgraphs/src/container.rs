@@ -8,6 +8,9 @@ use std::ops::ControlFlow;
 ///
 /// A slot is the place of a vertex in its partition.
 pub trait Container: Content<Change = EdgeChange> {
+    /// How many bytes from its beginning are read whatever slot is asked for; they are fetched ahead.
+    const FETCHED_AHEAD: usize = size_of::<Self>();
+
     /// What `changes`, which ascend and lie in one partition, mean for `old`, and what they did, in `tally`.
     ///
     /// Values beside the neighbours are of type `column`, the same for all versions of a container.
@@ -37,10 +40,6 @@ pub trait Container: Content<Change = EdgeChange> {
         slot: usize,
         run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
     ) -> ControlFlow<B>;
-
-    /// Asks the processor for the memory that reading a slot will touch first. Only a hint.
-    #[inline]
-    fn prefetch(_this: *const Self) {}
 }
 
 /// What changes mean for a container.

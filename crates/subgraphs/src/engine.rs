@@ -110,6 +110,14 @@ impl<C: Container> Engine for Subgraphs<C> {
         unit_of(partition_of(vertex))
     }
 
+    #[inline]
+    fn prefetch(&self, label: LabelId, vertex: VertexId) {
+        let chain = self.adjacencies.get(label.index() * self.topology.directions().len());
+        if let Some(chain) = chain.and_then(|table| table.chains.get(partition_of(vertex))) {
+            chain.prefetch(C::FETCHED_AHEAD);
+        }
+    }
+
     /// Builds a block for each partition that changes; see the [crate]'s contract.
     ///
     /// [`CapacityError::Memory`] is the only error: a block cannot outgrow its offsets, because

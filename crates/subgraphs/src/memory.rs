@@ -30,8 +30,12 @@ impl std::ops::AddAssign for MemoryChange {
 impl Memory {
     pub(crate) fn add(&self, change: MemoryChange) {
         // Each change is counted before whoever undoes it can know of it, so no counter goes below zero.
-        self.live.fetch_add(change.live as usize, Ordering::Relaxed);
-        self.retained.fetch_add(change.retained as usize, Ordering::Relaxed);
+        if change.live != 0 {
+            self.live.fetch_add(change.live as usize, Ordering::Relaxed);
+        }
+        if change.retained != 0 {
+            self.retained.fetch_add(change.retained as usize, Ordering::Relaxed);
+        }
     }
 
     pub(crate) fn add_index(&self, bytes: usize) {

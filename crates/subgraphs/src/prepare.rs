@@ -6,13 +6,12 @@ use crate::container::{Container, Plan, Tally};
 use crate::directory::Directory;
 use crate::engine::{AdjacencyTable, Subgraphs};
 use crate::garbage::{Place, Table};
-use crate::memory::Memory;
 use crate::owned::{Content, Owned};
 use crate::partition::{partition_of, unit_of};
 use crate::vertex_block::VertexBlock;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, CapacityError, EdgeChange, Effects, Outcome, Prepared, VertexEffect, VertexId,
+    AdjacencyEffects, CapacityError, EdgeChange, Effects, Outcome, Prepared, Timestamp, VertexEffect,
 };
 use hedgerow_sync::atomic::{AtomicIsize, AtomicU64, Ordering};
 use rayon::ThreadPool;
@@ -25,15 +24,13 @@ const PARALLEL_FROM: usize = 4096;
 /// What a commit built, not yet visible to anybody. Dropping it changes nothing.
 pub struct SubgraphChanges<'l, C: Container> {
     pub(crate) engine: &'l Subgraphs<C>,
-    pub(crate) vertices: Links<'l, VertexBlock>,
-    pub(crate) adjacencies: Links<'l, C>,
+    pub(crate) vertices: Vec<Planned<'l, VertexBlock>>,
+    /// One edge changes one or two partitions; that much needs no memory of its own.
+    pub(crate) adjacencies: SmallVec<[Planned<'l, C>; 2]>,
 }
 
-/// A single edge changes one or two partitions; that much needs no memory of its own.
-type Links<'l, T> = SmallVec<[Link<'l, T>; 2]>;
-
-/// A change and the place where it belongs.
-pub(crate) struct Link<'l, T: Content> {
+/// The change of a partition.
+pub(crate) struct Planned<'l, T: Content> {
     pub(crate) place: Place,
     pub(crate) successor: Successor<'l, T>,
 }
@@ -55,151 +52,130 @@ impl<C: Container> Subgraphs<C> {
         debug_assert!(effects.is_sorted(), "effects ascend");
         let pool = pool.filter(|_| effects.len() >= PARALLEL_FROM);
         let allowance = Allowance::new(self);
+        let mut changes =
+            SubgraphChanges { engine: self, vertices: Vec::new(), adjacencies: SmallVec::new() };
         let mut outcome = Outcome::default();
-
-        let vertices = self.plan_vertices(locks, &effects.vertices, pool, &allowance)?;
-        allowance.take_missing(&self.vertices, &vertices)?;
-        let mut adjacencies = SmallVec::<[_; 2]>::new();
-        for effects in effects.adjacencies.iter().filter(|effects| !effects.changes.is_empty()) {
-            let position = self.position_of(effects);
-            let table = &self.adjacencies[position];
-            let planned =
-                self.plan_adjacency(locks, table, &effects.changes, pool, &allowance, &mut outcome)?;
-            allowance.take_missing(&table.chains, &planned)?;
-            adjacencies.push((position, planned));
+        if !effects.vertices.is_empty() {
+            self.plan_vertices(locks, &effects.vertices, pool, &allowance, &mut changes.vertices)?;
         }
-
-        // Nothing fails from here on.
-        let vertices = link_up(locks, Table::Vertices, &self.vertices, vertices, &self.memory).collect();
-        let links = adjacencies.into_iter().flat_map(|(position, planned)| {
-            let chains = &self.adjacencies[position].chains;
-            link_up(locks, Table::Adjacency(position as u32), chains, planned, &self.memory)
-        });
-        let changes = SubgraphChanges { engine: self, vertices, adjacencies: links.collect() };
+        for effects in effects.adjacencies.iter().filter(|effects| !effects.changes.is_empty()) {
+            let (added, removed) =
+                self.plan_adjacency(locks, effects, pool, &allowance, &mut changes.adjacencies)?;
+            if added + removed > 0 {
+                outcome.count(effects.label, added, removed);
+            }
+        }
         let changed = !(changes.vertices.is_empty() && changes.adjacencies.is_empty());
         Ok(Prepared { changes, outcome, changed })
     }
 
-    fn position_of(&self, effects: &AdjacencyEffects) -> usize {
-        let wanted = (effects.label, effects.direction);
-        let found = self.adjacencies.binary_search_by_key(&wanted, |table| (table.label, table.direction));
-        found.expect("effects name a label of the catalogue and a direction that the topology stores")
-    }
-
     fn plan_vertices<'l>(
         &self,
-        locks: &HeldLocks<'_>,
+        locks: &'l HeldLocks<'_>,
         effects: &'l [VertexEffect],
         pool: Option<&ThreadPool>,
         allowance: &Allowance,
-    ) -> Result<PlannedChanges<'l, VertexBlock>, CapacityError> {
-        plan_partitions(
-            pool,
-            effects,
-            |effect: &VertexEffect| effect.vertex,
-            |partition, effects| {
-                let old = newest(&self.vertices, locks, partition);
-                let plan = VertexBlock::plan(old, effects);
-                allowance.take_plan(old, &plan, |old| old.growth(effects))?;
-                Ok(plan)
-            },
-        )
+        planned: &mut Vec<Planned<'l, VertexBlock>>,
+    ) -> Result<(), CapacityError> {
+        let plan = |effects: &'l [VertexEffect]| {
+            let place = Place { table: Table::Vertices, partition: partition_of(effects[0].vertex) };
+            plan_partition(&self.vertices, locks, place, effects, allowance, VertexBlock::growth, |old| {
+                VertexBlock::plan(old, effects)
+            })
+        };
+        let groups = effects.chunk_by(|one, next| partition_of(one.vertex) == partition_of(next.vertex));
+        plan_all(pool, groups, plan, planned)?;
+        allowance.take_missing(&self.vertices, planned)
     }
 
+    /// Plans the changes of one adjacency; how many edges they add and remove.
     fn plan_adjacency<'l>(
         &self,
-        locks: &HeldLocks<'_>,
-        table: &AdjacencyTable<C>,
-        changes: &'l [EdgeChange],
+        locks: &'l HeldLocks<'_>,
+        effects: &'l AdjacencyEffects,
         pool: Option<&ThreadPool>,
         allowance: &Allowance,
-        outcome: &mut Outcome,
-    ) -> Result<PlannedChanges<'l, C>, CapacityError> {
+        planned: &mut SmallVec<[Planned<'l, C>; 2]>,
+    ) -> Result<(u64, u64), CapacityError> {
+        let (table, AdjacencyTable { column, chains, direction, .. }) = self.table_of(effects);
         let (added, removed) = (AtomicU64::new(0), AtomicU64::new(0));
-        let planned = plan_partitions(
-            pool,
-            changes,
-            |change: &EdgeChange| change.owner,
-            |partition, changes| {
-                let old = newest(&table.chains, locks, partition);
-                let mut tally = Tally::new(self.topology, table.direction);
-                let plan = C::plan(old, table.column, changes, &mut tally);
-                allowance.take_plan(old, &plan, |old| old.growth(changes))?;
-                added.fetch_add(tally.added, Ordering::Relaxed);
-                removed.fetch_add(tally.removed, Ordering::Relaxed);
-                Ok(plan)
-            },
-        )?;
-        let (added, removed) = (added.into_inner(), removed.into_inner());
-        if added + removed > 0 {
-            outcome.count(table.label, added, removed);
-        }
-        Ok(planned)
-    }
-}
-
-/// The change of a partition, and what planning it allocated.
-struct Planned<'l, T: Content> {
-    partition: u32,
-    change: Change<'l, T>,
-    allocated: isize,
-}
-
-type PlannedChanges<'l, T> = SmallVec<[Planned<'l, T>; 2]>;
-
-/// Plans the change of each partition that `changes`, which ascend by vertex, touch.
-fn plan_partitions<'l, T: Content>(
-    pool: Option<&ThreadPool>,
-    changes: &'l [T::Change],
-    vertex: impl Fn(&T::Change) -> VertexId + Sync,
-    plan: impl Fn(u32, &'l [T::Change]) -> Result<Plan<T>, CapacityError> + Sync,
-) -> Result<PlannedChanges<'l, T>, CapacityError> {
-    let partition = |change: &T::Change| partition_of(vertex(change));
-    let groups = changes.chunk_by(|one, next| partition(one) == partition(next));
-    let plan = |changes: &'l [T::Change]| {
-        let partition = partition(&changes[0]);
-        let (plan, allocated) = account::measure(|| plan(partition, changes));
-        let change = match plan {
-            Err(error) => return Some(Err(error)),
-            Ok(Plan::Nothing) => return None,
-            Ok(Plan::Replace(new)) => Change::Replace(new),
-            Ok(Plan::Edit) => Change::Edit(changes),
+        let plan = |changes: &'l [EdgeChange]| {
+            let place = Place { table, partition: partition_of(changes[0].owner) };
+            let mut tally = Tally::new(self.topology, *direction);
+            let planned = plan_partition(chains, locks, place, changes, allowance, C::growth, |old| {
+                C::plan(old, *column, changes, &mut tally)
+            });
+            let (more_added, more_removed) = tally.edges();
+            count(&added, more_added);
+            count(&removed, more_removed);
+            planned
         };
-        Some(Ok(Planned { partition, change, allocated }))
-    };
-    match pool {
-        Some(pool) => {
-            let groups: Vec<&'l [T::Change]> = groups.collect();
-            let planned: Result<Vec<_>, _> =
-                pool.install(|| groups.into_par_iter().filter_map(plan).collect());
-            planned.map(SmallVec::from_vec)
-        }
-        None => groups.filter_map(plan).collect(),
+        let groups =
+            effects.changes.chunk_by(|one, next| partition_of(one.owner) == partition_of(next.owner));
+        let before = planned.len();
+        plan_all(pool, groups, plan, planned)?;
+        allowance.take_missing(chains, &planned[before..])?;
+        Ok((added.into_inner(), removed.into_inner()))
+    }
+
+    fn table_of(&self, effects: &AdjacencyEffects) -> (Table, &AdjacencyTable<C>) {
+        let wanted = (effects.label, effects.direction);
+        let found = self.adjacencies.iter().position(|table| (table.label, table.direction) == wanted);
+        let position =
+            found.expect("effects name a label of the catalogue and a direction that the topology stores");
+        (Table::Adjacency(position as u32), &self.adjacencies[position])
     }
 }
 
-fn link_up<'l, T: Content>(
-    locks: &'l HeldLocks<'_>,
-    table: Table,
-    chains: &'l Directory<Chain<T>>,
-    planned: PlannedChanges<'l, T>,
-    memory: &'l Memory,
-) -> impl Iterator<Item = Link<'l, T>> {
-    planned.into_iter().map(move |Planned { partition, change, allocated }| {
-        let chain = chains.get_or_create(partition, memory);
-        let successor = chain.succeed(locks, unit_of(partition), change, allocated);
-        Link { place: Place { table, partition }, successor }
-    })
+fn count(counter: &AtomicU64, more: u64) {
+    if more > 0 {
+        counter.fetch_add(more, Ordering::Relaxed);
+    }
 }
 
-fn newest<'l, T: Content>(
-    chains: &'l Directory<Chain<T>>,
+/// Plans every group of changes, each of one partition.
+fn plan_all<'l, C: Sync + 'l, P: Send>(
+    pool: Option<&ThreadPool>,
+    groups: impl Iterator<Item = &'l [C]>,
+    plan: impl Fn(&'l [C]) -> Result<Option<P>, CapacityError> + Sync,
+    planned: &mut impl Extend<P>,
+) -> Result<(), CapacityError> {
+    if let Some(pool) = pool {
+        let groups: Vec<&'l [C]> = groups.collect();
+        let all = pool.install(|| groups.into_par_iter().map(&plan).collect::<Result<Vec<_>, _>>())?;
+        planned.extend(all.into_iter().flatten());
+        return Ok(());
+    }
+    for group in groups {
+        planned.extend(plan(group)?);
+    }
+    Ok(())
+}
+
+/// What changes mean for the newest version of one partition; `None` if nothing.
+#[inline]
+fn plan_partition<'l, T: Content>(
+    chains: &Directory<Chain<T>>,
     locks: &'l HeldLocks<'_>,
-    partition: u32,
-) -> Option<&'l T> {
-    let unit = unit_of(partition);
-    assert!(locks.covers(unit), "partition {partition} is changed without its lock");
-    chains.get(partition)?.newest(locks, unit)
+    place: Place,
+    changes: &'l [T::Change],
+    allowance: &Allowance,
+    growth: impl FnOnce(&T, &[T::Change]) -> usize,
+    plan: impl FnOnce(Option<&T>) -> Plan<T>,
+) -> Result<Option<Planned<'l, T>>, CapacityError> {
+    let unit = unit_of(place.partition);
+    assert!(locks.covers(unit), "partition {} is changed without its lock", place.partition);
+    let chain = chains.get(place.partition);
+    let old = chain.and_then(|chain| chain.newest(locks, unit));
+    let (plan, allocated) = account::measure(|| plan(old));
+    allowance.take_plan(old, &plan, |old| growth(old, changes))?;
+    let change = match plan {
+        Plan::Nothing => return Ok(None),
+        Plan::Replace(new) => Change::Replace(new),
+        Plan::Edit => Change::Edit(changes),
+    };
+    let base = chain.map_or(Timestamp::ZERO, Chain::born);
+    Ok(Some(Planned { place, successor: Successor { base, change, allocated } }))
 }
 
 /// The memory that a commit may still take, if there is a limit.
@@ -245,7 +221,7 @@ impl Allowance {
         planned: &[Planned<'_, T>],
     ) -> Result<(), CapacityError> {
         let Some(limited) = &self.0 else { return Ok(()) };
-        let missing = chains.missing_bytes(planned.iter().map(|planned| planned.partition));
+        let missing = chains.missing_bytes(planned.iter().map(|planned| planned.place.partition));
         limited.count(missing as isize)
     }
 }

@@ -50,10 +50,10 @@ impl<'s, C: Container> SubgraphView<'s, C> {
         SubgraphView { engine, state: State::Locked(locks) }
     }
 
-    fn counts(&self) -> &'s Counts {
+    fn with_counts<R>(&self, read: impl FnOnce(&Counts) -> R) -> R {
         match self.state {
-            State::Registered(at) => at.counts(),
-            State::Locked(locks) => locks.counts(),
+            State::Registered(at) => read(at.counts()),
+            State::Locked(locks) => read(&locks.counts()),
         }
     }
 
@@ -67,8 +67,12 @@ impl<'s, C: Container> SubgraphView<'s, C> {
     }
 
     /// The block and the slot of a vertex.
+    #[inline]
     fn locate(&self, vertex: VertexId) -> Option<(&'s VertexBlock, usize)> {
-        if vertex.get() >= self.vertex_bound() {
+        // The newest state has nothing at or above its bound.
+        if let State::Registered(at) = self.state
+            && vertex.get() >= at.counts().vertex_bound
+        {
             return None;
         }
         let partition = partition_of(vertex);
@@ -96,17 +100,18 @@ impl<'s, C: Container> GraphView for SubgraphView<'s, C> {
     }
 
     fn vertex_bound(&self) -> u32 {
-        self.counts().vertex_bound
+        self.with_counts(|counts| counts.vertex_bound)
     }
 
     fn vertex_count(&self) -> u64 {
-        self.counts().vertices
+        self.with_counts(|counts| counts.vertices)
     }
 
     fn edge_count(&self, label: LabelId) -> u64 {
-        self.counts().edges_of(label)
+        self.with_counts(|counts| counts.edges_of(label))
     }
 
+    #[inline]
     fn contains_vertex(&self, vertex: VertexId) -> bool {
         self.locate(vertex).is_some_and(|(block, slot)| block.exists(slot))
     }

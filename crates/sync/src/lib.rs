@@ -9,9 +9,11 @@
 pub mod atomic;
 pub mod epoch;
 mod mutex;
+mod prefetch;
 mod raw_lock;
 pub mod thread;
 
 pub use mutex::{Condvar, Mutex, MutexGuard};
+pub use prefetch::prefetch;
 pub use raw_lock::RawLock;
 pub use std::sync::{Arc, OnceLock};

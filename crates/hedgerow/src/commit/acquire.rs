@@ -206,7 +206,7 @@ fn lock_with_neighbours<'s, E: Engine>(
         let guard = LockGuard::lock(table, stripes);
         let mut missing = Stripes::new();
         {
-            let held = guard.held(store.sequencer.newest().1);
+            let held = guard.held(&store.sequencer);
             let latest = store.engine.latest(&held);
             for_each_incident(store, &latest, deleted, |_, _, _, neighbour| {
                 let unit = store.engine.lock_unit(neighbour);

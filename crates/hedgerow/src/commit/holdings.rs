@@ -4,7 +4,7 @@ use crate::commit::locks::{LockGuard, LockTable};
 use crate::error::Reason;
 use crate::store::Store;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Counts, Engine, KeyRef, Timestamp, VertexId};
+use hedgerow_model::{Engine, KeyRef, Timestamp, VertexId};
 use smallvec::SmallVec;
 
 /// Ids given to keys that had none; given back if the commit fails.
@@ -75,14 +75,8 @@ impl<E: Engine> Drop for AssignedIds<'_, E> {
 /// key in between.
 pub(crate) struct Holdings<'s, E: Engine> {
     pub(crate) assigned: AssignedIds<'s, E>,
-    units: Option<LockedUnits<'s>>,
+    units: Option<LockGuard<&'s LockTable>>,
     pub(crate) keys: Option<LockGuard<&'s LockTable>>,
-}
-
-/// The locks of the units, and the graph's counts as they were read under them.
-struct LockedUnits<'s> {
-    guard: LockGuard<&'s LockTable>,
-    counts: Counts,
 }
 
 impl<'s, E: Engine> Holdings<'s, E> {
@@ -93,13 +87,12 @@ impl<'s, E: Engine> Holdings<'s, E> {
 
     /// Takes over the locks of all units, which ends the growing phase.
     pub(crate) fn hold_units(&mut self, guard: LockGuard<&'s LockTable>) {
-        let counts = self.assigned.store().sequencer.newest().1;
-        self.units = Some(LockedUnits { guard, counts });
+        self.units = Some(guard);
     }
 
     /// The proof for the engine that the units are locked. None are before the growing phase is over.
     pub(crate) fn held(&self) -> HeldLocks<'_> {
         let units = self.units.as_ref().expect("the growing phase is over");
-        units.guard.held(units.counts.clone())
+        units.held(&self.assigned.store().sequencer)
     }
 }

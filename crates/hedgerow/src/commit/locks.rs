@@ -2,7 +2,7 @@
 
 use crate::commit::sequencer::Sequencer;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Counts, LockUnit, UnitLocks};
+use hedgerow_model::{LockUnit, UnitLocks};
 use hedgerow_sync::RawLock;
 use smallvec::SmallVec;
 use std::borrow::Borrow;
@@ -78,8 +78,9 @@ impl<T: Borrow<LockTable>> LockGuard<T> {
         self.stripes.binary_search(&self.table.borrow().stripe(unit)).is_ok()
     }
 
-    /// The proof for engines that the locks are held. `counts` was read after they were taken.
-    pub(crate) fn held(&self, counts: Counts) -> HeldLocks<'_> {
+    /// The proof for engines that the locks are held. The sequencer is asked for the counts when they are needed.
+    #[inline]
+    pub(crate) fn held<'l>(&'l self, counts: &'l Sequencer) -> HeldLocks<'l> {
         let table = self.table.borrow();
         if self.stripes.len() == table.stripes.len() {
             // SAFETY: every stripe is held until the guard drops, which the result cannot outlive.
@@ -112,7 +113,7 @@ impl UnitLocks for ReclaimLocks<'_> {
             return false;
         }
         let guard = LockGuard { table: self.table, stripes: SmallVec::from_slice(&[stripe]) };
-        work(&guard.held(self.sequencer.newest().1));
+        work(&guard.held(self.sequencer));
         true
     }
 }

@@ -3,7 +3,9 @@
 //! See `docs/concurrency.md` for the protocol and its invariants.
 
 pub(crate) mod acquire;
+mod applied;
 pub(crate) mod conflicts;
+mod edge;
 mod holdings;
 pub(crate) mod ingest;
 pub(crate) mod locks;
@@ -73,6 +75,11 @@ impl<E: Engine> Store<E> {
         operations: &[Operation],
         interactive: Option<&Interactive<'_>>,
     ) -> Result<Commit, Reason> {
+        if let ([operation], None) = (operations, interactive)
+            && let Some(commit) = self.try_commit_edge(operation)?
+        {
+            return Ok(commit);
+        }
         let reads = interactive.and_then(|interactive| interactive.reads);
         let acquired = Acquired::new(self, operations, reads)?;
         if let Some(interactive) = interactive {

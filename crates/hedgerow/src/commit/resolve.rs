@@ -25,6 +25,20 @@ pub(crate) struct Resolved {
 }
 
 impl Resolved {
+    /// What a commit of one edge between existing vertices will do.
+    pub(crate) fn edge(topology: Topology, word: EdgeWord) -> Self {
+        let mut resolved = Resolved::default();
+        push_entries(&mut resolved.effects, topology, &word);
+        for effects in &mut resolved.effects.adjacencies {
+            if let [one, other] = &mut effects.changes[..]
+                && other.position() < one.position()
+            {
+                std::mem::swap(one, other);
+            }
+        }
+        resolved
+    }
+
     /// How the commit changes the vertex counts.
     pub(crate) fn vertex_counts(&self) -> VertexCounts {
         let bound = self.created.last().map_or(0, |id| id.get() + 1);
@@ -34,11 +48,11 @@ impl Resolved {
 
 /// The last word on one edge, canonical.
 #[derive(Clone, Copy)]
-struct EdgeWord {
-    label: LabelId,
-    source: VertexId,
-    destination: VertexId,
-    value: Option<EdgeValue>,
+pub(crate) struct EdgeWord {
+    pub(crate) label: LabelId,
+    pub(crate) source: VertexId,
+    pub(crate) destination: VertexId,
+    pub(crate) value: Option<EdgeValue>,
 }
 
 /// What becomes of a vertex that the transaction creates, deletes or gives properties.

@@ -1,4 +1,4 @@
-//! The order of commits: stamps, publication, and the registry of open snapshots, under one short mutex.
+//! The order of commits: stamps, publication, and the registry of open snapshots.
 //!
 //! Invariants, all checked by the models in `tests/shuttle.rs` and argued in `docs/concurrency.md`:
 //!
@@ -7,43 +7,40 @@
 //! 2. A snapshot is registered at the newest stamp, and handed out when every stamp up to it is applied.
 //! 3. `editable_from` of a stamp is above every registered timestamp. By 2 no timestamp between
 //!    them is registered before the stamp is applied: a later snapshot has at least this stamp.
+//!
+//! Stamps and registrations are ordered by one short mutex, which a commit takes once. That a stamp is applied it
+//! says by one store, in [`Applied`]; whoever opens a snapshot looks there.
 
+use crate::commit::applied::Applied;
 use crate::commit::registry::Registry;
 use crate::error::Reason;
 use crate::store::PendingReclaim;
-use hedgerow_model::token::{LiveTimestamps, Registered, Stamp};
+use hedgerow_model::token::{LiveTimestamps, NewestCounts, Registered, Stamp};
 use hedgerow_model::{Counts, Outcome, Timestamp};
-use hedgerow_sync::{Arc, Condvar, Mutex, MutexGuard};
-use std::collections::VecDeque;
+use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use hedgerow_sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// Orders commits and snapshots of one graph.
 #[derive(Debug, Default)]
 pub(crate) struct Sequencer {
     state: Mutex<State>,
-    /// Signalled when `published` reaches what a snapshot waits for, and when the graph is poisoned.
-    published: Condvar,
+    applied: Applied,
+    /// How often a timestamp lost its last reader, and how many have readers. Changed under the mutex.
+    released: AtomicU64,
+    open: AtomicUsize,
 }
 
 #[derive(Debug, Default)]
 struct State {
     /// The newest stamp.
     last: Timestamp,
-    /// Every stamp up to this is applied.
-    published: Timestamp,
-    /// For each stamp after `published`: whether it is applied. As long as there are commits in flight.
-    in_flight: VecDeque<bool>,
     /// How large the graph is at `last`.
     counts: Counts,
     /// The timestamps that are read.
     registry: Registry,
     /// The timestamps at which interactive transactions began.
     interactive: Registry,
-    /// Snapshots that wait for publication.
-    waiting: usize,
-    /// How often a timestamp lost its last reader.
-    released: u64,
-    poisoned: bool,
 }
 
 /// How a commit changes the counts, beside the edges that its engine counted.
@@ -71,7 +68,8 @@ pub(crate) struct OpenTimestamp {
 }
 
 impl Sequencer {
-    /// Takes the next stamp and counts what the commit changes. O(1).
+    /// Takes the next stamp and counts what the commit changes. O(1), plus the wait for the commit so many stamps before
+    /// as [`Applied`] remembers.
     ///
     /// The caller holds the locks of everything that it changes, and calls [`Sequencer::applied`]
     /// when it has applied the stamp, or [`Sequencer::poison`] when it could not.
@@ -82,46 +80,36 @@ impl Sequencer {
         writer: Writer,
     ) -> Result<Stamped, Reason> {
         let mut state = self.state.lock();
-        if state.poisoned {
+        if self.applied.is_poisoned() {
             return Err(Reason::Poisoned);
         }
         let at = state.last.next();
         state.last = at;
-        state.in_flight.push_back(false);
         state.counts.vertices = state.counts.vertices + vertices.added - vertices.removed;
         state.counts.vertex_bound = state.counts.vertex_bound.max(vertices.bound);
         state.counts.add(outcome);
         let editable_from = state.registry.newest().map_or(Timestamp::ZERO, Timestamp::next);
+        let own = usize::from(writer == Writer::Interactive);
+        let record_conflicts = state.interactive.handles() > own;
+        drop(state);
         // SAFETY: `at` is new and the largest (invariant 1; the caller holds its locks). Nobody
         // reads a timestamp from `editable_from` on, and whoever registers one before this stamp
         // is applied registers at least `at` (invariants 2 and 3).
         let stamp = unsafe { Stamp::new(at, editable_from.min(at)) };
-        let own = usize::from(writer == Writer::Interactive);
-        let record_conflicts = state.interactive.handles() > own;
         Ok(Stamped { stamp, record_conflicts })
     }
 
-    /// Notes that a stamp is applied, and publishes all up to the first that is not. Amortised O(1).
+    /// Notes that a stamp is applied. O(1).
     ///
-    /// Tells what there may be to reclaim, the versions that this stamp superseded included.
+    /// Tells what there may be to reclaim.
     pub(crate) fn applied(&self, stamp: Stamp) -> PendingReclaim {
-        let mut state = self.state.lock();
-        let position = (stamp.at().0 - state.published.0 - 1) as usize;
-        state.in_flight[position] = true;
-        while state.in_flight.front() == Some(&true) {
-            state.in_flight.pop_front();
-            state.published = state.published.next();
-        }
-        if position == 0 && state.waiting > 0 {
-            self.published.notify_all();
-        }
-        state.pending_reclaim()
+        self.applied.note(stamp.at());
+        self.pending_reclaim()
     }
 
     /// Stops all commits and all new snapshots: a stamp will never be applied.
     pub(crate) fn poison(&self) {
-        self.state.lock().poisoned = true;
-        self.published.notify_all();
+        self.applied.poison();
     }
 
     /// Registers the newest stamp and waits until everything up to it is applied.
@@ -134,32 +122,17 @@ impl Sequencer {
         if reader == Reader::Interactive {
             state.interactive.register(at);
         }
+        self.open.store(state.registry.len(), Ordering::Relaxed);
         let counts = state.counts.clone();
-        let (mut state, applied) = self.wait_for(at, state);
-        if !applied {
-            state.release(at, reader);
+        drop(state);
+        if !self.applied.wait_up_to(at) {
+            self.release(at, reader);
             return Err(Reason::Poisoned);
         }
-        drop(state);
         // SAFETY: registered above, until the registration is dropped; applied up to `at`; the
         // counts were read together with the stamp.
         let token = unsafe { Registered::new(at, counts) };
         Ok(Registration { token, sequencer: Arc::clone(self), reader })
-    }
-
-    /// Waits until every stamp up to `at` is applied; false if that will never be.
-    fn wait_for<'s>(
-        &'s self,
-        at: Timestamp,
-        mut state: MutexGuard<'s, State>,
-    ) -> (MutexGuard<'s, State>, bool) {
-        state.waiting += 1;
-        while state.published < at && !state.poisoned {
-            state = self.published.wait(state);
-        }
-        state.waiting -= 1;
-        let applied = state.published >= at && !state.poisoned;
-        (state, applied)
     }
 
     /// The newest stamp, and how large the graph is at it. O(1).
@@ -173,12 +146,25 @@ impl Sequencer {
         let state = self.state.lock();
         let timestamps = state.registry.live().map(|entry| entry.at).collect();
         // SAFETY: all registered timestamps are there, and the next one will be `last` or later.
-        (unsafe { LiveTimestamps::as_of(timestamps, state.last) }, state.released)
+        let live = unsafe { LiveTimestamps::as_of(timestamps, state.last) };
+        (live, self.released.load(Ordering::Relaxed))
     }
 
     /// What there may be to reclaim. O(1).
     pub(crate) fn pending_reclaim(&self) -> PendingReclaim {
-        self.state.lock().pending_reclaim()
+        let releases = self.released.load(Ordering::Relaxed);
+        PendingReclaim { releases, open_timestamps: self.open.load(Ordering::Relaxed) }
+    }
+
+    fn release(&self, at: Timestamp, reader: Reader) {
+        let mut state = self.state.lock();
+        if state.registry.release(at) {
+            self.released.fetch_add(1, Ordering::Relaxed);
+        }
+        if reader == Reader::Interactive {
+            state.interactive.release(at);
+        }
+        self.open.store(state.registry.len(), Ordering::Relaxed);
     }
 
     /// No interactive transaction that is open, or will be opened, began before this. O(1).
@@ -199,18 +185,9 @@ impl Sequencer {
     }
 }
 
-impl State {
-    fn pending_reclaim(&self) -> PendingReclaim {
-        PendingReclaim { releases: self.released, open_timestamps: self.registry.len() }
-    }
-
-    fn release(&mut self, at: Timestamp, reader: Reader) {
-        if self.registry.release(at) {
-            self.released += 1;
-        }
-        if reader == Reader::Interactive {
-            self.interactive.release(at);
-        }
+impl NewestCounts for Sequencer {
+    fn newest_counts(&self) -> Counts {
+        self.newest().1
     }
 }
 
@@ -249,6 +226,6 @@ impl Registration {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        self.sequencer.state.lock().release(self.token.at(), self.reader);
+        self.sequencer.release(self.token.at(), self.reader);
     }
 }

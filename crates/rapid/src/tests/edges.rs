@@ -122,7 +122,7 @@ fn effects_outside_of_the_locks_are_refused() {
     let mut pipeline = Pipeline::new(Topology::Directed, None);
     let effects = pipeline.oracle.commit(&[put(100, [1])]);
     // SAFETY: no lock is held, and none is claimed but that of partition 0, which nobody uses.
-    let locks = unsafe { HeldLocks::stripes(&[0], u32::MAX, Default::default()) };
+    let locks = unsafe { HeldLocks::stripes(&[0], u32::MAX, hedgerow_model::Counts::default()) };
     drop(pipeline.engine.prepare(&locks, &effects, None));
 }
 

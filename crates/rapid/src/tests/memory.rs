@@ -125,7 +125,7 @@ fn versions_superseded_after_the_timestamps_were_collected_stay() {
             work: &mut dyn FnMut(&hedgerow_model::token::HeldLocks<'_>),
         ) -> bool {
             // SAFETY: there is one thread.
-            work(&unsafe { hedgerow_model::token::HeldLocks::all(Default::default()) });
+            work(&unsafe { hedgerow_model::token::HeldLocks::all(hedgerow_model::Counts::default()) });
             true
         }
     }

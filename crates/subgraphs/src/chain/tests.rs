@@ -53,9 +53,8 @@ fn registered(at: u64) -> Registered {
 fn link(chain: &Chain<Counted>, value: u64, dropped: &Arc<AtomicU64>, editable_from: u64) -> Linked {
     // SAFETY: each test counts its stamps up, and its registered timestamps are below `editable_from`.
     let stamp = unsafe { Stamp::new(Timestamp(value), Timestamp(editable_from)) };
-    let locks = locks();
     let (new, allocated) = account::measure(|| Owned::boxed(Counted(value, Arc::clone(dropped))));
-    chain.succeed(&locks, UNIT, Change::Replace(Some(new)), allocated).link(stamp)
+    chain.link(Successor { base: chain.born(), change: Change::Replace(Some(new)), allocated }, stamp)
 }
 
 fn read(chain: &Chain<Counted>, at: u64) -> Option<u64> {
@@ -108,7 +107,7 @@ fn a_dropped_chain_drops_what_is_linked_and_a_dropped_successor_itself() {
         link(&chain, value, &dropped, value);
     }
     let new = Owned::boxed(Counted(9, Arc::clone(&dropped)));
-    drop(chain.succeed(&locks(), UNIT, Change::Replace(Some(new)), 0));
+    drop(Successor { base: chain.born(), change: Change::Replace(Some(new)), allocated: 0 });
     assert_eq!(dropped.load(Ordering::Relaxed), 1);
     drop(chain);
     assert_eq!(dropped.load(Ordering::Relaxed), 4);
@@ -117,7 +116,7 @@ fn a_dropped_chain_drops_what_is_linked_and_a_dropped_successor_itself() {
 fn edit(chain: &Chain<Counted>, at: u64, by: u64, editable_from: u64) -> Linked {
     // SAFETY: as in `link`.
     let stamp = unsafe { Stamp::new(Timestamp(at), Timestamp(editable_from)) };
-    chain.succeed(&locks(), UNIT, Change::Edit(&[by]), 0).link(stamp)
+    chain.link(Successor { base: chain.born(), change: Change::Edit(&[by]), allocated: 0 }, stamp)
 }
 
 #[test]
@@ -142,7 +141,7 @@ fn what_is_emptied_is_empty_from_then_on() {
     link(&chain, 2, &dropped, 0);
     // SAFETY: as in `link`.
     let stamp = unsafe { Stamp::new(Timestamp(4), Timestamp(3)) };
-    chain.succeed(&locks(), UNIT, Change::Replace(None), 0).link(stamp);
+    chain.link(Successor { base: chain.born(), change: Change::Replace(None), allocated: 0 }, stamp);
     link(&chain, 6, &dropped, 5);
     assert_eq!([2, 3, 4, 5, 6].map(|at| read(&chain, at)), [Some(2), Some(2), None, None, Some(6)]);
     for born in [2, 4] {
@@ -156,13 +155,12 @@ fn what_is_emptied_is_empty_from_then_on() {
 #[should_panic(expected = "another state")]
 fn a_change_prepared_for_an_old_head_is_refused() {
     let (chain, dropped) = (Chain::default(), Arc::default());
-    let locks = locks();
     let new = Owned::boxed(Counted(1, Arc::clone(&dropped)));
-    let early = chain.succeed(&locks, UNIT, Change::Replace(Some(new)), 0);
+    let early = Successor { base: chain.born(), change: Change::Replace(Some(new)), allocated: 0 };
     link(&chain, 1, &dropped, 0);
     // SAFETY: the next stamp of this chain.
     let stamp = unsafe { Stamp::new(Timestamp(2), Timestamp(0)) };
-    early.link(stamp);
+    chain.link(early, stamp);
 }
 
 #[test]
