@@ -2,8 +2,16 @@
 
 use super::*;
 use hedgerow_model::{Direction, Topology};
+use proptest::prelude::*;
 
-fn change(old: Option<&Clustered>, changes: &[(u32, std::ops::Range<u32>, Option<u64>)]) -> Clustered {
+/// A slot, ids, and their value from now on.
+type Change = (u32, Range<u32>, Option<u64>);
+
+fn change(old: Option<&Clustered>, changes: &[Change]) -> Clustered {
+    try_change(old, changes).unwrap()
+}
+
+fn try_change(old: Option<&Clustered>, changes: &[Change]) -> Option<Clustered> {
     let entries = changes.iter().flat_map(|(slot, ids, value)| {
         ids.clone().map(move |id| EdgeChange {
             owner: VertexId::new(*slot),
@@ -13,11 +21,43 @@ fn change(old: Option<&Clustered>, changes: &[(u32, std::ops::Range<u32>, Option
     });
     let list: Vec<EdgeChange> = entries.collect();
     let mut tally = Tally::new(Topology::Directed, Direction::Out);
-    Clustered::merged(old, ColumnType::Unit, &list, &mut tally).unwrap()
+    Clustered::merged(old, ColumnType::Unit, &list, &mut tally)
 }
 
 fn lengths(partition: &Clustered) -> Vec<usize> {
     partition.leaves.iter().map(|leaf| leaf.len()).collect()
+}
+
+/// Each row of each leaf belongs to one set, in the order of the slots.
+fn assert_is_sound(partition: &Clustered) {
+    let mut next = vec![0; partition.leaves.len()];
+    let mut last_leaf = 0;
+    for slot in slots_of(partition.occupied & !partition.large_slots) {
+        let place = partition.places[slot];
+        let leaf = usize::from(place.leaf);
+        assert!(leaf >= last_leaf);
+        last_leaf = leaf;
+        assert_eq!(place.stretch().start, next[leaf], "slot {slot}");
+        next[leaf] = place.stretch().end;
+    }
+    assert_eq!(lengths(partition), next);
+    assert!(partition.leaves.iter().all(|leaf| (1..=LEAF_CAPACITY).contains(&leaf.len())));
+}
+
+proptest! {
+    #[test]
+    fn leaves_hold_nothing_but_sets(
+        batches in prop::collection::vec(
+            prop::collection::btree_map((0..64_u32, 0..9_u32), prop::option::of(Just(0_u64)), 1..60), 1..20),
+    ) {
+        let mut partition = change(None, &[(0, 0..1, Some(0))]);
+        for batch in batches {
+            let changes: Vec<_> =
+                batch.into_iter().map(|((slot, id), value)| (slot, id..id + 1, value)).collect();
+            partition = try_change(Some(&partition), &changes).unwrap_or(partition);
+            assert_is_sound(&partition);
+        }
+    }
 }
 
 #[test]

@@ -162,6 +162,13 @@ fn sparse_leaves_merge_with_their_siblings() {
     // The second is sparse with five left; twelve fill three quarters of a leaf.
     let tree = remove(&tree, (21..32).map(|key| key * 256)).unwrap();
     assert_eq!((leaf_lengths(&tree), kind(&tree.root)), (vec![12], 1));
+    // One more is more than three quarters.
+    let tree: Tree = tree_of_ids((0..32).map(|key| key * 256));
+    let tree = remove(&tree, (0..9).map(|key| key * 256)).unwrap();
+    let tree = remove(&tree, (22..32).map(|key| key * 256)).unwrap();
+    assert_eq!(leaf_lengths(&tree), [7, 6]);
+    let tree = remove(&tree, [9 * 256]).unwrap();
+    assert_eq!(leaf_lengths(&tree), [12]);
     // The same from the other side.
     let tree: Tree = tree_of_ids((0..32).map(|key| key * 256));
     let tree = remove(&tree, (21..32).map(|key| key * 256)).unwrap();
