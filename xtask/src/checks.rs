@@ -22,9 +22,9 @@ pub fn test() -> Result<()> {
     report(tally, begin)
 }
 
-/// The models of the commit pipeline and of the engine under the model checker.
+/// The models of the commit pipeline and of the engines under the model checker.
 pub fn shuttle(iterations: u32) -> Result<Tally> {
-    let mut models = cargo("test --quiet -p hedgerow-rapid -p hedgerow --test shuttle");
+    let mut models = cargo("test --quiet -p hedgerow-rapid -p hedgerow-lab -p hedgerow --test shuttle");
     models
         .env("RUSTFLAGS", "--cfg hedgerow_shuttle")
         .env("CARGO_TARGET_DIR", "target/shuttle")

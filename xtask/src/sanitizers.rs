@@ -29,7 +29,9 @@ pub fn miri() -> Result<()> {
 pub fn address() -> Result<()> {
     let packages = "-p hedgerow -p hedgerow-rapid -p hedgerow-lab -p hedgerow-kernels -p hedgerow-formats";
     let mut tests = nightly_cargo(&format!("test --lib --tests --target {TARGET} {packages}"));
-    tests.env("RUSTFLAGS", "-Zsanitizer=address").env("CARGO_TARGET_DIR", "target/asan");
+    tests
+        .env("RUSTFLAGS", "-Zsanitizer=address --cfg hedgerow_checked_memory")
+        .env("CARGO_TARGET_DIR", "target/asan");
     step("AddressSanitizer", &mut tests)
 }
 
@@ -40,7 +42,7 @@ pub fn thread() -> Result<()> {
     let build = format!("test --lib --tests -Zbuild-std --target {TARGET} {packages}");
     let mut tests = nightly_cargo(&build);
     tests
-        .env("RUSTFLAGS", "-Zsanitizer=thread")
+        .env("RUSTFLAGS", "-Zsanitizer=thread --cfg hedgerow_checked_memory")
         .env("TSAN_OPTIONS", format!("suppressions={}/xtask/tsan.supp", crate::run::root().display()))
         .env("CARGO_TARGET_DIR", "target/tsan");
     step("ThreadSanitizer", &mut tests)

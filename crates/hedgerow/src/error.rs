@@ -2,6 +2,7 @@
 
 use hedgerow_kernels::KernelError;
 use hedgerow_lab::CsrError;
+use hedgerow_lab::adjacency_list::AdjacencyListError;
 use hedgerow_model::{CapacityError, Key, KeyKind, ReadError, SchemaError, VertexIdError, ViewError};
 use hedgerow_rapid::RapidError;
 
@@ -47,7 +48,7 @@ impl Error {
             | Reason::View(_)
             | Reason::NotDeclared(_) => ErrorKind::InvalidInput,
             Reason::Capacity(_) => ErrorKind::Capacity,
-            Reason::Engine(_) | Reason::Threads(_) => ErrorKind::Unsupported,
+            Reason::Rapid(_) | Reason::AdjacencyList(_) | Reason::Threads(_) => ErrorKind::Unsupported,
             Reason::Poisoned => ErrorKind::Poisoned,
             Reason::Read(_) => ErrorKind::Storage,
             Reason::Kernel(_) | Reason::Csr(_) => ErrorKind::Kernel,
@@ -81,7 +82,9 @@ pub(crate) enum Reason {
     #[error(transparent)]
     Capacity(#[from] CapacityError),
     #[error(transparent)]
-    Engine(#[from] RapidError),
+    Rapid(#[from] RapidError),
+    #[error(transparent)]
+    AdjacencyList(#[from] AdjacencyListError),
     #[error("the worker threads could not be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
     #[error("a commit of this graph failed half way; open snapshots can still be read, nothing else")]
@@ -110,6 +113,7 @@ from_reason!(
     ViewError,
     CapacityError,
     RapidError,
+    AdjacencyListError,
     rayon::ThreadPoolBuildError,
     KernelError,
     CsrError

@@ -10,6 +10,9 @@ pub enum EngineKind {
     /// (RapidStore, PVLDB 18(10), 2025).
     #[default]
     Rapid,
+    /// In memory: a sorted adjacency list per vertex with a version per edge and short locks, the
+    /// scheme to measure against ("Revisiting the Design of In-Memory Dynamic Graph Storage", 2025).
+    AdjacencyList,
     /// In memory, to measure against, as are the next three: the versions of `Rapid`, always copied,
     /// over the structures of the paper, each neighbour set a plain adaptive radix tree. "ART + SC" in
     /// the paper's ablation (section 7.4).

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::options::{EngineKind, GraphOptions};
 use crate::store::Store;
+use hedgerow_lab::adjacency_list::{AdjacencyList, AdjacencyListOptions};
 use hedgerow_lab::{ArtGraph, ClusteredArtGraph, CompressedArtGraph, VectorArtGraph};
 use hedgerow_model::Catalogue;
 use hedgerow_rapid::Rapid;
@@ -12,6 +13,7 @@ use hedgerow_sync::Arc;
 /// A store, for whichever engine.
 pub(crate) enum Stores {
     Rapid(Store<Rapid>),
+    AdjacencyList(Store<AdjacencyList>),
     Art(Store<ArtGraph>),
     CompressedArt(Store<CompressedArtGraph>),
     VectorArt(Store<VectorArtGraph>),
@@ -23,6 +25,7 @@ macro_rules! with_store {
     ($stores:expr, $store:ident => $run:expr) => {
         match $stores {
             $crate::stores::Stores::Rapid($store) => $run,
+            $crate::stores::Stores::AdjacencyList($store) => $run,
             $crate::stores::Stores::Art($store) => $run,
             $crate::stores::Stores::CompressedArt($store) => $run,
             $crate::stores::Stores::VectorArt($store) => $run,
@@ -43,6 +46,12 @@ impl Stores {
             EngineKind::CompressedArt => Stores::CompressedArt(subgraphs(&options, catalogue)?),
             EngineKind::VectorArt => Stores::VectorArt(subgraphs(&options, catalogue)?),
             EngineKind::ClusteredArt => Stores::ClusteredArt(subgraphs(&options, catalogue)?),
+            EngineKind::AdjacencyList => {
+                let &GraphOptions { topology, memory_limit, .. } = &options;
+                let shared = Arc::new(catalogue.clone());
+                let engine = AdjacencyList::new(AdjacencyListOptions { topology, catalogue, memory_limit })?;
+                Stores::AdjacencyList(Store::new(engine, &options, shared))
+            }
         })
     }
 }

@@ -6,17 +6,9 @@ mod oracle;
 
 use hedgerow::model::Operation;
 use hedgerow::{EngineKind, Graph, Key, KeyKind, LabelId, Snapshot, Topology};
-use oracle::{Oracle, domain, operation, options, stage};
+use oracle::{ENGINES, Oracle, domain, operation, options, stage};
 use proptest::prelude::*;
 
-/// Every engine that exists.
-const ENGINES: [EngineKind; 5] = [
-    EngineKind::Rapid,
-    EngineKind::Art,
-    EngineKind::CompressedArt,
-    EngineKind::VectorArt,
-    EngineKind::ClusteredArt,
-];
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
 const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::Text, KeyKind::Dense];
 

@@ -320,7 +320,10 @@ fn labels_and_values_are_checked() {
 #[test]
 fn what_is_not_built_is_refused_by_name() {
     let record = LabelSchema { name: "pays".to_owned(), edges: EdgeSchema::Record(RecordSchema::default()) };
-    assert_eq!(kind(Graph::in_memory(GraphOptions::new().label(record))), ErrorKind::Unsupported);
+    for engine in oracle::ENGINES {
+        let with_records = GraphOptions::new().engine(engine).label(record.clone());
+        assert_eq!(kind(Graph::in_memory(with_records)), ErrorKind::Unsupported);
+    }
     let fields = vec![Field { name: "age".to_owned(), value_type: ValueType::I64, nullable: false }];
     let required = GraphOptions::new().vertex_properties(RecordSchema { fields });
     assert_eq!(kind(Graph::in_memory(required)), ErrorKind::InvalidInput);
@@ -328,14 +331,16 @@ fn what_is_not_built_is_refused_by_name() {
 
 #[test]
 fn a_memory_limit_refuses_the_commit_and_keeps_the_graph() {
-    let graph = graph(GraphOptions::new().memory_limit(1 << 20));
-    let edges: Vec<(u64, u64)> = (0..500_000).map(|edge| (edge % 1000, edge)).collect();
-    assert_eq!(kind(graph.ingest(&edges)), ErrorKind::Capacity);
-    assert_eq!(graph.snapshot().unwrap().vertex_count(), 0);
-    graph.ingest(&edges[..1000]).unwrap();
-    let snapshot = graph.snapshot().unwrap();
-    assert_eq!(snapshot.edge_count(), 1000);
-    assert_eq!(snapshot.vertex_bound(), 1000, "the refused commit's ids are used again");
+    for engine in oracle::ENGINES {
+        let graph = graph(GraphOptions::new().engine(engine).memory_limit(1 << 20));
+        let edges: Vec<(u64, u64)> = (0..500_000).map(|edge| (edge % 1000, edge)).collect();
+        assert_eq!(kind(graph.ingest(&edges)), ErrorKind::Capacity);
+        assert_eq!(graph.snapshot().unwrap().vertex_count(), 0);
+        graph.ingest(&edges[..1000]).unwrap();
+        let snapshot = graph.snapshot().unwrap();
+        assert_eq!(snapshot.edge_count(), 1000);
+        assert_eq!(snapshot.vertex_bound(), 1000, "the refused commit's ids are used again");
+    }
 }
 
 #[test]

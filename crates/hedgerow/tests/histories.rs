@@ -8,10 +8,10 @@ mod oracle;
 
 use hedgerow::model::Operation;
 use hedgerow::{
-    Commit, Direction, ErrorKind, Graph, Isolation, Key, KeyKind, LabelId, Snapshot, Timestamp, Topology,
-    Value,
+    Commit, Direction, EngineKind, ErrorKind, Graph, Isolation, Key, KeyKind, LabelId, Snapshot, Timestamp,
+    Topology, Value,
 };
-use oracle::{Oracle, domain, operation, options, stage};
+use oracle::{ENGINES, Oracle, domain, operation, options, stage};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -44,13 +44,13 @@ fn snapshots_are_prefixes_of_the_commit_order() {
         {
             // Every kind of key meets every topology as the rounds go on.
             let kind = KEY_KINDS[(2 + seed + seed / 3) as usize % 3];
-            check_prefixes(topology, kind, seed);
+            ENGINES.into_iter().for_each(|engine| check_prefixes(engine, topology, kind, seed));
         }
     }
 }
 
-fn check_prefixes(topology: Topology, kind: KeyKind, seed: u64) {
-    let graph = Graph::in_memory(options(topology, kind)).unwrap();
+fn check_prefixes(engine: EngineKind, topology: Topology, kind: KeyKind, seed: u64) {
+    let graph = Graph::in_memory(options(topology, kind).engine(engine)).unwrap();
     let keys = domain(kind, 12);
     let returned = AtomicU64::new(0);
     let (history, seen) = thread::scope(|scope| {
@@ -131,27 +131,31 @@ fn replay(topology: Topology, mut history: Vec<Committed>, mut seen: Vec<(Timest
 fn serializable_transactions_equal_their_serial_replay() {
     for seed in 0..3 * rounds() {
         let kind = KEY_KINDS[seed as usize % 3];
-        let graph = Graph::in_memory(options(Topology::Undirected, kind)).unwrap();
-        let keys = domain(kind, 8);
-        let mut history: Vec<(Commit, Vec<Read>, Vec<Operation>)> = thread::scope(|scope| {
-            let threads: Vec<_> = (0..3)
-                .map(|writer| {
-                    let (graph, keys) = (&graph, &keys);
-                    scope.spawn(move || read_and_write(graph, keys, seed * 10 + writer))
-                })
-                .collect();
-            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
-        });
-        history.sort_by_key(|(commit, _, _)| (commit.at, !commit.changed));
-        let mut oracle = Oracle::new(Topology::Undirected);
-        for (commit, reads, operations) in &history {
-            for read in reads {
-                read.check(&oracle, commit.at);
-            }
-            operations.iter().for_each(|operation| oracle.apply(operation));
-        }
-        assert_eq!(oracle, Oracle::of_snapshot(&graph.snapshot().unwrap()));
+        ENGINES.into_iter().for_each(|engine| check_serial_replay(engine, kind, seed));
     }
+}
+
+fn check_serial_replay(engine: EngineKind, kind: KeyKind, seed: u64) {
+    let graph = Graph::in_memory(options(Topology::Undirected, kind).engine(engine)).unwrap();
+    let keys = domain(kind, 8);
+    let mut history: Vec<(Commit, Vec<Read>, Vec<Operation>)> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..3)
+            .map(|writer| {
+                let (graph, keys) = (&graph, &keys);
+                scope.spawn(move || read_and_write(graph, keys, seed * 10 + writer))
+            })
+            .collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    history.sort_by_key(|(commit, _, _)| (commit.at, !commit.changed));
+    let mut oracle = Oracle::new(Topology::Undirected);
+    for (commit, reads, operations) in &history {
+        for read in reads {
+            read.check(&oracle, commit.at);
+        }
+        operations.iter().for_each(|operation| oracle.apply(operation));
+    }
+    assert_eq!(oracle, Oracle::of_snapshot(&graph.snapshot().unwrap()));
 }
 
 /// Something that a transaction read.
@@ -225,8 +229,11 @@ fn random_reads(transaction: &mut hedgerow::WriteTxn, keys: &[Key], random: &mut
 /// Concurrent increments by read, add, write: none is lost, at either isolation.
 #[test]
 fn no_update_is_lost() {
-    for isolation in [Isolation::Snapshot, Isolation::Serializable] {
-        let graph = Graph::in_memory(options(Topology::Directed, KeyKind::Number)).unwrap();
+    let isolations = [Isolation::Snapshot, Isolation::Serializable];
+    for (isolation, engine) in
+        isolations.into_iter().flat_map(|isolation| ENGINES.map(|engine| (isolation, engine)))
+    {
+        let graph = Graph::in_memory(options(Topology::Directed, KeyKind::Number).engine(engine)).unwrap();
         graph.set_properties(1u64, &[("age", Value::I64(0))]).unwrap();
         thread::scope(|scope| {
             for _ in 0..4 {

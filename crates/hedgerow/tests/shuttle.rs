@@ -7,22 +7,37 @@
 #![cfg(hedgerow_shuttle)]
 
 use hedgerow::{
-    Field, Graph, GraphOptions, Isolation, KeyKind, RecordSchema, Snapshot, Topology, Value, ValueType,
+    EngineKind, Field, Graph, GraphOptions, Isolation, KeyKind, RecordSchema, Snapshot, Topology, Value,
+    ValueType,
 };
 use shuttle::thread;
+use std::cell::Cell;
 
-/// Runs a model under random schedules and under schedules with few, well-placed preemptions.
+thread_local! {
+    /// The engine of the model that runs: all its tasks share one thread of the operating system.
+    static ENGINE: Cell<EngineKind> = const { Cell::new(EngineKind::Rapid) };
+}
+
+/// Runs a model with each engine, under random schedules and under schedules with few, well-placed preemptions.
 fn check(model: fn()) {
     let iterations = std::env::var("SHUTTLE_ITERATIONS").ok().and_then(|count| count.parse().ok());
     let iterations: usize = iterations.unwrap_or(500);
-    shuttle::check_random(model, iterations);
-    shuttle::check_pct(model, iterations, 3);
+    for engine in [EngineKind::Rapid, EngineKind::AdjacencyList] {
+        ENGINE.set(engine);
+        shuttle::check_random(model, iterations);
+        shuttle::check_pct(model, iterations, 3);
+    }
 }
 
 fn graph(topology: Topology, keys: KeyKind) -> Graph {
     let field = Field { name: "count".to_owned(), value_type: ValueType::I64, nullable: true };
     let schema = RecordSchema { fields: vec![field] };
-    let options = GraphOptions::new().topology(topology).keys(keys).threads(1).vertex_properties(schema);
+    let options = GraphOptions::new()
+        .engine(ENGINE.get())
+        .topology(topology)
+        .keys(keys)
+        .threads(1)
+        .vertex_properties(schema);
     Graph::in_memory(options).unwrap()
 }
 
@@ -34,9 +49,9 @@ fn has(snapshot: &Snapshot, source: u64, destination: u64) -> bool {
 fn swap(graph: &Graph, from: u64, to: u64) {
     let mut transaction = graph.begin().unwrap();
     transaction.delete_edge(0u64, from).unwrap();
-    transaction.delete_edge(64u64, from).unwrap();
+    transaction.delete_edge(66u64, from).unwrap();
     transaction.put_edge(0u64, to).unwrap();
-    transaction.put_edge(64u64, to).unwrap();
+    transaction.put_edge(66u64, to).unwrap();
     // A conflict with the other writer leaves both edges as they were.
     let _ = transaction.commit();
 }
@@ -47,7 +62,7 @@ fn swap(graph: &Graph, from: u64, to: u64) {
 fn snapshots_are_atomic_and_stable() {
     check(|| {
         let graph = graph(Topology::Directed, KeyKind::Dense);
-        graph.ingest(&[(0u64, 1u64), (64, 1)]).unwrap();
+        graph.ingest(&[(0u64, 1u64), (66, 1)]).unwrap();
         let writers: Vec<_> = [(1, 2), (1, 3)]
             .map(|(from, to)| {
                 let graph = graph.clone();
@@ -59,7 +74,7 @@ fn snapshots_are_atomic_and_stable() {
             thread::spawn(move || {
                 for _ in 0..2 {
                     let snapshot = graph.snapshot().unwrap();
-                    let read = || [1, 2, 3].map(|to| (has(&snapshot, 0, to), has(&snapshot, 64, to)));
+                    let read = || [1, 2, 3].map(|to| (has(&snapshot, 0, to), has(&snapshot, 66, to)));
                     let first = read();
                     assert!(first.iter().all(|(one, other)| one == other), "half a commit: {first:?}");
                     assert!(first.iter().any(|(one, _)| *one), "neither before nor after: {first:?}");
@@ -111,16 +126,16 @@ fn edges_do_not_dangle() {
 }
 
 fn dangle(topology: Topology) {
-    // Three vertices in three units: only the lock of the far end keeps the two commits apart.
+    // Three vertices under three locks, in each engine: only the lock of the far end keeps the two commits apart.
     let graph = graph(topology, KeyKind::Dense);
-    graph.ingest(&[(0u64, 64u64), (128, 0)]).unwrap();
+    graph.ingest(&[(0u64, 66u64), (129, 0)]).unwrap();
     let deleter = {
         let graph = graph.clone();
-        thread::spawn(move || graph.delete_vertex(64u64).unwrap())
+        thread::spawn(move || graph.delete_vertex(66u64).unwrap())
     };
     let putter = {
         let graph = graph.clone();
-        thread::spawn(move || graph.put_edge(128u64, 64u64).unwrap())
+        thread::spawn(move || graph.put_edge(129u64, 66u64).unwrap())
     };
     let snapshot = graph.snapshot().unwrap();
     check_consistent(&snapshot);
@@ -129,7 +144,7 @@ fn dangle(topology: Topology) {
     check_consistent(&snapshot);
     let last = graph.snapshot().unwrap();
     check_consistent(&last);
-    assert!(!has(&last, 0, 64));
+    assert!(!has(&last, 0, 66));
 }
 
 /// Both ends of every edge exist, and the counts are what a walk finds.

@@ -4,6 +4,9 @@
 //! engines are measured against, what a snapshot is copied into when it is read very often, and
 //! what a kernel builds when it needs in-neighbours that a store does not keep.
 //!
+//! [`AdjacencyList`](adjacency_list::AdjacencyList) is an engine: sorted adjacency lists with a version
+//! per edge, the fine-grained scheme that `rapid` is measured against.
+//!
 //! [`ClusteredArtGraph`] is RapidStore as its paper describes it, over the same versioned subgraphs as
 //! the engine `rapid`; [`ArtGraph`], [`CompressedArtGraph`] and [`VectorArtGraph`] are the steps of the
 //! paper's ablation that lead there. Their trees can be used alone: [`Art`], [`CompressedArt`].
@@ -24,6 +27,7 @@
 //! # Ok::<(), hedgerow_lab::CsrError>(())
 //! ```
 
+pub mod adjacency_list;
 mod cancel;
 mod clustered;
 mod copy_on_write;

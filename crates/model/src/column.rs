@@ -192,6 +192,45 @@ impl ValueColumn {
         }
     }
 
+    /// Replaces the value at `position`.
+    #[inline]
+    pub fn set(&mut self, position: usize, value: EdgeValue) {
+        match self {
+            ValueColumn::Unit => {}
+            ValueColumn::Four(values) => values[position] = value.0 as u32,
+            ValueColumn::Eight(values) => values[position] = value.0,
+        }
+    }
+
+    /// Inserts a value at `position` and moves those from there on up by one.
+    #[inline]
+    pub fn insert(&mut self, position: usize, value: EdgeValue) {
+        match self {
+            ValueColumn::Unit => {}
+            ValueColumn::Four(values) => values.insert(position, value.0 as u32),
+            ValueColumn::Eight(values) => values.insert(position, value.0),
+        }
+    }
+
+    /// Copies the values in `range` to the positions from `to` on; the ranges may overlap.
+    #[inline]
+    pub fn copy_within(&mut self, range: Range<usize>, to: usize) {
+        match self {
+            ValueColumn::Unit => {}
+            ValueColumn::Four(values) => values.copy_within(range, to),
+            ValueColumn::Eight(values) => values.copy_within(range, to),
+        }
+    }
+
+    /// Cuts off values, or appends zeros, until there are `length`.
+    pub fn resize(&mut self, length: usize) {
+        match self {
+            ValueColumn::Unit => {}
+            ValueColumn::Four(values) => values.resize(length, 0),
+            ValueColumn::Eight(values) => values.resize(length, 0),
+        }
+    }
+
     /// Bytes on the heap.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
@@ -199,6 +238,15 @@ impl ValueColumn {
             ValueColumn::Unit => 0,
             ValueColumn::Four(values) => values.capacity() * 4,
             ValueColumn::Eight(values) => values.capacity() * 8,
+        }
+    }
+
+    /// Gives back capacity, down to `capacity` or the number of values if that is more.
+    pub fn shrink_to(&mut self, capacity: usize) {
+        match self {
+            ValueColumn::Unit => {}
+            ValueColumn::Four(values) => values.shrink_to(capacity),
+            ValueColumn::Eight(values) => values.shrink_to(capacity),
         }
     }
 
@@ -242,5 +290,21 @@ mod tests {
         let mut to = ValueColumn::with_capacity(ColumnType::F64, 0);
         to.extend_from(&from, 1..3);
         assert_eq!(f64::slice(&to, 0..2), [2.0, 3.0]);
+    }
+
+    #[test]
+    fn values_are_inserted_replaced_and_moved() {
+        for column in [ColumnType::U32, ColumnType::U64] {
+            let mut values = ValueColumn::with_capacity(column, 0);
+            [1, 3].into_iter().for_each(|value| values.push(EdgeValue(value)));
+            values.insert(1, EdgeValue(2));
+            values.resize(5);
+            values.copy_within(1..3, 3);
+            values.set(0, EdgeValue(9));
+            let read: Vec<u64> = (0..5).map(|position| values.get(position).0).collect();
+            assert_eq!(read, [9, 2, 3, 2, 3]);
+            values.resize(1);
+            assert_eq!(values.get(0), EdgeValue(9));
+        }
     }
 }

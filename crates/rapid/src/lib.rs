@@ -35,6 +35,7 @@ extern crate self as hedgerow_rapid;
 
 pub use block::Block;
 pub use hedgerow_subgraphs::{PARTITION_SIZE, SubgraphError as RapidError, SubgraphOptions as RapidOptions};
+pub use pool::{PoolUse, pool_use};
 
 /// A graph in memory, as versioned subgraphs.
 pub type Rapid = hedgerow_subgraphs::Subgraphs<Block>;

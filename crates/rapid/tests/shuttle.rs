@@ -3,8 +3,10 @@
 #![cfg(hedgerow_shuttle)]
 
 mod scenario;
+mod subject;
 
-use scenario::{Graph, join, spawn};
+use scenario::{join, spawn};
+use subject::Graph;
 
 /// Runs a scenario under random schedules, and under schedules with few preemptions.
 fn check(scenario: fn()) {

@@ -2,8 +2,10 @@
 #![cfg(not(hedgerow_shuttle))]
 
 mod scenario;
+mod subject;
 
-use scenario::{Graph, join, spawn};
+use scenario::{join, spawn};
+use subject::Graph;
 
 #[test]
 fn readers_see_whole_prefixes_beside_writers_and_reclaimers() {

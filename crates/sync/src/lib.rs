@@ -11,9 +11,11 @@ pub mod epoch;
 mod mutex;
 mod prefetch;
 mod raw_lock;
+mod rw_lock;
 pub mod thread;
 
 pub use mutex::{Condvar, Mutex, MutexGuard};
 pub use prefetch::prefetch;
 pub use raw_lock::RawLock;
+pub use rw_lock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use std::sync::{Arc, OnceLock};

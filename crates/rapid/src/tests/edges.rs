@@ -19,7 +19,7 @@ fn delete(source: u32, destinations: impl IntoIterator<Item = u32>) -> Request {
     Request::DeleteEdges { label: 0, source, destinations: destinations.into_iter().collect() }
 }
 
-fn runs(pipeline: &Pipeline, vertex: u32) -> usize {
+fn runs(pipeline: &Pipeline<Rapid>, vertex: u32) -> usize {
     let locks = pipeline.locks();
     let adjacency = pipeline.engine.latest(&locks).adjacency::<()>(LabelId(0), Direction::Out).unwrap();
     let mut runs = 0;

@@ -1,5 +1,6 @@
 //! Random sequences of commits, snapshots and reclamations.
 
+use super::Store;
 use super::support::oracle::{LABELS, Request};
 use super::support::pipeline::Pipeline;
 use hedgerow_model::{Engine, Topology};
@@ -63,7 +64,7 @@ fn topology() -> impl Strategy<Value = Topology> {
     prop_oneof![Just(Topology::Directed), Just(Topology::DirectedWithReverse), Just(Topology::Undirected)]
 }
 
-fn play(pipeline: &mut Pipeline, step: &Step) {
+fn play(pipeline: &mut Pipeline<Store>, step: &Step) {
     match step {
         Step::Commit { requests, margin } => pipeline.commit(requests, *margin).unwrap(),
         Step::Abandon(requests) => pipeline.abandon(requests),
@@ -86,7 +87,7 @@ proptest! {
         topology in topology(),
         steps in prop::collection::vec(step(), 1..40),
     ) {
-        let mut pipeline = Pipeline::new(topology, None);
+        let mut pipeline = Pipeline::<Store>::new(topology, None);
         for (number, step) in steps.iter().enumerate() {
             play(&mut pipeline, step);
             pipeline.assert_counters_are_exact();

@@ -1,4 +1,4 @@
-//! Writers, readers and a reclamation on a few partitions, with a small sequencer between them.
+//! Writers, readers and a reclamation on a few units, with a small sequencer between them.
 //!
 //! The same code runs on threads of the operating system and under the model checker. The sequencer keeps
 //! the promises of the tokens and nothing more, so that the store has to do with those.
@@ -7,16 +7,17 @@ use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Adjacency, AdjacencyEffects, Catalogue, Column, ColumnType, Counts, Cursor, Direction, EdgeChange,
     EdgeSchema, Effects, Engine, GraphView, LabelId, LabelSchema, LockUnit, Prepared, RecordSchema,
-    Timestamp, Topology, UnitLocks, VertexId,
+    Timestamp, UnitLocks, VertexId,
 };
-use hedgerow_rapid::{PARTITION_SIZE, Rapid, RapidChanges, RapidOptions};
 use hedgerow_sync::thread::{self, JoinHandle};
 use hedgerow_sync::{Arc, Condvar, Mutex, RawLock};
 use std::collections::BTreeSet;
 
-/// Writers, each with a partition of its own except where they share.
-pub struct Graph {
-    engine: Rapid,
+/// A store, and the locks of some of its units, each with one vertex that has one edge.
+pub struct Graph<E> {
+    engine: E,
+    /// How far apart the first vertices of two units are.
+    unit_size: u32,
     locks: Vec<RawLock>,
     state: Mutex<State>,
     applied: Condvar,
@@ -29,54 +30,57 @@ struct State {
     /// Registered timestamps, with a number to tell equal ones apart.
     registered: BTreeSet<(Timestamp, u64)>,
     registrations: u64,
-    /// Per partition: the stamps of its commits and the values that they wrote.
-    history: Vec<Vec<(Timestamp, u32)>>,
+    /// Per unit: the stamps of its commits and the values that they wrote.
+    history: Vec<Vec<(Timestamp, Option<u32>)>>,
 }
 
-impl Graph {
-    pub fn new(partitions: u32) -> Arc<Self> {
-        let edges = EdgeSchema::Value(ColumnType::U32);
-        let label = LabelSchema { name: "value".to_owned(), edges };
-        let catalogue = Catalogue::new(vec![label], RecordSchema::default()).expect("one label");
-        let options = RapidOptions { topology: Topology::Directed, catalogue, memory_limit: None };
-        let history = vec![Vec::new(); partitions as usize];
+impl<E: Engine> Graph<E> {
+    /// Around a store of the [`catalogue`] that locks `unit_size` vertices together.
+    pub fn around(engine: E, units: u32, unit_size: u32) -> Arc<Self> {
         Arc::new(Graph {
-            engine: Rapid::new(options).expect("one value per edge"),
-            locks: (0..partitions).map(|_| RawLock::default()).collect(),
-            state: Mutex::new(State { history, ..State::default() }),
+            engine,
+            unit_size,
+            locks: (0..units).map(|_| RawLock::default()).collect(),
+            state: Mutex::new(State { history: vec![Vec::new(); units as usize], ..State::default() }),
             applied: Condvar::new(),
         })
     }
 
-    /// Commits `values` one after the other to the one edge of a partition.
-    pub fn write(&self, partition: u32, values: impl IntoIterator<Item = u32>) {
+    /// The vertex that has the edge of a unit.
+    fn owner(&self, unit: u32) -> VertexId {
+        VertexId::new(unit * self.unit_size)
+    }
+
+    /// Commits `values` one after the other to the one edge of a unit; every third value deletes it.
+    pub fn write(&self, unit: u32, values: impl IntoIterator<Item = u32>) {
         for value in values {
-            self.locks[partition as usize].lock();
-            self.commit(partition, value);
+            self.locks[unit as usize].lock();
+            self.commit(unit, value);
             // SAFETY: locked above; the commit is applied.
-            unsafe { self.locks[partition as usize].unlock() };
+            unsafe { self.locks[unit as usize].unlock() };
         }
     }
 
-    fn commit(&self, partition: u32, value: u32) {
-        let stripes = [partition];
-        // SAFETY: the caller holds the lock of the partition until this returns.
+    fn commit(&self, unit: u32, value: u32) {
+        let stripes = [unit];
+        // SAFETY: the caller holds the lock of the unit until this returns.
         let locks = unsafe { HeldLocks::stripes(&stripes, u32::MAX, self.counts()) };
-        let change =
-            EdgeChange { owner: owner(partition), neighbour: VertexId::new(0), value: Some(value.to_bits()) };
+        let value = (!value.is_multiple_of(3)).then_some(value);
+        let bits = value.map(Column::to_bits);
+        let change = EdgeChange { owner: self.owner(unit), neighbour: VertexId::new(0), value: bits };
         let changes = std::iter::once(change).collect();
         let adjacency = AdjacencyEffects { label: LabelId::DEFAULT, direction: Direction::Out, changes };
         let effects = Effects { vertices: Vec::new(), adjacencies: std::iter::once(adjacency).collect() };
         let prepared = self.engine.prepare(&locks, &effects, None).expect("there is no limit");
-        self.stamp_and_apply(partition, value, prepared);
+        self.stamp_and_apply(unit, value, prepared);
     }
 
-    fn stamp_and_apply(&self, partition: u32, value: u32, prepared: Prepared<RapidChanges<'_>>) {
+    fn stamp_and_apply(&self, unit: u32, value: Option<u32>, prepared: Prepared<E::Changes<'_>>) {
         let mut state = self.state.lock();
         let at = state.last.next();
         state.last = at;
         state.in_flight.insert(at);
-        state.history[partition as usize].push((at, value));
+        state.history[unit as usize].push((at, value));
         let editable_from = state.registered.last().map_or(Timestamp::ZERO, |newest| newest.0.next());
         drop(state);
         // SAFETY: counted up under the mutex; above what is registered, and whoever registers from
@@ -88,7 +92,7 @@ impl Graph {
     }
 
     /// Opens a snapshot of the newest stamp once everything up to it is applied.
-    pub fn open(self: &Arc<Self>) -> Snapshot {
+    pub fn open(self: &Arc<Self>) -> Snapshot<E> {
         let mut state = self.state.lock();
         let at = state.last;
         state.registrations += 1;
@@ -123,41 +127,41 @@ impl Graph {
     }
 
     fn counts(&self) -> Counts {
-        let vertex_bound = (self.locks.len() * PARTITION_SIZE) as u32;
+        let vertex_bound = self.locks.len() as u32 * self.unit_size;
         Counts { vertex_bound, ..Counts::default() }
     }
 }
 
 /// A registered timestamp, and the values that it has to show.
-pub struct Snapshot {
-    graph: Arc<Graph>,
+pub struct Snapshot<E: Engine> {
+    graph: Arc<Graph<E>>,
     token: Registered,
     registration: (Timestamp, u64),
     expected: Vec<Option<u32>>,
 }
 
-impl Snapshot {
-    /// Reads every partition, as often as asked.
+impl<E: Engine> Snapshot<E> {
+    /// Reads every unit, as often as asked.
     pub fn read(&self, times: usize) {
         for _ in 0..times {
             let view = self.graph.engine.view(&self.token);
             let adjacency = view.adjacency::<u32>(LabelId::DEFAULT, Direction::Out).expect("the one label");
             let mut cursor = adjacency.cursor();
-            for (partition, expected) in (0..).zip(&self.expected) {
-                let Ok(value) = cursor.find(owner(partition), VertexId::new(0));
-                assert_eq!(value, *expected, "partition {partition} at {}", self.token.at());
+            for (unit, expected) in (0..).zip(&self.expected) {
+                let value = cursor.find(self.graph.owner(unit), VertexId::new(0));
+                assert_eq!(value.ok(), Some(*expected), "unit {unit} at {}", self.token.at());
             }
         }
     }
 }
 
-impl Drop for Snapshot {
+impl<E: Engine> Drop for Snapshot<E> {
     fn drop(&mut self) {
         self.graph.state.lock().registered.remove(&self.registration);
     }
 }
 
-impl UnitLocks for Graph {
+impl<E: Engine> UnitLocks for Graph<E> {
     fn try_with(&self, unit: LockUnit, work: &mut dyn FnMut(&HeldLocks<'_>)) -> bool {
         let lock = &self.locks[unit.0 as usize];
         if !lock.try_lock() {
@@ -173,23 +177,28 @@ impl UnitLocks for Graph {
 }
 
 /// The last value that was written up to a timestamp.
-fn value_at(history: &[(Timestamp, u32)], at: Timestamp) -> Option<u32> {
-    history.iter().rev().find(|(stamp, _)| *stamp <= at).map(|(_, value)| *value)
+fn value_at(history: &[(Timestamp, Option<u32>)], at: Timestamp) -> Option<u32> {
+    history.iter().rev().find(|(stamp, _)| *stamp <= at).and_then(|(_, value)| *value)
 }
 
-/// The vertex that has the edge of a partition.
-fn owner(partition: u32) -> VertexId {
-    VertexId::new(partition * PARTITION_SIZE as u32)
+/// One label with a number on each edge.
+pub fn catalogue() -> Catalogue {
+    let edges = EdgeSchema::Value(ColumnType::U32);
+    let label = LabelSchema { name: "value".to_owned(), edges };
+    Catalogue::new(vec![label], RecordSchema::default()).expect("one label")
 }
 
 /// Runs `work` on a thread of its own.
-pub fn spawn(graph: &Arc<Graph>, work: impl FnOnce(&Arc<Graph>) + Send + 'static) -> JoinHandle<()> {
+pub fn spawn<E: Engine>(
+    graph: &Arc<Graph<E>>,
+    work: impl FnOnce(&Arc<Graph<E>>) + Send + 'static,
+) -> JoinHandle<()> {
     let graph = Arc::clone(graph);
     thread::spawn(move || work(&graph))
 }
 
 /// Waits for threads, then checks that all their garbage can go.
-pub fn join(graph: &Graph, threads: Vec<JoinHandle<()>>) {
+pub fn join<E: Engine>(graph: &Graph<E>, threads: Vec<JoinHandle<()>>) {
     threads.into_iter().for_each(|thread| thread.join().expect("no thread panics"));
     graph.assert_reclaims_to_nothing();
 }

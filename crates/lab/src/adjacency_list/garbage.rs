@@ -1,0 +1,119 @@
+//! Superseded versions, filed under the timestamps that keep them.
+
+use hedgerow_model::token::LiveTimestamps;
+use hedgerow_model::{Direction, LabelId, Timestamp, VertexId};
+use hedgerow_sync::Mutex;
+use std::collections::BTreeMap;
+
+/// Where a version belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) owner: VertexId,
+    pub(super) part: Part,
+}
+
+/// What of a vertex has the version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Part {
+    /// Its existence and its record.
+    Vertex,
+    /// An entry among its neighbours, for a label in a stored direction.
+    Neighbour { label: LabelId, direction: Direction, neighbour: VertexId },
+}
+
+impl Part {
+    /// The label and stored direction of the row, if it is in one.
+    pub(super) fn table(self) -> Option<(LabelId, Direction)> {
+        match self {
+            Part::Vertex => None,
+            Part::Neighbour { label, direction, .. } => Some((label, direction)),
+        }
+    }
+}
+
+/// A version that lived from `born` up to, not including, `superseded`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Superseded {
+    pub(super) place: Place,
+    pub(super) born: Timestamp,
+    pub(super) superseded: Timestamp,
+}
+
+/// What becomes of a superseded version.
+pub(super) enum Fate {
+    /// This live timestamp sees it.
+    KeptFor(Timestamp),
+    /// Nobody sees it or will.
+    Dead,
+    /// It was superseded after the live timestamps were collected.
+    Undecided,
+}
+
+impl Superseded {
+    pub(super) fn fate(&self, live: &LiveTimestamps) -> Fate {
+        match live.holder(self.born..self.superseded) {
+            Some(holder) => Fate::KeptFor(holder),
+            None if live.decides(self.superseded) => Fate::Dead,
+            None => Fate::Undecided,
+        }
+    }
+}
+
+/// Buckets of superseded versions, each under a timestamp that keeps it or did until lately.
+///
+/// The lock is taken last and for moments: a commit takes it while it holds locks of units, and
+/// nobody takes the lock of a unit or of a cell while holding this one.
+#[derive(Default)]
+pub(super) struct Garbage {
+    buckets: Mutex<BTreeMap<Timestamp, Vec<Superseded>>>,
+}
+
+impl Garbage {
+    /// Files versions under `holder`. O(versions).
+    pub(super) fn file(&self, holder: Timestamp, versions: Vec<Superseded>) {
+        if !versions.is_empty() {
+            self.buckets.lock().entry(holder).or_default().extend(versions);
+        }
+    }
+
+    /// Files each version under the timestamp beside it.
+    pub(super) fn file_each(&self, versions: Vec<(Timestamp, Superseded)>) {
+        if versions.is_empty() {
+            return;
+        }
+        let mut buckets = self.buckets.lock();
+        for (holder, version) in versions {
+            buckets.entry(holder).or_default().push(version);
+        }
+    }
+
+    /// Takes up to `most` versions out of one bucket whose timestamp is not live.
+    pub(super) fn take_expired(
+        &self,
+        live: &LiveTimestamps,
+        most: usize,
+    ) -> Option<(Timestamp, Vec<Superseded>)> {
+        let mut buckets = self.buckets.lock();
+        let holder = first_expired(&buckets, live)?;
+        let bucket = buckets.get_mut(&holder)?;
+        if bucket.len() > most {
+            return Some((holder, bucket.split_off(bucket.len() - most)));
+        }
+        buckets.remove_entry(&holder)
+    }
+
+    /// Whether there is a bucket whose timestamp is not live.
+    pub(super) fn has_expired(&self, live: &LiveTimestamps) -> bool {
+        first_expired(&self.buckets.lock(), live).is_some()
+    }
+
+    /// A copy of all buckets, ascending by timestamp.
+    pub(super) fn buckets(&self) -> Vec<(Timestamp, Vec<Superseded>)> {
+        self.buckets.lock().iter().map(|(holder, bucket)| (*holder, bucket.clone())).collect()
+    }
+}
+
+/// O(live buckets before it · log live).
+fn first_expired(buckets: &BTreeMap<Timestamp, Vec<Superseded>>, live: &LiveTimestamps) -> Option<Timestamp> {
+    buckets.keys().copied().find(|holder| !live.contains(*holder))
+}

@@ -1,0 +1,178 @@
+//! Memory for blocks and leaves: large regions on huge pages, cut up by a good-fit allocator.
+//!
+//! The blocks of a graph grow and are copied at random, so that a general allocator scatters them over pages of 4 KiB. In
+//! regions of tens of mebibytes on huge pages a reader finds most of them without a miss of the page tables, and
+//! neighbouring free pieces become one again. A region that has become empty goes back to the system.
+//!
+//! The pool is one for the process, as an allocator is: graphs come and go and use each other's memory. It is locked for the
+//! tens of nanoseconds that cutting off a piece takes, which a writer needs when a block outgrows its memory or is
+//! copied for a snapshot. Checked builds (`--cfg hedgerow_checked_memory`, Miri, the model checker) use the global allocator
+//! instead, so that their tools see every piece.
+
+mod region;
+
+use hedgerow_sync::{Mutex, MutexGuard, OnceLock};
+use region::Region;
+use std::alloc::Layout;
+use std::collections::BTreeMap;
+use std::ptr::NonNull;
+
+/// Pieces larger than this come from the global allocator.
+const LARGEST: usize = region::BYTES / 8;
+
+/// Whether small pieces do, too.
+const IS_BYPASSED: bool = cfg!(any(hedgerow_checked_memory, hedgerow_shuttle, miri));
+
+/// What the pool holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PoolUse {
+    /// Bytes of all regions that were ever in use since the region was made.
+    pub touched_bytes: usize,
+    /// Bytes of the pieces that are in use.
+    pub used_bytes: usize,
+}
+
+/// What the pool holds, for all graphs of the process. O(regions).
+#[must_use]
+pub fn pool_use() -> PoolUse {
+    let pool = lock();
+    let regions = pool.regions.values();
+    regions.fold(PoolUse::default(), |sum, region| PoolUse {
+        touched_bytes: sum.touched_bytes + region.touched_bytes(),
+        used_bytes: sum.used_bytes + region.used_bytes(),
+    })
+}
+
+static POOL: OnceLock<Mutex<Pool>> = OnceLock::new();
+
+fn lock() -> MutexGuard<'static, Pool> {
+    POOL.get_or_init(Mutex::default).lock()
+}
+
+/// The regions by their first address.
+#[derive(Default)]
+struct Pool {
+    regions: BTreeMap<usize, Region>,
+    /// The region that had room last.
+    current: usize,
+}
+
+/// The size that is handed out for `bytes`: what the allocator rounds up to.
+#[inline]
+pub(crate) const fn rounded(bytes: usize) -> usize {
+    (bytes + region::HEADER).next_multiple_of(region::GRANULE) - region::HEADER
+}
+
+/// Memory of a [`rounded`] size, aligned to 16.
+pub(crate) fn allocate(bytes: usize) -> NonNull<u8> {
+    debug_assert_eq!(bytes, rounded(bytes));
+    if IS_BYPASSED || bytes > LARGEST {
+        return allocate_globally(layout(bytes));
+    }
+    lock().allocate(bytes)
+}
+
+/// Gives memory back.
+///
+/// # Safety
+/// It came from [`allocate`] with the same size, and nobody uses it any more.
+pub(crate) unsafe fn free(memory: NonNull<u8>, bytes: usize) {
+    if IS_BYPASSED || bytes > LARGEST {
+        // SAFETY: the caller's promise; pieces of this size came from the global allocator.
+        unsafe { std::alloc::dealloc(memory.as_ptr(), layout(bytes)) };
+        return;
+    }
+    // SAFETY: the caller's promise.
+    unsafe { lock().free(memory, bytes) }
+}
+
+impl Pool {
+    fn allocate(&mut self, bytes: usize) -> NonNull<u8> {
+        if let Some(memory) = self.regions.get_mut(&self.current).and_then(|region| region.allocate(bytes)) {
+            return memory;
+        }
+        for (address, region) in &mut self.regions {
+            if let Some(memory) = region.allocate(bytes) {
+                self.current = *address;
+                return memory;
+            }
+        }
+        let mut region = Region::new();
+        let memory = region.allocate(bytes).expect("a new region has room for the largest piece");
+        self.current = region.address();
+        self.regions.insert(region.address(), region);
+        memory
+    }
+
+    /// # Safety
+    /// As [`free`].
+    unsafe fn free(&mut self, memory: NonNull<u8>, bytes: usize) {
+        let at_most = self.regions.range_mut(..=memory.addr().get()).next_back();
+        let (address, region) = at_most.expect("a piece lies in a region");
+        // SAFETY: regions don't overlap, so this is the one that handed it out.
+        unsafe { region.free(memory, bytes) };
+        let (address, is_empty) = (*address, region.used_bytes() == 0);
+        if is_empty && self.regions.len() > 1 {
+            self.regions.remove(&address);
+        }
+    }
+}
+
+fn layout(bytes: usize) -> Layout {
+    Layout::from_size_align(bytes, 16).expect("sizes are far below the largest")
+}
+
+fn allocate_globally(layout: Layout) -> NonNull<u8> {
+    // SAFETY: no size is zero.
+    let memory = unsafe { std::alloc::alloc(layout) };
+    NonNull::new(memory).unwrap_or_else(|| std::alloc::handle_alloc_error(layout))
+}
+
+#[cfg(all(test, not(any(hedgerow_checked_memory, hedgerow_shuttle, miri))))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Pieces keep what was written to them, and all memory comes back.
+        #[test]
+        fn pieces_do_not_overlap(steps in prop::collection::vec((0..40_usize, 1..60_000_usize), 1..200)) {
+            let mut pool = Pool::default();
+            let mut pieces: Vec<(NonNull<u8>, usize, u8)> = Vec::new();
+            for (number, (choice, bytes)) in steps.into_iter().enumerate() {
+                if choice < pieces.len() {
+                    let (memory, bytes, mark) = pieces.swap_remove(choice);
+                    // SAFETY: from the pool, with this size, and written whole below.
+                    unsafe {
+                        let piece = std::slice::from_raw_parts(memory.as_ptr(), bytes);
+                        prop_assert!(piece.iter().all(|byte| *byte == mark));
+                        pool.free(memory, bytes);
+                    }
+                    continue;
+                }
+                let (bytes, mark) = (rounded(bytes), number as u8);
+                let memory = pool.allocate(bytes);
+                prop_assert_eq!(memory.addr().get() % 16, 0);
+                // SAFETY: so many bytes were just handed out.
+                unsafe { memory.write_bytes(mark, bytes) };
+                pieces.push((memory, bytes, mark));
+            }
+            let used: usize = pool.regions.values().map(Region::used_bytes).sum();
+            prop_assert_eq!(used, pieces.iter().map(|(_, bytes, _)| bytes).sum::<usize>());
+            // SAFETY: from the pool, each once.
+            pieces.into_iter().for_each(|(memory, bytes, _)| unsafe { pool.free(memory, bytes) });
+            prop_assert!(pool.regions.values().all(|region| region.used_bytes() == 0));
+        }
+    }
+
+    #[test]
+    fn an_empty_region_goes_back_to_the_system() {
+        let mut pool = Pool::default();
+        let bytes = rounded(LARGEST - 100);
+        let pieces: Vec<_> = (0..40).map(|_| pool.allocate(bytes)).collect();
+        assert!(pool.regions.len() > 2);
+        // SAFETY: from the pool, each once.
+        pieces.into_iter().for_each(|memory| unsafe { pool.free(memory, bytes) });
+        assert_eq!(pool.regions.len(), 1);
+    }
+}
