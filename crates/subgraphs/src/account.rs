@@ -5,26 +5,26 @@
 
 use std::cell::Cell;
 
-thread_local! {
+hedgerow_sync::thread_local! {
     static NET: Cell<isize> = const { Cell::new(0) };
 }
 
 /// Says that this thread allocated memory for a container.
 #[inline]
 pub fn allocated(bytes: usize) {
-    NET.set(NET.get().wrapping_add_unsigned(bytes));
+    NET.with(|net| net.set(net.get().wrapping_add_unsigned(bytes)));
 }
 
 /// Says that this thread freed memory of a container.
 #[inline]
 pub fn freed(bytes: usize) {
-    NET.set(NET.get().wrapping_sub_unsigned(bytes));
+    NET.with(|net| net.set(net.get().wrapping_sub_unsigned(bytes)));
 }
 
 /// Runs `work`, and says how many bytes it allocated beyond those that it freed.
 #[inline]
 pub fn measure<R>(work: impl FnOnce() -> R) -> (R, isize) {
-    let before = NET.get();
+    let before = NET.with(Cell::get);
     let result = work();
-    (result, NET.get().wrapping_sub(before))
+    (result, NET.with(Cell::get).wrapping_sub(before))
 }

@@ -19,3 +19,8 @@ pub use prefetch::prefetch;
 pub use raw_lock::RawLock;
 pub use rw_lock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use std::sync::{Arc, OnceLock};
+
+#[cfg(hedgerow_shuttle)]
+pub use shuttle::thread_local;
+#[cfg(not(hedgerow_shuttle))]
+pub use std::thread_local;

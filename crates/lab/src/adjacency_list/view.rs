@@ -43,10 +43,10 @@ impl<'s> AdjacencyListView<'s> {
         AdjacencyListView { engine, state: State::Locked(locks) }
     }
 
-    fn counts(&self) -> &'s Counts {
+    fn with_counts<R>(&self, read: impl FnOnce(&Counts) -> R) -> R {
         match self.state {
-            State::Registered(at) => at.counts(),
-            State::Locked(locks) => locks.counts(),
+            State::Registered(at) => read(at.counts()),
+            State::Locked(locks) => read(&locks.counts()),
         }
     }
 
@@ -65,7 +65,10 @@ impl<'s> AdjacencyListView<'s> {
     }
 
     fn vertex(&self, vertex: VertexId) -> Option<&'s RwLock<VertexCell>> {
-        if vertex.get() >= self.vertex_bound() {
+        // The newest state has nothing at or above its bound.
+        if let State::Registered(at) = self.state
+            && vertex.get() >= at.counts().vertex_bound
+        {
             return None;
         }
         self.check_lock(vertex);
@@ -92,15 +95,15 @@ impl<'s> GraphView for AdjacencyListView<'s> {
     }
 
     fn vertex_bound(&self) -> u32 {
-        self.counts().vertex_bound
+        self.with_counts(|counts| counts.vertex_bound)
     }
 
     fn vertex_count(&self) -> u64 {
-        self.counts().vertices
+        self.with_counts(|counts| counts.vertices)
     }
 
     fn edge_count(&self, label: LabelId) -> u64 {
-        self.counts().edges_of(label)
+        self.with_counts(|counts| counts.edges_of(label))
     }
 
     fn contains_vertex(&self, vertex: VertexId) -> bool {

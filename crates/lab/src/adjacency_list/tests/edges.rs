@@ -175,7 +175,7 @@ fn effects_outside_of_the_locks_are_refused() {
     let mut pipeline = Pipeline::new(Topology::Directed, None);
     let effects = pipeline.oracle.commit(&[put(100, [1])]);
     // SAFETY: no lock is held, and none is claimed but that of vertex 1, which nobody else uses.
-    let locks = unsafe { HeldLocks::stripes(&[1], u32::MAX, Default::default()) };
+    let locks = unsafe { HeldLocks::stripes(&[1], u32::MAX, hedgerow_model::Counts::default()) };
     drop(pipeline.engine.prepare(&locks, &effects, None));
 }
 

@@ -161,7 +161,7 @@ struct All;
 impl UnitLocks for All {
     fn try_with(&self, _: LockUnit, work: &mut dyn FnMut(&HeldLocks<'_>)) -> bool {
         // SAFETY: there is one thread.
-        work(&unsafe { HeldLocks::all(Default::default()) });
+        work(&unsafe { HeldLocks::all(hedgerow_model::Counts::default()) });
         true
     }
 }
