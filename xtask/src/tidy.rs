@@ -10,6 +10,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/hedgerow/src/commit/sequencer.rs",
     "crates/lab/src/adjacency_list/view.rs",
     "crates/lab/src/csr/cursor.rs",
+    "crates/lab/src/radix/simd.rs",
     "crates/model/src/token.rs",
     "crates/rapid/src/block.rs",
     "crates/rapid/src/extent.rs",

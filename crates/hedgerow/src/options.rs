@@ -13,6 +13,17 @@ pub enum EngineKind {
     /// In memory: a sorted adjacency list per vertex with a version per edge and short locks, the
     /// scheme to measure against ("Revisiting the Design of In-Memory Dynamic Graph Storage", 2025).
     AdjacencyList,
+    /// In memory, to measure against, as are the next three: the versions of `Rapid`, always copied,
+    /// over the structures of the paper, each neighbour set a plain adaptive radix tree. "ART + SC" in
+    /// the paper's ablation (section 7.4).
+    Art,
+    /// Each neighbour set a compressed adaptive radix tree (section 6.2). "C-ART + SC".
+    CompressedArt,
+    /// Small neighbour sets vectors of their own, large ones compressed trees. "C-ART + SC + VEC".
+    VectorArt,
+    /// Small neighbour sets of a partition in a clustered index (section 6.3), large ones
+    /// compressed trees: RapidStore as the paper describes it. "C-ART + SC + CI".
+    ClusteredArt,
 }
 
 /// How a transaction is protected from commits that come between its start and its end.

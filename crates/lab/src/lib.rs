@@ -7,6 +7,10 @@
 //! [`AdjacencyList`](adjacency_list::AdjacencyList) is an engine: sorted adjacency lists with a version
 //! per edge, the fine-grained scheme that `rapid` is measured against.
 //!
+//! [`ClusteredArtGraph`] is RapidStore as its paper describes it, over the same versioned subgraphs as
+//! the engine `rapid`; [`ArtGraph`], [`CompressedArtGraph`] and [`VectorArtGraph`] are the steps of the
+//! paper's ablation that lead there. Their trees can be used alone: [`Art`], [`CompressedArt`].
+//!
 //! [`MemoryBudget`] says whether arrays over all vertices fit into memory, [`CancelToken`] stops a
 //! computation from outside, and [`map_chunks`] runs one on a pool or on the calling thread.
 //!
@@ -25,11 +29,20 @@
 
 pub mod adjacency_list;
 mod cancel;
+mod clustered;
+mod copy_on_write;
+mod counted;
 mod csr;
 mod memory;
 mod parallel;
+mod partition;
+mod radix;
+mod rows;
+mod vertex_index;
 
 pub use cancel::CancelToken;
+pub use copy_on_write::{ArtGraph, ClusteredArtGraph, CompressedArtGraph, VectorArtGraph};
 pub use csr::{BuildOptions, Csr, CsrAdjacency, CsrCursor, CsrError};
 pub use memory::{MemoryBudget, MemoryError};
 pub use parallel::map_chunks;
+pub use radix::{Art, CompressedArt, RadixTree};

@@ -10,7 +10,14 @@ use hedgerow::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Every engine that exists.
-pub const ENGINES: [EngineKind; 2] = [EngineKind::Rapid, EngineKind::AdjacencyList];
+pub const ENGINES: [EngineKind; 6] = [
+    EngineKind::Rapid,
+    EngineKind::AdjacencyList,
+    EngineKind::Art,
+    EngineKind::CompressedArt,
+    EngineKind::VectorArt,
+    EngineKind::ClusteredArt,
+];
 
 /// The labels of every graph under test: topology, a float, an integer.
 pub const LABELS: [LabelId; 3] = [LabelId(0), LabelId(1), LabelId(2)];

@@ -1,0 +1,145 @@
+//! Partitions that are never changed, as containers of versioned subgraphs: the rows of RapidStore's
+//! ablation (Table 6), each an engine of its own under the same commit pipeline.
+//!
+//! | row | here | what a partition of 64 vertices is |
+//! |---|---|---|
+//! | ART | `AdjacencyList`, in part | see below |
+//! | ART + SC | [`ArtGraph`] | an array of plain adaptive radix trees |
+//! | C-ART + SC | [`CompressedArtGraph`] | an array of compressed trees |
+//! | C-ART + SC + VEC | [`VectorArtGraph`] | an array of vectors, and of compressed trees above a degree of 256 |
+//! | C-ART + SC + CI | [`ClusteredArtGraph`] | a clustered index, and compressed trees above that degree |
+//!
+//! SC is subgraph-centric concurrency control: one version for all neighbours of a partition, which
+//! all these engines have. The row without it versions each edge and locks readers out. That is another
+//! concurrency control, not another container; what it costs shows in
+//! [`AdjacencyList`](crate::adjacency_list::AdjacencyList), which has it over sorted lists.
+//!
+//! Not as in the paper's system: a version is resolved when it is touched; single changes take the commit
+//! pipeline of this store, with its conflicts and counts; and memory comes from the program's allocator
+//! instead of a pool.
+
+use crate::clustered::Clustered;
+use crate::partition::Partition;
+use crate::radix::{Art, CompressedArt};
+use crate::vertex_index::{VectorOrTree, VertexIndex};
+use hedgerow_model::{Column, ColumnType, Direction, EdgeChange, EdgeValue, Neighbours, Topology, VertexId};
+use hedgerow_subgraphs::{Container, Content, Owned, Plan, Subgraphs, Tally};
+use std::ops::ControlFlow;
+
+/// Versioned subgraphs over plain adaptive radix trees, one per vertex: "ART + SC" in RapidStore's ablation.
+pub type ArtGraph = Subgraphs<CopyOnWrite<VertexIndex<Art>>>;
+
+/// Versioned subgraphs over compressed adaptive radix trees: "C-ART + SC".
+pub type CompressedArtGraph = Subgraphs<CopyOnWrite<VertexIndex<CompressedArt>>>;
+
+/// Versioned subgraphs over compressed trees, and a vector per vertex for small sets: "C-ART + SC + VEC".
+pub type VectorArtGraph = Subgraphs<CopyOnWrite<VertexIndex<VectorOrTree>>>;
+
+/// Versioned subgraphs over compressed trees and a clustered index of small sets: "C-ART + SC + CI",
+/// which is RapidStore whole.
+pub type ClusteredArtGraph = Subgraphs<CopyOnWrite<Clustered>>;
+
+/// A partition that every change follows with another one, which shares what stays, as in
+/// RapidStore (section 6.4). Nothing is edited in place, not even what nobody can see yet.
+#[derive(Clone, Debug)]
+pub struct CopyOnWrite<P> {
+    partition: P,
+    column: ColumnType,
+}
+
+impl<P: Partition> CopyOnWrite<P> {
+    /// The container after changes; `None` if they change nothing.
+    fn merged(
+        old: Option<&Self>,
+        column: ColumnType,
+        changes: &[EdgeChange],
+        tally: &mut Tally,
+    ) -> Option<Self> {
+        let partition = P::merged(old.map(|old| &old.partition), column, changes, tally)?;
+        Some(CopyOnWrite { partition, column })
+    }
+
+    /// The same for changes that are counted elsewhere.
+    fn after(&self, changes: &[EdgeChange]) -> Option<Self> {
+        let mut uncounted = Tally::new(Topology::Directed, Direction::Out);
+        CopyOnWrite::merged(Some(self), self.column, changes, &mut uncounted)
+    }
+}
+
+impl<P: Partition> Content for CopyOnWrite<P> {
+    type Change = EdgeChange;
+
+    fn copied(&self) -> Owned<Self> {
+        Owned::boxed(self.clone())
+    }
+
+    /// By another one in its place.
+    fn edit(this: &mut Owned<Self>, changes: &[EdgeChange]) {
+        if let Some(new) = this.after(changes) {
+            *this = Owned::boxed(new);
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.partition.heap_bytes()
+    }
+
+    fn bytes_beside(&self, newer: &Self) -> usize {
+        self.bytes() - self.partition.shared_bytes(&newer.partition)
+    }
+
+    fn own_heap_bytes(&self) -> usize {
+        self.partition.own_heap_bytes()
+    }
+}
+
+impl<P: Partition> Container for CopyOnWrite<P> {
+    fn plan(old: Option<&Self>, column: ColumnType, changes: &[EdgeChange], tally: &mut Tally) -> Plan<Self> {
+        match CopyOnWrite::merged(old, column, changes, tally) {
+            None => Plan::Nothing,
+            Some(new) if new.entries() == 0 => Plan::Replace(None),
+            Some(new) => Plan::Replace(Some(Owned::boxed(new))),
+        }
+    }
+
+    /// By as much as another one in its place would be larger; no plan asks for it.
+    fn growth(&self, changes: &[EdgeChange]) -> usize {
+        self.after(changes).map_or(0, |new| new.bytes().saturating_sub(self.bytes()))
+    }
+
+    #[inline]
+    fn occupied(&self) -> u64 {
+        self.partition.occupied()
+    }
+
+    fn entries(&self) -> usize {
+        self.partition.entries()
+    }
+
+    #[inline]
+    fn degree(&self, slot: usize) -> usize {
+        self.partition.degree(slot)
+    }
+
+    #[inline]
+    fn find(&self, slot: usize, neighbour: VertexId) -> Option<EdgeValue> {
+        self.partition.find(slot, neighbour)
+    }
+
+    #[inline]
+    fn run<W: Column>(&self, slot: usize) -> Option<Neighbours<'_, W>> {
+        self.partition.run(slot)
+    }
+
+    #[inline]
+    fn visit<W: Column, B>(
+        &self,
+        slot: usize,
+        run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        self.partition.runs(slot, run)
+    }
+}
+
+#[cfg(test)]
+mod tests;

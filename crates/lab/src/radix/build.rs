@@ -1,0 +1,61 @@
+//! Subtrees of sorted neighbours, and how too many of them are split.
+
+use super::child::Child;
+use super::keys::{byte, common_bytes};
+use super::leaf::Leaf;
+use super::nodes::Layout;
+use crate::rows::Rows;
+use std::ops::Range;
+
+/// The subtree of a sorted stretch that is not empty: a leaf, or a node at the first byte in which
+/// the neighbours differ. O(stretch).
+pub(super) fn build<L: Leaf>(rows: &Rows, stretch: Range<usize>) -> Child<L> {
+    if stretch.len() <= L::CAPACITY {
+        return Child::Leaf(L::new(rows, stretch));
+    }
+    let (first, last) = (rows.neighbours[stretch.start], rows.neighbours[stretch.end - 1]);
+    let depth = common_bytes(first, last);
+    let mut layout = Layout::with_capacity(stretch.len().min(256), stretch.len() / L::CAPACITY + 2);
+    cut(rows, stretch, depth, &mut layout);
+    layout.into_node(first, depth)
+}
+
+/// Appends the neighbours of a sorted stretch, which have the bytes before `depth` in common, to a node.
+///
+/// Keys share a leaf as long as it has room (section 6.2, case 1). What is too much for one leaf is
+/// split before the first key that starts at an equal share or later (case 2); a key with too
+/// much for a leaf of its own gets a node (case 3).
+pub(super) fn cut<L: Leaf>(rows: &Rows, stretch: Range<usize>, depth: u8, layout: &mut Layout<L>) {
+    let leaves = stretch.len().div_ceil(L::CAPACITY).max(1);
+    let share = stretch.len().div_ceil(leaves);
+    let (mut leaf, mut keys) = (stretch.start..stretch.start, Vec::new());
+    while leaf.end < stretch.end {
+        let group = leaf.end..end_of_key(rows, leaf.end..stretch.end, depth);
+        if leaf.len() >= share || leaf.len() + group.len() > L::CAPACITY {
+            push_leaf(rows, leaf, &mut keys, layout);
+            leaf = group.start..group.start;
+        }
+        let key = byte(rows.neighbours[group.start], depth);
+        if group.len() > L::CAPACITY {
+            layout.push([key], build(rows, group.clone()));
+            leaf.start = group.end;
+        } else {
+            keys.push(key);
+        }
+        leaf.end = group.end;
+    }
+    push_leaf(rows, leaf, &mut keys, layout);
+}
+
+fn push_leaf<L: Leaf>(rows: &Rows, stretch: Range<usize>, keys: &mut Vec<u8>, layout: &mut Layout<L>) {
+    if !stretch.is_empty() {
+        layout.push(keys.drain(..), Child::Leaf(L::new(rows, stretch)));
+    }
+}
+
+/// Where the neighbours with the same byte as the first end.
+fn end_of_key(rows: &Rows, stretch: Range<usize>, depth: u8) -> usize {
+    let neighbours = &rows.neighbours[stretch.clone()];
+    let key = byte(neighbours[0], depth);
+    stretch.start + neighbours.partition_point(|id| byte(*id, depth) == key)
+}

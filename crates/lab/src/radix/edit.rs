@@ -1,0 +1,66 @@
+//! One change that leaves a tree its shape: the same nodes and keys, and leaves of which one has a
+//! neighbour more, a neighbour less or another value. Most single changes are such. In the plain tree,
+//! where each neighbour is a leaf, it is one more leaf.
+//!
+//! It copies the path to the leaf as it lies in memory, with no leaf decoded and no node laid out
+//! anew. What splits or merges leaves, or makes a node of another kind, is left to `merge.rs`, which can
+//! do everything.
+
+use super::child::Child;
+use super::keys::{byte, common_bytes};
+use super::leaf::Leaf;
+use super::nodes::{Layout, Node};
+use hedgerow_model::EdgeChange;
+
+/// A subtree after a change that makes a difference; `None` if it needs more than this can do.
+///
+/// `parent` is the depth of the node above, if there is one.
+pub(super) fn edited<L: Leaf>(child: &Child<L>, change: &EdgeChange, parent: Option<u8>) -> Option<Child<L>> {
+    match child {
+        Child::Leaf(leaf) => {
+            let edited = leaf.edited(change.neighbour, change.value, parent).map(Child::Leaf);
+            edited.or_else(|| branch(leaf, change))
+        }
+        Child::Node(node) => edited_node(node, change).map(Child::Node),
+    }
+}
+
+fn edited_node<L: Leaf>(node: &Node<L>, change: &EdgeChange) -> Option<Node<L>> {
+    let (header, id) = (node.header(), change.neighbour);
+    if common_bytes(header.example, id) < header.depth {
+        return None;
+    }
+    match node.child_of(id) {
+        Some(below) => Some(node.replaced(id, &edited(below, change, Some(header.depth))?)),
+        None => node.inserted(id, Child::Leaf(L::single(id, change.value?)?)),
+    }
+}
+
+/// A node of a leaf and another one that is new, if leaves hold one neighbour each.
+fn branch<L: Leaf>(leaf: &L, change: &EdgeChange) -> Option<Child<L>> {
+    let new = L::single(change.neighbour, change.value?)?;
+    let (low, high) = if leaf.bounds() < new.bounds() { (leaf.clone(), new) } else { (new, leaf.clone()) };
+    let (first, second) = (low.bounds().0, high.bounds().0);
+    let depth = common_bytes(first, second);
+    let mut layout = Layout::with_capacity(2, 2);
+    layout.push([byte(first, depth)], Child::Leaf(low));
+    layout.push([byte(second, depth)], Child::Leaf(high));
+    Some(layout.into_node(first, depth))
+}
+
+/// Items with one more at `position`.
+pub(super) fn with_inserted<T: Copy>(items: &[T], position: usize, item: T) -> Vec<T> {
+    let mut new = Vec::with_capacity(items.len() + 1);
+    new.extend_from_slice(&items[..position]);
+    new.push(item);
+    new.extend_from_slice(&items[position..]);
+    new
+}
+
+/// Items without that at `position`.
+pub(super) fn with_removed<T: Copy>(items: &[T], position: usize) -> Vec<T> {
+    let mut new = Vec::with_capacity(items.len() - 1);
+    new.extend_from_slice(&items[..position]);
+    new.extend_from_slice(&items[position + 1..]);
+    new
+}

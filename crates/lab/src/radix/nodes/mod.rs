@@ -1,0 +1,176 @@
+//! The inner nodes: from a byte of an id to the child whose ids have that byte.
+//!
+//! Four kinds, each as small as its keys and children allow (The Adaptive Radix Tree, ICDE 2013,
+//! section III): [`Sorted`] with 4 or 16 keys, [`Indirect`], [`Direct`]. Several consecutive keys
+//! may lead to one leaf (RapidStore, section 6.2), which is then counted, visited and shared once.
+
+mod direct;
+mod indirect;
+mod layout;
+mod sorted;
+
+pub(super) use layout::Layout;
+
+use super::child::Child;
+use super::keys::byte;
+use super::leaf::Leaf;
+use crate::counted::{Counted, HeapBytes};
+use direct::Direct;
+use hedgerow_model::VertexId;
+use hedgerow_sync::Arc;
+use indirect::Indirect;
+use sorted::Sorted;
+
+/// What all nodes know of the ids below them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Header {
+    /// Has the bytes before `depth` that all ids below the node have in common.
+    pub(super) example: VertexId,
+    /// Which byte leads to a child.
+    pub(super) depth: u8,
+    /// How many ids there are.
+    pub(super) entries: usize,
+    /// Bytes on the heap, those of the node included.
+    pub(super) bytes: usize,
+}
+
+/// A node, with its kind beside the pointer. Never changed; cheap to clone.
+#[derive(Clone, Debug)]
+pub(super) enum Node<L: Leaf> {
+    Node4(Arc<Counted<Body<Sorted<L, 4>>>>),
+    Node16(Arc<Counted<Body<Sorted<L, 16>>>>),
+    Node48(Arc<Counted<Body<Indirect<L>>>>),
+    Node256(Arc<Counted<Body<Direct<L>>>>),
+}
+
+/// What a node is in memory.
+#[derive(Debug)]
+pub(super) struct Body<T> {
+    header: Header,
+    children: T,
+}
+
+impl<T> HeapBytes for Body<T> {
+    fn heap_bytes(&self) -> usize {
+        0
+    }
+}
+
+impl<T> Body<T> {
+    fn replaced<L: Leaf>(&self, id: VertexId, child: &Child<L>) -> Arc<Counted<Self>>
+    where
+        T: Children<L>,
+    {
+        let mut header = self.header;
+        let key = byte(id, header.depth);
+        if let Some(old) = self.children.get(key) {
+            header.entries = header.entries - old.len() + child.len();
+            header.bytes = header.bytes - old.heap_bytes() + child.heap_bytes();
+        }
+        Counted::new(Body { header, children: self.children.replaced(key, child) })
+    }
+
+    fn inserted<L: Leaf>(&self, id: VertexId, child: Child<L>) -> Option<Arc<Counted<Self>>>
+    where
+        T: Children<L>,
+    {
+        let mut header = self.header;
+        header.entries += child.len();
+        header.bytes += child.heap_bytes();
+        let children = self.children.inserted(byte(id, header.depth), child)?;
+        Some(Counted::new(Body { header, children }))
+    }
+}
+
+/// How a kind of node finds its children.
+trait Children<L: Leaf>: Sized {
+    /// The children of a layout that this kind has room for.
+    fn new(layout: Layout<L>) -> Self;
+
+    /// The child of a key.
+    fn get(&self, key: u8) -> Option<&Child<L>>;
+
+    /// The same with another child in the place of that of `key`, for all its keys.
+    fn replaced(&self, key: u8, child: &Child<L>) -> Self;
+
+    /// The same with a child of a key that has none, if this kind has room. No two keys share a child.
+    fn inserted(&self, key: u8, child: Child<L>) -> Option<Self>;
+
+    /// The first child at a place or after it, and the place that follows. Places start at 0.
+    fn next(&self, place: usize) -> Option<(&Child<L>, usize)>;
+
+    /// The first key at or after `key`, which may be 256, and its child.
+    fn next_key(&self, key: usize) -> Option<(u8, &Child<L>)>;
+}
+
+/// Runs an expression with the body of a node, of whichever kind.
+macro_rules! with_body {
+    ($node:expr, $body:ident => $run:expr) => {
+        match $node {
+            Node::Node4($body) => $run,
+            Node::Node16($body) => $run,
+            Node::Node48($body) => $run,
+            Node::Node256($body) => $run,
+        }
+    };
+}
+
+impl<L: Leaf> Node<L> {
+    #[inline]
+    pub(super) fn header(&self) -> &Header {
+        with_body!(self, body => &body.header)
+    }
+
+    /// Whether both are one in memory.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        std::ptr::eq(self.header(), other.header())
+    }
+
+    /// The child whose ids have the same byte as `id`.
+    #[inline]
+    pub(super) fn child_of(&self, id: VertexId) -> Option<&Child<L>> {
+        with_body!(self, body => body.children.get(byte(id, body.header.depth)))
+    }
+
+    /// The same node with another child in the place of that which `id` leads to.
+    pub(super) fn replaced(&self, id: VertexId, child: &Child<L>) -> Self {
+        match self {
+            Node::Node4(body) => Node::Node4(body.replaced(id, child)),
+            Node::Node16(body) => Node::Node16(body.replaced(id, child)),
+            Node::Node48(body) => Node::Node48(body.replaced(id, child)),
+            Node::Node256(body) => Node::Node256(body.replaced(id, child)),
+        }
+    }
+
+    /// A node of the same kind with a child where `id` led to none, if it has room. No two keys share a child.
+    pub(super) fn inserted(&self, id: VertexId, child: Child<L>) -> Option<Self> {
+        Some(match self {
+            Node::Node4(body) => Node::Node4(body.inserted(id, child)?),
+            Node::Node16(body) => Node::Node16(body.inserted(id, child)?),
+            Node::Node48(body) => Node::Node48(body.inserted(id, child)?),
+            Node::Node256(body) => Node::Node256(body.inserted(id, child)?),
+        })
+    }
+
+    /// The first child at a place or after it, and the place that follows. Places start at 0.
+    #[inline]
+    pub(super) fn next(&self, place: usize) -> Option<(&Child<L>, usize)> {
+        with_body!(self, body => body.children.next(place))
+    }
+
+    /// The first key at or after `key`, which may be 256, and its child.
+    pub(super) fn next_key(&self, key: usize) -> Option<(u8, &Child<L>)> {
+        with_body!(self, body => body.children.next_key(key))
+    }
+
+    /// The children, ascending, each once.
+    #[inline]
+    pub(super) fn children(&self) -> impl Iterator<Item = &Child<L>> {
+        let mut place = 0;
+        std::iter::from_fn(move || {
+            let (child, after) = self.next(place)?;
+            place = after;
+            Some(child)
+        })
+    }
+}

@@ -1,0 +1,113 @@
+//! Sorted neighbours with their values side by side, and how changes are merged into them.
+
+use crate::counted::HeapBytes;
+use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, ValueColumn, VertexId};
+use hedgerow_subgraphs::Tally;
+use std::ops::Range;
+
+/// Neighbours, and the value beside each.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    pub neighbours: Vec<VertexId>,
+    pub values: ValueColumn,
+}
+
+impl Rows {
+    pub fn with_capacity(column: ColumnType, capacity: usize) -> Self {
+        Rows {
+            neighbours: Vec::with_capacity(capacity),
+            values: ValueColumn::with_capacity(column, capacity),
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.neighbours.len()
+    }
+
+    /// Values of the type of the label's column, or units.
+    #[inline]
+    pub fn values<W: Column>(&self) -> &[W] {
+        W::slice(&self.values, 0..self.len())
+    }
+
+    /// The position of a neighbour in a sorted stretch.
+    #[inline]
+    pub fn find(&self, stretch: Range<usize>, neighbour: VertexId) -> Option<usize> {
+        let found = self.neighbours[stretch.clone()].binary_search(&neighbour);
+        found.ok().map(|position| stretch.start + position)
+    }
+
+    pub fn push(&mut self, neighbour: VertexId, value: EdgeValue) {
+        self.neighbours.push(neighbour);
+        self.values.push(value);
+    }
+
+    pub fn extend_from(&mut self, other: &Rows, stretch: Range<usize>) {
+        self.neighbours.extend_from_slice(&other.neighbours[stretch.clone()]);
+        self.values.extend_from(&other.values, stretch);
+    }
+
+    /// Appends a stretch of these rows once more.
+    pub fn extend_from_within(&mut self, stretch: Range<usize>) {
+        self.neighbours.extend_from_within(stretch.clone());
+        match &mut self.values {
+            ValueColumn::Unit => {}
+            ValueColumn::Four(values) => values.extend_from_within(stretch),
+            ValueColumn::Eight(values) => values.extend_from_within(stretch),
+        }
+    }
+
+    /// Appends a sorted stretch of `old` as it is after `changes`, which ascend by neighbour.
+    ///
+    /// O(changes · log stretch) searches; what lies between the changes is copied whole.
+    pub fn extend_merged(
+        &mut self,
+        old: &Rows,
+        stretch: Range<usize>,
+        changes: &[EdgeChange],
+        tally: &mut Tally,
+    ) {
+        let mut next = stretch.start;
+        for change in changes {
+            let rest = &old.neighbours[next..stretch.end];
+            let position = next + rest.partition_point(|neighbour| *neighbour < change.neighbour);
+            let found = position < stretch.end && old.neighbours[position] == change.neighbour;
+            self.extend_from(old, next..position);
+            if let Some(value) = change.value {
+                self.push(change.neighbour, value);
+            }
+            tally.count(change, found, |value| !old.has_value(position, value));
+            next = position + usize::from(found);
+        }
+        self.extend_from(old, next..stretch.end);
+    }
+
+    /// Shortens to `length`.
+    pub fn truncate(&mut self, length: usize) {
+        self.neighbours.truncate(length);
+        match &mut self.values {
+            ValueColumn::Unit => {}
+            ValueColumn::Four(values) => values.truncate(length),
+            ValueColumn::Eight(values) => values.truncate(length),
+        }
+    }
+
+    pub fn shrink_to_fit(&mut self) {
+        self.neighbours.shrink_to_fit();
+        self.values.shrink_to_fit();
+    }
+
+    fn has_value(&self, position: usize, value: EdgeValue) -> bool {
+        match &self.values {
+            ValueColumn::Unit => true,
+            ValueColumn::Four(values) => values[position] == value.0 as u32,
+            ValueColumn::Eight(values) => values[position] == value.0,
+        }
+    }
+}
+
+impl HeapBytes for Rows {
+    fn heap_bytes(&self) -> usize {
+        self.neighbours.capacity() * size_of::<VertexId>() + self.values.heap_bytes()
+    }
+}

@@ -1,0 +1,163 @@
+//! Partitions that keep a set for each vertex: the vertex index of RapidStore (section 6.1), with
+//! the trees or the vectors of its ablation behind it.
+
+mod vector;
+
+pub(crate) use vector::VectorOrTree;
+
+use crate::partition::Partition;
+use crate::radix::{Leaf, RadixTree};
+use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId};
+use hedgerow_subgraphs::Tally;
+use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of, slots_of};
+use std::ops::ControlFlow;
+
+/// The neighbours of one vertex, never none. Never changed; cheap to clone.
+pub trait NeighbourSet: Clone + Send + Sync + 'static {
+    /// The set after `changes`, which ascend by neighbour; `None` if nothing is left.
+    fn merged(
+        old: Option<&Self>,
+        column: ColumnType,
+        changes: &[EdgeChange],
+        tally: &mut Tally,
+    ) -> Option<Self>;
+
+    /// How many neighbours there are. O(1).
+    fn len(&self) -> usize;
+
+    /// The value of a neighbour.
+    fn find(&self, neighbour: VertexId) -> Option<EdgeValue>;
+
+    /// The neighbours, if they lie in one run.
+    fn run<W: Column>(&self) -> Option<Neighbours<'_, W>>;
+
+    /// Hands over the neighbours in runs, ascending.
+    fn runs<W: Column, B>(&self, run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>) -> ControlFlow<B>;
+
+    /// Bytes on the heap, those shared with other versions included. O(1).
+    fn heap_bytes(&self) -> usize;
+
+    /// Those of the bytes that `newer` shares.
+    fn shared_bytes(&self, newer: &Self) -> usize;
+}
+
+impl<L: Leaf> NeighbourSet for RadixTree<L> {
+    fn merged(
+        old: Option<&Self>,
+        column: ColumnType,
+        changes: &[EdgeChange],
+        tally: &mut Tally,
+    ) -> Option<Self> {
+        RadixTree::merged(old, column, changes, tally)
+    }
+
+    #[inline]
+    fn len(&self) -> usize {
+        RadixTree::len(self)
+    }
+
+    #[inline]
+    fn find(&self, neighbour: VertexId) -> Option<EdgeValue> {
+        RadixTree::find(self, neighbour)
+    }
+
+    /// None: no leaf of a tree is asked for its form.
+    fn run<W: Column>(&self) -> Option<Neighbours<'_, W>> {
+        None
+    }
+
+    #[inline]
+    fn runs<W: Column, B>(&self, run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>) -> ControlFlow<B> {
+        RadixTree::runs(self, run)
+    }
+
+    fn heap_bytes(&self) -> usize {
+        RadixTree::heap_bytes(self)
+    }
+
+    fn shared_bytes(&self, newer: &Self) -> usize {
+        RadixTree::shared_bytes(self, newer)
+    }
+}
+
+/// The neighbours of one partition: a set for each vertex that has any. Never changed once published.
+#[derive(Clone, Debug)]
+pub struct VertexIndex<S> {
+    sets: [Option<S>; PARTITION_SIZE],
+    entries: usize,
+    bytes: usize,
+}
+
+impl<S: NeighbourSet> Partition for VertexIndex<S> {
+    /// Copies the array of sets, and of the sets that change what they don't share.
+    fn merged(
+        old: Option<&Self>,
+        column: ColumnType,
+        changes: &[EdgeChange],
+        tally: &mut Tally,
+    ) -> Option<Self> {
+        let before = tally.changed();
+        let mut sets = old.map_or([const { None }; PARTITION_SIZE], |old| old.sets.clone());
+        for row in changes.chunk_by(|one, next| one.owner == next.owner) {
+            let set = &mut sets[slot_of(row[0].owner)];
+            *set = S::merged(set.as_ref(), column, row, tally);
+        }
+        (tally.changed() > before).then(|| VertexIndex {
+            entries: sets.iter().flatten().map(S::len).sum(),
+            bytes: sets.iter().flatten().map(S::heap_bytes).sum(),
+            sets,
+        })
+    }
+
+    fn occupied(&self) -> u64 {
+        let occupied = self.sets.iter().enumerate().filter(|(_, set)| set.is_some());
+        occupied.fold(0, |bits, (slot, _)| bits | 1 << slot)
+    }
+
+    fn entries(&self) -> usize {
+        self.entries
+    }
+
+    #[inline]
+    fn degree(&self, slot: usize) -> usize {
+        self.sets[slot].as_ref().map_or(0, S::len)
+    }
+
+    #[inline]
+    fn find(&self, slot: usize, neighbour: VertexId) -> Option<EdgeValue> {
+        self.sets[slot].as_ref()?.find(neighbour)
+    }
+
+    #[inline]
+    fn run<W: Column>(&self, slot: usize) -> Option<Neighbours<'_, W>> {
+        self.sets[slot].as_ref()?.run()
+    }
+
+    #[inline]
+    fn runs<W: Column, B>(
+        &self,
+        slot: usize,
+        run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        match &self.sets[slot] {
+            Some(set) => set.runs(run),
+            None => ControlFlow::Continue(()),
+        }
+    }
+
+    fn own_heap_bytes(&self) -> usize {
+        0
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.bytes
+    }
+
+    fn shared_bytes(&self, newer: &Self) -> usize {
+        let shared = |slot: usize| match (&self.sets[slot], &newer.sets[slot]) {
+            (Some(old), Some(new)) => old.shared_bytes(new),
+            _ => 0,
+        };
+        slots_of(self.occupied()).map(shared).sum()
+    }
+}
