@@ -1,6 +1,6 @@
 //! What a commit does, in terms of vertex ids: decided, sorted, ready for an engine.
 
-use crate::{Direction, EdgeValue, LabelId, Record, VertexId};
+use crate::{Direction, EdgeValue, LabelId, Record, Timestamp, Topology, VertexId};
 use smallvec::SmallVec;
 
 /// The resolved changes of one commit.
@@ -94,6 +94,56 @@ impl Effects {
     }
 }
 
+/// The change of one edge alone, as it is stored: from one end or from both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredEdge {
+    /// The label.
+    pub label: LabelId,
+    entries: [(Direction, EdgeChange); 2],
+    length: u8,
+}
+
+impl StoredEdge {
+    /// The change of an edge, of which `None` is the deletion.
+    #[inline]
+    #[must_use]
+    pub fn new(
+        topology: Topology,
+        label: LabelId,
+        source: VertexId,
+        destination: VertexId,
+        value: Option<EdgeValue>,
+    ) -> Self {
+        let forth = (Direction::Out, EdgeChange { owner: source, neighbour: destination, value });
+        let back = EdgeChange { owner: destination, neighbour: source, value };
+        let (entries, length) = match topology {
+            Topology::Directed => ([forth, forth], 1),
+            Topology::DirectedWithReverse => ([forth, (Direction::In, back)], 2),
+            Topology::Undirected if source == destination => ([forth, forth], 1),
+            Topology::Undirected => ([forth, (Direction::Out, back)], 2),
+        };
+        StoredEdge { label, entries, length }
+    }
+
+    /// The entries, each in its stored direction.
+    #[inline]
+    #[must_use]
+    pub fn entries(&self) -> &[(Direction, EdgeChange)] {
+        &self.entries[..usize::from(self.length)]
+    }
+}
+
+/// What the change of one edge will do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EdgePlan {
+    /// Whether it makes any difference.
+    pub changed: bool,
+    /// Whether the edge did not exist before, or exists no more.
+    pub outcome: EdgeOutcome,
+    /// The births of the versions that were looked at, one per entry.
+    pub bases: [Timestamp; 2],
+}
+
 /// What an engine found out while it prepared effects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
@@ -162,8 +212,8 @@ impl Counts {
     }
 
     /// Takes over what a commit changed.
-    pub fn add(&mut self, outcome: &Outcome) {
-        for change in &outcome.edges {
+    pub fn add(&mut self, outcome: &[EdgeOutcome]) {
+        for change in outcome {
             if self.edges.len() <= change.label.index() {
                 self.edges.resize(change.label.index() + 1, 0);
             }

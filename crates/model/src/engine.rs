@@ -1,7 +1,9 @@
 //! What a storage engine is: apply effects, give views, reclaim what nobody sees.
 
 use crate::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
-use crate::{Effects, GraphView, LabelId, LockUnit, Outcome, Timestamp, VertexId, VertexRecords};
+use crate::{
+    EdgePlan, Effects, GraphView, LabelId, LockUnit, Outcome, StoredEdge, Timestamp, VertexId, VertexRecords,
+};
 use rayon::ThreadPool;
 
 /// A store of versioned adjacencies.
@@ -24,9 +26,14 @@ pub trait Engine: Send + Sync + 'static {
     /// A commit takes its units in ascending order. O(1).
     fn lock_unit(&self, vertex: VertexId) -> LockUnit;
 
-    /// Asks the processor for the memory that a write of `label` at `vertex` will touch. Only a hint. O(1).
+    /// Asks the processor for the memory that finding the edges of `label` from `source` to `destination` begins with.
+    /// Only a hint, for a writer that is about to lock both. O(1).
     #[inline]
-    fn prefetch(&self, _label: LabelId, _vertex: VertexId) {}
+    fn prefetch(&self, _label: LabelId, _source: VertexId, _destination: VertexId) {}
+
+    /// The same, for what follows then: the neighbours of `source`. Its unit is locked. O(1).
+    #[inline]
+    fn prefetch_neighbours(&self, _locks: &HeldLocks<'_>, _label: LabelId, _source: VertexId) {}
 
     /// Builds what `effects` need: memory, copies, new blocks. Shows nothing to anybody.
     ///
@@ -43,6 +50,20 @@ pub trait Engine: Send + Sync + 'static {
 
     /// Makes prepared changes part of the graph at `stamp`. Cannot fail, and is short.
     fn apply(&self, stamp: Stamp, changes: Self::Changes<'_>);
+
+    /// Decides the change of one edge between existing vertices, if [`Engine::apply_edge`] can make it with nothing
+    /// prepared; `None` if it takes [`Engine::prepare`]. The units of both ends are in `locks`.
+    ///
+    /// The most frequent commit: an engine that has a short way for it takes it here.
+    #[inline]
+    fn plan_edge(&self, _locks: &HeldLocks<'_>, _edge: &StoredEdge) -> Option<EdgePlan> {
+        None
+    }
+
+    /// Makes the change that [`Engine::plan_edge`] decided under the same locks. Cannot fail, and is short.
+    fn apply_edge(&self, _stamp: Stamp, _edge: &StoredEdge, _plan: &EdgePlan) {
+        unreachable!("this engine plans no edge alone");
+    }
 
     /// The state at a registered timestamp. O(1).
     fn view<'s>(&'s self, at: &'s Registered) -> Self::View<'s>;

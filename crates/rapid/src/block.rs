@@ -7,7 +7,7 @@ use crate::merge;
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId, search};
 use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of};
 use hedgerow_subgraphs::{Container, Content, Owned, Plan, Tally, account};
-use hedgerow_sync::Arc;
+use hedgerow_sync::{Arc, prefetch};
 use std::ops::{ControlFlow, Range, RangeInclusive};
 use std::ptr::NonNull;
 
@@ -52,6 +52,10 @@ pub(crate) enum Row<'b> {
     /// A set of its own.
     Large(&'b LargeSet),
 }
+
+/// Places of a row that are fetched before it is searched: a row of so many cache lines whole.
+const PREFETCHED_PIVOTS: usize = 16;
+const IDS_PER_LINE: usize = 64 / size_of::<VertexId>();
 
 /// Fewer changes than this are always made in place; more only in blocks so many times larger.
 const EDITED_ALWAYS: usize = 4;
@@ -273,6 +277,12 @@ impl Container for Block {
         merge::merged(old, column, changes, tally)
     }
 
+    #[inline]
+    fn edits(&self, change: &EdgeChange, tally: &mut Tally) -> bool {
+        self.tally(change, tally);
+        self.entries() > 1
+    }
+
     fn growth(&self, changes: &[EdgeChange]) -> usize {
         let puts = || changes.iter().filter(|change| change.value.is_some());
         let entries = self.header.small_entries as usize + puts().count();
@@ -320,6 +330,14 @@ impl Container for Block {
     }
 
     #[inline]
+    fn prefetch(&self, slot: usize) {
+        match self.row(slot) {
+            Row::Small(stretch) => prefetch_pivots(&self.ids()[stretch]),
+            Row::Large(set) => set.prefetch(),
+        }
+    }
+
+    #[inline]
     fn run<W: Column>(&self, slot: usize) -> Option<Neighbours<'_, W>> {
         match self.row(slot) {
             Row::Small(stretch) => Some(self.neighbours(stretch)),
@@ -347,8 +365,15 @@ impl Container for Block {
     }
 }
 
+/// Asks for where a search of a row looks first, all at once.
+fn prefetch_pivots(row: &[VertexId]) {
+    let step = (row.len() / PREFETCHED_PIVOTS).max(IDS_PER_LINE);
+    row.iter().step_by(step).for_each(|id| prefetch(id, 1));
+}
+
 impl Block {
     /// Counts what a change would do.
+    #[inline]
     fn tally(&self, change: &EdgeChange, tally: &mut Tally) {
         let found = self.find(slot_of(change.owner), change.neighbour);
         tally.count(change, found.is_some(), |value| self.column().width() > 0 && found != Some(value));

@@ -8,6 +8,7 @@ use crate::extent::Extent;
 use crate::leaf::{self, LEAF_CAPACITY, Leaf};
 use hedgerow_model::{EdgeChange, EdgeValue, VertexId, search};
 use hedgerow_subgraphs::account;
+use hedgerow_sync::prefetch;
 use std::ops::Range;
 
 /// A neighbour set with more entries than this is made large. Small in unit tests, so that
@@ -16,6 +17,9 @@ pub(crate) const LARGE: usize = if cfg!(test) { 24 } else { 1024 };
 
 /// A large set with fewer entries than this is made small again.
 pub(crate) const SMALL_AGAIN: usize = LARGE / 2;
+
+/// How much of a directory is fetched ahead of a search.
+const PREFETCHED_BYTES: usize = 512;
 
 /// A leaf with fewer entries than this is joined with the next.
 const LEAF_MINIMUM: usize = LEAF_CAPACITY / 4;
@@ -55,6 +59,14 @@ impl LargeSet {
     #[inline]
     pub(crate) fn leaves(&self) -> &[Leaf] {
         &self.leaves
+    }
+
+    /// Asks the processor for the directory.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        let bytes = self.firsts.len() * size_of::<VertexId>();
+        prefetch(self.firsts.as_ptr(), bytes.min(PREFETCHED_BYTES));
+        prefetch(self.leaves.as_ptr(), (2 * bytes).min(PREFETCHED_BYTES));
     }
 
     /// The leaf where `id` is or belongs. O(log leaves).

@@ -6,9 +6,9 @@
 
 use crate::extent::{self, Extent};
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId, search};
+use hedgerow_sync::atomic::{AtomicU32, Ordering, fence};
 use std::ops::Range;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, Ordering, fence};
 
 /// The most entries of a leaf (RapidStore, section 6.5, "Hyperparameters"). Small in unit tests.
 pub(crate) const LEAF_CAPACITY: usize = if cfg!(test) { 8 } else { 512 };

@@ -16,6 +16,12 @@ pub trait Container: Content<Change = EdgeChange> {
     /// Values beside the neighbours are of type `column`, the same for all versions of a container.
     fn plan(old: Option<&Self>, column: ColumnType, changes: &[EdgeChange], tally: &mut Tally) -> Plan<Self>;
 
+    /// Counts what one change would do, and says whether [`Content::edit`] is the way to make it.
+    #[inline]
+    fn edits(&self, _change: &EdgeChange, _tally: &mut Tally) -> bool {
+        false
+    }
+
     /// At most by how many bytes [`Content::edit`] would make this larger.
     fn growth(&self, changes: &[EdgeChange]) -> usize;
 
@@ -40,6 +46,10 @@ pub trait Container: Content<Change = EdgeChange> {
         slot: usize,
         run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
     ) -> ControlFlow<B>;
+
+    /// Asks the processor for the memory that finding a neighbour of a slot touches. Only a hint.
+    #[inline]
+    fn prefetch(&self, _slot: usize) {}
 }
 
 /// What changes mean for a container.

@@ -6,14 +6,14 @@ use crate::directory::Directory;
 use crate::garbage::Garbage;
 use crate::memory::{Memory, MemoryChange};
 use crate::options::{SubgraphError, SubgraphOptions};
-use crate::partition::{PARTITIONS, partition_of, unit_of};
+use crate::partition::{PARTITIONS, partition_of, slot_of, unit_of};
 use crate::prepare::SubgraphChanges;
 use crate::vertex_block::VertexBlock;
 use crate::view::SubgraphView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    CapacityError, Catalogue, ColumnType, Direction, Effects, Engine, LabelId, LockUnit, MemoryUse, Prepared,
-    Reclaimed, Timestamp, Topology, UnitLocks, VertexId, ViewError,
+    CapacityError, Catalogue, ColumnType, Direction, EdgePlan, Effects, Engine, LabelId, LockUnit, MemoryUse,
+    Prepared, Reclaimed, StoredEdge, Timestamp, Topology, UnitLocks, VertexId, ViewError,
 };
 use rayon::ThreadPool;
 
@@ -91,14 +91,19 @@ impl<C: Container> Subgraphs<C> {
         }
     }
 
+    /// The position of the table of a label in a stored direction.
+    #[inline]
+    pub(crate) fn position(&self, label: LabelId, stored: Direction) -> usize {
+        label.index() * self.topology.directions().len() + usize::from(stored == Direction::In)
+    }
+
     /// The position of the table that answers reads of `label` in `direction`.
     pub(crate) fn table(&self, label: LabelId, direction: Direction) -> Result<usize, ViewError> {
         if self.catalogue.label(label).is_none() {
             return Err(ViewError::UnknownLabel(label));
         }
         let stored = self.topology.stored(direction).ok_or(ViewError::NoReverse)?;
-        let directions = self.topology.directions().len();
-        Ok(label.index() * directions + usize::from(stored == Direction::In))
+        Ok(self.position(label, stored))
     }
 }
 
@@ -111,10 +116,25 @@ impl<C: Container> Engine for Subgraphs<C> {
     }
 
     #[inline]
-    fn prefetch(&self, label: LabelId, vertex: VertexId) {
-        let chain = self.adjacencies.get(label.index() * self.topology.directions().len());
-        if let Some(chain) = chain.and_then(|table| table.chains.get(partition_of(vertex))) {
+    fn prefetch(&self, label: LabelId, source: VertexId, destination: VertexId) {
+        if let Some(chain) = self.chain_of(label, Direction::Out, partition_of(source)) {
             chain.prefetch(C::FETCHED_AHEAD);
+        }
+        for vertex in [source, destination] {
+            if let Some(chain) = self.vertices.get(partition_of(vertex)) {
+                chain.prefetch(size_of::<VertexBlock>());
+            }
+        }
+    }
+
+    #[inline]
+    fn prefetch_neighbours(&self, locks: &HeldLocks<'_>, label: LabelId, source: VertexId) {
+        let unit = self.lock_unit(source);
+        if let Some(container) = self
+            .chain_of(label, Direction::Out, partition_of(source))
+            .and_then(|chain| chain.newest(locks, unit))
+        {
+            container.prefetch(slot_of(source));
         }
     }
 
@@ -134,6 +154,16 @@ impl<C: Container> Engine for Subgraphs<C> {
 
     fn apply(&self, stamp: Stamp, changes: SubgraphChanges<'_, C>) {
         self.apply_changes(stamp, changes);
+    }
+
+    #[inline]
+    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge) -> Option<EdgePlan> {
+        self.plan_one(locks, edge)
+    }
+
+    #[inline]
+    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan) {
+        self.apply_one(stamp, edge, plan);
     }
 
     fn view<'s>(&'s self, at: &'s Registered) -> SubgraphView<'s, C> {

@@ -45,6 +45,7 @@ mod chain;
 mod container;
 mod cursor;
 mod directory;
+mod edge;
 mod engine;
 mod garbage;
 mod memory;

@@ -5,11 +5,13 @@
 
 use crate::commit::Commit;
 use crate::commit::locks::{LockGuard, Stripes};
-use crate::commit::resolve::{EdgeWord, Resolved};
-use crate::commit::sequencer::Writer;
+use crate::commit::resolve::Resolved;
+use crate::commit::sequencer::{VertexCounts, Writer};
 use crate::error::Reason;
-use crate::store::Store;
-use hedgerow_model::{EdgeValue, Engine, GraphView, Key, LabelId, Operation, VertexId};
+use crate::store::{PendingReclaim, Store};
+use hedgerow_model::{
+    EdgeOutcome, EdgePlan, EdgeValue, Engine, GraphView, Key, LabelId, Operation, StoredEdge, VertexId,
+};
 
 /// The edge that an operation puts or deletes, by keys.
 fn edge_of(operation: &Operation) -> Option<(LabelId, [&Key; 2], Option<EdgeValue>)> {
@@ -32,21 +34,51 @@ impl<E: Engine> Store<E> {
             current.get(source.as_ref())?.zip(current.get(destination.as_ref())?)
         };
         let Some((source, destination)) = ends else { return Ok(None) };
-        self.engine.prefetch(label, source);
+        self.engine.prefetch(label, source, destination);
         let guard = LockGuard::lock(&self.units, self.stripes_of(source, destination));
         let (commit, pending) = {
             let held = guard.held(&self.sequencer);
+            self.engine.prefetch_neighbours(&held, label, source);
             let latest = self.engine.latest(&held);
             let exist = latest.contains_vertex(source) && latest.contains_vertex(destination);
             if !exist || self.dictionary.generation() != generation {
                 return Ok(None);
             }
-            let resolved = Resolved::edge(self.topology, EdgeWord { label, source, destination, value });
-            self.finish(&held, &resolved, Writer::Blind)?
+            let edge = StoredEdge::new(self.topology, label, source, destination, value);
+            match self.engine.plan_edge(&held, &edge) {
+                Some(plan) => self.finish_edge(&edge, &plan)?,
+                None => self.finish(&held, &Resolved::edge(&edge), Writer::Blind)?,
+            }
         };
         drop(guard);
         self.reclaim_after_commit(pending);
         Ok(Some(commit))
+    }
+
+    /// The shrinking phase, as in the general commit: stamp, apply, publish. The locks of both ends are held.
+    fn finish_edge(&self, edge: &StoredEdge, plan: &EdgePlan) -> Result<(Commit, PendingReclaim), Reason> {
+        if !plan.changed {
+            let nothing = Commit { at: self.sequencer.newest().0, ..Commit::default() };
+            return Ok((nothing, PendingReclaim::default()));
+        }
+        let stamped = self.sequencer.stamp(VertexCounts::default(), &[plan.outcome], Writer::Blind)?;
+        let stamp = stamped.stamp;
+        self.poisoning_on_panic(|| {
+            self.engine.apply_edge(stamp, edge, plan);
+            if stamped.record_conflicts {
+                self.record_conflicts(&Resolved::edge(edge), stamp);
+            }
+        });
+        let pending = self.sequencer.applied(stamp);
+        let EdgeOutcome { added, removed, .. } = plan.outcome;
+        let commit = Commit {
+            at: stamp.at(),
+            changed: true,
+            edges_added: added,
+            edges_removed: removed,
+            ..Commit::default()
+        };
+        Ok((commit, pending))
     }
 
     fn stripes_of(&self, source: VertexId, destination: VertexId) -> Stripes {

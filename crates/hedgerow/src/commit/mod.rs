@@ -160,20 +160,16 @@ impl<E: Engine> Store<E> {
             return Ok((nothing, PendingReclaim::default()));
         }
         let counts = resolved.vertex_counts();
-        let stamped = self.sequencer.stamp(counts, &outcome, writer)?;
+        let stamped = self.sequencer.stamp(counts, &outcome.edges, writer)?;
         let stamp = stamped.stamp;
-        let applied = catch_unwind(AssertUnwindSafe(|| {
+        self.poisoning_on_panic(|| {
             self.engine.apply(stamp, changes);
             // While the deleted ids still belong to their keys.
             if stamped.record_conflicts {
                 self.record_conflicts(resolved, stamp);
             }
             resolved.deleted.iter().for_each(|id| self.dictionary.delete(*id, stamp.at()));
-        }));
-        if let Err(panic) = applied {
-            self.sequencer.poison();
-            resume_unwind(panic);
-        }
+        });
         let pending = self.sequencer.applied(stamp);
         let commit = Commit {
             at: stamp.at(),
@@ -184,6 +180,14 @@ impl<E: Engine> Store<E> {
             vertices_removed: counts.removed,
         };
         Ok((commit, pending))
+    }
+
+    /// Applies a stamp; if that panics, the graph is poisoned, for the stamp will never be applied.
+    fn poisoning_on_panic(&self, apply: impl FnOnce()) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(apply)) {
+            self.sequencer.poison();
+            resume_unwind(panic);
+        }
     }
 
     /// Tells open interactive transactions what this commit changed.

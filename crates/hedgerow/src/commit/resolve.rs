@@ -9,7 +9,8 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hedgerow_model::{
     Adjacency, AdjacencyEffects, Cursor, Direction, EdgeChange, EdgeValue, Effects, Engine, GraphView,
-    LabelId, Operation, Record, Topology, Value, VertexChange, VertexEffect, VertexId, VertexRecords,
+    LabelId, Operation, Record, StoredEdge, Topology, Value, VertexChange, VertexEffect, VertexId,
+    VertexRecords,
 };
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
@@ -26,15 +27,13 @@ pub(crate) struct Resolved {
 
 impl Resolved {
     /// What a commit of one edge between existing vertices will do.
-    pub(crate) fn edge(topology: Topology, word: EdgeWord) -> Self {
+    pub(crate) fn edge(edge: &StoredEdge) -> Self {
         let mut resolved = Resolved::default();
-        push_entries(&mut resolved.effects, topology, &word);
+        for (direction, change) in edge.entries() {
+            push_entry(&mut resolved.effects, edge.label, *direction, *change);
+        }
         for effects in &mut resolved.effects.adjacencies {
-            if let [one, other] = &mut effects.changes[..]
-                && other.position() < one.position()
-            {
-                std::mem::swap(one, other);
-            }
+            effects.changes.sort_unstable_by_key(EdgeChange::position);
         }
         resolved
     }
@@ -48,11 +47,11 @@ impl Resolved {
 
 /// The last word on one edge, canonical.
 #[derive(Clone, Copy)]
-pub(crate) struct EdgeWord {
-    pub(crate) label: LabelId,
-    pub(crate) source: VertexId,
-    pub(crate) destination: VertexId,
-    pub(crate) value: Option<EdgeValue>,
+struct EdgeWord {
+    label: LabelId,
+    source: VertexId,
+    destination: VertexId,
+    value: Option<EdgeValue>,
 }
 
 /// What becomes of a vertex that the transaction creates, deletes or gives properties.
@@ -229,7 +228,11 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
             let identity = |edge: &EdgeWord| (edge.label, edge.source, edge.destination);
             let overridden = words.peek().is_some_and(|next| identity(next) == identity(edge));
             if !overridden {
-                push_entries(&mut resolved.effects, self.store.topology, edge);
+                let EdgeWord { label, source, destination, value } = *edge;
+                let stored = StoredEdge::new(self.store.topology, label, source, destination, value);
+                for (direction, change) in stored.entries() {
+                    push_entry(&mut resolved.effects, label, *direction, *change);
+                }
             }
         }
         for effects in &mut resolved.effects.adjacencies {
@@ -273,18 +276,13 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
     }
 }
 
-fn push_entries(effects: &mut Effects, topology: Topology, edge: &EdgeWord) {
-    for (direction, owner, neighbour) in topology.entries(edge.source, edge.destination) {
-        let change = EdgeChange { owner, neighbour, value: edge.value };
-        let same =
-            |effects: &&mut AdjacencyEffects| effects.label == edge.label && effects.direction == direction;
-        match effects.adjacencies.iter_mut().find(same) {
-            Some(found) => found.changes.push(change),
-            None => effects.adjacencies.push(AdjacencyEffects {
-                label: edge.label,
-                direction,
-                changes: SmallVec::from_slice(&[change]),
-            }),
+fn push_entry(effects: &mut Effects, label: LabelId, direction: Direction, change: EdgeChange) {
+    let same = |effects: &&mut AdjacencyEffects| effects.label == label && effects.direction == direction;
+    match effects.adjacencies.iter_mut().find(same) {
+        Some(found) => found.changes.push(change),
+        None => {
+            let changes = SmallVec::from_slice(&[change]);
+            effects.adjacencies.push(AdjacencyEffects { label, direction, changes });
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::commit::registry::Registry;
 use crate::error::Reason;
 use crate::store::PendingReclaim;
 use hedgerow_model::token::{LiveTimestamps, NewestCounts, Registered, Stamp};
-use hedgerow_model::{Counts, Outcome, Timestamp};
+use hedgerow_model::{Counts, EdgeOutcome, Timestamp};
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex};
 use std::time::Instant;
@@ -76,7 +76,7 @@ impl Sequencer {
     pub(crate) fn stamp(
         &self,
         vertices: VertexCounts,
-        outcome: &Outcome,
+        edges: &[EdgeOutcome],
         writer: Writer,
     ) -> Result<Stamped, Reason> {
         let mut state = self.state.lock();
@@ -87,7 +87,7 @@ impl Sequencer {
         state.last = at;
         state.counts.vertices = state.counts.vertices + vertices.added - vertices.removed;
         state.counts.vertex_bound = state.counts.vertex_bound.max(vertices.bound);
-        state.counts.add(outcome);
+        state.counts.add(edges);
         let editable_from = state.registry.newest().map_or(Timestamp::ZERO, Timestamp::next);
         let own = usize::from(writer == Writer::Interactive);
         let record_conflicts = state.interactive.handles() > own;

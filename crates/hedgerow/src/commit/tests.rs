@@ -123,7 +123,7 @@ fn a_snapshot_that_waits_for_a_commit_is_told_when_the_commit_fails() {
     let store = store();
     put(&store, 1, 2).unwrap();
     let outcome = hedgerow_model::Outcome::default();
-    let stamped = store.sequencer.stamp(Default::default(), &outcome, Writer::Blind).unwrap();
+    let stamped = store.sequencer.stamp(Default::default(), &outcome.edges, Writer::Blind).unwrap();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| store.sequencer.open(Reader::Snapshot).map(drop));
         while store.sequencer.open_timestamps().is_empty() {

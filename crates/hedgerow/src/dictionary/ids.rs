@@ -104,11 +104,10 @@ impl State {
 mod tests {
     use super::*;
     use crate::commit::sequencer::{Reader, Writer};
-    use hedgerow_model::Outcome;
     use hedgerow_sync::Arc;
 
     fn commit(sequencer: &Sequencer) -> Timestamp {
-        let stamp = sequencer.stamp(Default::default(), &Outcome::default(), Writer::Blind).unwrap().stamp;
+        let stamp = sequencer.stamp(Default::default(), &[], Writer::Blind).unwrap().stamp;
         sequencer.applied(stamp);
         stamp.at()
     }
