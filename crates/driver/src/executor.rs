@@ -238,14 +238,7 @@ impl<'a> Bench<'a> {
         self.csr.resident_growth
     }
 
-    /// Keeps a filled graph for the readers.
-    pub(crate) fn keep(&mut self, engine: Engine, loaded: Loaded) {
-        self.loaded.retain(|(other, _)| *other != engine);
-        self.loaded.push((engine, loaded));
-    }
-
-    /// The graph that readers read: kept from the insertion, or filled now, edge by edge, by one writer per
-    /// core.
+    /// The graph that readers read: filled when it is first asked for, edge by edge, by one writer per core.
     pub(crate) fn loaded(&mut self, engine: Engine, kind: EngineKind) -> Result<Loaded, Failure> {
         if let Some((_, loaded)) = self.loaded.iter().find(|(other, _)| *other == engine) {
             return Ok(loaded.clone());
@@ -255,13 +248,13 @@ impl<'a> Bench<'a> {
         self.watch.begin(&Step { position, what });
         let writers = std::thread::available_parallelism().map_or(1, usize::from);
         let before = resident_bytes();
-        let graph = load::empty_graph(kind, self.first_threads(), self.data.vertices())?;
+        let graph = load::empty_graph(kind, 1, self.data.vertices())?;
         let (cancel, mut latencies) = (&self.watch.cancel, Latencies::new());
         load::put_one_by_one(&graph, self.data.stream(), writers, &mut latencies, cancel)?;
         load::check_edges(&graph, self.data)?;
         load::reclaim_all(&graph);
         let loaded = Loaded { graph, resident_growth: growth(before) };
-        self.keep(engine, loaded.clone());
+        self.loaded.push((engine, loaded.clone()));
         Ok(loaded)
     }
 
@@ -275,7 +268,7 @@ impl<'a> Bench<'a> {
 }
 
 /// By how much resident memory has grown since.
-pub(crate) fn growth(before: Option<u64>) -> Option<u64> {
+fn growth(before: Option<u64>) -> Option<u64> {
     Some(resident_bytes()?.saturating_sub(before?))
 }
 

@@ -61,7 +61,7 @@ impl Settings {
         Settings { repetitions: 2, mix: Duration::from_millis(50), extent: Extent::Quick, ..Settings::new() }
     }
 
-    /// What a repetition of one-by-one insertion may take, the last one excepted.
+    /// What a repetition of one-by-one insertion may take.
     pub(crate) fn insert_limit(&self) -> Option<Duration> {
         self.unless_full(Duration::from_secs(12))
     }

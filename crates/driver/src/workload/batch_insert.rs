@@ -34,7 +34,7 @@ fn one_by_one(bench: &Bench<'_>, turn: Turn, kind: EngineKind) -> Result<f64, Fa
         return Ok(*rate);
     }
     let graph = load::empty_graph(kind, turn.threads, bench.data.vertices())?;
-    Ok(insert::put_all(bench, &graph, turn.threads, bench.settings.insert_limit())?.0)
+    Ok(insert::put_all(bench, &graph, turn.threads)?.0)
 }
 
 fn ingest(bench: &Bench<'_>, turn: Turn, kind: EngineKind, batch: usize) -> Result<f64, Failure> {

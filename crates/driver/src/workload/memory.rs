@@ -6,7 +6,7 @@ use crate::executor::{Bench, Turn};
 pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     for engine in bench.engines() {
         // Nothing here depends on threads or chance: once is enough.
-        let turn = Turn { threads: bench.first_threads(), repetition: 0, engine };
+        let turn = Turn { threads: 1, repetition: 0, engine };
         bench.begin(turn, "")?;
         let (bytes, resident_growth) = match engine.kind {
             None => (bench.csr()?.memory_bytes(), bench.csr_resident_growth()),
