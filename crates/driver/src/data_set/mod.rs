@@ -112,9 +112,9 @@ mod tests {
         let kron = named("kron-10", 1).unwrap();
         assert_eq!(kron.vertices(), 1 << 10);
         // Of 2 * 16 * 2^10 entries, duplicates and loops are gone: about a third at this scale.
-        assert!((15_000..2 * 16 << 10).contains(&kron.stream().len()), "{}", kron.stream().len());
+        assert!((15_000..32 << 10).contains(&kron.stream().len()), "{}", kron.stream().len());
         let sparse = named("sparse-10", 1).unwrap();
-        assert!((9_000..2 * 6 << 10).contains(&sparse.stream().len()), "{}", sparse.stream().len());
+        assert!((9_000..12 << 10).contains(&sparse.stream().len()), "{}", sparse.stream().len());
         let uniform = named("uniform-64x5", 1).unwrap();
         let mut degrees = [0; 64];
         uniform.stream().iter().for_each(|(source, _)| degrees[source.index()] += 1);
