@@ -57,26 +57,19 @@ fn cells(row: &Row) -> [String; 8] {
     ]
 }
 
-/// A value with three digits and a prefix of its unit.
+/// A value with three digits and a prefix of its unit. Times are as people say them.
 fn quantity(value: f64, unit: &str) -> String {
-    let (scaled, prefix) = match value.abs() {
-        1e9.. => (value / 1e9, "G"),
-        1e6.. => (value / 1e6, "M"),
-        1e3.. => (value / 1e3, "k"),
-        1.0.. => (value, ""),
-        1e-3.. => (value * 1e3, "m"),
-        1e-6.. => (value * 1e6, "µ"),
-        0.0 => (0.0, ""),
-        _ => (value * 1e9, "n"),
-    };
-    // Prefixes of nanoseconds would be strange.
-    let (scaled, unit) = match (prefix, unit) {
-        ("k", "ns") => (scaled, "µs"),
-        ("M", "ns") => (scaled, "ms"),
-        ("G", "ns") => (scaled, "s"),
-        _ => return with_digits(scaled, &format!("{prefix}{unit}")),
-    };
-    with_digits(scaled, unit)
+    match (value.abs(), unit) {
+        (1e9.., "ns") => with_digits(value / 1e9, "s"),
+        (1e6.., "ns") => with_digits(value / 1e6, "ms"),
+        (1e3.., "ns") => with_digits(value / 1e3, "µs"),
+        (1e9.., _) => with_digits(value / 1e9, &format!("G{unit}")),
+        (1e6.., _) => with_digits(value / 1e6, &format!("M{unit}")),
+        (1e3.., _) => with_digits(value / 1e3, &format!("k{unit}")),
+        (..1e-3, "s") => with_digits(value * 1e6, "µs"),
+        (..1.0, "s") => with_digits(value * 1e3, "ms"),
+        _ => with_digits(value, unit),
+    }
 }
 
 fn with_digits(value: f64, unit: &str) -> String {
@@ -98,8 +91,10 @@ mod tests {
         assert_eq!(quantity(0.0341, "s"), "34.1 ms");
         assert_eq!(quantity(1_230.0, "ns"), "1.23 µs");
         assert_eq!(quantity(7.06, "bytes"), "7.06 bytes");
-        assert_eq!(quantity(0.0, "s"), "0.00 s");
-        assert_eq!(quantity(1.8, "x"), "1.80 x");
+        assert_eq!(quantity(2.5, "s"), "2.50 s");
+        assert_eq!(quantity(0.000_412, "s"), "412 µs");
+        assert_eq!(quantity(0.93, "x"), "0.93 x");
+        assert_eq!(quantity(0.0, "bytes"), "0.00 bytes");
     }
 
     #[test]
