@@ -13,7 +13,7 @@
 //! | `settings` | what is measured, and for how long |
 //! | `executor` | the order of a run, and what its workloads share |
 //! | `workload/` | one file per workload |
-//! | `subject`, `undirected`, `load` | what is read; how it is read by kernels; how it is filled |
+//! | `subject`, `undirected`, `load`, `weighted` | what is read; how it is read by kernels; how it is filled, without and with weights |
 //! | `monitor` | latencies and resident memory |
 //! | `samples`, `statistics`, `answers` | figures as measured, their medians; results that must agree |
 //! | `report/` | rows with ratios, as JSON and as a table |
@@ -46,6 +46,7 @@ mod statistics;
 mod subject;
 mod undirected;
 mod watch;
+mod weighted;
 mod workload;
 
 pub use data_set::DataSet;

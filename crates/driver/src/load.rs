@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// Entries per commit where the filling itself is not measured.
-const LOAD_BATCH: usize = 1 << 16;
+pub(crate) const LOAD_BATCH: usize = 1 << 16;
 
 /// Into how many segments the stream is cut where its writing is limited.
 const SEGMENTS: usize = 64;

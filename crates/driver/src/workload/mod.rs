@@ -36,6 +36,12 @@ pub enum Workload {
     PageRank,
     /// Breadth-first searches.
     Bfs,
+    /// Shortest paths by weights.
+    Sssp,
+    /// Weakly connected components.
+    Wcc,
+    /// The number of triangles.
+    Triangles,
     /// A fifth of the edges deleted and put again.
     Update,
     /// A writer beside a reader: what the writer keeps.
@@ -59,6 +65,9 @@ impl Workload {
         Workload::Snapshot,
         Workload::PageRank,
         Workload::Bfs,
+        Workload::Sssp,
+        Workload::Wcc,
+        Workload::Triangles,
         Workload::Update,
         Workload::MixedWriter,
         Workload::MixedReader,
@@ -87,6 +96,9 @@ impl Workload {
             Workload::Snapshot => "snapshot",
             Workload::PageRank => "pagerank",
             Workload::Bfs => "bfs",
+            Workload::Sssp => "sssp",
+            Workload::Wcc => "wcc",
+            Workload::Triangles => "triangles",
             Workload::Update => "update",
             Workload::MixedWriter => "mixed-writer",
             Workload::MixedReader => "mixed-reader",
@@ -106,7 +118,13 @@ impl Workload {
             | Workload::MixedWriter => "throughput",
             Workload::BatchInsert => "throughput-65536",
             Workload::Memory => "bytes-per-edge",
-            Workload::Snapshot | Workload::PageRank | Workload::Bfs | Workload::MixedReader => "time",
+            Workload::Snapshot
+            | Workload::PageRank
+            | Workload::Bfs
+            | Workload::Sssp
+            | Workload::Wcc
+            | Workload::Triangles
+            | Workload::MixedReader => "time",
             Workload::Hub => "insert-latency-max",
         }
     }
@@ -137,6 +155,9 @@ impl Workload {
             Workload::Snapshot => snapshot::measure(bench),
             Workload::PageRank => kernels::measure(bench, &[KernelName::PageRank]),
             Workload::Bfs => kernels::measure(bench, &[KernelName::Bfs, KernelName::BfsTopDown]),
+            Workload::Sssp => kernels::measure_weighted(bench, &[KernelName::Sssp]),
+            Workload::Wcc => kernels::measure(bench, &[KernelName::Wcc, KernelName::WccPlain]),
+            Workload::Triangles => kernels::measure_triangles(bench),
             Workload::Update => update::measure(bench),
             Workload::MixedWriter | Workload::MixedReader => mixed::measure(bench, self),
             Workload::Hub => hub::measure(bench),
