@@ -2,14 +2,14 @@
 
 use crate::data_set::Entry;
 use crate::monitor::{Latencies, operate_on_each};
-use crate::{DataSet, Failure};
+use crate::{DataSet, Failure, Workload};
 use hedgerow::kernels::CancelToken;
 use hedgerow::{EngineKind, Graph, GraphOptions, KeyKind, VertexId};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// Entries per commit where the filling itself is not measured.
-pub(crate) const LOAD_BATCH: usize = 1 << 16;
+pub(crate) const LOAD_BATCH: usize = 1 << 19;
 
 /// Into how many segments the stream is cut where its writing is limited.
 const SEGMENTS: usize = 64;
@@ -111,7 +111,7 @@ pub(crate) fn rate_of_writing(
     let segment = match limit {
         None => stream.len(),
         // Whole batches, so that none is cut short.
-        Some(_) => stream.len().div_ceil(SEGMENTS).next_multiple_of(LOAD_BATCH),
+        Some(_) => stream.len().div_ceil(SEGMENTS).next_multiple_of(Workload::CONTRACT_BATCH),
     };
     let (mut measured, mut estimated, mut written, mut seconds_per_entry) = (0.0, 0.0, 0, 0.0);
     for entries in stream.chunks(segment) {

@@ -63,17 +63,17 @@ impl Settings {
 
     /// What a repetition of one-by-one insertion may take.
     pub(crate) fn insert_limit(&self) -> Option<Duration> {
-        self.unless_full(Duration::from_secs(12))
+        self.unless_full(Duration::from_secs(8))
     }
 
     /// What a repetition of insertion in batches may take per batch size.
     pub(crate) fn batch_limit(&self) -> Option<Duration> {
-        self.unless_full(Duration::from_secs(6))
+        self.unless_full(Duration::from_secs(4))
     }
 
     /// What a repetition of deletions and reinsertions may take.
     pub(crate) fn update_limit(&self) -> Option<Duration> {
-        self.unless_full(Duration::from_secs(8))
+        self.unless_full(Duration::from_secs(6))
     }
 
     fn unless_full(&self, limit: Duration) -> Option<Duration> {
