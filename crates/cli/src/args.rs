@@ -2,6 +2,7 @@
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use hedgerow_driver::{Engine, Workload};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -18,7 +19,8 @@ Examples:
   hedgerow demo
   hedgerow generate kronecker --scale 16 --output graph.txt.gz
   hedgerow run pagerank --graph graph.txt.gz --output ranks.txt
-  hedgerow stats graph.txt.gz";
+  hedgerow stats graph.txt.gz
+  hedgerow bench --dataset kron-16 --json figures.json";
 
 const DEMO_EXAMPLES: &str = "\
 Examples:
@@ -47,6 +49,13 @@ const STATS_EXAMPLES: &str = "\
 Example:
   hedgerow stats email-Eu-core.txt --json";
 
+const BENCH_EXAMPLES: &str = "\
+Examples:
+  hedgerow bench --quick
+  hedgerow bench --dataset kron-20 --engines csr,rapid --json kron-20.json
+  hedgerow bench --dataset sparse-21 --workloads scan-ordered,scan-random,search --threads 1,2
+  hedgerow bench --dataset wiki-Vote.txt --workloads insert,memory,pagerank";
+
 /// A store for graphs that never stop changing.
 #[derive(Debug, Parser)]
 #[command(name = "hedgerow", version, arg_required_else_help = true, after_help = EXIT_CODES)]
@@ -67,6 +76,8 @@ pub enum Command {
     Run(RunArgs),
     /// Count vertices, edges and degrees of a graph file
     Stats(StatsArgs),
+    /// Measure the engines side by side, against a static graph
+    Bench(BenchArgs),
 }
 
 impl Command {
@@ -78,6 +89,8 @@ impl Command {
             Command::Run(RunArgs { kernel: KernelCommand::Bfs(args) }) => args.common.json,
             Command::Run(RunArgs { kernel: KernelCommand::Pagerank(args) }) => args.common.json,
             Command::Stats(args) => args.json,
+            // Its figures go to a file.
+            Command::Bench(_) => false,
         }
     }
 }
@@ -249,6 +262,43 @@ pub struct StatsArgs {
     /// Print the figures as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `hedgerow bench`
+#[derive(Debug, Args)]
+#[command(after_help = BENCH_EXAMPLES)]
+pub struct BenchArgs {
+    /// The graph: kron-N, sparse-N (N is the scale), uniform-VERTICESxDEGREE, or an edge list, whose edges
+    /// are taken as undirected [default: kron-20, with --quick kron-10]
+    #[arg(long, value_name = "NAME|FILE")]
+    pub dataset: Option<String>,
+    /// The engines, separated by commas; csr, the static graph, is always measured
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "csr,rapid", value_parser = Engine::named)]
+    pub engines: Vec<Engine>,
+    /// The workloads, separated by commas [default: all but hub, with --full all]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = Workload::named)]
+    pub workloads: Vec<Workload>,
+    /// Thread counts, separated by commas: each workload that can use several is measured with each
+    #[arg(long, value_name = "COUNTS", value_delimiter = ',', default_value = "1", value_parser = threads)]
+    pub threads: Vec<NonZeroUsize>,
+    /// Write machine, build and all figures to this file
+    #[arg(long, value_name = "FILE", value_parser = file_to_write())]
+    pub json: Option<PathBuf>,
+    /// How often everything is measured [default: 3, with --quick 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub repetitions: Option<u32>,
+    /// How long one mix of readers and writers runs [default: 10, with --full 60]
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub mix_seconds: Option<u64>,
+    /// What makes, shuffles and samples the graph
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Measure every insertion of every repetition, all batch sizes, mixes of a minute, and the hub
+    #[arg(long)]
+    pub full: bool,
+    /// Measure everything briefly, to see that it works; the figures mean nothing
+    #[arg(long, conflicts_with = "full")]
+    pub quick: bool,
 }
 
 /// How a graph file is read.

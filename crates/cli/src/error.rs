@@ -1,6 +1,7 @@
 //! What can go wrong, and the exit code for it.
 
 use hedgerow::ErrorKind;
+use hedgerow_driver::{BenchError, Failure};
 use hedgerow_formats::FormatError;
 use std::io;
 use std::path::PathBuf;
@@ -36,6 +37,9 @@ pub enum CliError {
     /// The store, or a kernel on it, refused.
     #[error(transparent)]
     Graph(#[from] hedgerow::Error),
+    /// The benchmark gave no figures.
+    #[error(transparent)]
+    Bench(BenchError),
     /// A result or a generated graph could not be written.
     #[error("{0}")]
     Output(FormatError),
@@ -71,11 +75,8 @@ impl CliError {
             | CliError::Wrong(_) => 1,
             CliError::WrongKey { .. } | CliError::Kronecker(_) => 2,
             CliError::Input(_) | CliError::NoSuchVertex { .. } | CliError::EmptyGraph(_) => 3,
-            CliError::Graph(error) => match error.kind() {
-                // All that the input decides here is its keys: they are beyond the vertex ids.
-                ErrorKind::Capacity | ErrorKind::Kernel | ErrorKind::InvalidInput => 4,
-                _ => 1,
-            },
+            CliError::Graph(error) => graph_exit_code(error),
+            CliError::Bench(error) => bench_exit_code(error),
             CliError::Interrupted => 130,
         }
     }
@@ -96,5 +97,39 @@ impl CliError {
     /// Whether whoever read standard output has stopped reading: no error, `head` does so.
     pub fn is_closed_pipe(&self) -> bool {
         matches!(self, CliError::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+fn graph_exit_code(error: &hedgerow::Error) -> u8 {
+    match error.kind() {
+        // All that the input decides here is its keys: they are beyond the vertex ids.
+        ErrorKind::Capacity | ErrorKind::Kernel | ErrorKind::InvalidInput => 4,
+        _ => 1,
+    }
+}
+
+fn bench_exit_code(error: &BenchError) -> u8 {
+    match error {
+        BenchError::UnknownEngine(_)
+        | BenchError::UnknownWorkload(_)
+        | BenchError::ImpossibleDataSet { .. }
+        | BenchError::Kronecker(_) => 2,
+        BenchError::UnknownDataSet(_)
+        | BenchError::NoEdges(_)
+        | BenchError::TooManyVertices(_)
+        | BenchError::Input(_) => 3,
+        BenchError::Workload { failure: Failure::Graph(error), .. } => graph_exit_code(error),
+        BenchError::Workload { .. } => 1,
+        BenchError::Cancelled => CliError::Interrupted.exit_code(),
+    }
+}
+
+impl From<BenchError> for CliError {
+    /// An interruption is the same error, whatever was interrupted.
+    fn from(error: BenchError) -> Self {
+        match error {
+            BenchError::Cancelled => CliError::Interrupted,
+            error => CliError::Bench(error),
+        }
     }
 }

@@ -5,11 +5,12 @@
 //! | `args` | commands and their options |
 //! | `error` | what can go wrong, and the exit code for it |
 //! | `input` | from a graph file to a graph |
-//! | `run`, `stats`, `generate`, `demo` | the commands |
+//! | `run`, `stats`, `generate`, `demo`, `bench` | the commands |
 //! | `console`, `progress`, `text` | what a user sees; `results`: what goes into a result file |
 //! | `interrupt`, `threads` | Ctrl-C; the threads that kernels run on |
 
 mod args;
+mod bench;
 mod console;
 mod demo;
 mod error;
@@ -52,5 +53,6 @@ fn execute(command: &Command, interrupt: &Interrupt) -> Result<(), CliError> {
         Command::Generate(args) => generate::execute(&args.model, &console, interrupt),
         Command::Run(args) => run::execute(&args.kernel, &console, interrupt),
         Command::Stats(args) => stats::execute(args, &console, interrupt),
+        Command::Bench(args) => bench::execute(args, &console, interrupt),
     }
 }

@@ -64,6 +64,12 @@ impl Bfs<'_> {
         let (label, execution) = (LabelId::DEFAULT, Execution::default());
         Bfs { source, label, alpha: 15, beta: 18, execution }
     }
+
+    /// The textbook's search from `source`: every level top-down.
+    #[must_use]
+    pub fn top_down(source: VertexId) -> Self {
+        Bfs { alpha: 0, ..Bfs::new(source) }
+    }
 }
 
 impl Kernel for Bfs<'_> {
@@ -104,6 +110,13 @@ impl Kernel for Bfs<'_> {
             elapsed: started.elapsed(),
         })
     }
+}
+
+/// The same ranges moved to multiples of 64, so that each has words of a bitmap for itself.
+fn aligned(ranges: Vec<Range<u32>>, vertex_bound: u32) -> Vec<Range<u32>> {
+    let down = |id: u32| if id == vertex_bound { id } else { id / 64 * 64 };
+    let moved = ranges.into_iter().map(|range| down(range.start)..down(range.end));
+    moved.filter(|range| !range.is_empty()).collect()
 }
 
 /// A search on its way.
@@ -207,6 +220,7 @@ impl<A: Adjacency> Search<'_, A> {
     fn bottom_up_levels(&mut self, incoming: &A, frontier: &Frontier) -> Result<Frontier, KernelError> {
         let vertex_bound = self.depths.len() as u32;
         let ranges = covering_ranges(incoming, self.parameters.execution.parts(), vertex_bound);
+        let ranges = aligned(ranges, vertex_bound);
         let (mut current, mut next) = (AtomicBitmap::new(vertex_bound), AtomicBitmap::new(vertex_bound));
         frontier.vertices.iter().for_each(|vertex| current.insert(*vertex));
         let mut size = frontier.vertices.len() as u64;
@@ -219,7 +233,6 @@ impl<A: Adjacency> Search<'_, A> {
                 // Its neighbours are not counted: too few to be searched bottom-up again at once.
                 return Ok(Frontier { vertices: current.vertices(), neighbours: 1 });
             }
-            next.clear();
             size = found;
         }
     }
@@ -235,21 +248,25 @@ impl<A: Adjacency> Search<'_, A> {
         let execution = self.parameters.execution;
         let found = execution.map_chunks(ranges.to_vec(), |range| {
             let (mut cursor, mut found, mut examined) = (incoming.cursor(), 0, 0);
-            for vertex in range.map(VertexId::new) {
-                let depth = &self.depths[vertex.index()];
-                if depth.load(Ordering::Relaxed) != Bfs::UNREACHED {
-                    continue;
+            for first in range.clone().step_by(64) {
+                let end = range.end.min(first.saturating_add(64));
+                let mut members = 0_u64;
+                for (bit, depth) in self.depths[first as usize..end as usize].iter().enumerate() {
+                    if depth.load(Ordering::Relaxed) != Bfs::UNREACHED {
+                        continue;
+                    }
+                    let walked = cursor.neighbours(VertexId::new(first + bit as u32), |neighbours, _| {
+                        let parent = neighbours.iter().position(|neighbour| frontier.contains(*neighbour));
+                        examined += parent.map_or(neighbours.len(), |parent| parent + 1) as u64;
+                        parent.map_or(ControlFlow::Continue(()), |_| ControlFlow::Break(()))
+                    });
+                    if walked.map_err(KernelError::read)?.is_break() {
+                        depth.store(self.levels, Ordering::Relaxed);
+                        members |= 1 << bit;
+                    }
                 }
-                let walked = cursor.neighbours(vertex, |neighbours, _| {
-                    let parent = neighbours.iter().position(|neighbour| frontier.contains(*neighbour));
-                    examined += parent.map_or(neighbours.len(), |parent| parent + 1) as u64;
-                    parent.map_or(ControlFlow::Continue(()), |_| ControlFlow::Break(()))
-                });
-                if walked.map_err(KernelError::read)?.is_break() {
-                    depth.store(self.levels, Ordering::Relaxed);
-                    next.insert(vertex);
-                    found += 1;
-                }
+                next.replace_word(first, members);
+                found += u64::from(members.count_ones());
             }
             Ok((found, examined))
         })?;

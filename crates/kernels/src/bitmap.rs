@@ -16,9 +16,11 @@ impl AtomicBitmap {
         AtomicBitmap { words: (0..words).map(|_| AtomicU64::new(0)).collect() }
     }
 
-    /// Makes the set empty.
-    pub(crate) fn clear(&mut self) {
-        self.words.iter_mut().for_each(|word| *word.get_mut() = 0);
+    /// Replaces the members from `first`, a multiple of 64, to below `first + 64` by the bits of `word`.
+    #[inline]
+    pub(crate) fn replace_word(&self, first: u32, word: u64) {
+        debug_assert!(first.is_multiple_of(64), "words begin at multiples of 64");
+        self.words[first as usize / 64].store(word, Ordering::Relaxed);
     }
 
     #[inline]

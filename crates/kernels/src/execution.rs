@@ -21,7 +21,7 @@ pub struct Execution<'a> {
 /// How far a kernel is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Iterations done: rounds of PageRank, levels of a search.
+    /// Iterations done: rounds of PageRank, levels of a search, buckets of distances.
     pub iteration: u32,
     /// How many there will be at most, if that is known.
     pub at_most: Option<u32>,
@@ -80,10 +80,22 @@ impl<'a> Execution<'a> {
         chunks: Vec<C>,
         work: impl Fn(C) -> Result<R, KernelError> + Sync,
     ) -> Result<Vec<R>, KernelError> {
-        map_chunks(self.pool, chunks, |chunk| match self.cancel {
-            Some(token) if token.is_cancelled() => Err(KernelError::Cancelled),
-            _ => work(chunk),
+        map_chunks(self.pool, chunks, |chunk| {
+            self.check_cancelled()?;
+            work(chunk)
         })
+    }
+
+    /// For chunks that take long: returns early when the kernel is to stop.
+    ///
+    /// # Errors
+    /// [`KernelError::Cancelled`]
+    #[inline]
+    pub fn check_cancelled(&self) -> Result<(), KernelError> {
+        match self.cancel {
+            Some(token) if token.is_cancelled() => Err(KernelError::Cancelled),
+            _ => Ok(()),
+        }
     }
 
     /// Tells whoever wants to know.

@@ -37,6 +37,19 @@ pub enum KernelError {
     /// The in-neighbours that it needs could not be built.
     #[error("the in-neighbours of this graph could not be built: {0}")]
     Csr(CsrError),
+    /// There are no shortest paths over such an edge.
+    #[error(
+        "the edge from vertex {source_vertex} to vertex {destination} has the weight {weight}, but weights of \
+         shortest paths must be 0 or more"
+    )]
+    InvalidWeight {
+        /// Where the edge starts.
+        source_vertex: VertexId,
+        /// Where it ends.
+        destination: VertexId,
+        /// Its weight: negative, or not a number.
+        weight: f64,
+    },
     /// A parameter has a value that makes no sense.
     #[error("{parameter} is {found}, but must be {expected}")]
     InvalidParameter {
@@ -79,6 +92,7 @@ impl KernelError {
             KernelError::NoSuchVertex(_)
             | KernelError::View(_)
             | KernelError::InvalidParameter { .. }
+            | KernelError::InvalidWeight { .. }
             | KernelError::Csr(_) => KernelErrorKind::InvalidInput,
         }
     }

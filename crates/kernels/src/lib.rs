@@ -85,9 +85,15 @@ mod execution;
 mod kernel;
 mod pagerank;
 mod ranges;
+mod sssp;
+mod triangles;
+mod wcc;
 
 pub use bfs::{Bfs, BfsResult};
 pub use execution::{Execution, Progress};
 pub use hedgerow_lab::{CancelToken, MemoryBudget, MemoryError};
 pub use kernel::{Kernel, KernelError, KernelErrorKind};
 pub use pagerank::{PageRank, PageRankResult};
+pub use sssp::{Sssp, SsspResult, Weight};
+pub use triangles::{TriangleCount, TriangleCountResult, TriangleOrder};
+pub use wcc::{Wcc, WccMethod, WccResult};

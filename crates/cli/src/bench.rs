@@ -1,0 +1,110 @@
+//! `hedgerow bench`: measures the engines side by side.
+
+use crate::args::BenchArgs;
+use crate::console::Console;
+use crate::error::CliError;
+use crate::interrupt::Interrupt;
+use crate::{progress, results, text};
+use hedgerow_driver::{DataSet, Report, Settings, Step, Watch};
+use hedgerow_formats::{FormatError, NewFile};
+use std::cell::Cell;
+use std::io::Write;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::time::Duration;
+
+/// Measures, prints the table, writes the file.
+pub fn execute(args: &BenchArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
+    if let Some(path) = &args.json {
+        results::check(path)?;
+    }
+    let settings = settings(args);
+    let shown = Shown::new(console);
+    let show = |step: &Step| shown.show(step);
+    let watch = Watch { cancel: interrupt.token().clone(), progress: Some(&show) };
+    let name = args.dataset.as_deref().unwrap_or(if args.quick { "kron-10" } else { "kron-20" });
+    let data = DataSet::named(name, args.seed, &watch)?;
+    let report = hedgerow_driver::run(&data, &settings, &watch)?;
+    shown.bar.finish_and_clear();
+    if let Some(path) = &args.json {
+        write(path, &report)?;
+    }
+    console.print(&report, describe)
+}
+
+fn settings(args: &BenchArgs) -> Settings {
+    let base = match (args.quick, args.full) {
+        (true, _) => Settings::quick(),
+        (_, true) => Settings::full(),
+        _ => Settings::new(),
+    };
+    let workloads = if args.workloads.is_empty() { base.workloads } else { args.workloads.clone() };
+    Settings {
+        engines: distinct(&args.engines),
+        workloads: distinct(&workloads),
+        threads: distinct(&args.threads).into_iter().map(NonZeroUsize::get).collect(),
+        repetitions: args.repetitions.map_or(base.repetitions, |repetitions| repetitions as usize),
+        seed: args.seed,
+        mix: args.mix_seconds.map_or(base.mix, Duration::from_secs),
+        extent: base.extent,
+    }
+}
+
+/// Each of several names once.
+fn distinct<T: Copy + PartialEq>(named: &[T]) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for one in named {
+        if !distinct.contains(one) {
+            distinct.push(*one);
+        }
+    }
+    distinct
+}
+
+/// What is being measured: every step on a terminal, else a line per workload.
+struct Shown<'a> {
+    console: &'a Console,
+    bar: indicatif::ProgressBar,
+    position: Cell<Option<(usize, usize)>>,
+}
+
+impl<'a> Shown<'a> {
+    fn new(console: &'a Console) -> Self {
+        Shown { console, bar: progress::spinner(console, "beginning"), position: Cell::new(None) }
+    }
+
+    fn show(&self, step: &Step) {
+        let position = step.position.map(|(workload, all)| format!("[{workload}/{all}] "));
+        let line = position.unwrap_or_default() + &step.what;
+        if !self.console.shows_progress() && self.position.replace(step.position) != step.position {
+            self.console.note(&line);
+        }
+        self.bar.set_message(line);
+    }
+}
+
+fn write(path: &Path, report: &Report) -> Result<(), CliError> {
+    let failed = |source| CliError::Output(FormatError::Io { path: path.into(), action: "write", source });
+    let mut file = NewFile::create(path).map_err(CliError::Output)?;
+    file.write_all(report.to_json().as_bytes()).map_err(failed)?;
+    file.finish().map_err(CliError::Output)
+}
+
+fn describe(report: &Report) -> String {
+    let (data, machine, build) = (&report.dataset, &report.machine, &report.build);
+    let edges = format!("{} (directed adjacency entries)", text::Count(data.edges as u64));
+    let memory = format!("{:.0} GiB", machine.memory_bytes as f64 / (1u64 << 30) as f64);
+    let mut facts = text::table(&[
+        ("data set", data.name.clone()),
+        ("vertices", text::Count(data.vertices.into()).to_string()),
+        ("edges", edges),
+        ("machine", format!("{}, {} cores, {memory}", machine.cpu, machine.cores)),
+        ("build", format!("{}, {}, {}", build.version, build.profile, build.rustc)),
+        ("time", text::duration(Duration::from_secs_f64(report.seconds))),
+    ]);
+    if !build.is_optimised() {
+        facts += "\nThis build checks itself and is slow: measure with cargo run --release.\n";
+    }
+    let explanation = "* the figure that stands for the workload; ratios are to csr unless said otherwise\n";
+    format!("{facts}\n{}\n{explanation}", report.to_table())
+}

@@ -1,0 +1,85 @@
+//! Results of readers: the same on every engine, or the run is an error.
+
+use crate::Failure;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The result of a reader, as far as it can be compared.
+#[derive(Clone, Debug)]
+pub(crate) enum Answer {
+    /// A number that must be the same.
+    Exact(u64),
+    /// Numbers that may differ by rounding: sums of the same terms in another order.
+    Ranks(Vec<f64>),
+}
+
+/// By how much ranks may differ, summed over all vertices. They sum to 1.
+const RANKS_TOLERANCE: f64 = 1e-9;
+
+impl Answer {
+    /// The result is a list: its hash stands for it.
+    pub(crate) fn hashed(list: &impl Hash) -> Self {
+        let mut hasher = DefaultHasher::new();
+        list.hash(&mut hasher);
+        Answer::Exact(hasher.finish())
+    }
+
+    fn agrees(&self, other: &Answer) -> bool {
+        match (self, other) {
+            (Answer::Exact(one), Answer::Exact(other)) => one == other,
+            (Answer::Ranks(one), Answer::Ranks(other)) => {
+                let difference: f64 = one.iter().zip(other).map(|(one, other)| (one - other).abs()).sum();
+                one.len() == other.len() && difference < RANKS_TOLERANCE
+            }
+            _ => false,
+        }
+    }
+
+    fn describe(&self) -> String {
+        match self {
+            Answer::Exact(number) => number.to_string(),
+            Answer::Ranks(ranks) => format!("ranks that sum to {}", ranks.iter().sum::<f64>()),
+        }
+    }
+}
+
+/// The first answer to each question; all later ones must agree with it.
+#[derive(Debug, Default)]
+pub(crate) struct Answers(HashMap<String, Answer>);
+
+impl Answers {
+    pub(crate) fn check(&mut self, what: &str, answer: Answer) -> Result<(), Failure> {
+        match self.0.entry(what.to_owned()) {
+            Entry::Vacant(entry) => {
+                entry.insert(answer);
+                Ok(())
+            }
+            Entry::Occupied(entry) if entry.get().agrees(&answer) => Ok(()),
+            Entry::Occupied(entry) => {
+                let (found, expected) = (answer.describe(), entry.get().describe());
+                Err(Failure::WrongResult { what: what.to_owned(), found, expected })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_number_is_refused_and_another_rounding_is_not() {
+        let mut answers = Answers::default();
+        answers.check("sum", Answer::Exact(5)).unwrap();
+        answers.check("sum", Answer::Exact(5)).unwrap();
+        let error = answers.check("sum", Answer::Exact(6)).unwrap_err().to_string();
+        assert!(error.contains("sum is 6 where 5"), "{error}");
+
+        answers.check("ranks", Answer::Ranks(vec![0.5, 0.5])).unwrap();
+        answers.check("ranks", Answer::Ranks(vec![0.5 + 1e-12, 0.5])).unwrap();
+        assert!(answers.check("ranks", Answer::Ranks(vec![0.6, 0.4])).is_err());
+        assert!(answers.check("ranks", Answer::Ranks(vec![0.5])).is_err());
+        assert!(answers.check("ranks", Answer::Exact(1)).is_err());
+    }
+}

@@ -1,0 +1,86 @@
+//! Why a run gave no report.
+
+use crate::{ENGINES, Workload};
+use hedgerow_formats::{FormatError, KroneckerError};
+use std::io;
+
+/// A run gave no report.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// No engine has that name.
+    #[error("there is no engine {0:?}; there are: {known}", known = names(ENGINES.iter().map(|engine| engine.name)))]
+    UnknownEngine(String),
+    /// No workload has that name.
+    #[error("there is no workload {0:?}; there are: {known}", known = names(Workload::ALL.iter().map(|workload| workload.name())))]
+    UnknownWorkload(String),
+    /// Neither a data set nor a file has that name.
+    #[error(
+        "there is no data set and no file {0:?}; data sets are kron-N, sparse-N (N from 4 to 26) and \
+         uniform-VERTICESxDEGREE"
+    )]
+    UnknownDataSet(String),
+    /// A data set by name is too small, too large, or cannot be.
+    #[error("there can be no data set {name:?}: {problem}")]
+    ImpossibleDataSet {
+        /// The name as given.
+        name: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// A synthetic graph cannot be made.
+    #[error(transparent)]
+    Kronecker(#[from] KroneckerError),
+    /// A graph without edges cannot be measured.
+    #[error("the graph {0:?} has no edge between two vertices")]
+    NoEdges(String),
+    /// The file has more vertices than ids can number.
+    #[error("the graph {0:?} has more vertices than 32-bit ids can number")]
+    TooManyVertices(String),
+    /// The graph file could not be read.
+    #[error(transparent)]
+    Input(#[from] FormatError),
+    /// A workload failed.
+    #[error("workload {workload}, engine {engine}: {failure}")]
+    Workload {
+        /// The workload.
+        workload: &'static str,
+        /// The engine that it ran on.
+        engine: &'static str,
+        /// What happened.
+        failure: Failure,
+    },
+    /// It was stopped from outside.
+    #[error("the run was interrupted")]
+    Cancelled,
+}
+
+/// Why a workload failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    /// The graph or a kernel on it refused.
+    #[error(transparent)]
+    Graph(#[from] hedgerow::Error),
+    /// A pool of threads could not be started.
+    #[error("the worker threads could not be started: {0}")]
+    Pool(#[from] rayon::ThreadPoolBuildError),
+    /// A thread could not be started.
+    #[error("a thread could not be started: {0}")]
+    Thread(#[from] io::Error),
+    /// Two engines gave different results, or one lost or invented edges.
+    #[error("{what} is {found} where {expected} was expected: the engine is wrong, its figures mean nothing")]
+    WrongResult {
+        /// What was computed.
+        what: String,
+        /// What this engine gave.
+        found: String,
+        /// What it must be.
+        expected: String,
+    },
+    /// It was stopped from outside.
+    #[error("interrupted")]
+    Cancelled,
+}
+
+fn names(names: impl Iterator<Item = &'static str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}

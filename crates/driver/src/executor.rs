@@ -1,0 +1,279 @@
+//! The order of a run, and what its workloads share.
+
+use crate::answers::{Answer, Answers};
+use crate::monitor::{Latencies, resident_bytes};
+use crate::report::Report;
+use crate::samples::{Figure, Samples};
+use crate::subject::Subject;
+use crate::{BenchError, DataSet, Engine, Failure, Settings, Step, Watch, Workload, load};
+use hedgerow::kernels::MemoryBudget;
+use hedgerow::{BuildOptions, Csr, EngineKind, Graph, Topology};
+use hedgerow_sync::Arc;
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::time::Instant;
+
+/// Measures every workload on every engine.
+///
+/// # Errors
+/// A workload failed on an engine, two engines disagree, or the run was stopped.
+pub fn run(data: &DataSet, settings: &Settings, watch: &Watch<'_>) -> Result<Report, BenchError> {
+    let started = Instant::now();
+    let mut bench = Bench::new(data, settings, watch);
+    for workload in bench.workloads() {
+        bench.workload = workload;
+        if let Err(failure) = workload.measure(&mut bench) {
+            return Err(bench.failed(failure));
+        }
+        bench.done += 1;
+    }
+    Ok(Report::new(data, settings, &bench.samples, started.elapsed()))
+}
+
+/// One measurement of one engine in a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Turn {
+    pub(crate) threads: usize,
+    pub(crate) repetition: usize,
+    pub(crate) engine: Engine,
+}
+
+/// What the workloads of a run share.
+pub(crate) struct Bench<'a> {
+    pub(crate) data: &'a DataSet,
+    pub(crate) settings: &'a Settings,
+    pub(crate) watch: &'a Watch<'a>,
+    samples: Samples,
+    answers: Answers,
+    workload: Workload,
+    done: usize,
+    engine: &'static str,
+    csr: StaticGraph,
+    loaded: Vec<(Engine, Loaded)>,
+}
+
+/// The static graph and the rates at which it was built, one per repetition.
+#[derive(Default)]
+struct StaticGraph {
+    graph: Option<Arc<Csr>>,
+    rates: Vec<f64>,
+    resident_growth: Option<u64>,
+}
+
+/// A graph that holds the data set, put edge by edge.
+#[derive(Clone, Debug)]
+pub(crate) struct Loaded {
+    pub(crate) graph: Graph,
+    /// By how much the resident memory of the process grew meanwhile.
+    pub(crate) resident_growth: Option<u64>,
+}
+
+impl<'a> Bench<'a> {
+    fn new(data: &'a DataSet, settings: &'a Settings, watch: &'a Watch<'a>) -> Self {
+        Bench {
+            data,
+            settings,
+            watch,
+            samples: Samples::default(),
+            answers: Answers::default(),
+            workload: Workload::Insert,
+            done: 0,
+            engine: Engine::CSR.name,
+            csr: StaticGraph::default(),
+            loaded: Vec::new(),
+        }
+    }
+
+    fn workloads(&self) -> Vec<Workload> {
+        let chosen = Workload::ALL.iter().filter(|workload| self.settings.workloads.contains(workload));
+        chosen.copied().collect()
+    }
+
+    fn failed(&self, failure: Failure) -> BenchError {
+        if self.watch.cancel.is_cancelled() {
+            return BenchError::Cancelled;
+        }
+        BenchError::Workload { workload: self.workload.name(), engine: self.engine, failure }
+    }
+
+    /// The engines: the static graph first, whether it was asked for or not.
+    pub(crate) fn engines(&self) -> Vec<Engine> {
+        let others = self.settings.engines.iter().filter(|engine| engine.kind.is_some());
+        [Engine::CSR].iter().chain(others).copied().collect()
+    }
+
+    /// Every measurement of a workload: per thread count, repetitions that take turns over the engines.
+    pub(crate) fn turns(&self) -> Vec<Turn> {
+        self.settings.threads.iter().flat_map(|threads| self.turns_of(*threads)).collect()
+    }
+
+    /// Those with so many threads.
+    pub(crate) fn turns_of(&self, threads: usize) -> Vec<Turn> {
+        let engines = self.engines();
+        let of = |repetition| engines.iter().map(move |engine| Turn { threads, repetition, engine: *engine });
+        (0..self.settings.repetitions).flat_map(of).collect()
+    }
+
+    /// The first thread count that was asked for.
+    pub(crate) fn first_threads(&self) -> usize {
+        self.settings.threads.first().copied().unwrap_or(1)
+    }
+
+    /// Notes that a turn begins.
+    ///
+    /// # Errors
+    /// The run is to stop.
+    pub(crate) fn begin(&mut self, turn: Turn, detail: &str) -> Result<(), Failure> {
+        self.engine = turn.engine.name;
+        let total = self.settings.workloads.len();
+        let (workload, engine, threads) = (self.workload.name(), turn.engine.name, turn.threads);
+        let (repetition, repetitions) = (turn.repetition + 1, self.settings.repetitions);
+        let threads = if threads == 1 { "1 thread".to_owned() } else { format!("{threads} threads") };
+        let what =
+            format!("{workload}{detail}: {engine}, {threads}, repetition {repetition} of {repetitions}");
+        self.watch.begin(&Step { position: Some((self.done + 1, total)), what });
+        self.watch.check()
+    }
+
+    fn figure(&self, turn: Turn, metric: impl Into<String>, unit: &'static str) -> Figure {
+        let (engine, threads) = (turn.engine.name, turn.threads);
+        Figure { workload: self.workload, engine, threads, metric: metric.into(), unit }
+    }
+
+    /// Records a figure of the current workload.
+    pub(crate) fn record(&mut self, turn: Turn, metric: impl Into<String>, unit: &'static str, value: f64) {
+        let figure = self.figure(turn, metric, unit);
+        self.samples.push(figure, value);
+    }
+
+    /// Records a figure, and beside it what it is set against.
+    pub(crate) fn record_against(
+        &mut self,
+        turn: Turn,
+        metric: &str,
+        unit: &'static str,
+        value: f64,
+        baseline: (&'static str, f64),
+    ) {
+        let figure = self.figure(turn, metric, unit);
+        self.samples.push_against(figure, value, baseline.0, baseline.1);
+    }
+
+    /// Records a figure of a workload that is measured together with the current one, if it was asked for.
+    pub(crate) fn record_of(
+        &mut self,
+        workload: Workload,
+        turn: Turn,
+        metric: (&str, &'static str),
+        value: f64,
+        baseline: (&'static str, f64),
+    ) {
+        if self.settings.workloads.contains(&workload) {
+            let figure = Figure { workload, ..self.figure(turn, metric.0, metric.1) };
+            self.samples.push_against(figure, value, baseline.0, baseline.1);
+        }
+    }
+
+    /// Records percentiles of latencies.
+    pub(crate) fn record_latencies(&mut self, turn: Turn, latencies: &Latencies) {
+        for (metric, value) in latencies.percentiles() {
+            self.record(turn, metric, "ns", value);
+        }
+    }
+
+    /// What was recorded for a figure of another workload.
+    pub(crate) fn recorded(&self, workload: Workload, turn: Turn, metric: &str) -> Option<&[f64]> {
+        let series = self.samples.find(workload, turn.engine.name, turn.threads, metric);
+        series.map(|series| series.values.as_slice())
+    }
+
+    /// Holds a result against those of the other engines.
+    pub(crate) fn check_answer(&mut self, what: &str, answer: Answer) -> Result<(), Failure> {
+        self.answers.check(what, answer)
+    }
+
+    /// Records the rate at which the static graph is built, as what writers are set against. It is built by
+    /// one thread, so only once per repetition.
+    pub(crate) fn record_build_rate(&mut self, turn: Turn, metric: &str) -> Result<(), Failure> {
+        if turn.threads == self.first_threads() {
+            let rate = self.build_rate(turn.repetition)?;
+            self.record(Turn { threads: 1, ..turn }, metric, "edges/s", rate);
+        }
+        Ok(())
+    }
+
+    /// The rate at which one thread builds the static graph from the stream: counts, places and sorts its
+    /// entries. Measured when it is first asked for in a repetition.
+    fn build_rate(&mut self, repetition: usize) -> Result<f64, Failure> {
+        while self.csr.rates.len() <= repetition {
+            // Of a graph that is built again, the memory is free before.
+            self.csr.graph = None;
+            let before = resident_bytes();
+            let started = Instant::now();
+            let graph = self.build_csr()?;
+            let elapsed = started.elapsed();
+            self.csr.rates.push(self.data.stream().len() as f64 / elapsed.as_secs_f64());
+            self.csr.resident_growth = growth(before);
+            self.csr.graph = Some(Arc::new(graph));
+        }
+        Ok(self.csr.rates[repetition])
+    }
+
+    fn build_csr(&self) -> Result<Csr, Failure> {
+        let options = BuildOptions { memory: MemoryBudget::detect(), ..BuildOptions::default() };
+        let graph = Csr::from_edges(self.data.vertices(), Topology::Directed, self.data.stream(), options);
+        Ok(graph.map_err(hedgerow::Error::from)?)
+    }
+
+    /// The static graph.
+    pub(crate) fn csr(&mut self) -> Result<Arc<Csr>, Failure> {
+        if self.csr.graph.is_none() {
+            self.build_rate(0)?;
+        }
+        let graph = self.csr.graph.as_ref();
+        Ok(Arc::clone(graph.expect("building it has just left it there")))
+    }
+
+    /// By how much resident memory grew when the static graph was built.
+    pub(crate) fn csr_resident_growth(&self) -> Option<u64> {
+        self.csr.resident_growth
+    }
+
+    /// The graph that readers read: filled when it is first asked for, edge by edge, by one writer per core.
+    pub(crate) fn loaded(&mut self, engine: Engine, kind: EngineKind) -> Result<Loaded, Failure> {
+        if let Some((_, loaded)) = self.loaded.iter().find(|(other, _)| *other == engine) {
+            return Ok(loaded.clone());
+        }
+        let what = format!("{}: loading {}", self.workload.name(), engine.name);
+        let position = Some((self.done + 1, self.settings.workloads.len()));
+        self.watch.begin(&Step { position, what });
+        let writers = std::thread::available_parallelism().map_or(1, usize::from);
+        let before = resident_bytes();
+        let graph = load::empty_graph(kind, 1, self.data.vertices())?;
+        let (cancel, mut latencies) = (&self.watch.cancel, Latencies::new());
+        load::put_one_by_one(&graph, self.data.stream(), writers, &mut latencies, cancel)?;
+        load::check_edges(&graph, self.data)?;
+        load::reclaim_all(&graph);
+        let loaded = Loaded { graph, resident_growth: growth(before) };
+        self.loaded.push((engine, loaded.clone()));
+        Ok(loaded)
+    }
+
+    /// What readers of an engine read.
+    pub(crate) fn subject(&mut self, engine: Engine) -> Result<Subject, Failure> {
+        match engine.kind {
+            None => Ok(Subject::Csr(self.csr()?)),
+            Some(kind) => Ok(Subject::Snapshot(self.loaded(engine, kind)?.graph.snapshot()?)),
+        }
+    }
+}
+
+/// By how much resident memory has grown since.
+fn growth(before: Option<u64>) -> Option<u64> {
+    Some(resident_bytes()?.saturating_sub(before?))
+}
+
+/// The threads for a reader; none for one thread, which is the calling one.
+pub(crate) fn pool(threads: usize) -> Result<Option<ThreadPool>, Failure> {
+    let build = || ThreadPoolBuilder::new().num_threads(threads).build();
+    Ok((threads > 1).then(build).transpose()?)
+}

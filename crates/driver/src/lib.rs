@@ -1,0 +1,59 @@
+//! The test driver: one set of workloads for every engine, measured side by side.
+//!
+//! After the test driver of "Revisiting the Design of In-Memory Dynamic Graph Storage" (section 5.2): a
+//! generator of workloads, an executor that runs the same loops on every engine, and a monitor of
+//! throughput, latency and memory. Every engine is measured in one process and one run, repetitions
+//! take turns over the engines, and every median is set against the static CSR's. `docs/bench.md` says
+//! what each workload does and what is fair about it.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `engines` | the engines by name |
+//! | `data_set/` | graphs by name or from a file, as shuffled streams of adjacency entries |
+//! | `settings` | what is measured, and for how long |
+//! | `executor` | the order of a run, and what its workloads share |
+//! | `workload/` | one file per workload |
+//! | `subject`, `undirected`, `load`, `weighted` | what is read; how it is read by kernels; how it is filled, without and with weights |
+//! | `monitor` | latencies and resident memory |
+//! | `samples`, `statistics`, `answers` | figures as measured, their medians; results that must agree |
+//! | `report/` | rows with ratios, as JSON and as a table |
+//!
+//! ```
+//! use hedgerow_driver::{DataSet, Engine, Settings, Watch, Workload};
+//!
+//! let data = DataSet::named("kron-6", 1, &Watch::default())?;
+//! let settings = Settings {
+//!     engines: vec![Engine::named("rapid")?],
+//!     workloads: vec![Workload::ScanOrdered],
+//!     ..Settings::quick()
+//! };
+//! let report = hedgerow_driver::run(&data, &settings, &Watch::default())?;
+//! assert!(report.results.iter().any(|row| row.engine == "rapid" && row.ratio_to_csr.is_some()));
+//! # Ok::<(), hedgerow_driver::BenchError>(())
+//! ```
+
+mod answers;
+mod data_set;
+mod engines;
+mod error;
+mod executor;
+mod load;
+mod monitor;
+mod report;
+mod samples;
+mod settings;
+mod statistics;
+mod subject;
+mod undirected;
+mod watch;
+mod weighted;
+mod workload;
+
+pub use data_set::DataSet;
+pub use engines::{ENGINES, Engine};
+pub use error::{BenchError, Failure};
+pub use executor::run;
+pub use report::{Build, DataSetFacts, Machine, Report, Row};
+pub use settings::{Extent, Settings};
+pub use watch::{Step, Watch};
+pub use workload::Workload;

@@ -1,0 +1,205 @@
+//! How graphs are made and filled.
+
+use crate::data_set::Entry;
+use crate::monitor::{Latencies, operate_on_each};
+use crate::{DataSet, Failure, Workload};
+use hedgerow::kernels::CancelToken;
+use hedgerow::{EngineKind, Graph, GraphOptions, KeyKind, VertexId};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Entries per commit where the filling itself is not measured.
+pub(crate) const LOAD_BATCH: usize = 1 << 19;
+
+/// Into how many segments the stream is cut where its writing is limited.
+const SEGMENTS: usize = 64;
+
+/// A directed graph with all vertices of the data set and no edge; its commits use at most `threads` threads.
+pub(crate) fn empty_graph(kind: EngineKind, threads: usize, vertices: u32) -> Result<Graph, Failure> {
+    with_vertices(GraphOptions::new().engine(kind).threads(threads), vertices)
+}
+
+/// A graph of dense ids with the vertices below `vertices`.
+pub(crate) fn with_vertices(options: GraphOptions, vertices: u32) -> Result<Graph, Failure> {
+    let graph = Graph::in_memory(options.keys(KeyKind::Dense))?;
+    let ids: Vec<VertexId> = (0..vertices).map(VertexId::new).collect();
+    for some in ids.chunks(LOAD_BATCH) {
+        let mut transaction = graph.begin()?;
+        some.iter().try_for_each(|vertex| transaction.add_vertex(vertex))?;
+        transaction.commit()?;
+    }
+    Ok(graph)
+}
+
+/// The whole data set in batches, not measured.
+pub(crate) fn in_batches(graph: &Graph, data: &DataSet, cancel: &CancelToken) -> Result<(), Failure> {
+    ingest(graph, data.stream(), LOAD_BATCH, cancel)?;
+    check_edges(graph, data)
+}
+
+/// Ingests `entries` in commits of `batch` entries.
+pub(crate) fn ingest(
+    graph: &Graph,
+    entries: &[Entry],
+    batch: usize,
+    cancel: &CancelToken,
+) -> Result<(), Failure> {
+    for batch in entries.chunks(batch) {
+        graph.ingest(batch)?;
+        crate::watch::check(cancel)?;
+    }
+    Ok(())
+}
+
+/// Puts every entry in a transaction of its own, from so many threads on disjoint parts. Returns how long it took.
+pub(crate) fn put_one_by_one(
+    graph: &Graph,
+    entries: &[Entry],
+    threads: usize,
+    latencies: &mut Latencies,
+    cancel: &CancelToken,
+) -> Result<Duration, Failure> {
+    let started = Instant::now();
+    let parts = on_threads(threads, entries, |part| {
+        let mut latencies = Latencies::new();
+        operate_on_each(part, &mut latencies, cancel, None, |(source, destination)| {
+            graph.put_edge(source, destination)?;
+            Ok(())
+        })?;
+        Ok(latencies)
+    })?;
+    let elapsed = started.elapsed();
+    parts.iter().for_each(|part| latencies.merge(part));
+    Ok(elapsed)
+}
+
+/// Runs `work` on as many disjoint parts of `items` as there are threads; on the calling thread if that is one.
+pub(crate) fn on_threads<T: Sync, R: Send>(
+    threads: usize,
+    items: &[T],
+    work: impl Fn(&[T]) -> Result<R, Failure> + Sync,
+) -> Result<Vec<R>, Failure> {
+    if threads == 1 {
+        return Ok(vec![work(items)?]);
+    }
+    let part = items.len().div_ceil(threads).max(1);
+    thread::scope(|scope| {
+        let work = &work;
+        let start = |part| thread::Builder::new().spawn_scoped(scope, move || work(part));
+        let started: Vec<_> = items.chunks(part).map(start).collect::<Result<_, _>>()?;
+        let join = |thread: thread::ScopedJoinHandle<'_, _>| {
+            thread.join().unwrap_or_else(|panicked| std::panic::resume_unwind(panicked))
+        };
+        started.into_iter().map(join).collect()
+    })
+}
+
+/// The rate, in entries per second, at which `write` writes the whole data set into `graph`.
+///
+/// With a limit, the stream is cut into segments. A segment is measured if the time spent so far is within
+/// its share of the limit, else it is put in large batches and counts as if it had taken as long as the last
+/// measured one. So what is measured is spread evenly over the filling of the graph, and the graph is whole
+/// at the end.
+pub(crate) fn rate_of_writing(
+    graph: &Graph,
+    data: &DataSet,
+    limit: Option<Duration>,
+    cancel: &CancelToken,
+    mut write: impl FnMut(&[Entry]) -> Result<Duration, Failure>,
+) -> Result<f64, Failure> {
+    let stream = data.stream();
+    let segment = match limit {
+        None => stream.len(),
+        // Whole batches, so that none is cut short.
+        Some(_) => stream.len().div_ceil(SEGMENTS).next_multiple_of(Workload::CONTRACT_BATCH),
+    };
+    let (mut measured, mut estimated, mut written, mut seconds_per_entry) = (0.0, 0.0, 0, 0.0);
+    for entries in stream.chunks(segment) {
+        let share = written as f64 / stream.len() as f64;
+        if limit.is_none_or(|limit| measured <= share * limit.as_secs_f64()) {
+            let seconds = write(entries)?.as_secs_f64();
+            measured += seconds;
+            seconds_per_entry = seconds / entries.len() as f64;
+        } else {
+            ingest(graph, entries, LOAD_BATCH, cancel)?;
+        }
+        estimated += seconds_per_entry * entries.len() as f64;
+        written += entries.len();
+    }
+    check_edges(graph, data)?;
+    Ok(stream.len() as f64 / estimated)
+}
+
+/// Whether the graph holds as many edges as the data set.
+pub(crate) fn check_edges(graph: &Graph, data: &DataSet) -> Result<(), Failure> {
+    let (found, expected) = (graph.snapshot()?.edge_count(), data.stream().len() as u64);
+    if found == expected {
+        return Ok(());
+    }
+    let what = "the number of edges".to_owned();
+    Err(Failure::WrongResult { what, found: found.to_string(), expected: expected.to_string() })
+}
+
+/// Frees every version that nobody sees.
+pub(crate) fn reclaim_all(graph: &Graph) {
+    while graph.reclaim().more {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Watch;
+
+    fn data() -> DataSet {
+        DataSet::named("kron-14", 1, &Watch::default()).unwrap()
+    }
+
+    #[test]
+    fn what_is_not_measured_is_written_all_the_same_and_counts_like_its_neighbour() {
+        let (data, cancel) = (data(), CancelToken::new());
+        let graph = empty_graph(EngineKind::Rapid, 1, data.vertices()).unwrap();
+        let (mut measured, mut segments) = (0, 0);
+        // Each entry is said to take a millionth of a second, four times what the limit allows.
+        let limit = Duration::from_secs_f64(data.stream().len() as f64 / 4e6);
+        let rate = rate_of_writing(&graph, &data, Some(limit), &cancel, |entries| {
+            ingest(&graph, entries, 1000, &cancel)?;
+            measured += entries.len();
+            segments += 1;
+            Ok(Duration::from_secs_f64(entries.len() as f64 / 1e6))
+        });
+        assert!((rate.unwrap() - 1e6).abs() < 1.0);
+        assert!(segments > 1 && measured < data.stream().len(), "{segments} segments, {measured} entries");
+        check_edges(&graph, &data).unwrap();
+    }
+
+    #[test]
+    fn without_a_limit_all_is_measured_at_once() {
+        let (data, cancel) = (data(), CancelToken::new());
+        let graph = empty_graph(EngineKind::Rapid, 1, data.vertices()).unwrap();
+        let mut latencies = Latencies::new();
+        let rate = rate_of_writing(&graph, &data, None, &cancel, |entries| {
+            assert_eq!(entries.len(), data.stream().len());
+            put_one_by_one(&graph, entries, 3, &mut latencies, &cancel)
+        });
+        assert!(rate.unwrap() > 0.0);
+    }
+
+    #[test]
+    fn a_graph_that_lacks_edges_is_noticed() {
+        let (data, cancel) = (data(), CancelToken::new());
+        let graph = empty_graph(EngineKind::Rapid, 1, data.vertices()).unwrap();
+        let lazy = rate_of_writing(&graph, &data, None, &cancel, |_| Ok(Duration::from_secs(1)));
+        assert!(matches!(lazy, Err(Failure::WrongResult { .. })));
+    }
+
+    #[test]
+    fn parts_are_disjoint_and_cover_all() {
+        for threads in 1..5 {
+            for length in [0, 1, 2, 7] {
+                let items: Vec<u32> = (0..length).collect();
+                let parts = on_threads(threads, &items, |part| Ok(part.to_vec())).unwrap();
+                assert_eq!(parts.concat(), items);
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! What is watched while a workload runs: latencies and memory.
+
+use crate::Failure;
+use crate::watch::check;
+use hdrhistogram::Histogram;
+use hedgerow::Graph;
+use hedgerow::kernels::CancelToken;
+use hedgerow_sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// One operation in so many is timed by itself.
+const SAMPLED: usize = 100;
+
+/// A minute: whatever takes longer is recorded as this.
+const LONGEST_NANOSECONDS: u64 = 60_000_000_000;
+
+/// How often the peak of memory is looked at.
+const PEAK_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Latencies of single operations, in nanoseconds, to three digits.
+#[derive(Clone, Debug)]
+pub(crate) struct Latencies(Histogram<u64>);
+
+impl Latencies {
+    pub(crate) fn new() -> Self {
+        let histogram = Histogram::new_with_bounds(1, LONGEST_NANOSECONDS, 3);
+        Latencies(histogram.expect("the bounds are constants that a histogram accepts"))
+    }
+
+    pub(crate) fn record(&mut self, latency: Duration) {
+        self.0.saturating_record(latency.as_nanos() as u64);
+    }
+
+    pub(crate) fn merge(&mut self, other: &Latencies) {
+        self.0.add(&other.0).expect("all histograms have the same bounds");
+    }
+
+    /// Metrics and their values in nanoseconds.
+    pub(crate) fn percentiles(&self) -> [(&'static str, f64); 4] {
+        let at = |quantile| self.0.value_at_quantile(quantile) as f64;
+        [
+            ("latency-p50", at(0.5)),
+            ("latency-p99", at(0.99)),
+            ("latency-p99.9", at(0.999)),
+            ("latency-max", self.0.max() as f64),
+        ]
+    }
+}
+
+/// Runs `operate` on every item until it is told to stop; one in a hundred is timed. The same loop for every
+/// operation of every engine.
+///
+/// Returns how many operations were done.
+pub(crate) fn operate_on_each<T: Copy>(
+    items: &[T],
+    latencies: &mut Latencies,
+    cancel: &CancelToken,
+    deadline: Option<Instant>,
+    mut operate: impl FnMut(T) -> Result<(), Failure>,
+) -> Result<usize, Failure> {
+    let mut done = 0;
+    for group in items.chunks(SAMPLED) {
+        let started = Instant::now();
+        operate(group[0])?;
+        let finished = Instant::now();
+        latencies.record(finished - started);
+        for item in &group[1..] {
+            operate(*item)?;
+        }
+        done += group.len();
+        check(cancel)?;
+        if deadline.is_some_and(|deadline| finished >= deadline) {
+            break;
+        }
+    }
+    Ok(done)
+}
+
+/// The memory of this process that is in use; `None` where the system does not tell.
+pub(crate) fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+/// Runs `work` and returns with its result the most bytes that `graph` held meanwhile.
+pub(crate) fn peak_memory<T>(
+    graph: &Graph,
+    work: impl FnOnce() -> Result<T, Failure>,
+) -> Result<(T, usize), Failure> {
+    let finished = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let watcher = thread::Builder::new().spawn_scoped(scope, || {
+            let mut peak = graph.memory().total_bytes();
+            while !finished.load(Ordering::Acquire) {
+                thread::park_timeout(PEAK_INTERVAL);
+                peak = peak.max(graph.memory().total_bytes());
+            }
+            peak
+        })?;
+        let result = work();
+        finished.store(true, Ordering::Release);
+        watcher.thread().unpark();
+        let peak = watcher.join().unwrap_or_else(|panicked| std::panic::resume_unwind(panicked));
+        Ok((result?, peak))
+    })
+}
+
+/// Runs `work` until it has taken `least` altogether; returns its last result and the mean time of a run.
+pub(crate) fn mean_time<T>(
+    least: Duration,
+    mut work: impl FnMut() -> Result<T, Failure>,
+) -> Result<(T, Duration), Failure> {
+    let (mut total, mut runs) = (Duration::ZERO, 0);
+    loop {
+        let started = Instant::now();
+        let result = work()?;
+        total += started.elapsed();
+        runs += 1;
+        if total >= least {
+            return Ok((result, total / runs));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_item_is_operated_on_and_one_in_a_hundred_timed() {
+        let items: Vec<u32> = (0..250).collect();
+        let (mut seen, mut latencies) = (Vec::new(), Latencies::new());
+        let done = operate_on_each(&items, &mut latencies, &CancelToken::new(), None, |item| {
+            seen.push(item);
+            Ok(())
+        });
+        assert_eq!(done.unwrap(), 250);
+        assert_eq!(seen, items);
+        assert_eq!(latencies.0.len(), 3);
+    }
+
+    #[test]
+    fn a_deadline_ends_after_a_group_and_a_cancelled_run_fails() {
+        let (items, mut latencies) = ([0u8; 500], Latencies::new());
+        let over = Some(Instant::now());
+        let done = operate_on_each(&items, &mut latencies, &CancelToken::new(), over, |_| Ok(()));
+        assert_eq!(done.unwrap(), SAMPLED);
+
+        let cancel = CancelToken::new();
+        cancel.cancel();
+        let stopped = operate_on_each(&items, &mut latencies, &cancel, None, |_| Ok(()));
+        assert!(matches!(stopped, Err(Failure::Cancelled)));
+    }
+
+    #[test]
+    fn percentiles_are_those_of_what_was_recorded() {
+        let mut latencies = Latencies::new();
+        (1..=1000).for_each(|nanoseconds| latencies.record(Duration::from_nanos(nanoseconds)));
+        latencies.record(Duration::from_secs(3600));
+        let values = latencies.percentiles().map(|(_, value)| value);
+        assert!((499.0..=502.0).contains(&values[0]), "{values:?}");
+        assert!((988.0..=993.0).contains(&values[1]), "{values:?}");
+        assert!(values[3] >= LONGEST_NANOSECONDS as f64 * 0.99, "{values:?}");
+    }
+
+    #[test]
+    fn short_work_is_repeated_and_long_work_is_not() {
+        let mut runs = 0;
+        let mut count = || {
+            runs += 1;
+            Ok(runs)
+        };
+        assert_eq!(mean_time(Duration::ZERO, &mut count).unwrap().0, 1);
+        let (last, mean) = mean_time(Duration::from_millis(2), count).unwrap();
+        assert!(last > 2 && mean < Duration::from_millis(2), "{last} runs");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_process_has_resident_memory() {
+        assert!(resident_bytes().unwrap() > 1 << 16);
+    }
+}

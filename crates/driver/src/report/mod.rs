@@ -1,0 +1,81 @@
+//! What a run has shown: rows with medians and ratios, as JSON and as a table.
+
+mod machine;
+mod rows;
+mod table;
+
+pub use machine::{Build, Machine};
+pub use rows::Row;
+
+use crate::samples::Samples;
+use crate::{DataSet, Settings};
+use serde::Serialize;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// What a run has shown.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The command line.
+    pub command: Vec<String>,
+    /// When the run ended, in seconds since 1970.
+    pub finished_at: u64,
+    /// How long it took.
+    pub seconds: f64,
+    /// What it ran on.
+    pub machine: Machine,
+    /// What was measured, as built.
+    pub build: Build,
+    /// What shuffled and sampled.
+    pub seed: u64,
+    /// How often everything was measured.
+    pub repetitions: usize,
+    /// The graph.
+    pub dataset: DataSetFacts,
+    /// The figures.
+    pub results: Vec<Row>,
+}
+
+/// The graph of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DataSetFacts {
+    /// What it is called.
+    pub name: String,
+    /// How many vertices it has.
+    pub vertices: u32,
+    /// How many directed adjacency entries it has.
+    pub edges: usize,
+}
+
+impl Report {
+    pub(crate) fn new(data: &DataSet, settings: &Settings, samples: &Samples, elapsed: Duration) -> Self {
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
+        Report {
+            command: std::env::args().collect(),
+            finished_at: since_1970.map_or(0, |duration| duration.as_secs()),
+            seconds: elapsed.as_secs_f64(),
+            machine: Machine::detect(),
+            build: Build::CURRENT,
+            seed: settings.seed,
+            repetitions: settings.repetitions,
+            dataset: DataSetFacts {
+                name: data.name().to_owned(),
+                vertices: data.vertices(),
+                edges: data.stream().len(),
+            },
+            results: rows::of(data.name(), samples),
+        }
+    }
+
+    /// The report as one JSON object; `docs/bench.md` describes it.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let json = serde_json::to_string_pretty(self);
+        json.expect("strings, numbers and lists of them can always be written") + "\n"
+    }
+
+    /// The rows as a table for people.
+    #[must_use]
+    pub fn to_table(&self) -> String {
+        table::of(&self.results)
+    }
+}

@@ -1,0 +1,160 @@
+//! From samples to rows.
+
+use crate::samples::{Samples, Series};
+use crate::statistics::{Summary, ratio};
+use crate::{Engine, Workload};
+use serde::Serialize;
+
+/// One figure of one engine.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// The graph.
+    pub dataset: String,
+    /// What was measured.
+    pub workload: &'static str,
+    /// On which engine.
+    pub engine: &'static str,
+    /// With how many threads.
+    pub threads: usize,
+    /// Which figure of the workload it is.
+    pub metric: String,
+    /// Its unit.
+    pub unit: &'static str,
+    /// The median of the repetitions.
+    pub median: f64,
+    /// The least of them.
+    pub min: f64,
+    /// The greatest of them.
+    pub max: f64,
+    /// The median over the median of the static CSR for the same metric; `None` where CSR has no such thing.
+    pub ratio_to_csr: Option<f64>,
+    /// The median over the median of `baseline`, where CSR has no such thing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
+    /// What `ratio` is set against.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<&'static str>,
+    /// Whether this is the one figure that stands for the workload.
+    pub contract: bool,
+}
+
+/// The rows of all figures, workload by workload.
+pub(super) fn of(dataset: &str, samples: &Samples) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for workload in Workload::ALL {
+        let series = samples.all().iter().filter(|series| series.figure.workload == *workload);
+        for series in series {
+            rows.extend(row(dataset, samples, series));
+            rows.extend(speed_up(dataset, samples, series));
+        }
+    }
+    rows
+}
+
+fn row(dataset: &str, samples: &Samples, series: &Series) -> Option<Row> {
+    let figure = &series.figure;
+    let summary = Summary::of(&series.values)?;
+    let reference = csr_median(samples, series);
+    let baseline = series.baseline.as_ref();
+    let against = baseline.and_then(|baseline| Summary::of(&baseline.values));
+    Some(Row {
+        dataset: dataset.to_owned(),
+        workload: figure.workload.name(),
+        engine: figure.engine,
+        threads: figure.threads,
+        metric: figure.metric.clone(),
+        unit: figure.unit,
+        median: summary.median,
+        min: summary.min,
+        max: summary.max,
+        ratio_to_csr: reference.and_then(|reference| ratio(summary.median, reference)),
+        ratio: against.and_then(|against| ratio(summary.median, against.median)),
+        baseline: baseline.map(|baseline| baseline.what),
+        contract: figure.metric == figure.workload.contract_metric(),
+    })
+}
+
+/// The static graph's median with as many threads; what it does with one thread only, with one.
+fn csr_median(samples: &Samples, series: &Series) -> Option<f64> {
+    let figure = &series.figure;
+    let find = |threads| samples.find(figure.workload, Engine::CSR.name, threads, &figure.metric);
+    let reference = find(figure.threads).or_else(|| find(1))?;
+    Summary::of(&reference.values).map(|summary| summary.median)
+}
+
+/// By how much several threads are faster than one, as a row of its own.
+fn speed_up(dataset: &str, samples: &Samples, series: &Series) -> Option<Row> {
+    let figure = &series.figure;
+    let workload = figure.workload;
+    let scales = workload != Workload::Memory && figure.metric == workload.contract_metric();
+    if figure.threads == 1 || !scales {
+        return None;
+    }
+    let alone = samples.find(workload, figure.engine, 1, &figure.metric)?;
+    let (several, one) = (Summary::of(&series.values)?.median, Summary::of(&alone.values)?.median);
+    let speed_up = if workload.more_is_better() { ratio(several, one) } else { ratio(one, several) }?;
+    Some(Row {
+        metric: "speed-up".to_owned(),
+        unit: "x",
+        median: speed_up,
+        min: speed_up,
+        max: speed_up,
+        ratio_to_csr: None,
+        ratio: Some(speed_up),
+        baseline: Some("the same with 1 thread"),
+        contract: false,
+        ..row(dataset, samples, series)?
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples::Figure;
+
+    fn figure(engine: &'static str, threads: usize, metric: &str) -> Figure {
+        Figure { workload: Workload::Insert, engine, threads, metric: metric.to_owned(), unit: "edges/s" }
+    }
+
+    fn push(samples: &mut Samples, figure: &Figure, values: &[f64]) {
+        values.iter().for_each(|value| samples.push(figure.clone(), *value));
+    }
+
+    #[test]
+    fn ratios_are_those_of_medians() {
+        let mut samples = Samples::default();
+        push(&mut samples, &figure("csr", 1, "throughput"), &[10.0, 30.0, 20.0]);
+        push(&mut samples, &figure("rapid", 1, "throughput"), &[1.0, 9.0, 5.0]);
+        push(&mut samples, &figure("rapid", 1, "latency-p50"), &[7.0]);
+        let rows = of("graph", &samples);
+        assert_eq!(rows.len(), 3);
+        assert_eq!((rows[0].ratio_to_csr, rows[1].ratio_to_csr), (Some(1.0), Some(0.25)));
+        assert_eq!((rows[1].median, rows[1].min, rows[1].max), (5.0, 1.0, 9.0));
+        assert!(rows[0].contract && rows[1].contract && !rows[2].contract);
+        assert_eq!((rows[2].ratio_to_csr, rows[2].ratio, rows[2].baseline), (None, None, None));
+    }
+
+    #[test]
+    fn several_threads_are_set_against_what_csr_does_with_one_and_against_one_thread() {
+        let mut samples = Samples::default();
+        push(&mut samples, &figure("csr", 1, "throughput"), &[20.0]);
+        push(&mut samples, &figure("rapid", 1, "throughput"), &[5.0]);
+        push(&mut samples, &figure("rapid", 2, "throughput"), &[8.0]);
+        let rows = of("graph", &samples);
+        assert_eq!(rows[2].ratio_to_csr, Some(0.4));
+        let speed_up = &rows[3];
+        assert_eq!((&*speed_up.metric, speed_up.median, speed_up.ratio), ("speed-up", 1.6, Some(1.6)));
+        assert_eq!((speed_up.contract, speed_up.ratio_to_csr), (false, None));
+    }
+
+    #[test]
+    fn a_baseline_gives_a_ratio_where_csr_gives_none() {
+        let mut samples = Samples::default();
+        let mixed = Figure { workload: Workload::MixedReader, unit: "s", ..figure("rapid", 1, "time") };
+        samples.push_against(mixed.clone(), 3.0, "apart", 2.0);
+        samples.push_against(mixed, 3.0, "apart", 2.0);
+        let rows = of("graph", &samples);
+        assert_eq!((rows[0].ratio, rows[0].baseline, rows[0].ratio_to_csr), (Some(1.5), Some("apart"), None));
+        assert!(rows[0].contract);
+    }
+}

@@ -1,0 +1,77 @@
+//! Figures as they were measured.
+
+use crate::Workload;
+
+/// What a figure is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Figure {
+    pub(crate) workload: Workload,
+    pub(crate) engine: &'static str,
+    pub(crate) threads: usize,
+    pub(crate) metric: String,
+    pub(crate) unit: &'static str,
+}
+
+/// One figure, measured several times.
+#[derive(Clone, Debug)]
+pub(crate) struct Series {
+    pub(crate) figure: Figure,
+    pub(crate) values: Vec<f64>,
+    /// What the figure is set against where the static graph has no such thing.
+    pub(crate) baseline: Option<Baseline>,
+}
+
+/// What a figure is set against, measured as often.
+#[derive(Clone, Debug)]
+pub(crate) struct Baseline {
+    pub(crate) what: &'static str,
+    pub(crate) values: Vec<f64>,
+}
+
+/// All figures of a run, in the order in which they were first measured.
+#[derive(Debug, Default)]
+pub(crate) struct Samples {
+    series: Vec<Series>,
+}
+
+impl Samples {
+    pub(crate) fn push(&mut self, figure: Figure, value: f64) {
+        self.series_of(figure).values.push(value);
+    }
+
+    /// A figure and what it is set against, from the same repetition.
+    pub(crate) fn push_against(&mut self, figure: Figure, value: f64, what: &'static str, against: f64) {
+        let series = self.series_of(figure);
+        series.values.push(value);
+        let baseline = series.baseline.get_or_insert_with(|| Baseline { what, values: Vec::new() });
+        baseline.values.push(against);
+    }
+
+    fn series_of(&mut self, figure: Figure) -> &mut Series {
+        let position = self.series.iter().position(|series| series.figure == figure);
+        let position = position.unwrap_or_else(|| {
+            self.series.push(Series { figure, values: Vec::new(), baseline: None });
+            self.series.len() - 1
+        });
+        &mut self.series[position]
+    }
+
+    pub(crate) fn all(&self) -> &[Series] {
+        &self.series
+    }
+
+    /// The series of an engine's figure with exactly so many threads.
+    pub(crate) fn find(
+        &self,
+        workload: Workload,
+        engine: &str,
+        threads: usize,
+        metric: &str,
+    ) -> Option<&Series> {
+        self.series.iter().find(|series| {
+            let figure = &series.figure;
+            (figure.workload, figure.engine, figure.threads) == (workload, engine, threads)
+                && figure.metric == metric
+        })
+    }
+}

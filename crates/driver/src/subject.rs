@@ -1,0 +1,22 @@
+//! What readers are measured on.
+
+use hedgerow::kernels::Kernel;
+use hedgerow::{Csr, Error, Snapshot};
+use hedgerow_sync::Arc;
+
+/// The static graph, or a snapshot of an engine.
+#[derive(Clone, Debug)]
+pub(crate) enum Subject {
+    Csr(Arc<Csr>),
+    Snapshot(Snapshot),
+}
+
+impl Subject {
+    /// Runs a kernel, or a measuring loop in the form of one: compiled for each engine, chosen once per run.
+    pub(crate) fn run<K: Kernel>(&self, kernel: K) -> Result<K::Output, Error> {
+        match self {
+            Subject::Csr(csr) => Ok(kernel.run(&**csr)?),
+            Subject::Snapshot(snapshot) => snapshot.run(kernel),
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! A directed graph that holds every edge in both directions, seen as an undirected one.
+
+use hedgerow::kernels::{Kernel, KernelError};
+use hedgerow::model::{GraphView, ViewError};
+use hedgerow::{Column, Direction, LabelId, Timestamp, Topology, VertexId};
+use std::ops::Range;
+
+/// Runs a kernel on a directed graph as if it were undirected: its out-neighbours are its in-neighbours.
+///
+/// The data sets hold every edge as two adjacency entries, so that an insertion is one entry. Kernels that
+/// want in-neighbours find them without a second copy of the graph, the same way on every engine.
+pub(crate) struct OnUndirected<K>(pub(crate) K);
+
+impl<K: Kernel> Kernel for OnUndirected<K> {
+    type Output = K::Output;
+
+    fn run<V: GraphView>(self, view: &V) -> Result<K::Output, KernelError> {
+        self.0.run(&Undirected(view))
+    }
+}
+
+/// A view whose out-neighbours are its in-neighbours as well.
+struct Undirected<'v, V>(&'v V);
+
+impl<V: GraphView> GraphView for Undirected<'_, V> {
+    type Adjacency<'a, W: Column>
+        = V::Adjacency<'a, W>
+    where
+        Self: 'a;
+
+    fn timestamp(&self) -> Timestamp {
+        self.0.timestamp()
+    }
+
+    fn topology(&self) -> Topology {
+        Topology::Undirected
+    }
+
+    fn vertex_bound(&self) -> u32 {
+        self.0.vertex_bound()
+    }
+
+    fn vertex_count(&self) -> u64 {
+        self.0.vertex_count()
+    }
+
+    /// The data sets have no self loops.
+    fn edge_count(&self, label: LabelId) -> u64 {
+        self.0.edge_count(label) / 2
+    }
+
+    fn contains_vertex(&self, vertex: VertexId) -> bool {
+        self.0.contains_vertex(vertex)
+    }
+
+    fn scan_vertices(&self, range: Range<u32>, visit: impl FnMut(VertexId)) {
+        self.0.scan_vertices(range, visit);
+    }
+
+    fn adjacency<W: Column>(
+        &self,
+        label: LabelId,
+        _direction: Direction,
+    ) -> Result<V::Adjacency<'_, W>, ViewError> {
+        self.0.adjacency(label, Direction::Out)
+    }
+}

@@ -1,0 +1,203 @@
+//! The kernels: the same code on every engine, in the form that is best and in a plain one.
+
+use crate::answers::Answer;
+use crate::executor::{Bench, Turn, pool};
+use crate::monitor::mean_time;
+use crate::subject::Subject;
+use crate::undirected::OnUndirected;
+use crate::{Engine, Extent, Failure, weighted};
+use hedgerow::VertexId;
+use hedgerow::kernels::{Bfs, Execution, PageRank, Sssp, TriangleCount, TriangleOrder, Wcc, WccMethod};
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+
+/// Breadth-first searches are started from so many vertices; the mean counts.
+const SOURCES: usize = 8;
+
+/// Shortest paths from so many of them.
+const WEIGHTED_SOURCES: usize = 4;
+
+/// Iterations of PageRank.
+pub(super) const ITERATIONS: u32 = 10;
+
+/// A kernel in one of its forms.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KernelName {
+    PageRank,
+    Bfs,
+    BfsTopDown,
+    Sssp,
+    Wcc,
+    WccPlain,
+    Triangles,
+    TrianglesById,
+}
+
+impl KernelName {
+    /// The metric that it is recorded under; `time` is the contract metric.
+    fn metric(self) -> &'static str {
+        match self {
+            KernelName::BfsTopDown => "time-top-down",
+            KernelName::WccPlain => "time-plain",
+            KernelName::TrianglesById => "time-by-id",
+            _ => "time",
+        }
+    }
+
+    /// How many runs of it one measurement is.
+    fn runs(self) -> usize {
+        match self {
+            KernelName::Bfs | KernelName::BfsTopDown => SOURCES,
+            KernelName::Sssp => WEIGHTED_SOURCES,
+            _ => 1,
+        }
+    }
+
+    /// Whether a run is so long that nothing is gained by one that is not measured.
+    fn warms_itself(self) -> bool {
+        matches!(self, KernelName::Triangles | KernelName::TrianglesById)
+    }
+
+    /// What its answer says: forms of one kernel must agree, too.
+    fn answer(self) -> &'static str {
+        match self {
+            KernelName::PageRank => "the ranks",
+            KernelName::Bfs | KernelName::BfsTopDown => "the hash of the depths",
+            KernelName::Sssp => "the hash of the distances",
+            KernelName::Wcc | KernelName::WccPlain => "the hash of the components",
+            KernelName::Triangles | KernelName::TrianglesById => "the number of triangles",
+        }
+    }
+}
+
+/// Measures kernels on the loaded graphs.
+pub(crate) fn measure(bench: &mut Bench<'_>, kernels: &[KernelName]) -> Result<(), Failure> {
+    let subjects = subjects(bench, Bench::subject)?;
+    measure_on(bench, &subjects, kernels)
+}
+
+/// Measures kernels on graphs with weights, which are loaded for them alone.
+pub(crate) fn measure_weighted(bench: &mut Bench<'_>, kernels: &[KernelName]) -> Result<(), Failure> {
+    let subjects = subjects(bench, |bench, engine| {
+        bench.begin(Turn { threads: 1, repetition: 0, engine }, ", loading weights")?;
+        weighted::subject(bench, engine)
+    })?;
+    measure_on(bench, &subjects, kernels)
+}
+
+/// Plain triangle counting takes minutes on large graphs, so it is measured in full runs only.
+pub(crate) fn measure_triangles(bench: &mut Bench<'_>) -> Result<(), Failure> {
+    let kernels = [KernelName::Triangles, KernelName::TrianglesById];
+    let count = if bench.settings.extent == Extent::Default { 1 } else { kernels.len() };
+    measure(bench, &kernels[..count])
+}
+
+type Subjects = Vec<(Engine, Subject)>;
+
+fn subjects<'a>(
+    bench: &mut Bench<'a>,
+    subject: impl Fn(&mut Bench<'a>, Engine) -> Result<Subject, Failure>,
+) -> Result<Subjects, Failure> {
+    let engines = bench.engines().into_iter();
+    engines.map(|engine| Ok((engine, subject(bench, engine)?))).collect()
+}
+
+fn measure_on(bench: &mut Bench<'_>, subjects: &Subjects, kernels: &[KernelName]) -> Result<(), Failure> {
+    let sources = sources(bench)?;
+    let cancel = bench.watch.cancel.clone();
+    for threads in bench.settings.threads.clone() {
+        let pool = pool(threads)?;
+        let execution = Execution { pool: pool.as_ref(), ..Execution::default() };
+        let execution = execution.cancelled_by(&cancel);
+        for turn in bench.turns_of(threads) {
+            let subject = subjects.iter().find(|(engine, _)| *engine == turn.engine);
+            let Some((_, subject)) = subject else { continue };
+            for kernel in kernels.iter().copied() {
+                bench.begin(turn, "")?;
+                let run = || run(kernel, subject, &sources, execution);
+                if turn.repetition == 0 && !kernel.warms_itself() {
+                    run()?;
+                }
+                let (answer, time) = mean_time(bench.settings.least_time(), run)?;
+                bench.check_answer(kernel.answer(), answer)?;
+                let seconds = time.as_secs_f64() / kernel.runs() as f64;
+                bench.record(turn, kernel.metric(), "s", seconds);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Vertices with neighbours, at random.
+fn sources(bench: &mut Bench<'_>) -> Result<Vec<VertexId>, Failure> {
+    let csr = bench.csr()?;
+    let offsets = csr.offsets();
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(bench.settings.seed ^ 0x50c3);
+    // A data set has an edge, so some vertex has neighbours.
+    let source = |_| loop {
+        let vertex = random.random_range(0..bench.data.vertices());
+        if offsets[vertex as usize] < offsets[vertex as usize + 1] {
+            return VertexId::new(vertex);
+        }
+    };
+    Ok((0..SOURCES).map(source).collect())
+}
+
+/// Runs a kernel once, or a search once from each of its sources.
+fn run(
+    kernel: KernelName,
+    subject: &Subject,
+    sources: &[VertexId],
+    execution: Execution<'_>,
+) -> Result<Answer, Failure> {
+    let wcc = |method| Wcc { method, execution, ..Wcc::default() };
+    let triangles = |order| TriangleCount { order, execution, ..TriangleCount::default() };
+    let sources = &sources[..kernel.runs()];
+    match kernel {
+        KernelName::PageRank => {
+            let kernel = PageRank { iterations: ITERATIONS, execution, ..PageRank::default() };
+            Ok(Answer::Ranks(subject.run(OnUndirected(kernel))?.ranks))
+        }
+        KernelName::Bfs => search(subject, sources, |source| Bfs { execution, ..Bfs::new(source) }),
+        KernelName::BfsTopDown => {
+            search(subject, sources, |source| Bfs { alpha: 0, execution, ..Bfs::new(source) })
+        }
+        KernelName::Sssp => shortest_paths(subject, sources, execution),
+        KernelName::Wcc => components(subject, wcc(WccMethod::Sampling)),
+        KernelName::WccPlain => components(subject, wcc(WccMethod::Plain)),
+        KernelName::Triangles => count(subject, triangles(TriangleOrder::Auto)),
+        KernelName::TrianglesById => count(subject, triangles(TriangleOrder::ById)),
+    }
+}
+
+/// Searches from every source; all depths together are the answer.
+fn search<'e>(
+    subject: &Subject,
+    sources: &[VertexId],
+    kernel: impl Fn(VertexId) -> Bfs<'e>,
+) -> Result<Answer, Failure> {
+    let depths = |source: &VertexId| Ok(subject.run(OnUndirected(kernel(*source)))?.depths);
+    let depths: Vec<_> = sources.iter().map(depths).collect::<Result<_, Failure>>()?;
+    Ok(Answer::hashed(&depths))
+}
+
+fn shortest_paths(
+    subject: &Subject,
+    sources: &[VertexId],
+    execution: Execution<'_>,
+) -> Result<Answer, Failure> {
+    let distances = |source: &VertexId| {
+        let kernel = Sssp::<u32> { execution, ..Sssp::new(*source) };
+        Ok(subject.run(OnUndirected(kernel))?.distances)
+    };
+    let distances: Vec<_> = sources.iter().map(distances).collect::<Result<_, Failure>>()?;
+    Ok(Answer::hashed(&distances))
+}
+
+fn components(subject: &Subject, kernel: Wcc<'_>) -> Result<Answer, Failure> {
+    Ok(Answer::hashed(&subject.run(OnUndirected(kernel))?.components))
+}
+
+fn count(subject: &Subject, kernel: TriangleCount<'_>) -> Result<Answer, Failure> {
+    Ok(Answer::Exact(subject.run(OnUndirected(kernel))?.triangles))
+}

@@ -1,0 +1,194 @@
+//! Writers beside readers: what each keeps of its speed.
+//!
+//! Writers delete and put again edges of a graph while readers run PageRank on fresh snapshots of it. Both
+//! are set against the same threads at the same time on two separate copies of the graph: what is left of
+//! the difference is not the memory bus but the store.
+
+use super::kernels::ITERATIONS;
+use crate::data_set::Entry;
+use crate::executor::{Bench, Turn};
+use crate::monitor::{Latencies, operate_on_each, peak_memory};
+use crate::statistics::Summary;
+use crate::undirected::OnUndirected;
+use crate::watch::check;
+use crate::{Engine, Failure, Workload, load};
+use hedgerow::Graph;
+use hedgerow::kernels::{CancelToken, Execution, PageRank};
+use hedgerow_sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const BASELINE: &str = "the same threads on two separate copies of the graph";
+
+/// After so many edges a writer looks whether it is to stop.
+const WRITER_STEP: usize = 100;
+
+/// Two equal graphs of an engine.
+struct Copies {
+    engine: Engine,
+    /// Written and read at the same time.
+    shared: Graph,
+    /// Written while the other one is read.
+    apart: Graph,
+    /// What the shared one held before the first mix.
+    bytes_before: usize,
+}
+
+/// What a mix has shown.
+struct Mix {
+    /// Deletions and insertions per second.
+    operations_per_second: f64,
+    /// The median of all runs of PageRank.
+    seconds_per_run: f64,
+    /// Of a deletion and an insertion together.
+    latencies: Latencies,
+}
+
+/// Measures both workloads of a mix at once.
+pub(crate) fn measure(bench: &mut Bench<'_>, workload: Workload) -> Result<(), Failure> {
+    let both_asked = bench.settings.workloads.contains(&Workload::MixedWriter);
+    if workload == Workload::MixedReader && both_asked {
+        return Ok(());
+    }
+    let copies = copies(bench)?;
+    for turn in bench.turns() {
+        let Some(copies) = copies.iter().find(|copies| copies.engine == turn.engine) else { continue };
+        if turn.threads == 1 || has_cores(2 * turn.threads) {
+            measure_once(bench, turn, copies)?;
+        }
+    }
+    Ok(())
+}
+
+fn has_cores(wanted: usize) -> bool {
+    thread::available_parallelism().is_ok_and(|cores| cores.get() >= wanted)
+}
+
+/// Two copies per engine, filled in the same way.
+fn copies(bench: &mut Bench<'_>) -> Result<Vec<Copies>, Failure> {
+    let mut copies = Vec::new();
+    for engine in bench.engines() {
+        let Some(kind) = engine.kind else { continue };
+        bench.begin(Turn { threads: 1, repetition: 0, engine }, ", loading two copies")?;
+        let fill = || {
+            let graph = load::empty_graph(kind, 1, bench.data.vertices())?;
+            load::in_batches(&graph, bench.data, &bench.watch.cancel)?;
+            load::reclaim_all(&graph);
+            Ok::<_, Failure>(graph)
+        };
+        let (shared, apart) = (fill()?, fill()?);
+        let bytes_before = shared.memory().total_bytes();
+        copies.push(Copies { engine, shared, apart, bytes_before });
+    }
+    Ok(copies)
+}
+
+fn measure_once(bench: &mut Bench<'_>, turn: Turn, copies: &Copies) -> Result<(), Failure> {
+    let (data, duration, cancel) = (bench.data, bench.settings.mix, bench.watch.cancel.clone());
+    let mix = |written| mix(written, &copies.shared, data.stream(), turn.threads, duration, &cancel);
+    bench.begin(turn, " on separate copies")?;
+    let apart = mix(&copies.apart)?;
+    bench.begin(turn, " on one graph")?;
+    let (together, peak) = peak_memory(&copies.shared, || mix(&copies.shared))?;
+    for graph in [&copies.shared, &copies.apart] {
+        load::check_edges(graph, bench.data)?;
+        load::reclaim_all(graph);
+    }
+    let after = copies.shared.memory().total_bytes();
+
+    let rates = (together.operations_per_second, apart.operations_per_second);
+    bench.record_of(Workload::MixedWriter, turn, ("throughput", "edges/s"), rates.0, (BASELINE, rates.1));
+    let before = ("before the first mix", copies.bytes_before as f64);
+    bench.record_of(Workload::MixedWriter, turn, ("memory-after", "bytes"), after as f64, before);
+    bench.record_of(Workload::MixedWriter, turn, ("memory-peak", "bytes"), peak as f64, before);
+    for ((metric, value), (_, alone)) in
+        together.latencies.percentiles().into_iter().zip(apart.latencies.percentiles())
+    {
+        bench.record_of(Workload::MixedWriter, turn, (metric, "ns"), value, (BASELINE, alone));
+    }
+    let times = (together.seconds_per_run, apart.seconds_per_run);
+    bench.record_of(Workload::MixedReader, turn, ("time", "s"), times.0, (BASELINE, times.1));
+    Ok(())
+}
+
+/// So many writers on `written` beside as many readers on `read`, until the readers have had their time.
+fn mix(
+    written: &Graph,
+    read: &Graph,
+    entries: &[Entry],
+    threads: usize,
+    duration: Duration,
+    cancel: &CancelToken,
+) -> Result<Mix, Failure> {
+    let stop = &AtomicBool::new(false);
+    thread::scope(|scope| {
+        let part = entries.len().div_ceil(threads);
+        let write = |part| {
+            thread::Builder::new().spawn_scoped(scope, move || write_until(stop, written, part, cancel))
+        };
+        let writers: Result<Vec<_>, _> = entries.chunks(part).map(write).collect();
+        let least_edges = entries.len() as u64 - threads as u64;
+        let readings = load::on_threads(threads, &vec![(); threads], |_| {
+            read_for(duration, read, least_edges..=entries.len() as u64, cancel)
+        });
+        // Whatever became of the readers, the writers must end.
+        stop.store(true, Ordering::Release);
+        let seconds: Vec<f64> = readings?.concat();
+        let (mut operations_per_second, mut latencies) = (0.0, Latencies::new());
+        for writer in writers? {
+            let joined = writer.join().unwrap_or_else(|panicked| std::panic::resume_unwind(panicked));
+            let (rate, sampled) = joined?;
+            operations_per_second += rate;
+            latencies.merge(&sampled);
+        }
+        let seconds_per_run = Summary::of(&seconds).map_or(f64::NAN, |summary| summary.median);
+        Ok(Mix { operations_per_second, seconds_per_run, latencies })
+    })
+}
+
+/// Deletes and puts again one edge after the other. Returns operations per second.
+fn write_until(
+    stop: &AtomicBool,
+    graph: &Graph,
+    entries: &[Entry],
+    cancel: &CancelToken,
+) -> Result<(f64, Latencies), Failure> {
+    let (started, mut operations, mut latencies) = (Instant::now(), 0, Latencies::new());
+    for some in entries.chunks(WRITER_STEP).cycle() {
+        operate_on_each(some, &mut latencies, cancel, None, |(source, destination)| {
+            graph.delete_edge(source, destination)?;
+            graph.put_edge(source, destination)?;
+            Ok(())
+        })?;
+        operations += 2 * some.len();
+        if stop.load(Ordering::Acquire) {
+            break;
+        }
+    }
+    Ok((operations as f64 / started.elapsed().as_secs_f64(), latencies))
+}
+
+/// Runs PageRank on one fresh snapshot after the other; begins none after `duration`. Returns the seconds of
+/// each, the opening of the snapshot included.
+fn read_for(
+    duration: Duration,
+    graph: &Graph,
+    edges: std::ops::RangeInclusive<u64>,
+    cancel: &CancelToken,
+) -> Result<Vec<f64>, Failure> {
+    let (started, mut seconds) = (Instant::now(), Vec::new());
+    while seconds.is_empty() || started.elapsed() < duration {
+        let began = Instant::now();
+        let snapshot = graph.snapshot()?;
+        let execution = Execution::default().cancelled_by(cancel);
+        snapshot.run(OnUndirected(PageRank { iterations: ITERATIONS, execution, ..PageRank::default() }))?;
+        seconds.push(began.elapsed().as_secs_f64());
+        let found = snapshot.edge_count();
+        if !edges.contains(&found) {
+            let (what, expected) = ("the number of edges in a snapshot".to_owned(), format!("{edges:?}"));
+            return Err(Failure::WrongResult { what, found: found.to_string(), expected });
+        }
+        check(cancel)?;
+    }
+    Ok(seconds)
+}

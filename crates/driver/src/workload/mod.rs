@@ -1,0 +1,180 @@
+//! The workloads.
+
+mod batch_insert;
+mod hub;
+mod insert;
+mod kernels;
+mod memory;
+mod mixed;
+mod scan;
+mod search;
+mod snapshot;
+mod update;
+
+use crate::executor::Bench;
+use crate::{BenchError, Failure};
+use kernels::KernelName;
+
+/// What is measured. `docs/bench.md` says how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workload {
+    /// Bytes per edge after the load.
+    Memory,
+    /// Edges put one by one, each in a transaction of its own.
+    Insert,
+    /// Edges put in batches of several sizes.
+    BatchInsert,
+    /// Edges that exist and edges that do not, looked up at random.
+    Search,
+    /// All neighbours of all vertices, in the order of the vertices.
+    ScanOrdered,
+    /// All neighbours of all vertices, in random order.
+    ScanRandom,
+    /// Snapshots opened and closed.
+    Snapshot,
+    /// Ten iterations of PageRank.
+    PageRank,
+    /// Breadth-first searches.
+    Bfs,
+    /// Shortest paths by weights.
+    Sssp,
+    /// Weakly connected components.
+    Wcc,
+    /// The number of triangles.
+    Triangles,
+    /// A fifth of the edges deleted and put again.
+    Update,
+    /// A writer beside a reader: what the writer keeps.
+    MixedWriter,
+    /// A writer beside a reader: how long the reader takes.
+    MixedReader,
+    /// One vertex of many edges.
+    Hub,
+}
+
+impl Workload {
+    /// All of them, in the order in which they run: resident memory is measured while the process is fresh,
+    /// and what changes the loaded graph comes last.
+    pub const ALL: &[Workload] = &[
+        Workload::Memory,
+        Workload::Insert,
+        Workload::BatchInsert,
+        Workload::Search,
+        Workload::ScanOrdered,
+        Workload::ScanRandom,
+        Workload::Snapshot,
+        Workload::PageRank,
+        Workload::Bfs,
+        Workload::Sssp,
+        Workload::Wcc,
+        Workload::Triangles,
+        Workload::Update,
+        Workload::MixedWriter,
+        Workload::MixedReader,
+        Workload::Hub,
+    ];
+
+    /// The batch whose figure counts.
+    pub(crate) const CONTRACT_BATCH: usize = 1 << 16;
+
+    /// Those of a run that asks for nothing else.
+    #[must_use]
+    pub fn defaults() -> Vec<Workload> {
+        Workload::ALL.iter().copied().filter(|workload| *workload != Workload::Hub).collect()
+    }
+
+    /// What it is called on the command line and in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Workload::Insert => "insert",
+            Workload::BatchInsert => "batch-insert",
+            Workload::Memory => "memory",
+            Workload::Search => "search",
+            Workload::ScanOrdered => "scan-ordered",
+            Workload::ScanRandom => "scan-random",
+            Workload::Snapshot => "snapshot",
+            Workload::PageRank => "pagerank",
+            Workload::Bfs => "bfs",
+            Workload::Sssp => "sssp",
+            Workload::Wcc => "wcc",
+            Workload::Triangles => "triangles",
+            Workload::Update => "update",
+            Workload::MixedWriter => "mixed-writer",
+            Workload::MixedReader => "mixed-reader",
+            Workload::Hub => "hub",
+        }
+    }
+
+    /// The one metric that stands for the workload.
+    #[must_use]
+    pub fn contract_metric(self) -> &'static str {
+        match self {
+            Workload::Insert
+            | Workload::Search
+            | Workload::ScanOrdered
+            | Workload::ScanRandom
+            | Workload::Update
+            | Workload::MixedWriter => "throughput",
+            Workload::BatchInsert => "throughput-65536",
+            Workload::Memory => "bytes-per-edge",
+            Workload::Snapshot
+            | Workload::PageRank
+            | Workload::Bfs
+            | Workload::Sssp
+            | Workload::Wcc
+            | Workload::Triangles
+            | Workload::MixedReader => "time",
+            Workload::Hub => "insert-latency-max",
+        }
+    }
+
+    /// Whether more of the contract metric is better.
+    #[must_use]
+    pub fn more_is_better(self) -> bool {
+        self.contract_metric().starts_with("throughput")
+    }
+
+    /// The workload called `name`.
+    ///
+    /// # Errors
+    /// There is none; the error names those that there are.
+    pub fn named(name: &str) -> Result<Workload, BenchError> {
+        let workload = Workload::ALL.iter().find(|workload| workload.name() == name);
+        workload.copied().ok_or_else(|| BenchError::UnknownWorkload(name.to_owned()))
+    }
+
+    pub(crate) fn measure(self, bench: &mut Bench<'_>) -> Result<(), Failure> {
+        match self {
+            Workload::Insert => insert::measure(bench),
+            Workload::BatchInsert => batch_insert::measure(bench),
+            Workload::Memory => memory::measure(bench),
+            Workload::Search => search::measure(bench),
+            Workload::ScanOrdered => scan::measure_ordered(bench),
+            Workload::ScanRandom => scan::measure_random(bench),
+            Workload::Snapshot => snapshot::measure(bench),
+            Workload::PageRank => kernels::measure(bench, &[KernelName::PageRank]),
+            Workload::Bfs => kernels::measure(bench, &[KernelName::Bfs, KernelName::BfsTopDown]),
+            Workload::Sssp => kernels::measure_weighted(bench, &[KernelName::Sssp]),
+            Workload::Wcc => kernels::measure(bench, &[KernelName::Wcc, KernelName::WccPlain]),
+            Workload::Triangles => kernels::measure_triangles(bench),
+            Workload::Update => update::measure(bench),
+            Workload::MixedWriter | Workload::MixedReader => mixed::measure(bench, self),
+            Workload::Hub => hub::measure(bench),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lead_back_to_workloads() {
+        for workload in Workload::ALL {
+            assert_eq!(Workload::named(workload.name()).unwrap(), *workload);
+        }
+        let error = Workload::named("delete").unwrap_err().to_string();
+        assert!(error.contains("delete") && error.contains("scan-ordered, scan-random"), "{error}");
+    }
+}

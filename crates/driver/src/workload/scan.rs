@@ -1,0 +1,94 @@
+//! All neighbours of all vertices, in the order of the vertices or in random order: their ids are summed.
+
+use crate::Failure;
+use crate::answers::Answer;
+use crate::executor::{Bench, pool};
+use crate::monitor::mean_time;
+use hedgerow::kernels::{Execution, Kernel, KernelError};
+use hedgerow::model::{Adjacency, Cursor, GraphView};
+use hedgerow::{Direction, LabelId, VertexId};
+use rand::SeedableRng;
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::seq::SliceRandom;
+use std::ops::{ControlFlow, Range};
+
+pub(crate) fn measure_ordered(bench: &mut Bench<'_>) -> Result<(), Failure> {
+    measure(bench, None)
+}
+
+pub(crate) fn measure_random(bench: &mut Bench<'_>) -> Result<(), Failure> {
+    let mut order: Vec<VertexId> = (0..bench.data.vertices()).map(VertexId::new).collect();
+    order.shuffle(&mut Xoshiro256PlusPlus::seed_from_u64(bench.settings.seed ^ 0x000b_de50));
+    measure(bench, Some(&order))
+}
+
+fn measure(bench: &mut Bench<'_>, order: Option<&[VertexId]>) -> Result<(), Failure> {
+    let (edges, least) = (bench.data.stream().len() as f64, bench.settings.least_time());
+    for threads in bench.settings.threads.clone() {
+        let pool = pool(threads)?;
+        let execution = Execution { pool: pool.as_ref(), ..Execution::default() };
+        for turn in bench.turns_of(threads) {
+            bench.begin(turn, "")?;
+            let subject = bench.subject(turn.engine)?;
+            let run = || Ok(subject.run(Scan { order, execution })?);
+            run()?;
+            let (sum, time) = mean_time(least, run)?;
+            bench.record(turn, "throughput", "edges/s", edges / time.as_secs_f64());
+            bench.check_answer("the sum of all neighbours", Answer::Exact(sum))?;
+        }
+    }
+    Ok(())
+}
+
+/// Sums the neighbours of all vertices.
+struct Scan<'a> {
+    /// The order of the vertices; `None` is that of their ids.
+    order: Option<&'a [VertexId]>,
+    execution: Execution<'a>,
+}
+
+impl Kernel for Scan<'_> {
+    type Output = u64;
+
+    fn run<V: GraphView>(self, view: &V) -> Result<u64, KernelError> {
+        let adjacency = view.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
+        let threads = self.execution.threads();
+        let sums = match self.order {
+            None => self.execution.map_chunks(adjacency.cuts(threads), |range| sum_range(&adjacency, range)),
+            Some(order) => {
+                let parts = order.chunks(order.len().div_ceil(threads).max(1)).collect();
+                self.execution.map_chunks(parts, |part| sum_each(&adjacency, part))
+            }
+        };
+        Ok(sums?.iter().sum())
+    }
+}
+
+/// The sum over a range of vertices.
+fn sum_range(adjacency: &impl Adjacency, range: Range<u32>) -> Result<u64, KernelError> {
+    let mut total = 0;
+    let scanned = adjacency.cursor().scan(range, |_, neighbours, _| {
+        total += sum(neighbours);
+        ControlFlow::<()>::Continue(())
+    });
+    scanned.map(|_| total).map_err(KernelError::read)
+}
+
+/// The sum over some vertices, one after the other.
+fn sum_each(adjacency: &impl Adjacency, vertices: &[VertexId]) -> Result<u64, KernelError> {
+    let (mut total, mut cursor) = (0, adjacency.cursor());
+    for vertex in vertices {
+        let scanned = cursor.neighbours(*vertex, |neighbours, _| {
+            total += sum(neighbours);
+            ControlFlow::<()>::Continue(())
+        });
+        scanned.map(drop).map_err(KernelError::read)?;
+    }
+    Ok(total)
+}
+
+/// The sum of some ids.
+#[inline]
+fn sum(neighbours: &[VertexId]) -> u64 {
+    neighbours.iter().map(|neighbour| u64::from(neighbour.get())).sum()
+}

@@ -1,0 +1,87 @@
+//! Edges that exist and edges that do not, looked up at random.
+
+use crate::Failure;
+use crate::answers::Answer;
+use crate::data_set::Entry;
+use crate::executor::{Bench, pool};
+use crate::monitor::{Latencies, mean_time, operate_on_each};
+use hedgerow::kernels::{CancelToken, Execution, Kernel, KernelError};
+use hedgerow::model::{Adjacency, Cursor, GraphView};
+use hedgerow::{Direction, LabelId, VertexId};
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{RngExt, SeedableRng};
+
+pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+    let probes = probes(bench);
+    let cancel = bench.watch.cancel.clone();
+    for threads in bench.settings.threads.clone() {
+        let pool = pool(threads)?;
+        let execution = Execution { pool: pool.as_ref(), ..Execution::default() };
+        for turn in bench.turns_of(threads) {
+            bench.begin(turn, "")?;
+            let subject = bench.subject(turn.engine)?;
+            let search = Search { probes: &probes, execution, cancel: &cancel };
+            if turn.repetition == 0 {
+                subject.run(search)?;
+            }
+            let (found, time) = mean_time(bench.settings.least_time(), || Ok(subject.run(search)?))?;
+            bench.record(turn, "throughput", "lookups/s", probes.len() as f64 / time.as_secs_f64());
+            bench.record_latencies(turn, &found.latencies);
+            bench.check_answer("the number of edges found", Answer::Exact(found.edges))?;
+        }
+    }
+    Ok(())
+}
+
+/// Half of them entries of the stream; the other half sources of entries with any vertex.
+fn probes(bench: &Bench<'_>) -> Vec<Entry> {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(bench.settings.seed ^ 0x5ea7c4);
+    let (stream, vertices) = (bench.data.stream(), bench.data.vertices());
+    let mut probe = |position| {
+        let (source, destination) = stream[random.random_range(0..stream.len())];
+        let anywhere = VertexId::new(random.random_range(0..vertices));
+        (source, if position % 2 == 0 { destination } else { anywhere })
+    };
+    (0..bench.settings.probes()).map(&mut probe).collect()
+}
+
+/// Looks up every probe.
+#[derive(Clone, Copy)]
+struct Search<'a> {
+    probes: &'a [Entry],
+    execution: Execution<'a>,
+    cancel: &'a CancelToken,
+}
+
+struct Found {
+    edges: u64,
+    latencies: Latencies,
+}
+
+impl Kernel for Search<'_> {
+    type Output = Found;
+
+    fn run<V: GraphView>(self, view: &V) -> Result<Found, KernelError> {
+        let adjacency = view.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
+        let part = self.probes.len().div_ceil(self.execution.threads()).max(1);
+        let parts = self.execution.map_chunks(self.probes.chunks(part).collect(), |probes| {
+            let (mut cursor, mut edges, mut latencies) = (adjacency.cursor(), 0, Latencies::new());
+            let searched =
+                operate_on_each(probes, &mut latencies, self.cancel, None, |(source, destination)| {
+                    let found = cursor.find(source, destination).map_err(KernelError::read);
+                    edges += u64::from(found.map_err(hedgerow::Error::from)?.is_some());
+                    Ok(())
+                });
+            match searched {
+                Ok(_) => Ok(Found { edges, latencies }),
+                Err(_) => Err(KernelError::Cancelled),
+            }
+        })?;
+        let mut all = Found { edges: 0, latencies: Latencies::new() };
+        for part in &parts {
+            all.edges += part.edges;
+            all.latencies.merge(&part.latencies);
+        }
+        Ok(all)
+    }
+}

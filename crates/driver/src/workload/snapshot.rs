@@ -1,0 +1,30 @@
+//! Snapshots opened and closed, on the loaded graph and on an empty one.
+
+use crate::executor::Bench;
+use crate::{Failure, load};
+use hedgerow::Graph;
+use std::time::Instant;
+
+pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+    // One thread opens; others would only stand in its way.
+    for turn in bench.turns_of(1) {
+        let Some(kind) = turn.engine.kind else { continue };
+        bench.begin(turn, "")?;
+        let loaded = bench.loaded(turn.engine, kind)?.graph;
+        let empty = load::empty_graph(kind, 1, 0)?;
+        let count = bench.settings.snapshots();
+        let on_empty = nanoseconds(&empty, count)?;
+        let on_loaded = nanoseconds(&loaded, count)?;
+        bench.record_against(turn, "time", "ns", on_loaded, ("the same on an empty graph", on_empty));
+    }
+    Ok(())
+}
+
+/// What opening and closing a snapshot takes.
+fn nanoseconds(graph: &Graph, count: u32) -> Result<f64, Failure> {
+    let started = Instant::now();
+    for _ in 0..count {
+        drop(graph.snapshot()?);
+    }
+    Ok(started.elapsed().as_nanos() as f64 / f64::from(count))
+}

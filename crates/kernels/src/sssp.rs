@@ -1,0 +1,256 @@
+//! Shortest paths from one vertex, by delta-stepping.
+//!
+//! Vertices wait in buckets of distances that are `delta` wide. The lowest bucket is taken out as a
+//! whole and its vertices offer their neighbours a shorter way, in any order, again until it stays
+//! empty. See "Delta-stepping: a parallelizable shortest path algorithm" (J. Algorithms 49, 2003),
+//! sections 2 and 4. A thread goes on with its own vertices of the same bucket without waiting for
+//! the others, as "Optimizing Ordered Graph Algorithms with GraphIt" (CGO 2020), section 3.3.
+
+mod buckets;
+mod delta;
+mod weight;
+
+pub use weight::Weight;
+
+use crate::{Execution, Kernel, KernelError, Progress};
+use buckets::Buckets;
+use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId};
+use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// Vertices of a frontier that a thread takes at once.
+const GRAIN: usize = 64;
+/// Frontiers with fewer vertices than this are not worth waking other threads for.
+const SMALL_FRONTIER: usize = 512;
+/// A thread goes on by itself while its part of the bucket has fewer vertices than this.
+const FUSED: usize = 1024;
+/// No distance yet: above the bits of all.
+const UNREACHED: u64 = u64::MAX;
+
+/// How far every vertex is from one of them, by the sum of the weights along the way.
+///
+/// Follows out-edges; in an undirected graph all edges. The weights are the values of the label, of
+/// type `W`: `u32` with sums of 64 bits, or `f64`, where a negative weight or NaN that the search
+/// comes across is an error.
+#[derive(Clone, Copy, Debug)]
+pub struct Sssp<'a, W: Weight = u32> {
+    /// Where the paths start.
+    pub source: VertexId,
+    /// The edges that they follow.
+    pub label: LabelId,
+    /// How wide the buckets are: small ones do less work twice, large ones let threads work longer
+    /// side by side. By default from a sample of the weights and the average degree. Integers count
+    /// as the power of two below.
+    pub delta: Option<W>,
+    /// How it runs.
+    pub execution: Execution<'a>,
+}
+
+/// What [`Sssp`] found. The distances and `reached` are the same whatever the number of threads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SsspResult<W: Weight = u32> {
+    /// Per vertex id the length of a shortest path from the source, or [`Weight::UNREACHED`].
+    pub distances: Vec<W::Distance>,
+    /// Vertices reached, the source included.
+    pub reached: u64,
+    /// Rounds in which threads waited for each other.
+    pub rounds: u32,
+    /// Neighbours that were looked at.
+    pub edges_examined: u64,
+    /// How long the search took.
+    pub elapsed: Duration,
+}
+
+impl<W: Weight> Sssp<'_, W> {
+    /// Paths from `source` over the default label.
+    #[must_use]
+    pub fn new(source: VertexId) -> Self {
+        Sssp { source, label: LabelId::DEFAULT, delta: None, execution: Execution::default() }
+    }
+}
+
+impl<W: Weight> Kernel for Sssp<'_, W> {
+    type Output = SsspResult<W>;
+
+    /// O(vertices + edges) for random weights, at worst O(vertices * edges); 8 bytes per id and 4
+    /// per vertex and bucket that it waits in.
+    fn run<V: GraphView>(self, view: &V) -> Result<SsspResult<W>, KernelError> {
+        let started = Instant::now();
+        if !view.contains_vertex(self.source) {
+            return Err(KernelError::NoSuchVertex(self.source));
+        }
+        let (bound, count) = (view.vertex_bound(), view.vertex_count());
+        self.execution.memory.check(u64::from(bound) * 8 + count * 16, bound, count)?;
+        let outgoing = view.adjacency::<W>(self.label, Direction::Out)?;
+        let delta = match self.delta {
+            Some(delta) => delta::checked(delta)?,
+            None => delta::sampled(view, &outgoing, self.label)?,
+        };
+        let search = Search {
+            parameters: self,
+            outgoing: &outgoing,
+            bucket_of: W::buckets(delta),
+            distances: (0..bound).map(|_| AtomicU64::new(UNREACHED)).collect(),
+            shared: self.execution.threads() > 1,
+        };
+        let (rounds, edges_examined) = search.run()?;
+        let mut reached = 0;
+        let distances = search.distances.into_iter().map(|distance| match distance.into_inner() {
+            UNREACHED => W::UNREACHED,
+            bits => {
+                reached += 1;
+                W::distance(bits)
+            }
+        });
+        let distances = distances.collect();
+        Ok(SsspResult { distances, reached, rounds, edges_examined, elapsed: started.elapsed() })
+    }
+}
+
+/// A search on its way.
+struct Search<'s, W: Weight, A, F> {
+    parameters: Sssp<'s, W>,
+    outgoing: &'s A,
+    bucket_of: F,
+    /// The bits of the distances. Relaxed: they only fall, and between two rounds threads are waited for.
+    distances: Vec<AtomicU64>,
+    /// Whether several threads lower distances at once. One alone needs no exchange, which would
+    /// wait for all loads before it.
+    shared: bool,
+}
+
+/// What one thread works with.
+#[derive(Default)]
+struct Worker {
+    buckets: Buckets,
+    /// The vertices that it goes on with by itself.
+    own: Vec<VertexId>,
+    examined: u64,
+}
+
+impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W, A, F> {
+    /// Returns the number of rounds, and how many neighbours were looked at.
+    fn run(&self) -> Result<(u32, u64), KernelError> {
+        let (execution, source) = (self.parameters.execution, self.parameters.source);
+        self.distances[source.index()].store(W::ZERO, Ordering::Relaxed);
+        let mut workers: Vec<_> = (0..execution.threads()).map(|_| Worker::default()).collect();
+        let (mut frontier, mut bucket, mut rounds) = (vec![source], 0, 0);
+        while !frontier.is_empty() {
+            let examined_before: u64 = workers.iter().map(|worker| worker.examined).sum();
+            let at_work = if frontier.len() < SMALL_FRONTIER { 1 } else { workers.len() };
+            let taken = AtomicUsize::new(0);
+            execution.map_chunks(workers[..at_work].iter_mut().collect(), |worker| {
+                self.round(worker, &frontier, &taken, bucket)
+            })?;
+            rounds += 1;
+            let examined: u64 = workers.iter().map(|worker| worker.examined).sum();
+            let neighbours = examined - examined_before;
+            execution.report(Progress { iteration: rounds, at_most: None, neighbours });
+            frontier.clear();
+            let lowest = workers.iter().filter_map(|worker| worker.buckets.lowest(bucket)).min();
+            if let Some(lowest) = lowest {
+                bucket = lowest;
+                workers.iter_mut().for_each(|worker| worker.buckets.take(bucket, &mut frontier));
+            }
+        }
+        Ok((rounds, workers.iter().map(|worker| worker.examined).sum()))
+    }
+
+    /// One thread's share of a frontier, and what it finds for the same bucket.
+    fn round(
+        &self,
+        worker: &mut Worker,
+        frontier: &[VertexId],
+        taken: &AtomicUsize,
+        bucket: u64,
+    ) -> Result<(), KernelError> {
+        let mut cursor = self.outgoing.cursor();
+        loop {
+            let start = taken.fetch_add(GRAIN, Ordering::Relaxed).min(frontier.len());
+            let grain = &frontier[start..frontier.len().min(start + GRAIN)];
+            if grain.is_empty() {
+                break;
+            }
+            self.relax_all(worker, &mut cursor, grain, bucket)?;
+        }
+        while worker.buckets.lowest(bucket) == Some(bucket) {
+            let mut own = std::mem::take(&mut worker.own);
+            own.clear();
+            worker.buckets.take(bucket, &mut own);
+            if self.shared && own.len() >= FUSED {
+                own.drain(..).for_each(|vertex| worker.buckets.push(bucket, vertex));
+                break;
+            }
+            for grain in own.chunks(GRAIN) {
+                self.relax_all(worker, &mut cursor, grain, bucket)?;
+            }
+            worker.own = own;
+        }
+        Ok(())
+    }
+
+    fn relax_all(
+        &self,
+        worker: &mut Worker,
+        cursor: &mut A::Cursor<'_>,
+        vertices: &[VertexId],
+        bucket: u64,
+    ) -> Result<(), KernelError> {
+        self.parameters.execution.check_cancelled()?;
+        for vertex in vertices {
+            let distance = self.distances[vertex.index()].load(Ordering::Relaxed);
+            // What has fallen into a lower bucket since was taken out there.
+            if (self.bucket_of)(distance) >= bucket {
+                self.relax(worker, cursor, *vertex, distance)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Offers the neighbours of `vertex` the way over it.
+    #[inline]
+    fn relax(
+        &self,
+        worker: &mut Worker,
+        cursor: &mut A::Cursor<'_>,
+        vertex: VertexId,
+        distance: u64,
+    ) -> Result<(), KernelError> {
+        let walked = cursor.neighbours(vertex, |neighbours, weights| {
+            worker.examined += neighbours.len() as u64;
+            for (neighbour, weight) in neighbours.iter().zip(weights) {
+                if !weight.is_valid() {
+                    return ControlFlow::Break((*neighbour, *weight));
+                }
+                let offered = weight.added_to(distance);
+                if self.lower(*neighbour, offered) {
+                    worker.buckets.push((self.bucket_of)(offered), *neighbour);
+                }
+            }
+            ControlFlow::Continue(())
+        });
+        match walked.map_err(KernelError::read)? {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break((neighbour, weight)) => Err(KernelError::InvalidWeight {
+                source_vertex: vertex,
+                destination: neighbour,
+                weight: weight.to_f64(),
+            }),
+        }
+    }
+
+    /// Lowers a distance; false if it is that low already.
+    #[inline]
+    fn lower(&self, vertex: VertexId, offered: u64) -> bool {
+        let distance = &self.distances[vertex.index()];
+        if offered >= distance.load(Ordering::Relaxed) {
+            return false;
+        }
+        if self.shared {
+            return distance.fetch_min(offered, Ordering::Relaxed) > offered;
+        }
+        distance.store(offered, Ordering::Relaxed);
+        true
+    }
+}

@@ -1,0 +1,115 @@
+//! What can be a weight, and how distances are compared by many threads.
+
+use hedgerow_model::Column;
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// A weight of an edge: `u32`, whose sums are `u64`, or `f64`.
+///
+/// Distances are kept as 64 bits that are ordered as the distances are, so that threads can lower
+/// them with one atomic operation.
+pub trait Weight: Column + PartialOrd + std::fmt::Display + sealed::Sealed {
+    /// The sum of weights.
+    type Distance: Copy + PartialEq + PartialOrd + std::fmt::Debug + std::fmt::Display + Send + Sync + 'static;
+
+    /// Greater than every distance.
+    const UNREACHED: Self::Distance;
+
+    /// The bits of the distance from a vertex to itself.
+    const ZERO: u64 = 0;
+
+    /// Whether a shortest path can contain an edge of this weight.
+    fn is_valid(self) -> bool;
+
+    /// The weight as a float, rounded.
+    fn to_f64(self) -> f64;
+
+    /// The weight next to `value`, which is positive.
+    fn from_f64(value: f64) -> Self;
+
+    /// The bits of `distance` plus this weight.
+    fn added_to(self, distance: u64) -> u64;
+
+    /// The distance with these bits.
+    fn distance(bits: u64) -> Self::Distance;
+
+    /// How distances are put into buckets of width `delta`, which is positive.
+    fn buckets(delta: Self) -> impl Fn(u64) -> u64 + Copy + Send + Sync;
+}
+
+impl sealed::Sealed for u32 {}
+
+impl Weight for u32 {
+    type Distance = u64;
+
+    const UNREACHED: u64 = u64::MAX;
+
+    #[inline]
+    fn is_valid(self) -> bool {
+        true
+    }
+
+    fn to_f64(self) -> f64 {
+        f64::from(self)
+    }
+
+    fn from_f64(value: f64) -> u32 {
+        (value as u32).max(1)
+    }
+
+    /// Does not overflow: a path has fewer than 2^32 edges.
+    #[inline]
+    fn added_to(self, distance: u64) -> u64 {
+        distance + u64::from(self)
+    }
+
+    #[inline]
+    fn distance(bits: u64) -> u64 {
+        bits
+    }
+
+    /// A shift is much faster than a division: delta counts as the power of two below it.
+    fn buckets(delta: u32) -> impl Fn(u64) -> u64 + Copy + Send + Sync {
+        let shift = delta.ilog2();
+        move |distance| distance >> shift
+    }
+}
+
+impl sealed::Sealed for f64 {}
+
+impl Weight for f64 {
+    type Distance = f64;
+
+    const UNREACHED: f64 = f64::INFINITY;
+
+    #[inline]
+    fn is_valid(self) -> bool {
+        self >= 0.0
+    }
+
+    fn to_f64(self) -> f64 {
+        self
+    }
+
+    fn from_f64(value: f64) -> f64 {
+        value
+    }
+
+    /// Floats that are not negative are ordered as their bits.
+    #[inline]
+    fn added_to(self, distance: u64) -> u64 {
+        (f64::from_bits(distance) + self).to_bits()
+    }
+
+    #[inline]
+    fn distance(bits: u64) -> f64 {
+        f64::from_bits(bits)
+    }
+
+    fn buckets(delta: f64) -> impl Fn(u64) -> u64 + Copy + Send + Sync {
+        // The conversion saturates: everything very far is in one bucket.
+        move |distance| (f64::from_bits(distance) / delta) as u64
+    }
+}

@@ -1,0 +1,128 @@
+//! The triangles of a graph whose neighbours ascend.
+
+use crate::ranges::covering_ranges;
+use crate::{Execution, KernelError, Progress};
+use hedgerow_model::{Adjacency, Cursor, VertexId};
+use std::ops::ControlFlow;
+
+/// Into how many chunks the vertices are cut: some cost much more than others.
+const CHUNKS_PER_THREAD: usize = 256;
+/// A set that is more than so many times larger than the other is searched instead of read.
+const SKEW: usize = 32;
+
+/// Counts every triangle u > v > w at `u`. Neighbours above their vertex are passed over.
+pub(super) fn triangles<A: Adjacency>(
+    adjacency: &A,
+    vertex_bound: u32,
+    execution: Execution<'_>,
+) -> Result<u64, KernelError> {
+    let ranges = covering_ranges(adjacency, CHUNKS_PER_THREAD * execution.threads(), vertex_bound);
+    let counts = execution.map_chunks(ranges, |range| {
+        let mut counter = Counter::<A> {
+            outer: adjacency.cursor(),
+            inner: adjacency.cursor(),
+            marks: Marks::new(vertex_bound),
+            lower: Vec::new(),
+        };
+        range.map(VertexId::new).try_fold(0, |count, vertex| Ok(count + counter.at(vertex)?))
+    })?;
+    let triangles = counts.into_iter().sum();
+    execution.report(Progress { iteration: 1, at_most: Some(1), neighbours: triangles });
+    Ok(triangles)
+}
+
+/// Counts, with what one thread needs for it.
+struct Counter<'a, A: Adjacency + 'a> {
+    outer: A::Cursor<'a>,
+    inner: A::Cursor<'a>,
+    marks: Marks,
+    /// The neighbours below the vertex, each once, ascending.
+    lower: Vec<VertexId>,
+}
+
+impl<A: Adjacency> Counter<'_, A> {
+    /// The triangles whose largest vertex is `vertex`.
+    fn at(&mut self, vertex: VertexId) -> Result<u64, KernelError> {
+        self.lower.clear();
+        let lower = &mut self.lower;
+        let walked = self.outer.neighbours(vertex, |neighbours, _| {
+            below(neighbours, vertex, |run| {
+                lower.extend_from_slice(run);
+            })
+        });
+        walked.map(|_| ()).map_err(KernelError::read)?;
+        if self.lower.len() < 2 {
+            return Ok(0);
+        }
+        self.lower.dedup();
+        self.marks.set(&self.lower);
+        let mut count = 0;
+        for position in 1..self.lower.len() {
+            count += self.common(position)?;
+        }
+        self.marks.unset(&self.lower);
+        Ok(count)
+    }
+
+    /// How many neighbours below the one at `position` are neighbours of that one, too.
+    #[inline]
+    fn common(&mut self, position: usize) -> Result<u64, KernelError> {
+        let middle = self.lower[position];
+        let candidates = &self.lower[..position];
+        if A::DEGREE_IS_O1 {
+            let degree = self.inner.degree(middle).map_err(KernelError::read)?;
+            if degree / SKEW > candidates.len() {
+                return candidates.iter().try_fold(0, |count, candidate| {
+                    let found = self.inner.find(middle, *candidate).map_err(KernelError::read)?;
+                    Ok(count + u64::from(found.is_some()))
+                });
+            }
+        }
+        let (mut count, mut last, marks) = (0, None, &self.marks);
+        let walked = self.inner.neighbours(middle, |neighbours, _| {
+            below(neighbours, middle, |run| {
+                count += marks.count(run, last);
+                last = run.last().copied();
+            })
+        });
+        walked.map(|_| count).map_err(KernelError::read)
+    }
+}
+
+/// Hands over the part of an ascending run that is below `vertex`, and stops after the last.
+#[inline(always)]
+fn below(neighbours: &[VertexId], vertex: VertexId, part: impl FnOnce(&[VertexId])) -> ControlFlow<()> {
+    if neighbours.last().is_none_or(|last| *last < vertex) {
+        part(neighbours);
+        return ControlFlow::Continue(());
+    }
+    part(&neighbours[..neighbours.partition_point(|neighbour| *neighbour < vertex)]);
+    ControlFlow::Break(())
+}
+
+/// A set of vertices, one bit per id.
+struct Marks {
+    words: Vec<u64>,
+}
+
+impl Marks {
+    fn new(vertex_bound: u32) -> Self {
+        Marks { words: vec![0; (vertex_bound as usize).div_ceil(64)] }
+    }
+
+    fn set(&mut self, vertices: &[VertexId]) {
+        vertices.iter().for_each(|vertex| self.words[vertex.index() / 64] |= 1 << (vertex.index() % 64));
+    }
+
+    /// Removes what was set.
+    fn unset(&mut self, vertices: &[VertexId]) {
+        vertices.iter().for_each(|vertex| self.words[vertex.index() / 64] = 0);
+    }
+
+    /// How many of an ascending run are in the set, without what equals the one before it.
+    #[inline(always)]
+    fn count(&self, run: &[VertexId], mut last: Option<VertexId>) -> u64 {
+        let _ = &mut last;
+        run.iter().map(|vertex| self.words[vertex.index() / 64] >> (vertex.index() % 64) & 1).sum()
+    }
+}

@@ -1,0 +1,101 @@
+//! The graph in which vertices are renamed by falling degree and edges lead to smaller names.
+
+use crate::ranges::{covering_ranges, split_mut};
+use crate::{Execution, KernelError};
+use hedgerow_lab::Csr;
+use hedgerow_model::{Adjacency, Cursor, GraphView, LabelId, Topology, VertexId};
+use std::ops::{ControlFlow, Range};
+
+/// Below this average degree neighbour sets are so small that no order makes them smaller.
+const LEAST_AVERAGE_DEGREE: u64 = 10;
+/// Degrees that are looked at.
+const SAMPLES: u32 = 1000;
+/// Degrees are skewed when their mean is above this many times their median.
+const SKEWED: f64 = 1.3;
+
+/// Whether hubs are so frequent that ordering by degree pays: the test of "The GAP Benchmark
+/// Suite", section 3.6.
+pub(super) fn pays<A: Adjacency>(
+    view: &impl GraphView,
+    outgoing: &A,
+    label: LabelId,
+) -> Result<bool, KernelError> {
+    if view.edge_count(label) < LEAST_AVERAGE_DEGREE * view.vertex_count() {
+        return Ok(false);
+    }
+    let step = (view.vertex_bound() / SAMPLES).max(1);
+    let (mut cursor, mut degrees) = (outgoing.cursor(), Vec::new());
+    for vertex in (0..view.vertex_bound()).step_by(step as usize).map(VertexId::new) {
+        degrees.push(cursor.degree(vertex).map_err(KernelError::read)?);
+    }
+    degrees.retain(|degree| *degree > 0);
+    degrees.sort_unstable();
+    let Some(median) = degrees.get(degrees.len() / 2) else { return Ok(false) };
+    let mean = degrees.iter().sum::<usize>() as f64 / degrees.len() as f64;
+    Ok(mean > SKEWED * *median as f64)
+}
+
+/// Renames vertices by falling degree, and keeps of every edge the entry from the larger name.
+/// Directions and self loops are dropped.
+pub(super) fn by_degree<V: GraphView>(
+    view: &V,
+    outgoing: &impl Adjacency,
+    label: LabelId,
+    execution: Execution<'_>,
+) -> Result<Csr, KernelError> {
+    let bound = view.vertex_bound();
+    // Names and degrees; the list of edges; what building sorts is checked by the build.
+    let needed = u64::from(bound) * 8 + view.edge_count(label) * size_of::<(VertexId, VertexId)>() as u64;
+    execution.memory.check(needed, bound, view.vertex_count())?;
+    let ranges = covering_ranges(outgoing, execution.parts(), bound);
+    let names = names(degrees(view, outgoing, &ranges, execution)?);
+    let undirected = view.topology().is_undirected();
+    let parts = execution.map_chunks(ranges, |range| {
+        let mut edges = Vec::new();
+        let scanned = outgoing.cursor().scan(range, |vertex, neighbours, _| {
+            let name = names[vertex.index()];
+            for neighbour in neighbours.iter().map(|neighbour| names[neighbour.index()]) {
+                if neighbour < name {
+                    edges.push((name, neighbour));
+                } else if neighbour > name && !undirected {
+                    edges.push((neighbour, name));
+                }
+            }
+            ControlFlow::<()>::Continue(())
+        });
+        scanned.map(|_| edges).map_err(KernelError::read)
+    })?;
+    drop(names);
+    let edges = parts.concat();
+    Ok(Csr::from_edges(bound, Topology::Directed, &edges, execution.build_options())?)
+}
+
+/// The number of entries of every id.
+fn degrees<V: GraphView>(
+    view: &V,
+    outgoing: &impl Adjacency,
+    ranges: &[Range<u32>],
+    execution: Execution<'_>,
+) -> Result<Vec<u32>, KernelError> {
+    let mut degrees = vec![0; view.vertex_bound() as usize];
+    let chunks = ranges.iter().zip(split_mut(&mut degrees, ranges)).collect();
+    execution.map_chunks(chunks, |(range, degrees)| {
+        let counted = outgoing.cursor().scan(range.clone(), |vertex, neighbours, _| {
+            degrees[(vertex.get() - range.start) as usize] += neighbours.len() as u32;
+            ControlFlow::<()>::Continue(())
+        });
+        counted.map(|_| ()).map_err(KernelError::read)
+    })?;
+    Ok(degrees)
+}
+
+/// The name of every id: how many have a larger degree, or the same and a smaller id.
+fn names(degrees: Vec<u32>) -> Vec<VertexId> {
+    let mut ids: Vec<_> = (0..degrees.len() as u32).map(VertexId::new).collect();
+    ids.sort_unstable_by_key(|id| (std::cmp::Reverse(degrees[id.index()]), *id));
+    let mut names = vec![VertexId::default(); ids.len()];
+    for (name, id) in (0..).map(VertexId::new).zip(ids) {
+        names[id.index()] = name;
+    }
+    names
+}

@@ -1,0 +1,93 @@
+//! Trees whose roots stand for components.
+
+use hedgerow_model::VertexId;
+use hedgerow_sync::atomic::{AtomicU32, Ordering};
+
+/// Every vertex points at itself or at a smaller id, so there are no cycles, and the root of a
+/// complete component is its smallest vertex.
+///
+/// All accesses are relaxed: whatever a thread reads of a pointer was true once, and joined vertices
+/// stay joined.
+pub(super) struct Forest {
+    parents: Vec<AtomicU32>,
+    /// Whether several threads join at once. One thread alone needs no exchange, which would wait
+    /// for all loads before it.
+    shared: bool,
+}
+
+impl Forest {
+    /// Every id below `vertex_bound` alone.
+    pub(super) fn new(vertex_bound: u32, shared: bool) -> Self {
+        Forest { parents: (0..vertex_bound).map(AtomicU32::new).collect(), shared }
+    }
+
+    /// The parent of `vertex`; after flattening, its root.
+    #[inline]
+    pub(super) fn parent(&self, vertex: VertexId) -> VertexId {
+        VertexId::new(self.load(vertex.get()))
+    }
+
+    /// Puts both vertices into one tree.
+    #[inline]
+    pub(super) fn join(&self, one: VertexId, other: VertexId) {
+        let (mut one, mut other) = (self.load(one.get()), self.load(other.get()));
+        while one != other {
+            let (low, high) = (one.min(other), one.max(other));
+            let parent = self.load(high);
+            if parent == low || (parent == high && self.replace_root(high, low)) {
+                break;
+            }
+            // Some thread was faster, or `high` is no root: on from where it points to.
+            one = self.load(self.load(high));
+            other = self.load(low);
+        }
+    }
+
+    /// Hangs the larger parent below the smaller if it is a root. Returns whether they differed.
+    ///
+    /// Two threads may hook one root, and one of the hooks is lost: the next pass finds it.
+    #[inline]
+    pub(super) fn hook(&self, one: VertexId, other: VertexId) -> bool {
+        let (one, other) = (self.load(one.get()), self.load(other.get()));
+        let (low, high) = (one.min(other), one.max(other));
+        if low != high && self.load(high) == high {
+            self.parents[high as usize].store(low, Ordering::Relaxed);
+        }
+        low != high
+    }
+
+    /// Makes `vertex` point at its root.
+    #[inline]
+    pub(super) fn flatten(&self, vertex: VertexId) {
+        let mut parent = self.load(vertex.get());
+        let mut root = self.load(parent);
+        if parent == root {
+            return;
+        }
+        while parent != root {
+            parent = root;
+            root = self.load(parent);
+        }
+        self.parents[vertex.index()].store(root, Ordering::Relaxed);
+    }
+
+    /// The parents of all ids.
+    pub(super) fn into_parents(self) -> Vec<u32> {
+        self.parents.into_iter().map(AtomicU32::into_inner).collect()
+    }
+
+    #[inline]
+    fn load(&self, id: u32) -> u32 {
+        self.parents[id as usize].load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    fn replace_root(&self, root: u32, parent: u32) -> bool {
+        let slot = &self.parents[root as usize];
+        if self.shared {
+            return slot.compare_exchange(root, parent, Ordering::Relaxed, Ordering::Relaxed).is_ok();
+        }
+        slot.store(parent, Ordering::Relaxed);
+        true
+    }
+}
