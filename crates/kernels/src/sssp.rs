@@ -232,8 +232,9 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
         });
         match walked.map_err(KernelError::read)? {
             ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break((neighbour, weight)) => {
-                Err(KernelError::InvalidWeight { source_vertex: vertex, destination: neighbour, weight: weight.to_f64() })
+            ControlFlow::Break((destination, weight)) => {
+                let (source_vertex, weight) = (vertex, weight.to_f64());
+                Err(KernelError::InvalidWeight { source_vertex, destination, weight })
             }
         }
     }

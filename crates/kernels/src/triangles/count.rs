@@ -45,9 +45,11 @@ impl<A: Adjacency> Counter<'_, A> {
     fn at(&mut self, vertex: VertexId) -> Result<u64, KernelError> {
         self.lower.clear();
         let lower = &mut self.lower;
-        let walked = self.outer.neighbours(vertex, |neighbours, _| below(neighbours, vertex, |run| {
-            lower.extend_from_slice(run);
-        }));
+        let walked = self.outer.neighbours(vertex, |neighbours, _| {
+            below(neighbours, vertex, |run| {
+                lower.extend_from_slice(run);
+            })
+        });
         walked.map(|_| ()).map_err(KernelError::read)?;
         if self.lower.len() < 2 {
             return Ok(0);
@@ -77,10 +79,12 @@ impl<A: Adjacency> Counter<'_, A> {
             }
         }
         let (mut count, mut last, marks) = (0, None, &self.marks);
-        let walked = self.inner.neighbours(middle, |neighbours, _| below(neighbours, middle, |run| {
-            count += marks.count(run, last);
-            last = run.last().copied();
-        }));
+        let walked = self.inner.neighbours(middle, |neighbours, _| {
+            below(neighbours, middle, |run| {
+                count += marks.count(run, last);
+                last = run.last().copied();
+            })
+        });
         walked.map(|_| count).map_err(KernelError::read)
     }
 }
@@ -115,10 +119,14 @@ impl Marks {
         vertices.iter().for_each(|vertex| self.words[vertex.index() / 64] = 0);
     }
 
-    /// How many of an ascending run are in the set, without what equals the one before it.
+    /// How many of an ascending run are in the set, leaving out what equals the one before, which is
+    /// `last` before the first: parallel edges.
     #[inline(always)]
     fn count(&self, run: &[VertexId], mut last: Option<VertexId>) -> u64 {
-        let _ = &mut last;
-        run.iter().map(|vertex| self.words[vertex.index() / 64] >> (vertex.index() % 64) & 1).sum()
+        let counted = run.iter().map(|vertex| {
+            let is_new = last.replace(*vertex) != Some(*vertex);
+            (self.words[vertex.index() / 64] >> (vertex.index() % 64)) & u64::from(is_new)
+        });
+        counted.sum()
     }
 }
