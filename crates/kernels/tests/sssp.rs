@@ -144,6 +144,8 @@ fn weights_that_make_no_sense_are_named() {
         let elsewhere = Sssp::<f64>::new(id(0)).run(&with(bad)).unwrap();
         assert_eq!(elsewhere.distances[1], 1.0, "no path leads over the bad weight");
     }
+    let infinite = Sssp::<f64>::new(id(2)).run(&with(f64::INFINITY)).unwrap();
+    assert_eq!((infinite.distances[3], infinite.reached), (f64::UNREACHED, 1));
     let negative_zero = Sssp::<f64>::new(id(2)).run(&with(-0.0)).unwrap();
     assert_eq!(negative_zero.distances[3].to_bits(), 0);
 }
