@@ -94,6 +94,7 @@ impl Kernel for Bfs<'_> {
             outgoing: &outgoing,
             incoming: incoming.as_ref(),
             depths: (0..vertex_bound).map(|_| AtomicU32::new(Bfs::UNREACHED)).collect(),
+            shared: self.execution.threads() > 1,
             average_degree: entries / vertex_count.max(1),
             reached: 0,
             levels: 0,
@@ -127,6 +128,9 @@ struct Search<'s, A> {
     /// Relaxed everywhere: threads that work on one level race only to write the same depth, and
     /// between two levels they are waited for.
     depths: Vec<AtomicU32>,
+    /// Whether several threads claim at once. One alone needs no exchange, which would wait for all
+    /// loads before it.
+    shared: bool,
     average_degree: u64,
     reached: u64,
     levels: u32,
@@ -210,10 +214,14 @@ impl<A: Adjacency> Search<'_, A> {
     fn claim(&self, vertex: VertexId) -> bool {
         let depth = &self.depths[vertex.index()];
         // Most neighbours are reached already; looking first keeps their cache lines shared.
-        depth.load(Ordering::Relaxed) == Bfs::UNREACHED
-            && depth
-                .compare_exchange(Bfs::UNREACHED, self.levels, Ordering::Relaxed, Ordering::Relaxed)
-                .is_ok()
+        if depth.load(Ordering::Relaxed) != Bfs::UNREACHED {
+            return false;
+        }
+        if !self.shared {
+            depth.store(self.levels, Ordering::Relaxed);
+            return true;
+        }
+        depth.compare_exchange(Bfs::UNREACHED, self.levels, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// Levels bottom-up until the frontier is small again.

@@ -21,6 +21,19 @@
 //! # Ok::<(), hedgerow_kernels::KernelError>(())
 //! ```
 //!
+//! # The kernels
+//!
+//! | kernel | computes | how |
+//! |---|---|---|
+//! | [`Bfs`] | depths from a source | top-down and bottom-up by the size of the frontier, or top-down only |
+//! | [`PageRank`] | ranks | synchronous iteration, collecting from in-neighbours |
+//! | [`Sssp`] | distances from a source | delta-stepping over `u32` or `f64` weights |
+//! | [`Wcc`] | components, whatever the direction | by sampling, or plain hooking of labels |
+//! | [`TriangleCount`] | triangles | smaller neighbours of smaller neighbours, by degree where it pays |
+//!
+//! In all but [`PageRank`] parallel edges count as one. The results do not depend on the number of
+//! threads. `docs/kernels.md` says more about each.
+//!
 //! # How to write a kernel
 //!
 //! 1. Ask the view for the adjacencies that you need, once; topology is `adjacency::<()>`.
@@ -93,7 +106,7 @@ pub use bfs::{Bfs, BfsResult};
 pub use execution::{Execution, Progress};
 pub use hedgerow_lab::{CancelToken, MemoryBudget, MemoryError};
 pub use kernel::{Kernel, KernelError, KernelErrorKind};
-pub use pagerank::{PageRank, PageRankResult};
+pub use pagerank::{PageRank, PageRankResult, Precision};
 pub use sssp::{Sssp, SsspResult, Weight};
 pub use triangles::{TriangleCount, TriangleCountResult, TriangleOrder};
 pub use wcc::{Wcc, WccMethod, WccResult};

@@ -25,14 +25,12 @@ const GRAIN: usize = 64;
 const SMALL_FRONTIER: usize = 512;
 /// A thread goes on by itself while its part of the bucket has fewer vertices than this.
 const FUSED: usize = 1024;
-/// No distance yet: above the bits of all.
-const UNREACHED: u64 = u64::MAX;
 
 /// How far every vertex is from one of them, by the sum of the weights along the way.
 ///
 /// Follows out-edges; in an undirected graph all edges. The weights are the values of the label, of
 /// type `W`: `u32` with sums of 64 bits, or `f64`, where a negative weight or NaN that the search
-/// comes across is an error.
+/// comes across is an error. A path whose length is infinite reaches nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Sssp<'a, W: Weight = u32> {
     /// Where the paths start.
@@ -91,19 +89,13 @@ impl<W: Weight> Kernel for Sssp<'_, W> {
             parameters: self,
             outgoing: &outgoing,
             bucket_of: W::buckets(delta),
-            distances: (0..bound).map(|_| AtomicU64::new(UNREACHED)).collect(),
+            distances: (0..bound).map(|_| AtomicU64::new(W::UNREACHED_BITS)).collect(),
             shared: self.execution.threads() > 1,
         };
         let (rounds, edges_examined) = search.run()?;
-        let mut reached = 0;
-        let distances = search.distances.into_iter().map(|distance| match distance.into_inner() {
-            UNREACHED => W::UNREACHED,
-            bits => {
-                reached += 1;
-                W::distance(bits)
-            }
-        });
-        let distances = distances.collect();
+        let distances: Vec<_> = search.distances.into_iter().map(AtomicU64::into_inner).collect();
+        let reached = distances.iter().filter(|bits| **bits != W::UNREACHED_BITS).count() as u64;
+        let distances = distances.into_iter().map(W::distance).collect();
         Ok(SsspResult { distances, reached, rounds, edges_examined, elapsed: started.elapsed() })
     }
 }
@@ -133,7 +125,7 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
     /// Returns the number of rounds, and how many neighbours were looked at.
     fn run(&self) -> Result<(u32, u64), KernelError> {
         let (execution, source) = (self.parameters.execution, self.parameters.source);
-        self.distances[source.index()].store(W::ZERO, Ordering::Relaxed);
+        self.distances[source.index()].store(0, Ordering::Relaxed);
         let mut workers: Vec<_> = (0..execution.threads()).map(|_| Worker::default()).collect();
         let (mut frontier, mut bucket, mut rounds) = (vec![source], 0, 0);
         while !frontier.is_empty() {
@@ -232,11 +224,10 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
         });
         match walked.map_err(KernelError::read)? {
             ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break((neighbour, weight)) => Err(KernelError::InvalidWeight {
-                source_vertex: vertex,
-                destination: neighbour,
-                weight: weight.to_f64(),
-            }),
+            ControlFlow::Break((destination, weight)) => {
+                let (source_vertex, weight) = (vertex, weight.to_f64());
+                Err(KernelError::InvalidWeight { source_vertex, destination, weight })
+            }
         }
     }
 

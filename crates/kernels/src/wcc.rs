@@ -158,9 +158,7 @@ impl Components<'_> {
             let changed = self.each_range(round, |range| {
                 let mut changed = 0;
                 let hooked = outgoing.cursor().scan(range, |vertex, neighbours, _| {
-                    for neighbour in neighbours {
-                        changed += u64::from(self.forest.hook(vertex, *neighbour));
-                    }
+                    changed += self.forest.hook(vertex, neighbours);
                     ControlFlow::<()>::Continue(())
                 });
                 hooked.map(|_| changed).map_err(KernelError::read)

@@ -88,6 +88,14 @@ fn both_directions_are_taken_where_they_can_be() {
 }
 
 #[test]
+fn a_plain_search_goes_down_only() {
+    let graph = large_graph(Topology::Undirected);
+    let result = Bfs::top_down(id(1)).run(&graph.csr()).unwrap();
+    check(&result, &depths_by_queue(&graph.sets(), graph.bound, 1));
+    assert_eq!(result.bottom_up_levels, 0);
+}
+
+#[test]
 fn threads_change_nothing() {
     for topology in TOPOLOGIES {
         let csr = large_graph(topology).csr();

@@ -2,7 +2,7 @@
 
 mod support;
 
-use hedgerow_kernels::{Bfs, Kernel, PageRank};
+use hedgerow_kernels::{Bfs, Kernel, PageRank, Sssp, Wcc, WccMethod};
 use hedgerow_model::Topology;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -98,5 +98,71 @@ fn ranks_are_the_published_ones() {
         let Some((graph, expected)) = load::<f64>(input, output, topology) else { return };
         let found = difference(&graph, &expected, iterations);
         assert!(found < tolerance, "{input}: ranks differ by {found} after {iterations} iterations");
+    }
+}
+
+/// Lines of an edge and its weight, and the vertices in a file of their own.
+fn weighted_edges(name: &str, topology: Topology) -> Option<(Graph, BTreeMap<(u32, u32), f64>)> {
+    let (vertices, lines) = (validation_file(&format!("{name}.v"))?, validation_file(&format!("{name}.e"))?);
+    let mut graph = Graph { topology, bound: 0, vertices: [].into(), edges: vec![] };
+    graph.vertices.extend(vertices.lines().map(|line| line.trim().parse::<u32>().expect("a vertex")));
+    let mut weights = BTreeMap::new();
+    for line in lines.lines() {
+        let fields: Vec<_> = line.split_whitespace().collect();
+        let [source, destination, weight] = fields[..] else { panic!("{line}") };
+        let edge = (source.parse().expect("a vertex"), destination.parse().expect("a vertex"));
+        weights.insert(edge, weight.parse().expect("a weight"));
+        graph.edges.push(edge);
+    }
+    graph.bound = graph.vertices.last().map_or(0, |last| last + 1);
+    Some((graph, weights))
+}
+
+#[test]
+fn distances_are_the_published_ones() {
+    let cases = [
+        ("sssp/dir-input", "sssp/dir-output", Topology::Directed, 1),
+        ("sssp/undir-input", "sssp/undir-output", Topology::Undirected, 1),
+        ("example/example-directed", "example/example-directed-SSSP", Topology::Directed, 1),
+        ("example/example-undirected", "example/example-undirected-SSSP", Topology::Undirected, 2),
+    ];
+    for (input, output, topology, source) in cases {
+        let Some((graph, weights)) = weighted_edges(input, topology) else { return };
+        let Some(expected) = validation_file(output).map(|text| results::<f64>(&text)) else { return };
+        assert!(expected.keys().eq(&graph.vertices), "the results are those of the graph's vertices");
+        let csr = graph.weighted_csr(|source, destination| weights[&(source, destination)]);
+        let distances = Sssp::<f64>::new(id(source)).run(&csr).unwrap().distances;
+        for (vertex, exact) in expected {
+            let found = distances[vertex as usize];
+            assert!(
+                found == exact || (found - exact).abs() < 1e-9 * exact,
+                "{input}, vertex {vertex}: {found}"
+            );
+        }
+    }
+}
+
+#[test]
+fn components_are_the_published_ones() {
+    let mut cases = Vec::new();
+    for topology in [Topology::Directed, Topology::DirectedWithReverse] {
+        cases.push(("wcc/dir-input", "wcc/dir-output", topology));
+        cases.push(("example/example-directed-input", "example/example-directed-WCC", topology));
+    }
+    cases.push(("wcc/undir-input", "wcc/undir-output", Topology::Undirected));
+    cases.push(("example/example-undirected-input", "example/example-undirected-WCC", Topology::Undirected));
+    for (input, output, topology) in cases {
+        let Some((graph, expected)) = load::<u32>(input, output, topology) else { return };
+        for method in [WccMethod::Sampling, WccMethod::Plain] {
+            let found = Wcc { method, ..Wcc::default() }.run(&graph.csr()).unwrap().components;
+            // Any name is right that all vertices of a component share and no other has.
+            let names: BTreeMap<_, _> =
+                expected.iter().map(|(vertex, name)| (name, found[*vertex as usize])).collect();
+            for (vertex, name) in &expected {
+                assert_eq!(found[*vertex as usize], names[name], "{input}, vertex {vertex}");
+            }
+            let distinct: std::collections::BTreeSet<_> = names.values().collect();
+            assert_eq!(distinct.len(), names.len(), "{input}: no two components have one name");
+        }
     }
 }

@@ -4,7 +4,7 @@ mod support;
 
 use hedgerow_kernels::{
     CancelToken, Execution, Kernel, KernelError, KernelErrorKind, MemoryBudget, MemoryError, PageRank,
-    PageRankResult, Progress,
+    PageRankResult, Precision, Progress,
 };
 use hedgerow_lab::{BuildOptions, Csr};
 use hedgerow_model::{GraphView, LabelId, Topology};
@@ -80,6 +80,23 @@ fn threads_do_not_change_a_bit() {
             let together = rank(&csr, 0.85, 5, execution(pool.as_ref()));
             assert_eq!((together.ranks, together.change), (alone.ranks.clone(), alone.change));
         }
+    }
+}
+
+#[test]
+fn single_precision_is_close_and_the_same_on_all_threads() {
+    for topology in TOPOLOGIES {
+        let csr = large_graph(topology).csr();
+        let exact = rank(&csr, 0.85, 10, Execution::default());
+        let kernel = PageRank { iterations: 10, precision: Precision::Single, ..PageRank::default() };
+        let alone = kernel.run(&csr).unwrap();
+        assert_ne!(alone.ranks, exact.ranks, "it is another precision");
+        for (single, double) in alone.ranks.iter().zip(&exact.ranks) {
+            assert!((single - double).abs() <= 1e-7 * double, "{single}, not {double}");
+        }
+        let pool = pool(2);
+        let together = PageRank { execution: execution(pool.as_ref()), ..kernel }.run(&csr).unwrap();
+        assert_eq!(together.ranks, alone.ranks);
     }
 }
 

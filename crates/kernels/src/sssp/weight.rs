@@ -17,8 +17,8 @@ pub trait Weight: Column + PartialOrd + std::fmt::Display + sealed::Sealed {
     /// Greater than every distance.
     const UNREACHED: Self::Distance;
 
-    /// The bits of the distance from a vertex to itself.
-    const ZERO: u64 = 0;
+    /// The bits of [`Weight::UNREACHED`]. Those of the distance from a vertex to itself are 0.
+    const UNREACHED_BITS: u64;
 
     /// Whether a shortest path can contain an edge of this weight.
     fn is_valid(self) -> bool;
@@ -45,6 +45,7 @@ impl Weight for u32 {
     type Distance = u64;
 
     const UNREACHED: u64 = u64::MAX;
+    const UNREACHED_BITS: u64 = u64::MAX;
 
     #[inline]
     fn is_valid(self) -> bool {
@@ -83,6 +84,7 @@ impl Weight for f64 {
     type Distance = f64;
 
     const UNREACHED: f64 = f64::INFINITY;
+    const UNREACHED_BITS: u64 = f64::INFINITY.to_bits();
 
     #[inline]
     fn is_valid(self) -> bool {

@@ -119,10 +119,14 @@ impl Marks {
         vertices.iter().for_each(|vertex| self.words[vertex.index() / 64] = 0);
     }
 
-    /// How many of an ascending run are in the set, without what equals the one before it.
+    /// How many of an ascending run are in the set, leaving out what equals the one before, which is
+    /// `last` before the first: parallel edges.
     #[inline(always)]
     fn count(&self, run: &[VertexId], mut last: Option<VertexId>) -> u64 {
-        let _ = &mut last;
-        run.iter().map(|vertex| self.words[vertex.index() / 64] >> (vertex.index() % 64) & 1).sum()
+        let counted = run.iter().map(|vertex| {
+            let is_new = last.replace(*vertex) != Some(*vertex);
+            (self.words[vertex.index() / 64] >> (vertex.index() % 64)) & u64::from(is_new)
+        });
+        counted.sum()
     }
 }

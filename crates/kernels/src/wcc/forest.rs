@@ -43,17 +43,27 @@ impl Forest {
         }
     }
 
-    /// Hangs the larger parent below the smaller if it is a root. Returns whether they differed.
+    /// Hangs the larger of two parents below the smaller if it is a root, for the parents of `vertex`
+    /// and of each neighbour. Returns how many differed.
     ///
     /// Two threads may hook one root, and one of the hooks is lost: the next pass finds it.
     #[inline]
-    pub(super) fn hook(&self, one: VertexId, other: VertexId) -> bool {
-        let (one, other) = (self.load(one.get()), self.load(other.get()));
-        let (low, high) = (one.min(other), one.max(other));
-        if low != high && self.load(high) == high {
-            self.parents[high as usize].store(low, Ordering::Relaxed);
+    pub(super) fn hook(&self, vertex: VertexId, neighbours: &[VertexId]) -> u64 {
+        let mut own = self.load(vertex.get());
+        let mut different = 0;
+        for neighbour in neighbours {
+            let other = self.load(neighbour.get());
+            if other == own {
+                continue;
+            }
+            let (low, high) = (own.min(other), own.max(other));
+            if self.load(high) == high {
+                self.parents[high as usize].store(low, Ordering::Relaxed);
+            }
+            different += 1;
+            own = self.load(vertex.get());
         }
-        low != high
+        different
     }
 
     /// Makes `vertex` point at its root.

@@ -1,7 +1,10 @@
 //! Random graphs, and a view that is as unhelpful as the traits allow.
 // Each test binary uses a part of this.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports)]
 
+mod doubled;
+
+pub use doubled::Doubled;
 use hedgerow_kernels::Execution;
 use hedgerow_lab::{BuildOptions, Csr, CsrAdjacency, CsrCursor};
 use hedgerow_model::{
@@ -41,6 +44,20 @@ impl Graph {
         csr.and_then(|csr| csr.without_vertices(holes)).expect("edges join vertices")
     }
 
+    /// The same with a weight on every edge, which depends on its two ends alone.
+    pub fn weighted_csr<W: Column>(&self, weight: impl Fn(u32, u32) -> W) -> Csr {
+        let edges = self.edges.iter().map(|(source, to)| (id(*source), id(*to), weight(*source, *to)));
+        let edges: Vec<_> = edges.collect();
+        let csr = Csr::from_valued_edges(self.bound, self.topology, &edges, BuildOptions::default());
+        let holes = (0..self.bound).filter(|index| !self.vertices.contains(index)).map(id);
+        csr.and_then(|csr| csr.without_vertices(holes)).expect("edges join vertices")
+    }
+
+    /// The neighbours of every vertex in either direction.
+    pub fn undirected_sets(&self) -> Sets {
+        Graph { topology: Topology::Undirected, ..self.clone() }.sets()
+    }
+
     pub fn sets(&self) -> Sets {
         let mut sets: Sets = self.vertices.iter().map(|vertex| (*vertex, BTreeSet::new())).collect();
         for (source, destination) in &self.edges {
@@ -78,7 +95,7 @@ pub fn large_graph(topology: Topology) -> Graph {
 }
 
 /// A number that looks random and is the same in every run.
-fn scrambled(number: u64) -> u32 {
+pub fn scrambled(number: u64) -> u32 {
     let once = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     ((once ^ (once >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 32) as u32
 }
