@@ -139,7 +139,7 @@ impl Rows {
             self.places[slot] =
                 Place { start: at as u16, length: if is_large { IS_LARGE } else { *length as u16 } };
             passed += length;
-            let due = if entries == 0 { 0 } else { room * passed / entries };
+            let due = (room * passed).checked_div(entries).unwrap_or(0);
             at += length + due - given;
             given = due;
         }

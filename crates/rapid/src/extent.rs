@@ -66,8 +66,9 @@ impl<H> Extent<H> {
     /// The room for neighbours.
     #[inline]
     pub(crate) fn ids(&self) -> &[VertexId] {
+        let first = self.first_byte().wrapping_add(Self::START).cast();
         // SAFETY: invariant 1; borrowed with the extent.
-        unsafe { std::slice::from_raw_parts(self.first_byte().add(Self::START).cast(), self.capacity()) }
+        unsafe { std::slice::from_raw_parts(first, self.capacity()) }
     }
 
     /// Neighbours and the values beside them. `W` is the type of the column, or `()`.
@@ -75,12 +76,10 @@ impl<H> Extent<H> {
     pub(crate) fn neighbours<W: Column>(&self, stretch: Range<usize>) -> Neighbours<'_, W> {
         assert!(W::TYPE.width() == 0 || W::TYPE.width() == self.column.width(), "a column of another width");
         let ids = &self.ids()[stretch.clone()];
+        let first = self.first_byte().wrapping_add(Self::values_at(self.capacity())).cast::<W>();
         // SAFETY: the values are as many as the ids, of the width of `W` (or `W` has none), aligned to 8, and
         // valid whatever their bits, as all columns are; `stretch` lies within the capacity.
-        let values = unsafe {
-            let first = self.first_byte().add(Self::values_at(self.capacity())).cast::<W>();
-            std::slice::from_raw_parts(first.add(stretch.start), ids.len())
-        };
+        let values = unsafe { std::slice::from_raw_parts(first.wrapping_add(stretch.start), ids.len()) };
         (ids, values)
     }
 
@@ -98,11 +97,12 @@ impl<H> Extent<H> {
     fn entries_mut(&mut self) -> (&mut [VertexId], &mut [u8]) {
         let (capacity, width) = (self.capacity(), self.column.width());
         let first = std::ptr::from_mut(self).cast::<u8>();
-        // SAFETY: invariant 1; the two do not overlap and are borrowed exclusively with the extent.
-        unsafe {
-            let ids = std::slice::from_raw_parts_mut(first.add(Self::START).cast(), capacity);
-            (ids, std::slice::from_raw_parts_mut(first.add(Self::values_at(capacity)), capacity * width))
-        }
+        let (ids, values) = (first.wrapping_add(Self::START), first.wrapping_add(Self::values_at(capacity)));
+        // SAFETY: invariant 1; borrowed exclusively with the extent.
+        let ids = unsafe { std::slice::from_raw_parts_mut(ids.cast(), capacity) };
+        // SAFETY: as above, and the two do not overlap.
+        let values = unsafe { std::slice::from_raw_parts_mut(values, capacity * width) };
+        (ids, values)
     }
 
     /// Puts an entry.
@@ -149,11 +149,9 @@ impl<H> Extent<H> {
     }
 
     fn value_bytes(&self) -> &[u8] {
-        // SAFETY: invariant 1.
-        unsafe {
-            let first = self.first_byte().add(Self::values_at(self.capacity()));
-            std::slice::from_raw_parts(first, self.capacity() * self.column.width())
-        }
+        let first = self.first_byte().wrapping_add(Self::values_at(self.capacity()));
+        // SAFETY: invariant 1; borrowed with the extent.
+        unsafe { std::slice::from_raw_parts(first, self.capacity() * self.column.width()) }
     }
 
     #[inline]
@@ -171,12 +169,11 @@ pub(crate) fn allocate<H>(header: H, column: ColumnType, capacity: usize, most: 
     let capacity = Extent::<H>::capacity_of(column, bytes).min(most);
     let extent = Extent { header, bytes, capacity: capacity as u32, column };
     let place = memory.cast::<Extent<H>>();
-    // SAFETY: the pool hands out `bytes` bytes, aligned to 16, that nobody else uses. The extent fits into them, and
-    // what lies behind it is initialised here.
-    unsafe {
-        memory.add(Extent::<H>::START).write_bytes(0, bytes - Extent::<H>::START);
-        place.write(extent);
-    }
+    let behind = memory.as_ptr().wrapping_add(Extent::<H>::START);
+    // SAFETY: the pool hands out `bytes` bytes, aligned to 16, that nobody else uses; these lie behind the extent.
+    unsafe { behind.write_bytes(0, bytes - Extent::<H>::START) };
+    // SAFETY: as above; the extent fits into them.
+    unsafe { place.write(extent) };
     place
 }
 
@@ -185,13 +182,13 @@ pub(crate) fn allocate<H>(header: H, column: ColumnType, capacity: usize, most: 
 /// # Safety
 /// `extent` came from [`allocate`], and nobody uses it any more.
 pub(crate) unsafe fn free<H>(extent: NonNull<Extent<H>>) {
-    // SAFETY: the caller has the only pointer; the memory came from the pool with this size.
-    unsafe {
-        let bytes = extent.as_ref().memory_bytes();
-        extent.drop_in_place();
-        pool::free(extent.cast(), bytes);
-        account::freed(bytes);
-    }
+    // SAFETY: the caller has the only pointer.
+    let bytes = unsafe { extent.as_ref() }.memory_bytes();
+    // SAFETY: as above, and it is not used again.
+    unsafe { extent.drop_in_place() };
+    // SAFETY: the memory came from the pool with this size.
+    unsafe { pool::free(extent.cast(), bytes) };
+    account::freed(bytes);
 }
 
 /// An extent for work in between, freed when dropped.
