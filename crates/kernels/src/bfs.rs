@@ -6,7 +6,7 @@
 //! "Direction-Optimizing Breadth-First Search" (SC 2012), sections 3 to 5; alpha and beta default
 //! to those of the GAP benchmark suite.
 
-use crate::bitmap::AtomicBitmap;
+use crate::bitmap::{AtomicBitmap, ones};
 use crate::ranges::covering_ranges;
 use crate::{Execution, Kernel, KernelError, Progress};
 use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId};
@@ -16,6 +16,8 @@ use std::time::{Duration, Instant};
 
 /// Frontiers with fewer neighbours than this are not worth waking other threads for.
 const SMALL_FRONTIER: u64 = 4096;
+/// So many vertices ahead, neighbours are asked for from memory.
+const PREFETCHED: usize = 8;
 
 /// How many edges every vertex is away from one of them.
 ///
@@ -194,7 +196,10 @@ impl<A: Adjacency> Search<'_, A> {
     fn top_down_chunk(&self, chunk: &[VertexId]) -> Result<(Frontier, u64), KernelError> {
         let (mut cursor, mut degrees) = (self.outgoing.cursor(), self.outgoing.cursor());
         let (mut next, mut examined) = (Frontier::default(), 0);
-        for vertex in chunk {
+        for (position, vertex) in chunk.iter().enumerate() {
+            if let Some(later) = chunk.get(position + PREFETCHED) {
+                cursor.prefetch(*later);
+            }
             let before = next.vertices.len();
             let walked = cursor.neighbours(*vertex, |neighbours, _| {
                 examined += neighbours.len() as u64;
@@ -258,18 +263,23 @@ impl<A: Adjacency> Search<'_, A> {
             let (mut cursor, mut found, mut examined) = (incoming.cursor(), 0, 0);
             for first in range.clone().step_by(64) {
                 let end = range.end.min(first.saturating_add(64));
+                let depths = &self.depths[first as usize..end as usize];
+                let mut unreached = 0_u64;
+                for (bit, depth) in depths.iter().enumerate() {
+                    unreached |= u64::from(depth.load(Ordering::Relaxed) == Bfs::UNREACHED) << bit;
+                }
+                // Of most vertices only the first neighbours are looked at: they all miss the cache,
+                // so they had better miss it at the same time.
+                ones(unreached).for_each(|bit| cursor.prefetch(VertexId::new(first + bit)));
                 let mut members = 0_u64;
-                for (bit, depth) in self.depths[first as usize..end as usize].iter().enumerate() {
-                    if depth.load(Ordering::Relaxed) != Bfs::UNREACHED {
-                        continue;
-                    }
-                    let walked = cursor.neighbours(VertexId::new(first + bit as u32), |neighbours, _| {
+                for bit in ones(unreached) {
+                    let walked = cursor.neighbours(VertexId::new(first + bit), |neighbours, _| {
                         let parent = neighbours.iter().position(|neighbour| frontier.contains(*neighbour));
                         examined += parent.map_or(neighbours.len(), |parent| parent + 1) as u64;
                         parent.map_or(ControlFlow::Continue(()), |_| ControlFlow::Break(()))
                     });
                     if walked.map_err(KernelError::read)?.is_break() {
-                        depth.store(self.levels, Ordering::Relaxed);
+                        depths[bit as usize].store(self.levels, Ordering::Relaxed);
                         members |= 1 << bit;
                     }
                 }

@@ -37,12 +37,19 @@ impl AtomicBitmap {
     pub(crate) fn vertices(&self) -> Vec<VertexId> {
         let mut vertices = Vec::new();
         for (position, word) in self.words.iter().enumerate() {
-            let mut bits = word.load(Ordering::Relaxed);
-            while bits != 0 {
-                vertices.push(VertexId::new(position as u32 * 64 + bits.trailing_zeros()));
-                bits &= bits - 1;
-            }
+            let bits = ones(word.load(Ordering::Relaxed));
+            vertices.extend(bits.map(|bit| VertexId::new(position as u32 * 64 + bit)));
         }
         vertices
     }
+}
+
+/// The positions of the ones in `word`, ascending.
+#[inline]
+pub(crate) fn ones(mut word: u64) -> impl Iterator<Item = u32> {
+    std::iter::from_fn(move || {
+        let bit = word.trailing_zeros();
+        word &= word.wrapping_sub(1);
+        (bit < 64).then_some(bit)
+    })
 }

@@ -101,8 +101,10 @@ fn ranks_are_the_published_ones() {
     }
 }
 
+type Weights = BTreeMap<(u32, u32), f64>;
+
 /// Lines of an edge and its weight, and the vertices in a file of their own.
-fn weighted_edges(name: &str, topology: Topology) -> Option<(Graph, BTreeMap<(u32, u32), f64>)> {
+fn weighted_edges(name: &str, topology: Topology) -> Option<(Graph, Weights)> {
     let (vertices, lines) = (validation_file(&format!("{name}.v"))?, validation_file(&format!("{name}.e"))?);
     let mut graph = Graph { topology, bound: 0, vertices: [].into(), edges: vec![] };
     graph.vertices.extend(vertices.lines().map(|line| line.trim().parse::<u32>().expect("a vertex")));

@@ -124,6 +124,13 @@ pub trait Cursor {
         run: impl FnMut(VertexId, &[VertexId], &[Self::Value]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Self::Error>;
 
+    /// Says that the neighbours of `vertex` will be read soon, so that they may be on their way from
+    /// memory meanwhile. Changes no result; by default it does nothing.
+    #[inline]
+    fn prefetch(&self, vertex: VertexId) {
+        let _ = vertex;
+    }
+
     /// All neighbours of `vertex` as one slice: borrowed if they lie in one run, else copied into
     /// the cursor's buffer.
     ///
