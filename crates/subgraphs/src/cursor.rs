@@ -4,6 +4,7 @@ use crate::container::Container;
 use crate::partition::{partition_of, partitions_of, slot_of, slots_of, slots_within, vertex_at};
 use crate::view::SubgraphAdjacency;
 use hedgerow_model::{Column, Cursor, Neighbours, VertexId};
+use hedgerow_sync::prefetch;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
@@ -105,5 +106,20 @@ impl<C: Container, W: Column> Cursor for SubgraphCursor<'_, C, W> {
             ControlFlow::<()>::Continue(())
         });
         Ok((neighbours, values))
+    }
+
+    /// The first cache line of the row, if it is one.
+    #[inline]
+    fn prefetch(&self, vertex: VertexId) {
+        let container = match vertex.get() < self.bound {
+            true => self.adjacency.container(partition_of(vertex)),
+            false => None,
+        };
+        if let Some((neighbours, values)) =
+            container.and_then(|container| container.run::<W>(slot_of(vertex)))
+        {
+            prefetch(neighbours.as_ptr(), 1);
+            prefetch(values.as_ptr(), size_of::<W>());
+        }
     }
 }

@@ -7,7 +7,7 @@ use hedgerow_sync::thread;
 /// Stamps that are remembered one by one. A commit waits for the one so many stamps before it.
 const REMEMBERED: usize = if cfg!(hedgerow_shuttle) { 2 } else { 256 };
 
-/// How often a waiting thread looks again before it lets others run, and before it sleeps in between.
+/// Looks after which a waiting thread lets others run in between, and after which it sleeps in between.
 const LOOKS: u32 = 64;
 const YIELDS: u32 = 256;
 
@@ -79,11 +79,12 @@ impl Applied {
                 return false;
             }
             looks += 1;
-            match looks {
-                _ if cfg!(hedgerow_shuttle) => thread::yield_now(),
-                ..LOOKS => std::hint::spin_loop(),
-                ..YIELDS => thread::yield_now(),
-                _ => std::thread::sleep(std::time::Duration::from_micros(50)),
+            if cfg!(hedgerow_shuttle) || (LOOKS..YIELDS).contains(&looks) {
+                thread::yield_now();
+            } else if looks < LOOKS {
+                std::hint::spin_loop();
+            } else {
+                std::thread::sleep(std::time::Duration::from_micros(50));
             }
         }
         true

@@ -2,6 +2,7 @@
 
 use super::rows::Rows;
 use hedgerow_model::{Adjacency, Column, Cursor, Neighbours, VertexId, search};
+use hedgerow_sync::prefetch;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
@@ -168,25 +169,12 @@ impl<W: Column> Cursor for CsrCursor<'_, W> {
     #[inline]
     fn prefetch(&self, vertex: VertexId) {
         let (neighbours, values) = self.rows.row(vertex);
-        prefetch(neighbours);
-        prefetch(values);
+        prefetch(neighbours.as_ptr(), 1);
+        prefetch(values.as_ptr(), size_of::<W>());
     }
 
     #[inline]
     fn gather(&mut self, vertex: VertexId) -> Result<Neighbours<'_, W>, Infallible> {
         Ok(self.rows.row(vertex))
     }
-}
-
-/// Asks for the first cache line of a slice.
-#[inline(always)]
-fn prefetch<T>(slice: &[T]) {
-    #[cfg(target_arch = "x86_64")]
-    if size_of::<T>() > 0 {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch is a hint that reads nothing; every x86-64 processor has it.
-        unsafe { _mm_prefetch(slice.as_ptr().cast::<i8>(), _MM_HINT_T0) };
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = slice;
 }

@@ -143,11 +143,10 @@ mod tests {
                 if choice < pieces.len() {
                     let (memory, bytes, mark) = pieces.swap_remove(choice);
                     // SAFETY: from the pool, with this size, and written whole below.
-                    unsafe {
-                        let piece = std::slice::from_raw_parts(memory.as_ptr(), bytes);
-                        prop_assert!(piece.iter().all(|byte| *byte == mark));
-                        pool.free(memory, bytes);
-                    }
+                    let piece = unsafe { std::slice::from_raw_parts(memory.as_ptr(), bytes) };
+                    prop_assert!(piece.iter().all(|byte| *byte == mark));
+                    // SAFETY: as above, and not used again.
+                    unsafe { pool.free(memory, bytes) };
                     continue;
                 }
                 let (bytes, mark) = (rounded(bytes), number as u8);
