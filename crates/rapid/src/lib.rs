@@ -9,7 +9,7 @@
 //! | `block` | the block, and how it is read |
 //! | `edit` | single changes in place |
 //! | `merge` | many changes at once, as a new block |
-//! | `large_set`, `leaf` | neighbour sets beyond [`LARGE`](large_set::LARGE) entries |
+//! | `large_set`, `leaf` | neighbour sets beyond a thousand entries |
 //! | `extent` | a header and room for neighbours in one piece of memory |
 //! | `pool` | where that memory comes from |
 //!
