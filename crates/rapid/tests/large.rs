@@ -48,3 +48,32 @@ fn a_hub_grows_and_shrinks() {
     assert_eq!(pipeline.engine.memory().retained_bytes, 0);
     assert!(pipeline.retained().is_empty());
 }
+
+/// Rows that together are more than a block's positions can number: the longest become large sets.
+#[test]
+fn a_partition_of_rows_just_below_the_threshold() {
+    let (owners, row) = (0..64_u32, 0..1023_u32);
+    let put = |owner: u32, destinations: Vec<u32>| Request::PutEdges {
+        label: 2,
+        source: owner,
+        destinations,
+        value: owner,
+    };
+    let sample = [0, 1, 31, 62, 63, 1021, 1022, 1023, 1100];
+    let mut pipeline = Pipeline::new(Topology::Directed, None);
+    let all: Vec<Request> = owners.clone().map(|owner| put(owner, row.clone().collect())).collect();
+    pipeline.commit(&all, 0).unwrap();
+    pipeline.open();
+    // One by one in place: every row reaches its threshold, some have to become large before.
+    for destination in [1100, 1023] {
+        for owner in owners.clone() {
+            pipeline.commit(&[put(owner, vec![destination])], 0).unwrap();
+        }
+    }
+    pipeline.check(&sample);
+    pipeline.open();
+    let more: Vec<Request> = owners.map(|owner| put(owner, (1024..1030).collect())).collect();
+    pipeline.commit(&more, 0).unwrap();
+    pipeline.check(&sample);
+    assert_eq!(pipeline.engine.memory(), pipeline.engine.recount_memory(&pipeline.locks()));
+}
