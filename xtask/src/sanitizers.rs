@@ -14,6 +14,7 @@ pub fn miri() -> Result<()> {
         "-Zmiri-tree-borrows -Zmiri-permissive-provenance -Zmiri-ignore-leaks -Zmiri-disable-isolation";
     let modules = [
         "-p hedgerow-subgraphs --lib chain",
+        "-p hedgerow-rapid --lib edges::a_set_becomes",
         "-p hedgerow-sync -p hedgerow-model --lib",
         "-p hedgerow --lib locks",
     ];
@@ -27,7 +28,7 @@ pub fn miri() -> Result<()> {
 
 /// Everything that stores or reads a graph, with checked memory accesses and leaks.
 pub fn address() -> Result<()> {
-    let packages = "-p hedgerow -p hedgerow-rapid -p hedgerow-lab -p hedgerow-kernels -p hedgerow-formats";
+    let packages = "-p hedgerow -p hedgerow-rapid -p hedgerow-subgraphs -p hedgerow-lab -p hedgerow-kernels -p hedgerow-formats";
     let mut tests = nightly_cargo(&format!("test --lib --tests --target {TARGET} {packages}"));
     tests
         .env("RUSTFLAGS", "-Zsanitizer=address --cfg hedgerow_checked_memory")
