@@ -114,14 +114,14 @@ impl StoredEdge {
         destination: VertexId,
         value: Option<EdgeValue>,
     ) -> Self {
-        let forth = (Direction::Out, EdgeChange { owner: source, neighbour: destination, value });
-        let back = EdgeChange { owner: destination, neighbour: source, value };
-        let (entries, length) = match topology {
-            Topology::Directed => ([forth, forth], 1),
-            Topology::DirectedWithReverse => ([forth, (Direction::In, back)], 2),
-            Topology::Undirected if source == destination => ([forth, forth], 1),
-            Topology::Undirected => ([forth, (Direction::Out, back)], 2),
+        let stored = topology.entries(source, destination);
+        let entry = |place: usize| {
+            let (direction, owner, neighbour) = stored[place];
+            (direction, EdgeChange { owner, neighbour, value })
         };
+        let entries = [entry(0), entry(stored.len() - 1)];
+        // One or two.
+        let length = stored.len() as u8;
         StoredEdge { label, entries, length }
     }
 

@@ -374,7 +374,7 @@ fn prefetch_pivots(row: &[VertexId]) {
 impl Block {
     /// Counts what a change would do.
     #[inline]
-    fn tally(&self, change: &EdgeChange, tally: &mut Tally) {
+    pub(crate) fn tally(&self, change: &EdgeChange, tally: &mut Tally) {
         let found = self.find(slot_of(change.owner), change.neighbour);
         tally.count(change, found.is_some(), |value| self.column().width() > 0 && found != Some(value));
     }

@@ -122,15 +122,12 @@ fn demote(block: &mut Owned<Block>, slot: usize) {
     lengths[slot] = set.len();
     let rows = std::mem::take(&mut block.header);
     *block = laid_out(block, rows, &lengths, roomy(entries));
-    let mut at = block.header.stretch(slot).start;
-    for leaf in set.leaves() {
-        leaf.copy_to(block, at);
-        at += leaf.len();
-    }
+    let at = block.header.stretch(slot).start;
+    set.copy_to(block, at);
 }
 
 /// The slot of the longest small row.
-pub(crate) fn longest(rows: &Rows) -> usize {
+fn longest(rows: &Rows) -> usize {
     (0..PARTITION_SIZE).max_by_key(|slot| rows.length(*slot)).expect("a partition has slots")
 }
 

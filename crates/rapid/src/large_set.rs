@@ -61,6 +61,14 @@ impl LargeSet {
         &self.leaves
     }
 
+    /// Copies all entries into an extent.
+    pub(crate) fn copy_to<H>(&self, to: &mut Extent<H>, mut at: usize) {
+        for leaf in &self.leaves {
+            leaf.copy_to(to, at);
+            at += leaf.len();
+        }
+    }
+
     /// Asks the processor for the directory.
     #[inline]
     pub(crate) fn prefetch(&self) {

@@ -99,10 +99,7 @@ fn large_row<'c>(
     tally: &mut Tally,
 ) -> NewRow<'c> {
     let changed_before = tally.changed();
-    for change in changes {
-        let found = set.find(change.neighbour);
-        tally.count(change, found.is_some(), |value| old.column().width() > 0 && found != Some(value));
-    }
+    changes.iter().for_each(|change| old.tally(change, tally));
     if tally.changed() == changed_before {
         return NewRow::Large(Arc::clone(&old.header.large[old.header.large_index(slot)]));
     }
@@ -162,13 +159,7 @@ fn write<H>(old: &Block, row: &NewRow<'_>, new: &mut Extent<H>, at: usize) {
     match row {
         NewRow::Old(stretch) => new.copy_from(old, stretch.clone(), at),
         NewRow::Merged(stretch, changes, _) => write_merged(old, stretch.clone(), changes, new, at),
-        NewRow::Demoted(set) => {
-            let mut at = at;
-            for leaf in set.leaves() {
-                leaf.copy_to(new, at);
-                at += leaf.len();
-            }
-        }
+        NewRow::Demoted(set) => set.copy_to(new, at),
         NewRow::Large(_) => {}
     }
 }

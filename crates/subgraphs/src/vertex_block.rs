@@ -50,7 +50,7 @@ impl VertexBlock {
         if changes.iter().all(|effect| !block.differs(slot_of(effect.vertex), &effect.change)) {
             return Plan::Nothing;
         }
-        if old.is_some() && changes.len() <= PARTITION_SIZE {
+        if old.is_some() {
             return Plan::Edit;
         }
         let mut new = Owned::boxed(empty);

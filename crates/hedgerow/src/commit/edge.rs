@@ -4,13 +4,13 @@
 //! to create, so that acquiring and resolving it takes no memory and few instructions.
 
 use crate::commit::Commit;
-use crate::commit::locks::{LockGuard, Stripes};
+use crate::commit::locks::LockGuard;
 use crate::commit::resolve::Resolved;
 use crate::commit::sequencer::{VertexCounts, Writer};
 use crate::error::Reason;
 use crate::store::{PendingReclaim, Store};
 use hedgerow_model::{
-    EdgeOutcome, EdgePlan, EdgeValue, Engine, GraphView, Key, LabelId, Operation, StoredEdge, VertexId,
+    EdgeOutcome, EdgePlan, EdgeValue, Engine, GraphView, Key, LabelId, Operation, StoredEdge,
 };
 
 /// The edge that an operation puts or deletes, by keys.
@@ -35,7 +35,10 @@ impl<E: Engine> Store<E> {
         };
         let Some((source, destination)) = ends else { return Ok(None) };
         self.engine.prefetch(label, source, destination);
-        let guard = LockGuard::lock(&self.units, self.stripes_of(source, destination));
+        let guard = {
+            let units = [source, destination].map(|end| self.engine.lock_unit(end));
+            LockGuard::lock(&self.units, self.units.stripes(units.into_iter()))
+        };
         let (commit, pending) = {
             let held = guard.held(&self.sequencer);
             self.engine.prefetch_neighbours(&held, label, source);
@@ -79,15 +82,5 @@ impl<E: Engine> Store<E> {
             ..Commit::default()
         };
         Ok((commit, pending))
-    }
-
-    fn stripes_of(&self, source: VertexId, destination: VertexId) -> Stripes {
-        let [one, other] = [source, destination].map(|end| self.units.stripe(self.engine.lock_unit(end)));
-        let mut stripes = Stripes::new();
-        stripes.push(one.min(other));
-        if one != other {
-            stripes.push(one.max(other));
-        }
-        stripes
     }
 }
