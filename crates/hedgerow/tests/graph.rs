@@ -446,23 +446,6 @@ fn self_loops_and_duplicates_count_once() {
 // --- ids and kernels -------------------------------------------------------------------------
 
 #[test]
-fn ids_of_deleted_vertices_are_reused_when_nobody_reads_them() {
-    let graph = graph(GraphOptions::new().topology(Topology::Undirected));
-    graph.put_edge(1, 2).unwrap();
-    let old = graph.snapshot().unwrap();
-    graph.delete_vertex(2).unwrap();
-    graph.put_edge(1, 3).unwrap();
-    assert_eq!(graph.snapshot().unwrap().vertex_bound(), 3);
-    assert_eq!(old.key(old.vertex_id(2).unwrap().unwrap()), Some(2.into()));
-    drop(old);
-    graph.put_edge(1, 4).unwrap();
-    let snapshot = graph.snapshot().unwrap();
-    assert_eq!((snapshot.vertex_bound(), snapshot.vertex_count()), (3, 3));
-    assert_eq!(snapshot.vertex_id(2).unwrap(), None);
-    assert_eq!(snapshot.key(snapshot.vertex_id(4).unwrap().unwrap()), Some(4.into()));
-}
-
-#[test]
 fn vertices_that_come_and_go_beside_an_old_snapshot_use_few_ids() {
     let graph = graph(GraphOptions::new().topology(Topology::Undirected));
     graph.put_edge(1, 2).unwrap();
