@@ -321,11 +321,14 @@ impl Graph {
     }
 
     /// What the graph holds in memory; the dictionary and the record of conflicts are part of the index.
+    ///
+    /// [`MemoryUse::reserved_bytes`] is beside it, and of the whole process.
     #[must_use]
     pub fn memory(&self) -> MemoryUse {
         with_store!(&*self.stores, store => {
             let mut memory = store.engine.memory();
             memory.index_bytes += store.dictionary.bytes() + store.conflicts.bytes();
+            memory.reserved_bytes = store.engine.reserved_bytes();
             memory
         })
     }

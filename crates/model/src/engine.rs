@@ -84,8 +84,14 @@ pub trait Engine: Send + Sync + 'static {
     /// Where a unit is locked by somebody else, what is kept there is left out.
     fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)>;
 
-    /// What the engine holds. O(1).
+    /// What the engine holds. O(1). What it has reserved is told by [`Engine::reserved_bytes`], and is 0 here.
     fn memory(&self) -> MemoryUse;
+
+    /// Bytes that the engine's own allocator, if it has one, took from the system and holds free, for all graphs of the
+    /// process together: see [`MemoryUse::reserved_bytes`].
+    fn reserved_bytes(&self) -> usize {
+        0
+    }
 }
 
 /// Changes that can be applied, and what they will do to the counts.
@@ -125,10 +131,17 @@ pub struct MemoryUse {
     pub retained_bytes: usize,
     /// Directories and other structure.
     pub index_bytes: usize,
+    /// Bytes that are held free for what is written next: pieces given back between others, and what the allocator keeps
+    /// beside each piece.
+    ///
+    /// They belong to no graph and are not part of [`total_bytes`](MemoryUse::total_bytes): the pool of engine `rapid`
+    /// serves all graphs of the process, so this is the same number whichever of them is asked. 0 where the engine takes its
+    /// memory from the global allocator.
+    pub reserved_bytes: usize,
 }
 
 impl MemoryUse {
-    /// All of it.
+    /// All that the graph holds, which what is reserved is not part of.
     #[must_use]
     pub fn total_bytes(&self) -> usize {
         self.live_bytes + self.retained_bytes + self.index_bytes
@@ -142,7 +155,10 @@ pub enum CapacityError {
     #[error("all vertex ids up to {} are in use", VertexId::MAX)]
     VertexIds,
     /// The memory limit of the graph.
-    #[error("the commit needs {needed} bytes, the graph holds {held} of at most {limit}")]
+    #[error(
+        "the commit needs {needed} bytes, the graph holds {held} of at most {limit}; raise the memory limit, delete \
+         something, or close snapshots"
+    )]
     Memory {
         /// Bytes that the commit needs.
         needed: usize,

@@ -300,6 +300,10 @@ impl Container for Block {
         small + puts().map(large).sum::<usize>()
     }
 
+    fn reserved_bytes() -> usize {
+        crate::pool_use().free_bytes()
+    }
+
     #[inline]
     fn occupied(&self) -> u64 {
         self.header.occupied

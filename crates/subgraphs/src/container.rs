@@ -47,6 +47,11 @@ pub trait Container: Content<Change = EdgeChange> {
         run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
     ) -> ControlFlow<B>;
 
+    /// Bytes that containers of this kind hold free for the next ones, in the whole process.
+    fn reserved_bytes() -> usize {
+        0
+    }
+
     /// Asks the processor for the memory that finding a neighbour of a slot touches. Only a hint.
     #[inline]
     fn prefetch(&self, _slot: usize) {}

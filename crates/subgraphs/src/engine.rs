@@ -87,7 +87,7 @@ impl<C: Container> Subgraphs<C> {
         MemoryUse {
             live_bytes: counted.live as usize,
             retained_bytes: counted.retained as usize,
-            index_bytes: self.memory.used().index_bytes,
+            ..self.memory.used()
         }
     }
 
@@ -184,5 +184,9 @@ impl<C: Container> Engine for Subgraphs<C> {
 
     fn memory(&self) -> MemoryUse {
         self.memory.used()
+    }
+
+    fn reserved_bytes(&self) -> usize {
+        C::reserved_bytes()
     }
 }

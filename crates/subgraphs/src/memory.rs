@@ -47,6 +47,7 @@ impl Memory {
             live_bytes: self.live.load(Ordering::Relaxed),
             retained_bytes: self.retained.load(Ordering::Relaxed),
             index_bytes: self.index.load(Ordering::Relaxed),
+            reserved_bytes: 0,
         }
     }
 }

@@ -9,16 +9,20 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
         // Nothing here depends on threads or chance: once is enough.
         let turn = Turn { threads: 1, repetition: 0, engine };
         bench.begin(turn, "")?;
-        let (bytes, resident_growth) = match engine.kind {
-            None => (bench.csr()?.memory_bytes(), bench.csr_resident_growth()),
+        let (bytes, reserved, resident_growth) = match engine.kind {
+            None => (bench.csr()?.memory_bytes(), None, bench.csr_resident_growth()),
             Some(kind) => {
                 let loaded = bench.loaded(engine, kind)?;
-                (loaded.graph.memory().total_bytes(), loaded.resident_growth)
+                let memory = loaded.graph.memory();
+                (memory.total_bytes(), Some(memory.reserved_bytes), loaded.resident_growth)
             }
         };
         let edges = bench.data.stream().len() as f64;
         bench.record(turn, "bytes-per-edge", "bytes", bytes as f64 / edges);
         bench.record(turn, "total", "bytes", bytes as f64);
+        if let Some(reserved) = reserved {
+            bench.record(turn, "reserved", "bytes", reserved as f64);
+        }
         if let Some(growth) = resident_growth {
             bench.record(turn, "resident-growth", "bytes", growth as f64);
         }

@@ -94,12 +94,20 @@ fn measure_once(bench: &mut Bench<'_>, turn: Turn, copies: &Copies) -> Result<()
         load::check_edges(graph, bench.data)?;
         load::reclaim_all(graph);
     }
-    let after = copies.shared.memory().total_bytes();
+    let held = copies.shared.memory();
 
     let rates = (together.operations_per_second, apart.operations_per_second);
     bench.record_of(Workload::MixedWriter, turn, ("throughput", "edges/s"), rates.0, (BASELINE, rates.1));
     let before = ("before the first mix", copies.bytes_before as f64);
-    bench.record_of(Workload::MixedWriter, turn, ("memory-after", "bytes"), after as f64, before);
+    let after = held.total_bytes() as f64;
+    bench.record_of(Workload::MixedWriter, turn, ("memory-after", "bytes"), after, before);
+    bench.record_of(
+        Workload::MixedWriter,
+        turn,
+        ("reserved-after", "bytes"),
+        held.reserved_bytes as f64,
+        ("the memory after the mix", after),
+    );
     bench.record_of(Workload::MixedWriter, turn, ("memory-peak", "bytes"), peak as f64, before);
     for ((metric, value), (_, alone)) in
         together.latencies.percentiles().into_iter().zip(apart.latencies.percentiles())

@@ -26,10 +26,20 @@ const IS_BYPASSED: bool = cfg!(any(hedgerow_checked_memory, hedgerow_shuttle, mi
 /// What the pool holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolUse {
-    /// Bytes of all regions that were ever in use since the region was made.
+    /// Bytes of all regions, whether the system had to back them by memory or not.
+    pub region_bytes: usize,
+    /// Those of them that were ever in use since their region was made.
     pub touched_bytes: usize,
     /// Bytes of the pieces that are in use.
     pub used_bytes: usize,
+}
+
+impl PoolUse {
+    /// What costs memory and is in no piece: pieces that were given back, and what lies between pieces.
+    #[must_use]
+    pub fn free_bytes(&self) -> usize {
+        self.touched_bytes - self.used_bytes
+    }
 }
 
 /// What the pool holds, for all graphs of the process. O(regions).
@@ -38,6 +48,7 @@ pub fn pool_use() -> PoolUse {
     let pool = lock();
     let regions = pool.regions.values();
     regions.fold(PoolUse::default(), |sum, region| PoolUse {
+        region_bytes: sum.region_bytes + region::BYTES,
         touched_bytes: sum.touched_bytes + region.touched_bytes(),
         used_bytes: sum.used_bytes + region.used_bytes(),
     })
