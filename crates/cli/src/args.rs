@@ -1,7 +1,9 @@
 //! Commands and their options.
 
+use bytesize::ByteSize;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use hedgerow::GraphOptions;
 use hedgerow_driver::{Engine, Workload};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -134,6 +136,8 @@ pub struct DemoArgs {
     pub graph: Option<PathBuf>,
     #[command(flatten)]
     pub format: FormatArgs,
+    #[command(flatten)]
+    pub memory: MemoryArgs,
     /// Print the summary as JSON, and no live view
     #[arg(long)]
     pub json: bool,
@@ -242,6 +246,8 @@ pub struct CommonRunArgs {
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub format: FormatArgs,
+    #[command(flatten)]
+    pub memory: MemoryArgs,
     /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,
@@ -259,6 +265,8 @@ pub struct StatsArgs {
     pub undirected: bool,
     #[command(flatten)]
     pub format: FormatArgs,
+    #[command(flatten)]
+    pub memory: MemoryArgs,
     /// Print the figures as JSON
     #[arg(long)]
     pub json: bool,
@@ -322,6 +330,25 @@ pub struct FormatArgs {
     pub skip_bad_lines: bool,
 }
 
+/// How much a graph may hold.
+#[derive(Debug, Args)]
+pub struct MemoryArgs {
+    /// The graph holds at most so much, for example 2GiB, 500MB, or a number of bytes; more is an error
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub memory_limit: Option<ByteSize>,
+}
+
+impl MemoryArgs {
+    /// Puts the limit, if there is one, among the options of a graph.
+    pub fn limit(&self, options: GraphOptions) -> GraphOptions {
+        match self.memory_limit {
+            // More than can be addressed is no limit.
+            Some(limit) => options.memory_limit(usize::try_from(limit.as_u64()).unwrap_or(usize::MAX)),
+            None => options,
+        }
+    }
+}
+
 /// What a kernel runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -375,6 +402,13 @@ fn threads(text: &str) -> Result<NonZeroUsize, String> {
 
 fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "expected a whole number from 1".into())
+}
+
+fn size(text: &str) -> Result<ByteSize, String> {
+    match text.parse::<ByteSize>() {
+        Ok(size) if size.as_u64() > 0 => Ok(size),
+        _ => Err("expected a size above 0, such as 2GiB, 500MB, or a number of bytes".into()),
+    }
 }
 
 /// Standard output is for what is said about the result.

@@ -90,6 +90,9 @@ impl CliError {
             CliError::Graph(error) if error.kind() == ErrorKind::InvalidInput => {
                 Some("with --keys number, keys of any size are mapped to dense ids")
             }
+            CliError::Graph(error) if error.memory_limit().is_some() => {
+                Some("here that is --memory-limit: give more, or leave it away")
+            }
             _ => None,
         }
     }

@@ -1,6 +1,6 @@
 //! From a graph file to a graph.
 
-use crate::args::{ColumnsName, FormatArgs, FormatName, KeysName};
+use crate::args::{ColumnsName, FormatArgs, FormatName, KeysName, MemoryArgs};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
@@ -46,12 +46,13 @@ impl Input<'_> {
     pub fn load(
         &self,
         topology: Topology,
+        memory: &MemoryArgs,
         threads: &Threads,
         console: &Console,
         interrupt: &Interrupt,
     ) -> Result<Loaded, CliError> {
         let options = GraphOptions::new().topology(topology).keys(self.key_kind()).threads(threads.count());
-        let graph = Graph::in_memory(options)?;
+        let graph = Graph::in_memory(memory.limit(options))?;
         match self.format.keys {
             KeysName::Number | KeysName::Dense => self.load_into::<u64>(&graph, console, interrupt),
             KeysName::Text => self.load_into::<Box<str>>(&graph, console, interrupt),

@@ -55,11 +55,33 @@ impl Error {
         }
     }
 
+    /// If the memory limit of the graph would be exceeded: which, what the graph holds, and what the commit needs.
+    #[must_use]
+    pub fn memory_limit(&self) -> Option<MemoryLimitExceeded> {
+        match self.0 {
+            Reason::Capacity(CapacityError::Memory { needed, held, limit }) => {
+                Some(MemoryLimitExceeded { needed, held, limit })
+            }
+            _ => None,
+        }
+    }
+
     /// Whether running the same transaction again may succeed.
     #[must_use]
     pub fn is_conflict(&self) -> bool {
         self.kind() == ErrorKind::Conflict
     }
+}
+
+/// A commit needs more memory than the graph may hold. All in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryLimitExceeded {
+    /// What the commit needs.
+    pub needed: usize,
+    /// What the graph holds.
+    pub held: usize,
+    /// What it may hold: [`GraphOptions::memory_limit`](crate::GraphOptions::memory_limit).
+    pub limit: usize,
 }
 
 /// What happened.

@@ -43,7 +43,7 @@ mod transaction;
 pub use commit::Commit;
 pub use commit::ingest::BulkEdge;
 pub use declared::DeclaredTxn;
-pub use error::{Error, ErrorKind};
+pub use error::{Error, ErrorKind, MemoryLimitExceeded};
 pub use graph::Graph;
 pub use hedgerow_kernels as kernels;
 pub use hedgerow_lab::{BuildOptions, Csr};

@@ -330,51 +330,6 @@ fn what_is_not_built_is_refused_by_name() {
 }
 
 #[test]
-fn a_memory_limit_refuses_the_commit_and_keeps_the_graph() {
-    for engine in oracle::ENGINES {
-        let graph = graph(GraphOptions::new().engine(engine).memory_limit(1 << 20));
-        let edges: Vec<(u64, u64)> = (0..500_000).map(|edge| (edge % 1000, edge)).collect();
-        assert_eq!(kind(graph.ingest(&edges)), ErrorKind::Capacity);
-        assert_eq!(graph.snapshot().unwrap().vertex_count(), 0);
-        graph.ingest(&edges[..1000]).unwrap();
-        let snapshot = graph.snapshot().unwrap();
-        assert_eq!(snapshot.edge_count(), 1000);
-        assert_eq!(snapshot.vertex_bound(), 1000, "the refused commit's ids are used again");
-    }
-}
-
-#[test]
-fn a_graph_at_its_memory_limit_can_be_shrunk_and_grown_again() {
-    let graph = graph(GraphOptions::new().keys(KeyKind::Dense).memory_limit(1 << 20));
-    let mut edges = 0;
-    while graph.put_edge(edges % 512, edges).is_ok() {
-        edges += 1;
-    }
-    assert_eq!(kind(graph.put_edge(edges % 512, edges)), ErrorKind::Capacity);
-    assert!(graph.delete_edge(0, 0).unwrap());
-    for vertex in 0..64u64 {
-        assert!(graph.delete_vertex(vertex).unwrap());
-    }
-    graph.put_edge(edges % 512, edges).unwrap();
-}
-
-#[test]
-fn what_closed_snapshots_kept_does_not_count_against_the_memory_limit() {
-    let graph = graph(GraphOptions::new().keys(KeyKind::Dense).memory_limit(1 << 20));
-    let mut snapshots = Vec::new();
-    let mut edges = 0u64;
-    while graph.put_edge(edges % 64, edges).is_ok() {
-        edges += 1;
-        snapshots.push(graph.snapshot().unwrap());
-    }
-    let retained = graph.memory().retained_bytes;
-    assert!(retained > 1 << 17, "{retained}");
-    drop(snapshots);
-    graph.put_edge(edges % 64, edges).unwrap();
-    assert!(graph.memory().retained_bytes < retained / 2);
-}
-
-#[test]
 fn a_commit_without_changes_takes_no_timestamp() {
     let graph = directed();
     let first = graph.put_edge(1, 2).unwrap();

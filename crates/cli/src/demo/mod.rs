@@ -71,7 +71,8 @@ fn stream_into_graph<K: VertexKey + AsKey>(
     interrupt: &Interrupt,
 ) -> Result<(), CliError> {
     let topology = if args.undirected { Topology::Undirected } else { Topology::DirectedWithReverse };
-    let graph = Graph::in_memory(GraphOptions::new().topology(topology).keys(keys))?;
+    let options = args.memory.limit(GraphOptions::new().topology(topology).keys(keys));
+    let graph = Graph::in_memory(options)?;
     stream.add_vertices(&graph)?;
     let outcome = write_and_read(&graph, stream, args, console, interrupt)?;
     let snapshot = graph.snapshot()?;

@@ -74,7 +74,8 @@ pub fn load(
     }
     // The kernels read in-neighbours: without a reverse adjacency they would have to build one.
     let topology = if args.undirected { Topology::Undirected } else { Topology::DirectedWithReverse };
-    Input { graph: &args.graph, format: &args.format }.load(topology, threads, console, interrupt)
+    let input = Input { graph: &args.graph, format: &args.format };
+    input.load(topology, &args.memory, threads, console, interrupt)
 }
 
 /// What the kernel runs on, and how long a static copy took.

@@ -36,7 +36,7 @@ pub fn execute(args: &StatsArgs, console: &Console, interrupt: &Interrupt) -> Re
     let threads = Threads::new(None)?;
     let topology = if args.undirected { Topology::Undirected } else { Topology::DirectedWithReverse };
     let input = Input { graph: &args.graph, format: &args.format };
-    let loaded = input.load(topology, &threads, console, interrupt)?;
+    let loaded = input.load(topology, &args.memory, &threads, console, interrupt)?;
     let census = |name, direction| {
         let execution = threads.execution(interrupt);
         interrupt.or_interrupted(loaded.snapshot.run(DegreeCensus { name, direction, execution }))
