@@ -20,31 +20,44 @@ const PEAK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Latencies of single operations, in nanoseconds, to three digits.
 #[derive(Clone, Debug)]
-pub(crate) struct Latencies(Histogram<u64>);
+pub(crate) struct Latencies {
+    timed: Histogram<u64>,
+    /// The longest that a group of operations took, of which one was timed by itself: no operation took longer.
+    slowest_group: Option<Duration>,
+}
 
 impl Latencies {
     pub(crate) fn new() -> Self {
         let histogram = Histogram::new_with_bounds(1, LONGEST_NANOSECONDS, 3);
-        Latencies(histogram.expect("the bounds are constants that a histogram accepts"))
+        let timed = histogram.expect("the bounds are constants that a histogram accepts");
+        Latencies { timed, slowest_group: None }
     }
 
     pub(crate) fn record(&mut self, latency: Duration) {
-        self.0.saturating_record(latency.as_nanos() as u64);
+        self.timed.saturating_record(latency.as_nanos() as u64);
+    }
+
+    fn record_group(&mut self, elapsed: Duration) {
+        self.slowest_group = self.slowest_group.max(Some(elapsed));
     }
 
     pub(crate) fn merge(&mut self, other: &Latencies) {
-        self.0.add(&other.0).expect("all histograms have the same bounds");
+        self.timed.add(&other.timed).expect("all histograms have the same bounds");
+        self.slowest_group = self.slowest_group.max(other.slowest_group);
     }
 
     /// Metrics and their values in nanoseconds.
-    pub(crate) fn percentiles(&self) -> [(&'static str, f64); 4] {
-        let at = |quantile| self.0.value_at_quantile(quantile) as f64;
-        [
+    pub(crate) fn percentiles(&self) -> Vec<(&'static str, f64)> {
+        let at = |quantile| self.timed.value_at_quantile(quantile) as f64;
+        let mut percentiles = vec![
             ("latency-p50", at(0.5)),
             ("latency-p99", at(0.99)),
             ("latency-p99.9", at(0.999)),
-            ("latency-max", self.0.max() as f64),
-        ]
+            ("latency-max", self.timed.max() as f64),
+        ];
+        let slowest = self.slowest_group.map(|elapsed| ("slowest-hundred", elapsed.as_nanos() as f64));
+        percentiles.extend(slowest);
+        percentiles
     }
 }
 
@@ -68,6 +81,7 @@ pub(crate) fn operate_on_each<T: Copy>(
         for item in &group[1..] {
             operate(*item)?;
         }
+        latencies.record_group(started.elapsed());
         done += group.len();
         check(cancel)?;
         if deadline.is_some_and(|deadline| finished >= deadline) {
@@ -139,7 +153,7 @@ mod tests {
         });
         assert_eq!(done.unwrap(), 250);
         assert_eq!(seen, items);
-        assert_eq!(latencies.0.len(), 3);
+        assert_eq!(latencies.timed.len(), 3);
     }
 
     #[test]
@@ -156,11 +170,33 @@ mod tests {
     }
 
     #[test]
+    fn an_operation_that_is_not_timed_by_itself_shows_in_its_hundred() {
+        let (items, pause) = ((0..250).collect::<Vec<u32>>(), Duration::from_millis(3));
+        let (mut latencies, mut other) = (Latencies::new(), Latencies::new());
+        let run = |slow: u32, latencies: &mut Latencies| {
+            operate_on_each(&items, latencies, &CancelToken::new(), None, |item| {
+                if item == slow {
+                    thread::sleep(pause);
+                }
+                Ok(())
+            })
+        };
+        run(150, &mut latencies).unwrap();
+        run(u32::MAX, &mut other).unwrap();
+        other.merge(&latencies);
+        for latencies in [latencies, other] {
+            assert!(latencies.slowest_group.unwrap() >= pause);
+            assert_eq!(latencies.percentiles()[4].0, "slowest-hundred");
+        }
+    }
+
+    #[test]
     fn percentiles_are_those_of_what_was_recorded() {
         let mut latencies = Latencies::new();
         (1..=1000).for_each(|nanoseconds| latencies.record(Duration::from_nanos(nanoseconds)));
         latencies.record(Duration::from_secs(3600));
-        let values = latencies.percentiles().map(|(_, value)| value);
+        let values: Vec<f64> = latencies.percentiles().into_iter().map(|(_, value)| value).collect();
+        assert_eq!(values.len(), 4, "no group was timed");
         assert!((499.0..=502.0).contains(&values[0]), "{values:?}");
         assert!((988.0..=993.0).contains(&values[1]), "{values:?}");
         assert!(values[3] >= LONGEST_NANOSECONDS as f64 * 0.99, "{values:?}");

@@ -128,6 +128,7 @@ impl<H> Extent<H> {
     #[inline]
     pub(crate) fn shift(&mut self, stretch: Range<usize>, to: usize) {
         let width = self.column.width();
+        account::moved(stretch.len() * (size_of::<VertexId>() + width));
         let (ids, values) = self.entries_mut();
         ids.copy_within(stretch.clone(), to);
         if width > 0 {
@@ -140,6 +141,7 @@ impl<H> Extent<H> {
     pub(crate) fn copy_from<G>(&mut self, other: &Extent<G>, stretch: Range<usize>, to: usize) {
         let width = self.column.width();
         assert_eq!(width, other.column.width(), "columns of different widths");
+        account::moved(stretch.len() * (size_of::<VertexId>() + width));
         let (ids, values) = self.entries_mut();
         ids[to..to + stretch.len()].copy_from_slice(&other.ids()[stretch.clone()]);
         if width > 0 {
@@ -166,6 +168,7 @@ pub(crate) fn allocate<H>(header: H, column: ColumnType, capacity: usize, most: 
     let bytes = Extent::<H>::bytes_for(column, capacity);
     let memory = pool::allocate(bytes);
     account::allocated(bytes);
+    account::moved(bytes);
     let capacity = Extent::<H>::capacity_of(column, bytes).min(most);
     let extent = Extent { header, bytes, capacity: capacity as u32, column };
     let place = memory.cast::<Extent<H>>();

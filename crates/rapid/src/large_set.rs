@@ -47,6 +47,7 @@ impl LargeSet {
             leaves,
         };
         account::allocated(set.own_bytes());
+        account::moved(set.own_bytes());
         set
     }
 
@@ -120,6 +121,7 @@ impl LargeSet {
     }
 
     fn split(&mut self, place: usize) {
+        self.count_moved();
         let (lower, upper) = self.leaves[place].halves();
         self.leaf_bytes += lower.bytes() + upper.bytes() - self.leaves[place].bytes();
         self.firsts.insert(place + 1, upper.ids()[0]);
@@ -133,6 +135,7 @@ impl LargeSet {
         if self.leaves[place].len() + self.leaves[place + 1].len() > LEAF_CAPACITY {
             return;
         }
+        self.count_moved();
         let joined = self.leaves[place].joined(&self.leaves[place + 1]);
         self.leaf_bytes += joined.bytes();
         self.leaf_bytes -= self.leaves[place].bytes() + self.leaves[place + 1].bytes();
@@ -199,6 +202,11 @@ impl LargeSet {
         size_of::<Self>() + 2 * size_of::<usize>() + directory
     }
 
+    /// A directory changes in the middle, and may move to a larger place.
+    fn count_moved(&self) {
+        account::moved(self.own_bytes());
+    }
+
     fn count_directory(&self, before: usize) {
         account::allocated(self.own_bytes());
         account::freed(before);
@@ -225,6 +233,7 @@ impl Clone for LargeSet {
             leaf_bytes: self.leaf_bytes,
         };
         account::allocated(set.own_bytes());
+        account::moved(set.own_bytes());
         set
     }
 }

@@ -1,4 +1,4 @@
-//! Bytes that containers allocate and free, told by themselves.
+//! Bytes that containers allocate, free and move, told by themselves.
 //!
 //! Versions share memory, so what a change takes or a reclamation frees is not the size of a version.
 //! Containers say what they allocate and free where they do it; whoever runs them measures the sum.
@@ -7,6 +7,7 @@ use std::cell::Cell;
 
 hedgerow_sync::thread_local! {
     static NET: Cell<isize> = const { Cell::new(0) };
+    static MOVED: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Says that this thread allocated memory for a container.
@@ -27,4 +28,20 @@ pub fn measure<R>(work: impl FnOnce() -> R) -> (R, isize) {
     let before = NET.with(Cell::get);
     let result = work();
     (result, NET.with(Cell::get).wrapping_sub(before))
+}
+
+/// Says that this thread wrote or moved so many bytes of a container beside the entry that a change is about: that is
+/// what a change costs where it should cost little. Counted only where debug assertions are on.
+#[inline]
+pub fn moved(bytes: usize) {
+    if cfg!(debug_assertions) {
+        MOVED.with(|moved| moved.set(moved.get() + bytes as u64));
+    }
+}
+
+/// Runs `work`, and says how many bytes this thread moved for it; 0 without debug assertions.
+pub fn measure_moved<R>(work: impl FnOnce() -> R) -> (R, u64) {
+    let before = MOVED.with(Cell::get);
+    let result = work();
+    (result, MOVED.with(Cell::get) - before)
 }
