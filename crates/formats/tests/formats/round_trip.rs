@@ -62,8 +62,6 @@ fn options(format: GraphFormat, batch_size: usize) -> ReadOptions {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(100))]
-
     #[test]
     fn numbers_come_back(
         edges in prop::collection::vec((any::<u64>(), any::<u64>(), weight()), 0..100),

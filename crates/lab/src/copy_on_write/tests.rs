@@ -179,8 +179,6 @@ fn run<C: Container>(steps: &[Step]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
-
     #[test]
     fn plain_trees_keep_snapshots_and_count_exactly(steps in steps()) {
         run::<CopyOnWrite<VertexIndex<Art>>>(&steps);

@@ -132,8 +132,6 @@ fn batches() -> impl Strategy<Value = Vec<(Batch, bool)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
-
     #[test]
     fn plain_trees_are_what_a_map_would_be(batches in batches()) {
         run::<VertexIndex<Art>>(&batches);

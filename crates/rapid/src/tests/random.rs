@@ -80,8 +80,6 @@ fn play(pipeline: &mut Pipeline<Store>, step: &Step) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
     #[test]
     fn every_snapshot_stays_what_it_was(
         topology in topology(),

@@ -36,8 +36,6 @@ fn check_intersections<L: Leaf>(one: &Ids, other: &Ids) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
     #[test]
     fn common_neighbours_are_those_of_sets(one in ids(300), other in ids(300), few in ids(6)) {
         for (one, other) in [(&one, &other), (&few, &other), (&few, &few)] {

@@ -71,8 +71,6 @@ fn run<L: Leaf>(batches: &[Batch], others: &[u32]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
-
     #[test]
     fn the_plain_tree_is_what_a_map_would_be(
         batches in batches(), others in prop::collection::vec(id(), 0..30),
