@@ -151,7 +151,9 @@ fn rapid() {
     assert!(graph.memory().total_bytes() < loaded + loaded / 8, "{:?}, {loaded} before", graph.memory());
     let pool = hedgerow_rapid::pool_use();
     assert_eq!(graph.memory().reserved_bytes, pool.free_bytes());
-    assert!(pool.used_bytes <= graph.memory().total_bytes() && pool.free_bytes() > 0);
+    assert!(pool.used_bytes <= graph.memory().total_bytes());
+    // Checked builds do without the pool.
+    assert!(pool.free_bytes() > 0 || pool.region_bytes == 0);
 
     // A snapshot for every few updates, which come and go: nothing is left of them.
     for edge in 0..20_000u64 {

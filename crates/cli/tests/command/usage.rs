@@ -26,7 +26,6 @@ fn a_value_that_makes_no_sense_is_named_with_what_was_expected() {
         ("generate kronecker --scale 3 --output /dev/stdout", "standard output is taken"),
         ("run bfs --graph graph --memory-limit much", "expected a size above 0, such as 2GiB"),
         ("run bfs --graph graph --memory-limit 0", "expected a size above 0, such as 2GiB"),
-        ("stats graph --memory-limit -1GB", "expected a size above 0, such as 2GiB"),
         ("demo --memory-limit 5XB", "expected a size above 0, such as 2GiB"),
         ("demo --writers 100000000", "expected a number from 1 to 1024"),
         ("demo --readers 0", "expected a number from 1 to 1024"),
