@@ -517,9 +517,12 @@ fn check_readers_lose_nothing(engine: EngineKind) {
         };
         let readers: Vec<_> = (0..2).map(|_| scope.spawn(read)).collect();
         let writers: Vec<_> = (0..WRITERS).map(|writer| scope.spawn(move || write(writer))).collect();
-        let written: Vec<_> = writers.into_iter().map(|writer| writer.join()).collect();
+        let written: Vec<_> = writers.into_iter().map(thread::ScopedJoinHandle::join).collect();
         done.store(true, Ordering::SeqCst);
-        written.into_iter().chain(readers.into_iter().map(|reader| reader.join())).for_each(Result::unwrap);
+        written
+            .into_iter()
+            .chain(readers.into_iter().map(thread::ScopedJoinHandle::join))
+            .for_each(Result::unwrap);
     });
     assert!(!graph.reclaim().more);
     assert_eq!(graph.memory().retained_bytes, 0);
