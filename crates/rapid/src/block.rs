@@ -235,7 +235,7 @@ impl Content for Block {
     }
 
     fn edit(this: &mut Owned<Self>, changes: &[EdgeChange]) {
-        changes.iter().for_each(|change| edit::change(this, change));
+        edit::changes(this, changes);
     }
 
     #[inline]
