@@ -3,14 +3,71 @@
 use crate::block::{Block, Row, Rows};
 use crate::extent::Extent;
 use crate::large_set::{LARGE, LargeSet, SMALL_AGAIN};
-use hedgerow_model::{EdgeChange, EdgeValue, search};
+use hedgerow_model::{EdgeChange, EdgeValue, VertexId, search};
 use hedgerow_subgraphs::Owned;
 use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of};
 use hedgerow_sync::Arc;
+use smallvec::SmallVec;
 
 /// The capacity of a block that has so many small entries and is to grow.
 pub(crate) fn roomy(entries: usize) -> usize {
     entries + entries / 8 + 4
+}
+
+/// Makes changes, which ascend. For each row that changes O(row + changes) amortised, and O(block) where it outgrows
+/// its memory.
+pub(crate) fn changes(block: &mut Owned<Block>, changes: &[EdgeChange]) {
+    for row in changes.chunk_by(|one, next| one.owner == next.owner) {
+        if row.len() == 1 || !put_into_row(block, row) {
+            row.iter().for_each(|change| self::change(block, change));
+        }
+    }
+}
+
+/// Puts several entries into a row in one pass from its end, if they are puts only and the room behind it suffices;
+/// else does nothing and says so.
+fn put_into_row(block: &mut Owned<Block>, changes: &[EdgeChange]) -> bool {
+    let slot = slot_of(changes[0].owner);
+    let Row::Small(stretch) = block.row(slot) else { return false };
+    let row = &block.ids()[stretch.clone()];
+    let mut places: SmallVec<[Place; 16]> = SmallVec::new();
+    let mut next = 0;
+    for change in changes {
+        let Some(value) = change.value else { return false };
+        next += search::lower_bound(&row[next..], change.neighbour);
+        let is_there = row.get(next) == Some(&change.neighbour);
+        places.push(Place { position: stretch.start + next, is_there, id: change.neighbour, value });
+    }
+    let mut inserted = places.iter().filter(|place| !place.is_there).count();
+    let room = block.header.room_end(slot, block.capacity()) - stretch.end;
+    if inserted > room || stretch.len() + inserted > LARGE {
+        return false;
+    }
+    // At most `LARGE`.
+    block.header.resize_row(slot, inserted as i16);
+    let mut end = stretch.end;
+    for place in places.into_iter().rev() {
+        if inserted > 0 {
+            block.shift(place.position..end, place.position + inserted);
+        }
+        end = place.position;
+        match place.is_there {
+            true => block.put_value(place.position + inserted, place.value),
+            false => {
+                inserted -= 1;
+                block.put(place.position + inserted, place.id, place.value);
+            }
+        }
+    }
+    true
+}
+
+/// Where an entry is or belongs that is put.
+struct Place {
+    position: usize,
+    is_there: bool,
+    id: VertexId,
+    value: EdgeValue,
 }
 
 /// Makes one change. O(row) amortised, and O(block) where it outgrows its memory.
