@@ -5,9 +5,9 @@ use crate::container::Container;
 use crate::directory::Directory;
 use crate::engine::Subgraphs;
 use crate::garbage::{Superseded, Table};
-use crate::memory::MemoryChange;
 use crate::owned::Content;
 use crate::prepare::{Planned, SubgraphChanges};
+use crate::reclamation::MemoryChange;
 use hedgerow_model::token::Stamp;
 use smallvec::SmallVec;
 

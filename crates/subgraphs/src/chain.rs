@@ -24,8 +24,8 @@
 //! tree borrows, because `crossbeam-epoch` breaks the stacked ones.
 
 use crate::account;
-use crate::memory::MemoryChange;
 use crate::owned::{Content, Owned};
+use crate::reclamation::MemoryChange;
 use hedgerow_model::token::{HeldLocks, Registered, Stamp};
 use hedgerow_model::{LockUnit, Timestamp};
 use hedgerow_sync::atomic::{AtomicPtr, AtomicU64, Ordering};
