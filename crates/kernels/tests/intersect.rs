@@ -46,7 +46,7 @@ proptest! {
         // Holes, and an id above the bound, have no neighbours.
         let vertices: Vec<u32> = (0..graph.bound + 2).collect();
         check(&csr, &sets, &vertices);
-        check(&Doubled(csr.clone()), &sets, &vertices);
+        check(&Doubled::new(csr.clone()), &sets, &vertices);
         check(&Unhelpful::new(csr), &sets, &vertices);
     }
 }
@@ -63,6 +63,6 @@ fn hubs_meet_each_other_and_the_small() {
     );
     let vertices = [hubs, small].concat();
     check(&csr, &sets, &vertices);
-    check(&Doubled(csr.clone()), &sets, &vertices);
+    check(&Doubled::new(csr.clone()), &sets, &vertices);
     check(&Unhelpful::new(csr), &sets, &vertices);
 }

@@ -45,6 +45,7 @@ impl<E: Entries> Row<E> {
     }
 
     /// Appends the neighbours at `at` to `neighbours` and `values`. O(entries).
+    #[inline]
     pub(super) fn copy_visible<W: Column>(
         &self,
         at: Timestamp,

@@ -138,6 +138,7 @@ impl Entries for SortedEntries {
         self.heads.iter().filter(|head| head.shows_at(at)).count()
     }
 
+    #[inline]
     fn copy_visible<W: Column>(&self, at: Timestamp, neighbours: &mut Vec<VertexId>, values: &mut Vec<W>) {
         if self.neighbours.is_empty() {
             return;
