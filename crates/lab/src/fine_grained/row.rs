@@ -114,7 +114,7 @@ impl<E: Entries> Row<E> {
     pub(super) fn count_bytes(&self) -> MemoryChange {
         let heads = self.entries.heads();
         debug_assert!(heads.windows(2).all(|pair| pair[0].0 < pair[1].0), "entries ascend, each once");
-        debug_assert!(heads.len() == self.entries.len() && heads.iter().all(|(_, head)| !head.is_absent()));
+        debug_assert!(heads.len() == self.entries.count() && heads.iter().all(|(_, head)| !head.is_absent()));
         let versions: usize = heads.iter().map(|(_, head)| head.older.states().count()).sum();
         let retained = (versions * VERSION_BYTES) as isize;
         MemoryChange { live: self.entries.heap_bytes() as isize, retained }

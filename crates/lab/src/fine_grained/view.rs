@@ -192,7 +192,7 @@ impl<'s, E: Entries, W> FineGrainedAdjacency<'s, E, W> {
     fn blocks(&self) -> Vec<(u32, u128)> {
         let mut blocks: Vec<(u32, u128)> = Vec::new();
         for (vertex, row) in self.rows(0..self.vertex_bound()) {
-            let (block, entries) = (vertex.get() / BLOCK, row.read().entries.len() as u128);
+            let (block, entries) = (vertex.get() / BLOCK, row.read().entries.count() as u128);
             match blocks.last_mut() {
                 _ if entries == 0 => {}
                 Some((last, sum)) if *last == block => *sum += entries,

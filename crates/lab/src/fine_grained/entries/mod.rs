@@ -41,7 +41,7 @@ pub trait Entries: Default + Send + Sync + 'static {
     fn set_value(&mut self, place: usize, value: EdgeValue);
 
     /// How many entries there are, visible or not. O(1).
-    fn len(&self) -> usize;
+    fn count(&self) -> usize;
 
     /// How many entries are visible at `at`. O(entries).
     fn degree(&self, at: Timestamp) -> usize;

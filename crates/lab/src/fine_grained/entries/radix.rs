@@ -166,7 +166,7 @@ impl Entries for ArtEntries {
         self.slots.values.set(place, value);
     }
 
-    fn len(&self) -> usize {
+    fn count(&self) -> usize {
         self.slots.used()
     }
 

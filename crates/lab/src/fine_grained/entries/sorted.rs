@@ -130,7 +130,7 @@ impl Entries for SortedEntries {
     }
 
     #[inline]
-    fn len(&self) -> usize {
+    fn count(&self) -> usize {
         self.neighbours.len()
     }
 

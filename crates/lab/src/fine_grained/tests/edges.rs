@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 /// How many entries the row of a vertex has, visible or not.
 fn entries<E: Entries>(pipeline: &Pipeline<E>, vertex: u32) -> usize {
     let row = pipeline.engine.tables[0].rows.get(VertexId::new(vertex));
-    row.map_or(0, |row| row.read().entries.len())
+    row.map_or(0, |row| row.read().entries.count())
 }
 
 #[test]
