@@ -28,6 +28,11 @@ pub const ENGINES: &[Engine] = &[
         kind: Some(EngineKind::AdjacencyList),
     },
     Engine {
+        name: "art-fine",
+        description: "RapidStore's ablation: a plain radix tree per vertex, a version per edge (ART)",
+        kind: Some(EngineKind::FineGrainedArt),
+    },
+    Engine {
         name: "art",
         description: "RapidStore's ablation: a plain radix tree per vertex (ART + SC)",
         kind: Some(EngineKind::Art),

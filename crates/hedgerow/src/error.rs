@@ -1,10 +1,10 @@
 //! Errors: a small public kind that says what the caller can do, around a reason that says what happened.
 
+use crate::options::EngineKind;
 use hedgerow_kernels::KernelError;
 use hedgerow_lab::CsrError;
-use hedgerow_lab::adjacency_list::AdjacencyListError;
 use hedgerow_model::{CapacityError, Key, KeyKind, ReadError, SchemaError, VertexIdError, ViewError};
-use hedgerow_rapid::RapidError;
+use hedgerow_subgraphs::SubgraphError;
 
 /// Why a call on a graph failed, by what the caller can do about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Error {
             | Reason::View(_)
             | Reason::NotDeclared(_) => ErrorKind::InvalidInput,
             Reason::Capacity(_) => ErrorKind::Capacity,
-            Reason::Rapid(_) | Reason::AdjacencyList(_) | Reason::Threads(_) => ErrorKind::Unsupported,
+            Reason::Engine(_) | Reason::NotBuilt(_) | Reason::Threads(_) => ErrorKind::Unsupported,
             Reason::Poisoned => ErrorKind::Poisoned,
             Reason::Read(_) => ErrorKind::Storage,
             Reason::Kernel(_) | Reason::Csr(_) => ErrorKind::Kernel,
@@ -104,9 +104,10 @@ pub(crate) enum Reason {
     #[error(transparent)]
     Capacity(#[from] CapacityError),
     #[error(transparent)]
-    Rapid(#[from] RapidError),
-    #[error(transparent)]
-    AdjacencyList(#[from] AdjacencyListError),
+    Engine(#[from] SubgraphError),
+    #[cfg_attr(feature = "lab", expect(dead_code, reason = "all engines are built"))]
+    #[error("the engine {0:?} is not built: enable the feature `lab` of the crate `hedgerow`")]
+    NotBuilt(EngineKind),
     #[error("the worker threads could not be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
     #[error("a commit of this graph failed half way; open snapshots can still be read, nothing else")]
@@ -134,8 +135,7 @@ from_reason!(
     SchemaError,
     ViewError,
     CapacityError,
-    RapidError,
-    AdjacencyListError,
+    SubgraphError,
     rayon::ThreadPoolBuildError,
     KernelError,
     CsrError

@@ -3,6 +3,9 @@
 use hedgerow_model::{KeyKind, LabelSchema, RecordSchema, Topology};
 
 /// Which engine stores the graph.
+///
+/// All but [`Rapid`](EngineKind::Rapid) are there to measure against, and are built with the feature `lab` only; without
+/// it [`Graph::in_memory`](crate::Graph::in_memory) refuses them as [`Unsupported`](crate::ErrorKind::Unsupported).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EngineKind {
@@ -13,7 +16,10 @@ pub enum EngineKind {
     /// In memory: a sorted adjacency list per vertex with a version per edge and short locks, the
     /// scheme to measure against ("Revisiting the Design of In-Memory Dynamic Graph Storage", 2025).
     AdjacencyList,
-    /// In memory, to measure against, as are the next three: the versions of `Rapid`, always copied,
+    /// In memory: the same scheme with a plain adaptive radix tree per vertex. "ART" in RapidStore's
+    /// ablation (section 7.4).
+    FineGrainedArt,
+    /// In memory, as are the next three: the versions of `Rapid`, always copied,
     /// over the structures of the paper, each neighbour set a plain adaptive radix tree. "ART + SC" in
     /// the paper's ablation (section 7.4).
     Art,

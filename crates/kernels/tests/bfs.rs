@@ -143,7 +143,7 @@ fn memory_is_checked_for_the_bound() {
     assert_eq!(error.kind(), KernelErrorKind::Memory);
 
     let plenty = Execution::default().within(MemoryBudget::bytes(u64::MAX));
-    let sparse = Unhelpful { csr, bound: u32::MAX };
+    let sparse = Unhelpful { bound: u32::MAX, ..Unhelpful::new(csr) };
     let error = Bfs { execution: plenty, ..Bfs::new(id(1)) }.run(&sparse).unwrap_err();
     assert!(matches!(error, KernelError::Memory(MemoryError::SparseIds { vertex_bound: u32::MAX, .. })));
 }

@@ -163,7 +163,7 @@ fn memory_is_checked_for_the_bound_and_for_the_transpose() {
         assert_eq!(needed == arrays, bytes < arrays, "the arrays alone fit; the transpose does not");
     }
     let plenty = Execution::default().within(MemoryBudget::bytes(u64::MAX));
-    let sparse = Unhelpful { csr: graph.csr(), bound: u32::MAX };
+    let sparse = Unhelpful { bound: u32::MAX, ..Unhelpful::new(graph.csr()) };
     let error = PageRank { execution: plenty, ..PageRank::default() }.run(&sparse).unwrap_err();
     assert!(matches!(error, KernelError::Memory(MemoryError::SparseIds { .. })));
 }

@@ -48,7 +48,7 @@ proptest! {
         let csr = graph.csr();
         for order in ORDERS {
             prop_assert_eq!(triangles(&csr, order, execution(pool.as_ref())), expected);
-            prop_assert_eq!(triangles(&Doubled(csr.clone()), order, execution(pool.as_ref())), expected);
+            prop_assert_eq!(triangles(&Doubled::new(csr.clone()), order, execution(pool.as_ref())), expected);
         }
         prop_assert_eq!(triangles(&Unhelpful::new(csr), TriangleOrder::ById, execution(pool.as_ref())), expected);
     }

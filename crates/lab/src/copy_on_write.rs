@@ -3,16 +3,17 @@
 //!
 //! | row | here | what a partition of 64 vertices is |
 //! |---|---|---|
-//! | ART | `AdjacencyList`, in part | see below |
+//! | ART | [`FineGrainedArt`] | a plain adaptive radix tree per vertex, a version per edge |
 //! | ART + SC | [`ArtGraph`] | an array of plain adaptive radix trees |
 //! | C-ART + SC | [`CompressedArtGraph`] | an array of compressed trees |
 //! | C-ART + SC + VEC | [`VectorArtGraph`] | an array of vectors, and of compressed trees above a degree of 256 |
 //! | C-ART + SC + CI | [`ClusteredArtGraph`] | a clustered index, and compressed trees above that degree |
 //!
-//! SC is subgraph-centric concurrency control: one version for all neighbours of a partition, which
-//! all these engines have. The row without it versions each edge and locks readers out. That is another
-//! concurrency control, not another container; what it costs shows in
-//! [`AdjacencyList`](crate::adjacency_list::AdjacencyList), which has it over sorted lists.
+//! SC is subgraph-centric concurrency control: one version for all neighbours of a partition, which all but the
+//! first have. The row without it versions each edge and locks readers out: another concurrency control over
+//! the same trees.
+//!
+//! [`FineGrainedArt`]: crate::fine_grained::FineGrainedArt
 //!
 //! Not as in the paper's system: a version is resolved when it is touched; single changes take the commit
 //! pipeline of this store, with its conflicts and counts; and memory comes from the program's allocator

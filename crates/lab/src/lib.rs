@@ -4,12 +4,12 @@
 //! engines are measured against, what a snapshot is copied into when it is read very often, and
 //! what a kernel builds when it needs in-neighbours that a store does not keep.
 //!
-//! [`AdjacencyList`](adjacency_list::AdjacencyList) is an engine: sorted adjacency lists with a version
+//! [`AdjacencyList`](fine_grained::AdjacencyList) is an engine: sorted adjacency lists with a version
 //! per edge, the fine-grained scheme that `rapid` is measured against.
 //!
 //! [`ClusteredArtGraph`] is RapidStore as its paper describes it, over the same versioned subgraphs as
-//! the engine `rapid`; [`ArtGraph`], [`CompressedArtGraph`] and [`VectorArtGraph`] are the steps of the
-//! paper's ablation that lead there. Their trees can be used alone: [`Art`], [`CompressedArt`].
+//! the engine `rapid`; [`FineGrainedArt`](fine_grained::FineGrainedArt), [`ArtGraph`], [`CompressedArtGraph`]
+//! and [`VectorArtGraph`] are the steps of the paper's ablation that lead there. Their trees can be used alone: [`Art`], [`CompressedArt`].
 //!
 //! [`MemoryBudget`] says whether arrays over all vertices fit into memory, [`CancelToken`] stops a
 //! computation from outside, and [`map_chunks`] runs one on a pool or on the calling thread.
@@ -27,18 +27,25 @@
 //! # Ok::<(), hedgerow_lab::CsrError>(())
 //! ```
 
-pub mod adjacency_list;
 mod cancel;
 mod clustered;
 mod copy_on_write;
 mod counted;
 mod csr;
+pub mod fine_grained;
 mod memory;
 mod parallel;
 mod partition;
 mod radix;
 mod rows;
 mod vertex_index;
+
+#[cfg(test)]
+mod tests;
+
+// The test support is shared with the integration tests, which name this crate from outside.
+#[cfg(test)]
+extern crate self as hedgerow_lab;
 
 pub use cancel::CancelToken;
 pub use copy_on_write::{ArtGraph, ClusteredArtGraph, CompressedArtGraph, VectorArtGraph};

@@ -23,11 +23,14 @@
 //! | SearchEdge(u, v) | [`Cursor::find`] |
 //! | ScanVtx(G) | [`GraphView::scan_vertices`] |
 //! | ScanNbr(u) | [`Cursor::neighbours`]; over all of G, [`Cursor::scan`] |
+//!
+//! Set intersection, which the study builds from scans and searches, is [`Adjacency::intersect`].
 
 mod column;
 mod effects;
 mod engine;
 mod ids;
+pub mod intersect;
 mod key;
 mod operation;
 mod schema;

@@ -3,7 +3,7 @@
 //! Kernels are generic over [`GraphView`] and compiled once per engine; the engine is chosen once
 //! per run, never per edge.
 
-use crate::{Column, ColumnType, Direction, LabelId, Record, Timestamp, Topology, VertexId};
+use crate::{Column, ColumnType, Direction, LabelId, Record, Timestamp, Topology, VertexId, intersect};
 use std::ops::{ControlFlow, Range};
 
 /// A state of the graph that does not change.
@@ -78,6 +78,43 @@ pub unsafe trait Adjacency: Sync {
     ///
     /// The ranges ascend, don't overlap, and cover every vertex that has neighbours.
     fn cuts(&self, parts: usize) -> Vec<Range<u32>>;
+
+    /// Visits those of `ids`, which ascend, that are neighbours of `vertex`: ascending, each once.
+    ///
+    /// O(both), or O(smaller · log larger) if one of the two sets is much larger than the other
+    /// ([`intersect`]); where neighbours are not sorted, they are sorted first.
+    ///
+    /// # Errors
+    /// The store could not be read.
+    #[inline]
+    fn intersect<'a>(
+        cursor: &mut Self::Cursor<'a>,
+        vertex: VertexId,
+        ids: &[VertexId],
+        visit: impl FnMut(VertexId),
+    ) -> Result<(), Self::Error>
+    where
+        Self: Sized + 'a,
+    {
+        intersect::with_ids::<Self>(cursor, vertex, ids, visit)
+    }
+
+    /// Visits the neighbours that two vertices have in common: ascending, each once. Costs as much as
+    /// [`intersect`](Self::intersect), and a copy of the smaller set if it does not lie in one run.
+    ///
+    /// # Errors
+    /// The store could not be read.
+    #[inline]
+    fn common_neighbours<'a>(
+        cursors: [&mut Self::Cursor<'a>; 2],
+        vertices: [VertexId; 2],
+        visit: impl FnMut(VertexId),
+    ) -> Result<(), Self::Error>
+    where
+        Self: Sized + 'a,
+    {
+        intersect::of_vertices::<Self>(cursors, vertices, visit)
+    }
 }
 
 /// Neighbours, and what lies beside each of them: two slices of one length.
@@ -129,6 +166,16 @@ pub trait Cursor {
     #[inline]
     fn prefetch(&self, vertex: VertexId) {
         let _ = vertex;
+    }
+
+    /// All neighbours of `vertex` as one slice, if they lie in one run; by default they never do.
+    ///
+    /// # Errors
+    /// The store could not be read.
+    #[inline]
+    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbours<'_, Self::Value>>, Self::Error> {
+        let _ = vertex;
+        Ok(None)
     }
 
     /// All neighbours of `vertex` as one slice: borrowed if they lie in one run, else copied into

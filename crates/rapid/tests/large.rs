@@ -1,12 +1,12 @@
 //! Neighbour sets of the sizes that production has.
 #![cfg(not(hedgerow_shuttle))]
 
-#[cfg(test)]
 mod support;
 
 use hedgerow_model::{Engine, Topology};
-use support::oracle::Request;
-use support::pipeline::Pipeline;
+use hedgerow_testing::oracle::Request;
+use hedgerow_testing::pipeline::Pipeline;
+use support::TestedRapid;
 
 /// A hub grows past 1024 neighbours one by one and in bulk, and shrinks again, under snapshots.
 #[test]
@@ -14,7 +14,7 @@ fn a_hub_grows_and_shrinks() {
     let hub = 63;
     let put = |ids: Vec<u32>| Request::PutEdges { label: 1, source: hub, destinations: ids, value: 5 };
     let delete = |ids: Vec<u32>| Request::DeleteEdges { label: 1, source: hub, destinations: ids };
-    let mut pipeline = Pipeline::new(Topology::Undirected, None);
+    let mut pipeline = Pipeline::<TestedRapid>::new(Topology::Undirected, None);
     let sample = [0, 1, hub, 64, 1022, 1023, 1024, 2999, 3000, 5999];
 
     pipeline.commit(&[put((0..1020).map(|id| id * 2).collect())], 0).unwrap();
@@ -60,7 +60,7 @@ fn a_partition_of_rows_just_below_the_threshold() {
         value: owner,
     };
     let sample = [0, 1, 31, 62, 63, 1021, 1022, 1023, 1100];
-    let mut pipeline = Pipeline::new(Topology::Directed, None);
+    let mut pipeline = Pipeline::<TestedRapid>::new(Topology::Directed, None);
     let all: Vec<Request> = owners.clone().map(|owner| put(owner, row.clone().collect())).collect();
     pipeline.commit(&all, 0).unwrap();
     pipeline.open();
@@ -75,5 +75,5 @@ fn a_partition_of_rows_just_below_the_threshold() {
     let more: Vec<Request> = owners.map(|owner| put(owner, (1024..1030).collect())).collect();
     pipeline.commit(&more, 0).unwrap();
     pipeline.check(&sample);
-    assert_eq!(pipeline.engine.memory(), pipeline.engine.recount_memory(&pipeline.locks()));
+    pipeline.assert_counters_are_exact();
 }

@@ -1,22 +1,12 @@
 //! The scenario of the model checker on threads of the operating system.
 #![cfg(not(hedgerow_shuttle))]
 
-mod scenario;
-mod subject;
+mod support;
 
-use scenario::{join, spawn};
-use subject::Graph;
+use hedgerow_testing::scenario;
+use support::TestedRapid;
 
 #[test]
 fn readers_see_whole_prefixes_beside_writers_and_reclaimers() {
-    let graph = Graph::new(3);
-    let mut threads = Vec::new();
-    for partition in [0, 1, 2, 0] {
-        threads.push(spawn(&graph, move |graph| graph.write(partition, 0..3000)));
-    }
-    for _ in 0..3 {
-        threads.push(spawn(&graph, |graph| (0..3000).for_each(|_| graph.open().read(3))));
-    }
-    threads.push(spawn(&graph, |graph| (0..3000).for_each(|_| graph.reclaim())));
-    join(&graph, threads);
+    scenario::readers_see_whole_prefixes_beside_writers_and_reclaimers::<TestedRapid>();
 }

@@ -99,6 +99,11 @@ impl<C: Container, W: Column> Cursor for SubgraphCursor<'_, C, W> {
         Ok(ControlFlow::Continue(()))
     }
 
+    #[inline]
+    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbours<'_, W>>, Infallible> {
+        Ok(self.locate(vertex).and_then(|(container, slot)| container.run(slot)))
+    }
+
     fn gather(&mut self, vertex: VertexId) -> Result<Neighbours<'_, W>, Infallible> {
         let Some((container, slot)) = self.locate(vertex) else { return Ok((&[], &[])) };
         if let Some(run) = container.run(slot) {

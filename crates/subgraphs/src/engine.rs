@@ -3,11 +3,11 @@
 use crate::chain::Chain;
 use crate::container::Container;
 use crate::directory::Directory;
-use crate::garbage::Garbage;
-use crate::memory::{Memory, MemoryChange};
+use crate::garbage::Place;
 use crate::options::{SubgraphError, SubgraphOptions};
 use crate::partition::{PARTITIONS, partition_of, slot_of, unit_of};
 use crate::prepare::SubgraphChanges;
+use crate::reclamation::{self, Garbage, Memory, MemoryChange};
 use crate::vertex_block::VertexBlock;
 use crate::view::SubgraphView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
@@ -15,6 +15,7 @@ use hedgerow_model::{
     CapacityError, Catalogue, ColumnType, Direction, EdgePlan, Effects, Engine, LabelId, LockUnit, MemoryUse,
     Prepared, Reclaimed, StoredEdge, Timestamp, Topology, UnitLocks, VertexId, ViewError,
 };
+use hedgerow_sync::epoch;
 use rayon::ThreadPool;
 
 /// A graph in memory, as versioned subgraphs. See the [crate] for how it works.
@@ -24,7 +25,7 @@ pub struct Subgraphs<C: Container> {
     pub(crate) vertices: Directory<Chain<VertexBlock>>,
     /// One table per label and stored direction, ascending by both.
     pub(crate) adjacencies: Vec<AdjacencyTable<C>>,
-    pub(crate) garbage: Garbage,
+    pub(crate) garbage: Garbage<Place>,
     pub(crate) memory: Memory,
     catalogue: Catalogue,
 }
@@ -176,11 +177,13 @@ impl<C: Container> Engine for Subgraphs<C> {
     }
 
     fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
-        self.reclaim_versions(live, units, budget_bytes)
+        let reclaimed = reclamation::reclaim(self, live, units, budget_bytes);
+        epoch::pin().flush();
+        reclaimed
     }
 
     fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
-        self.retained_bytes(units)
+        reclamation::retained(self, units)
     }
 
     fn memory(&self) -> MemoryUse {

@@ -49,12 +49,12 @@ mod directory;
 mod edge;
 mod engine;
 mod garbage;
-mod memory;
 mod options;
 mod owned;
 pub mod partition;
 mod prepare;
 mod reclaim;
+pub mod reclamation;
 mod vertex_block;
 mod view;
 

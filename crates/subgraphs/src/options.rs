@@ -2,7 +2,7 @@
 
 use hedgerow_model::{Catalogue, EdgeSchema, Topology};
 
-/// What a [`Subgraphs`](crate::Subgraphs) is made from.
+/// What a [`Subgraphs`](crate::Subgraphs), or another engine in memory, is made from.
 #[derive(Clone, Debug, Default)]
 pub struct SubgraphOptions {
     /// Whether edges have a direction, and whether the reverse is stored too.
@@ -18,7 +18,7 @@ pub struct SubgraphOptions {
 pub enum SubgraphError {
     /// A label declares records on its edges.
     #[error(
-        "label {label:?} declares records on its edges, which the in-memory engine does not support yet: \
+        "label {label:?} declares records on its edges, which the in-memory engines do not support yet: \
          declare one value of fixed width, or none"
     )]
     EdgeRecords {
@@ -28,7 +28,11 @@ pub enum SubgraphError {
 }
 
 impl SubgraphOptions {
-    pub(crate) fn check(&self) -> Result<(), SubgraphError> {
+    /// Whether an engine in memory can keep what the catalogue asks for.
+    ///
+    /// # Errors
+    /// A label declares records on its edges.
+    pub fn check(&self) -> Result<(), SubgraphError> {
         let with_records = |edges: &EdgeSchema| matches!(edges, EdgeSchema::Record(_));
         match self.catalogue.labels().iter().find(|label| with_records(&label.edges)) {
             Some(label) => Err(SubgraphError::EdgeRecords { label: label.name.clone() }),

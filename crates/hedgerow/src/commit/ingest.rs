@@ -182,7 +182,7 @@ impl<E: Engine> Store<E> {
                 _ => {
                     let mut positions = Vec::with_capacity(edges.len());
                     self.for_each_position(*direction, ends, |position, edge| {
-                        positions.push((position, edge))
+                        positions.push((position, edge));
                     });
                     sort(&mut positions, pool);
                     // The last of each position, which is that of the last edge.

@@ -10,9 +10,10 @@ use hedgerow::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Every engine that exists.
-pub const ENGINES: [EngineKind; 6] = [
+pub const ENGINES: [EngineKind; 7] = [
     EngineKind::Rapid,
     EngineKind::AdjacencyList,
+    EngineKind::FineGrainedArt,
     EngineKind::Art,
     EngineKind::CompressedArt,
     EngineKind::VectorArt,

@@ -7,8 +7,10 @@ use std::ops::ControlFlow;
 
 /// Into how many chunks the vertices are cut: some cost much more than others.
 const CHUNKS_PER_THREAD: usize = 256;
-/// A set that is more than so many times larger than the other is searched instead of read.
+/// A set that is more than so many times larger than the other is searched instead of read. More than
+/// [`PROBE_FROM`](hedgerow_model::intersect::PROBE_FROM), because a look at the marks costs less than a step of a merge.
 const SKEW: usize = 32;
+const _: () = assert!(SKEW >= hedgerow_model::intersect::PROBE_FROM);
 
 /// Counts every triangle u > v > w at `u`. Neighbours above their vertex are passed over.
 pub(super) fn triangles<A: Adjacency>(
@@ -72,10 +74,9 @@ impl<A: Adjacency> Counter<'_, A> {
         if A::DEGREE_IS_O1 {
             let degree = self.inner.degree(middle).map_err(KernelError::read)?;
             if degree / SKEW > candidates.len() {
-                return candidates.iter().try_fold(0, |count, candidate| {
-                    let found = self.inner.find(middle, *candidate).map_err(KernelError::read)?;
-                    Ok(count + u64::from(found.is_some()))
-                });
+                let mut count = 0;
+                let probed = A::intersect(&mut self.inner, middle, candidates, |_| count += 1);
+                return probed.map(|()| count).map_err(KernelError::read);
             }
         }
         let (mut count, mut last, marks) = (0, None, &self.marks);

@@ -1,21 +1,16 @@
-//! Random graphs, and a view that is as unhelpful as the traits allow.
+//! Random graphs, and views of them that are less helpful than the static graph.
 // Each test binary uses a part of this.
 #![allow(dead_code, unused_imports)]
 
-mod doubled;
+mod rearranged;
 
-pub use doubled::Doubled;
 use hedgerow_kernels::Execution;
-use hedgerow_lab::{BuildOptions, Csr, CsrAdjacency, CsrCursor};
-use hedgerow_model::{
-    Adjacency, Column, Cursor, Direction, GraphView, LabelId, Neighbours, Timestamp, Topology, VertexId,
-    ViewError,
-};
+use hedgerow_lab::{BuildOptions, Csr};
+use hedgerow_model::{Column, Topology, VertexId};
 use proptest::prelude::*;
 use rayon::ThreadPool;
+pub use rearranged::{Doubled, Unhelpful};
 use std::collections::{BTreeMap, BTreeSet};
-use std::convert::Infallible;
-use std::ops::{ControlFlow, Range};
 
 pub const TOPOLOGIES: [Topology; 3] =
     [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
@@ -108,133 +103,4 @@ pub fn pool(threads: usize) -> Option<ThreadPool> {
 
 pub fn execution(pool: Option<&ThreadPool>) -> Execution<'_> {
     Execution { pool, ..Execution::default() }
-}
-
-/// A graph whose neighbours come one by one, descending, whose degrees have to be counted, whose
-/// cuts leave out what has no neighbours, and whose bound may be far above its vertices.
-pub struct Unhelpful {
-    pub csr: Csr,
-    pub bound: u32,
-}
-
-impl Unhelpful {
-    pub fn new(csr: Csr) -> Self {
-        let bound = csr.vertex_bound();
-        Unhelpful { csr, bound }
-    }
-}
-
-impl GraphView for Unhelpful {
-    type Adjacency<'v, W: Column> = UnhelpfulAdjacency<'v, W>;
-
-    fn timestamp(&self) -> Timestamp {
-        self.csr.timestamp()
-    }
-
-    fn topology(&self) -> Topology {
-        self.csr.topology()
-    }
-
-    fn vertex_bound(&self) -> u32 {
-        self.bound
-    }
-
-    fn vertex_count(&self) -> u64 {
-        self.csr.vertex_count()
-    }
-
-    fn edge_count(&self, label: LabelId) -> u64 {
-        self.csr.edge_count(label)
-    }
-
-    fn contains_vertex(&self, vertex: VertexId) -> bool {
-        self.csr.contains_vertex(vertex)
-    }
-
-    fn scan_vertices(&self, range: Range<u32>, visit: impl FnMut(VertexId)) {
-        self.csr.scan_vertices(range, visit);
-    }
-
-    fn adjacency<W: Column>(
-        &self,
-        label: LabelId,
-        direction: Direction,
-    ) -> Result<UnhelpfulAdjacency<'_, W>, ViewError> {
-        self.csr.adjacency(label, direction).map(UnhelpfulAdjacency)
-    }
-}
-
-pub struct UnhelpfulAdjacency<'v, W>(CsrAdjacency<'v, W>);
-
-// SAFETY: the ids are those of a `Csr`, whose bound is not above this view's.
-unsafe impl<W: Column> Adjacency for UnhelpfulAdjacency<'_, W> {
-    type Value = W;
-    type Error = Infallible;
-    type Cursor<'a>
-        = UnhelpfulCursor<'a, W>
-    where
-        Self: 'a;
-
-    const SORTED: bool = false;
-    const DEGREE_IS_O1: bool = false;
-
-    fn cursor(&self) -> UnhelpfulCursor<'_, W> {
-        UnhelpfulCursor { csr: self.0.cursor() }
-    }
-
-    fn cuts(&self, parts: usize) -> Vec<Range<u32>> {
-        let with_neighbours = |vertex: &u32| self.0.cursor().degree(id(*vertex)) != Ok(0);
-        let trimmed = self.0.cuts(parts).into_iter().filter_map(|cut| {
-            let start = cut.clone().find(with_neighbours)?;
-            let end = cut.rev().find(with_neighbours)?;
-            Some(start..end + 1)
-        });
-        trimmed.collect()
-    }
-}
-
-pub struct UnhelpfulCursor<'a, W> {
-    csr: CsrCursor<'a, W>,
-}
-
-impl<W: Column> Cursor for UnhelpfulCursor<'_, W> {
-    type Value = W;
-    type Error = Infallible;
-
-    fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {
-        self.csr.degree(vertex)
-    }
-
-    fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<W>, Infallible> {
-        self.csr.find(vertex, neighbour)
-    }
-
-    fn neighbours<B>(
-        &mut self,
-        vertex: VertexId,
-        mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
-        let (neighbours, values) = self.csr.gather(vertex)?;
-        let mut runs = neighbours.chunks(1).zip(values.chunks(1)).rev();
-        Ok(runs.try_for_each(|(neighbour, value)| run(neighbour, value)))
-    }
-
-    fn scan<B>(
-        &mut self,
-        range: Range<u32>,
-        mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
-        for owner in range.map(id) {
-            if let ControlFlow::Break(value) =
-                self.neighbours(owner, |ids, values| run(owner, ids, values))?
-            {
-                return Ok(ControlFlow::Break(value));
-            }
-        }
-        Ok(ControlFlow::Continue(()))
-    }
-
-    fn gather(&mut self, vertex: VertexId) -> Result<Neighbours<'_, W>, Infallible> {
-        self.csr.gather(vertex)
-    }
 }

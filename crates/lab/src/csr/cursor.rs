@@ -174,6 +174,11 @@ impl<W: Column> Cursor for CsrCursor<'_, W> {
     }
 
     #[inline]
+    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbours<'_, W>>, Infallible> {
+        Ok(Some(self.rows.row(vertex)))
+    }
+
+    #[inline]
     fn gather(&mut self, vertex: VertexId) -> Result<Neighbours<'_, W>, Infallible> {
         Ok(self.rows.row(vertex))
     }

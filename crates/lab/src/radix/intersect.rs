@@ -3,21 +3,18 @@
 use super::child::{Child, Leaves};
 use super::leaf::Leaf;
 use hedgerow_model::VertexId;
+use hedgerow_model::intersect::is_much_larger;
 use std::ops::ControlFlow;
-
-/// If one tree is at least this many times as large as the other, it is searched for each neighbour
-/// of the other; else both are read in step.
-pub(super) const PROBE_FROM: usize = 10;
 
 /// Visits the common neighbours of two trees, ascending.
 ///
 /// O(smaller · log capacity of a leaf) if their sizes differ much, else O(both).
 pub(super) fn intersect<L: Leaf>(one: &Child<L>, other: &Child<L>, visit: impl FnMut(VertexId)) {
     let (small, large) = if one.len() <= other.len() { (one, other) } else { (other, one) };
-    if large.len() / PROBE_FROM < small.len() {
-        merge(small, large, visit);
-    } else {
+    if is_much_larger(large.len(), small.len()) {
         probe(small, large, visit);
+    } else {
+        merge(small, large, visit);
     }
 }
 

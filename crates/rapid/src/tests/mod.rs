@@ -5,18 +5,9 @@ mod support;
 
 mod edges;
 mod memory;
-mod random;
 
-use crate::Rapid;
-use hedgerow_model::Engine as _;
-use support::pipeline::Pipeline;
+use support::TestedRapid;
 
-/// The engine under test, as the tests call it that other engines share.
-type Store = Rapid;
+type Pipeline = hedgerow_testing::pipeline::Pipeline<TestedRapid>;
 
-impl Pipeline<Store> {
-    /// The counters say what a walk over everything finds.
-    fn assert_counters_are_exact(&self) {
-        assert_eq!(self.engine.memory(), self.engine.recount_memory(&self.locks()));
-    }
-}
+hedgerow_testing::contract_tests!(TestedRapid);

@@ -1,17 +1,23 @@
-//! What the tests share: a naive oracle, a commit pipeline of one thread, and a check of a view.
+//! The engine, named for the tests that it shares with others.
 
-pub mod check;
-pub mod oracle;
-pub mod pipeline;
+use hedgerow_model::token::HeldLocks;
+use hedgerow_model::{Catalogue, MemoryUse, Topology};
+use hedgerow_rapid::{PARTITION_SIZE, Rapid, RapidOptions};
+use hedgerow_testing::Tested;
 
-use hedgerow_model::Topology;
-use hedgerow_rapid::{Rapid, RapidOptions};
-use pipeline::{Pipeline, catalogue};
+pub struct TestedRapid;
 
-impl Pipeline<Rapid> {
-    /// A pipeline around an empty store.
-    pub fn new(topology: Topology, memory_limit: Option<usize>) -> Self {
-        let options = RapidOptions { topology, catalogue: catalogue(), memory_limit };
-        Pipeline::around(Rapid::new(options).unwrap(), topology)
+impl Tested for TestedRapid {
+    type Engine = Rapid;
+
+    const UNIT_SIZE: u32 = PARTITION_SIZE as u32;
+
+    fn engine(topology: Topology, catalogue: Catalogue, memory_limit: Option<usize>) -> Rapid {
+        Rapid::new(RapidOptions { topology, catalogue, memory_limit })
+            .expect("no label has records on its edges")
+    }
+
+    fn recount(engine: &Rapid, locks: &HeldLocks<'_>) -> MemoryUse {
+        engine.recount_memory(locks)
     }
 }

@@ -1,9 +1,10 @@
 //! Common neighbours, by both strategies.
 
-use super::super::intersect::{PROBE_FROM, merge, probe};
+use super::super::intersect::{merge, probe};
 use super::super::leaf::SingleLeaf;
 use super::super::segment::SegmentLeaf;
 use super::*;
+use hedgerow_model::intersect::PROBE_FROM;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 

@@ -1,0 +1,64 @@
+//! The closed set of engines: one match per call, never per edge.
+
+#[cfg(feature = "lab")]
+pub(crate) mod lab;
+
+use crate::error::Error;
+#[cfg(not(feature = "lab"))]
+use crate::error::Reason;
+use crate::options::{EngineKind, GraphOptions};
+use crate::store::Store;
+use hedgerow_model::Catalogue;
+use hedgerow_rapid::Rapid;
+use hedgerow_subgraphs::{Container, SubgraphOptions, Subgraphs};
+use hedgerow_sync::Arc;
+
+/// A store, for whichever engine.
+pub(crate) enum Stores {
+    Rapid(Store<Rapid>),
+    #[cfg(feature = "lab")]
+    Lab(lab::LabStores),
+}
+
+/// Runs an expression with the store of the graph's engine.
+macro_rules! with_store {
+    ($stores:expr, $store:ident => $run:expr) => {
+        match $stores {
+            $crate::stores::Stores::Rapid($store) => $run,
+            #[cfg(feature = "lab")]
+            $crate::stores::Stores::Lab(stores) => {
+                $crate::stores::lab::with_lab_store!(stores, $store => $run)
+            }
+        }
+    };
+}
+pub(crate) use with_store;
+
+impl Stores {
+    /// An empty store in memory.
+    pub(crate) fn in_memory(mut options: GraphOptions) -> Result<Self, Error> {
+        let labels = std::mem::take(&mut options.labels);
+        let catalogue = Catalogue::new(labels, std::mem::take(&mut options.vertices))?;
+        match options.engine {
+            EngineKind::Rapid => Ok(Stores::Rapid(subgraphs(&options, catalogue)?)),
+            #[cfg(feature = "lab")]
+            _ => Ok(Stores::Lab(lab::LabStores::in_memory(&options, catalogue)?)),
+            #[cfg(not(feature = "lab"))]
+            engine => Err(Reason::NotBuilt(engine).into()),
+        }
+    }
+}
+
+/// An empty store of versioned subgraphs.
+fn subgraphs<C: Container>(
+    options: &GraphOptions,
+    catalogue: Catalogue,
+) -> Result<Store<Subgraphs<C>>, Error> {
+    let engine = Subgraphs::new(engine_options(options, &catalogue))?;
+    Ok(Store::new(engine, options, Arc::new(catalogue)))
+}
+
+fn engine_options(options: &GraphOptions, catalogue: &Catalogue) -> SubgraphOptions {
+    let &GraphOptions { topology, memory_limit, .. } = options;
+    SubgraphOptions { topology, catalogue: catalogue.clone(), memory_limit }
+}

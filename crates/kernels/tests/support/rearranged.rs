@@ -1,0 +1,195 @@
+//! Views of a static graph that hand over its neighbours in other ways.
+
+use super::id;
+use hedgerow_lab::{Csr, CsrAdjacency, CsrCursor};
+use hedgerow_model::{
+    Adjacency, Column, Cursor, Direction, GraphView, LabelId, Neighbours, Timestamp, Topology, VertexId,
+    ViewError,
+};
+use std::convert::Infallible;
+use std::marker::PhantomData;
+use std::ops::{ControlFlow, Range};
+
+/// A graph as unhelpful as the traits allow: neighbours come one by one, descending, degrees have to be
+/// counted, cuts leave out what has no neighbours, and the bound may be far above the vertices.
+pub type Unhelpful = Rearranged<Descending>;
+
+/// A graph with every edge twice, whose sorted neighbours come in runs of three, so that two equal
+/// ones may be in one run or in two.
+pub type Doubled = Rearranged<Twice>;
+
+/// How neighbours are handed over.
+pub trait Arrangement: Send + Sync + 'static {
+    /// How often each comes.
+    const COPIES: usize;
+    /// How many come at a time.
+    const RUN: usize;
+    /// Whether they ascend and degrees are known; else they descend, and cuts leave out what has none.
+    const HELPS: bool;
+}
+
+pub struct Descending;
+
+impl Arrangement for Descending {
+    const COPIES: usize = 1;
+    const RUN: usize = 1;
+    const HELPS: bool = false;
+}
+
+pub struct Twice;
+
+impl Arrangement for Twice {
+    const COPIES: usize = 2;
+    const RUN: usize = 3;
+    const HELPS: bool = true;
+}
+
+/// A static graph in another arrangement.
+pub struct Rearranged<R> {
+    pub csr: Csr,
+    pub bound: u32,
+    pub arrangement: PhantomData<R>,
+}
+
+impl<R> Rearranged<R> {
+    pub fn new(csr: Csr) -> Self {
+        let bound = csr.vertex_bound();
+        Rearranged { csr, bound, arrangement: PhantomData }
+    }
+}
+
+impl<R: Arrangement> GraphView for Rearranged<R> {
+    type Adjacency<'v, W: Column> = RearrangedAdjacency<'v, R, W>;
+
+    fn timestamp(&self) -> Timestamp {
+        self.csr.timestamp()
+    }
+
+    fn topology(&self) -> Topology {
+        self.csr.topology()
+    }
+
+    fn vertex_bound(&self) -> u32 {
+        self.bound
+    }
+
+    fn vertex_count(&self) -> u64 {
+        self.csr.vertex_count()
+    }
+
+    fn edge_count(&self, label: LabelId) -> u64 {
+        R::COPIES as u64 * self.csr.edge_count(label)
+    }
+
+    fn contains_vertex(&self, vertex: VertexId) -> bool {
+        self.csr.contains_vertex(vertex)
+    }
+
+    fn scan_vertices(&self, range: Range<u32>, visit: impl FnMut(VertexId)) {
+        self.csr.scan_vertices(range, visit);
+    }
+
+    fn adjacency<W: Column>(
+        &self,
+        label: LabelId,
+        direction: Direction,
+    ) -> Result<RearrangedAdjacency<'_, R, W>, ViewError> {
+        let csr = self.csr.adjacency(label, direction)?;
+        Ok(RearrangedAdjacency { csr, arrangement: PhantomData })
+    }
+}
+
+pub struct RearrangedAdjacency<'v, R, W> {
+    csr: CsrAdjacency<'v, W>,
+    arrangement: PhantomData<R>,
+}
+
+// SAFETY: the ids are those of a `Csr`, whose bound is not above this view's.
+unsafe impl<R: Arrangement, W: Column> Adjacency for RearrangedAdjacency<'_, R, W> {
+    type Value = W;
+    type Error = Infallible;
+    type Cursor<'a>
+        = RearrangedCursor<'a, R, W>
+    where
+        Self: 'a;
+
+    const SORTED: bool = R::HELPS;
+    const DEGREE_IS_O1: bool = R::HELPS;
+
+    fn cursor(&self) -> RearrangedCursor<'_, R, W> {
+        RearrangedCursor {
+            csr: self.csr.cursor(),
+            gathered: (Vec::new(), Vec::new()),
+            arrangement: PhantomData,
+        }
+    }
+
+    fn cuts(&self, parts: usize) -> Vec<Range<u32>> {
+        if R::HELPS {
+            return self.csr.cuts(parts);
+        }
+        let with_neighbours = |vertex: &u32| self.csr.cursor().degree(id(*vertex)) != Ok(0);
+        let trimmed = self.csr.cuts(parts).into_iter().filter_map(|cut| {
+            let start = cut.clone().find(with_neighbours)?;
+            let end = cut.rev().find(with_neighbours)?;
+            Some(start..end + 1)
+        });
+        trimmed.collect()
+    }
+}
+
+pub struct RearrangedCursor<'a, R, W> {
+    csr: CsrCursor<'a, W>,
+    gathered: (Vec<VertexId>, Vec<W>),
+    arrangement: PhantomData<R>,
+}
+
+impl<R: Arrangement, W: Column> Cursor for RearrangedCursor<'_, R, W> {
+    type Value = W;
+    type Error = Infallible;
+
+    fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {
+        Ok(R::COPIES * self.csr.degree(vertex)?)
+    }
+
+    fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<W>, Infallible> {
+        self.csr.find(vertex, neighbour)
+    }
+
+    fn neighbours<B>(
+        &mut self,
+        vertex: VertexId,
+        mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Infallible> {
+        let (neighbours, values) = self.gather(vertex)?;
+        let mut runs = neighbours.chunks(R::RUN).zip(values.chunks(R::RUN));
+        Ok(runs.try_for_each(|(neighbours, values)| run(neighbours, values)))
+    }
+
+    fn scan<B>(
+        &mut self,
+        range: Range<u32>,
+        mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Infallible> {
+        for owner in range.map(id) {
+            if let ControlFlow::Break(value) =
+                self.neighbours(owner, |ids, values| run(owner, ids, values))?
+            {
+                return Ok(ControlFlow::Break(value));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbours<'_, W>, Infallible> {
+        let (neighbours, values) = self.csr.gather(vertex)?;
+        let copies = |entry: usize| std::iter::repeat_n(entry, R::COPIES);
+        let mut order: Vec<usize> = (0..neighbours.len()).flat_map(copies).collect();
+        if !R::HELPS {
+            order.reverse();
+        }
+        self.gathered.0 = order.iter().map(|entry| neighbours[*entry]).collect();
+        self.gathered.1 = order.iter().map(|entry| values[*entry]).collect();
+        Ok((&self.gathered.0, &self.gathered.1))
+    }
+}

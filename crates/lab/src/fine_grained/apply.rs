@@ -1,0 +1,59 @@
+//! Making prepared changes part of the graph.
+
+use super::engine::FineGrained;
+use super::entries::Entries;
+use super::garbage::{Part, Place, Superseded};
+use super::prepare::{FineGrainedChanges, RowLink, VertexLink};
+use super::row::VERSION_BYTES;
+use hedgerow_model::token::Stamp;
+use hedgerow_subgraphs::reclamation::MemoryChange;
+use smallvec::SmallVec;
+
+impl<E: Entries> FineGrained<E> {
+    /// Changes vertices and rows one by one, each under its own lock for as long as that takes.
+    ///
+    /// What was superseded and may be seen is filed under the newest registered timestamp, after
+    /// the counters know of it, so that reclaiming it finds it counted.
+    pub(super) fn apply_changes(&self, stamp: Stamp, changes: FineGrainedChanges<'_, E>) {
+        assert!(std::ptr::eq(self, changes.engine), "changes are applied to the store that prepared them");
+        let mut applied = Applied { stamp, memory: MemoryChange::default(), superseded: SmallVec::new() };
+        changes.vertices.into_iter().for_each(|link| applied.change_vertex(&link));
+        changes.rows.into_iter().for_each(|link| applied.change_row(link));
+        self.memory.add(applied.memory);
+        self.garbage.file(stamp.newest_registered(), applied.superseded);
+    }
+}
+
+/// What the changes of a commit did so far.
+struct Applied {
+    stamp: Stamp,
+    memory: MemoryChange,
+    superseded: SmallVec<[Superseded; 2]>,
+}
+
+impl Applied {
+    fn change_vertex(&mut self, link: &VertexLink<'_>) {
+        let (memory, kept) = link.cell.write().apply(&link.effect.change, self.stamp);
+        self.memory += memory;
+        let place = Place { owner: link.effect.vertex, part: Part::Vertex };
+        let superseded = self.stamp.at();
+        self.superseded.extend(kept.map(|born| Superseded { place, born, superseded }));
+    }
+
+    fn change_row<E: Entries>(&mut self, link: RowLink<'_, E>) {
+        let RowLink { table, cell, owner, changes, room } = link;
+        let mut row = cell.write();
+        let before = row.entries.heap_bytes();
+        row.apply(changes, self.stamp, room, |neighbour, born| {
+            let part = Part::Neighbour { label: table.label, direction: table.direction, neighbour };
+            self.superseded.push(Superseded {
+                place: Place { owner, part },
+                born,
+                superseded: self.stamp.at(),
+            });
+            self.memory.retained += VERSION_BYTES as isize;
+        });
+        row.entries.shrink_if_sparse();
+        self.memory.live += row.entries.heap_bytes() as isize - before as isize;
+    }
+}

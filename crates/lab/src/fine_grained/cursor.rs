@@ -1,0 +1,96 @@
+//! Reading neighbours.
+
+use super::entries::Entries;
+use super::row::Row;
+use super::view::FineGrainedAdjacency;
+use hedgerow_model::{Column, Cursor, Neighbours, Timestamp, VertexId};
+use hedgerow_sync::RwLock;
+use std::convert::Infallible;
+use std::ops::{ControlFlow, Range};
+
+/// Reads neighbours: copies those that are visible while it shares the lock of their row, and
+/// hands over the copy when it has let go of it.
+///
+/// So no lock is held while the caller's code runs, which may read the same row again or write to it.
+pub struct FineGrainedCursor<'s, E, W> {
+    adjacency: FineGrainedAdjacency<'s, E, W>,
+    at: Timestamp,
+    bound: u32,
+    /// The copy of the row that was read last.
+    neighbours: Vec<VertexId>,
+    values: Vec<W>,
+}
+
+impl<'s, E: Entries, W: Column> FineGrainedCursor<'s, E, W> {
+    pub(super) fn new(adjacency: FineGrainedAdjacency<'s, E, W>) -> Self {
+        let (at, bound) = (adjacency.at(), adjacency.vertex_bound());
+        FineGrainedCursor { adjacency, at, bound, neighbours: Vec::new(), values: Vec::new() }
+    }
+
+    #[inline]
+    fn row(&self, vertex: VertexId) -> Option<&'s RwLock<Row<E>>> {
+        if vertex.get() < self.bound { self.adjacency.row(vertex) } else { None }
+    }
+
+    /// Copies what is visible of a row.
+    #[inline]
+    fn copy(&mut self, row: Option<&RwLock<Row<E>>>) -> Neighbours<'_, W> {
+        self.neighbours.clear();
+        self.values.clear();
+        if let Some(row) = row {
+            row.read().copy_visible(self.at, &mut self.neighbours, &mut self.values);
+        }
+        (&self.neighbours, &self.values)
+    }
+}
+
+impl<E: Entries, W: Column> Cursor for FineGrainedCursor<'_, E, W> {
+    type Value = W;
+    type Error = Infallible;
+
+    /// O(entries of the row).
+    fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {
+        Ok(self.row(vertex).map_or(0, |row| row.read().degree(self.at)))
+    }
+
+    /// O(search + versions of the edge that are newer than the view).
+    #[inline]
+    fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<W>, Infallible> {
+        let found = self.row(vertex).and_then(|row| row.read().find(neighbour, self.at));
+        Ok(found.map(W::from_bits))
+    }
+
+    #[inline]
+    fn neighbours<B>(
+        &mut self,
+        vertex: VertexId,
+        mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Infallible> {
+        Ok(match self.copy(self.row(vertex)) {
+            ([], _) => ControlFlow::Continue(()),
+            (neighbours, values) => run(neighbours, values),
+        })
+    }
+
+    fn scan<B>(
+        &mut self,
+        range: Range<u32>,
+        mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Infallible> {
+        let adjacency = self.adjacency;
+        for (vertex, row) in adjacency.rows(range) {
+            let flow = match self.copy(Some(row)) {
+                ([], _) => continue,
+                (neighbours, values) => run(vertex, neighbours, values),
+            };
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbours<'_, W>, Infallible> {
+        Ok(self.copy(self.row(vertex)))
+    }
+}

@@ -1,0 +1,156 @@
+//! The store and its place among the engines.
+
+use super::directory::Directory;
+use super::entries::Entries;
+use super::garbage::Place;
+use super::prepare::FineGrainedChanges;
+use super::row::Row;
+use super::vertex::VertexCell;
+use super::view::FineGrainedView;
+use super::{FineGrainedError, FineGrainedOptions};
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
+use hedgerow_model::{
+    CapacityError, Catalogue, ColumnType, Direction, Effects, Engine, LabelId, LockUnit, MemoryUse, Prepared,
+    Reclaimed, Timestamp, Topology, UnitLocks, VertexId, ViewError,
+};
+use hedgerow_subgraphs::reclamation::{self, Garbage, Memory, MemoryChange};
+use hedgerow_sync::RwLock;
+use rayon::ThreadPool;
+
+/// A graph in memory with a version per edge. See the [module](super) for how it works.
+pub struct FineGrained<E> {
+    pub(super) topology: Topology,
+    pub(super) memory_limit: Option<usize>,
+    pub(super) vertices: Directory<RwLock<VertexCell>>,
+    /// One table per label and stored direction, ascending by both.
+    pub(super) tables: Vec<Table<E>>,
+    pub(super) garbage: Garbage<Place>,
+    pub(super) memory: Memory,
+    catalogue: Catalogue,
+}
+
+/// One label in one stored direction.
+pub(super) struct Table<E> {
+    pub(super) label: LabelId,
+    pub(super) direction: Direction,
+    pub(super) column: ColumnType,
+    /// Readers share the lock of a row while they copy from it.
+    pub(super) rows: Directory<RwLock<Row<E>>>,
+}
+
+impl<E: Entries> FineGrained<E> {
+    /// An empty store.
+    ///
+    /// # Errors
+    /// A label declares records on its edges, which this engine does not support.
+    pub fn new(options: FineGrainedOptions) -> Result<Self, FineGrainedError> {
+        options.check()?;
+        let FineGrainedOptions { topology, catalogue, memory_limit } = options;
+        // The catalogue checked that its labels can be numbered.
+        let labels = (0..).map(LabelId).zip(catalogue.labels());
+        let tables = labels.flat_map(|(label, schema)| {
+            let column = schema.edges.column();
+            let table = move |direction: &Direction| Table {
+                label,
+                direction: *direction,
+                column,
+                rows: Directory::default(),
+            };
+            topology.directions().iter().map(table)
+        });
+        Ok(FineGrained {
+            topology,
+            memory_limit,
+            vertices: Directory::default(),
+            tables: tables.collect(),
+            garbage: Garbage::default(),
+            memory: Memory::default(),
+            catalogue,
+        })
+    }
+
+    /// The labels and what lies on their edges.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// What [`Engine::memory`] has to say, by a walk over everything. For tests.
+    ///
+    /// O(entries + versions).
+    pub fn recount_memory(&self) -> MemoryUse {
+        let mut counted = MemoryChange::default();
+        for (_, cell) in self.vertices.populated(0..u32::MAX) {
+            counted += cell.read().count_bytes();
+        }
+        for (_, cell) in self.tables.iter().flat_map(|table| table.rows.populated(0..u32::MAX)) {
+            counted += cell.read().count_bytes();
+        }
+        MemoryUse {
+            live_bytes: counted.live as usize,
+            retained_bytes: counted.retained as usize,
+            index_bytes: self.memory.used().index_bytes,
+        }
+    }
+
+    /// The table that answers reads of `label` in `direction`.
+    pub(super) fn table(&self, label: LabelId, direction: Direction) -> Result<&Table<E>, ViewError> {
+        if self.catalogue.label(label).is_none() {
+            return Err(ViewError::UnknownLabel(label));
+        }
+        let stored = self.topology.stored(direction).ok_or(ViewError::NoReverse)?;
+        let directions = self.topology.directions().len();
+        Ok(&self.tables[label.index() * directions + usize::from(stored == Direction::In)])
+    }
+}
+
+/// The lock that covers a vertex.
+pub(super) const fn unit_of(vertex: VertexId) -> LockUnit {
+    LockUnit(vertex.get())
+}
+
+impl<E: Entries> Engine for FineGrained<E> {
+    type View<'s> = FineGrainedView<'s, E>;
+    type Changes<'l> = FineGrainedChanges<'l, E>;
+
+    fn lock_unit(&self, vertex: VertexId) -> LockUnit {
+        unit_of(vertex)
+    }
+
+    /// Finds out what changes and reserves memory for it; see the [module](super)'s contract.
+    ///
+    /// [`CapacityError::Memory`] is the only error. Effects that name a label or a direction that
+    /// is not stored panic: whoever resolved them looked it up in the catalogue.
+    fn prepare<'l>(
+        &'l self,
+        locks: &'l HeldLocks<'_>,
+        effects: &'l Effects,
+        pool: Option<&ThreadPool>,
+    ) -> Result<Prepared<FineGrainedChanges<'l, E>>, CapacityError> {
+        self.prepare_changes(locks, effects, pool)
+    }
+
+    /// In arrays O(entries behind the first change of each row that changes): entries are inserted in place.
+    fn apply(&self, stamp: Stamp, changes: FineGrainedChanges<'_, E>) {
+        self.apply_changes(stamp, changes);
+    }
+
+    fn view<'s>(&'s self, at: &'s Registered) -> FineGrainedView<'s, E> {
+        FineGrainedView::registered(self, at)
+    }
+
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> FineGrainedView<'l, E> {
+        FineGrainedView::locked(self, locks)
+    }
+
+    fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
+        reclamation::reclaim(self, live, units, budget_bytes)
+    }
+
+    fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
+        reclamation::retained(self, units)
+    }
+
+    fn memory(&self) -> MemoryUse {
+        self.memory.used()
+    }
+}

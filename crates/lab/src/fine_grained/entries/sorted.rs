@@ -1,0 +1,230 @@
+//! A row as sorted arrays, and how entries are moved in them.
+
+use super::{Entries, Head, NewEntry, SMALLEST, SPARSE};
+use crate::fine_grained::version::Begin;
+use hedgerow_model::search::lower_bound;
+use hedgerow_model::{Column, ColumnType, EdgeValue, Timestamp, ValueColumn, VertexId};
+
+/// Entries whose versions are checked together before they are copied one by one.
+const STRETCH: usize = 32;
+
+/// Three sorted dynamic arrays side by side: ids, versions, values.
+///
+/// The ids lie apart, so that a search touches nothing else and a scan copies stretches of them.
+/// An entry takes 20 bytes and its value.
+#[derive(Debug)]
+pub struct SortedEntries {
+    /// Ascending, each once.
+    neighbours: Vec<VertexId>,
+    heads: Vec<Head>,
+    values: ValueColumn,
+}
+
+impl Default for SortedEntries {
+    /// Without room. The column gets its type when there is some.
+    fn default() -> Self {
+        SortedEntries::with_capacity(ColumnType::Unit, 0)
+    }
+}
+
+impl SortedEntries {
+    /// Empty arrays with room for `capacity` entries.
+    fn with_capacity(column: ColumnType, capacity: usize) -> Self {
+        SortedEntries {
+            neighbours: Vec::with_capacity(capacity),
+            heads: Vec::with_capacity(capacity),
+            values: ValueColumn::with_capacity(column, capacity),
+        }
+    }
+
+    /// Bytes of an entry with a value of this type.
+    const fn entry_bytes(column: ColumnType) -> usize {
+        size_of::<VertexId>() + size_of::<Head>() + column.width()
+    }
+
+    /// Moves everything into arrays that are empty and large enough.
+    fn move_into(&mut self, mut room: SortedEntries) {
+        if !self.neighbours.is_empty() {
+            room.neighbours.extend_from_slice(&self.neighbours);
+            room.heads.append(&mut self.heads);
+            room.values.extend_from(&self.values, 0..self.neighbours.len());
+        }
+        *self = room;
+    }
+
+    /// Inserts entries, which ascend: from the end, so that each entry moves once.
+    fn insert_all(&mut self, new: &[NewEntry], begin: Begin) {
+        let mut from = self.neighbours.len();
+        let mut to = from + new.len();
+        self.resize(to);
+        for NewEntry { neighbour, value, gap } in new.iter().rev().copied() {
+            to -= from - gap;
+            self.neighbours.copy_within(gap..from, to);
+            self.values.copy_within(gap..from, to);
+            (gap..from).rev().for_each(|moved| self.heads.swap(moved, to + moved - gap));
+            from = gap;
+            to -= 1;
+            self.neighbours[to] = neighbour;
+            self.values.set(to, value);
+            self.heads[to].begin = begin;
+        }
+        debug_assert!(self.neighbours.is_sorted());
+    }
+
+    /// Takes out an entry. O(entries behind it).
+    fn remove(&mut self, position: usize) {
+        self.neighbours.remove(position);
+        self.heads.remove(position);
+        self.values.copy_within(position + 1..self.neighbours.len() + 1, position);
+        self.values.resize(self.neighbours.len());
+    }
+
+    /// Takes out every absent entry from `first` on. O(entries from there on).
+    fn compact(&mut self, first: usize) {
+        let mut end = first;
+        for position in first..self.neighbours.len() {
+            if !self.heads[position].is_absent() {
+                self.neighbours[end] = self.neighbours[position];
+                self.values.copy_within(position..position + 1, end);
+                self.heads.swap(position, end);
+                end += 1;
+            }
+        }
+        self.resize(end);
+    }
+
+    fn resize(&mut self, entries: usize) {
+        self.neighbours.resize(entries, VertexId::default());
+        self.heads.resize_with(entries, || Head::new(Begin::NEVER));
+        self.values.resize(entries);
+    }
+}
+
+impl Entries for SortedEntries {
+    type Growth = Larger;
+    type Room = SortedEntries;
+
+    /// O(log entries).
+    #[inline]
+    fn locate(&self, neighbour: VertexId) -> Result<usize, usize> {
+        let position = lower_bound(&self.neighbours, neighbour);
+        if self.neighbours.get(position) == Some(&neighbour) { Ok(position) } else { Err(position) }
+    }
+
+    #[inline]
+    fn head(&self, place: usize) -> &Head {
+        &self.heads[place]
+    }
+
+    fn head_mut(&mut self, place: usize) -> &mut Head {
+        &mut self.heads[place]
+    }
+
+    #[inline]
+    fn value(&self, place: usize) -> EdgeValue {
+        self.values.get(place)
+    }
+
+    fn set_value(&mut self, place: usize, value: EdgeValue) {
+        self.values.set(place, value);
+    }
+
+    #[inline]
+    fn count(&self) -> usize {
+        self.neighbours.len()
+    }
+
+    fn degree(&self, at: Timestamp) -> usize {
+        self.heads.iter().filter(|head| head.shows_at(at)).count()
+    }
+
+    #[inline]
+    fn copy_visible<W: Column>(&self, at: Timestamp, neighbours: &mut Vec<VertexId>, values: &mut Vec<W>) {
+        if self.neighbours.is_empty() {
+            return;
+        }
+        let column = W::slice(&self.values, 0..self.neighbours.len());
+        let stretches = self.neighbours.chunks(STRETCH).zip(self.heads.chunks(STRETCH));
+        for ((ids, heads), column) in stretches.zip(column.chunks(STRETCH)) {
+            // Without a branch per entry, so that the processor compares several at once.
+            if heads.iter().fold(true, |all, head| all & head.begin.shows_at(at)) {
+                neighbours.extend_from_slice(ids);
+                values.extend_from_slice(column);
+                continue;
+            }
+            for ((neighbour, head), value) in ids.iter().zip(heads).zip(column) {
+                if let Some(value) = head.value_at(at, *value) {
+                    neighbours.push(*neighbour);
+                    values.push(value);
+                }
+            }
+        }
+    }
+
+    /// Doubling makes growth amortised O(1) per entry.
+    fn growth(&self, _column: ColumnType, new: &[VertexId]) -> Option<Larger> {
+        let (entries, former) = (self.neighbours.len() + new.len(), self.neighbours.capacity());
+        (entries > former).then(|| Larger { capacity: entries.max(2 * former).max(SMALLEST), former })
+    }
+
+    fn growth_bytes(growth: &Larger, column: ColumnType) -> usize {
+        (growth.capacity - growth.former) * SortedEntries::entry_bytes(column)
+    }
+
+    fn room(growth: Larger, column: ColumnType) -> SortedEntries {
+        SortedEntries::with_capacity(column, growth.capacity)
+    }
+
+    /// O(entries behind the first new one).
+    fn insert(&mut self, new: &[NewEntry], begin: Begin, room: Option<SortedEntries>) {
+        if let Some(room) = room {
+            self.move_into(room);
+        }
+        if let [NewEntry { neighbour, value, gap }] = *new {
+            self.neighbours.insert(gap, neighbour);
+            self.heads.insert(gap, Head::new(begin));
+            self.values.insert(gap, value);
+        } else if !new.is_empty() {
+            self.insert_all(new, begin);
+        }
+    }
+
+    /// O(entries behind it) for one, O(entries) for several.
+    fn drop_absent(&mut self, neighbours: impl Iterator<Item = VertexId>) {
+        let found = neighbours.filter_map(|neighbour| self.locate(neighbour).ok());
+        let mut absent = found.filter(|position| self.heads[*position].is_absent());
+        match (absent.next(), absent.next()) {
+            (None, _) => {}
+            (Some(position), None) => self.remove(position),
+            (Some(first), Some(_)) => self.compact(first),
+        }
+    }
+
+    fn shrink_if_sparse(&mut self) {
+        let (entries, capacity) = (self.neighbours.len(), self.neighbours.capacity());
+        if capacity > SMALLEST && entries * SPARSE < capacity {
+            let capacity = if entries == 0 { 0 } else { (2 * entries).max(SMALLEST) };
+            self.neighbours.shrink_to(capacity);
+            self.heads.shrink_to(capacity);
+            self.values.shrink_to(capacity);
+        }
+    }
+
+    fn heap_bytes(&self) -> usize {
+        self.neighbours.capacity() * size_of::<VertexId>()
+            + self.heads.capacity() * size_of::<Head>()
+            + self.values.heap_bytes()
+    }
+
+    fn heads(&self) -> Vec<(VertexId, &Head)> {
+        debug_assert_eq!(self.neighbours.len(), self.heads.len());
+        self.neighbours.iter().copied().zip(&self.heads).collect()
+    }
+}
+
+/// Larger arrays: their capacity, and that of the former ones.
+#[derive(Debug)]
+pub struct Larger {
+    capacity: usize,
+    former: usize,
+}

@@ -1,0 +1,33 @@
+//! Where versions belong.
+
+use hedgerow_model::{Direction, LabelId, VertexId};
+use hedgerow_subgraphs::reclamation;
+
+/// Where a version belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    pub(super) owner: VertexId,
+    pub(super) part: Part,
+}
+
+/// What of a vertex has the version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Part {
+    /// Its existence and its record.
+    Vertex,
+    /// An entry among its neighbours, for a label in a stored direction.
+    Neighbour { label: LabelId, direction: Direction, neighbour: VertexId },
+}
+
+impl Part {
+    /// The label and stored direction of the row, if it is in one.
+    pub(super) fn table(self) -> Option<(LabelId, Direction)> {
+        match self {
+            Part::Vertex => None,
+            Part::Neighbour { label, direction, .. } => Some((label, direction)),
+        }
+    }
+}
+
+/// A version that was followed by another one.
+pub(super) type Superseded = reclamation::Superseded<Place>;

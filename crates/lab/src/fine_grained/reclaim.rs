@@ -1,0 +1,82 @@
+//! Freeing versions of vertices and edges.
+
+use super::engine::{FineGrained, Table, unit_of};
+use super::entries::Entries;
+use super::garbage::{Part, Place, Superseded};
+use super::row::VERSION_BYTES;
+use hedgerow_model::token::HeldLocks;
+use hedgerow_model::{LockUnit, UnitLocks};
+use hedgerow_subgraphs::reclamation::{Garbage, Memory, MemoryChange, Versioned};
+
+impl<E: Entries> Versioned for FineGrained<E> {
+    type Place = Place;
+
+    fn garbage(&self) -> &Garbage<Place> {
+        &self.garbage
+    }
+
+    fn counters(&self) -> &Memory {
+        &self.memory
+    }
+
+    fn unit_of(place: &Place) -> LockUnit {
+        unit_of(place.owner)
+    }
+
+    /// Part by part of the vertex, each under its own lock.
+    fn free(&self, _locks: &HeldLocks<'_>, _unit: LockUnit, versions: &mut [Superseded]) -> MemoryChange {
+        versions.sort_unstable_by_key(|version| version.place);
+        let same_table =
+            |one: &Superseded, next: &Superseded| one.place.part.table() == next.place.part.table();
+        let mut change = MemoryChange::default();
+        versions.chunk_by(same_table).for_each(|versions| change += self.free_part(versions));
+        change
+    }
+
+    fn retained_by(&self, version: &Superseded, _units: &dyn UnitLocks) -> usize {
+        match version.place.part {
+            Part::Neighbour { .. } => VERSION_BYTES,
+            Part::Vertex => {
+                let cell = self.vertices.get(version.place.owner);
+                cell.map_or(0, |cell| cell.read().retained_bytes(version.born))
+            }
+        }
+    }
+}
+
+impl<E: Entries> FineGrained<E> {
+    /// Frees dead versions of one vertex, or of one of its rows. The vertex is locked.
+    fn free_part(&self, versions: &[Superseded]) -> MemoryChange {
+        let Some((label, direction)) = versions[0].place.part.table() else {
+            return self.free_vertices(versions);
+        };
+        let table = self.table(label, direction).expect("a version is filed with the table that it is in");
+        self.free_neighbours(table, versions)
+    }
+
+    fn free_vertices(&self, versions: &[Superseded]) -> MemoryChange {
+        let cell = self.vertices.get(versions[0].place.owner).expect("a filed version has a vertex");
+        let mut cell = cell.write();
+        let freed: usize = versions.iter().map(|version| cell.remove_version(version.born)).sum();
+        MemoryChange { live: 0, retained: -(freed as isize) }
+    }
+
+    /// Also takes the entries out of the row that are deleted for everybody now.
+    fn free_neighbours(&self, table: &Table<E>, versions: &[Superseded]) -> MemoryChange {
+        let cell = table.rows.get(versions[0].place.owner).expect("a filed version has a row");
+        let mut row = cell.write();
+        let before = row.entries.heap_bytes();
+        let mut neighbours = Vec::with_capacity(versions.len());
+        for version in versions {
+            if let Part::Neighbour { neighbour, .. } = version.place.part {
+                row.remove_version(neighbour, version.born);
+                neighbours.push(neighbour);
+            }
+        }
+        neighbours.dedup();
+        row.entries.drop_absent(neighbours.into_iter());
+        row.entries.shrink_if_sparse();
+        let live = row.entries.heap_bytes() as isize - before as isize;
+        MemoryChange { live, retained: -((versions.len() * VERSION_BYTES) as isize) }
+    }
+}

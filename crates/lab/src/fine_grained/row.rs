@@ -1,0 +1,145 @@
+//! The neighbours of one vertex, with a version chain per entry.
+
+use super::entries::{Entries, NewEntry};
+use super::garbage::Superseded;
+use super::version::{Begin, Version};
+use hedgerow_model::token::Stamp;
+use hedgerow_model::{Column, EdgeChange, EdgeValue, Timestamp, VertexId};
+use hedgerow_subgraphs::reclamation::MemoryChange;
+use smallvec::SmallVec;
+
+/// The bytes of a superseded version and of the note that files it.
+pub(super) const VERSION_BYTES: usize = size_of::<Version<EdgeValue>>() + size_of::<Superseded>();
+
+/// The neighbours of a vertex, deleted ones included that somebody may still see.
+///
+/// An entry that is absent, a deletion without older versions, is taken out by whoever makes one.
+#[derive(Default)]
+pub(super) struct Row<E> {
+    pub(super) entries: E,
+}
+
+/// What changes would do to a row.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Plan {
+    /// Whether any of the changes does anything.
+    pub(super) makes_a_difference: bool,
+    /// The neighbours that get an entry.
+    pub(super) new: SmallVec<[VertexId; 2]>,
+}
+
+impl<E: Entries> Row<E> {
+    // --- reading -------------------------------------------------------------------------------
+
+    /// The value of the edge to `neighbour` at `at`. O(search + versions newer than `at`).
+    #[inline]
+    pub(super) fn find(&self, neighbour: VertexId, at: Timestamp) -> Option<EdgeValue> {
+        let place = self.entries.locate(neighbour).ok()?;
+        let head = self.entries.head(place);
+        if head.begin.shows_at(at) { Some(self.entries.value(place)) } else { head.earlier(at) }
+    }
+
+    /// How many neighbours there are at `at`. O(entries).
+    pub(super) fn degree(&self, at: Timestamp) -> usize {
+        self.entries.degree(at)
+    }
+
+    /// Appends the neighbours at `at` to `neighbours` and `values`. O(entries).
+    #[inline]
+    pub(super) fn copy_visible<W: Column>(
+        &self,
+        at: Timestamp,
+        neighbours: &mut Vec<VertexId>,
+        values: &mut Vec<W>,
+    ) {
+        self.entries.copy_visible(at, neighbours, values);
+    }
+
+    // --- writing -------------------------------------------------------------------------------
+
+    /// What `changes`, which ascend by neighbour, would do. `visit` is told of each edge that
+    /// begins or ceases to exist. O(changes) searches.
+    pub(super) fn plan(&self, changes: &[EdgeChange], mut visit: impl FnMut(&EdgeChange)) -> Plan {
+        let mut plan = Plan::default();
+        for change in changes {
+            let found = self.entries.locate(change.neighbour);
+            if found.is_err() && change.value.is_some() {
+                plan.new.push(change.neighbour);
+            }
+            let old = found.ok().and_then(|place| self.newest(place));
+            plan.makes_a_difference |= old != change.value;
+            if old.is_some() != change.value.is_some() {
+                visit(change);
+            }
+        }
+        plan
+    }
+
+    /// Makes changes, which ascend by neighbour, at a stamp, with the room that they need for new entries.
+    /// `kept` is told of each version that is superseded and kept: the neighbour and the birth.
+    pub(super) fn apply(
+        &mut self,
+        changes: &[EdgeChange],
+        stamp: Stamp,
+        room: Option<E::Room>,
+        mut kept: impl FnMut(VertexId, Timestamp),
+    ) {
+        let (mut new, mut some_absent) = (SmallVec::<[NewEntry; 1]>::new(), false);
+        for &EdgeChange { neighbour, value, .. } in changes {
+            match (self.entries.locate(neighbour), value) {
+                (Ok(place), _) => {
+                    let superseded = self.change(place, value, stamp);
+                    superseded.into_iter().for_each(|born| kept(neighbour, born));
+                    some_absent |= self.entries.head(place).is_absent();
+                }
+                (Err(gap), Some(value)) => new.push(NewEntry { neighbour, value, gap }),
+                (Err(_), None) => {}
+            }
+        }
+        self.entries.insert(&new, Begin::new(stamp.at(), true), room);
+        if some_absent {
+            self.entries.drop_absent(changes.iter().map(|change| change.neighbour));
+        }
+    }
+
+    /// Frees the superseded version of `neighbour` born at `born`. Whoever calls this calls
+    /// [`Entries::drop_absent`] afterwards.
+    pub(super) fn remove_version(&mut self, neighbour: VertexId, born: Timestamp) {
+        let place = self.entries.locate(neighbour).expect("a filed version has an entry");
+        let removed = self.entries.head_mut(place).older.remove(born);
+        assert!(removed.is_some(), "a filed version is linked");
+    }
+
+    /// What [`MemoryChange`] counts step by step. Checks the order of the entries on the way.
+    pub(super) fn count_bytes(&self) -> MemoryChange {
+        let heads = self.entries.heads();
+        debug_assert!(heads.windows(2).all(|pair| pair[0].0 < pair[1].0), "entries ascend, each once");
+        debug_assert!(heads.len() == self.entries.count() && heads.iter().all(|(_, head)| !head.is_absent()));
+        let versions: usize = heads.iter().map(|(_, head)| head.older.states().count()).sum();
+        let retained = (versions * VERSION_BYTES) as isize;
+        MemoryChange { live: self.entries.heap_bytes() as isize, retained }
+    }
+
+    /// The newest value of an entry; `None` if it is deleted.
+    fn newest(&self, place: usize) -> Option<EdgeValue> {
+        self.entries.head(place).begin.exists().then(|| self.entries.value(place))
+    }
+
+    /// Gives an entry a new newest version. The birth of the former one, if it is kept.
+    fn change(&mut self, place: usize, value: Option<EdgeValue>, stamp: Stamp) -> Option<Timestamp> {
+        if self.newest(place) == value {
+            return None;
+        }
+        let old = self.entries.value(place);
+        let head = self.entries.head_mut(place);
+        let born = head.begin.at();
+        // What nobody sees or will is overwritten.
+        let kept = (born < stamp.editable_from()).then_some(born);
+        if kept.is_some() {
+            head.older.push(head.begin, old);
+        }
+        head.begin = Begin::new(stamp.at(), value.is_some());
+        self.entries.set_value(place, value.unwrap_or_default());
+        kept
+    }
+}

@@ -1,0 +1,98 @@
+//! Named cases at the edges of rows.
+
+use super::Pipeline;
+use crate::fine_grained::{
+    AdjacencyList, ArtEntries, Entries, FineGrainedError, FineGrainedOptions, SortedEntries,
+};
+use hedgerow_model::token::Stamp;
+use hedgerow_model::{
+    Adjacency, Catalogue, Cursor, Direction, EdgeSchema, Engine, GraphView, LabelId, LabelSchema,
+    RecordSchema, Timestamp, Topology, VertexId,
+};
+use hedgerow_testing::contract::{delete, put};
+use std::ops::ControlFlow;
+
+/// How many entries the row of a vertex has, visible or not.
+fn entries<E: Entries>(pipeline: &Pipeline<E>, vertex: u32) -> usize {
+    let row = pipeline.engine.tables[0].rows.get(VertexId::new(vertex));
+    row.map_or(0, |row| row.read().entries.count())
+}
+
+#[test]
+fn a_deleted_edge_stays_in_its_row_as_long_as_somebody_sees_it() {
+    delete_under_a_snapshot::<SortedEntries>();
+    delete_under_a_snapshot::<ArtEntries>();
+}
+
+fn delete_under_a_snapshot<E: Entries>() {
+    let mut pipeline = Pipeline::<E>::new(Topology::Directed, None);
+    pipeline.commit(&[put(1, 0..10)], 0).unwrap();
+    pipeline.commit(&[delete(1, [3])], 0).unwrap();
+    assert_eq!(entries(&pipeline, 1), 9, "nobody had seen it");
+    pipeline.open();
+    pipeline.commit(&[delete(1, [4, 5])], 0).unwrap();
+    assert_eq!(entries(&pipeline, 1), 9);
+    pipeline.check(&[1, 4]);
+    pipeline.close(0);
+    assert_eq!(pipeline.reclaim(usize::MAX, 0).versions, 2);
+    assert_eq!(entries(&pipeline, 1), 7);
+    pipeline.check(&[1, 4]);
+}
+
+#[test]
+fn emptied_rows_give_back_their_arrays() {
+    empty_a_row::<SortedEntries>();
+    empty_a_row::<ArtEntries>();
+}
+
+fn empty_a_row<E: Entries>() {
+    let mut pipeline = Pipeline::<E>::new(Topology::Directed, None);
+    pipeline.commit(&[put(1, 0..2000)], 0).unwrap();
+    let full = pipeline.engine.memory().live_bytes;
+    pipeline.open();
+    pipeline.commit(&[delete(1, 100..2000)], 0).unwrap();
+    assert_eq!(pipeline.engine.memory().live_bytes, full);
+    pipeline.close(0);
+    pipeline.reclaim(usize::MAX, 0);
+    assert!(pipeline.engine.memory().live_bytes < full / 8);
+    pipeline.commit(&[delete(1, 0..2000)], 0).unwrap();
+    assert_eq!(pipeline.engine.memory().live_bytes, 0);
+    pipeline.check(&[1]);
+}
+
+/// What a cursor hands over is a copy: the row can be changed, and read again, meanwhile.
+#[test]
+fn a_row_can_be_changed_while_it_is_read() {
+    change_a_row_while_it_is_read::<SortedEntries>();
+    change_a_row_while_it_is_read::<ArtEntries>();
+}
+
+fn change_a_row_while_it_is_read<E: Entries>() {
+    let mut pipeline = Pipeline::<E>::new(Topology::Directed, None);
+    pipeline.commit(&[put(1, 0..5)], 0).unwrap();
+    pipeline.open();
+    let token = pipeline.snapshots.remove(0).token;
+    let effects = pipeline.oracle.commit(&[put(1, 0..9), delete(1, [0])]);
+    let locks = pipeline.locks();
+    let mut prepared = Some(pipeline.engine.prepare(&locks, &effects, None).unwrap().changes);
+    let adjacency = pipeline.engine.view(&token).adjacency::<()>(LabelId(0), Direction::Out).unwrap();
+    let degree = || adjacency.cursor().degree(VertexId::new(1));
+    let flow = adjacency.cursor().neighbours(VertexId::new(1), |neighbours, _| {
+        // SAFETY: the second stamp; timestamp 1 is registered.
+        let stamp = unsafe { Stamp::new(Timestamp(2), Timestamp(2)) };
+        pipeline.engine.apply(stamp, prepared.take().expect("the row is one run"));
+        assert_eq!((neighbours.len(), degree()), (5, Ok(5)));
+        ControlFlow::<()>::Continue(())
+    });
+    assert!(flow.unwrap().is_continue() && prepared.is_none());
+    assert_eq!(degree(), Ok(5));
+}
+
+#[test]
+fn records_on_edges_are_refused() {
+    let edges = EdgeSchema::Record(RecordSchema::default());
+    let label = LabelSchema { name: "payment".to_owned(), edges };
+    let catalogue = Catalogue::new(vec![label], RecordSchema::default()).unwrap();
+    let refused = AdjacencyList::new(FineGrainedOptions { catalogue, ..Default::default() }).err();
+    assert_eq!(refused, Some(FineGrainedError::EdgeRecords { label: "payment".to_owned() }));
+}

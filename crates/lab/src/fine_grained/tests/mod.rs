@@ -1,0 +1,19 @@
+//! Versions per edge under the contract of engines, and what is theirs alone.
+
+mod edges;
+mod memory;
+
+use super::{AdjacencyList, FineGrained, FineGrainedArt};
+use crate::tests::support::TestedEngine;
+
+type Pipeline<E> = hedgerow_testing::pipeline::Pipeline<TestedEngine<FineGrained<E>>>;
+
+mod adjacency_list {
+    use super::*;
+    hedgerow_testing::contract_tests!(TestedEngine<AdjacencyList>);
+}
+
+mod art {
+    use super::*;
+    hedgerow_testing::contract_tests!(TestedEngine<FineGrainedArt>);
+}

@@ -1,0 +1,177 @@
+//! Versions of one edge or one vertex.
+//!
+//! The newest version lies where the edge or the vertex is; the older ones hang behind it as a
+//! chain, newest first. Births descend strictly along a chain.
+
+use hedgerow_model::Timestamp;
+
+/// The highest bit of a [`Begin`].
+const DELETION: u64 = 1 << 63;
+
+/// When a version began, and whether it is a deletion: that is the highest bit ("Revisiting the
+/// Design of In-Memory Dynamic Graph Storage", section 4.2, "Space").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Begin(u64);
+
+impl Begin {
+    /// The deletion before anything happened: what never existed.
+    pub(super) const NEVER: Begin = Begin(DELETION);
+
+    /// Later than every stamp: at this timestamp a reader sees the newest versions.
+    pub(super) const END_OF_TIME: Timestamp = Timestamp(DELETION - 1);
+
+    /// A version that begins at `at`: a state, or a deletion.
+    #[inline]
+    pub(super) fn new(at: Timestamp, exists: bool) -> Self {
+        debug_assert!(at <= Begin::END_OF_TIME);
+        if exists { Begin(at.0) } else { Begin(at.0 | DELETION) }
+    }
+
+    /// The timestamp.
+    #[inline]
+    pub(super) fn at(self) -> Timestamp {
+        Timestamp(self.0 & !DELETION)
+    }
+
+    /// Whether this is a state and not a deletion.
+    #[inline]
+    pub(super) fn exists(self) -> bool {
+        self.0 & DELETION == 0
+    }
+
+    /// Whether this is a state that began at or before `at`: the one comparison that a scan makes
+    /// for each neighbour, because a deletion is larger than every timestamp.
+    #[inline]
+    pub(super) fn shows_at(self, at: Timestamp) -> bool {
+        self.0 <= at.0
+    }
+}
+
+/// The older versions of an edge or a vertex, newest first.
+#[derive(Debug)]
+pub(super) struct History<S>(Option<Box<Version<S>>>);
+
+/// A superseded version.
+#[derive(Debug)]
+pub(super) struct Version<S> {
+    begin: Begin,
+    state: S,
+    older: History<S>,
+}
+
+impl<S> Default for History<S> {
+    fn default() -> Self {
+        History::NONE
+    }
+}
+
+impl<S> History<S> {
+    pub(super) const NONE: Self = History(None);
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Adds a version that is newer than all in here. O(1).
+    pub(super) fn push(&mut self, begin: Begin, state: S) {
+        debug_assert!(self.0.as_ref().is_none_or(|newest| newest.begin.at() < begin.at()));
+        let older = std::mem::take(self);
+        self.0 = Some(Box::new(Version { begin, state, older }));
+    }
+
+    /// What existed at `at`; `None` if it was deleted then or is younger. O(versions newer than `at`).
+    pub(super) fn at(&self, at: Timestamp) -> Option<&S> {
+        let version = self.iter().find(|version| version.begin.at() <= at)?;
+        version.begin.exists().then_some(&version.state)
+    }
+
+    /// The state of the version born at `born`.
+    pub(super) fn born_at(&self, born: Timestamp) -> Option<&S> {
+        self.iter().find(|version| version.begin.at() == born).map(|version| &version.state)
+    }
+
+    /// Takes out the version born at `born` and returns its state. O(versions newer than it).
+    pub(super) fn remove(&mut self, born: Timestamp) -> Option<S> {
+        let mut link = self;
+        while link.0.as_ref()?.begin.at() != born {
+            link = &mut link.0.as_mut()?.older;
+        }
+        let version = *link.0.take()?;
+        *link = version.older;
+        Some(version.state)
+    }
+
+    /// The states of all versions, newest first.
+    pub(super) fn states(&self) -> impl Iterator<Item = &S> {
+        self.iter().map(|version| &version.state)
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &Version<S>> {
+        std::iter::successors(self.0.as_deref(), |version| version.older.0.as_deref())
+    }
+}
+
+impl<S> Drop for History<S> {
+    /// One version after the other: a chain may be longer than the stack is deep.
+    fn drop(&mut self) {
+        let mut next = self.0.take();
+        while let Some(mut version) = next {
+            next = version.older.0.take();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Inserted at 2, deleted at 4, inserted at 6.
+    fn history() -> History<char> {
+        let mut history = History::default();
+        for (at, exists, state) in [(2, true, 'a'), (4, false, 'b'), (6, true, 'c')] {
+            history.push(Begin::new(Timestamp(at), exists), state);
+        }
+        history
+    }
+
+    fn read(history: &History<char>) -> [Option<char>; 7] {
+        [1, 2, 3, 4, 5, 6, 7].map(|at| history.at(Timestamp(at)).copied())
+    }
+
+    #[test]
+    fn each_timestamp_reads_its_own_version() {
+        let (a, c) = (Some('a'), Some('c'));
+        assert_eq!(read(&history()), [None, a, a, None, None, c, c]);
+        assert!(history().born_at(Timestamp(3)).is_none());
+        assert_eq!(history().born_at(Timestamp(4)), Some(&'b'));
+    }
+
+    #[test]
+    fn versions_are_taken_out_anywhere() {
+        let (a, c) = (Some('a'), Some('c'));
+        let mut history = history();
+        assert_eq!(history.remove(Timestamp(5)), None);
+        assert_eq!(history.remove(Timestamp(4)), Some('b'));
+        assert_eq!(read(&history), [None, a, a, a, a, c, c]);
+        assert_eq!(history.remove(Timestamp(2)), a);
+        assert_eq!(history.remove(Timestamp(6)), c);
+        assert!(history.is_empty());
+        assert_eq!(history.remove(Timestamp(6)), None);
+    }
+
+    #[test]
+    fn deletions_show_at_no_time() {
+        let (state, deletion) = (Begin::new(Timestamp(3), true), Begin::new(Timestamp(3), false));
+        assert!(state.shows_at(Timestamp(3)) && !state.shows_at(Timestamp(2)));
+        assert!(!deletion.shows_at(Begin::END_OF_TIME) && !Begin::NEVER.shows_at(Begin::END_OF_TIME));
+        assert_eq!((deletion.at(), deletion.exists()), (Timestamp(3), false));
+    }
+
+    #[test]
+    fn a_long_chain_is_dropped_without_recursion() {
+        let mut history = History::default();
+        (1..1_000_000).for_each(|at| history.push(Begin::new(Timestamp(at), true), at));
+        drop(history);
+    }
+}

@@ -1,0 +1,39 @@
+//! The engines, named for the tests that they share with others.
+
+use hedgerow_lab::fine_grained::{Entries, FineGrained, FineGrainedOptions};
+use hedgerow_model::token::HeldLocks;
+use hedgerow_model::{Catalogue, MemoryUse, Topology};
+use hedgerow_subgraphs::{Container, PARTITION_SIZE, SubgraphOptions, Subgraphs};
+use hedgerow_testing::Tested;
+use std::marker::PhantomData;
+
+pub struct TestedEngine<E>(PhantomData<E>);
+
+impl<C: Container> Tested for TestedEngine<Subgraphs<C>> {
+    type Engine = Subgraphs<C>;
+
+    const UNIT_SIZE: u32 = PARTITION_SIZE as u32;
+
+    fn engine(topology: Topology, catalogue: Catalogue, memory_limit: Option<usize>) -> Subgraphs<C> {
+        Subgraphs::new(SubgraphOptions { topology, catalogue, memory_limit }).expect("no edge has a record")
+    }
+
+    fn recount(engine: &Subgraphs<C>, locks: &HeldLocks<'_>) -> MemoryUse {
+        engine.recount_memory(locks)
+    }
+}
+
+impl<E: Entries> Tested for TestedEngine<FineGrained<E>> {
+    type Engine = FineGrained<E>;
+
+    const UNIT_SIZE: u32 = 1;
+
+    fn engine(topology: Topology, catalogue: Catalogue, memory_limit: Option<usize>) -> FineGrained<E> {
+        FineGrained::new(FineGrainedOptions { topology, catalogue, memory_limit })
+            .expect("no edge has a record")
+    }
+
+    fn recount(engine: &FineGrained<E>, _locks: &HeldLocks<'_>) -> MemoryUse {
+        engine.recount_memory()
+    }
+}

@@ -1,0 +1,189 @@
+//! What two neighbour sets have in common (RapidStore, section 6.5).
+//!
+//! Sets of about one size are read in step. If one is much larger, it is searched for each member of
+//! the other. [`Adjacency::intersect`] and [`Adjacency::common_neighbours`] do so on any view.
+
+use crate::search::lower_bound;
+use crate::{Adjacency, Cursor, VertexId};
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+/// A set that is at least this many times as large as another is searched for each member of that.
+pub const PROBE_FROM: usize = 10;
+
+/// Whether a set of `large` members is searched for each of `small` members, instead of both being read.
+#[inline]
+#[must_use]
+pub const fn is_much_larger(large: usize, small: usize) -> bool {
+    large / PROBE_FROM >= small
+}
+
+/// Visits what two ascending slices have in common: ascending, each once, however often it is in them.
+///
+/// O(both), or O(smaller · log larger) if one is much larger.
+#[inline]
+pub fn slices(one: &[VertexId], other: &[VertexId], visit: impl FnMut(VertexId)) {
+    let (small, large) = if one.len() <= other.len() { (one, other) } else { (other, one) };
+    let mut visit = once(visit);
+    if is_much_larger(large.len(), small.len()) {
+        probe(small, large, &mut visit);
+    } else {
+        merge(small, large, &mut visit);
+    }
+}
+
+/// Leaves out what is visited twice in a row.
+#[inline]
+fn once(mut visit: impl FnMut(VertexId)) -> impl FnMut(VertexId) {
+    let mut last = None;
+    move |id| {
+        if last.replace(id) != Some(id) {
+            visit(id);
+        }
+    }
+}
+
+/// Searches the large set for each member of the small one, from where the search before ended.
+///
+/// Returns what of the large set is not below the last member.
+#[inline]
+fn probe<'l>(
+    small: &[VertexId],
+    mut large: &'l [VertexId],
+    visit: &mut impl FnMut(VertexId),
+) -> &'l [VertexId] {
+    for id in small {
+        large = &large[lower_bound(large, *id)..];
+        match large.first() {
+            Some(found) if found == id => visit(*id),
+            Some(_) => {}
+            None => break,
+        }
+    }
+    large
+}
+
+/// Reads both in step, without a branch on which of them goes on. Returns what of the other one was not passed.
+#[inline]
+fn merge<'o>(one: &[VertexId], other: &'o [VertexId], visit: &mut impl FnMut(VertexId)) -> &'o [VertexId] {
+    let (mut left, mut right) = (0, 0);
+    while let (Some(first), Some(second)) = (one.get(left), other.get(right)) {
+        if first == second {
+            visit(*first);
+        }
+        left += usize::from(first <= second);
+        right += usize::from(second <= first);
+    }
+    &other[right..]
+}
+
+/// What [`Adjacency::intersect`] does unless a view knows better.
+#[inline]
+pub(crate) fn with_ids<'a, A: Adjacency + 'a>(
+    cursor: &mut A::Cursor<'a>,
+    vertex: VertexId,
+    mut ids: &[VertexId],
+    visit: impl FnMut(VertexId),
+) -> Result<(), A::Error> {
+    if !A::SORTED {
+        slices(&gathered::<A>(cursor, vertex)?, ids, visit);
+        return Ok(());
+    }
+    if let Some((neighbours, _)) = cursor.contiguous(vertex)? {
+        slices(neighbours, ids, visit);
+        return Ok(());
+    }
+    let mut visit = once(visit);
+    // A degree that had to be counted would cost as much as reading in step.
+    let degree = if A::DEGREE_IS_O1 { cursor.degree(vertex)? } else { ids.len() };
+    if is_much_larger(degree, ids.len()) {
+        for id in ids {
+            if cursor.find(vertex, *id)?.is_some() {
+                visit(*id);
+            }
+        }
+        return Ok(());
+    }
+    let probes = is_much_larger(ids.len(), degree);
+    let walked = cursor.neighbours(vertex, |run, _| {
+        ids = if probes { probe(run, ids, &mut visit) } else { merge(run, ids, &mut visit) };
+        if ids.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    walked.map(drop)
+}
+
+/// What [`Adjacency::common_neighbours`] does: the smaller set is a slice to intersect the other with.
+#[inline]
+pub(crate) fn of_vertices<'a, A: Adjacency + 'a>(
+    cursors: [&mut A::Cursor<'a>; 2],
+    [mut small, mut large]: [VertexId; 2],
+    visit: impl FnMut(VertexId),
+) -> Result<(), A::Error> {
+    let [one, other] = cursors;
+    if A::DEGREE_IS_O1 && one.degree(small)? > other.degree(large)? {
+        (small, large) = (large, small);
+    }
+    let ids = gathered::<A>(one, small)?;
+    if ids.is_empty() { Ok(()) } else { A::intersect(other, large, &ids, visit) }
+}
+
+/// The neighbours of a vertex, ascending.
+#[inline]
+fn gathered<'c, 'a, A: Adjacency + 'a>(
+    cursor: &'c mut A::Cursor<'a>,
+    vertex: VertexId,
+) -> Result<Cow<'c, [VertexId]>, A::Error> {
+    let (neighbours, _) = cursor.gather(vertex)?;
+    if A::SORTED {
+        return Ok(Cow::Borrowed(neighbours));
+    }
+    let mut sorted = neighbours.to_vec();
+    sorted.sort_unstable();
+    Ok(Cow::Owned(sorted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    /// Ascending, with repetitions.
+    fn rows(most: usize) -> impl Strategy<Value = Vec<VertexId>> {
+        prop::collection::vec(0..500_u32, 0..most).prop_map(|mut ids| {
+            ids.sort_unstable();
+            ids.into_iter().map(VertexId::new).collect()
+        })
+    }
+
+    fn common(one: &[VertexId], other: &[VertexId]) -> Vec<VertexId> {
+        let set: BTreeSet<_> = one.iter().collect();
+        other.iter().filter(|id| set.contains(id)).copied().collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
+    proptest! {
+        #[test]
+        fn slices_meet_as_sets_do(one in rows(400), other in rows(400), few in rows(9)) {
+            for (one, other) in [(&one, &other), (&few, &other), (&one, &few), (&few, &few)] {
+                let mut found = Vec::new();
+                slices(one, other, |id| found.push(id));
+                prop_assert_eq!(&found, &common(one, other));
+                for (small, large) in [(one, other), (other, one)] {
+                    let (mut probed, mut merged) = (Vec::new(), Vec::new());
+                    let after_probe = probe(small, large, &mut once(|id| probed.push(id)));
+                    let after_merge = merge(small, large, &mut once(|id| merged.push(id)));
+                    prop_assert_eq!((&probed, &merged), (&found, &found));
+                    // What comes after the last of the small set is left for those that follow it.
+                    let last = small.last().copied().unwrap_or_default();
+                    let above: Vec<_> = large.iter().filter(|id| **id > last).copied().collect();
+                    prop_assert!(small.is_empty() || after_probe.ends_with(&above) && after_merge.ends_with(&above));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_differ_much_from_ten_times_on() {
+        assert!(is_much_larger(20, 2) && !is_much_larger(19, 2) && is_much_larger(0, 0));
+    }
+}

@@ -1,0 +1,117 @@
+//! Freeing the versions that nobody sees any more, whatever they are versions of.
+//!
+//! A version that is superseded and may be seen is filed as [`Garbage`] under the newest registered timestamp. When
+//! that is live no more, [`reclaim`] looks at the version: another live timestamp within its lifetime
+//! gets it, or it is freed under the lock of its unit. So reclamation costs what was kept.
+
+mod garbage;
+mod memory;
+
+pub use garbage::{Garbage, Superseded};
+pub use memory::{Memory, MemoryChange};
+
+use garbage::Fate;
+use hedgerow_model::token::{HeldLocks, LiveTimestamps};
+use hedgerow_model::{LockUnit, Reclaimed, Timestamp, UnitLocks};
+
+/// Versions that are taken out of the garbage at a time.
+const BATCH: usize = 1024;
+
+/// An engine that files what it supersedes.
+pub trait Versioned {
+    /// Where a version belongs.
+    type Place: Copy;
+
+    /// What is filed.
+    fn garbage(&self) -> &Garbage<Self::Place>;
+
+    /// What is counted.
+    fn counters(&self) -> &Memory;
+
+    /// The lock that covers a place.
+    fn unit_of(place: &Self::Place) -> LockUnit;
+
+    /// Frees filed versions, which nobody sees. They are all of `unit`, which is locked, in any order.
+    fn free(
+        &self,
+        locks: &HeldLocks<'_>,
+        unit: LockUnit,
+        versions: &mut [Superseded<Self::Place>],
+    ) -> MemoryChange;
+
+    /// The bytes that a filed version keeps; 0 if it is gone or out of reach.
+    fn retained_by(&self, version: &Superseded<Self::Place>, units: &dyn UnitLocks) -> usize;
+}
+
+/// Goes through the garbage of timestamps that are live no more: what another live timestamp
+/// sees moves there, the rest is freed until the budget ends.
+pub fn reclaim<V: Versioned>(
+    engine: &V,
+    live: &LiveTimestamps,
+    units: &dyn UnitLocks,
+    budget_bytes: usize,
+) -> Reclaimed {
+    let mut pass = Pass { engine, live, units, budget_bytes, done: Reclaimed::default(), left: Vec::new() };
+    while pass.done.bytes < budget_bytes {
+        let Some((holder, batch)) = engine.garbage().take_expired(live, BATCH) else { break };
+        pass.sort_out(holder, batch);
+    }
+    pass.done.more |= engine.garbage().has_expired(live);
+    engine.garbage().file_each(pass.left);
+    pass.done
+}
+
+/// Bytes that superseded versions keep, by the timestamp they are filed under. O(filed versions).
+pub fn retained<V: Versioned>(engine: &V, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
+    let bytes = |bucket: &[Superseded<V::Place>]| -> usize {
+        bucket.iter().map(|version| engine.retained_by(version, units)).sum()
+    };
+    engine.garbage().buckets().iter().map(|(holder, bucket)| (*holder, bytes(bucket))).collect()
+}
+
+/// One reclamation.
+struct Pass<'p, V: Versioned> {
+    engine: &'p V,
+    live: &'p LiveTimestamps,
+    units: &'p dyn UnitLocks,
+    budget_bytes: usize,
+    done: Reclaimed,
+    /// What is to be filed again at the end, with its timestamp.
+    left: Vec<(Timestamp, Superseded<V::Place>)>,
+}
+
+impl<V: Versioned> Pass<'_, V> {
+    /// Decides about versions that were filed under `holder`.
+    fn sort_out(&mut self, holder: Timestamp, batch: Vec<Superseded<V::Place>>) {
+        let mut dead = Vec::with_capacity(batch.len());
+        let mut kept = Vec::new();
+        for version in batch {
+            match version.fate(self.live) {
+                Fate::KeptFor(other) => kept.push((other, version)),
+                Fate::Dead => dead.push(version),
+                Fate::Undecided => self.left.push((holder, version)),
+            }
+        }
+        self.engine.garbage().file_each(kept);
+        dead.sort_unstable_by_key(|version| V::unit_of(&version.place));
+        for versions in dead.chunk_by_mut(|one, next| V::unit_of(&one.place) == V::unit_of(&next.place)) {
+            if self.done.bytes >= self.budget_bytes || !self.free(versions) {
+                self.done.more = true;
+                self.left.extend(versions.iter().map(|version| (holder, *version)));
+            }
+        }
+    }
+
+    /// Frees dead versions of one unit; false if it is locked by somebody else.
+    fn free(&mut self, versions: &mut [Superseded<V::Place>]) -> bool {
+        let (engine, done) = (self.engine, &mut self.done);
+        let unit = V::unit_of(&versions[0].place);
+        self.units.try_with(unit, &mut |locks| {
+            assert!(locks.covers(unit), "versions are freed without the lock of their unit");
+            let change = engine.free(locks, unit, versions);
+            engine.counters().add(change);
+            done.versions += versions.len();
+            done.bytes += (change.live + change.retained).unsigned_abs();
+        })
+    }
+}

@@ -1,0 +1,153 @@
+//! Reads a view by every method and compares it with the oracle.
+
+use crate::oracle::{LABELS, Oracle};
+use hedgerow_model::{
+    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView, LabelId, VertexId, VertexRecords,
+    ViewError,
+};
+use std::collections::BTreeMap;
+use std::ops::{ControlFlow, Range};
+
+type Expected = BTreeMap<u32, BTreeMap<u32, EdgeValue>>;
+type Entry = (u32, u32, EdgeValue);
+
+/// Compares all of a view, and in particular these vertices, with what it has to show.
+pub fn check_view<V: GraphView + VertexRecords>(view: &V, oracle: &Oracle, vertices: &[u32]) {
+    check_vertices(view, oracle, vertices);
+    for direction in [Direction::Out, Direction::In] {
+        if oracle.topology.stored(direction).is_none() {
+            let answer = view.adjacency::<()>(LabelId(0), direction).err();
+            assert_eq!(answer, Some(ViewError::NoReverse));
+            continue;
+        }
+        for label in 0..LABELS {
+            check_adjacency::<V, ()>(view, oracle, label, direction, vertices);
+        }
+        check_adjacency::<V, f64>(view, oracle, 1, direction, vertices);
+        check_adjacency::<V, u32>(view, oracle, 2, direction, vertices);
+    }
+    check_errors(view);
+}
+
+fn check_vertices<V: GraphView + VertexRecords>(view: &V, oracle: &Oracle, vertices: &[u32]) {
+    let counts = oracle.counts();
+    assert_eq!((view.vertex_bound(), view.vertex_count()), (counts.vertex_bound, counts.vertices));
+    for label in (0..LABELS).map(LabelId) {
+        assert_eq!(view.edge_count(label), counts.edges_of(label));
+    }
+    for vertex in vertices {
+        let expected = oracle.vertices.get(vertex).cloned();
+        assert_eq!(view.contains_vertex(VertexId::new(*vertex)), expected.is_some(), "vertex {vertex}");
+        assert_eq!(view.vertex_record(VertexId::new(*vertex)), expected, "vertex {vertex}");
+    }
+    for range in ranges(vertices) {
+        let mut scanned = Vec::new();
+        view.scan_vertices(range.clone(), |vertex| scanned.push(vertex.get()));
+        let expected: Vec<u32> = oracle.vertices.range(range).map(|(vertex, _)| *vertex).collect();
+        assert_eq!(scanned, expected);
+    }
+}
+
+fn check_adjacency<V: GraphView, W: Column>(
+    view: &V,
+    oracle: &Oracle,
+    label: u16,
+    direction: Direction,
+    vertices: &[u32],
+) {
+    let adjacency = view.adjacency::<W>(LabelId(label), direction).unwrap();
+    let mut expected = oracle.adjacency(label, direction);
+    if W::TYPE == ColumnType::Unit {
+        expected.values_mut().flat_map(|row| row.values_mut()).for_each(|value| *value = EdgeValue(0));
+    }
+    let mut cursor = adjacency.cursor();
+    for vertex in vertices {
+        check_vertex(&mut cursor, *vertex, &expected, vertices);
+    }
+    for range in ranges(vertices) {
+        assert_eq!(scan(&mut cursor, range.clone()), entries(&expected, range));
+    }
+    check_break(&mut cursor, &expected);
+    check_cuts(&adjacency, view.vertex_bound(), &expected);
+}
+
+fn check_vertex<C: Cursor>(cursor: &mut C, vertex: u32, expected: &Expected, others: &[u32]) {
+    let id = VertexId::new(vertex);
+    let none = BTreeMap::new();
+    let expected = expected.get(&vertex).unwrap_or(&none);
+    let row: Vec<(u32, EdgeValue)> = expected.iter().map(|(id, value)| (*id, *value)).collect();
+    assert_eq!(cursor.degree(id).ok().unwrap(), row.len(), "degree of {vertex}");
+    let mut visited = Vec::new();
+    let flow = cursor.neighbours(id, |ids, values| {
+        assert!(!ids.is_empty() && ids.len() == values.len());
+        visited.extend(ids.iter().map(|id| id.get()).zip(values.iter().map(|value| value.to_bits())));
+        ControlFlow::<()>::Continue(())
+    });
+    assert!(flow.ok().unwrap().is_continue());
+    assert_eq!(visited, row, "neighbours of {vertex}");
+    let (ids, values) = cursor.gather(id).ok().unwrap();
+    let gathered: Vec<_> =
+        ids.iter().map(|id| id.get()).zip(values.iter().map(|value| value.to_bits())).collect();
+    assert_eq!(gathered, row, "gathered of {vertex}");
+    if let Some((ids, values)) = cursor.contiguous(id).ok().unwrap() {
+        let in_one_run: Vec<_> =
+            ids.iter().map(|id| id.get()).zip(values.iter().map(|value| value.to_bits())).collect();
+        assert_eq!(in_one_run, row, "the one run of {vertex}");
+    }
+    for other in others.iter().chain(expected.keys()) {
+        let found = cursor.find(id, VertexId::new(*other)).ok().unwrap();
+        assert_eq!(found.map(Column::to_bits), expected.get(other).copied(), "{vertex} to {other}");
+    }
+}
+
+fn check_break<C: Cursor>(cursor: &mut C, expected: &Expected) {
+    let flow = cursor.scan(0..u32::MAX, |vertex, ids, _| ControlFlow::Break((vertex.get(), ids[0].get())));
+    let first = entries(expected, 0..u32::MAX).first().map(|(owner, neighbour, _)| (*owner, *neighbour));
+    assert_eq!(flow.ok().unwrap(), first.map_or(ControlFlow::Continue(()), ControlFlow::Break));
+    let Some((owner, neighbour)) = first else { return };
+    let flow = cursor.neighbours(VertexId::new(owner), |ids, _| ControlFlow::Break(ids[0].get()));
+    assert_eq!(flow.ok().unwrap(), ControlFlow::Break(neighbour));
+}
+
+fn check_cuts<A: Adjacency>(adjacency: &A, bound: u32, expected: &Expected) {
+    for parts in [0, 1, 3, usize::MAX] {
+        let cuts = adjacency.cuts(parts);
+        assert!(cuts.len() <= parts.max(1));
+        assert!(cuts.iter().all(|cut| cut.start < cut.end && cut.end <= bound));
+        assert!(cuts.windows(2).all(|pair| pair[0].end <= pair[1].start));
+        let scanned: Vec<Entry> =
+            cuts.into_iter().flat_map(|cut| scan(&mut adjacency.cursor(), cut)).collect();
+        assert_eq!(scanned, entries(expected, 0..u32::MAX));
+    }
+}
+
+fn check_errors<V: GraphView>(view: &V) {
+    let unknown = view.adjacency::<()>(LabelId(LABELS), Direction::Out).err();
+    assert_eq!(unknown, Some(ViewError::UnknownLabel(LabelId(LABELS))));
+    let wrong = view.adjacency::<u32>(LabelId(1), Direction::Out).err();
+    let (declared, asked) = (ColumnType::F64, ColumnType::U32);
+    assert_eq!(wrong, Some(ViewError::WrongColumn { label: LabelId(1), declared, asked }));
+    assert!(view.adjacency::<u32>(LabelId(0), Direction::Out).is_err());
+}
+
+fn scan<C: Cursor>(cursor: &mut C, range: Range<u32>) -> Vec<Entry> {
+    let mut scanned = Vec::new();
+    let flow = cursor.scan(range, |vertex, ids, values| {
+        assert!(!ids.is_empty() && ids.len() == values.len());
+        scanned.extend(ids.iter().zip(values).map(|(id, value)| (vertex.get(), id.get(), value.to_bits())));
+        ControlFlow::<()>::Continue(())
+    });
+    assert!(flow.ok().unwrap().is_continue());
+    scanned
+}
+
+fn entries(expected: &Expected, range: Range<u32>) -> Vec<Entry> {
+    let rows = expected.range(range);
+    rows.flat_map(|(owner, row)| row.iter().map(|(id, value)| (*owner, *id, *value))).collect()
+}
+
+/// Everything, nothing, and what lies between some of the vertices.
+fn ranges(vertices: &[u32]) -> Vec<Range<u32>> {
+    let between = vertices.windows(4).step_by(2).map(|ids| ids[0]..ids[3]);
+    between.chain([0..u32::MAX, 0..0]).filter(|range| range.start <= range.end).collect()
+}

@@ -1,0 +1,287 @@
+//! Named cases that every engine has to pass.
+
+use crate::Tested;
+use crate::oracle::Request;
+use crate::pipeline::{Pipeline, Units};
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Stamp};
+use hedgerow_model::{
+    Adjacency, CapacityError, Counts, Cursor, Direction, Effects, Engine, GraphView, LabelId, Outcome,
+    Timestamp, Topology, VertexId,
+};
+
+/// Makes a test of each case, and one of random commits, for an engine that is [`Tested`].
+#[macro_export]
+macro_rules! contract_tests {
+    ($tested:ty) => {
+        $crate::contract_tests!(@cases $tested:
+            edges_are_deleted_and_put_again_under_snapshots
+            partitions_are_emptied_and_filled_again_under_a_snapshot
+            one_commit_inserts_changes_and_deletes_in_one_row
+            changes_of_nothing_take_nothing
+            one_vertex_at_the_end_of_the_id_space_costs_kilobytes
+            ids_at_or_above_the_bound_have_no_neighbours
+            empty_effects_are_a_commit
+            a_pool_prepares_the_same
+            a_commit_beyond_the_limit_fails_and_changes_nothing
+            versions_between_two_snapshots_are_freed
+            garbage_moves_to_the_next_timestamp_that_sees_it
+            locked_units_and_spent_budgets_leave_the_rest_for_later
+            versions_superseded_after_the_timestamps_were_collected_stay
+        );
+
+        #[test]
+        fn every_snapshot_stays_what_it_was() {
+            $crate::random::every_snapshot_stays_what_it_was::<$tested>();
+        }
+
+        #[test]
+        #[should_panic(expected = "without its lock")]
+        fn effects_outside_of_the_locks_are_refused() {
+            $crate::contract::prepare_outside_of_the_locks::<$tested>();
+        }
+
+        #[test]
+        #[should_panic(expected = "without its lock")]
+        fn the_newest_state_outside_of_the_locks_is_refused() {
+            $crate::contract::read_outside_of_the_locks::<$tested>();
+        }
+    };
+    (@cases $tested:ty: $($case:ident)*) => {
+        $(
+            #[test]
+            fn $case() {
+                $crate::contract::$case::<$tested>();
+            }
+        )*
+    };
+}
+
+/// Puts edges of the label without values.
+pub fn put(source: u32, destinations: impl IntoIterator<Item = u32>) -> Request {
+    Request::PutEdges { label: 0, source, destinations: destinations.into_iter().collect(), value: 0 }
+}
+
+/// Deletes edges of the label without values.
+pub fn delete(source: u32, destinations: impl IntoIterator<Item = u32>) -> Request {
+    Request::DeleteEdges { label: 0, source, destinations: destinations.into_iter().collect() }
+}
+
+/// Puts edges of the label with values of four bytes.
+pub fn put_valued(source: u32, destinations: impl IntoIterator<Item = u32>, value: u32) -> Request {
+    Request::PutEdges { label: 2, source, destinations: destinations.into_iter().collect(), value }
+}
+
+/// One edge in every order of puts, deletions and snapshots; snapshots close in a mixed order.
+pub fn edges_are_deleted_and_put_again_under_snapshots<T: Tested>() {
+    let mut pipeline = Pipeline::<T>::new(Topology::Undirected, None);
+    for _ in 0..4 {
+        pipeline.commit(&[put(1, [2, 3])], 0).unwrap();
+        pipeline.open();
+        pipeline.commit(&[delete(1, [2])], 0).unwrap();
+        pipeline.open();
+        pipeline.commit(&[put(1, [2])], 0).unwrap();
+        pipeline.commit(&[delete(1, [2])], 0).unwrap();
+    }
+    pipeline.check(&[1, 2, 3]);
+    while !pipeline.snapshots.is_empty() {
+        pipeline.close(pipeline.snapshots.len() / 2);
+        pipeline.reclaim(usize::MAX, 0);
+        pipeline.check(&[1, 2, 3]);
+        pipeline.assert_counters_are_exact();
+    }
+    assert_eq!(pipeline.engine.memory().retained_bytes, 0);
+}
+
+/// First and last vertices of a partition vanish and come back.
+pub fn partitions_are_emptied_and_filled_again_under_a_snapshot<T: Tested>() {
+    let mut pipeline = Pipeline::<T>::new(Topology::Undirected, None);
+    pipeline.commit(&[put(0, [63, 64]), put(64, [64])], 0).unwrap();
+    pipeline.open();
+    let deleted = [0, 63, 64].map(|vertex| Request::DeleteVertex { vertex });
+    pipeline.commit(&deleted, 0).unwrap();
+    pipeline.open();
+    pipeline.commit(&[put(63, [63, 0])], 0).unwrap();
+    pipeline.check(&[0, 63, 64]);
+}
+
+/// Both where the old versions are seen and where they are not.
+pub fn one_commit_inserts_changes_and_deletes_in_one_row<T: Tested>() {
+    let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
+    pipeline.commit(&[put_valued(0, (0..100).map(|id| id * 3), 1)], 0).unwrap();
+    for margin in [0, 1000] {
+        pipeline.open();
+        let deleted =
+            Request::DeleteEdges { label: 2, source: 0, destinations: (0..150).step_by(9).collect() };
+        pipeline.commit(&[put_valued(0, (0..300).step_by(4), 2), deleted], margin).unwrap();
+        pipeline.check(&[0, 3, 4, 9, 36, 299]);
+        pipeline.assert_counters_are_exact();
+    }
+}
+
+/// Edges that are there, and deletions of what is not, far away too.
+pub fn changes_of_nothing_take_nothing<T: Tested>() {
+    let many = 0..2100;
+    let mut pipeline = Pipeline::<T>::new(Topology::DirectedWithReverse, None);
+    pipeline.commit(&[put(1, many.clone()), put(70, [3])], 0).unwrap();
+    pipeline.open();
+    let before = pipeline.engine.memory();
+    let nothing = [delete(70, [4, 5]), delete(1, [5000]), delete(500_000, [6]), put(1, many)];
+    pipeline.commit(&nothing, 0).unwrap();
+    assert_eq!(pipeline.engine.memory(), before);
+    pipeline.check(&[0, 1, 3, 4, 70, 500]);
+}
+
+/// What leads to a vertex is allocated in pieces.
+pub fn one_vertex_at_the_end_of_the_id_space_costs_kilobytes<T: Tested>() {
+    let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
+    let vertex = VertexId::MAX.get();
+    pipeline.commit(&[Request::PutVertex { vertex, property: None }], 0).unwrap();
+    assert!(pipeline.engine.memory().total_bytes() < 512 * 1024);
+    pipeline.check(&[0, vertex]);
+}
+
+/// A view does not show vertices that came after it.
+pub fn ids_at_or_above_the_bound_have_no_neighbours<T: Tested>() {
+    let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
+    pipeline.commit(&[put(1, [2])], 0).unwrap();
+    pipeline.open();
+    pipeline.commit(&[put(3, [2])], 0).unwrap();
+    let view = pipeline.engine.view(&pipeline.snapshots[0].token);
+    let adjacency = view.adjacency::<()>(LabelId(0), Direction::Out).unwrap();
+    assert_eq!(view.vertex_bound(), 3);
+    assert_eq!(adjacency.cursor().degree(VertexId::new(3)).ok(), Some(0));
+    assert!(!view.contains_vertex(VertexId::new(3)));
+}
+
+/// A commit of nothing.
+pub fn empty_effects_are_a_commit<T: Tested>() {
+    let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
+    pipeline.commit(&[], 0).unwrap();
+    let locks = pipeline.locks();
+    let nothing = Effects::default();
+    let prepared = pipeline.engine.prepare(&locks, &nothing, None).unwrap();
+    assert_eq!((prepared.outcome, prepared.changed), (Outcome::default(), false));
+}
+
+/// Must panic: the store is changed without its lock.
+pub fn prepare_outside_of_the_locks<T: Tested>() {
+    let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
+    let effects = pipeline.oracle.commit(&[put(100, [1])]);
+    // SAFETY: no lock is held, and none is claimed but that of one unit, which nobody else uses.
+    let locks = unsafe { HeldLocks::stripes(&[u32::MAX], u32::MAX, Counts::default()) };
+    drop(pipeline.engine.prepare(&locks, &effects, None));
+}
+
+/// Must panic: the store is read without its lock.
+pub fn read_outside_of_the_locks<T: Tested>() {
+    let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
+    pipeline.commit(&[put(100, [1])], 0).unwrap();
+    // SAFETY: nobody else uses the store.
+    let locks = unsafe { HeldLocks::stripes(&[u32::MAX], u32::MAX, pipeline.oracle.counts()) };
+    pipeline.engine.latest(&locks).contains_vertex(VertexId::new(100));
+}
+
+/// A batch that is prepared by a pool does what it does without.
+pub fn a_pool_prepares_the_same<T: Tested>() {
+    let mut pipeline = Pipeline::<T>::new(Topology::Undirected, None);
+    let batch: Vec<Request> =
+        (0..500).map(|source| put(source, (0..20).map(|i| (source * 7 + i * 31) % 900))).collect();
+    pipeline.commit(&batch[..100], 0).unwrap();
+    let before = pipeline.oracle.clone();
+    let effects = pipeline.oracle.commit(&batch);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    let locks = pipeline.locks();
+    let prepared = pipeline.engine.prepare(&locks, &effects, Some(&pool)).unwrap();
+    assert_eq!(prepared.outcome, pipeline.oracle.outcome_since(&before));
+    // SAFETY: the second stamp; nothing is registered.
+    let stamp = unsafe { Stamp::new(Timestamp(2), Timestamp::ZERO) };
+    pipeline.engine.apply(stamp, prepared.changes);
+    pipeline.check(&[0, 1, 63, 64, 65, 500, 899]);
+}
+
+/// What is refused leaves no trace; what shrinks the newest state is let through.
+pub fn a_commit_beyond_the_limit_fails_and_changes_nothing<T: Tested>() {
+    let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
+    pipeline.commit(&[put_valued(0, 0..10, 1)], 0).unwrap();
+    let limit = pipeline.engine.memory().total_bytes() + 100;
+
+    let mut pipeline = Pipeline::<T>::new(Topology::Directed, Some(limit));
+    pipeline.commit(&[put_valued(0, 0..10, 1)], 0).unwrap();
+    let before = pipeline.engine.memory();
+    let error = pipeline.commit(&[put_valued(0, 0..1000, 1)], 0).unwrap_err();
+    let CapacityError::Memory { needed, held, limit: stated } = error else { panic!("{error}") };
+    assert_eq!((held, stated), (before.total_bytes(), limit));
+    assert!(held + needed > limit);
+    // A vertex far away needs pieces of the index.
+    assert!(pipeline.commit(&[Request::PutVertex { vertex: 1_000_000, property: None }], 0).is_err());
+    assert_eq!(pipeline.engine.memory(), before);
+    pipeline.check(&[0, 1, 10, 999]);
+    // What changes nothing needs nothing, and a graph at its limit can be shrunk.
+    pipeline.commit(&[Request::DeleteEdges { label: 2, source: 0, destinations: vec![20] }], 0).unwrap();
+    pipeline.open();
+    pipeline.commit(&[Request::DeleteVertex { vertex: 0 }], 0).unwrap();
+    pipeline.check(&[0, 1, 10, 999]);
+}
+
+/// The snapshots before and after them keep their own.
+pub fn versions_between_two_snapshots_are_freed<T: Tested>() {
+    let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
+    for value in 0..5 {
+        pipeline.commit(&[put_valued(0, [1], value)], 0).unwrap();
+        pipeline.open();
+    }
+    pipeline.commit(&[put_valued(0, [1], 9)], 0).unwrap();
+    assert_eq!(pipeline.reclaim(usize::MAX, 0).versions, 0);
+    (0..3).for_each(|_| pipeline.close(1));
+    let reclaimed = pipeline.reclaim(usize::MAX, 0);
+    assert_eq!((reclaimed.versions, reclaimed.more), (3, false));
+    assert_eq!(pipeline.retained().len(), 2);
+    pipeline.check(&[0, 1]);
+}
+
+/// A version is kept for the newest timestamp that sees it, and then for the next.
+pub fn garbage_moves_to_the_next_timestamp_that_sees_it<T: Tested>() {
+    let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
+    pipeline.commit(&[put_valued(0, [1], 1)], 0).unwrap();
+    pipeline.open();
+    let older = pipeline.snapshots[0].token.at();
+    pipeline.commit(&[put_valued(64, [1], 1)], 0).unwrap();
+    pipeline.open();
+    pipeline.commit(&[put_valued(0, [1], 2)], 0).unwrap();
+    pipeline.close(1);
+    assert_eq!(pipeline.reclaim(usize::MAX, 0).versions, 0);
+    let retained = pipeline.retained();
+    assert!(matches!(retained[..], [(at, bytes)] if at == older && bytes > 0), "{retained:?}");
+    pipeline.check(&[0, 1, 64]);
+}
+
+/// Nothing is forgotten.
+pub fn locked_units_and_spent_budgets_leave_the_rest_for_later<T: Tested>() {
+    let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
+    let both = |value| [put_valued(0, [1], value), put_valued(T::UNIT_SIZE, [1], value)];
+    pipeline.commit(&both(1), 0).unwrap();
+    pipeline.open();
+    pipeline.commit(&both(2), 0).unwrap();
+    pipeline.close(0);
+    let reclaimed = pipeline.reclaim(0, 0);
+    assert_eq!((reclaimed.versions, reclaimed.more), (0, true));
+    let reclaimed = pipeline.reclaim(usize::MAX, 1);
+    assert_eq!((reclaimed.versions, reclaimed.more), (1, true));
+    let reclaimed = pipeline.reclaim(usize::MAX, 0);
+    assert_eq!((reclaimed.versions, reclaimed.more), (1, false));
+    assert_eq!(pipeline.engine.memory().retained_bytes, 0);
+}
+
+/// What a reclamation knows may be older than what it finds: a commit came in between.
+pub fn versions_superseded_after_the_timestamps_were_collected_stay<T: Tested>() {
+    let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
+    pipeline.commit(&[put_valued(0, [1], 1)], 0).unwrap();
+    // SAFETY: nothing is registered, and the next is registered at 1 or above.
+    let early = unsafe { LiveTimestamps::as_of(Vec::new(), Timestamp(1)) };
+    pipeline.open();
+    pipeline.commit(&[put_valued(0, [1], 2)], 0).unwrap();
+    assert_eq!(pipeline.engine.reclaim(&early, &Units::all_free(), usize::MAX).versions, 0);
+    pipeline.check(&[0, 1]);
+    pipeline.close(0);
+    assert_eq!(pipeline.reclaim(usize::MAX, 0).versions, 1);
+}

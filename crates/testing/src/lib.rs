@@ -1,0 +1,37 @@
+//! What the tests of the engines share. Not published.
+//!
+//! An engine that is [`Tested`] is held to the same contract as all others:
+//!
+//! - [`contract_tests!`] makes tests of the named cases of [`contract`], and one of [`random`] commits under snapshots,
+//!   each against the [`oracle::Oracle`] by way of the [`pipeline::Pipeline`];
+//! - [`scenario`] has writers, readers and a reclamation on threads;
+//! - `model_tests!` runs the same under the model checker (`--cfg hedgerow_shuttle`).
+
+#![allow(clippy::unwrap_used, reason = "a test ends where something is not as it should be")]
+
+pub mod check;
+pub mod contract;
+#[cfg(hedgerow_shuttle)]
+pub mod models;
+pub mod oracle;
+pub mod pipeline;
+pub mod random;
+pub mod scenario;
+
+use hedgerow_model::token::HeldLocks;
+use hedgerow_model::{Catalogue, Engine, MemoryUse, Topology};
+
+/// Names an engine for the tests.
+pub trait Tested: 'static {
+    /// The engine.
+    type Engine: Engine;
+
+    /// How many vertices a lock unit has.
+    const UNIT_SIZE: u32;
+
+    /// An empty store.
+    fn engine(topology: Topology, catalogue: Catalogue, memory_limit: Option<usize>) -> Self::Engine;
+
+    /// What [`Engine::memory`] has to say, by a walk over everything, all of which is locked.
+    fn recount(engine: &Self::Engine, locks: &HeldLocks<'_>) -> MemoryUse;
+}

@@ -1,0 +1,161 @@
+//! The scenario under the model checker.
+
+use crate::Tested;
+use crate::scenario::{Graph, join, spawn};
+
+/// Makes a test of each model for an engine that is [`Tested`].
+#[macro_export]
+macro_rules! model_tests {
+    ($tested:ty) => {
+        $crate::model_tests!(@models $tested:
+            one_unit_with_a_writer_a_reader_and_a_reclaimer
+            one_unit_with_two_readers_and_two_reclaimers
+            one_unit_with_two_writers
+            one_unit_with_two_writers_and_two_readers
+            two_units_with_two_writers
+            a_deletion_between_two_snapshots
+            garbage_moves_to_an_older_snapshot
+            a_reclamation_may_know_less_than_there_is
+            a_walk_over_what_is_replaced
+        );
+    };
+    (@models $tested:ty: $($model:ident)*) => {
+        $(
+            #[test]
+            fn $model() {
+                $crate::models::check($crate::models::$model::<$tested>);
+            }
+        )*
+    };
+}
+
+/// Runs a scenario under random schedules, and under schedules with few preemptions: 3,000 of each, or as many as
+/// `SHUTTLE_ITERATIONS` says.
+pub fn check(scenario: fn()) {
+    let iterations = std::env::var("SHUTTLE_ITERATIONS").ok().and_then(|count| count.parse().ok());
+    let iterations: usize = iterations.unwrap_or(3000);
+    shuttle::check_random(scenario, iterations);
+    shuttle::check_pct(scenario, iterations, 3);
+}
+
+/// An edge is put, deleted and put again while snapshots open, read and close, and a reclamation frees what is dead.
+pub fn one_unit_with_a_writer_a_reader_and_a_reclaimer<T: Tested>() {
+    let graph = Graph::<T>::new(1);
+    let threads = vec![
+        spawn(&graph, |graph| graph.write(0, 1..=4)),
+        spawn(&graph, |graph| (0..2).for_each(|_| graph.open().read(2))),
+        spawn(&graph, |graph| (0..2).for_each(|_| graph.reclaim())),
+    ];
+    join(&graph, threads);
+}
+
+/// Two readers hold different timestamps, between which versions die; two reclamations meet.
+pub fn one_unit_with_two_readers_and_two_reclaimers<T: Tested>() {
+    let graph = Graph::<T>::new(1);
+    let mut threads = vec![spawn(&graph, |graph| graph.write(0, 1..=4))];
+    for _ in 0..2 {
+        threads.push(spawn(&graph, |graph| graph.open().read(2)));
+        threads.push(spawn(&graph, |graph| graph.reclaim()));
+    }
+    join(&graph, threads);
+}
+
+/// Two writers of one unit.
+pub fn one_unit_with_two_writers<T: Tested>() {
+    let graph = Graph::<T>::new(1);
+    let threads = vec![
+        spawn(&graph, |graph| graph.write(0, 10..12)),
+        spawn(&graph, |graph| graph.write(0, 20..22)),
+        spawn(&graph, |graph| graph.open().read(2)),
+        spawn(&graph, |graph| graph.reclaim()),
+    ];
+    join(&graph, threads);
+}
+
+/// Two writers of one unit and two readers that hold different timestamps.
+pub fn one_unit_with_two_writers_and_two_readers<T: Tested>() {
+    let graph = Graph::<T>::new(1);
+    let mut threads =
+        vec![spawn(&graph, |graph| graph.write(0, 10..12)), spawn(&graph, |graph| graph.write(0, 20..22))];
+    for _ in 0..2 {
+        threads.push(spawn(&graph, |graph| graph.open().read(2)));
+        threads.push(spawn(&graph, |graph| graph.reclaim()));
+    }
+    join(&graph, threads);
+}
+
+/// Two writers of two units stamp and apply in different orders; a snapshot sees whole prefixes.
+pub fn two_units_with_two_writers<T: Tested>() {
+    let graph = Graph::<T>::new(2);
+    let threads = vec![
+        spawn(&graph, |graph| graph.write(0, 1..=3)),
+        spawn(&graph, |graph| graph.write(1, 1..=3)),
+        spawn(&graph, |graph| (0..2).for_each(|_| graph.open().read(1))),
+        spawn(&graph, |graph| graph.reclaim()),
+    ];
+    join(&graph, threads);
+}
+
+/// A deletion that one snapshot sees lies between two states that others see.
+pub fn a_deletion_between_two_snapshots<T: Tested>() {
+    let graph = Graph::<T>::new(1);
+    graph.write(0, [1]);
+    let before = graph.open();
+    graph.write(0, [3]);
+    let deleted = graph.open();
+    let threads = vec![
+        spawn(&graph, |graph| graph.write(0, [4, 6])),
+        spawn(&graph, move |_| deleted.read(2)),
+        spawn(&graph, |graph| {
+            drop(before);
+            graph.reclaim();
+        }),
+    ];
+    join(&graph, threads);
+}
+
+/// A version is filed under the newer of two snapshots that see it, and has to outlive that one.
+pub fn garbage_moves_to_an_older_snapshot<T: Tested>() {
+    let graph = Graph::<T>::new(2);
+    graph.write(0, [1]);
+    let older = graph.open();
+    graph.write(1, [1]);
+    let newer = graph.open();
+    let threads = vec![
+        spawn(&graph, |graph| graph.write(0, [2, 3])),
+        spawn(&graph, move |_| older.read(3)),
+        spawn(&graph, |graph| {
+            drop(newer);
+            graph.reclaim();
+        }),
+    ];
+    join(&graph, threads);
+}
+
+/// A snapshot opens, and what it sees is superseded by a deletion, after a reclamation has asked who reads.
+pub fn a_reclamation_may_know_less_than_there_is<T: Tested>() {
+    for value in [2, 3] {
+        let graph = Graph::<T>::new(1);
+        graph.write(0, [1]);
+        let threads = vec![
+            spawn(&graph, move |graph| {
+                let snapshot = graph.open();
+                graph.write(0, [value]);
+                snapshot.read(2);
+            }),
+            spawn(&graph, |graph| graph.reclaim()),
+        ];
+        join(&graph, threads);
+    }
+}
+
+/// A reader walks over versions that are replaced under it.
+pub fn a_walk_over_what_is_replaced<T: Tested>() {
+    let graph = Graph::<T>::new(1);
+    graph.write(0, [1]);
+    let snapshot = graph.open();
+    graph.write(0, [2]);
+    let threads =
+        vec![spawn(&graph, |graph| graph.write(0, [3, 4])), spawn(&graph, move |_| snapshot.read(2))];
+    join(&graph, threads);
+}

@@ -1,0 +1,219 @@
+//! The graph as plain maps, and the effects of requests on it.
+
+use hedgerow_model::{
+    AdjacencyEffects, Counts, Direction, EdgeChange, EdgeValue, Effects, LabelId, Outcome, Record, Topology,
+    Value, VertexChange, VertexEffect, VertexId,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Topology, `f64` and `u32`: see [`crate::pipeline::catalogue`].
+pub const LABELS: u16 = 3;
+
+/// A request by vertex number.
+#[derive(Clone, Debug)]
+pub enum Request {
+    /// Edges from one vertex, with one value. Vertices come into being with their edges.
+    PutEdges {
+        /// The number of the label.
+        label: u16,
+        /// Where they begin.
+        source: u32,
+        /// Where they end.
+        destinations: Vec<u32>,
+        /// Their value, before [`Oracle::value`].
+        value: u32,
+    },
+    /// Edges from one vertex, whether they exist or not.
+    DeleteEdges {
+        /// The number of the label.
+        label: u16,
+        /// Where they begin.
+        source: u32,
+        /// Where they end.
+        destinations: Vec<u32>,
+    },
+    /// A vertex and its one property.
+    PutVertex {
+        /// Its number.
+        vertex: u32,
+        /// Its property.
+        property: Option<i64>,
+    },
+    /// A vertex and its edges.
+    DeleteVertex {
+        /// Its number.
+        vertex: u32,
+    },
+}
+
+/// The graph as maps of what exists.
+#[derive(Clone, Debug)]
+pub struct Oracle {
+    /// Whether edges are directed.
+    pub topology: Topology,
+    /// The records of those that exist.
+    pub vertices: BTreeMap<u32, Record>,
+    /// Per label: edges by their canonical ends.
+    pub edges: Vec<BTreeMap<(u32, u32), EdgeValue>>,
+    /// Every vertex that ever existed is below this.
+    pub bound: u32,
+}
+
+impl Oracle {
+    /// An empty graph.
+    #[must_use]
+    pub fn new(topology: Topology) -> Self {
+        let edges = vec![BTreeMap::new(); usize::from(LABELS)];
+        Oracle { topology, vertices: BTreeMap::new(), edges, bound: 0 }
+    }
+
+    /// What a view has to say in O(1).
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        let edges = self.edges.iter().map(|edges| edges.len() as u64).collect();
+        Counts { vertex_bound: self.bound, vertices: self.vertices.len() as u64, edges }
+    }
+
+    /// The value as the column of a label stores it.
+    #[must_use]
+    pub fn value(label: u16, value: u32) -> EdgeValue {
+        match label {
+            0 => EdgeValue(0),
+            1 => EdgeValue(f64::from(value).to_bits()),
+            _ => EdgeValue(u64::from(value)),
+        }
+    }
+
+    /// The neighbours of every vertex that has some.
+    #[must_use]
+    pub fn adjacency(&self, label: u16, direction: Direction) -> BTreeMap<u32, BTreeMap<u32, EdgeValue>> {
+        let mut adjacency = BTreeMap::<u32, BTreeMap<u32, EdgeValue>>::new();
+        for (&(source, destination), value) in &self.edges[usize::from(label)] {
+            if self.topology.is_undirected() || direction == Direction::Out {
+                adjacency.entry(source).or_default().insert(destination, *value);
+            }
+            if self.topology.is_undirected() || direction == Direction::In {
+                adjacency.entry(destination).or_default().insert(source, *value);
+            }
+        }
+        adjacency
+    }
+
+    /// Carries out requests; the effects that a commit of them has.
+    pub fn commit(&mut self, requests: &[Request]) -> Effects {
+        let mut touched = Touched::default();
+        for request in requests {
+            self.carry_out(request, &mut touched);
+        }
+        self.effects(&touched)
+    }
+
+    fn carry_out(&mut self, request: &Request, touched: &mut Touched) {
+        match request {
+            Request::PutEdges { label, source, destinations, value } => {
+                for destination in destinations {
+                    self.put_edge((*label, *source, *destination), Oracle::value(*label, *value), touched);
+                }
+            }
+            Request::DeleteEdges { label, source, destinations } => {
+                for destination in destinations {
+                    self.delete_edge((*label, *source, *destination), touched);
+                }
+            }
+            Request::PutVertex { vertex, property } => {
+                let record =
+                    property.map_or(Record::EMPTY, |property| Record::new(vec![Value::I64(property)]));
+                self.put_vertex(*vertex, Some(record), touched);
+            }
+            Request::DeleteVertex { vertex } => self.delete_vertex(*vertex, touched),
+        }
+    }
+
+    fn put_edge(&mut self, edge: (u16, u32, u32), value: EdgeValue, touched: &mut Touched) {
+        let (label, source, destination) = self.canonical(edge);
+        self.put_vertex(source, None, touched);
+        self.put_vertex(destination, None, touched);
+        self.edges[usize::from(label)].insert((source, destination), value);
+        touched.edges.insert((label, source, destination));
+    }
+
+    fn delete_edge(&mut self, edge: (u16, u32, u32), touched: &mut Touched) {
+        let (label, source, destination) = self.canonical(edge);
+        self.edges[usize::from(label)].remove(&(source, destination));
+        touched.edges.insert((label, source, destination));
+    }
+
+    fn put_vertex(&mut self, vertex: u32, record: Option<Record>, touched: &mut Touched) {
+        self.bound = self.bound.max(vertex + 1);
+        match record {
+            Some(record) => drop(self.vertices.insert(vertex, record)),
+            None => drop(self.vertices.entry(vertex).or_default()),
+        }
+        touched.vertices.insert(vertex);
+    }
+
+    fn delete_vertex(&mut self, vertex: u32, touched: &mut Touched) {
+        for label in 0..LABELS {
+            let ends = self.edges[usize::from(label)].keys().copied();
+            let incident: Vec<_> = ends.filter(|ends| ends.0 == vertex || ends.1 == vertex).collect();
+            for (source, destination) in incident {
+                self.delete_edge((label, source, destination), touched);
+            }
+        }
+        self.vertices.remove(&vertex);
+        touched.vertices.insert(vertex);
+    }
+
+    fn canonical(&self, (label, source, destination): (u16, u32, u32)) -> (u16, u32, u32) {
+        let swap = self.topology.is_undirected() && destination < source;
+        if swap { (label, destination, source) } else { (label, source, destination) }
+    }
+
+    fn effects(&self, touched: &Touched) -> Effects {
+        let vertex_effect = |vertex: &u32| {
+            let record = self.vertices.get(vertex).cloned();
+            let change = record.map_or(VertexChange::Delete, VertexChange::Put);
+            VertexEffect { vertex: VertexId::new(*vertex), change }
+        };
+        let mut tables =
+            BTreeMap::<(LabelId, Direction), BTreeMap<(VertexId, VertexId), Option<EdgeValue>>>::new();
+        for &(label, source, destination) in &touched.edges {
+            let value = self.edges[usize::from(label)].get(&(source, destination)).copied();
+            let entries = self.topology.entries(VertexId::new(source), VertexId::new(destination));
+            for (direction, owner, neighbour) in entries {
+                tables.entry((LabelId(label), direction)).or_default().insert((owner, neighbour), value);
+            }
+        }
+        let change = |((owner, neighbour), value)| EdgeChange { owner, neighbour, value };
+        let adjacencies = tables.into_iter().map(|((label, direction), changes)| AdjacencyEffects {
+            label,
+            direction,
+            changes: changes.into_iter().map(change).collect(),
+        });
+        Effects {
+            vertices: touched.vertices.iter().map(vertex_effect).collect(),
+            adjacencies: adjacencies.collect(),
+        }
+    }
+
+    /// The outcome of the commit that leads from `before` to here.
+    #[must_use]
+    pub fn outcome_since(&self, before: &Oracle) -> Outcome {
+        let mut outcome = Outcome::default();
+        for (label, (new, old)) in (0..).zip(self.edges.iter().zip(&before.edges)) {
+            let added = new.keys().filter(|edge| !old.contains_key(edge)).count() as u64;
+            let removed = old.keys().filter(|edge| !new.contains_key(edge)).count() as u64;
+            if added + removed > 0 {
+                outcome.count(LabelId(label), added, removed);
+            }
+        }
+        outcome
+    }
+}
+
+/// What a commit names, changed or not.
+#[derive(Default)]
+struct Touched {
+    vertices: BTreeSet<u32>,
+    edges: BTreeSet<(u16, u32, u32)>,
+}

@@ -1,0 +1,168 @@
+//! A commit pipeline of one thread: it makes the tokens, and so has to keep their promises.
+
+use crate::Tested;
+use crate::check::check_view;
+use crate::oracle::{Oracle, Request};
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
+use hedgerow_model::{
+    CapacityError, Catalogue, ColumnType, Counts, EdgeSchema, Engine, Field, LabelSchema, LockUnit,
+    Reclaimed, RecordSchema, Timestamp, Topology, UnitLocks, ValueType,
+};
+
+/// A store, the oracle of its newest state, and the open snapshots.
+pub struct Pipeline<T: Tested> {
+    /// The store.
+    pub engine: T::Engine,
+    /// Its newest state.
+    pub oracle: Oracle,
+    /// Those that are open, oldest first.
+    pub snapshots: Vec<Snapshot>,
+    last: Timestamp,
+}
+
+/// An open snapshot, and what it has to show.
+pub struct Snapshot {
+    /// Its timestamp.
+    pub token: Registered,
+    /// Its state.
+    pub oracle: Oracle,
+}
+
+/// One label without values, one of `f64`, one of `u32`; an integer on the vertices.
+#[must_use]
+pub fn catalogue() -> Catalogue {
+    let label = |name: &str, edges| LabelSchema { name: name.to_owned(), edges };
+    let labels = vec![
+        label("topology", EdgeSchema::Topology),
+        label("weight", EdgeSchema::Value(ColumnType::F64)),
+        label("count", EdgeSchema::Value(ColumnType::U32)),
+    ];
+    let property = Field { name: "property".to_owned(), value_type: ValueType::I64, nullable: true };
+    Catalogue::new(labels, RecordSchema { fields: vec![property] }).unwrap()
+}
+
+impl<T: Tested> Pipeline<T> {
+    /// Around an empty store of [`catalogue`].
+    #[must_use]
+    pub fn new(topology: Topology, memory_limit: Option<usize>) -> Self {
+        let engine = T::engine(topology, catalogue(), memory_limit);
+        Pipeline { engine, oracle: Oracle::new(topology), snapshots: Vec::new(), last: Timestamp::ZERO }
+    }
+
+    /// Commits requests and checks the outcome. With a `margin`, the stamp allows less in place
+    /// than it could: as if so many timestamps above the newest registered one might be registered.
+    ///
+    /// # Errors
+    /// The store refuses; nothing has changed.
+    pub fn commit(&mut self, requests: &[Request], margin: u64) -> Result<(), CapacityError> {
+        let mut after = self.oracle.clone();
+        let effects = after.commit(requests);
+        let locks = self.locks();
+        let prepared = self.engine.prepare(&locks, &effects, None)?;
+        assert_eq!(prepared.outcome, after.outcome_since(&self.oracle));
+        let at = self.last.next();
+        let lowest = self.snapshots.last().map_or(0, |newest| newest.token.at().0 + 1);
+        let editable_from = Timestamp((lowest + margin).min(at.0));
+        // SAFETY: counted up on one thread, under the lock of everything; `editable_from` is above
+        // every registered timestamp, and snapshots register the newest stamp.
+        let stamp = unsafe { Stamp::new(at, editable_from) };
+        self.engine.apply(stamp, prepared.changes);
+        self.last = at;
+        self.oracle = after;
+        Ok(())
+    }
+
+    /// Prepares requests and gives up.
+    pub fn abandon(&self, requests: &[Request]) {
+        let effects = self.oracle.clone().commit(requests);
+        let before = self.engine.memory();
+        drop(self.engine.prepare(&self.locks(), &effects, None));
+        let after = self.engine.memory();
+        assert_eq!((after.live_bytes, after.retained_bytes), (before.live_bytes, before.retained_bytes));
+    }
+
+    /// Opens a snapshot of the newest state.
+    pub fn open(&mut self) {
+        let oracle = self.oracle.clone();
+        // SAFETY: everything up to `last` is applied; `snapshots` is what stamps and live
+        // timestamps are made from, and the token stays there until it is dropped.
+        let token = unsafe { Registered::new(self.last, oracle.counts()) };
+        self.snapshots.push(Snapshot { token, oracle });
+    }
+
+    /// Closes a snapshot, if there is any.
+    pub fn close(&mut self, choice: usize) {
+        if !self.snapshots.is_empty() {
+            self.snapshots.remove(choice % self.snapshots.len());
+        }
+    }
+
+    /// Reclaims up to a budget, where units with `busy` set in their number are locked by somebody else.
+    pub fn reclaim(&self, budget_bytes: usize, busy: u32) -> Reclaimed {
+        let mut live: Vec<Timestamp> = self.snapshots.iter().map(|snapshot| snapshot.token.at()).collect();
+        live.dedup();
+        // SAFETY: all registered timestamps are there, and the next will be `last` or above.
+        let live = unsafe { LiveTimestamps::as_of(live, self.last) };
+        let units = Units { busy, counts: self.oracle.counts() };
+        let before = self.engine.memory();
+        let reclaimed = self.engine.reclaim(&live, &units, budget_bytes);
+        let after = self.engine.memory();
+        assert!(after.live_bytes <= before.live_bytes);
+        assert_eq!(before.total_bytes() - after.total_bytes(), reclaimed.bytes);
+        reclaimed
+    }
+
+    /// Reads everything, through every snapshot and the newest state.
+    pub fn check(&self, vertices: &[u32]) {
+        for snapshot in &self.snapshots {
+            check_view(&self.engine.view(&snapshot.token), &snapshot.oracle, vertices);
+        }
+        check_view(&self.engine.latest(&self.locks()), &self.oracle, vertices);
+        let retained: usize = self.retained().iter().map(|(_, bytes)| bytes).sum();
+        assert_eq!(retained, self.engine.memory().retained_bytes);
+    }
+
+    /// The counters say what a walk over everything finds.
+    pub fn assert_counters_are_exact(&self) {
+        assert_eq!(self.engine.memory(), T::recount(&self.engine, &self.locks()));
+    }
+
+    /// What each timestamp keeps.
+    #[must_use]
+    pub fn retained(&self) -> Vec<(Timestamp, usize)> {
+        self.engine.retained(&Units { busy: 0, counts: self.oracle.counts() })
+    }
+
+    /// Every lock.
+    #[must_use]
+    pub fn locks(&self) -> HeldLocks<'static> {
+        // SAFETY: there is one thread, and it reads nothing newest across a commit.
+        unsafe { HeldLocks::all(self.oracle.counts()) }
+    }
+}
+
+/// Grants every lock that is not busy.
+pub struct Units {
+    busy: u32,
+    counts: Counts,
+}
+
+impl Units {
+    /// Grants every lock.
+    #[must_use]
+    pub fn all_free() -> Self {
+        Units { busy: 0, counts: Counts::default() }
+    }
+}
+
+impl UnitLocks for Units {
+    fn try_with(&self, unit: LockUnit, work: &mut dyn FnMut(&HeldLocks<'_>)) -> bool {
+        if unit.0 & self.busy != 0 {
+            return false;
+        }
+        let stripes = [unit.0];
+        // SAFETY: there is one thread, so that nobody else holds any lock.
+        work(&unsafe { HeldLocks::stripes(&stripes, u32::MAX, self.counts.clone()) });
+        true
+    }
+}

@@ -1,0 +1,118 @@
+//! Random sequences of commits, snapshots and reclamations.
+
+use crate::Tested;
+use crate::oracle::{LABELS, Request};
+use crate::pipeline::Pipeline;
+use hedgerow_model::{Engine, Topology};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+
+/// First and last vertices of partitions, segments and the id space, and some in between.
+const VERTICES: [u32; 12] = [0, 1, 5, 62, 63, 64, 65, 200, 262_143, 262_144, 3_000_000_000, 4_294_967_294];
+
+#[derive(Clone, Debug)]
+enum Step {
+    Commit { requests: Vec<Request>, margin: u64 },
+    Abandon(Vec<Request>),
+    Open,
+    Close(usize),
+    Reclaim { budget_bytes: usize, busy: u32 },
+}
+
+fn vertex() -> impl Strategy<Value = u32> {
+    prop::sample::select(&VERTICES[..])
+}
+
+/// A few of the vertices, or a stretch that makes and unmakes large sets.
+fn destinations() -> impl Strategy<Value = Vec<u32>> {
+    let stretch = (0..80_u32, 1..40_u32, 1..3_u32);
+    let stretch = stretch.prop_map(|(first, length, step)| (0..length).map(|i| first + i * step).collect());
+    prop_oneof![3 => prop::collection::vec(vertex(), 1..4), 2 => stretch]
+}
+
+fn request() -> impl Strategy<Value = Request> {
+    // Few owners, so that degrees grow.
+    let source = || prop_oneof![3 => Just(1_u32), 2 => Just(63), 1 => Just(4_294_967_294), 2 => vertex()];
+    let label = || prop_oneof![Just(0), 0..LABELS];
+    let put = (label(), source(), destinations(), 0..3_u32);
+    let delete = (label(), source(), destinations());
+    prop_oneof![
+        5 => put.prop_map(|(label, source, destinations, value)|
+            Request::PutEdges { label, source, destinations, value }),
+        4 => delete.prop_map(|(label, source, destinations)|
+            Request::DeleteEdges { label, source, destinations }),
+        2 => (vertex(), prop::option::of(0..3_i64)).prop_map(|(vertex, property)|
+            Request::PutVertex { vertex, property }),
+        1 => vertex().prop_map(|vertex| Request::DeleteVertex { vertex }),
+    ]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let requests = || prop::collection::vec(request(), 1..4);
+    let budget = prop_oneof![Just(usize::MAX), 0..4000_usize];
+    prop_oneof![
+        8 => (requests(), prop_oneof![Just(0_u64), Just(1000), 0..5_u64])
+            .prop_map(|(requests, margin)| Step::Commit { requests, margin }),
+        1 => requests().prop_map(Step::Abandon),
+        3 => Just(Step::Open),
+        2 => (0..8_usize).prop_map(Step::Close),
+        2 => (budget, prop_oneof![Just(0_u32), Just(1)])
+            .prop_map(|(budget_bytes, busy)| Step::Reclaim { budget_bytes, busy }),
+    ]
+}
+
+fn topology() -> impl Strategy<Value = Topology> {
+    prop_oneof![Just(Topology::Directed), Just(Topology::DirectedWithReverse), Just(Topology::Undirected)]
+}
+
+fn play<T: Tested>(pipeline: &mut Pipeline<T>, step: &Step) {
+    match step {
+        Step::Commit { requests, margin } => pipeline.commit(requests, *margin).unwrap(),
+        Step::Abandon(requests) => pipeline.abandon(requests),
+        Step::Open => pipeline.open(),
+        Step::Close(choice) => pipeline.close(*choice),
+        Step::Reclaim { budget_bytes, busy } => {
+            let reclaimed = pipeline.reclaim(*budget_bytes, *busy);
+            if *budget_bytes == usize::MAX && *busy == 0 {
+                assert!(!reclaimed.more);
+            }
+        }
+    }
+}
+
+/// Plays random sequences against the oracle: 64, or as many as `PROPTEST_CASES` says.
+pub fn every_snapshot_stays_what_it_was<T: Tested>() {
+    let config = match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => ProptestConfig::default(),
+        None => ProptestConfig::with_cases(64),
+    };
+    let sequences = (topology(), prop::collection::vec(step(), 1..40));
+    let outcome = TestRunner::new(config).run(&sequences, |(topology, steps)| {
+        play_all::<T>(topology, &steps);
+        Ok(())
+    });
+    outcome.unwrap_or_else(|failure| panic!("{failure}"));
+}
+
+fn play_all<T: Tested>(topology: Topology, steps: &[Step]) {
+    let mut pipeline = Pipeline::<T>::new(topology, None);
+    for (number, step) in steps.iter().enumerate() {
+        play(&mut pipeline, step);
+        pipeline.assert_counters_are_exact();
+        if number % 8 == 7 {
+            pipeline.check(&VERTICES);
+        }
+    }
+    pipeline.check(&VERTICES);
+
+    while !pipeline.snapshots.is_empty() {
+        pipeline.close(0);
+        pipeline.reclaim(500, 0);
+        pipeline.assert_counters_are_exact();
+    }
+    assert!(!pipeline.reclaim(usize::MAX, 0).more);
+    assert_eq!(pipeline.engine.memory().retained_bytes, 0);
+    assert!(pipeline.retained().is_empty());
+    pipeline.assert_counters_are_exact();
+    pipeline.check(&VERTICES);
+}

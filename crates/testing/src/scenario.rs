@@ -1,0 +1,223 @@
+//! Writers, readers and a reclamation on a few units, with a small sequencer between them.
+//!
+//! The same code runs on threads of the operating system and under the model checker. The sequencer keeps
+//! the promises of the tokens and nothing more, so that the store has to do with those.
+
+use crate::Tested;
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
+use hedgerow_model::{
+    Adjacency, AdjacencyEffects, Catalogue, Column, ColumnType, Counts, Cursor, Direction, EdgeChange,
+    EdgeSchema, Effects, Engine, GraphView, LabelId, LabelSchema, LockUnit, Prepared, RecordSchema,
+    Timestamp, Topology, UnitLocks, VertexId,
+};
+use hedgerow_sync::thread::{self, JoinHandle};
+use hedgerow_sync::{Arc, Condvar, Mutex, RawLock};
+use std::collections::BTreeSet;
+
+/// A store, and the locks of some of its units, each with one vertex that has one edge.
+pub struct Graph<T: Tested> {
+    engine: T::Engine,
+    locks: Vec<RawLock>,
+    state: Mutex<State>,
+    applied: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    last: Timestamp,
+    in_flight: BTreeSet<Timestamp>,
+    /// Registered timestamps, with a number to tell equal ones apart.
+    registered: BTreeSet<(Timestamp, u64)>,
+    registrations: u64,
+    /// Per unit: the stamps of its commits and the values that they wrote.
+    history: Vec<Vec<(Timestamp, Option<u32>)>>,
+}
+
+impl<T: Tested> Graph<T> {
+    /// Around an empty store.
+    #[must_use]
+    pub fn new(units: u32) -> Arc<Self> {
+        Arc::new(Graph {
+            engine: T::engine(Topology::Directed, catalogue(), None),
+            locks: (0..units).map(|_| RawLock::default()).collect(),
+            state: Mutex::new(State { history: vec![Vec::new(); units as usize], ..State::default() }),
+            applied: Condvar::new(),
+        })
+    }
+
+    /// The vertex that has the edge of a unit.
+    fn owner(&self, unit: u32) -> VertexId {
+        VertexId::new(unit * T::UNIT_SIZE)
+    }
+
+    /// Commits `values` one after the other to the one edge of a unit; every third value deletes it.
+    pub fn write(&self, unit: u32, values: impl IntoIterator<Item = u32>) {
+        for value in values {
+            self.locks[unit as usize].lock();
+            self.commit(unit, value);
+            // SAFETY: locked above; the commit is applied.
+            unsafe { self.locks[unit as usize].unlock() };
+        }
+    }
+
+    fn commit(&self, unit: u32, value: u32) {
+        let stripes = [unit];
+        // SAFETY: the caller holds the lock of the unit until this returns.
+        let locks = unsafe { HeldLocks::stripes(&stripes, u32::MAX, self.counts()) };
+        let value = (!value.is_multiple_of(3)).then_some(value);
+        let bits = value.map(Column::to_bits);
+        let change = EdgeChange { owner: self.owner(unit), neighbour: VertexId::new(0), value: bits };
+        let changes = std::iter::once(change).collect();
+        let adjacency = AdjacencyEffects { label: LabelId::DEFAULT, direction: Direction::Out, changes };
+        let effects = Effects { vertices: Vec::new(), adjacencies: std::iter::once(adjacency).collect() };
+        let prepared = self.engine.prepare(&locks, &effects, None).expect("there is no limit");
+        self.stamp_and_apply(unit, value, prepared);
+    }
+
+    fn stamp_and_apply(
+        &self,
+        unit: u32,
+        value: Option<u32>,
+        prepared: Prepared<<T::Engine as Engine>::Changes<'_>>,
+    ) {
+        let mut state = self.state.lock();
+        let at = state.last.next();
+        state.last = at;
+        state.in_flight.insert(at);
+        state.history[unit as usize].push((at, value));
+        let editable_from = state.registered.last().map_or(Timestamp::ZERO, |newest| newest.0.next());
+        drop(state);
+        // SAFETY: counted up under the mutex; above what is registered, and whoever registers from
+        // now on has this stamp or a later one and waits until it is applied.
+        let stamp = unsafe { Stamp::new(at, editable_from) };
+        self.engine.apply(stamp, prepared.changes);
+        self.state.lock().in_flight.remove(&at);
+        self.applied.notify_all();
+    }
+
+    /// Opens a snapshot of the newest stamp once everything up to it is applied.
+    #[must_use]
+    pub fn open(self: &Arc<Self>) -> Snapshot<T> {
+        let mut state = self.state.lock();
+        let at = state.last;
+        state.registrations += 1;
+        let registration = (at, state.registrations);
+        state.registered.insert(registration);
+        while state.in_flight.first().is_some_and(|first| *first <= at) {
+            state = self.applied.wait(state);
+        }
+        let expected = state.history.iter().map(|history| value_at(history, at)).collect();
+        drop(state);
+        // SAFETY: registered above and until the snapshot is dropped; everything up to `at` is applied.
+        let token = unsafe { Registered::new(at, self.counts()) };
+        Snapshot { graph: Arc::clone(self), token, registration, expected }
+    }
+
+    /// Frees what nobody sees.
+    pub fn reclaim(&self) {
+        let state = self.state.lock();
+        let mut live: Vec<Timestamp> = state.registered.iter().map(|(at, _)| *at).collect();
+        live.dedup();
+        // SAFETY: all that is registered, and whoever registers from now on has `last` or later.
+        let live = unsafe { LiveTimestamps::as_of(live, state.last) };
+        drop(state);
+        self.engine.reclaim(&live, self, usize::MAX);
+    }
+
+    /// Nobody reads any more: everything superseded can be freed.
+    pub fn assert_reclaims_to_nothing(&self) {
+        self.reclaim();
+        assert_eq!(self.engine.memory().retained_bytes, 0);
+        assert!(self.engine.retained(self).is_empty());
+    }
+
+    fn counts(&self) -> Counts {
+        let vertex_bound = self.locks.len() as u32 * T::UNIT_SIZE;
+        Counts { vertex_bound, ..Counts::default() }
+    }
+}
+
+/// A registered timestamp, and the values that it has to show.
+pub struct Snapshot<T: Tested> {
+    graph: Arc<Graph<T>>,
+    token: Registered,
+    registration: (Timestamp, u64),
+    expected: Vec<Option<u32>>,
+}
+
+impl<T: Tested> Snapshot<T> {
+    /// Reads every unit, as often as asked.
+    pub fn read(&self, times: usize) {
+        for _ in 0..times {
+            let view = self.graph.engine.view(&self.token);
+            let adjacency = view.adjacency::<u32>(LabelId::DEFAULT, Direction::Out).expect("the one label");
+            let mut cursor = adjacency.cursor();
+            for (unit, expected) in (0..).zip(&self.expected) {
+                let value = cursor.find(self.graph.owner(unit), VertexId::new(0));
+                assert_eq!(value.ok(), Some(*expected), "unit {unit} at {}", self.token.at());
+            }
+        }
+    }
+}
+
+impl<T: Tested> Drop for Snapshot<T> {
+    fn drop(&mut self) {
+        self.graph.state.lock().registered.remove(&self.registration);
+    }
+}
+
+impl<T: Tested> UnitLocks for Graph<T> {
+    fn try_with(&self, unit: LockUnit, work: &mut dyn FnMut(&HeldLocks<'_>)) -> bool {
+        let lock = &self.locks[unit.0 as usize];
+        if !lock.try_lock() {
+            return false;
+        }
+        let stripes = [unit.0];
+        // SAFETY: locked above, until after the work.
+        work(&unsafe { HeldLocks::stripes(&stripes, u32::MAX, self.counts()) });
+        // SAFETY: locked above.
+        unsafe { lock.unlock() };
+        true
+    }
+}
+
+/// The last value that was written up to a timestamp.
+fn value_at(history: &[(Timestamp, Option<u32>)], at: Timestamp) -> Option<u32> {
+    history.iter().rev().find(|(stamp, _)| *stamp <= at).and_then(|(_, value)| *value)
+}
+
+/// One label with a number on each edge.
+fn catalogue() -> Catalogue {
+    let edges = EdgeSchema::Value(ColumnType::U32);
+    let label = LabelSchema { name: "value".to_owned(), edges };
+    Catalogue::new(vec![label], RecordSchema::default()).expect("one label")
+}
+
+/// Runs `work` on a thread of its own.
+pub fn spawn<T: Tested>(
+    graph: &Arc<Graph<T>>,
+    work: impl FnOnce(&Arc<Graph<T>>) + Send + 'static,
+) -> JoinHandle<()> {
+    let graph = Arc::clone(graph);
+    thread::spawn(move || work(&graph))
+}
+
+/// Waits for threads, then checks that all their garbage can go.
+pub fn join<T: Tested>(graph: &Graph<T>, threads: Vec<JoinHandle<()>>) {
+    threads.into_iter().for_each(|thread| thread.join().expect("no thread panics"));
+    graph.assert_reclaims_to_nothing();
+}
+
+/// Four writers, of which two share a unit, three readers and a reclamation, each of 3,000 steps.
+pub fn readers_see_whole_prefixes_beside_writers_and_reclaimers<T: Tested>() {
+    let graph = Graph::<T>::new(3);
+    let mut threads = Vec::new();
+    for unit in [0, 1, 2, 0] {
+        threads.push(spawn(&graph, move |graph| graph.write(unit, 0..3000)));
+    }
+    for _ in 0..3 {
+        threads.push(spawn(&graph, |graph| (0..3000).for_each(|_| graph.open().read(3))));
+    }
+    threads.push(spawn(&graph, |graph| (0..3000).for_each(|_| graph.reclaim())));
+    join(&graph, threads);
+}
