@@ -6,7 +6,6 @@ use crate::large_set::{LARGE, LargeSet, SMALL_AGAIN};
 use hedgerow_model::{EdgeChange, EdgeValue, search};
 use hedgerow_subgraphs::Owned;
 use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of};
-use hedgerow_sync::Arc;
 
 /// The capacity of a block that has so many small entries and is to grow.
 pub(crate) fn roomy(entries: usize) -> usize {
@@ -36,8 +35,8 @@ fn change_large(block: &mut Owned<Block>, slot: usize, change: &EdgeChange) {
     let rows = &mut block.header;
     let index = rows.large_index(slot);
     let (length, bytes) = (rows.large[index].len(), rows.large[index].bytes());
-    let set = Arc::make_mut(&mut rows.large[index]);
-    set.edit(change);
+    let set = &mut rows.large[index];
+    set.edit_all(std::slice::from_ref(change));
     rows.large_entries = rows.large_entries - length + set.len();
     rows.large_bytes = rows.large_bytes - bytes + set.bytes();
     if set.len() < SMALL_AGAIN {
@@ -102,7 +101,7 @@ fn remove(block: &mut Owned<Block>, slot: usize, position: usize) {
 /// Makes the row of a slot a large set.
 fn promote(block: &mut Owned<Block>, slot: usize) {
     let stretch = block.header.stretch(slot);
-    let set = Arc::new(LargeSet::new(block, stretch));
+    let set = LargeSet::new(block, stretch);
     block.header.insert_large(slot, set);
 }
 
