@@ -358,10 +358,16 @@ impl Container for Block {
                 let (neighbours, values) = self.neighbours(stretch);
                 run(neighbours, values)
             }
-            Row::Large(set) => set.leaves().iter().try_for_each(|leaf| {
-                let (neighbours, values) = leaf.neighbours();
-                run(neighbours, values)
-            }),
+            Row::Large(set) => {
+                let leaves = set.leaves();
+                leaves.iter().enumerate().try_for_each(|(place, leaf)| {
+                    if let Some(next) = leaves.get(place + 1) {
+                        next.prefetch();
+                    }
+                    let (neighbours, values) = leaf.neighbours();
+                    run(neighbours, values)
+                })
+            }
         }
     }
 }

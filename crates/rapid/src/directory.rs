@@ -14,6 +14,7 @@ use crate::shared::{Counted, Shared};
 use hedgerow_model::{Column, ColumnType, EdgeValue, Neighbours, VertexId, search};
 use hedgerow_subgraphs::account;
 use hedgerow_sync::atomic::AtomicU32;
+use hedgerow_sync::prefetch;
 use std::mem;
 use std::ptr::NonNull;
 
@@ -40,6 +41,9 @@ pub(crate) struct Entry {
     length: u32,
     leaf: Leaf,
 }
+
+/// How much of a leaf is fetched ahead of a scan.
+const PREFETCHED_BYTES: usize = 1024;
 
 const START: usize = size_of::<Table>();
 
@@ -94,10 +98,20 @@ impl Entry {
         self.leaf.neighbours(self.len())
     }
 
+    /// Asks the processor for the first neighbours; it goes on by itself.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        let ids = self.ids();
+        prefetch(ids.as_ptr(), size_of_val(ids).min(PREFETCHED_BYTES));
+    }
+
     /// The value of a neighbour. `column` is that of the leaf. O(log length).
     #[inline]
     pub(crate) fn find(&self, column: ColumnType, id: VertexId) -> Option<EdgeValue> {
-        let position = search::position(self.ids(), id)?;
+        let ids = self.ids();
+        let quarter = ids.len() / 4;
+        (1..4).for_each(|number| prefetch(ids.as_ptr().wrapping_add(number * quarter), 1));
+        let position = search::position(ids, id)?;
         Some(if column.width() == 0 { EdgeValue(0) } else { self.leaf.value(position) })
     }
 }
