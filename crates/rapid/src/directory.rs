@@ -238,8 +238,10 @@ impl Directory {
 
     /// Takes a leaf away. Panics as [`Directory::change`] does. O(leaves).
     pub(crate) fn remove(&mut self, place: usize) -> Leaf {
-        let (table, entries) = self.parts_mut().expect("only its only owner changes a directory");
+        let (_, entries) = self.parts_mut().expect("only its only owner changes a directory");
         entries[place..].rotate_left(1);
+        // Borrowed anew: a borrow from before the entries moved must not lead to them.
+        let table = self.0.get_mut().expect("nobody has become another owner");
         table.leaves -= 1;
         let last = table.first_mut().wrapping_add(table.leaves as usize);
         // SAFETY: initialised by invariant 1, and beyond the entries from now on.
