@@ -108,10 +108,7 @@ impl Entry {
     /// The value of a neighbour. `column` is that of the leaf. O(log length).
     #[inline]
     pub(crate) fn find(&self, column: ColumnType, id: VertexId) -> Option<EdgeValue> {
-        let ids = self.ids();
-        let quarter = ids.len() / 4;
-        (1..4).for_each(|number| prefetch(ids.as_ptr().wrapping_add(number * quarter), 1));
-        let position = search::position(ids, id)?;
+        let position = search::position(self.ids(), id)?;
         Some(if column.width() == 0 { EdgeValue(0) } else { self.leaf.value(position) })
     }
 }

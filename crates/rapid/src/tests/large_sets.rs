@@ -1,5 +1,6 @@
 //! Large sets against a sorted map: many changes at once do what they do one by one.
 
+use crate::directory::Entry;
 use crate::extent::Scratch;
 use crate::large_set::LargeSet;
 use crate::leaf::LEAF_CAPACITY;
@@ -50,7 +51,7 @@ fn set_of(column: ColumnType, ids: &BTreeSet<u32>) -> LargeSet {
 fn check(column: ColumnType, set: &LargeSet, model: &Model) {
     let kept = |value: u64| EdgeValue(if column == ColumnType::Unit { 0 } else { value });
     let leaves = set.leaves();
-    let ids: Vec<u32> = leaves.iter().flat_map(|leaf| leaf.ids()).map(|id| id.get()).collect();
+    let ids: Vec<u32> = leaves.iter().flat_map(Entry::ids).map(|id| id.get()).collect();
     assert_eq!(ids, model.keys().copied().collect::<Vec<_>>());
     for id in 0..BOUND {
         assert_eq!(set.find(column, VertexId::new(id)), model.get(&id).copied().map(kept), "{id}");
@@ -123,7 +124,7 @@ proptest! {
             let (from, to) = (leaf[0].get(), leaf[leaf.len() - 1].get());
             changes.range(from..=to).next().is_some()
         };
-        let is_shared = |one: &crate::directory::Entry| {
+        let is_shared = |one: &Entry| {
             new.leaves().iter().any(|other| other.leaf().is(one.leaf()))
         };
         prop_assert!(old.leaves().iter().all(|leaf| !touched(leaf.ids()) || !is_shared(leaf)));
