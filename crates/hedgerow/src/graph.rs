@@ -105,7 +105,7 @@ impl Graph {
         destination: impl AsKey,
         value: W,
     ) -> Result<Commit, Error> {
-        self.commit_one(self.stores.put_edge(label, &source, &destination, value)?)
+        self.stores.commit_put(label, &source, &destination, value)
     }
 
     /// Deletes an edge of the default label, as a commit of its own; says whether it existed.
@@ -126,7 +126,7 @@ impl Graph {
         source: impl AsKey,
         destination: impl AsKey,
     ) -> Result<bool, Error> {
-        let commit = self.commit_one(self.stores.delete_edge(label, &source, &destination)?)?;
+        let commit = self.stores.commit_delete(label, &source, &destination)?;
         Ok(commit.edges_removed > 0)
     }
 

@@ -1,8 +1,10 @@
 //! Checked operations: keys of the graph's kind, labels and values that its schemas know.
 
+use crate::commit::Commit;
+use crate::commit::edge::EdgeWrite;
 use crate::error::Error;
 use crate::stores::{Stores, with_store};
-use hedgerow_model::{AsKey, Catalogue, Column, Key, LabelId, Operation, Value, ViewError};
+use hedgerow_model::{AsKey, Catalogue, Column, EdgeValue, Key, LabelId, Operation, Value, ViewError};
 
 impl Stores {
     pub(crate) fn catalogue(&self) -> &Catalogue {
@@ -59,6 +61,42 @@ impl Stores {
         self.catalogue().label(label).ok_or(ViewError::UnknownLabel(label))?;
         let (source, destination) = (self.check_key(source)?, self.check_key(destination)?);
         Ok(Operation::DeleteEdge { label, source, destination })
+    }
+
+    /// Commits an edge that is put, on its own.
+    pub(crate) fn commit_put<W: Column>(
+        &self,
+        label: LabelId,
+        source: &impl AsKey,
+        destination: &impl AsKey,
+        value: W,
+    ) -> Result<Commit, Error> {
+        self.check_written_column::<W>(label)?;
+        self.commit_edge(label, source, destination, Some(value.to_bits()))
+    }
+
+    /// Commits an edge that is deleted, on its own.
+    pub(crate) fn commit_delete(
+        &self,
+        label: LabelId,
+        source: &impl AsKey,
+        destination: &impl AsKey,
+    ) -> Result<Commit, Error> {
+        self.catalogue().label(label).ok_or(ViewError::UnknownLabel(label))?;
+        self.commit_edge(label, source, destination, None)
+    }
+
+    #[inline]
+    fn commit_edge(
+        &self,
+        label: LabelId,
+        source: &impl AsKey,
+        destination: &impl AsKey,
+        value: Option<EdgeValue>,
+    ) -> Result<Commit, Error> {
+        let (source, destination) = (source.as_key(), destination.as_key());
+        let write = EdgeWrite { label, source, destination, value };
+        Ok(with_store!(self, store => store.commit_edge(write))?)
     }
 
     /// Whether edges of a label are written with values of type `W`: the type must be exactly the declared one.

@@ -80,6 +80,11 @@ impl<P: Partition> Content for CopyOnWrite<P> {
         }
     }
 
+    #[inline]
+    fn occupied(&self) -> u64 {
+        self.partition.occupied()
+    }
+
     fn bytes(&self) -> usize {
         size_of::<Self>() + self.partition.heap_bytes()
     }
@@ -105,11 +110,6 @@ impl<P: Partition> Container for CopyOnWrite<P> {
     /// By as much as another one in its place would be larger; no plan asks for it.
     fn growth(&self, changes: &[EdgeChange]) -> usize {
         self.after(changes).map_or(0, |new| new.bytes().saturating_sub(self.bytes()))
-    }
-
-    #[inline]
-    fn occupied(&self) -> u64 {
-        self.partition.occupied()
     }
 
     fn entries(&self) -> usize {

@@ -61,7 +61,23 @@ impl EdgeChange {
     #[inline]
     #[must_use]
     pub fn position(&self) -> u64 {
-        u64::from(self.owner.get()) << 32 | u64::from(self.neighbour.get())
+        EdgeChange::position_of(self.owner, self.neighbour)
+    }
+
+    /// The same of an entry.
+    #[inline]
+    #[must_use]
+    pub fn position_of(owner: VertexId, neighbour: VertexId) -> u64 {
+        u64::from(owner.get()) << 32 | u64::from(neighbour.get())
+    }
+
+    /// A change that puts the entry at a [position](EdgeChange::position).
+    #[inline]
+    #[must_use]
+    pub fn put_at(position: u64, value: EdgeValue) -> Self {
+        // The two halves, both of which were ids.
+        let (owner, neighbour) = (VertexId::new((position >> 32) as u32), VertexId::new(position as u32));
+        EdgeChange { owner, neighbour, value: Some(value) }
     }
 }
 
@@ -114,15 +130,11 @@ impl StoredEdge {
         destination: VertexId,
         value: Option<EdgeValue>,
     ) -> Self {
-        let stored = topology.entries(source, destination);
-        let entry = |place: usize| {
-            let (direction, owner, neighbour) = stored[place];
-            (direction, EdgeChange { owner, neighbour, value })
-        };
-        let entries = [entry(0), entry(stored.len() - 1)];
-        // One or two.
-        let length = stored.len() as u8;
-        StoredEdge { label, entries, length }
+        let first = (Direction::Out, EdgeChange { owner: source, neighbour: destination, value });
+        let second = topology.second_entry(source, destination);
+        let second = second.map(|(stored, owner, neighbour)| (stored, EdgeChange { owner, neighbour, value }));
+        let length = 1 + u8::from(second.is_some());
+        StoredEdge { label, entries: [first, second.unwrap_or(first)], length }
     }
 
     /// The entries, each in its stored direction.

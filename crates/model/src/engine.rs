@@ -26,10 +26,10 @@ pub trait Engine: Send + Sync + 'static {
     /// A commit takes its units in ascending order. O(1).
     fn lock_unit(&self, vertex: VertexId) -> LockUnit;
 
-    /// Asks the processor for the memory that finding the edges of `label` from `source` to `destination` begins with.
-    /// Only a hint, for a writer that is about to lock both. O(1).
+    /// Asks the processor for the memory that finding the edges of `label` from `source` begins with.
+    /// Only a hint, for a writer that is about to lock it. O(1).
     #[inline]
-    fn prefetch(&self, _label: LabelId, _source: VertexId, _destination: VertexId) {}
+    fn prefetch(&self, _label: LabelId, _source: VertexId) {}
 
     /// The same, for what follows then: the neighbours of `source`. Its unit is locked. O(1).
     #[inline]
@@ -51,8 +51,17 @@ pub trait Engine: Send + Sync + 'static {
     /// Makes prepared changes part of the graph at `stamp`. Cannot fail, and is short.
     fn apply(&self, stamp: Stamp, changes: Self::Changes<'_>);
 
+    /// Whether a vertex exists in the newest state; `None` if only a view under its lock can tell. O(1).
+    ///
+    /// Without its lock, what it says may change at once. But whoever deletes a vertex of a graph whose edges are
+    /// stored from one end only holds every lock: to whoever holds one, what exists there goes on existing.
+    #[inline]
+    fn exists(&self, _vertex: VertexId) -> Option<bool> {
+        None
+    }
+
     /// Decides the change of one edge between existing vertices, if [`Engine::apply_edge`] can make it with nothing
-    /// prepared; `None` if it takes [`Engine::prepare`]. The units of both ends are in `locks`.
+    /// prepared; `None` if it takes [`Engine::prepare`]. The units of all ends that it is stored from are in `locks`.
     ///
     /// The most frequent commit: an engine that has a short way for it takes it here.
     #[inline]

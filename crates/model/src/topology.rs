@@ -69,15 +69,23 @@ impl Topology {
         source: VertexId,
         destination: VertexId,
     ) -> SmallVec<[(Direction, VertexId, VertexId); 2]> {
-        let mut entries = SmallVec::new();
-        entries.push((Direction::Out, source, destination));
+        let first = (Direction::Out, source, destination);
+        std::iter::once(first).chain(self.second_entry(source, destination)).collect()
+    }
+
+    /// The adjacency entry of an edge beside the one that its source owns, if there is one.
+    #[inline]
+    #[must_use]
+    pub fn second_entry(
+        self,
+        source: VertexId,
+        destination: VertexId,
+    ) -> Option<(Direction, VertexId, VertexId)> {
         match self {
-            Topology::Directed => {}
-            Topology::DirectedWithReverse => entries.push((Direction::In, destination, source)),
-            Topology::Undirected if source == destination => {}
-            Topology::Undirected => entries.push((Direction::Out, destination, source)),
+            Topology::Directed => None,
+            Topology::DirectedWithReverse => Some((Direction::In, destination, source)),
+            Topology::Undirected => (source != destination).then_some((Direction::Out, destination, source)),
         }
-        entries
     }
 
     /// Whether an entry stands for its edge where each edge is to be seen exactly once.

@@ -78,6 +78,11 @@ impl Block {
         unsafe { Owned::from_raw(block) }
     }
 
+    /// How far from the beginning the place of a row is kept.
+    const fn place_offset(slot: usize) -> usize {
+        std::mem::offset_of!(Block, header) + std::mem::offset_of!(Rows, places) + slot * size_of::<Place>()
+    }
+
     /// The neighbours of a slot. O(1).
     #[inline]
     pub(crate) fn row(&self, slot: usize) -> Row<'_> {
@@ -235,6 +240,11 @@ impl Content for Block {
         changes.iter().for_each(|change| edit::change(this, change));
     }
 
+    #[inline]
+    fn occupied(&self) -> u64 {
+        self.header.occupied
+    }
+
     fn bytes(&self) -> usize {
         self.memory_bytes() + self.header.heap_bytes() + self.header.large_bytes
     }
@@ -302,11 +312,6 @@ impl Container for Block {
     }
 
     #[inline]
-    fn occupied(&self) -> u64 {
-        self.header.occupied
-    }
-
-    #[inline]
     fn entries(&self) -> usize {
         self.header.small_entries as usize + self.header.large_entries
     }
@@ -328,6 +333,14 @@ impl Container for Block {
             }
             Row::Large(set) => set.find(self.column(), neighbour),
         }
+    }
+
+    #[inline]
+    fn prefetch_place(block: *const Self, slot: usize) {
+        let at = |offset: usize| block.cast::<u8>().wrapping_add(offset);
+        prefetch(block, 1);
+        prefetch(at(Block::place_offset(slot)), 1);
+        prefetch(at(size_of::<Self>() - 1), 1);
     }
 
     #[inline]

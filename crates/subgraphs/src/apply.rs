@@ -1,5 +1,6 @@
 //! Making prepared changes part of the graph.
 
+use crate::ahead;
 use crate::chain::Chain;
 use crate::container::Container;
 use crate::directory::Directory;
@@ -8,6 +9,7 @@ use crate::garbage::{Superseded, Table};
 use crate::memory::MemoryChange;
 use crate::owned::Content;
 use crate::prepare::{Planned, SubgraphChanges};
+use hedgerow_model::EdgeChange;
 use hedgerow_model::token::Stamp;
 use smallvec::SmallVec;
 
@@ -21,11 +23,14 @@ impl<C: Container> Subgraphs<C> {
         for planned in changes.vertices {
             applied.link(&self.vertices, planned);
         }
-        for planned in changes.adjacencies {
+        let groups: SmallVec<[&[EdgeChange]; 2]> = changes.adjacencies.iter().map(Planned::edits).collect();
+        for (number, planned) in changes.adjacencies.into_iter().enumerate() {
             let Table::Adjacency(table) = planned.place.table else {
                 unreachable!("an adjacency has a table")
             };
-            applied.link(&self.adjacencies[table as usize].chains, planned);
+            let chains = &self.adjacencies[table as usize].chains;
+            ahead::fetch(chains, &groups, number, |chain, _, look| chain.look(stamp, look));
+            applied.link(chains, planned);
         }
         self.memory.add(applied.memory);
         self.garbage.file(stamp.newest_registered(), applied.superseded);

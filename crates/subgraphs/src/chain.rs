@@ -8,8 +8,8 @@
 //! 2. Everything is changed only by a holder of the exclusive lock of the chain's partition
 //!    ([`HeldLocks`], checked when the change is set up), so there is one writer at a time.
 //! 3. When a version is superseded and kept, its record is stored first, then the birth of the new version,
-//!    then its data. So a reader that finds one birth before and after it loaded `data` has the
-//!    content of that birth: had it loaded newer data, it would have found a newer birth, because births never return.
+//!    then its data and what that occupies. So a reader that finds one birth before and after it loaded one of them has
+//!    that of this birth: had it loaded something newer, it would have found a newer birth, because births never return.
 //! 4. A content born at or after a stamp's `editable_from` is visible to nobody, nor will it be
 //!    before the stamp is applied ([`Stamp`]): readers that come by it, at older timestamps, look at its birth only.
 //!    Under the lock it is edited, moved and freed at once.
@@ -30,16 +30,18 @@ use hedgerow_model::token::{HeldLocks, Registered, Stamp};
 use hedgerow_model::{LockUnit, Timestamp};
 use hedgerow_sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use hedgerow_sync::epoch::{self, Guard};
-use hedgerow_sync::prefetch;
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 
-/// The versions of one part of the graph, newest first.
+/// The versions of one part of the graph, newest first. Aligned so that it lies in one cache line.
+#[repr(align(32))]
 pub(crate) struct Chain<T: Content> {
     /// The birth of the newest version; 0 before the first.
     born: AtomicU64,
     /// The newest content, or null.
     data: AtomicPtr<T>,
+    /// What the newest content says that is [occupied](Content::occupied), so that it need not be asked.
+    occupied: AtomicU64,
     /// The version before, or null.
     older: AtomicPtr<Superseded<T>>,
 }
@@ -68,6 +70,7 @@ impl<T: Content> Default for Chain<T> {
         Chain {
             born: AtomicU64::new(0),
             data: AtomicPtr::new(ptr::null_mut()),
+            occupied: AtomicU64::new(0),
             older: AtomicPtr::new(ptr::null_mut()),
         }
     }
@@ -101,16 +104,45 @@ impl<T: Content> Chain<T> {
     /// The content at a registered timestamp. O(versions newer than it).
     #[inline]
     pub(crate) fn at<'s>(&'s self, at: &'s Registered) -> Option<&'s T> {
-        let born = self.born.load(Ordering::Acquire);
-        if born <= at.at().0 {
-            let data = self.data.load(Ordering::Acquire);
-            if self.born.load(Ordering::Acquire) == born {
-                // SAFETY: by invariant 3 this is the version of `born`, which `at` sees, because it was
-                // the newest when `at` was registered or later. By 6 it stays while `at` is registered, at least for `'s`.
-                return unsafe { shared(data) };
+        match self.newest_at(at, || self.data.load(Ordering::Acquire)) {
+            // SAFETY: by invariant 3 this is the version that `at` sees. By 6 it stays while `at` is registered, at
+            // least for `'s`.
+            Some(data) => unsafe { shared(data) },
+            None => self.superseded_at(at),
+        }
+    }
+
+    /// What is occupied at a registered timestamp. O(versions newer than it).
+    #[inline]
+    pub(crate) fn occupied_at(&self, at: &Registered) -> u64 {
+        let newest = self.newest_at(at, || self.occupied.load(Ordering::Acquire));
+        newest.unwrap_or_else(|| self.superseded_at(at).map_or(0, T::occupied))
+    }
+
+    /// The content at a registered timestamp, and what of it is occupied. O(versions newer than it).
+    #[inline]
+    pub(crate) fn at_with_occupied<'s>(&'s self, at: &'s Registered) -> (Option<&'s T>, u64) {
+        let read = || (self.data.load(Ordering::Acquire), self.occupied.load(Ordering::Acquire));
+        match self.newest_at(at, read) {
+            // SAFETY: as in `at`.
+            Some((data, occupied)) => (unsafe { shared(data) }, occupied),
+            None => {
+                let content = self.superseded_at(at);
+                (content, content.map_or(0, T::occupied))
             }
         }
-        self.superseded_at(at)
+    }
+
+    /// What `read` loads of the newest version, if that is the one that a registered timestamp sees.
+    #[inline]
+    fn newest_at<R>(&self, at: &Registered, read: impl FnOnce() -> R) -> Option<R> {
+        let born = self.born.load(Ordering::Acquire);
+        if born > at.at().0 {
+            return None;
+        }
+        let read = read();
+        // By invariant 3, this is of the version of `born`, which was the newest when `at` was registered or later.
+        (self.born.load(Ordering::Acquire) == born).then_some(read)
     }
 
     #[cold]
@@ -138,10 +170,27 @@ impl<T: Content> Chain<T> {
         unsafe { shared(self.data.load(Ordering::Acquire)) }
     }
 
-    /// Asks the processor for the first bytes of the newest content.
+    /// What is occupied in the newest state, whoever holds the chain's lock. O(1).
+    ///
+    /// Of a state whose stamp may not be applied yet. Without the lock it may be another one at once.
     #[inline]
-    pub(crate) fn prefetch(&self, bytes: usize) {
-        prefetch(self.data.load(Ordering::Relaxed), bytes);
+    pub(crate) fn newest_occupied(&self) -> u64 {
+        self.occupied.load(Ordering::Acquire)
+    }
+
+    /// Shows the newest content to whoever is about to [link](Chain::link) a change of it. O(1).
+    ///
+    /// The chain's lock is held, as for that; `look` links nothing.
+    #[inline]
+    pub(crate) fn look(&self, _stamp: Stamp, look: impl Fn(&T)) {
+        // SAFETY: only a holder of the lock edits or frees it, who is busy here.
+        unsafe { shared(self.data.load(Ordering::Acquire)) }.into_iter().for_each(|content| look(content));
+    }
+
+    /// Where the newest content is, to ask the processor for it.
+    #[inline]
+    pub(crate) fn hint(&self) -> *const T {
+        self.data.load(Ordering::Relaxed)
     }
 
     /// The birth of the newest version; 0 before the first.
@@ -283,7 +332,7 @@ impl<T: Content> Chain<T> {
         // In the order of invariant 3.
         self.older.store(Box::into_raw(Box::new(record)), Ordering::Release);
         self.born.store(at.0, Ordering::Release);
-        self.data.store(into_pointer(new), Ordering::Release);
+        self.publish(new);
     }
 
     /// Changes the newest version, which nobody can see, or makes the first one.
@@ -307,6 +356,11 @@ impl<T: Content> Chain<T> {
                 Some(ManuallyDrop::into_inner(head))
             }
         };
+        self.publish(new);
+    }
+
+    fn publish(&self, new: Option<Owned<T>>) {
+        self.occupied.store(new.as_ref().map_or(0, |new| new.occupied()), Ordering::Release);
         self.data.store(into_pointer(new), Ordering::Release);
     }
 }

@@ -2,13 +2,14 @@
 
 use crate::owned::{Content, Owned};
 use hedgerow_model::{Column, ColumnType, Direction, EdgeChange, EdgeValue, Neighbours, Topology, VertexId};
+use hedgerow_sync::prefetch;
 use std::ops::ControlFlow;
 
 /// The neighbours of the vertices of one partition, for one label and direction: sorted sets by slot.
 ///
 /// A slot is the place of a vertex in its partition.
 pub trait Container: Content<Change = EdgeChange> {
-    /// How many bytes from its beginning are read whatever slot is asked for; they are fetched ahead.
+    /// How many bytes from its beginning a scan reads first; they are fetched ahead.
     const FETCHED_AHEAD: usize = size_of::<Self>();
 
     /// What `changes`, which ascend and lie in one partition, mean for `old`, and what they did, in `tally`.
@@ -24,9 +25,6 @@ pub trait Container: Content<Change = EdgeChange> {
 
     /// At most by how many bytes [`Content::edit`] would make this larger.
     fn growth(&self, changes: &[EdgeChange]) -> usize;
-
-    /// A bit for each slot that has neighbours.
-    fn occupied(&self) -> u64;
 
     /// How many neighbours there are in all. O(1).
     fn entries(&self) -> usize;
@@ -47,7 +45,13 @@ pub trait Container: Content<Change = EdgeChange> {
         run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
     ) -> ControlFlow<B>;
 
-    /// Asks the processor for the memory that finding a neighbour of a slot touches. Only a hint.
+    /// Asks the processor for what says where the neighbours of a slot are. Only a hint: the pointer may lead anywhere.
+    #[inline]
+    fn prefetch_place(container: *const Self, _slot: usize) {
+        prefetch(container, size_of::<Self>());
+    }
+
+    /// Asks the processor for the memory that finding a neighbour of a slot touches then. Only a hint.
     #[inline]
     fn prefetch(&self, _slot: usize) {}
 }

@@ -17,7 +17,9 @@ pub struct SubgraphCursor<'s, C: Container, W> {
     bound: u32,
     /// The partition that was read last.
     partition: u32,
+    /// Its container, and which of its slots have neighbours.
     container: Option<&'s C>,
+    occupied: u64,
     /// What [`Cursor::gather`] copied.
     gathered: (Vec<VertexId>, Vec<W>),
 }
@@ -30,11 +32,12 @@ impl<'s, C: Container, W: Column> SubgraphCursor<'s, C, W> {
             bound,
             partition: NONE,
             container: None,
+            occupied: 0,
             gathered: (Vec::new(), Vec::new()),
         }
     }
 
-    /// The container of a vertex, if there is one, and the vertex's slot in it.
+    /// The container of a vertex that has neighbours, and the vertex's slot in it.
     #[inline]
     fn locate(&mut self, vertex: VertexId) -> Option<(&'s C, usize)> {
         if vertex.get() >= self.bound {
@@ -42,10 +45,14 @@ impl<'s, C: Container, W: Column> SubgraphCursor<'s, C, W> {
         }
         let partition = partition_of(vertex);
         if partition != self.partition {
-            self.container = self.adjacency.container(partition);
+            (self.container, self.occupied) = self.adjacency.container(partition);
             self.partition = partition;
         }
-        self.container.map(|container| (container, slot_of(vertex)))
+        let slot = slot_of(vertex);
+        if self.occupied >> slot & 1 == 0 {
+            return None;
+        }
+        self.container.map(|container| (container, slot))
     }
 }
 
@@ -111,10 +118,10 @@ impl<C: Container, W: Column> Cursor for SubgraphCursor<'_, C, W> {
     /// The first cache line of the row, if it is one.
     #[inline]
     fn prefetch(&self, vertex: VertexId) {
-        let container = match vertex.get() < self.bound {
-            true => self.adjacency.container(partition_of(vertex)),
-            false => None,
-        };
+        if vertex.get() >= self.bound {
+            return;
+        }
+        let (container, _) = self.adjacency.container(partition_of(vertex));
         if let Some((neighbours, values)) =
             container.and_then(|container| container.run::<W>(slot_of(vertex)))
         {

@@ -116,15 +116,16 @@ impl<C: Container> Engine for Subgraphs<C> {
     }
 
     #[inline]
-    fn prefetch(&self, label: LabelId, source: VertexId, destination: VertexId) {
+    fn prefetch(&self, label: LabelId, source: VertexId) {
         if let Some(chain) = self.chain_of(label, Direction::Out, partition_of(source)) {
-            chain.prefetch(C::FETCHED_AHEAD);
+            C::prefetch_place(chain.hint(), slot_of(source));
         }
-        for vertex in [source, destination] {
-            if let Some(chain) = self.vertices.get(partition_of(vertex)) {
-                chain.prefetch(size_of::<VertexBlock>());
-            }
-        }
+    }
+
+    #[inline]
+    fn exists(&self, vertex: VertexId) -> Option<bool> {
+        let chain = self.vertices.get(partition_of(vertex));
+        Some(chain.is_some_and(|chain| chain.newest_occupied() >> slot_of(vertex) & 1 == 1))
     }
 
     #[inline]

@@ -40,6 +40,7 @@
 //! [`Stamp`]: hedgerow_model::token::Stamp
 
 pub mod account;
+mod ahead;
 mod apply;
 mod chain;
 mod container;

@@ -1,6 +1,7 @@
 //! Building the changes of a commit before anybody can see them.
 
 use crate::account;
+use crate::ahead;
 use crate::chain::{Chain, Change, Successor};
 use crate::container::{Container, Plan, Tally};
 use crate::directory::Directory;
@@ -33,6 +34,16 @@ pub struct SubgraphChanges<'l, C: Container> {
 pub(crate) struct Planned<'l, T: Content> {
     pub(crate) place: Place,
     pub(crate) successor: Successor<'l, T>,
+}
+
+impl<'l, T: Content> Planned<'l, T> {
+    /// The changes that are made by an edit.
+    pub(crate) fn edits(&self) -> &'l [T::Change] {
+        match self.successor.change {
+            Change::Edit(changes) => changes,
+            Change::Replace(_) => &[],
+        }
+    }
 }
 
 impl<C: Container> std::fmt::Debug for SubgraphChanges<'_, C> {
@@ -84,7 +95,8 @@ impl<C: Container> Subgraphs<C> {
             })
         };
         let groups = effects.chunk_by(|one, next| partition_of(one.vertex) == partition_of(next.vertex));
-        plan_all(pool, groups, plan, planned)?;
+        let groups: SmallVec<[&'l [VertexEffect]; 2]> = groups.collect();
+        plan_all(pool, &groups, |_| (), plan, planned)?;
         allowance.take_missing(&self.vertices, planned)
     }
 
@@ -112,8 +124,14 @@ impl<C: Container> Subgraphs<C> {
         };
         let groups =
             effects.changes.chunk_by(|one, next| partition_of(one.owner) == partition_of(next.owner));
+        let groups: SmallVec<[&'l [EdgeChange]; 2]> = groups.collect();
         let before = planned.len();
-        plan_all(pool, groups, plan, planned)?;
+        let fetch = |number: usize| {
+            ahead::fetch(chains, &groups, number, |chain, partition, look| {
+                chain.newest(locks, unit_of(partition)).into_iter().for_each(look);
+            });
+        };
+        plan_all(pool, &groups, fetch, plan, planned)?;
         allowance.take_missing(chains, &planned[before..])?;
         Ok((added.into_inner(), removed.into_inner()))
     }
@@ -133,20 +151,25 @@ fn count(counter: &AtomicU64, more: u64) {
     }
 }
 
-/// Plans every group of changes, each of one partition.
+/// Plans every group of changes, each of one partition. `fetch` is told the number of each before.
 fn plan_all<'l, C: Sync + 'l, P: Send>(
     pool: Option<&ThreadPool>,
-    groups: impl Iterator<Item = &'l [C]>,
+    groups: &[&'l [C]],
+    fetch: impl Fn(usize) + Sync,
     plan: impl Fn(&'l [C]) -> Result<Option<P>, CapacityError> + Sync,
     planned: &mut impl Extend<P>,
 ) -> Result<(), CapacityError> {
+    let plan = |(number, group): (usize, &&'l [C])| {
+        fetch(number);
+        plan(group)
+    };
     if let Some(pool) = pool {
-        let groups: Vec<&'l [C]> = groups.collect();
-        let all = pool.install(|| groups.into_par_iter().map(&plan).collect::<Result<Vec<_>, _>>())?;
+        let groups = groups.par_iter().enumerate();
+        let all = pool.install(|| groups.map(plan).collect::<Result<Vec<_>, _>>())?;
         planned.extend(all.into_iter().flatten());
         return Ok(());
     }
-    for group in groups {
+    for group in groups.iter().enumerate() {
         planned.extend(plan(group)?);
     }
     Ok(())

@@ -102,12 +102,6 @@ impl VertexBlock {
         self.present >> slot & 1 == 1
     }
 
-    /// A bit for each vertex that exists.
-    #[inline]
-    pub(crate) fn present(&self) -> u64 {
-        self.present
-    }
-
     /// The record of the vertex at `slot`; the empty one if it has none or does not exist.
     pub(crate) fn record(&self, slot: usize) -> &Record {
         self.stored(slot).map_or(&Record::EMPTY, |stored| &stored.0)
@@ -129,6 +123,10 @@ impl Content for VertexBlock {
         for effect in changes {
             this.change(slot_of(effect.vertex), &effect.change);
         }
+    }
+
+    fn occupied(&self) -> u64 {
+        self.present
     }
 
     fn bytes(&self) -> usize {

@@ -14,6 +14,7 @@ use hedgerow_model::{
     Adjacency, Column, ColumnType, Counts, Direction, GraphView, LabelId, Record, Timestamp, Topology,
     VertexId, VertexRecords, ViewError,
 };
+use hedgerow_sync::prefetch;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -66,13 +67,31 @@ impl<'s, C: Container> SubgraphView<'s, C> {
         }
     }
 
+    /// What is occupied of a partition in this state.
+    #[inline]
+    fn occupied<T: Content>(&self, chain: &Chain<T>, partition: u32) -> u64 {
+        match self.state {
+            State::Registered(at) => chain.occupied_at(at),
+            State::Locked(locks) => {
+                assert!(locks.covers(unit_of(partition)), "partition {partition} is read without its lock");
+                chain.newest_occupied()
+            }
+        }
+    }
+
+    /// The newest state has nothing at or above its bound.
+    #[inline]
+    fn is_below_bound(&self, vertex: VertexId) -> bool {
+        match self.state {
+            State::Registered(at) => vertex.get() < at.counts().vertex_bound,
+            State::Locked(_) => true,
+        }
+    }
+
     /// The block and the slot of a vertex.
     #[inline]
     fn locate(&self, vertex: VertexId) -> Option<(&'s VertexBlock, usize)> {
-        // The newest state has nothing at or above its bound.
-        if let State::Registered(at) = self.state
-            && vertex.get() >= at.counts().vertex_bound
-        {
+        if !self.is_below_bound(vertex) {
             return None;
         }
         let partition = partition_of(vertex);
@@ -113,14 +132,15 @@ impl<'s, C: Container> GraphView for SubgraphView<'s, C> {
 
     #[inline]
     fn contains_vertex(&self, vertex: VertexId) -> bool {
-        self.locate(vertex).is_some_and(|(block, slot)| block.exists(slot))
+        let partition = partition_of(vertex);
+        let occupied = |chain| self.occupied(chain, partition) >> slot_of(vertex) & 1 == 1;
+        self.is_below_bound(vertex) && self.engine.vertices.get(partition).is_some_and(occupied)
     }
 
     fn scan_vertices(&self, range: Range<u32>, mut visit: impl FnMut(VertexId)) {
         let range = range.start..range.end.min(self.vertex_bound());
         for (partition, chain) in self.engine.vertices.populated(partitions_of(&range)) {
-            let Some(block) = self.resolve(chain, partition) else { continue };
-            let present = block.present() & slots_within(partition, &range);
+            let present = self.occupied(chain, partition) & slots_within(partition, &range);
             slots_of(present).for_each(|slot| visit(vertex_at(partition, slot)));
         }
     }
@@ -166,10 +186,17 @@ impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
         self.view.vertex_bound()
     }
 
-    /// The container of a partition.
+    /// The container of a partition, and which of its slots have neighbours.
     #[inline]
-    pub(crate) fn container(&self, partition: u32) -> Option<&'s C> {
-        self.view.resolve(self.table.chains.get(partition)?, partition)
+    pub(crate) fn container(&self, partition: u32) -> (Option<&'s C>, u64) {
+        let Some(chain) = self.table.chains.get(partition) else { return (None, 0) };
+        match self.view.state {
+            State::Registered(at) => chain.at_with_occupied(at),
+            State::Locked(_) => {
+                let container = self.view.resolve(chain, partition);
+                (container, container.map_or(0, C::occupied))
+            }
+        }
     }
 
     /// The containers of a range of partitions, ascending. Asks the processor for the next one with each.
@@ -178,7 +205,7 @@ impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
         let (view, chains) = (self.view, &self.table.chains);
         chains.populated(partitions).filter_map(move |(partition, chain)| {
             if let Some(next) = chains.get(partition.wrapping_add(1)) {
-                next.prefetch(C::FETCHED_AHEAD);
+                prefetch(next.hint(), C::FETCHED_AHEAD);
             }
             Some((partition, view.resolve(chain, partition)?))
         })

@@ -13,13 +13,13 @@ const YIELDS: u32 = 256;
 
 /// The newest applied stamp of each residue.
 ///
-/// A stamp s writes to place s mod [`REMEMBERED`] when it is applied, and before that waits until the stamp that wrote there
-/// last is there. So places hold ascending stamps, and what a place shows, it and every stamp of
+/// A stamp s writes to place s mod [`REMEMBERED`] when it is applied, and before that waits until every stamp up to
+/// s - [`REMEMBERED`] is. So places hold ascending stamps, and what a place shows, it and every stamp of
 /// its residue before it are applied.
 #[derive(Debug)]
 pub(crate) struct Applied {
     places: Box<[AtomicU64]>,
-    /// Every stamp up to this is applied. Moved by whoever opens a snapshot.
+    /// Every stamp up to this is applied. Moved by whoever opens a snapshot, and when stamps outrun it.
     published: AtomicU64,
     poisoned: AtomicBool,
 }
@@ -32,22 +32,35 @@ impl Default for Applied {
 }
 
 impl Applied {
-    /// Notes that a stamp is applied. Waits for the one [`REMEMBERED`] stamps before it.
+    /// Notes that a stamp is applied. Waits for those [`REMEMBERED`] stamps before it and earlier.
+    #[inline]
     pub(crate) fn note(&self, at: Timestamp) {
-        if self.wait_for(at.0.saturating_sub(REMEMBERED as u64)) {
+        let overwritten = at.0.saturating_sub(REMEMBERED as u64);
+        if overwritten <= self.published.load(Ordering::Acquire) || self.publish(overwritten) {
             self.place(at.0).store(at.0, Ordering::Release);
         }
     }
 
     /// Waits until every stamp up to `at` is applied; false if that will never be. O(1).
     pub(crate) fn wait_up_to(&self, at: Timestamp) -> bool {
-        let published = self.published.load(Ordering::Acquire);
-        let first = (published + 1).max((at.0 + 1).saturating_sub(REMEMBERED as u64));
-        let all = (first..=at.0).all(|stamp| self.wait_for(stamp));
-        if all && published < at.0 {
-            self.published.fetch_max(at.0, Ordering::AcqRel);
+        self.publish(at.0) && !self.is_poisoned()
+    }
+
+    /// Waits until every stamp up to `wanted` is applied, and notes that these and those that follow are. O([`REMEMBERED`]).
+    #[cold]
+    fn publish(&self, wanted: u64) -> bool {
+        let mut published = self.published.load(Ordering::Acquire);
+        while published < wanted {
+            if !self.wait_for(published + 1) {
+                return false;
+            }
+            published += 1;
         }
-        all && !self.is_poisoned()
+        while self.place(published + 1).load(Ordering::Acquire) > published {
+            published += 1;
+        }
+        self.published.fetch_max(published, Ordering::AcqRel);
+        true
     }
 
     /// Some stamp will never be applied: ends all waiting.

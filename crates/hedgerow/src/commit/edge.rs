@@ -4,58 +4,107 @@
 //! to create, so that acquiring and resolving it takes no memory and few instructions.
 
 use crate::commit::Commit;
-use crate::commit::locks::LockGuard;
+use crate::commit::locks::{LockGuard, Stripes};
 use crate::commit::resolve::Resolved;
 use crate::commit::sequencer::{VertexCounts, Writer};
 use crate::error::Reason;
 use crate::store::{PendingReclaim, Store};
 use hedgerow_model::{
-    EdgeOutcome, EdgePlan, EdgeValue, Engine, GraphView, Key, LabelId, Operation, StoredEdge,
+    EdgeOutcome, EdgePlan, EdgeValue, Engine, GraphView, KeyRef, LabelId, Operation, StoredEdge, Topology, VertexId,
 };
 
-/// The edge that an operation puts or deletes, by keys.
-fn edge_of(operation: &Operation) -> Option<(LabelId, [&Key; 2], Option<EdgeValue>)> {
-    match operation {
-        Operation::PutEdge { label, source, destination, value } => {
-            Some((*label, [source, destination], Some(*value)))
+/// An edge that is put, or deleted without a value, by the keys of its ends.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EdgeWrite<'k> {
+    pub(crate) label: LabelId,
+    pub(crate) source: KeyRef<'k>,
+    pub(crate) destination: KeyRef<'k>,
+    pub(crate) value: Option<EdgeValue>,
+}
+
+impl<'k> EdgeWrite<'k> {
+    fn of(operation: &'k Operation) -> Option<Self> {
+        let (label, source, destination, value) = match operation {
+            Operation::PutEdge { label, source, destination, value } => {
+                (*label, source, destination, Some(*value))
+            }
+            Operation::DeleteEdge { label, source, destination } => (*label, source, destination, None),
+            _ => return None,
+        };
+        Some(EdgeWrite { label, source: source.as_ref(), destination: destination.as_ref(), value })
+    }
+
+    fn to_operation(self) -> Operation {
+        let EdgeWrite { label, source, destination, value } = self;
+        let (source, destination) = (source.to_key(), destination.to_key());
+        match value {
+            Some(value) => Operation::PutEdge { label, source, destination, value },
+            None => Operation::DeleteEdge { label, source, destination },
         }
-        Operation::DeleteEdge { label, source, destination } => Some((*label, [source, destination], None)),
-        _ => None,
     }
 }
 
 impl<E: Engine> Store<E> {
-    /// Commits one edge, if both ends exist; `None` if this needs the general commit. Blind.
-    pub(crate) fn try_commit_edge(&self, operation: &Operation) -> Result<Option<Commit>, Reason> {
-        let Some((label, [source, destination], value)) = edge_of(operation) else { return Ok(None) };
+    /// Commits one edge. Blind.
+    #[inline]
+    pub(crate) fn commit_edge(&self, write: EdgeWrite<'_>) -> Result<Commit, Reason> {
+        match self.try_commit_edge(write)? {
+            Some(commit) => Ok(commit),
+            None => self.commit(&[write.to_operation()], None),
+        }
+    }
+
+    /// The same for an operation, if it is one on an edge; `None` if this needs the general commit.
+    pub(crate) fn try_commit_operation(&self, operation: &Operation) -> Result<Option<Commit>, Reason> {
+        EdgeWrite::of(operation).map_or(Ok(None), |write| self.try_commit_edge(write))
+    }
+
+    /// Commits one edge, if both ends exist; `None` if this needs the general commit.
+    fn try_commit_edge(&self, write: EdgeWrite<'_>) -> Result<Option<Commit>, Reason> {
+        let EdgeWrite { label, source, destination, value } = write;
         let generation = self.dictionary.generation();
         let ends = {
             let current = self.dictionary.current_ids();
-            current.get(source.as_ref())?.zip(current.get(destination.as_ref())?)
+            current.get(source)?.zip(current.get(destination)?)
         };
         let Some((source, destination)) = ends else { return Ok(None) };
-        self.engine.prefetch(label, source, destination);
-        let guard = {
-            let units = [source, destination].map(|end| self.engine.lock_unit(end));
-            LockGuard::lock(&self.units, self.units.stripes(units.into_iter()))
-        };
+        self.engine.prefetch(label, source);
+        let guard = LockGuard::lock(&self.units, self.stripes_of_edge(source, destination));
         let (commit, pending) = {
             let held = guard.held(&self.sequencer);
             self.engine.prefetch_neighbours(&held, label, source);
-            let latest = self.engine.latest(&held);
-            let exist = latest.contains_vertex(source) && latest.contains_vertex(destination);
-            if !exist || self.dictionary.generation() != generation {
+            let exists = |end| {
+                let exists = self.engine.exists(end);
+                exists.unwrap_or_else(|| self.engine.latest(&held).contains_vertex(end))
+            };
+            if !(exists(source) && exists(destination)) || self.dictionary.generation() != generation {
                 return Ok(None);
             }
             let edge = StoredEdge::new(self.topology, label, source, destination, value);
             match self.engine.plan_edge(&held, &edge) {
                 Some(plan) => self.finish_edge(&edge, &plan)?,
-                None => self.finish(&held, &Resolved::edge(&edge), Writer::Blind)?,
+                None => match self.finish(&held, &Resolved::edge(&edge), Writer::Blind) {
+                    // The general commit reclaims and tries again.
+                    Err(Reason::Capacity(_)) => return Ok(None),
+                    finished => finished?,
+                },
             }
         };
         drop(guard);
         self.reclaim_after_commit(pending);
         Ok(Some(commit))
+    }
+
+    /// The locks of the ends that an edge is stored from. Where that is one, the other end needs none, if
+    /// the engine can tell that it [exists](Engine::exists).
+    #[inline]
+    fn stripes_of_edge(&self, source: VertexId, destination: VertexId) -> Stripes {
+        let (source_unit, destination_unit) =
+            (self.engine.lock_unit(source), self.engine.lock_unit(destination));
+        match self.topology {
+            Topology::Directed if self.engine.exists(destination).is_some() => self.units.one(source_unit),
+            _ => self.units.two(source_unit, destination_unit),
+        }
     }
 
     /// The shrinking phase, as in the general commit: stamp, apply, publish. The locks of both ends are held.

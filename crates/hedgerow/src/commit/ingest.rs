@@ -9,7 +9,7 @@ use crate::error::Reason;
 use crate::store::Store;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, AsKey, Column, ColumnType, EdgeChange, Effects, Engine, GraphView, KeyRef, LabelId,
+    AdjacencyEffects, AsKey, Column, ColumnType, Direction, EdgeChange, Effects, Engine, GraphView, KeyRef, LabelId,
     Record, VertexChange, VertexEffect, VertexId,
 };
 use rayon::ThreadPool;
@@ -107,14 +107,15 @@ impl<E: Engine> Store<E> {
         for position in missing {
             ends[position] = Some(self.assign(&edges[position], &mut holdings.assigned)?);
         }
+        let ends: Vec<Ends> = ends.into_iter().flatten().collect();
         let adjacencies = self.entries(label, edges, &ends, pool);
-        let vertices = distinct(ends, pool);
-        let units = self.units.stripes(vertices.iter().map(|vertex| self.engine.lock_unit(*vertex)));
-        holdings.hold_units(LockGuard::lock(&self.units, units));
+        let units = ends_of(&ends).map(|end| self.engine.lock_unit(end));
+        holdings.hold_units(LockGuard::lock(&self.units, self.units.stripes(units)));
         if self.dictionary.generation() != generation && !lock_all_keys {
             return Ok(None);
         }
-        let resolved = self.with_missing_vertices(&vertices, &holdings.held(), adjacencies)?;
+        let created = self.missing_vertices(&ends, &holdings.held());
+        let resolved = self.with_vertices(created, adjacencies)?;
         if !(self.dictionary.is_dense() || holdings.assigned.contains_all(&resolved.created)) {
             // Another commit has assigned a key and not created its vertex yet; it may still fail.
             return Ok(None);
@@ -165,52 +166,73 @@ impl<E: Engine> Store<E> {
         &self,
         label: LabelId,
         edges: &[B],
-        ends: &[Option<Ends>],
+        ends: &[Ends],
         pool: Option<&ThreadPool>,
     ) -> SmallVec<[AdjacencyEffects; 2]> {
-        let directions = self.topology.directions().iter();
-        let effects = directions.map(|direction| {
-            let mut changes = Vec::with_capacity(edges.len());
-            for (edge, (source, destination)) in edges.iter().zip(ends.iter().flatten()) {
-                let value = Some(edge.value().to_bits());
-                let entries = self.topology.entries(*source, *destination);
-                let entries = entries.into_iter().filter(|(stored, _, _)| stored == direction);
-                changes.extend(entries.map(|(_, owner, neighbour)| EdgeChange { owner, neighbour, value }));
-            }
-            if B::Value::TYPE == ColumnType::Unit {
-                sort(&mut changes, pool);
-            } else {
-                sort_keeping_order(&mut changes, pool);
-            }
-            changes.dedup_by(|later, kept| {
-                let same = later.position() == kept.position();
-                if same {
-                    kept.value = later.value;
+        let effects = self.topology.directions().iter().map(|direction| {
+            let changes = match B::Value::TYPE {
+                ColumnType::Unit => {
+                    let mut positions = Vec::with_capacity(edges.len());
+                    self.for_each_position(*direction, ends, |position, _| positions.push(position));
+                    sort(&mut positions, pool);
+                    positions.dedup();
+                    let value = ().to_bits();
+                    positions.into_iter().map(|position| EdgeChange::put_at(position, value)).collect()
                 }
-                same
-            });
-            AdjacencyEffects { label, direction: *direction, changes: changes.into() }
+                _ => {
+                    let mut positions = Vec::with_capacity(edges.len());
+                    self.for_each_position(*direction, ends, |position, edge| positions.push((position, edge)));
+                    sort(&mut positions, pool);
+                    // The last of each position, which is that of the last edge.
+                    let same = positions.chunk_by(|one, next| one.0 == next.0);
+                    let last = same.filter_map(|same| same.last().copied());
+                    last.map(|(position, edge)| EdgeChange::put_at(position, edges[edge].value().to_bits()))
+                        .collect()
+                }
+            };
+            AdjacencyEffects { label, direction: *direction, changes }
         });
         effects.collect()
     }
 
+    /// Visits the [position](EdgeChange::position) of every entry in a stored direction, with the number of its edge.
+    fn for_each_position(&self, direction: Direction, ends: &[Ends], mut visit: impl FnMut(u64, usize)) {
+        for (edge, (source, destination)) in ends.iter().enumerate() {
+            if direction == Direction::Out {
+                visit(EdgeChange::position_of(*source, *destination), edge);
+            }
+            match self.topology.second_entry(*source, *destination) {
+                Some((stored, owner, neighbour)) if stored == direction => {
+                    visit(EdgeChange::position_of(owner, neighbour), edge);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The ends that do not exist yet, ascending.
+    fn missing_vertices(&self, ends: &[Ends], held: &HeldLocks<'_>) -> Vec<VertexId> {
+        let latest = self.engine.latest(held);
+        let exists = |vertex| self.engine.exists(vertex).unwrap_or_else(|| latest.contains_vertex(vertex));
+        let mut missing: Vec<VertexId> = ends_of(ends).filter(|end| !exists(*end)).collect();
+        missing.sort_unstable();
+        missing.dedup();
+        missing
+    }
+
     /// The effects: the entries, and the vertices that do not exist yet.
-    fn with_missing_vertices(
+    fn with_vertices(
         &self,
-        vertices: &[VertexId],
-        held: &HeldLocks<'_>,
+        created: Vec<VertexId>,
         adjacencies: SmallVec<[AdjacencyEffects; 2]>,
     ) -> Result<Resolved, Reason> {
-        let latest = self.engine.latest(held);
-        let missing = vertices.iter().copied().filter(|vertex| !latest.contains_vertex(*vertex));
-        let created: SmallVec<[VertexId; 2]> = missing.collect();
         if let (true, Some(vertex)) = (self.strict, created.first()) {
             return Err(Reason::NoSuchVertex(self.dictionary.key(*vertex)));
         }
         let put =
             |vertex: &VertexId| VertexEffect { vertex: *vertex, change: VertexChange::Put(Record::EMPTY) };
         let effects = Effects { vertices: created.iter().map(put).collect(), adjacencies };
-        Ok(Resolved { effects, created, deleted: SmallVec::new() })
+        Ok(Resolved { effects, created: created.into(), deleted: SmallVec::new() })
     }
 }
 
@@ -219,29 +241,14 @@ fn keys_of<B: BulkEdge>(edge: &B) -> [KeyRef<'_>; 2] {
     [edge.source(), edge.destination()]
 }
 
-/// Sorts entries of which equal ones are the same.
-fn sort(changes: &mut [EdgeChange], pool: Option<&ThreadPool>) {
-    match pool {
-        Some(pool) => pool.install(|| changes.par_sort_unstable_by_key(EdgeChange::position)),
-        None => changes.sort_unstable_by_key(EdgeChange::position),
-    }
+/// All ends.
+fn ends_of(ends: &[Ends]) -> impl Iterator<Item = VertexId> {
+    ends.iter().flat_map(|ends| <[VertexId; 2]>::from(*ends))
 }
 
-/// Sorts entries so that of equal ones the last stays last.
-fn sort_keeping_order(changes: &mut [EdgeChange], pool: Option<&ThreadPool>) {
+fn sort<T: Ord + Send>(items: &mut [T], pool: Option<&ThreadPool>) {
     match pool {
-        Some(pool) => pool.install(|| changes.par_sort_by_key(EdgeChange::position)),
-        None => changes.sort_by_key(EdgeChange::position),
+        Some(pool) => pool.install(|| items.par_sort_unstable()),
+        None => items.sort_unstable(),
     }
-}
-
-/// All ends, ascending, each once.
-fn distinct(ends: Vec<Option<Ends>>, pool: Option<&ThreadPool>) -> Vec<VertexId> {
-    let mut vertices: Vec<VertexId> = ends.into_iter().flatten().flat_map(<[VertexId; 2]>::from).collect();
-    match pool {
-        Some(pool) => pool.install(|| vertices.par_sort_unstable()),
-        None => vertices.sort_unstable(),
-    }
-    vertices.dedup();
-    vertices
 }

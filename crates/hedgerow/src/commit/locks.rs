@@ -32,17 +32,30 @@ impl LockTable {
         unit.0 & self.mask()
     }
 
-    /// The stripes of `units`: ascending, each once. O(n log n), or O(n) from some thousands on.
+    /// The stripe of a unit, as what a guard takes.
+    #[inline]
+    pub(crate) fn one(&self, unit: LockUnit) -> Stripes {
+        Stripes::from_buf_and_len([self.stripe(unit), 0, 0, 0], 1)
+    }
+
+    /// The stripes of two units: ascending, each once.
+    #[inline]
+    pub(crate) fn two(&self, one: LockUnit, other: LockUnit) -> Stripes {
+        let (one, other) = (self.stripe(one), self.stripe(other));
+        Stripes::from_buf_and_len([one.min(other), one.max(other), 0, 0], 1 + usize::from(one != other))
+    }
+
+    /// The stripes of `units`: ascending, each once. O(n log n), or O(n + stripes) if there are said to be some thousands.
     pub(crate) fn stripes(&self, units: impl Iterator<Item = LockUnit>) -> Stripes {
-        let mut stripes: Stripes = units.map(|unit| self.stripe(unit)).collect();
-        if stripes.len() <= self.stripes.len() / 16 {
-            stripes.sort_unstable();
-            stripes.dedup();
-            return stripes;
+        if units.size_hint().0 > self.stripes.len() / 16 {
+            let mut wanted = vec![false; self.stripes.len()];
+            units.for_each(|unit| wanted[self.stripe(unit) as usize] = true);
+            return (0..=self.mask()).filter(|stripe| wanted[*stripe as usize]).collect();
         }
-        let mut wanted = vec![false; self.stripes.len()];
-        stripes.iter().for_each(|stripe| wanted[*stripe as usize] = true);
-        (0..=self.mask()).filter(|stripe| wanted[*stripe as usize]).collect()
+        let mut stripes: Stripes = units.map(|unit| self.stripe(unit)).collect();
+        stripes.sort_unstable();
+        stripes.dedup();
+        stripes
     }
 
     /// Every stripe.
@@ -130,6 +143,11 @@ mod tests {
             let stripes = table.stripes(units.clone());
             let expected: std::collections::BTreeSet<u32> = units.map(|unit| unit.0 % 64).collect();
             assert_eq!(stripes.to_vec(), expected.into_iter().collect::<Vec<_>>());
+        }
+        for (one, other) in [(3, 9), (9, 3), (5, 5), (5, 69)] {
+            let units = [LockUnit(one), LockUnit(other)];
+            assert_eq!(table.two(units[0], units[1]), table.stripes(units.into_iter()));
+            assert_eq!(table.one(units[0]), table.stripes(units[..1].iter().copied()));
         }
     }
 

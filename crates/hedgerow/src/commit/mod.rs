@@ -5,7 +5,7 @@
 pub(crate) mod acquire;
 mod applied;
 pub(crate) mod conflicts;
-mod edge;
+pub(crate) mod edge;
 mod holdings;
 pub(crate) mod ingest;
 pub(crate) mod locks;
@@ -76,7 +76,7 @@ impl<E: Engine> Store<E> {
         interactive: Option<&Interactive<'_>>,
     ) -> Result<Commit, Reason> {
         if let ([operation], None) = (operations, interactive)
-            && let Some(commit) = self.try_commit_edge(operation)?
+            && let Some(commit) = self.try_commit_operation(operation)?
         {
             return Ok(commit);
         }

@@ -27,6 +27,10 @@ impl Content for Counted {
         this.0 += changes.iter().sum::<u64>();
     }
 
+    fn occupied(&self) -> u64 {
+        self.0
+    }
+
     fn bytes(&self) -> usize {
         size_of::<Self>()
     }
@@ -58,7 +62,12 @@ fn link(chain: &Chain<Counted>, value: u64, dropped: &Arc<AtomicU64>, editable_f
 }
 
 fn read(chain: &Chain<Counted>, at: u64) -> Option<u64> {
-    chain.at(&registered(at)).map(|content| content.0)
+    let at = registered(at);
+    let value = chain.at(&at).map(|content| content.0);
+    assert_eq!(chain.occupied_at(&at), value.unwrap_or(0));
+    let (content, occupied) = chain.at_with_occupied(&at);
+    assert_eq!((content.map(|content| content.0), occupied), (value, value.unwrap_or(0)));
+    value
 }
 
 #[test]

@@ -1,0 +1,46 @@
+//! Asking the processor for what the next changes of a large commit will touch.
+//!
+//! The partitions of a large commit lie all over memory, and finding a row takes three accesses that follow from each
+//! other: the chain, the place of the row, the row. Each is asked for some groups of changes before it is needed,
+//! so that many are under way at a time.
+
+use crate::chain::Chain;
+use crate::container::Container;
+use crate::directory::Directory;
+use crate::partition::{partition_of, slot_of};
+use hedgerow_model::EdgeChange;
+use hedgerow_sync::prefetch;
+
+/// How many groups ahead each access is asked for.
+const CHAIN: usize = 12;
+const PLACES: usize = 8;
+const ROWS: usize = 3;
+
+/// Asks for what the groups after number `number` need, each of the changes of one partition.
+///
+/// `look` shows the newest container of a chain, whose lock is held.
+#[inline]
+pub(crate) fn fetch<C: Container>(
+    chains: &Directory<Chain<C>>,
+    groups: &[&[EdgeChange]],
+    number: usize,
+    look: impl FnOnce(&Chain<C>, u32, &dyn Fn(&C)),
+) {
+    let with_chain = |ahead: usize| {
+        let changes = *groups.get(number + ahead)?;
+        let partition = partition_of(changes.first()?.owner);
+        Some((chains.get(partition)?, partition, changes))
+    };
+    if let Some((chain, ..)) = with_chain(CHAIN) {
+        prefetch(chain, 1);
+    }
+    if let Some((chain, _, changes)) = with_chain(PLACES) {
+        changes.iter().for_each(|change| C::prefetch_place(chain.hint(), slot_of(change.owner)));
+    }
+    if let Some((chain, partition, changes)) = with_chain(ROWS) {
+        look(chain, partition, &|container| {
+            let rows = changes.chunk_by(|one, next| one.owner == next.owner);
+            rows.for_each(|row| container.prefetch(slot_of(row[0].owner)));
+        });
+    }
+}
