@@ -184,7 +184,7 @@ impl<T: Content> Chain<T> {
     #[inline]
     pub(crate) fn look(&self, _stamp: Stamp, look: impl Fn(&T)) {
         // SAFETY: only a holder of the lock edits or frees it, who is busy here.
-        unsafe { shared(self.data.load(Ordering::Acquire)) }.into_iter().for_each(|content| look(content));
+        unsafe { shared(self.data.load(Ordering::Acquire)) }.into_iter().for_each(look);
     }
 
     /// Where the newest content is, to ask the processor for it.
