@@ -132,8 +132,7 @@ impl StoredEdge {
     ) -> Self {
         let first = (Direction::Out, EdgeChange { owner: source, neighbour: destination, value });
         let second = topology.second_entry(source, destination);
-        let second =
-            second.map(|(stored, owner, neighbour)| (stored, EdgeChange { owner, neighbour, value }));
+        let second = second.map(|(stored, owner, neighbour)| (stored, EdgeChange { owner, neighbour, value }));
         let length = 1 + u8::from(second.is_some());
         StoredEdge { label, entries: [first, second.unwrap_or(first)], length }
     }

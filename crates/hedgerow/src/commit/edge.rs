@@ -10,8 +10,7 @@ use crate::commit::sequencer::{VertexCounts, Writer};
 use crate::error::Reason;
 use crate::store::{PendingReclaim, Store};
 use hedgerow_model::{
-    EdgeOutcome, EdgePlan, EdgeValue, Engine, GraphView, KeyRef, LabelId, Operation, StoredEdge, Topology,
-    VertexId,
+    EdgeOutcome, EdgePlan, EdgeValue, Engine, GraphView, KeyRef, LabelId, Operation, StoredEdge, Topology, VertexId,
 };
 
 /// An edge that is put, or deleted without a value, by the keys of its ends.

@@ -9,8 +9,8 @@ use crate::error::Reason;
 use crate::store::Store;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, AsKey, Column, ColumnType, Direction, EdgeChange, Effects, Engine, GraphView, KeyRef,
-    LabelId, Record, VertexChange, VertexEffect, VertexId,
+    AdjacencyEffects, AsKey, Column, ColumnType, Direction, EdgeChange, Effects, Engine, GraphView, KeyRef, LabelId,
+    Record, VertexChange, VertexEffect, VertexId,
 };
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -181,9 +181,7 @@ impl<E: Engine> Store<E> {
                 }
                 _ => {
                     let mut positions = Vec::with_capacity(edges.len());
-                    self.for_each_position(*direction, ends, |position, edge| {
-                        positions.push((position, edge))
-                    });
+                    self.for_each_position(*direction, ends, |position, edge| positions.push((position, edge)));
                     sort(&mut positions, pool);
                     // The last of each position, which is that of the last edge.
                     let same = positions.chunk_by(|one, next| one.0 == next.0);
