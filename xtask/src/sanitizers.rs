@@ -15,6 +15,7 @@ pub fn miri() -> Result<()> {
     let modules = [
         "-p hedgerow-subgraphs --lib chain",
         "-p hedgerow-rapid --lib edges::a_set_becomes",
+        "-p hedgerow-rapid --lib large_sets",
         "-p hedgerow-sync -p hedgerow-model --lib",
         "-p hedgerow --lib locks",
     ];

@@ -7,7 +7,8 @@ use crate::merge;
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId, search};
 use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of};
 use hedgerow_subgraphs::{Container, Content, Owned, Plan, Tally, account};
-use hedgerow_sync::{Arc, prefetch};
+use hedgerow_sync::prefetch;
+use smallvec::SmallVec;
 use std::ops::{ControlFlow, Range, RangeInclusive};
 use std::ptr::NonNull;
 
@@ -16,21 +17,22 @@ use std::ptr::NonNull;
 /// It holds the place of RapidStore's vertex index and clustered index (sections 6.1 and 6.3).
 pub type Block = Extent<Rows>;
 
-/// Where the rows of a block lie.
+/// Where the rows of a block lie. What every reader needs comes first, then the places, then what only writers need.
+#[repr(C)]
 pub struct Rows {
+    /// Entries of all rows that are not large sets.
+    pub(crate) small_entries: u32,
     /// A bit for each slot that has neighbours.
     pub(crate) occupied: u64,
     /// A bit for each slot whose neighbours are a large set.
     pub(crate) large_slots: u64,
     /// The large sets, ascending by slot.
-    pub(crate) large: Vec<Arc<LargeSet>>,
+    pub(crate) large: SmallVec<[LargeSet; 2]>,
+    /// Where each row lies. Starts ascend; what lies between the end of a row and the next start is free.
+    places: [Place; PARTITION_SIZE],
     /// Entries of large sets, and their bytes.
     pub(crate) large_entries: usize,
     pub(crate) large_bytes: usize,
-    /// Entries of all other rows.
-    pub(crate) small_entries: u32,
-    /// Where each row lies. Starts ascend; what lies between the end of a row and the next start is free.
-    places: [Place; PARTITION_SIZE],
 }
 
 /// Where a row lies. One cache line says it of sixteen, and that they are small.
@@ -160,7 +162,7 @@ impl Rows {
     }
 
     /// Makes a set that of a slot, in the place of its row.
-    pub(crate) fn insert_large(&mut self, slot: usize, set: Arc<LargeSet>) {
+    pub(crate) fn insert_large(&mut self, slot: usize, set: LargeSet) {
         let index = self.large_index(slot);
         self.small_entries -= self.length(slot) as u32;
         self.places[slot].length = IS_LARGE;
@@ -172,7 +174,7 @@ impl Rows {
     }
 
     /// Takes the set of a slot away, which leaves an empty row.
-    pub(crate) fn remove_large(&mut self, slot: usize) -> Arc<LargeSet> {
+    pub(crate) fn remove_large(&mut self, slot: usize) -> LargeSet {
         let index = self.large_index(slot);
         let set = self.counting_heap(|rows| rows.large.remove(index));
         self.places[slot].length = 0;
@@ -191,7 +193,7 @@ impl Rows {
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.large.capacity() * size_of::<Arc<LargeSet>>()
+        if self.large.spilled() { self.large.capacity() * size_of::<LargeSet>() } else { 0 }
     }
 }
 
@@ -200,20 +202,20 @@ impl Default for Rows {
         Rows {
             occupied: 0,
             large_slots: 0,
-            large: Vec::new(),
+            small_entries: 0,
+            large: SmallVec::new(),
+            places: [Place::default(); PARTITION_SIZE],
             large_entries: 0,
             large_bytes: 0,
-            small_entries: 0,
-            places: [Place::default(); PARTITION_SIZE],
         }
     }
 }
 
 impl Clone for Rows {
     fn clone(&self) -> Self {
-        let large = self.large.clone();
-        account::allocated(large.capacity() * size_of::<Arc<LargeSet>>());
-        Rows { large, ..*self }
+        let copy = Rows { large: self.large.clone(), ..*self };
+        account::allocated(copy.heap_bytes());
+        copy
     }
 }
 
@@ -249,8 +251,7 @@ impl Content for Block {
 
     fn bytes_beside(&self, newer: &Self) -> usize {
         let own = self.memory_bytes() + self.header.heap_bytes();
-        let beside = |slot: usize, set: &Arc<LargeSet>| match newer.row(slot) {
-            Row::Large(other) if std::ptr::eq(&**set, other) => 0,
+        let beside = |slot: usize, set: &LargeSet| match newer.row(slot) {
             Row::Large(other) => set.bytes_beside(other),
             Row::Small(_) => set.bytes(),
         };
@@ -334,7 +335,7 @@ impl Container for Block {
                 let position = search::position(&self.ids()[stretch.clone()], neighbour)?;
                 Some(self.value(stretch.start + position))
             }
-            Row::Large(set) => set.find(neighbour),
+            Row::Large(set) => set.find(self.column(), neighbour),
         }
     }
 
@@ -374,10 +375,16 @@ impl Container for Block {
                 let (neighbours, values) = self.neighbours(stretch);
                 run(neighbours, values)
             }
-            Row::Large(set) => set.leaves().iter().try_for_each(|leaf| {
-                let (neighbours, values) = leaf.entries();
-                run(neighbours, values)
-            }),
+            Row::Large(set) => {
+                let leaves = set.leaves();
+                leaves.iter().enumerate().try_for_each(|(place, leaf)| {
+                    if let Some(next) = leaves.get(place + 1) {
+                        next.prefetch();
+                    }
+                    let (neighbours, values) = leaf.neighbours();
+                    run(neighbours, values)
+                })
+            }
         }
     }
 }

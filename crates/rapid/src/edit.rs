@@ -6,8 +6,8 @@ use crate::large_set::{LARGE, LargeSet, SMALL_AGAIN};
 use hedgerow_model::{EdgeChange, EdgeValue, VertexId, search};
 use hedgerow_subgraphs::Owned;
 use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of};
-use hedgerow_sync::Arc;
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// The capacity of a block that has so many small entries and is to grow.
 pub(crate) fn roomy(entries: usize) -> usize {
@@ -18,17 +18,26 @@ pub(crate) fn roomy(entries: usize) -> usize {
 /// its memory.
 pub(crate) fn changes(block: &mut Owned<Block>, changes: &[EdgeChange]) {
     for row in changes.chunk_by(|one, next| one.owner == next.owner) {
-        if row.len() == 1 || !put_into_row(block, row) {
-            row.iter().for_each(|change| self::change(block, change));
+        if let [alone] = row {
+            change(block, alone);
+            continue;
+        }
+        let slot = slot_of(row[0].owner);
+        match block.row(slot) {
+            Row::Large(_) => change_large(block, slot, row),
+            Row::Small(stretch) => {
+                if !put_into_row(block, stretch, row) {
+                    row.iter().for_each(|alone| change(block, alone));
+                }
+            }
         }
     }
 }
 
 /// Puts several entries into a row in one pass from its end, if they are puts only and the room behind it suffices;
 /// else does nothing and says so.
-fn put_into_row(block: &mut Owned<Block>, changes: &[EdgeChange]) -> bool {
+fn put_into_row(block: &mut Block, stretch: Range<usize>, changes: &[EdgeChange]) -> bool {
     let slot = slot_of(changes[0].owner);
-    let Row::Small(stretch) = block.row(slot) else { return false };
     let row = &block.ids()[stretch.clone()];
     let mut places: SmallVec<[Place; 16]> = SmallVec::new();
     let mut next = 0;
@@ -74,7 +83,7 @@ struct Place {
 pub(crate) fn change(block: &mut Owned<Block>, change: &EdgeChange) {
     let slot = slot_of(change.owner);
     match block.row(slot) {
-        Row::Large(_) => change_large(block, slot, change),
+        Row::Large(_) => change_large(block, slot, std::slice::from_ref(change)),
         Row::Small(stretch) => {
             let row = &block.ids()[stretch.clone()];
             let position = search::lower_bound(row, change.neighbour);
@@ -89,12 +98,12 @@ pub(crate) fn change(block: &mut Owned<Block>, change: &EdgeChange) {
     }
 }
 
-fn change_large(block: &mut Owned<Block>, slot: usize, change: &EdgeChange) {
+fn change_large(block: &mut Owned<Block>, slot: usize, changes: &[EdgeChange]) {
     let rows = &mut block.header;
     let index = rows.large_index(slot);
     let (length, bytes) = (rows.large[index].len(), rows.large[index].bytes());
-    let set = Arc::make_mut(&mut rows.large[index]);
-    set.edit(change);
+    let set = &mut rows.large[index];
+    set.edit_all(changes);
     rows.large_entries = rows.large_entries - length + set.len();
     rows.large_bytes = rows.large_bytes - bytes + set.bytes();
     if set.len() < SMALL_AGAIN {
@@ -105,7 +114,7 @@ fn change_large(block: &mut Owned<Block>, slot: usize, change: &EdgeChange) {
 fn insert(block: &mut Owned<Block>, slot: usize, position: usize, change: &EdgeChange, value: EdgeValue) {
     if block.header.stretch(slot).len() >= LARGE {
         promote(block, slot);
-        return change_large(block, slot, change);
+        return change_large(block, slot, std::slice::from_ref(change));
     }
     if block.header.small_entries as usize == block.capacity() {
         if block.capacity() == Block::MOST {
@@ -159,7 +168,7 @@ fn remove(block: &mut Owned<Block>, slot: usize, position: usize) {
 /// Makes the row of a slot a large set.
 fn promote(block: &mut Owned<Block>, slot: usize) {
     let stretch = block.header.stretch(slot);
-    let set = Arc::new(LargeSet::new(block, stretch));
+    let set = LargeSet::new(block, stretch);
     block.header.insert_large(slot, set);
 }
 

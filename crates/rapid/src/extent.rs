@@ -1,7 +1,6 @@
 //! Memory of a header and room for neighbours behind it, in one piece.
 //!
-//! One of the two modules of the crate with `unsafe` code (the other is the pool). Its invariants, of an [`Extent`] behind
-//! a pointer that [`allocate`] returned and [`free`] has not seen:
+//! Its invariants, of an [`Extent`] behind a pointer that [`allocate`] returned and [`free`] has not seen:
 //!
 //! 1. The memory is [`Extent::memory_bytes`] long and starts with the extent. Behind it lie `capacity` ids, and behind
 //!    those, at a multiple of 8 from the start, as many values of the column's width. All of them are initialised.
@@ -16,10 +15,10 @@ use std::ptr::NonNull;
 /// A header, and behind it in memory room for neighbours with a value beside each.
 #[repr(C, align(8))]
 pub struct Extent<H> {
-    pub(crate) header: H,
     bytes: usize,
     capacity: u32,
     column: ColumnType,
+    pub(crate) header: H,
 }
 
 impl<H> Extent<H> {
@@ -66,9 +65,19 @@ impl<H> Extent<H> {
     /// The room for neighbours.
     #[inline]
     pub(crate) fn ids(&self) -> &[VertexId] {
+        // SAFETY: all that there is room for.
+        unsafe { self.first_ids(self.capacity()) }
+    }
+
+    /// The first neighbours, without a look at how many there is room for.
+    ///
+    /// # Safety
+    /// There is room for so many.
+    #[inline]
+    pub(crate) unsafe fn first_ids(&self, length: usize) -> &[VertexId] {
         let first = self.first_byte().wrapping_add(Self::START).cast();
-        // SAFETY: invariant 1; borrowed with the extent.
-        unsafe { std::slice::from_raw_parts(first, self.capacity()) }
+        // SAFETY: invariant 1 and the caller's promise; borrowed with the extent.
+        unsafe { std::slice::from_raw_parts(first, length) }
     }
 
     /// Neighbours and the values beside them. `W` is the type of the column, or `()`.
@@ -170,7 +179,7 @@ pub(crate) fn allocate<H>(header: H, column: ColumnType, capacity: usize, most: 
     account::allocated(bytes);
     account::moved(bytes);
     let capacity = Extent::<H>::capacity_of(column, bytes).min(most);
-    let extent = Extent { header, bytes, capacity: capacity as u32, column };
+    let extent = Extent { bytes, capacity: capacity as u32, column, header };
     let place = memory.cast::<Extent<H>>();
     let behind = memory.as_ptr().wrapping_add(Extent::<H>::START);
     // SAFETY: the pool hands out `bytes` bytes, aligned to 16, that nobody else uses; these lie behind the extent.

@@ -1,12 +1,10 @@
 //! Leaves of large neighbour sets: sorted entries that versions share.
-//!
-//! A leaf counts its owners as [`std::sync::Arc`] does, but beside its entries, so that a reader follows one
-//! pointer. Its `unsafe` code rests on one invariant: a [`Leaf`] is one of `owners` pointers to an extent that
-//! lives as long as there is one, and its entries and length change only while there is exactly one.
 
 use crate::extent::{self, Extent};
+use crate::shared::{Counted, Shared};
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId, search};
-use hedgerow_sync::atomic::{AtomicU32, Ordering, fence};
+use hedgerow_sync::atomic::AtomicU32;
+use smallvec::SmallVec;
 use std::ops::Range;
 use std::ptr::NonNull;
 
@@ -16,46 +14,53 @@ pub(crate) const LEAF_CAPACITY: usize = if cfg!(test) { 8 } else { 512 };
 /// The most entries of a leaf that is being made, before it is cut into pieces: all neighbours that there can be.
 const MOST: usize = u32::MAX as usize;
 
-/// Sorted entries, shared by versions.
-pub(crate) struct Leaf(NonNull<Extent<Header>>);
+/// Sorted entries, shared by versions and changed only while there is one owner.
+#[derive(Clone)]
+#[repr(transparent)]
+pub(crate) struct Leaf(Shared<Extent<Header>>);
 
-struct Header {
+pub(crate) struct Header {
     owners: AtomicU32,
     length: u32,
 }
 
-// SAFETY: shared owners read only; changes need the only owner, and the count is atomic.
-unsafe impl Send for Leaf {}
-// SAFETY: as above.
-unsafe impl Sync for Leaf {}
+// SAFETY: `owners` counts nothing else.
+unsafe impl Counted for Extent<Header> {
+    #[inline]
+    fn owners(&self) -> &AtomicU32 {
+        &self.header.owners
+    }
 
-impl Clone for Leaf {
-    fn clone(&self) -> Self {
-        // As many owners as there are versions of a partition, each larger than one byte: far from 2^32.
-        self.extent().header.owners.fetch_add(1, Ordering::Relaxed);
-        Leaf(self.0)
+    unsafe fn free(this: NonNull<Self>) {
+        // SAFETY: every leaf comes from `extent::allocate`; the caller has the only pointer.
+        unsafe { extent::free(this) }
     }
 }
 
-impl Drop for Leaf {
-    fn drop(&mut self) {
-        if self.extent().header.owners.fetch_sub(1, Ordering::Release) == 1 {
-            // What the other owners did happens before the memory is used for something else.
-            fence(Ordering::Acquire);
-            // SAFETY: this was the last owner.
-            unsafe { extent::free(self.0) }
-        }
-    }
+/// Where a change belongs.
+#[derive(Clone, Copy)]
+struct Site {
+    position: usize,
+    is_there: bool,
+}
+
+/// Where changes, which ascend, belong in a leaf, and how many entries it has after them.
+struct Sites {
+    each: SmallVec<[Site; 4]>,
+    length: usize,
 }
 
 impl Leaf {
     /// An empty leaf with room for at least `capacity` entries.
     fn with_capacity(column: ColumnType, capacity: usize) -> Self {
-        Leaf(extent::allocate(Header { owners: AtomicU32::new(1), length: 0 }, column, capacity, MOST))
+        let header = Header { owners: AtomicU32::new(1), length: 0 };
+        let leaf = extent::allocate(header, column, capacity, MOST);
+        // SAFETY: just allocated, with one owner.
+        Leaf(unsafe { Shared::new(leaf) })
     }
 
     /// A leaf of a sorted stretch, with room for `slack` more.
-    pub(crate) fn of<H>(entries: &Extent<H>, stretch: Range<usize>, slack: usize) -> Self {
+    fn of<H>(entries: &Extent<H>, stretch: Range<usize>, slack: usize) -> Self {
         let mut leaf = Leaf::with_capacity(entries.column(), stretch.len() + slack);
         leaf.append(entries, stretch);
         leaf
@@ -63,146 +68,171 @@ impl Leaf {
 
     /// What lies beside its neighbours.
     pub(crate) fn column(&self) -> ColumnType {
-        self.extent().column()
+        self.0.column()
     }
 
     /// The bytes of a full leaf.
     pub(crate) fn full_bytes(column: ColumnType) -> usize {
-        Extent::<Header>::bytes_for(column, LEAF_CAPACITY + LEAF_CAPACITY / 8 + 4)
-    }
-
-    #[inline]
-    fn extent(&self) -> &Extent<Header> {
-        // SAFETY: an owner keeps it alive, and it changes only while borrowed exclusively from its only owner.
-        unsafe { self.0.as_ref() }
-    }
-
-    /// The extent, if this is its only owner.
-    #[inline]
-    fn extent_mut(&mut self) -> Option<&mut Extent<Header>> {
-        if self.extent().header.owners.load(Ordering::Acquire) != 1 {
-            return None;
-        }
-        // SAFETY: the only owner, borrowed exclusively; nobody can become another one meanwhile.
-        Some(unsafe { self.0.as_mut() })
+        Extent::<Header>::bytes_for(column, roomy(LEAF_CAPACITY))
     }
 
     fn append<H>(&mut self, entries: &Extent<H>, stretch: Range<usize>) {
         let at = self.len();
-        let extent = self.extent_mut().expect("a leaf that is being made has one owner");
+        let extent = self.0.get_mut().expect("a leaf that is being made has one owner");
         extent.copy_from(entries, stretch.clone(), at);
         extent.header.length += stretch.len() as u32;
     }
 
+    fn push(&mut self, id: VertexId, value: EdgeValue) {
+        let at = self.len();
+        let extent = self.0.get_mut().expect("a leaf that is being made has one owner");
+        extent.put(at, id, value);
+        extent.header.length += 1;
+    }
+
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.extent().header.length as usize
+        self.0.header.length as usize
     }
 
     /// All bytes of the leaf.
+    #[inline]
     pub(crate) fn bytes(&self) -> usize {
-        self.extent().memory_bytes()
+        self.0.memory_bytes()
     }
 
     /// Whether two are the same leaf.
     pub(crate) fn is(&self, other: &Leaf) -> bool {
-        self.0 == other.0
+        self.0.is(&other.0)
     }
 
     #[inline]
-    pub(crate) fn entries<W: Column>(&self) -> Neighbours<'_, W> {
-        self.extent().neighbours(0..self.len())
-    }
-
     pub(crate) fn ids(&self) -> &[VertexId] {
-        &self.extent().ids()[..self.len()]
+        &self.0.ids()[..self.len()]
     }
 
-    pub(crate) fn value(&self, position: usize) -> EdgeValue {
-        self.extent().value(position)
-    }
-
-    /// The position of the first entry that is not below `id`, and whether it is `id`.
+    /// The first neighbours; reads nothing of the leaf.
+    ///
+    /// # Safety
+    /// There are at least so many.
     #[inline]
-    pub(crate) fn locate(&self, id: VertexId) -> (usize, bool) {
-        let position = search::lower_bound(self.ids(), id);
-        (position, self.ids().get(position) == Some(&id))
+    pub(crate) unsafe fn first_ids(&self, length: usize) -> &[VertexId] {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.first_ids(length) }
     }
 
-    /// Makes this the only owner of a leaf with room for one more, by a copy if need be.
-    fn make_room(&mut self) {
-        let length = self.len();
-        let is_full = length == self.extent().capacity();
-        if is_full || self.extent_mut().is_none() {
-            let slack = if is_full { length / 8 + 4 } else { self.extent().capacity() - length };
-            *self = Leaf::of(self.extent(), 0..length, slack);
+    /// The first neighbours, and the values beside them.
+    #[inline]
+    pub(crate) fn neighbours<W: Column>(&self, length: usize) -> Neighbours<'_, W> {
+        self.0.neighbours(0..length)
+    }
+
+    #[inline]
+    pub(crate) fn value(&self, position: usize) -> EdgeValue {
+        self.0.value(position)
+    }
+
+    /// Makes changes, which ascend: in place if this is the only owner and there is room, else in a copy.
+    ///
+    /// What is too much for one leaf is taken off its end and returned, as leaves of about equal size.
+    pub(crate) fn edit(&mut self, changes: &[EdgeChange]) -> Vec<Leaf> {
+        let sites = self.locate(changes);
+        let (length, capacity) = (self.len(), self.0.capacity());
+        match self.0.get_mut() {
+            Some(extent) if sites.length <= capacity => edit_in_place(extent, changes, sites),
+            Some(_) => *self = self.edited(changes, &sites, roomy(sites.length)),
+            None if sites.length > length => *self = self.edited(changes, &sites, capacity),
+            None => *self = self.edited(changes, &sites, 0),
         }
-    }
-
-    /// Puts an entry where [`Leaf::locate`] found its place.
-    pub(crate) fn put(&mut self, position: usize, is_there: bool, id: VertexId, value: EdgeValue) {
-        self.make_room();
-        let length = self.len();
-        let extent = self.extent_mut().expect("made the only owner");
-        if !is_there {
-            extent.shift(position..length, position + 1);
-            extent.header.length += 1;
+        if self.len() <= LEAF_CAPACITY {
+            return Vec::new();
         }
-        extent.put(position, id, value);
+        let mut pieces = pieces(&self.0, 0..self.len());
+        *self = pieces.remove(0);
+        pieces
     }
 
-    /// Removes an entry.
-    pub(crate) fn remove(&mut self, position: usize) {
-        if self.extent_mut().is_none() {
-            *self = Leaf::of(self.extent(), 0..self.len(), 0);
+    fn locate(&self, changes: &[EdgeChange]) -> Sites {
+        let ids = self.ids();
+        let mut sites = Sites { each: SmallVec::with_capacity(changes.len()), length: ids.len() };
+        let mut position = 0;
+        for change in changes {
+            position += search::lower_bound(&ids[position..], change.neighbour);
+            let is_there = ids.get(position) == Some(&change.neighbour);
+            sites.length += usize::from(!is_there && change.value.is_some());
+            sites.length -= usize::from(is_there && change.value.is_none());
+            sites.each.push(Site { position, is_there });
         }
-        let length = self.len();
-        let extent = self.extent_mut().expect("made the only owner");
-        extent.shift(position + 1..length, position);
-        extent.header.length -= 1;
+        sites
     }
 
-    /// The two halves of a leaf, both with room.
-    pub(crate) fn halves(&self) -> (Leaf, Leaf) {
-        let (length, middle) = (self.len(), self.len() / 2);
-        let half = |stretch: Range<usize>| Leaf::of(self.extent(), stretch, middle / 8 + 1);
-        (half(0..middle), half(middle..length))
+    /// A leaf after changes, with room for at least `capacity` entries.
+    fn edited(&self, changes: &[EdgeChange], sites: &Sites, capacity: usize) -> Leaf {
+        let mut edited = Leaf::with_capacity(self.column(), sites.length.max(capacity));
+        let mut next = 0;
+        for (change, site) in changes.iter().zip(&sites.each) {
+            edited.append(&self.0, next..site.position);
+            next = site.position + usize::from(site.is_there);
+            if let Some(value) = change.value {
+                edited.push(change.neighbour, value);
+            }
+        }
+        edited.append(&self.0, next..self.len());
+        edited
     }
 
     /// The entries of two neighbouring leaves in one.
     pub(crate) fn joined(&self, next: &Leaf) -> Leaf {
-        let mut joined = Leaf::with_capacity(self.extent().column(), self.len() + next.len());
-        joined.append(self.extent(), 0..self.len());
-        joined.append(next.extent(), 0..next.len());
+        let mut joined = Leaf::of(&self.0, 0..self.len(), next.len());
+        joined.append(&next.0, 0..next.len());
         joined
     }
 
     /// Copies all entries into another extent.
     pub(crate) fn copy_to<H>(&self, to: &mut Extent<H>, at: usize) {
-        to.copy_from(self.extent(), 0..self.len(), at);
+        to.copy_from(&self.0, 0..self.len(), at);
     }
+}
 
-    /// The entries after `changes`, which ascend, as leaves that are at most three quarters full; none if none are left.
-    pub(crate) fn merged(&self, changes: &[EdgeChange]) -> Vec<Leaf> {
-        let mut merged = Leaf::with_capacity(self.extent().column(), self.len() + changes.len());
-        let mut next = 0;
-        for change in changes {
-            let position = next + search::lower_bound(&self.ids()[next..], change.neighbour);
-            merged.append(self.extent(), next..position);
-            let found = self.ids().get(position) == Some(&change.neighbour);
-            next = position + usize::from(found);
-            if let Some(value) = change.value {
-                let at = merged.len();
-                let extent = merged.extent_mut().expect("a leaf that is being made has one owner");
-                extent.put(at, change.neighbour, value);
-                extent.header.length += 1;
+/// The room of a leaf that has grown to so many entries.
+fn roomy(length: usize) -> usize {
+    length + length / 8 + 4
+}
+
+/// Makes changes in the leaf of an only owner that has room for what it becomes.
+///
+/// Removals close their gaps from the first to the last, insertions open theirs from the last to the
+/// first: every entry moves at most twice.
+fn edit_in_place(leaf: &mut Extent<Header>, changes: &[EdgeChange], mut sites: Sites) {
+    let length = leaf.header.length as usize;
+    let (mut removed, mut unmoved) = (0, 0);
+    for (change, site) in changes.iter().zip(&mut sites.each) {
+        let position = site.position;
+        site.position -= removed;
+        match change.value {
+            Some(value) if site.is_there => leaf.put_value(position, value),
+            None if site.is_there => {
+                if removed > 0 {
+                    leaf.shift(unmoved..position, unmoved - removed);
+                }
+                unmoved = position + 1;
+                removed += 1;
             }
+            _ => {}
         }
-        merged.append(self.extent(), next..self.len());
-        match merged.len() {
-            0 => Vec::new(),
-            length if length <= LEAF_CAPACITY => vec![merged],
-            length => pieces(merged.extent(), 0..length),
+    }
+    if removed > 0 {
+        leaf.shift(unmoved..length, unmoved - removed);
+    }
+    let mut end = length - removed;
+    let mut to_insert = sites.length - end;
+    leaf.header.length = sites.length as u32;
+    for (change, site) in changes.iter().zip(&sites.each).rev() {
+        if let (Some(value), false) = (change.value, site.is_there) {
+            leaf.shift(site.position..end, site.position + to_insert);
+            to_insert -= 1;
+            leaf.put(site.position + to_insert, change.neighbour, value);
+            end = site.position;
         }
     }
 }

@@ -9,8 +9,9 @@
 //! | `block` | the block, and how it is read |
 //! | `edit` | single changes in place |
 //! | `merge` | many changes at once, as a new block |
-//! | `large_set`, `leaf` | neighbour sets beyond a thousand entries |
+//! | `large_set`, `directory`, `leaf` | neighbour sets beyond a thousand entries |
 //! | `extent` | a header and room for neighbours in one piece of memory |
+//! | `shared` | pointers that count their owners beside what they lead to |
 //! | `pool` | where that memory comes from |
 //!
 //! # Deviations from the source
@@ -19,12 +20,14 @@
 //! tree (section 6.2), and small ones are rows of one array instead of a clustered B+ tree (6.3).
 
 mod block;
+mod directory;
 mod edit;
 mod extent;
 mod large_set;
 mod leaf;
 mod merge;
 mod pool;
+mod shared;
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,6 @@ use crate::large_set::{LARGE, LargeSet, SMALL_AGAIN};
 use hedgerow_model::{ColumnType, EdgeChange, search};
 use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of, slots_of};
 use hedgerow_subgraphs::{Container, Owned, Plan, Tally};
-use hedgerow_sync::Arc;
 use std::ops::Range;
 
 /// Room that a merged block has for changes to come, as a share of its entries: one in so many.
@@ -42,7 +41,7 @@ enum NewRow<'c> {
     /// A stretch of the old block after changes, so long.
     Merged(Range<usize>, &'c [EdgeChange], usize),
     /// A large set, shared or new.
-    Large(Arc<LargeSet>),
+    Large(LargeSet),
     /// A set that has become small.
     Demoted(LargeSet),
 }
@@ -70,7 +69,7 @@ fn rows_of<'c>(old: &Block, changes: &'c [EdgeChange], tally: &mut Tally) -> Vec
                 let length = merged_length(old, stretch.clone(), group, tally);
                 NewRow::Merged(stretch, group, length)
             }
-            Row::Large(set) => large_row(old, slot, set, group, tally),
+            Row::Large(set) => large_row(old, set, group, tally),
         }
     };
     (0..PARTITION_SIZE).map(row).collect()
@@ -91,22 +90,18 @@ fn merged_length(old: &Block, stretch: Range<usize>, changes: &[EdgeChange], tal
     length
 }
 
-fn large_row<'c>(
-    old: &Block,
-    slot: usize,
-    set: &LargeSet,
-    changes: &[EdgeChange],
-    tally: &mut Tally,
-) -> NewRow<'c> {
+fn large_row<'c>(old: &Block, set: &LargeSet, changes: &[EdgeChange], tally: &mut Tally) -> NewRow<'c> {
     let changed_before = tally.changed();
     changes.iter().for_each(|change| old.tally(change, tally));
     if tally.changed() == changed_before {
-        return NewRow::Large(Arc::clone(&old.header.large[old.header.large_index(slot)]));
+        return NewRow::Large(set.clone());
     }
-    match set.merged(changes) {
-        None => NewRow::Old(0..0),
-        Some(set) if set.len() < SMALL_AGAIN => NewRow::Demoted(set),
-        Some(set) => NewRow::Large(Arc::new(set)),
+    let mut set = set.clone();
+    set.edit_all(changes);
+    match set.len() {
+        0 => NewRow::Old(0..0),
+        length if length < SMALL_AGAIN => NewRow::Demoted(set),
+        _ => NewRow::Large(set),
     }
 }
 
@@ -136,7 +131,7 @@ fn assemble(old: &Block, rows: Vec<NewRow<'_>>) -> Owned<Block> {
     for (slot, row) in rows.into_iter().enumerate() {
         if promoted >> slot & 1 == 1 {
             let set = promote(old, &row);
-            new.header.insert_large(slot, Arc::new(set));
+            new.header.insert_large(slot, set);
         } else if let NewRow::Large(set) = row {
             new.header.insert_large(slot, set);
         } else if lengths[slot] > 0 {

@@ -88,7 +88,7 @@ impl<E: Entries> FineGrained<E> {
         MemoryUse {
             live_bytes: counted.live as usize,
             retained_bytes: counted.retained as usize,
-            index_bytes: self.memory.used().index_bytes,
+            ..self.memory.used()
         }
     }
 

@@ -4,6 +4,7 @@
 mod support;
 
 mod edges;
+mod large_sets;
 mod memory;
 
 use support::TestedRapid;

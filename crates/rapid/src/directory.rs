@@ -1,0 +1,284 @@
+//! Directories of large neighbour sets: which leaf begins where, in one piece of memory.
+//!
+//! An entry tells where its leaf is and how long, so that a search reads one cache line of the directory and then
+//! the ids of the leaf. The `unsafe` code rests on two invariants:
+//!
+//! 1. A [`Table`] lies at the beginning of [`bytes_for`]`(capacity)` bytes of the pool. Behind it there is room for
+//!    `capacity` entries, of which the first `leaves` are initialised.
+//! 2. The length of an [`Entry`] is at most that of its leaf. They differ only while [`Directory::change`] runs,
+//!    when the entry says 0; leaves change nowhere else.
+
+use crate::leaf::Leaf;
+use crate::pool;
+use crate::shared::{Counted, Shared};
+use hedgerow_model::{Column, ColumnType, EdgeValue, Neighbours, VertexId, search};
+use hedgerow_subgraphs::account;
+use hedgerow_sync::atomic::AtomicU32;
+use hedgerow_sync::prefetch;
+use std::mem;
+use std::ptr::NonNull;
+
+/// The leaves of a set, ascending. A clone shares them until one of the two changes.
+#[derive(Clone)]
+pub(crate) struct Directory(Shared<Table>);
+
+#[repr(C, align(16))]
+struct Table {
+    owners: AtomicU32,
+    leaves: u32,
+    capacity: u32,
+    /// Neighbours in all leaves, fewer than there can be vertices.
+    length: u32,
+    leaf_bytes: usize,
+}
+
+/// A leaf, and what a search wants to know of it.
+#[derive(Clone)]
+#[repr(C, align(16))]
+pub(crate) struct Entry {
+    /// Its first neighbour.
+    first: VertexId,
+    length: u32,
+    leaf: Leaf,
+}
+
+/// How much of a leaf is fetched ahead of a scan.
+const PREFETCHED_BYTES: usize = 1024;
+
+const START: usize = size_of::<Table>();
+
+fn bytes_for(capacity: usize) -> usize {
+    pool::rounded(START + capacity * size_of::<Entry>())
+}
+
+/// The room of a directory that is made for so many leaves: some of them may split.
+fn roomy(leaves: usize) -> usize {
+    leaves + leaves / 8 + 2
+}
+
+impl Entry {
+    fn of(leaf: Leaf) -> Self {
+        let mut entry = Entry { first: VertexId::default(), length: 0, leaf };
+        entry.update();
+        entry
+    }
+
+    /// Makes it say what the leaf is. That of an empty leaf keeps its place.
+    fn update(&mut self) {
+        self.first = self.leaf.ids().first().copied().unwrap_or(self.first);
+        self.length = self.leaf.len() as u32;
+    }
+
+    /// The first neighbour.
+    #[inline]
+    pub(crate) fn first(&self) -> VertexId {
+        self.first
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.length as usize
+    }
+
+    #[inline]
+    pub(crate) fn leaf(&self) -> &Leaf {
+        &self.leaf
+    }
+
+    /// The neighbours; reads nothing of the leaf.
+    #[inline]
+    pub(crate) fn ids(&self) -> &[VertexId] {
+        // SAFETY: invariant 2.
+        unsafe { self.leaf.first_ids(self.len()) }
+    }
+
+    /// The neighbours, and the values beside them.
+    #[inline]
+    pub(crate) fn neighbours<W: Column>(&self) -> Neighbours<'_, W> {
+        self.leaf.neighbours(self.len())
+    }
+
+    /// Asks the processor for the first neighbours; it goes on by itself.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        let ids = self.ids();
+        prefetch(ids.as_ptr(), size_of_val(ids).min(PREFETCHED_BYTES));
+    }
+
+    /// The value of a neighbour. `column` is that of the leaf. O(log length).
+    #[inline]
+    pub(crate) fn find(&self, column: ColumnType, id: VertexId) -> Option<EdgeValue> {
+        let position = search::position(self.ids(), id)?;
+        Some(if column.width() == 0 { EdgeValue(0) } else { self.leaf.value(position) })
+    }
+}
+
+impl Directory {
+    /// A directory of leaves, which ascend.
+    pub(crate) fn of(leaves: Vec<Leaf>) -> Self {
+        let mut directory = Directory::with_capacity(leaves.len());
+        directory.insert(0, leaves);
+        directory
+    }
+
+    fn with_capacity(capacity: usize) -> Self {
+        let bytes = bytes_for(capacity);
+        let memory = pool::allocate(bytes).cast();
+        account::allocated(bytes);
+        let capacity = ((bytes - START) / size_of::<Entry>()) as u32;
+        let table = Table { owners: AtomicU32::new(1), leaves: 0, capacity, length: 0, leaf_bytes: 0 };
+        // SAFETY: the pool hands out `bytes` bytes, aligned to 16, that nobody else uses; the table fits into them.
+        unsafe { memory.write(table) };
+        // SAFETY: made with one owner, and freed with the bytes that belong to its capacity.
+        Directory(unsafe { Shared::new(memory) })
+    }
+
+    /// The leaves, ascending.
+    #[inline]
+    pub(crate) fn entries(&self) -> &[Entry] {
+        // SAFETY: invariant 1; borrowed with the directory.
+        unsafe { std::slice::from_raw_parts(self.0.first(), self.0.leaves as usize) }
+    }
+
+    /// Neighbours in all leaves.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.0.length as usize
+    }
+
+    /// The bytes of the directory itself.
+    #[inline]
+    pub(crate) fn own_bytes(&self) -> usize {
+        bytes_for(self.0.capacity as usize)
+    }
+
+    /// The bytes of all leaves.
+    #[inline]
+    pub(crate) fn leaf_bytes(&self) -> usize {
+        self.0.leaf_bytes
+    }
+
+    /// At most by how many bytes one more leaf makes a directory of so many larger.
+    pub(crate) fn growth(leaves: usize) -> usize {
+        bytes_for(roomy(leaves + 1)) - bytes_for(leaves)
+    }
+
+    /// Whether two are the same.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        self.0.is(&other.0)
+    }
+
+    /// The place of the leaf where `id` is or belongs. O(log leaves).
+    #[inline]
+    pub(crate) fn place_of(&self, id: VertexId) -> usize {
+        let after_first = self.entries().get(1..).unwrap_or_default();
+        after_first.partition_point(|entry| entry.first <= id)
+    }
+
+    /// Makes this the only owner of a directory with room for so many more leaves, by a copy if need be.
+    pub(crate) fn make_own(&mut self, more: usize) {
+        let leaves = self.entries().len() + more;
+        if self.0.get_mut().is_some_and(|table| leaves <= table.capacity as usize) {
+            return;
+        }
+        let mut copy = Directory::with_capacity(if more == 0 { leaves } else { roomy(leaves) });
+        for entry in self.entries() {
+            copy.put(copy.entries().len(), entry.clone());
+        }
+        account::moved(copy.own_bytes());
+        *self = copy;
+    }
+
+    /// The table and its entries, if this is its only owner.
+    #[inline]
+    fn parts_mut(&mut self) -> Option<(&mut Table, &mut [Entry])> {
+        let table = self.0.get_mut()?;
+        // SAFETY: invariant 1; borrowed exclusively with the table, behind which they lie.
+        let entries = unsafe { std::slice::from_raw_parts_mut(table.first_mut(), table.leaves as usize) };
+        Some((table, entries))
+    }
+
+    /// Changes a leaf. Panics if this is not the only owner; see [`Directory::make_own`].
+    #[inline]
+    pub(crate) fn change<R>(&mut self, place: usize, change: impl FnOnce(&mut Leaf) -> R) -> R {
+        let (table, entries) = self.parts_mut().expect("only its only owner changes a directory");
+        let entry = &mut entries[place];
+        let (length, bytes) = (mem::take(&mut entry.length), entry.leaf.bytes());
+        let result = change(&mut entry.leaf);
+        entry.update();
+        table.length = table.length - length + entry.length;
+        table.leaf_bytes = table.leaf_bytes - bytes + entry.leaf.bytes();
+        result
+    }
+
+    /// Adds leaves, which belong before the one at `place`. O(leaves).
+    pub(crate) fn insert(&mut self, place: usize, leaves: Vec<Leaf>) {
+        self.make_own(leaves.len());
+        for (offset, leaf) in leaves.into_iter().enumerate() {
+            self.put(place + offset, Entry::of(leaf));
+        }
+    }
+
+    /// Adds an entry, for which there is room.
+    fn put(&mut self, place: usize, entry: Entry) {
+        let table = self.0.get_mut().expect("only its only owner changes a directory");
+        let leaves = table.leaves as usize;
+        assert!(place <= leaves && table.leaves < table.capacity, "an entry beyond the directory");
+        table.length += entry.length;
+        table.leaf_bytes += entry.leaf.bytes();
+        table.leaves += 1;
+        let at = table.first_mut().wrapping_add(place);
+        account::moved((leaves - place) * size_of::<Entry>());
+        // SAFETY: by invariant 1 these are initialised, and there is room for one more behind them.
+        unsafe { at.copy_to(at.wrapping_add(1), leaves - place) };
+        // SAFETY: within the capacity; what was there was moved.
+        unsafe { at.write(entry) };
+    }
+
+    /// Takes a leaf away. Panics as [`Directory::change`] does. O(leaves).
+    pub(crate) fn remove(&mut self, place: usize) -> Leaf {
+        let (_, entries) = self.parts_mut().expect("only its only owner changes a directory");
+        entries[place..].rotate_left(1);
+        account::moved((entries.len() - place) * size_of::<Entry>());
+        // Borrowed anew: a borrow from before the entries moved must not lead to them.
+        let table = self.0.get_mut().expect("nobody has become another owner");
+        table.leaves -= 1;
+        let last = table.first_mut().wrapping_add(table.leaves as usize);
+        // SAFETY: initialised by invariant 1, and beyond the entries from now on.
+        let entry = unsafe { last.read() };
+        table.length -= entry.length;
+        table.leaf_bytes -= entry.leaf.bytes();
+        entry.leaf
+    }
+}
+
+impl Table {
+    #[inline]
+    fn first(&self) -> *const Entry {
+        std::ptr::from_ref(self).cast::<u8>().wrapping_add(START).cast()
+    }
+
+    #[inline]
+    fn first_mut(&mut self) -> *mut Entry {
+        std::ptr::from_mut(self).cast::<u8>().wrapping_add(START).cast()
+    }
+}
+
+// SAFETY: `owners` counts nothing else.
+unsafe impl Counted for Table {
+    fn owners(&self) -> &AtomicU32 {
+        &self.owners
+    }
+
+    unsafe fn free(mut this: NonNull<Self>) {
+        // SAFETY: the caller has the only pointer.
+        let table = unsafe { this.as_mut() };
+        let bytes = bytes_for(table.capacity as usize);
+        let entries = std::ptr::slice_from_raw_parts_mut(table.first_mut(), table.leaves as usize);
+        // SAFETY: initialised by invariant 1, and not used again.
+        unsafe { entries.drop_in_place() };
+        // SAFETY: the memory came from the pool with this size; the table itself has nothing to drop.
+        unsafe { pool::free(this.cast(), bytes) };
+        account::freed(bytes);
+    }
+}

@@ -1,0 +1,91 @@
+//! Pointers that count their owners beside what they lead to, so that a reader follows one pointer.
+//!
+//! What [`std::sync::Arc`] is to memory of the global allocator. The one invariant: a [`Shared`] is one of `owners`
+//! pointers to a value that lives as long as there is one, and that changes only while there is exactly one.
+
+use hedgerow_sync::atomic::{AtomicU32, Ordering, fence};
+use std::ops::Deref;
+use std::ptr::NonNull;
+
+/// What can have several owners.
+///
+/// # Safety
+/// [`Counted::owners`] is always the same counter of the value, and nobody but [`Shared`] uses it after
+/// it was made with one owner.
+pub(crate) unsafe trait Counted: Send + Sync {
+    /// How many pointers there are.
+    fn owners(&self) -> &AtomicU32;
+
+    /// Drops the value and frees its memory.
+    ///
+    /// # Safety
+    /// Nobody uses it any more.
+    unsafe fn free(this: NonNull<Self>);
+}
+
+/// One of the owners of a value.
+#[repr(transparent)]
+pub(crate) struct Shared<T: Counted>(NonNull<T>);
+
+// SAFETY: shared owners read only; changes need the only owner, and the count is atomic.
+unsafe impl<T: Counted> Send for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T: Counted> Sync for Shared<T> {}
+
+impl<T: Counted> Shared<T> {
+    /// The first owner of a value.
+    ///
+    /// # Safety
+    /// There is no other pointer to it, it counts one owner, and [`Counted::free`] can free it.
+    pub(crate) unsafe fn new(value: NonNull<T>) -> Self {
+        Shared(value)
+    }
+
+    /// The value, if this is its only owner.
+    #[inline]
+    pub(crate) fn get_mut(&mut self) -> Option<&mut T> {
+        // Acquire: what other owners did happens before it changes.
+        if self.owners().load(Ordering::Acquire) != 1 {
+            return None;
+        }
+        // SAFETY: the only owner, borrowed exclusively; nobody can become another one meanwhile.
+        Some(unsafe { self.0.as_mut() })
+    }
+
+    /// Whether two own the same value.
+    #[inline]
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+impl<T: Counted> Deref for Shared<T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        // SAFETY: an owner keeps it alive, and it changes only while borrowed exclusively from its only owner.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl<T: Counted> Clone for Shared<T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        // As many owners as there are versions of a partition, each larger than one byte: far from 2^32.
+        self.owners().fetch_add(1, Ordering::Relaxed);
+        Shared(self.0)
+    }
+}
+
+impl<T: Counted> Drop for Shared<T> {
+    #[inline]
+    fn drop(&mut self) {
+        if self.owners().fetch_sub(1, Ordering::Release) == 1 {
+            // What the other owners did happens before the memory is used for something else.
+            fence(Ordering::Acquire);
+            // SAFETY: this was the last owner.
+            unsafe { T::free(self.0) }
+        }
+    }
+}
