@@ -1,5 +1,6 @@
 //! The neighbours of one partition, for one label and direction.
 
+use crate::directory::Entry;
 use crate::edit;
 use crate::extent::{self, Extent};
 use crate::large_set::{LARGE, LargeSet};
@@ -344,7 +345,16 @@ impl Container for Block {
         let at = |offset: usize| block.cast::<u8>().wrapping_add(offset);
         prefetch(block, 1);
         prefetch(at(Block::place_offset(slot)), 1);
-        prefetch(at(size_of::<Self>() - 1), 1);
+    }
+
+    #[inline]
+    fn prefetch_sets(&self) {
+        self.header.large.iter().for_each(LargeSet::prefetch);
+    }
+
+    #[inline]
+    fn prefetch_leaves(&self) {
+        self.header.large.iter().filter_map(|set| set.leaves().first()).for_each(Entry::prefetch);
     }
 
     #[inline]

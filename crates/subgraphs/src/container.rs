@@ -56,6 +56,14 @@ pub trait Container: Content<Change = EdgeChange> {
         prefetch(container, size_of::<Self>());
     }
 
+    /// Asks the processor for what says where the neighbours lie that are not beside the others. Only a hint, for a scan.
+    #[inline]
+    fn prefetch_sets(&self) {}
+
+    /// Asks the processor for the first of the neighbours that are not beside the others. Only a hint, for a scan.
+    #[inline]
+    fn prefetch_leaves(&self) {}
+
     /// Asks the processor for the memory that finding a neighbour of a slot touches then. Only a hint.
     #[inline]
     fn prefetch(&self, _slot: usize) {}

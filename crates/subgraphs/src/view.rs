@@ -199,15 +199,20 @@ impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
         }
     }
 
-    /// The containers of a range of partitions, ascending. Asks the processor for the next one with each.
+    /// The containers of a range of partitions, ascending. With each, asks the processor for the ones that follow.
     #[inline]
     pub(crate) fn containers(&self, partitions: Range<u32>) -> impl Iterator<Item = (u32, &'s C)> {
         let (view, chains) = (self.view, &self.table.chains);
         chains.populated(partitions).filter_map(move |(partition, chain)| {
-            if let Some(next) = chains.get(partition.wrapping_add(1)) {
-                prefetch(next.hint(), C::FETCHED_AHEAD);
+            if let Some(after_next) = chains.get(partition.wrapping_add(2)) {
+                prefetch(after_next.hint(), C::FETCHED_AHEAD);
             }
-            Some((partition, view.resolve(chain, partition)?))
+            if let (State::Registered(at), Some(next)) = (view.state, chains.get(partition.wrapping_add(1))) {
+                next.at(at).into_iter().for_each(C::prefetch_sets);
+            }
+            let container = view.resolve(chain, partition)?;
+            container.prefetch_leaves();
+            Some((partition, container))
         })
     }
 }
