@@ -366,6 +366,13 @@ impl Container for Block {
     }
 
     #[inline]
+    fn prefetch_neighbour(&self, slot: usize, neighbour: VertexId) {
+        if let Row::Large(set) = self.row(slot) {
+            set.prefetch_leaf(neighbour);
+        }
+    }
+
+    #[inline]
     fn run<W: Column>(&self, slot: usize) -> Option<Neighbours<'_, W>> {
         match self.row(slot) {
             Row::Small(stretch) => Some(self.neighbours(stretch)),
@@ -400,7 +407,7 @@ impl Container for Block {
 }
 
 /// Asks for where a search of a row looks first, all at once.
-fn prefetch_pivots(row: &[VertexId]) {
+pub(crate) fn prefetch_pivots(row: &[VertexId]) {
     let step = (row.len() / PREFETCHED_PIVOTS).max(IDS_PER_LINE);
     row.iter().step_by(step).for_each(|id| prefetch(id, 1));
 }

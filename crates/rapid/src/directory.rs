@@ -8,6 +8,7 @@
 //! 2. The length of an [`Entry`] is at most that of its leaf. They differ only while [`Directory::change`] runs,
 //!    when the entry says 0; leaves change nowhere else.
 
+use crate::block::prefetch_pivots;
 use crate::leaf::Leaf;
 use crate::pool;
 use crate::shared::{Counted, Shared};
@@ -103,6 +104,13 @@ impl Entry {
     pub(crate) fn prefetch(&self) {
         let ids = self.ids();
         prefetch(ids.as_ptr(), size_of_val(ids).min(PREFETCHED_BYTES));
+    }
+
+    /// Asks the processor for what says how long the leaf is, and for where a search looks first.
+    #[inline]
+    pub(crate) fn prefetch_pivots(&self) {
+        self.leaf.prefetch_header();
+        prefetch_pivots(self.ids());
     }
 
     /// The value of a neighbour. `column` is that of the leaf. O(log length).

@@ -65,6 +65,14 @@ impl LargeSet {
         prefetch(entries.as_ptr(), size_of_val(entries).min(PREFETCHED_BYTES));
     }
 
+    /// Asks the processor for the leaf where `id` is or belongs.
+    #[inline]
+    pub(crate) fn prefetch_leaf(&self, id: VertexId) {
+        if let Some(entry) = self.leaves().get(self.0.place_of(id)) {
+            entry.prefetch_pivots();
+        }
+    }
+
     /// The value of a neighbour. `column` is that of the leaves. O(log length).
     #[inline]
     pub(crate) fn find(&self, column: ColumnType, id: VertexId) -> Option<EdgeValue> {

@@ -4,6 +4,7 @@ use crate::extent::{self, Extent};
 use crate::shared::{Counted, Shared};
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId, search};
 use hedgerow_sync::atomic::AtomicU32;
+use hedgerow_sync::prefetch;
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::ptr::NonNull;
@@ -109,6 +110,12 @@ impl Leaf {
     #[inline]
     pub(crate) fn ids(&self) -> &[VertexId] {
         &self.0.ids()[..self.len()]
+    }
+
+    /// Asks the processor for what lies before the neighbours.
+    #[inline]
+    pub(crate) fn prefetch_header(&self) {
+        prefetch(std::ptr::from_ref(&*self.0), 1);
     }
 
     /// The first neighbours; reads nothing of the leaf.

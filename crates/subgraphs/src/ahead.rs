@@ -14,7 +14,8 @@ use hedgerow_sync::prefetch;
 /// How many groups ahead each access is asked for.
 const CHAIN: usize = 12;
 const PLACES: usize = 8;
-const ROWS: usize = 3;
+const ROWS: usize = 4;
+const NEIGHBOURS: usize = 2;
 
 /// Asks for what the groups after number `number` need, each of the changes of one partition.
 ///
@@ -24,7 +25,7 @@ pub(crate) fn fetch<C: Container>(
     chains: &Directory<Chain<C>>,
     groups: &[&[EdgeChange]],
     number: usize,
-    look: impl FnOnce(&Chain<C>, u32, &dyn Fn(&C)),
+    look: impl Fn(&Chain<C>, u32, &dyn Fn(&C)),
 ) {
     let with_chain = |ahead: usize| {
         let changes = *groups.get(number + ahead)?;
@@ -41,6 +42,13 @@ pub(crate) fn fetch<C: Container>(
         look(chain, partition, &|container| {
             let rows = changes.chunk_by(|one, next| one.owner == next.owner);
             rows.for_each(|row| container.prefetch(slot_of(row[0].owner)));
+        });
+    }
+    if let Some((chain, partition, changes)) = with_chain(NEIGHBOURS) {
+        look(chain, partition, &|container| {
+            changes.iter().for_each(|change| {
+                container.prefetch_neighbour(slot_of(change.owner), change.neighbour);
+            });
         });
     }
 }

@@ -67,6 +67,10 @@ pub trait Container: Content<Change = EdgeChange> {
     /// Asks the processor for the memory that finding a neighbour of a slot touches then. Only a hint.
     #[inline]
     fn prefetch(&self, _slot: usize) {}
+
+    /// Asks the processor for the memory that finding this neighbour touches last, if that is far from the rest. Only a hint.
+    #[inline]
+    fn prefetch_neighbour(&self, _slot: usize, _neighbour: VertexId) {}
 }
 
 /// What changes mean for a container.
