@@ -76,7 +76,7 @@ fn apply(model: &mut Model, changes: &BTreeMap<u32, Option<u64>>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 256 }))]
+    #![proptest_config(if cfg!(miri) { ProptestConfig::with_cases(1) } else { ProptestConfig::default() })]
 
     #[test]
     fn many_changes_do_what_they_do_one_by_one(
