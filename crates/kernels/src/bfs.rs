@@ -197,6 +197,9 @@ impl<A: Adjacency> Search<'_, A> {
         let (mut cursor, mut degrees) = (self.outgoing.cursor(), self.outgoing.cursor());
         let (mut next, mut examined) = (Frontier::default(), 0);
         for (position, vertex) in chunk.iter().enumerate() {
+            if let Some(later) = chunk.get(position + 2 * PREFETCHED) {
+                cursor.prefetch_place(*later);
+            }
             if let Some(later) = chunk.get(position + PREFETCHED) {
                 cursor.prefetch(*later);
             }
@@ -270,6 +273,9 @@ impl<A: Adjacency> Search<'_, A> {
                 }
                 // Of most vertices only the first neighbours are looked at: they all miss the cache,
                 // so they had better miss it at the same time.
+                if end < range.end {
+                    cursor.prefetch_place(VertexId::new(end));
+                }
                 ones(unreached).for_each(|bit| cursor.prefetch(VertexId::new(first + bit)));
                 let mut members = 0_u64;
                 for bit in ones(unreached) {

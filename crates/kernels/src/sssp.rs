@@ -191,6 +191,7 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
     ) -> Result<(), KernelError> {
         self.parameters.execution.check_cancelled()?;
         // Rows in random order: they had better miss the cache at the same time.
+        vertices.iter().for_each(|vertex| cursor.prefetch_place(*vertex));
         vertices.iter().for_each(|vertex| cursor.prefetch(*vertex));
         for vertex in vertices {
             let distance = self.distances[vertex.index()].load(Ordering::Relaxed);

@@ -161,6 +161,13 @@ pub trait Cursor {
         run: impl FnMut(VertexId, &[VertexId], &[Self::Value]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Self::Error>;
 
+    /// Says that [`Cursor::prefetch`] will be called for `vertex` soon: where its neighbours are may be on its way from
+    /// memory meanwhile. Changes no result; by default it does nothing.
+    #[inline]
+    fn prefetch_place(&self, vertex: VertexId) {
+        let _ = vertex;
+    }
+
     /// Says that the neighbours of `vertex` will be read soon, so that they may be on their way from
     /// memory meanwhile. Changes no result; by default it does nothing.
     #[inline]

@@ -354,7 +354,24 @@ impl Container for Block {
 
     #[inline]
     fn prefetch_leaves(&self) {
-        self.header.large.iter().filter_map(|set| set.leaves().first()).for_each(Entry::prefetch);
+        self.header.large.iter().filter_map(|set| set.leaves().first()).for_each(Entry::prefetch::<()>);
+    }
+
+    #[inline]
+    fn prefetch_first<W: Column>(&self, slot: usize) {
+        match self.row(slot) {
+            Row::Small(stretch) => {
+                let (neighbours, values) = self.neighbours::<W>(stretch);
+                prefetch(neighbours.as_ptr(), 1);
+                prefetch(values.as_ptr(), size_of::<W>());
+            }
+            Row::Large(set) => {
+                if let Some(first) = set.leaves().first() {
+                    first.prefetch_header();
+                    first.prefetch::<()>();
+                }
+            }
+        }
     }
 
     #[inline]
@@ -395,8 +412,11 @@ impl Container for Block {
             Row::Large(set) => {
                 let leaves = set.leaves();
                 leaves.iter().enumerate().try_for_each(|(place, leaf)| {
+                    if let Some(after_next) = leaves.get(place + 2).filter(|_| size_of::<W>() > 0) {
+                        after_next.prefetch_header();
+                    }
                     if let Some(next) = leaves.get(place + 1) {
-                        next.prefetch();
+                        next.prefetch::<W>();
                     }
                     let (neighbours, values) = leaf.neighbours();
                     run(neighbours, values)

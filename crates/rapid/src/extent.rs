@@ -92,6 +92,22 @@ impl<H> Extent<H> {
         (ids, values)
     }
 
+    /// The first neighbours and the values beside them; if those take no memory, without a look at how many there is room for.
+    ///
+    /// # Safety
+    /// There is room for so many.
+    #[inline]
+    pub(crate) unsafe fn first_neighbours<W: Column>(&self, length: usize) -> Neighbours<'_, W> {
+        if size_of::<W>() > 0 {
+            return self.neighbours(0..length);
+        }
+        // SAFETY: the caller's promise.
+        let ids = unsafe { self.first_ids(length) };
+        // SAFETY: values that take no memory lie anywhere.
+        let values = unsafe { std::slice::from_raw_parts(NonNull::dangling().as_ptr(), length) };
+        (ids, values)
+    }
+
     /// The value at a position; for topology always the same.
     pub(crate) fn value(&self, position: usize) -> EdgeValue {
         match self.column.width() {

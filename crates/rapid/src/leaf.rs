@@ -128,10 +128,14 @@ impl Leaf {
         unsafe { self.0.first_ids(length) }
     }
 
-    /// The first neighbours, and the values beside them.
+    /// The first neighbours, and the values beside them; reads nothing of the leaf if those take no memory.
+    ///
+    /// # Safety
+    /// There are at least so many.
     #[inline]
-    pub(crate) fn neighbours<W: Column>(&self, length: usize) -> Neighbours<'_, W> {
-        self.0.neighbours(0..length)
+    pub(crate) unsafe fn first_neighbours<W: Column>(&self, length: usize) -> Neighbours<'_, W> {
+        // SAFETY: the caller's promise.
+        unsafe { self.0.first_neighbours(length) }
     }
 
     #[inline]

@@ -64,6 +64,15 @@ pub trait Container: Content<Change = EdgeChange> {
     #[inline]
     fn prefetch_leaves(&self) {}
 
+    /// Asks the processor for the first neighbours of a slot and the values beside them. Only a hint.
+    #[inline]
+    fn prefetch_first<W: Column>(&self, slot: usize) {
+        if let Some((neighbours, values)) = self.run::<W>(slot) {
+            prefetch(neighbours.as_ptr(), 1);
+            prefetch(values.as_ptr(), size_of::<W>());
+        }
+    }
+
     /// Asks the processor for the memory that finding a neighbour of a slot touches then. Only a hint.
     #[inline]
     fn prefetch(&self, _slot: usize) {}

@@ -4,7 +4,6 @@ use crate::container::Container;
 use crate::partition::{partition_of, partitions_of, slot_of, slots_of, slots_within, vertex_at};
 use crate::view::SubgraphAdjacency;
 use hedgerow_model::{Column, Cursor, Neighbours, VertexId};
-use hedgerow_sync::prefetch;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
@@ -120,18 +119,22 @@ impl<C: Container, W: Column> Cursor for SubgraphCursor<'_, C, W> {
         Ok((neighbours, values))
     }
 
-    /// The first cache line of the row, if it is one.
+    #[inline]
+    fn prefetch_place(&self, vertex: VertexId) {
+        if let Some(chain) = self.adjacency.chain(partition_of(vertex)) {
+            C::prefetch_place(chain.hint(), slot_of(vertex));
+        }
+    }
+
     #[inline]
     fn prefetch(&self, vertex: VertexId) {
         if vertex.get() >= self.bound {
             return;
         }
-        let (container, _) = self.adjacency.container(partition_of(vertex));
-        if let Some((neighbours, values)) =
-            container.and_then(|container| container.run::<W>(slot_of(vertex)))
+        if let (Some(container), occupied) = self.adjacency.container(partition_of(vertex))
+            && occupied >> slot_of(vertex) & 1 == 1
         {
-            prefetch(neighbours.as_ptr(), 1);
-            prefetch(values.as_ptr(), size_of::<W>());
+            container.prefetch_first::<W>(slot_of(vertex));
         }
     }
 }

@@ -186,6 +186,12 @@ impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
         self.view.vertex_bound()
     }
 
+    /// The chain of a partition, if it was ever used.
+    #[inline]
+    pub(crate) fn chain(&self, partition: u32) -> Option<&'s Chain<C>> {
+        self.table.chains.get(partition)
+    }
+
     /// The container of a partition, and which of its slots have neighbours.
     #[inline]
     pub(crate) fn container(&self, partition: u32) -> (Option<&'s C>, u64) {

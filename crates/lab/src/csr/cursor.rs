@@ -165,6 +165,11 @@ impl<W: Column> Cursor for CsrCursor<'_, W> {
         Ok(ControlFlow::Continue(()))
     }
 
+    #[inline]
+    fn prefetch_place(&self, vertex: VertexId) {
+        prefetch(self.rows.offsets.as_ptr().wrapping_add(vertex.index()), 2 * size_of::<u64>());
+    }
+
     /// The first cache line of the row.
     #[inline]
     fn prefetch(&self, vertex: VertexId) {
