@@ -60,6 +60,9 @@ pub(crate) enum Row<'b> {
 const PREFETCHED_PIVOTS: usize = 16;
 const IDS_PER_LINE: usize = 64 / size_of::<VertexId>();
 
+/// How far ahead a scan asks for the rows of a block. The processor's own reading ahead ends with each page of 4 KiB.
+const IDS_BEHIND: usize = 512;
+
 /// Fewer changes than this are always made in place; more only in blocks so many times larger.
 const EDITED_ALWAYS: usize = 4;
 const ENTRIES_PER_EDIT: usize = 64;
@@ -355,6 +358,16 @@ impl Container for Block {
     #[inline]
     fn prefetch_leaves(&self) {
         self.header.large.iter().filter_map(|set| set.leaves().first()).for_each(Entry::prefetch::<()>);
+    }
+
+    #[inline]
+    fn prefetch_behind(&self, slot: usize) {
+        let stretch = self.header.stretch(slot);
+        // For short rows that would cost more than it brings.
+        if stretch.len() >= IDS_PER_LINE {
+            let ids = self.ids().as_ptr().wrapping_add(IDS_BEHIND);
+            stretch.step_by(IDS_PER_LINE).for_each(|position| prefetch(ids.wrapping_add(position), 1));
+        }
     }
 
     #[inline]

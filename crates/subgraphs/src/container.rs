@@ -64,6 +64,10 @@ pub trait Container: Content<Change = EdgeChange> {
     #[inline]
     fn prefetch_leaves(&self) {}
 
+    /// Asks the processor for what lies some way behind the neighbours of a slot. Only a hint, for a scan.
+    #[inline]
+    fn prefetch_behind(&self, _slot: usize) {}
+
     /// Asks the processor for the first neighbours of a slot and the values beside them. Only a hint.
     #[inline]
     fn prefetch_first<W: Column>(&self, slot: usize) {

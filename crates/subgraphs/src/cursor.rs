@@ -89,6 +89,7 @@ impl<C: Container, W: Column> Cursor for SubgraphCursor<'_, C, W> {
         for (partition, container) in self.adjacency.containers(partitions_of(&range)) {
             for slot in slots_of(container.occupied() & slots_within(partition, &range)) {
                 let vertex = vertex_at(partition, slot);
+                container.prefetch_behind(slot);
                 let flow = container.visit(slot, |neighbours, values| run(vertex, neighbours, values));
                 if flow.is_break() {
                     return Ok(flow);
