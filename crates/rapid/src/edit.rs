@@ -1,4 +1,4 @@
-//! Single changes of a block, in place as long as there is room.
+//! Changes of a block in place, row by row, as long as there is room.
 
 use crate::block::{Block, Row, Rows};
 use crate::extent::Extent;

@@ -7,7 +7,7 @@
 //! | file | what |
 //! |---|---|
 //! | `block` | the block, and how it is read |
-//! | `edit` | single changes in place |
+//! | `edit` | changes in place, row by row |
 //! | `merge` | many changes at once, as a new block |
 //! | `large_set`, `directory`, `leaf` | neighbour sets beyond a thousand entries |
 //! | `extent` | a header and room for neighbours in one piece of memory |
