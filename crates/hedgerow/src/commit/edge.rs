@@ -108,7 +108,7 @@ impl<E: Engine> Store<E> {
         }
     }
 
-    /// The shrinking phase, as in the general commit: stamp, apply, publish. The locks of both ends are held.
+    /// The shrinking phase, as in the general commit: stamp, apply, publish. The locks of [`Store::stripes_of_edge`] are held.
     fn finish_edge(&self, edge: &StoredEdge, plan: &EdgePlan) -> Result<(Commit, PendingReclaim), Reason> {
         if !plan.changed {
             let nothing = Commit { at: self.sequencer.newest().0, ..Commit::default() };
