@@ -23,18 +23,7 @@ pub(crate) struct EdgeWrite<'k> {
     pub(crate) value: Option<EdgeValue>,
 }
 
-impl<'k> EdgeWrite<'k> {
-    fn of(operation: &'k Operation) -> Option<Self> {
-        let (label, source, destination, value) = match operation {
-            Operation::PutEdge { label, source, destination, value } => {
-                (*label, source, destination, Some(*value))
-            }
-            Operation::DeleteEdge { label, source, destination } => (*label, source, destination, None),
-            _ => return None,
-        };
-        Some(EdgeWrite { label, source: source.as_ref(), destination: destination.as_ref(), value })
-    }
-
+impl EdgeWrite<'_> {
     fn to_operation(self) -> Operation {
         let EdgeWrite { label, source, destination, value } = self;
         let (source, destination) = (source.to_key(), destination.to_key());
@@ -53,11 +42,6 @@ impl<E: Engine> Store<E> {
             Some(commit) => Ok(commit),
             None => self.commit(&[write.to_operation()], None),
         }
-    }
-
-    /// The same for an operation, if it is one on an edge; `None` if this needs the general commit.
-    pub(crate) fn try_commit_operation(&self, operation: &Operation) -> Result<Option<Commit>, Reason> {
-        EdgeWrite::of(operation).map_or(Ok(None), |write| self.try_commit_edge(write))
     }
 
     /// Commits one edge, if both ends exist; `None` if this needs the general commit.

@@ -75,11 +75,6 @@ impl<E: Engine> Store<E> {
         operations: &[Operation],
         interactive: Option<&Interactive<'_>>,
     ) -> Result<Commit, Reason> {
-        if let ([operation], None) = (operations, interactive)
-            && let Some(commit) = self.try_commit_operation(operation)?
-        {
-            return Ok(commit);
-        }
         let reads = interactive.and_then(|interactive| interactive.reads);
         let acquired = Acquired::new(self, operations, reads)?;
         if let Some(interactive) = interactive {
