@@ -23,7 +23,8 @@ use crate::clustered::Clustered;
 use crate::partition::Partition;
 use crate::radix::{Art, CompressedArt};
 use crate::vertex_index::{VectorOrTree, VertexIndex};
-use hedgerow_model::{Column, ColumnType, Direction, EdgeChange, EdgeValue, Neighbours, Topology, VertexId};
+use hedgerow_model::search::Spread;
+use hedgerow_model::{Column, ColumnType, Direction, EdgeChange, Neighbours, Topology, VertexId};
 use hedgerow_subgraphs::{Container, Content, Owned, Plan, Subgraphs, Tally};
 use std::ops::ControlFlow;
 
@@ -123,8 +124,8 @@ impl<P: Partition> Container for CopyOnWrite<P> {
     }
 
     #[inline]
-    fn find(&self, slot: usize, neighbour: VertexId) -> Option<EdgeValue> {
-        self.partition.find(slot, neighbour)
+    fn find<W: Column>(&self, slot: usize, _spread: Spread, neighbour: VertexId) -> Option<W> {
+        self.partition.find(slot, neighbour).map(W::from_bits)
     }
 
     #[inline]

@@ -4,6 +4,7 @@
 //! lies, looks at the lines of memory around that place at once, and halves only what it missed by.
 
 use crate::VertexId;
+use hedgerow_sync::prefetch;
 
 /// A stretch of this length is compared as a whole: one cache line.
 const WINDOW: usize = 16;
@@ -47,10 +48,11 @@ impl Spread {
         (u64::from(distance) * count as u64 / span) as usize
     }
 
-    /// The place of `id` among `count` evenly spread ids, of which it may be any.
+    /// The place of `id` among `count` evenly spread ids.
     #[inline]
-    fn guess(self, count: usize, id: VertexId) -> usize {
-        self.share(count, id.get().saturating_sub(self.first.get())).min(count - 1)
+    #[must_use]
+    pub fn guess(self, count: usize, id: VertexId) -> usize {
+        self.share(count, id.get().saturating_sub(self.first.get())).min(count.saturating_sub(1))
     }
 }
 
@@ -73,6 +75,8 @@ fn halved((mut before, mut rest): (usize, &[VertexId]), id: VertexId) -> (usize,
         if rest[half] <= id {
             before += half;
             rest = &rest[half..];
+            // Keeps this a branch: the processor guesses, and goes on to the next look before it knows what this one found.
+            prefetch(&rest[rest.len() / 2], 1);
         } else {
             rest = &rest[..half];
         }

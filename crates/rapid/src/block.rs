@@ -19,7 +19,7 @@ use std::ptr::NonNull;
 /// It holds the place of RapidStore's vertex index and clustered index (sections 6.1 and 6.3).
 pub type Block = Extent<Rows>;
 
-/// Where the rows of a block lie. What every reader needs comes first, then the places, then what only writers need.
+/// Where the rows of a block lie: all of them within its capacity. What every reader needs comes first, then the places, then what only writers need.
 #[repr(C)]
 pub struct Rows {
     /// Entries of all rows that are not large sets.
@@ -104,6 +104,26 @@ impl Block {
             return Row::Large(&self.header.large[self.header.large_index(slot)]);
         }
         Row::Small(usize::from(start)..usize::from(start) + usize::from(length))
+    }
+
+    /// What a row of this block holds; of topology alone, without a look at anything else.
+    #[inline]
+    fn entries_of<W: Column>(&self, row: Range<usize>) -> Neighbours<'_, W> {
+        debug_assert!(row.end <= self.capacity(), "a row beyond its block");
+        // SAFETY: rows lie within the capacity; nobody but this module and those that change blocks makes one.
+        unsafe { self.neighbours_unchecked(row) }
+    }
+
+    /// The value of a neighbour of a slot, for whoever changes the block.
+    #[inline]
+    fn value_of(&self, slot: usize, neighbour: VertexId) -> Option<EdgeValue> {
+        match self.row(slot) {
+            Row::Small(stretch) => {
+                let position = search::position(&self.ids()[stretch.clone()], self.spread(), neighbour)?;
+                Some(self.value(stretch.start + position))
+            }
+            Row::Large(set) => set.value_of(self.column(), neighbour),
+        }
     }
 }
 
@@ -357,13 +377,13 @@ impl Container for Block {
     }
 
     #[inline]
-    fn find(&self, slot: usize, neighbour: VertexId) -> Option<EdgeValue> {
+    fn find<W: Column>(&self, slot: usize, spread: Spread, neighbour: VertexId) -> Option<W> {
         match self.row(slot) {
             Row::Small(stretch) => {
-                let position = search::position(&self.ids()[stretch.clone()], self.spread(), neighbour)?;
-                Some(self.value(stretch.start + position))
+                let (row, values) = self.entries_of(stretch);
+                Some(values[search::position(row, spread, neighbour)?])
             }
-            Row::Large(set) => set.find(self.column(), neighbour),
+            Row::Large(set) => set.find(neighbour),
         }
     }
 
@@ -398,7 +418,7 @@ impl Container for Block {
     fn prefetch_first<W: Column>(&self, slot: usize) {
         match self.row(slot) {
             Row::Small(stretch) => {
-                let (neighbours, values) = self.neighbours::<W>(stretch);
+                let (neighbours, values) = self.entries_of::<W>(stretch);
                 prefetch(neighbours.as_ptr(), 1);
                 prefetch(values.as_ptr(), size_of::<W>());
             }
@@ -429,7 +449,7 @@ impl Container for Block {
     #[inline]
     fn run<W: Column>(&self, slot: usize) -> Option<Neighbours<'_, W>> {
         match self.row(slot) {
-            Row::Small(stretch) => Some(self.neighbours(stretch)),
+            Row::Small(stretch) => Some(self.entries_of(stretch)),
             Row::Large(_) => None,
         }
     }
@@ -443,7 +463,7 @@ impl Container for Block {
         match self.row(slot) {
             Row::Small(stretch) if stretch.is_empty() => ControlFlow::Continue(()),
             Row::Small(stretch) => {
-                let (neighbours, values) = self.neighbours(stretch);
+                let (neighbours, values) = self.entries_of(stretch);
                 run(neighbours, values)
             }
             Row::Large(set) => {
@@ -473,13 +493,13 @@ impl Block {
     /// Counts what a change would do.
     #[inline]
     pub(crate) fn tally(&self, change: &EdgeChange, tally: &mut Tally) {
-        let found = self.find(slot_of(change.owner), change.neighbour);
+        let found = self.value_of(slot_of(change.owner), change.neighbour);
         tally.count(change, found.is_some(), |value| self.column().width() > 0 && found != Some(value));
     }
 
     /// Whether changes that are at least as many as the entries remove them all.
     fn is_emptied_by(&self, changes: &[EdgeChange]) -> bool {
-        let removed = |change: &&EdgeChange| self.find(slot_of(change.owner), change.neighbour).is_some();
+        let removed = |change: &&EdgeChange| self.value_of(slot_of(change.owner), change.neighbour).is_some();
         changes.iter().all(|change| change.value.is_none())
             && changes.iter().filter(removed).count() == self.entries()
     }

@@ -15,7 +15,7 @@ use crate::leaf::Leaf;
 use crate::pool;
 use crate::shared::{Counted, Shared};
 use hedgerow_model::search::{self, Spread};
-use hedgerow_model::{Column, ColumnType, EdgeValue, Neighbours, VertexId};
+use hedgerow_model::{Column, Neighbours, VertexId};
 use hedgerow_subgraphs::account;
 use hedgerow_sync::atomic::AtomicU32;
 use hedgerow_sync::prefetch;
@@ -129,13 +129,6 @@ impl Entry {
         self.leaf.prefetch_header();
         prefetch_pivots(self.ids());
     }
-
-    /// The value of a neighbour. `column` is that of the leaf. O(log length).
-    #[inline]
-    fn find(&self, column: ColumnType, spread: Spread, id: VertexId) -> Option<EdgeValue> {
-        let position = search::position(self.ids(), spread, id)?;
-        Some(if column.width() == 0 { EdgeValue(0) } else { self.leaf.value(position) })
-    }
 }
 
 impl Directory {
@@ -200,16 +193,16 @@ impl Directory {
         search::last_from(self.entries(), Spread::up_to(self.last), id, |entry| entry.first)
     }
 
-    /// The value of a neighbour. `column` is that of the leaves. O(log length).
+    /// The entry of the leaf where `id` is or belongs, and from where to where its neighbours lie. O(log leaves).
     #[inline]
-    pub(crate) fn find(&self, column: ColumnType, id: VertexId) -> Option<EdgeValue> {
+    pub(crate) fn entry_of(&self, id: VertexId) -> Option<(&Entry, Spread)> {
         let place = self.place_of(id);
         let (entry, next) = (self.entries().get(place)?, self.entries().get(place + 1));
         // The last leaf is taken to be as wide as the others are on average.
         let average =
             || entry.first.get().saturating_add(self.last.get() / self.leaves).min(VertexId::MAX.get());
         let last = next.map_or_else(|| VertexId::new(average()), |next| next.first);
-        entry.find(column, Spread { first: entry.first, last }, id)
+        Some((entry, Spread { first: entry.first, last }))
     }
 
     /// Makes this the only owner of a directory with room for so many more leaves, by a copy if need be.

@@ -92,19 +92,21 @@ impl<H> Extent<H> {
         (ids, values)
     }
 
-    /// The first neighbours and the values beside them; if those take no memory, without a look at how many there is room for.
+    /// Neighbours and the values beside them; if those take no memory, without a look at how many there is room for.
     ///
     /// # Safety
-    /// There is room for so many.
+    /// The stretch lies within the capacity, and does not begin behind its end.
     #[inline]
-    pub(crate) unsafe fn first_neighbours<W: Column>(&self, length: usize) -> Neighbours<'_, W> {
+    pub(crate) unsafe fn neighbours_unchecked<W: Column>(&self, stretch: Range<usize>) -> Neighbours<'_, W> {
         if size_of::<W>() > 0 {
-            return self.neighbours(0..length);
+            return self.neighbours(stretch);
         }
         // SAFETY: the caller's promise.
-        let ids = unsafe { self.first_ids(length) };
+        let up_to_end = unsafe { self.first_ids(stretch.end) };
+        // SAFETY: a stretch begins before it ends.
+        let ids = unsafe { up_to_end.get_unchecked(stretch) };
         // SAFETY: values that take no memory lie anywhere.
-        let values = unsafe { std::slice::from_raw_parts(NonNull::dangling().as_ptr(), length) };
+        let values = unsafe { std::slice::from_raw_parts(NonNull::dangling().as_ptr(), ids.len()) };
         (ids, values)
     }
 

@@ -7,7 +7,7 @@
 use crate::directory::{Directory, Entry};
 use crate::extent::Extent;
 use crate::leaf::{self, LEAF_CAPACITY, Leaf};
-use hedgerow_model::{ColumnType, EdgeChange, EdgeValue, VertexId};
+use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, VertexId, search};
 use hedgerow_sync::prefetch;
 use std::ops::Range;
 
@@ -73,10 +73,19 @@ impl LargeSet {
         }
     }
 
-    /// The value of a neighbour. `column` is that of the leaves. O(log length).
+    /// The value of a neighbour. `W` is the type of the column, or `()`. O(log length).
     #[inline]
-    pub(crate) fn find(&self, column: ColumnType, id: VertexId) -> Option<EdgeValue> {
-        self.0.find(column, id)
+    pub(crate) fn find<W: Column>(&self, id: VertexId) -> Option<W> {
+        let (entry, spread) = self.0.entry_of(id)?;
+        let (ids, values) = entry.neighbours::<W>();
+        Some(values[search::position(ids, spread, id)?])
+    }
+
+    /// The same whatever the type of the column, which is that of the leaves.
+    pub(crate) fn value_of(&self, column: ColumnType, id: VertexId) -> Option<EdgeValue> {
+        let (entry, spread) = self.0.entry_of(id)?;
+        let position = search::position(entry.ids(), spread, id)?;
+        Some(if column.width() == 0 { EdgeValue(0) } else { entry.leaf().value(position) })
     }
 
     /// Makes changes, which ascend; what others share is copied first. For each leaf that changes O(leaf), and

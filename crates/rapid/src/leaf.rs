@@ -136,7 +136,7 @@ impl Leaf {
     #[inline]
     pub(crate) unsafe fn first_neighbours<W: Column>(&self, length: usize) -> Neighbours<'_, W> {
         // SAFETY: the caller's promise.
-        unsafe { self.0.first_neighbours(length) }
+        unsafe { self.0.neighbours_unchecked(0..length) }
     }
 
     #[inline]

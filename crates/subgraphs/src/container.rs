@@ -1,6 +1,7 @@
 //! How the neighbours of one partition are kept.
 
 use crate::owned::{Content, Owned};
+use hedgerow_model::search::Spread;
 use hedgerow_model::{Column, ColumnType, Direction, EdgeChange, EdgeValue, Neighbours, Topology, VertexId};
 use hedgerow_sync::prefetch;
 use std::ops::ControlFlow;
@@ -32,8 +33,9 @@ pub trait Container: Content<Change = EdgeChange> {
     /// How many neighbours a slot has.
     fn degree(&self, slot: usize) -> usize;
 
-    /// The value of a neighbour of a slot, if it is one.
-    fn find(&self, slot: usize, neighbour: VertexId) -> Option<EdgeValue>;
+    /// The value of a neighbour of a slot, if it is one. `W` is the type of the column, or `()`; `spread` is where
+    /// neighbours may lie.
+    fn find<W: Column>(&self, slot: usize, spread: Spread, neighbour: VertexId) -> Option<W>;
 
     /// The neighbours of a slot, if they lie in one run. `W` is the type of the column, or `()`.
     fn run<W: Column>(&self, slot: usize) -> Option<Neighbours<'_, W>>;

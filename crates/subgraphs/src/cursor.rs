@@ -3,6 +3,7 @@
 use crate::container::Container;
 use crate::partition::{partition_of, partitions_of, slot_of, slots_of, slots_within, vertex_at};
 use crate::view::SubgraphAdjacency;
+use hedgerow_model::search::Spread;
 use hedgerow_model::{Column, Cursor, Neighbours, VertexId};
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -67,7 +68,8 @@ impl<C: Container, W: Column> Cursor for SubgraphCursor<'_, C, W> {
     #[inline]
     fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<W>, Infallible> {
         let Some((container, slot)) = self.locate(vertex) else { return Ok(None) };
-        Ok(container.find(slot, neighbour).map(W::from_bits))
+        let spread = Spread::up_to(VertexId::new(self.bound.saturating_sub(1)));
+        Ok(container.find(slot, spread, neighbour))
     }
 
     #[inline]

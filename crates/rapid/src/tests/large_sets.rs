@@ -54,7 +54,7 @@ fn check(column: ColumnType, set: &LargeSet, model: &Model) {
     let ids: Vec<u32> = leaves.iter().flat_map(Entry::ids).map(|id| id.get()).collect();
     assert_eq!(ids, model.keys().copied().collect::<Vec<_>>());
     for id in 0..BOUND {
-        assert_eq!(set.find(column, VertexId::new(id)), model.get(&id).copied().map(kept), "{id}");
+        assert_eq!(set.value_of(column, VertexId::new(id)), model.get(&id).copied().map(kept), "{id}");
     }
     assert_eq!(set.len(), model.len());
     assert!(leaves.iter().all(|leaf| leaf.len() <= LEAF_CAPACITY && leaf.ids() == leaf.leaf().ids()));
