@@ -95,7 +95,9 @@
 mod bfs;
 mod bitmap;
 mod execution;
+mod incoming;
 mod kernel;
+mod marks;
 mod pagerank;
 mod ranges;
 mod sssp;
