@@ -94,6 +94,9 @@
 
 mod bfs;
 mod bitmap;
+mod both_ways;
+mod clustering;
+mod communities;
 mod execution;
 mod incoming;
 mod kernel;
@@ -103,8 +106,11 @@ mod ranges;
 mod sssp;
 mod triangles;
 mod wcc;
+mod workers;
 
 pub use bfs::{Bfs, BfsResult};
+pub use clustering::{LocalClustering, LocalClusteringResult};
+pub use communities::{Communities, CommunitiesResult};
 pub use execution::{Execution, Progress};
 pub use hedgerow_lab::{CancelToken, MemoryBudget, MemoryError};
 pub use kernel::{Kernel, KernelError, KernelErrorKind};
