@@ -92,6 +92,7 @@
 //! # Ok::<(), KernelError>(())
 //! ```
 
+mod betweenness;
 mod bfs;
 mod bitmap;
 mod both_ways;
@@ -110,6 +111,7 @@ mod triangles;
 mod wcc;
 mod workers;
 
+pub use betweenness::{Betweenness, BetweennessResult, Sources};
 pub use bfs::{Bfs, BfsResult};
 pub use clustering::{LocalClustering, LocalClusteringResult};
 pub use communities::{Communities, CommunitiesResult};
