@@ -56,14 +56,14 @@ impl Default for LocalClustering<'_> {
 impl Kernel for LocalClustering<'_> {
     type Output = LocalClusteringResult;
 
-    /// O(edges^1.5); 24 bytes per id, 44 per edge, two bits per id and thread, and the in-neighbours
+    /// O(edges^1.5); 32 bytes per id, 40 per edge, two bits per id and thread, and the in-neighbours
     /// if they are built.
     fn run<V: GraphView>(self, view: &V) -> Result<LocalClusteringResult, KernelError> {
         let started = Instant::now();
         let outgoing = view.adjacency::<()>(self.label, Direction::Out)?;
         let bound = view.vertex_bound();
-        // Degrees, names and counts; two sets of marks for each thread.
-        let needed = u64::from(bound) * 24 + u64::from(bound) / 4 * self.execution.threads() as u64;
+        // Degrees, names, counts, their sums and the offsets of the copy; two sets of marks for each thread.
+        let needed = u64::from(bound) * 32 + u64::from(bound) / 4 * self.execution.threads() as u64;
         self.execution.memory.check(needed, bound, view.vertex_count())?;
         let (result, transposed) = with_incoming!(view, self.label, self.execution, incoming => {
             if view.topology().is_undirected() {
