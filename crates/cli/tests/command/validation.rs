@@ -142,6 +142,26 @@ fn the_example_graphs_give_the_published_results_in_both_formats() {
 }
 
 #[test]
+fn what_is_known_of_public_graphs_comes_out() {
+    let Some(data) = data() else { return };
+    let folder = Folder::new();
+    for (file, triangles, largest, clustering) in [
+        ("wiki-Vote.txt", 608_389, 7_066, 0.1409),
+        ("email-Eu-core.txt", 105_461, 986, 0.3994),
+        ("ca-HepPh.txt", 3_358_499, 11_204, 0.6115),
+    ] {
+        let graph = data.join("..").join(file);
+        let summary = |kernel: &str| folder.json(&format!("run {kernel} --graph {}", graph.display()));
+        for direction in ["", "--undirected"] {
+            assert_eq!(summary(&format!("triangles {direction}"))["triangles"], triangles, "{file}");
+            assert_eq!(summary(&format!("wcc {direction}"))["largest"], largest, "{file}");
+        }
+        let mean = summary("lcc --undirected")["mean"].as_f64().unwrap();
+        assert!((mean - clustering).abs() < 5e-5, "{file}: {mean}");
+    }
+}
+
+#[test]
 fn the_vertices_of_the_vertex_file_come_first_and_in_its_order() {
     let Some(data) = data() else { return };
     let edges = data.join("example/example-directed.e");
