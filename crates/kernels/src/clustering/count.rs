@@ -112,7 +112,8 @@ impl<W: Ways> Counter<'_, W> {
 fn common(row: &[VertexId], candidates: &[VertexId], marks: &Marks, positions: &mut Vec<u32>) {
     if row.len() / SKEW > candidates.len() {
         positions.clear();
-        let position = |found| search::position(row, found).expect("it was found in the row") as u32;
+        let position =
+            |found| search::position_by_halving(row, found).expect("it was found in the row") as u32;
         intersect::slices(candidates, row, |found| positions.push(position(found)));
         return;
     }
