@@ -1,5 +1,9 @@
 //! Commands and their options.
 
+mod run;
+
+pub use run::*;
+
 use bytesize::ByteSize;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -33,19 +37,6 @@ Examples:
 const GENERATE_EXAMPLES: &str = "\
 Example:
   hedgerow generate kronecker --scale 20 --edge-factor 16 --seed 1 --output graph.txt.zst";
-
-const RUN_EXAMPLES: &str = "\
-Examples:
-  hedgerow run bfs --graph wiki-Vote.txt --source 30
-  hedgerow run pagerank --graph ca-HepPh.txt --undirected --iterations 20 --output ranks.txt";
-
-const BFS_EXAMPLES: &str = "\
-Example:
-  hedgerow run bfs --graph wiki-Vote.txt --source 30 --output distances.txt";
-
-const PAGERANK_EXAMPLES: &str = "\
-Example:
-  hedgerow run pagerank --graph wiki-Vote.txt --iterations 20 --damping 0.85 --output ranks.txt";
 
 const STATS_EXAMPLES: &str = "\
 Example:
@@ -88,8 +79,7 @@ impl Command {
         match self {
             Command::Demo(args) => args.json,
             Command::Generate(GenerateArgs { model: Model::Kronecker(args) }) => args.json,
-            Command::Run(RunArgs { kernel: KernelCommand::Bfs(args) }) => args.common.json,
-            Command::Run(RunArgs { kernel: KernelCommand::Pagerank(args) }) => args.common.json,
+            Command::Run(args) => args.kernel.command().options().common.json,
             Command::Stats(args) => args.json,
             // Its figures go to a file.
             Command::Bench(_) => false,
@@ -176,79 +166,6 @@ pub struct KroneckerArgs {
     #[arg(long, value_name = "FILE", value_parser = file_to_write())]
     pub output: PathBuf,
     /// Print what was written as JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `hedgerow run`
-#[derive(Debug, Args)]
-#[command(after_help = RUN_EXAMPLES)]
-pub struct RunArgs {
-    /// The kernel.
-    #[command(subcommand)]
-    pub kernel: KernelCommand,
-}
-
-/// The kernel to run.
-#[derive(Debug, Subcommand)]
-pub enum KernelCommand {
-    /// Breadth-first search: the distance of every vertex from a source
-    Bfs(BfsArgs),
-    /// PageRank: the rank of every vertex; ranks sum to 1
-    Pagerank(PageRankArgs),
-}
-
-/// `hedgerow run bfs`
-#[derive(Debug, Args)]
-#[command(after_help = BFS_EXAMPLES)]
-pub struct BfsArgs {
-    /// The vertex to start from; by default the one with the most out-neighbours
-    #[arg(long, value_name = "KEY", allow_negative_numbers = true)]
-    pub source: Option<String>,
-    #[command(flatten)]
-    pub common: CommonRunArgs,
-}
-
-/// `hedgerow run pagerank`
-#[derive(Debug, Args)]
-#[command(after_help = PAGERANK_EXAMPLES)]
-pub struct PageRankArgs {
-    /// Iterations; with --tolerance at most so many
-    #[arg(long, default_value_t = 10, value_name = "N", allow_negative_numbers = true)]
-    pub iterations: u32,
-    /// Stop when the ranks change by less than this in an iteration, summed over all vertices
-    #[arg(long, value_name = "T", value_parser = tolerance, allow_negative_numbers = true)]
-    pub tolerance: Option<f64>,
-    /// The probability of following an edge, from 0 to 1
-    #[arg(long, default_value_t = 0.85, value_name = "D", value_parser = damping, allow_negative_numbers = true)]
-    pub damping: f64,
-    #[command(flatten)]
-    pub common: CommonRunArgs,
-}
-
-/// Options of every kernel.
-#[derive(Debug, Args)]
-pub struct CommonRunArgs {
-    /// The graph file, plain or compressed by gzip or Zstandard; - is standard input
-    #[arg(long, value_name = "FILE")]
-    pub graph: PathBuf,
-    /// Treat every edge as undirected
-    #[arg(long)]
-    pub undirected: bool,
-    /// What the kernel runs on
-    #[arg(long, value_enum, default_value_t = EngineName::Rapid)]
-    pub engine: EngineName,
-    /// Threads for loading and for the kernel; by default one per core
-    #[arg(long, value_name = "N", value_parser = threads)]
-    pub threads: Option<NonZeroUsize>,
-    /// Write one line `key value` per vertex to this file
-    #[arg(long, value_name = "FILE", value_parser = file_to_write())]
-    pub output: Option<PathBuf>,
-    #[command(flatten)]
-    pub format: FormatArgs,
-    #[command(flatten)]
-    pub memory: MemoryArgs,
-    /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -349,16 +266,6 @@ impl MemoryArgs {
     }
 }
 
-/// What a kernel runs on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EngineName {
-    /// A snapshot of the in-memory engine that can be written meanwhile
-    Rapid,
-    /// A static copy of that snapshot in compressed sparse rows
-    Csr,
-}
-
 /// How lines are laid out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FormatName {
@@ -417,20 +324,6 @@ fn file_to_write() -> impl TypedValueParser<Value = PathBuf> {
         Some("-" | "/dev/stdout") => Err("expected a file, standard output is taken by the summary"),
         _ => Ok(path),
     })
-}
-
-fn tolerance(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(tolerance) if tolerance.is_finite() && tolerance >= 0.0 => Ok(tolerance),
-        _ => Err("expected a number that is not negative".into()),
-    }
-}
-
-fn damping(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(damping) if (0.0..=1.0).contains(&damping) => Ok(damping),
-        _ => Err("expected a number from 0 to 1".into()),
-    }
 }
 
 #[cfg(test)]

@@ -31,6 +31,34 @@ pub enum CliError {
     /// There is nothing to start from.
     #[error("{}: the graph has no vertex to start from", .0.display())]
     EmptyGraph(PathBuf),
+    /// An edge has no weight, and the kernel needs one.
+    #[error(
+        "{}: the edge from {from} to {to} has no weight: add a column of weights, or give --unit-weights",
+        graph.display()
+    )]
+    NoWeight {
+        /// The graph file.
+        graph: PathBuf,
+        /// The key where the edge starts.
+        from: String,
+        /// The key where it ends.
+        to: String,
+    },
+    /// There are no shortest paths over such an edge.
+    #[error(
+        "{}: the edge from {from} to {to} has the weight {weight}, but weights of shortest paths must be 0 or more",
+        graph.display()
+    )]
+    NegativeWeight {
+        /// The graph file.
+        graph: PathBuf,
+        /// The key where the edge starts.
+        from: String,
+        /// The key where it ends.
+        to: String,
+        /// Its weight.
+        weight: f64,
+    },
     /// The options of a generated graph contradict each other.
     #[error(transparent)]
     Kronecker(#[from] hedgerow_formats::KroneckerError),
@@ -74,7 +102,11 @@ impl CliError {
             | CliError::Signals(_)
             | CliError::Wrong(_) => 1,
             CliError::WrongKey { .. } | CliError::Kronecker(_) => 2,
-            CliError::Input(_) | CliError::NoSuchVertex { .. } | CliError::EmptyGraph(_) => 3,
+            CliError::Input(_)
+            | CliError::NoSuchVertex { .. }
+            | CliError::EmptyGraph(_)
+            | CliError::NoWeight { .. }
+            | CliError::NegativeWeight { .. } => 3,
             CliError::Graph(error) => graph_exit_code(error),
             CliError::Bench(error) => bench_exit_code(error),
             CliError::Interrupted => 130,

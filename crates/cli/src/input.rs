@@ -7,8 +7,12 @@ use crate::interrupt::Interrupt;
 use crate::progress;
 use crate::text;
 use crate::threads::Threads;
-use hedgerow::{AsKey, Graph, GraphOptions, KeyKind, Snapshot, Topology};
-use hedgerow_formats::{Batch, Columns, GraphFormat, GraphReader, ReadOptions, SkippedLines, VertexKey};
+use hedgerow::{
+    AsKey, ColumnType, EdgeSchema, Graph, GraphOptions, KeyKind, LabelSchema, Snapshot, Topology,
+};
+use hedgerow_formats::{
+    Batch, Columns, Edge, GraphFormat, GraphReader, ReadOptions, SkippedLines, VertexKey,
+};
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -41,8 +45,19 @@ pub struct Loaded {
     pub elapsed: Duration,
 }
 
+/// What becomes of the weights of edges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Weights {
+    /// The graph has none.
+    Ignored,
+    /// The graph has those of the file: every edge must have one, and none may be negative.
+    FromFile,
+    /// Every edge has the weight 1.
+    Unit,
+}
+
 impl Input<'_> {
-    /// Reads the file into a graph: all of it, or an error.
+    /// Reads the file into a graph without weights: all of it, or an error.
     pub fn load(
         &self,
         topology: Topology,
@@ -51,31 +66,80 @@ impl Input<'_> {
         console: &Console,
         interrupt: &Interrupt,
     ) -> Result<Loaded, CliError> {
+        self.load_weighted(Weights::Ignored, topology, memory, threads, console, interrupt)
+    }
+
+    /// Reads the file into a graph: all of it, or an error. Of several weights of one edge the last stays.
+    pub fn load_weighted(
+        &self,
+        weights: Weights,
+        topology: Topology,
+        memory: &MemoryArgs,
+        threads: &Threads,
+        console: &Console,
+        interrupt: &Interrupt,
+    ) -> Result<Loaded, CliError> {
         let options = GraphOptions::new().topology(topology).keys(self.key_kind()).threads(threads.count());
+        let options = match weights {
+            Weights::Ignored => options,
+            Weights::FromFile | Weights::Unit => options.label(weighted_edges()),
+        };
         let graph = Graph::in_memory(memory.limit(options))?;
         match self.format.keys {
-            KeysName::Number | KeysName::Dense => self.load_into::<u64>(&graph, console, interrupt),
-            KeysName::Text => self.load_into::<Box<str>>(&graph, console, interrupt),
+            KeysName::Number | KeysName::Dense => self.load_into::<u64>(&graph, weights, console, interrupt),
+            KeysName::Text => self.load_into::<Box<str>>(&graph, weights, console, interrupt),
         }
     }
 
     fn load_into<K: VertexKey + AsKey>(
         &self,
         graph: &Graph,
+        weights: Weights,
         console: &Console,
         interrupt: &Interrupt,
     ) -> Result<Loaded, CliError> {
         let started = Instant::now();
-        let (mut rows, mut edges) = (0, Vec::new());
+        let mut rows = 0;
         let skipped = self.for_each_batch::<K>(console, interrupt, |batch| {
             add_vertices(graph, &batch.vertices)?;
             rows += batch.edges.len() as u64;
-            edges.clear();
-            edges.extend(batch.edges.drain(..).map(|edge| (edge.source, edge.destination)));
-            graph.ingest(&edges)?;
+            let edges = batch.edges.drain(..);
+            match weights {
+                Weights::Ignored => {
+                    let edges: Vec<_> = edges.map(|edge| (edge.source, edge.destination)).collect();
+                    graph.ingest(&edges)?;
+                }
+                Weights::Unit => {
+                    let edges: Vec<_> = edges.map(|edge| (edge.source, edge.destination, 1.0)).collect();
+                    graph.ingest(&edges)?;
+                }
+                Weights::FromFile => {
+                    let edges = edges.map(|edge| self.weighted(edge)).collect::<Result<Vec<_>, _>>()?;
+                    graph.ingest(&edges)?;
+                }
+            }
             Ok(())
         })?;
         Ok(Loaded { snapshot: graph.snapshot()?, rows, skipped, elapsed: started.elapsed() })
+    }
+
+    /// An edge with its weight, with which it can be part of a shortest path.
+    fn weighted<K: VertexKey + AsKey>(&self, edge: Edge<K>) -> Result<(K, K, f64), CliError> {
+        let ends = || {
+            let (source, destination) = (edge.source.as_key(), edge.destination.as_key());
+            (self.graph.to_path_buf(), source.to_string(), destination.to_string())
+        };
+        match edge.weight {
+            Some(weight) if weight >= 0.0 => Ok((edge.source, edge.destination, weight)),
+            Some(weight) => {
+                let (graph, from, to) = ends();
+                Err(CliError::NegativeWeight { graph, from, to, weight })
+            }
+            None => {
+                let (graph, from, to) = ends();
+                Err(CliError::NoWeight { graph, from, to })
+            }
+        }
     }
 
     /// Reads the vertex file, if there is one, then the graph file, and hands over batch by batch.
@@ -123,6 +187,11 @@ impl Input<'_> {
         let skip_bad_lines = self.format.skip_bad_lines;
         ReadOptions { format, columns, skip_bad_lines, batch_size: BATCH, ..ReadOptions::default() }
     }
+}
+
+/// Edges that carry their weight.
+fn weighted_edges() -> LabelSchema {
+    LabelSchema { name: "edge".into(), edges: EdgeSchema::Value(ColumnType::F64) }
 }
 
 /// Hands over one file batch by batch, with a progress bar.

@@ -435,25 +435,3 @@ fn kernels_run_on_an_empty_graph_and_can_be_cancelled() {
     assert_eq!(kind(cancelled), ErrorKind::Kernel);
     assert_eq!(snapshot.run(Bfs::new(VertexId::new(0))).unwrap().reached, 1001);
 }
-
-#[test]
-fn kernels_agree_on_a_snapshot_and_its_static_copy_while_writers_run() {
-    let graph = graph(GraphOptions::new().topology(Topology::DirectedWithReverse));
-    thread::scope(|scope| {
-        scope.spawn(|| {
-            for edge in 0..20_000u64 {
-                graph.put_edge(edge * 7 % 500, edge * 13 % 800).unwrap();
-                if edge % 50 == 0 {
-                    graph.delete_vertex(edge * 3 % 500).unwrap();
-                }
-            }
-        });
-        for _ in 0..20 {
-            let snapshot = graph.snapshot().unwrap();
-            let csr = snapshot.to_csr::<()>(LabelId::DEFAULT, BuildOptions::default()).unwrap();
-            let live = snapshot.run(PageRank::default()).unwrap().ranks;
-            let copy = hedgerow::kernels::Kernel::run(PageRank::default(), &csr).unwrap().ranks;
-            assert_eq!(live, copy);
-        }
-    });
-}

@@ -28,6 +28,14 @@ impl AtomicBitmap {
         self.words[vertex.index() / 64].fetch_or(1 << (vertex.index() % 64), Ordering::Relaxed);
     }
 
+    /// Adds a vertex; true for one of those who add it if it was not there before.
+    #[inline]
+    pub(crate) fn claim(&self, vertex: VertexId) -> bool {
+        // Looking first keeps cache lines shared.
+        let (word, bit) = (&self.words[vertex.index() / 64], 1 << (vertex.index() % 64));
+        word.load(Ordering::Relaxed) & bit == 0 && word.fetch_or(bit, Ordering::Relaxed) & bit == 0
+    }
+
     #[inline]
     pub(crate) fn contains(&self, vertex: VertexId) -> bool {
         self.words[vertex.index() / 64].load(Ordering::Relaxed) & (1 << (vertex.index() % 64)) != 0

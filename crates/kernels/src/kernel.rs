@@ -50,6 +50,9 @@ pub enum KernelError {
         /// Its weight: negative, or not a number.
         weight: f64,
     },
+    /// The shortest paths between two vertices cannot be counted.
+    #[error("between vertex {0} and another there are more shortest paths than a float can count")]
+    TooManyPaths(VertexId),
     /// A parameter has a value that makes no sense.
     #[error("{parameter} is {found}, but must be {expected}")]
     InvalidParameter {
@@ -93,6 +96,7 @@ impl KernelError {
             | KernelError::View(_)
             | KernelError::InvalidParameter { .. }
             | KernelError::InvalidWeight { .. }
+            | KernelError::TooManyPaths(_)
             | KernelError::Csr(_) => KernelErrorKind::InvalidInput,
         }
     }

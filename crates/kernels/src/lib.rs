@@ -30,9 +30,18 @@
 //! | [`Sssp`] | distances from a source | delta-stepping over `u32` or `f64` weights |
 //! | [`Wcc`] | components, whatever the direction | by sampling, or plain hooking of labels |
 //! | [`TriangleCount`] | triangles | smaller neighbours of smaller neighbours, by degree where it pays |
+//! | [`LocalClustering`] | clustering coefficients | every triangle once, counted at its three vertices |
+//! | [`Communities`] | communities | synchronous label propagation, only where something has changed |
+//! | [`Cores`] | core numbers | peeling, level by level |
+//! | [`Betweenness`] | betweenness centrality | counting shortest paths there and dependencies back, level by level |
+//! | [`Neighbourhood`] | what is within a few hops | level by level |
 //!
 //! In all but [`PageRank`] parallel edges count as one. The results do not depend on the number of
-//! threads. `docs/kernels.md` says more about each.
+//! threads. What a result carries beside them (iterations, times, neighbours that were looked at) is said with
+//! each; `elapsed` is always the whole time. `docs/kernels.md` says more about each.
+//!
+//! Some kernels read in-neighbours. Where a directed view keeps none, they transpose it first: the time is part of
+//! `elapsed`, and the result says how much it was (`transposed`).
 //!
 //! # How to write a kernel
 //!
@@ -92,20 +101,34 @@
 //! # Ok::<(), KernelError>(())
 //! ```
 
+mod betweenness;
 mod bfs;
 mod bitmap;
+mod both_ways;
+mod clustering;
+mod communities;
+mod cores;
 mod execution;
+mod incoming;
 mod kernel;
+mod marks;
+mod neighbourhood;
 mod pagerank;
 mod ranges;
 mod sssp;
 mod triangles;
 mod wcc;
+mod workers;
 
+pub use betweenness::{Betweenness, BetweennessResult, Sources};
 pub use bfs::{Bfs, BfsResult};
+pub use clustering::{LocalClustering, LocalClusteringResult};
+pub use communities::{Communities, CommunitiesResult};
+pub use cores::{Cores, CoresResult};
 pub use execution::{Execution, Progress};
 pub use hedgerow_lab::{CancelToken, MemoryBudget, MemoryError};
 pub use kernel::{Kernel, KernelError, KernelErrorKind};
+pub use neighbourhood::{Neighbourhood, NeighbourhoodResult};
 pub use pagerank::{PageRank, PageRankResult, Precision};
 pub use sssp::{Sssp, SsspResult, Weight};
 pub use triangles::{TriangleCount, TriangleCountResult, TriangleOrder};

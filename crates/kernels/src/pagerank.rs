@@ -7,9 +7,9 @@
 //!                               + sum of rank(w) over the vertices w without out-edges / N)
 //! ```
 
+use crate::incoming::with_incoming;
 use crate::ranges::{covering_ranges, split_mut};
 use crate::{Execution, Kernel, KernelError, Progress};
-use hedgerow_lab::Csr;
 use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId};
 use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
@@ -87,17 +87,10 @@ impl Kernel for PageRank<'_> {
         self.check()?;
         let needed = u64::from(view.vertex_bound()) * 4 * size_of::<f64>() as u64;
         self.execution.memory.check(needed, view.vertex_bound(), view.vertex_count())?;
-        let mut result = if view.topology().stored(Direction::In).is_some() {
-            let incoming = view.adjacency::<()>(self.label, Direction::In)?;
+        let (result, transposed) = with_incoming!(view, self.label, self.execution, incoming => {
             self.iterate_precisely(view, &incoming)?
-        } else {
-            let transposed = Csr::transposed(view, self.label, self.execution.build_options())?;
-            let duration = started.elapsed();
-            let incoming = transposed.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
-            PageRankResult { transposed: Some(duration), ..self.iterate_precisely(view, &incoming)? }
-        };
-        result.elapsed = started.elapsed();
-        Ok(result)
+        });
+        Ok(PageRankResult { transposed, elapsed: started.elapsed(), ..result })
     }
 }
 

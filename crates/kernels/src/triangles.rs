@@ -1,7 +1,7 @@
 //! Counting triangles.
 
-mod count;
-mod oriented;
+pub(crate) mod count;
+pub(crate) mod oriented;
 
 use crate::{Execution, Kernel, KernelError};
 use hedgerow_model::{Adjacency, Direction, GraphView, LabelId};

@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 /// Neighbours per vertex that are joined before the largest component is looked for.
 const SAMPLED_NEIGHBOURS: usize = 2;
+/// The first pass after those that join samples, counted from 1.
+const JOINING: u32 = SAMPLED_NEIGHBOURS as u32 + 1;
 /// Vertices that are asked for their component when the largest is looked for.
 const SAMPLED_VERTICES: u64 = 1024;
 
@@ -41,13 +43,15 @@ pub enum WccMethod {
     Plain,
 }
 
-/// What [`Wcc`] found. All but `elapsed` is the same whatever the method and the number of threads.
+/// What [`Wcc`] found. The components are the same whatever the method and the number of threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WccResult {
     /// Per vertex id the smallest id of its component, or [`Wcc::NO_VERTEX`].
     pub components: Vec<u32>,
     /// Components, those of a single vertex included.
     pub count: u64,
+    /// Passes over edges: all of them, or some of each vertex.
+    pub iterations: u32,
     /// How long it took.
     pub elapsed: Duration,
 }
@@ -78,23 +82,24 @@ impl Kernel for Wcc<'_> {
             ranges: covering_ranges(&outgoing, self.execution.parts(), bound),
             forest: Forest::new(bound, self.execution.threads() > 1),
         };
-        match self.method {
+        let iterations = match self.method {
             WccMethod::Plain => components.hook_until_stable(&outgoing)?,
             WccMethod::Sampling => {
                 components.join_samples(&outgoing)?;
                 let largest = components.frequent_root(view);
                 match view.topology().stored(Direction::In) {
-                    None => components.join_all(&outgoing, None)?,
-                    Some(Direction::Out) => components.join_all(&outgoing, largest)?,
+                    None => components.join_all(&outgoing, None, JOINING)?,
+                    Some(Direction::Out) => components.join_all(&outgoing, largest, JOINING)?,
                     Some(Direction::In) => {
-                        components.join_all(&outgoing, largest)?;
-                        components.join_all(&view.adjacency::<()>(self.label, Direction::In)?, largest)?;
+                        components.join_all(&outgoing, largest, JOINING)?;
+                        let incoming = view.adjacency::<()>(self.label, Direction::In)?;
+                        components.join_all(&incoming, largest, JOINING + 1)?
                     }
                 }
             }
-        }
+        };
         let (components, count) = labels(view, components.forest);
-        Ok(WccResult { components, count, elapsed: started.elapsed() })
+        Ok(WccResult { components, count, iterations, elapsed: started.elapsed() })
     }
 }
 
@@ -108,7 +113,7 @@ impl Components<'_> {
     /// Joins every vertex to its first neighbours, one per round.
     fn join_samples(&self, outgoing: &impl Adjacency) -> Result<(), KernelError> {
         for round in 0..SAMPLED_NEIGHBOURS {
-            self.each_range(round as u32, |range| {
+            self.each_range(round as u32 + 1, |range| {
                 // Of a vertex in several runs, each run gives one: more than asked for does no harm.
                 let joined = outgoing.cursor().scan(range, |vertex, neighbours, _| {
                     if let Some(neighbour) = neighbours.get(round) {
@@ -133,9 +138,14 @@ impl Components<'_> {
         roots.chunk_by(|one, other| one == other).max_by_key(|equal| equal.len()).map(|equal| equal[0])
     }
 
-    /// Joins the vertices whose root is not `but` to all their neighbours.
-    fn join_all<A: Adjacency>(&self, adjacency: &A, but: Option<VertexId>) -> Result<(), KernelError> {
-        self.each_range(SAMPLED_NEIGHBOURS as u32, |range| {
+    /// Joins the vertices whose root is not `but` to all their neighbours, in this pass. Returns its number.
+    fn join_all<A: Adjacency>(
+        &self,
+        adjacency: &A,
+        but: Option<VertexId>,
+        pass: u32,
+    ) -> Result<u32, KernelError> {
+        self.each_range(pass, |range| {
             let (mut cursor, mut examined) = (adjacency.cursor(), 0);
             for vertex in range.map(VertexId::new) {
                 if but == Some(self.forest.parent(vertex)) {
@@ -150,12 +160,16 @@ impl Components<'_> {
             }
             Ok(examined)
         })?;
-        self.flatten()
+        self.flatten()?;
+        Ok(pass)
     }
 
-    fn hook_until_stable(&self, outgoing: &impl Adjacency) -> Result<(), KernelError> {
-        for round in 0.. {
-            let changed = self.each_range(round, |range| {
+    /// Returns the number of passes.
+    fn hook_until_stable(&self, outgoing: &impl Adjacency) -> Result<u32, KernelError> {
+        let mut pass = 0;
+        loop {
+            pass += 1;
+            let changed = self.each_range(pass, |range| {
                 let mut changed = 0;
                 let hooked = outgoing.cursor().scan(range, |vertex, neighbours, _| {
                     changed += self.forest.hook(vertex, neighbours);
@@ -165,10 +179,9 @@ impl Components<'_> {
             })?;
             self.flatten()?;
             if changed == 0 {
-                break;
+                return Ok(pass);
             }
         }
-        Ok(())
     }
 
     fn flatten(&self) -> Result<(), KernelError> {
@@ -179,14 +192,14 @@ impl Components<'_> {
         Ok(())
     }
 
-    /// Runs one pass over all ranges and returns the sum of what it counts.
+    /// Runs a pass over all ranges and returns the sum of what it counts.
     fn each_range(
         &self,
-        iteration: u32,
+        pass: u32,
         work: impl Fn(Range<u32>) -> Result<u64, KernelError> + Sync,
     ) -> Result<u64, KernelError> {
         let counted = self.execution.map_chunks(self.ranges.clone(), work)?.into_iter().sum();
-        self.execution.report(Progress { iteration: iteration + 1, at_most: None, neighbours: counted });
+        self.execution.report(Progress { iteration: pass, at_most: None, neighbours: counted });
         Ok(counted)
     }
 }

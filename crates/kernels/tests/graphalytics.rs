@@ -2,7 +2,7 @@
 
 mod support;
 
-use hedgerow_kernels::{Bfs, Kernel, PageRank, Sssp, Wcc, WccMethod};
+use hedgerow_kernels::{Bfs, Communities, Kernel, LocalClustering, PageRank, Sssp, Wcc, WccMethod};
 use hedgerow_model::Topology;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -165,6 +165,51 @@ fn components_are_the_published_ones() {
             }
             let distinct: std::collections::BTreeSet<_> = names.values().collect();
             assert_eq!(distinct.len(), names.len(), "{input}: no two components have one name");
+        }
+    }
+}
+
+/// A graph and the published results.
+type Files = [&'static str; 2];
+
+/// The cases of a kernel that gives the same whether or not in-neighbours are kept.
+fn cases([directed, undirected]: [Files; 2]) -> impl Iterator<Item = (Files, Topology)> {
+    let kept = [Topology::Directed, Topology::DirectedWithReverse].map(|topology| (directed, topology));
+    kept.into_iter().chain([(undirected, Topology::Undirected)])
+}
+
+#[test]
+fn communities_are_the_published_ones() {
+    let examples = [
+        ["example/example-directed-input", "example/example-directed-CDLP"],
+        ["example/example-undirected-input", "example/example-undirected-CDLP"],
+    ];
+    let graphs = [["cdlp/dir-input", "cdlp/dir-output"], ["cdlp/undir-input", "cdlp/undir-output"]];
+    let cases = cases(examples).map(|case| (case, 2)).chain(cases(graphs).map(|case| (case, 5)));
+    for (([input, output], topology), iterations) in cases {
+        let Some((graph, expected)) = load::<u32>(input, output, topology) else { return };
+        // The ids are the keys of the files.
+        let kernel = Communities { iterations, ..Communities::default() };
+        let labels = kernel.run(&graph.csr()).unwrap().labels;
+        for (vertex, label) in expected {
+            assert_eq!(labels[vertex as usize], label, "{input}, vertex {vertex}");
+        }
+    }
+}
+
+#[test]
+fn clustering_coefficients_are_the_published_ones() {
+    let examples = [
+        ["example/example-directed-input", "example/example-directed-LCC"],
+        ["example/example-undirected-input", "example/example-undirected-LCC"],
+    ];
+    let graphs = [["lcc/dir-input", "lcc/dir-output"], ["lcc/undir-input", "lcc/undir-output"]];
+    for ([input, output], topology) in cases(examples).chain(cases(graphs)) {
+        let Some((graph, expected)) = load::<f64>(input, output, topology) else { return };
+        let found = LocalClustering::default().run(&graph.csr()).unwrap().coefficients;
+        for (vertex, exact) in expected {
+            let found = found[vertex as usize];
+            assert!((found - exact).abs() < 1e-9, "{input}, vertex {vertex}: {found}, not {exact}");
         }
     }
 }

@@ -7,7 +7,7 @@ use hedgerow_kernels::{
 };
 use hedgerow_model::{GraphView, LabelId, Topology, ViewError};
 use proptest::prelude::*;
-use support::{Doubled, Graph, TOPOLOGIES, Unhelpful, execution, graphs, large_graph, pool};
+use support::{Doubled, Graph, TOPOLOGIES, Unhelpful, dense_graphs, execution, graphs, large_graph, pool};
 
 const ORDERS: [TriangleOrder; 3] = [TriangleOrder::Auto, TriangleOrder::ById, TriangleOrder::ByDegree];
 
@@ -27,17 +27,6 @@ fn triangles_by_definition(graph: &Graph) -> u64 {
 fn triangles(view: &impl GraphView, order: TriangleOrder, execution: Execution<'_>) -> u64 {
     let kernel = TriangleCount { order, execution, ..TriangleCount::default() };
     kernel.run(view).expect("nothing cancels").triangles
-}
-
-/// Few vertices, so that many edges make triangles.
-fn dense_graphs() -> impl Strategy<Value = Graph> {
-    let edges = prop::collection::vec((0..20_u32, 0..20_u32), 0..200);
-    (prop::sample::select(&TOPOLOGIES), edges).prop_map(|(topology, edges)| Graph {
-        topology,
-        bound: 20,
-        vertices: (0..20).collect(),
-        edges,
-    })
 }
 
 proptest! {

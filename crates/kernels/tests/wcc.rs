@@ -85,6 +85,15 @@ fn an_edge_out_of_the_largest_component_connects() {
 }
 
 #[test]
+fn passes_are_counted() {
+    let passes =
+        |topology, method| components(&large_graph(topology).csr(), method, Execution::default()).iterations;
+    let by_sampling = TOPOLOGIES.map(|topology| passes(topology, WccMethod::Sampling));
+    assert_eq!(by_sampling, [3, 4, 3], "two samples, and the rest in each direction that is kept");
+    assert!(passes(Topology::Undirected, WccMethod::Plain) >= 2, "the last pass changes nothing");
+}
+
+#[test]
 fn no_vertex_has_no_component() {
     let empty = Graph { topology: Topology::Directed, bound: 0, vertices: [].into(), edges: vec![] };
     for method in METHODS {

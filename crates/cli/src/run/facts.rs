@@ -1,16 +1,11 @@
-//! Loading for a kernel, and what every kernel's summary says about it.
+//! What every kernel's summary says about the graph and how it was loaded.
 
-use super::target::Target;
-use crate::args::{CommonRunArgs, EngineName};
-use crate::console::Console;
-use crate::error::CliError;
-use crate::input::{Input, Loaded, describe_skipped};
-use crate::interrupt::Interrupt;
-use crate::threads::Threads;
-use crate::{progress, results, text};
-use hedgerow::{BuildOptions, Key, LabelId, Topology};
+use super::session::Session;
+use crate::args::EngineName;
+use crate::input::{Loaded, describe_skipped};
+use crate::text;
 use serde::Serialize;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What is said about the graph and how it was loaded.
 #[derive(Debug, Serialize)]
@@ -34,84 +29,15 @@ pub struct Facts {
     output: Option<String>,
 }
 
-/// A key, as JSON has it: a number or a string.
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-pub enum JsonKey {
-    /// A number, or a dense id.
-    Number(u64),
-    /// Text.
-    Text(String),
-}
-
-impl From<Key> for JsonKey {
-    fn from(key: Key) -> Self {
-        match key {
-            Key::Number(number) => JsonKey::Number(number),
-            Key::Text(text) => JsonKey::Text(text.into()),
-        }
-    }
-}
-
-impl std::fmt::Display for JsonKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            JsonKey::Number(number) => number.fmt(f),
-            JsonKey::Text(text) => text.fmt(f),
-        }
-    }
-}
-
-/// Loads the graph that a kernel is to run on, if its result can be written.
-pub fn load(
-    args: &CommonRunArgs,
-    threads: &Threads,
-    console: &Console,
-    interrupt: &Interrupt,
-) -> Result<Loaded, CliError> {
-    if let Some(path) = &args.output {
-        results::check(path)?;
-    }
-    // The kernels read in-neighbours: without a reverse adjacency they would have to build one.
-    let topology = if args.undirected { Topology::Undirected } else { Topology::DirectedWithReverse };
-    let input = Input { graph: &args.graph, format: &args.format };
-    input.load(topology, &args.memory, threads, console, interrupt)
-}
-
-/// What the kernel runs on, and how long a static copy took.
-pub fn target<'a>(
-    args: &CommonRunArgs,
-    loaded: &'a Loaded,
-    threads: &Threads,
-    console: &Console,
-    interrupt: &Interrupt,
-) -> Result<(Target<'a>, Option<Duration>), CliError> {
-    if args.engine == EngineName::Rapid {
-        return Ok((Target::Snapshot(&loaded.snapshot), None));
-    }
-    let started = Instant::now();
-    let bar = progress::spinner(console, "copying");
-    let (pool, cancel) = (threads.pool(), Some(interrupt.token()));
-    let options = BuildOptions { pool, cancel, ..BuildOptions::default() };
-    let csr = interrupt.or_interrupted(loaded.snapshot.to_csr::<()>(LabelId::DEFAULT, options))?;
-    bar.finish_and_clear();
-    Ok((Target::Csr(csr), Some(started.elapsed())))
-}
-
 impl Facts {
     /// The facts of a run that is over.
-    pub fn new(
-        args: &CommonRunArgs,
-        threads: &Threads,
-        loaded: &Loaded,
-        csr_build: Option<Duration>,
-        kernel: Duration,
-    ) -> Self {
+    pub fn new(session: &Session<'_>, csr_build: Option<Duration>, kernel: Duration) -> Self {
+        let (args, loaded) = (session.options.common, session.loaded);
         Facts {
             graph: args.graph.display().to_string(),
             undirected: args.undirected,
             engine: args.engine,
-            threads: threads.count(),
+            threads: session.threads.count(),
             vertices: loaded.snapshot.vertex_count(),
             edges: loaded.snapshot.edge_count(),
             rows: loaded.rows,
@@ -120,7 +46,7 @@ impl Facts {
             load_edges_per_second: text::rate(loaded.rows, loaded.elapsed),
             csr_build_seconds: csr_build.map(|elapsed| elapsed.as_secs_f64()),
             kernel_seconds: kernel.as_secs_f64(),
-            output: args.output.as_ref().map(|path| path.display().to_string()),
+            output: session.options.output.map(|path| path.display().to_string()),
         }
     }
 

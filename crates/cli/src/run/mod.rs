@@ -1,23 +1,97 @@
 //! `hedgerow run`: loads a graph file and runs a kernel on it.
+//!
+//! A file for each kernel says what is special about it ([`RunCommand`]); `session` does what is the same for all.
 
+mod betweenness;
 mod bfs;
+mod cdlp;
 mod facts;
 mod hub;
+mod kcore;
+mod key_order;
+mod khop;
+mod lcc;
 mod pagerank;
+mod ranking;
+mod session;
+mod sources;
+mod sssp;
 mod target;
+mod triangles;
+mod value;
+mod wcc;
 
-use crate::args::KernelCommand;
+use crate::args::{CommonRunArgs, KernelCommand, ResultArgs};
 use crate::console::Console;
 use crate::error::CliError;
+use crate::input::Weights;
 use crate::interrupt::Interrupt;
+use session::{Finished, Session};
+use std::path::Path;
 
 pub use hub::LargestDegree;
 pub use target::Target;
 
+/// A kernel on the command line.
+pub trait RunCommand {
+    /// What it is called there, and in the summary.
+    fn name(&self) -> &'static str;
+
+    /// What was asked for, apart from the parameters of the kernel.
+    fn options(&self) -> RunOptions<'_>;
+
+    /// Runs the kernel on the graph that was loaded.
+    fn run(&self, session: &Session<'_>) -> Result<Finished, CliError>;
+}
+
+/// What decides how a graph is loaded for a kernel, and where its result goes.
+#[derive(Clone, Copy, Debug)]
+pub struct RunOptions<'a> {
+    /// The options that all kernels have.
+    pub common: &'a CommonRunArgs,
+    /// Where the result of every vertex is to be written.
+    pub output: Option<&'a Path>,
+    /// The keys that the kernel is to start from.
+    pub sources: &'a [String],
+    /// What becomes of the weights of edges.
+    pub weights: Weights,
+    /// Whether the kernel reads in-neighbours: a directed graph is loaded with them then.
+    pub reads_in_neighbours: bool,
+}
+
+impl<'a> From<&'a CommonRunArgs> for RunOptions<'a> {
+    /// Neither output nor sources, weights nor in-neighbours.
+    fn from(common: &'a CommonRunArgs) -> Self {
+        let (weights, reads_in_neighbours) = (Weights::Ignored, false);
+        RunOptions { common, output: None, sources: &[], weights, reads_in_neighbours }
+    }
+}
+
+impl<'a> From<&'a ResultArgs> for RunOptions<'a> {
+    fn from(args: &'a ResultArgs) -> Self {
+        RunOptions { output: args.output.as_deref(), ..(&args.common).into() }
+    }
+}
+
+impl KernelCommand {
+    /// The kernel, whichever it is.
+    pub fn command(&self) -> &dyn RunCommand {
+        match self {
+            KernelCommand::Bfs(args) => args,
+            KernelCommand::Pagerank(args) => args,
+            KernelCommand::Sssp(args) => args,
+            KernelCommand::Wcc(args) => args,
+            KernelCommand::Triangles(args) => args,
+            KernelCommand::Betweenness(args) => args,
+            KernelCommand::Lcc(args) => args,
+            KernelCommand::Cdlp(args) => args,
+            KernelCommand::Kcore(args) => args,
+            KernelCommand::Khop(args) => args,
+        }
+    }
+}
+
 /// Runs the kernel.
 pub fn execute(kernel: &KernelCommand, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
-    match kernel {
-        KernelCommand::Bfs(args) => bfs::execute(args, console, interrupt),
-        KernelCommand::Pagerank(args) => pagerank::execute(args, console, interrupt),
-    }
+    session::execute(kernel.command(), console, interrupt)
 }

@@ -100,9 +100,57 @@ fn a_source_that_is_not_in_the_graph_is_an_error() {
 }
 
 #[test]
+fn every_kernel_refuses_a_source_that_is_not_in_the_graph() {
+    let folder = Folder::with("graph", "1 2 1.5\n");
+    for kernel in ["bfs", "sssp", "khop", "betweenness"] {
+        let command = format!("run {kernel} --graph graph --source 3 --output result");
+        folder.fails(&command, 3, &["no vertex 3", "--source"]);
+    }
+    for kernel in ["khop", "betweenness"] {
+        folder.fails(&format!("run {kernel} --graph graph --source 1,2,7"), 3, &["no vertex 7"]);
+    }
+    assert_eq!(folder.names(), ["graph"]);
+}
+
+#[test]
+fn weights_that_make_no_sense_or_are_missing_are_named_with_their_edge() {
+    let folder = Folder::with("graph", "1 2 0.5\n2 9 -1\n");
+    let refused = |graph: &str, parts: &[&str]| {
+        folder.fails(&format!("run sssp --graph {graph} --source 1 --output distances"), 3, parts);
+    };
+    refused("graph", &["graph: the edge from 2 to 9 has the weight -1", "must be 0 or more"]);
+    folder.write("missing", "1 2 0.5\n2 9\n");
+    refused("missing", &["missing: the edge from 2 to 9 has no weight", "--unit-weights"]);
+    folder.write("nan", "1 2 NaN\n");
+    refused("nan", &["nan:1:5", "expected a weight"]);
+    folder.write("none", "1 2 0.5\n");
+    refused("none --columns topology", &["the edge from 1 to 2 has no weight"]);
+    assert_eq!(folder.names(), ["graph", "missing", "nan", "none"]);
+    folder.hedgerow("run sssp --graph graph --source 1 --unit-weights").success();
+}
+
+#[test]
+fn an_empty_graph_has_an_answer_to_every_question_without_a_source() {
+    let folder = Folder::with("graph", "# nothing\n");
+    for engine in ["rapid", "csr"] {
+        for kernel in ["wcc", "lcc", "cdlp", "kcore", "betweenness --all-sources", "betweenness --samples 3"]
+        {
+            let command = format!("run {kernel} --graph graph --engine {engine} --output result");
+            assert_eq!(folder.json(&command)["vertices"], 0);
+            assert_eq!(folder.read("result"), "");
+        }
+        assert_eq!(folder.json(&format!("run triangles --graph graph --engine {engine}"))["triangles"], 0);
+        for kernel in ["sssp", "khop"] {
+            let command = format!("run {kernel} --graph graph --engine {engine}");
+            folder.fails(&command, 3, &["no vertex to start from"]);
+        }
+    }
+}
+
+#[test]
 fn dense_ids_with_enormous_gaps_are_refused_before_memory_is_used() {
     let folder = Folder::with("graph", "1 4294967294\n");
-    for kernel in ["bfs", "pagerank"] {
+    for kernel in ["bfs", "pagerank", "wcc", "lcc", "cdlp", "kcore", "betweenness --all-sources"] {
         for engine in ["rapid", "csr"] {
             let command =
                 format!("run {kernel} --keys dense --engine {engine} --output result --graph graph");

@@ -7,6 +7,7 @@ mod bench;
 mod common;
 mod demo;
 mod generate;
+mod kernels;
 mod memory_limit;
 mod run;
 mod signals;

@@ -111,9 +111,23 @@ fn engines_and_threads_agree() {
             folder.hedgerow(&arguments).success();
             key_values(&folder.read("result"))
         };
-        let (depths, ranks) = (run("bfs", "--threads 1"), run("pagerank", "--threads 1"));
+        let exact = [
+            "bfs",
+            "sssp --unit-weights",
+            "wcc",
+            "lcc",
+            "cdlp",
+            "kcore",
+            "khop --hops 1",
+            "betweenness --samples 5",
+            "betweenness --samples 1 --seed 2",
+        ];
+        let alone = exact.map(|kernel| run(kernel, "--threads 1"));
+        let ranks = run("pagerank", "--threads 1");
         for options in ["--threads 3", "--engine csr --threads 1", "--engine csr --threads 2"] {
-            assert_eq!(run("bfs", options), depths, "{options}");
+            for (kernel, alone) in exact.iter().zip(&alone) {
+                assert_eq!(run(kernel, options), *alone, "{kernel} {options}");
+            }
             for ((key, rank), (other_key, other)) in run("pagerank", options).iter().zip(&ranks) {
                 let (rank, other): (f64, f64) = (rank.parse().unwrap(), other.parse().unwrap());
                 assert_eq!(key, other_key);

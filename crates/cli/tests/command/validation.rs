@@ -3,7 +3,7 @@
 //! They are not part of the repository: where they are not at hand, these tests say so and pass.
 
 use crate::common::{Folder, key_values};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -30,58 +30,134 @@ fn expected(path: &Path) -> BTreeMap<u64, String> {
     lines.into_iter().map(|(key, value)| (key.parse().unwrap(), value)).collect()
 }
 
-fn check_bfs(graph: &Path, options: &str, published: &Path) {
+/// How results are compared.
+#[derive(Clone, Copy)]
+enum Same {
+    /// Character by character.
+    Text,
+    /// Numbers within this, relative.
+    Near(f64),
+    /// Vertices have the same value as each other where they are to have.
+    Groups,
+}
+
+/// Runs a kernel with these options on both engines.
+fn check(kernel: &str, graph: &Path, options: &str, published: &Path, same: Same) {
     for engine in ["rapid", "csr"] {
         let graph = graph.display();
-        let (found, _) = run(&format!("run bfs --graph {graph} --source {options} --engine {engine}"));
-        assert_eq!(found, expected(published), "{graph} {engine}");
+        let what = format!("{kernel} {graph} {engine}");
+        let (found, _) = run(&format!("run {kernel} --graph {graph} {options} --engine {engine}"));
+        let expected = expected(published);
+        assert!(found.keys().eq(expected.keys()), "{what}");
+        match same {
+            Same::Text => assert_eq!(found, expected, "{what}"),
+            Same::Near(tolerance) => {
+                for (key, exact) in &expected {
+                    let (exact, found): (f64, f64) = (exact.parse().unwrap(), found[key].parse().unwrap());
+                    let near = exact == found || (exact - found).abs() <= tolerance * exact;
+                    assert!(near, "{what}: vertex {key}: {found}, not {exact}");
+                }
+            }
+            Same::Groups => {
+                let pairs: BTreeSet<_> = expected.keys().map(|key| (&expected[key], &found[key])).collect();
+                let (names, others): (BTreeSet<_>, BTreeSet<_>) = pairs.iter().copied().unzip();
+                assert_eq!([names.len(), others.len()], [pairs.len(); 2], "{what}");
+            }
+        }
     }
 }
 
-fn check_pagerank(graph: &Path, options: &str, published: &Path) {
-    for engine in ["rapid", "csr"] {
-        let graph = graph.display();
-        let (found, _) =
-            run(&format!("run pagerank --graph {graph} --iterations {options} --engine {engine}"));
-        let expected = expected(published);
-        assert!(found.keys().eq(expected.keys()), "{graph} {engine}");
-        for (key, rank) in &expected {
-            let (rank, found): (f64, f64) = (rank.parse().unwrap(), found[key].parse().unwrap());
-            assert!(
-                (rank - found).abs() <= 1e-4 * rank,
-                "{graph} {engine}: vertex {key}: {found}, not {rank}"
-            );
-        }
+/// A graph of the kernel's own folder, directed and undirected; `suffix` is that of its edges.
+fn check_own(kernel: &str, folder: &str, options: &str, suffix: &str, same: Same) {
+    let Some(data) = data() else { return };
+    let folder = data.join(folder);
+    for (name, direction) in [("dir", ""), ("undir", "--undirected")] {
+        let format = if suffix.is_empty() { "--format adjacency" } else { "" };
+        let graph = folder.join(format!("{name}-input{suffix}"));
+        let published = folder.join(format!("{name}-output"));
+        check(kernel, &graph, &format!("{options} {format} {direction}"), &published, same);
     }
 }
 
 #[test]
 fn bfs_gives_the_published_distances() {
-    let Some(data) = data() else { return };
-    let bfs = data.join("bfs");
-    check_bfs(&bfs.join("dir-input"), "1 --format adjacency", &bfs.join("dir-output"));
-    check_bfs(&bfs.join("undir-input"), "1 --format adjacency --undirected", &bfs.join("undir-output"));
+    check_own("bfs", "bfs", "--source 1", "", Same::Text);
 }
 
 #[test]
 fn pagerank_gives_the_published_ranks() {
     let Some(data) = data() else { return };
-    let pr = data.join("pr");
-    check_pagerank(&pr.join("dir-input"), "14 --format adjacency", &pr.join("dir-output"));
-    check_pagerank(&pr.join("undir-input"), "26 --format adjacency --undirected", &pr.join("undir-output"));
+    let (pr, near) = (data.join("pr"), Same::Near(1e-4));
+    let options = "--iterations 14 --format adjacency";
+    check("pagerank", &pr.join("dir-input"), options, &pr.join("dir-output"), near);
+    let options = "--iterations 26 --format adjacency --undirected";
+    check("pagerank", &pr.join("undir-input"), options, &pr.join("undir-output"), near);
+}
+
+#[test]
+fn wcc_gives_the_published_components() {
+    check_own("wcc", "wcc", "", "", Same::Groups);
+}
+
+#[test]
+fn cdlp_gives_the_published_communities() {
+    check_own("cdlp", "cdlp", "--iterations 5", "", Same::Text);
+}
+
+#[test]
+fn lcc_gives_the_published_coefficients() {
+    check_own("lcc", "lcc", "", "", Same::Near(1e-6));
+}
+
+#[test]
+fn sssp_gives_the_published_distances() {
+    check_own("sssp", "sssp", "--source 1", ".e", Same::Near(1e-9));
 }
 
 #[test]
 fn the_example_graphs_give_the_published_results_in_both_formats() {
     let Some(data) = data() else { return };
     let example = |name: &str| data.join("example").join(name);
-    for (name, option, source) in [("example-directed", "", 1), ("example-undirected", "--undirected", 2)] {
-        let (bfs, pr) = (example(&format!("{name}-BFS")), example(&format!("{name}-PR")));
-        let (edges, lines) = (example(&format!("{name}.e")), example(&format!("{name}-input")));
-        check_bfs(&edges, &format!("{source} {option}"), &bfs);
-        check_bfs(&lines, &format!("{source} --format adjacency {option}"), &bfs);
-        check_pagerank(&edges, &format!("2 {option}"), &pr);
-        check_pagerank(&lines, &format!("2 --format adjacency {option}"), &pr);
+    for (name, direction, source) in [("example-directed", "", 1), ("example-undirected", "--undirected", 2)]
+    {
+        let source = format!("--source {source}");
+        for (kernel, options, published, same) in [
+            ("bfs", &source[..], "BFS", Same::Text),
+            ("pagerank", "--iterations 2", "PR", Same::Near(1e-4)),
+            ("wcc", "", "WCC", Same::Groups),
+            ("cdlp", "--iterations 2", "CDLP", Same::Text),
+            ("lcc", "", "LCC", Same::Near(1e-6)),
+            ("sssp", &source[..], "SSSP", Same::Near(1e-9)),
+        ] {
+            let published = example(&format!("{name}-{published}"));
+            let edges = example(&format!("{name}.e"));
+            check(kernel, &edges, &format!("{options} {direction}"), &published, same);
+            if kernel != "sssp" {
+                let lines = example(&format!("{name}-input"));
+                let options = format!("{options} --format adjacency {direction}");
+                check(kernel, &lines, &options, &published, same);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_known_of_public_graphs_comes_out() {
+    let Some(data) = data() else { return };
+    let folder = Folder::new();
+    for (file, triangles, largest, clustering) in [
+        ("wiki-Vote.txt", 608_389, 7_066, 0.1409),
+        ("email-Eu-core.txt", 105_461, 986, 0.3994),
+        ("ca-HepPh.txt", 3_358_499, 11_204, 0.6115),
+    ] {
+        let graph = data.join("..").join(file);
+        let summary = |kernel: &str| folder.json(&format!("run {kernel} --graph {}", graph.display()));
+        for direction in ["", "--undirected"] {
+            assert_eq!(summary(&format!("triangles {direction}"))["triangles"], triangles, "{file}");
+            assert_eq!(summary(&format!("wcc {direction}"))["largest"], largest, "{file}");
+        }
+        let mean = summary("lcc --undirected")["mean"].as_f64().unwrap();
+        assert!((mean - clustering).abs() < 5e-5, "{file}: {mean}");
     }
 }
 

@@ -1,15 +1,16 @@
 //! The triangles of a graph whose neighbours ascend.
 
+use crate::marks::Marks;
 use crate::ranges::covering_ranges;
 use crate::{Execution, KernelError, Progress};
 use hedgerow_model::{Adjacency, Cursor, VertexId};
 use std::ops::ControlFlow;
 
 /// Into how many chunks the vertices are cut: some cost much more than others.
-const CHUNKS_PER_THREAD: usize = 256;
+pub(crate) const CHUNKS_PER_THREAD: usize = 256;
 /// A set that is more than so many times larger than the other is searched instead of read. More than
 /// [`PROBE_FROM`](hedgerow_model::intersect::PROBE_FROM), because a look at the marks costs less than a step of a merge.
-const SKEW: usize = 32;
+pub(crate) const SKEW: usize = 32;
 const _: () = assert!(SKEW >= hedgerow_model::intersect::PROBE_FROM);
 
 /// Counts every triangle u > v > w at `u`. Neighbours above their vertex are passed over.
@@ -57,12 +58,12 @@ impl<A: Adjacency> Counter<'_, A> {
             return Ok(0);
         }
         self.lower.dedup();
-        self.marks.set(&self.lower);
+        self.lower.iter().for_each(|vertex| self.marks.set(*vertex));
         let mut count = 0;
         for position in 1..self.lower.len() {
             count += self.common(position)?;
         }
-        self.marks.unset(&self.lower);
+        self.marks.clear(&self.lower);
         Ok(count)
     }
 
@@ -82,7 +83,7 @@ impl<A: Adjacency> Counter<'_, A> {
         let (mut count, mut last, marks) = (0, None, &self.marks);
         let walked = self.inner.neighbours(middle, |neighbours, _| {
             below(neighbours, middle, |run| {
-                count += marks.count(run, last);
+                count += counted(marks, run, last);
                 last = run.last().copied();
             })
         });
@@ -101,33 +102,13 @@ fn below(neighbours: &[VertexId], vertex: VertexId, part: impl FnOnce(&[VertexId
     ControlFlow::Break(())
 }
 
-/// A set of vertices, one bit per id.
-struct Marks {
-    words: Vec<u64>,
-}
-
-impl Marks {
-    fn new(vertex_bound: u32) -> Self {
-        Marks { words: vec![0; (vertex_bound as usize).div_ceil(64)] }
-    }
-
-    fn set(&mut self, vertices: &[VertexId]) {
-        vertices.iter().for_each(|vertex| self.words[vertex.index() / 64] |= 1 << (vertex.index() % 64));
-    }
-
-    /// Removes what was set.
-    fn unset(&mut self, vertices: &[VertexId]) {
-        vertices.iter().for_each(|vertex| self.words[vertex.index() / 64] = 0);
-    }
-
-    /// How many of an ascending run are in the set, leaving out what equals the one before, which is
-    /// `last` before the first: parallel edges.
-    #[inline(always)]
-    fn count(&self, run: &[VertexId], mut last: Option<VertexId>) -> u64 {
-        let counted = run.iter().map(|vertex| {
-            let is_new = last.replace(*vertex) != Some(*vertex);
-            (self.words[vertex.index() / 64] >> (vertex.index() % 64)) & u64::from(is_new)
-        });
-        counted.sum()
-    }
+/// How many of an ascending run are in the set, leaving out what equals the one before, which is
+/// `last` before the first: parallel edges.
+#[inline(always)]
+fn counted(marks: &Marks, run: &[VertexId], mut last: Option<VertexId>) -> u64 {
+    let ones = run.iter().map(|vertex| {
+        let is_new = last.replace(*vertex) != Some(*vertex);
+        marks.get(*vertex) & u64::from(is_new)
+    });
+    ones.sum()
 }

@@ -92,7 +92,7 @@ fn degrees<V: GraphView>(
 }
 
 /// The name of every id: how many have a larger degree, or the same and a smaller id.
-fn names(degrees: &[u32]) -> Vec<VertexId> {
+pub(crate) fn names(degrees: &[u32]) -> Vec<VertexId> {
     let mut ids: Vec<_> = (0..degrees.len() as u32).map(VertexId::new).collect();
     ids.sort_unstable_by_key(|id| (std::cmp::Reverse(degrees[id.index()]), *id));
     let mut names = vec![VertexId::default(); ids.len()];

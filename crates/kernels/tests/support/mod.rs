@@ -76,6 +76,17 @@ pub fn graphs() -> impl Strategy<Value = Graph> {
     })
 }
 
+/// Few vertices, so that many edges make triangles.
+pub fn dense_graphs() -> impl Strategy<Value = Graph> {
+    let edges = prop::collection::vec((0..20_u32, 0..20_u32), 0..200);
+    (prop::sample::select(&TOPOLOGIES), edges).prop_map(|(topology, edges)| Graph {
+        topology,
+        bound: 20,
+        vertices: (0..20).collect(),
+        edges,
+    })
+}
+
 /// A graph that is large enough for many chunks: a few hubs, a long path, holes, dangling vertices.
 pub fn large_graph(topology: Topology) -> Graph {
     let mut edges: Vec<_> = (0..200_000_u64)

@@ -1,0 +1,278 @@
+//! `hedgerow run` and its options.
+
+use super::{FormatArgs, MemoryArgs, at_least_one, file_to_write, threads};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+const RUN_EXAMPLES: &str = "\
+Examples:
+  hedgerow run bfs --graph wiki-Vote.txt --source 30
+  hedgerow run pagerank --graph ca-HepPh.txt --undirected --iterations 20 --output ranks.txt
+  hedgerow run triangles --graph ca-HepPh.txt --undirected --json";
+
+const BFS_EXAMPLES: &str = "\
+Example:
+  hedgerow run bfs --graph wiki-Vote.txt --source 30 --output distances.txt";
+
+const PAGERANK_EXAMPLES: &str = "\
+Example:
+  hedgerow run pagerank --graph wiki-Vote.txt --iterations 20 --damping 0.85 --output ranks.txt";
+
+const SSSP_EXAMPLES: &str = "\
+Examples:
+  hedgerow run sssp --graph roads.e --undirected --source 1 --output distances.txt
+  hedgerow run sssp --graph wiki-Vote.txt --unit-weights";
+
+const WCC_EXAMPLES: &str = "\
+Example:
+  hedgerow run wcc --graph wiki-Vote.txt --output components.txt";
+
+const TRIANGLES_EXAMPLES: &str = "\
+Example:
+  hedgerow run triangles --graph ca-HepPh.txt --undirected";
+
+const BETWEENNESS_EXAMPLES: &str = "\
+Examples:
+  hedgerow run betweenness --graph wiki-Vote.txt --samples 100 --output scores.txt
+  hedgerow run betweenness --graph email-Eu-core.txt --all-sources
+  hedgerow run betweenness --graph wiki-Vote.txt --source 30,3,25";
+
+const LCC_EXAMPLES: &str = "\
+Example:
+  hedgerow run lcc --graph ca-HepPh.txt --undirected --output coefficients.txt";
+
+const CDLP_EXAMPLES: &str = "\
+Example:
+  hedgerow run cdlp --graph ca-HepPh.txt --undirected --iterations 10 --output communities.txt";
+
+const KCORE_EXAMPLES: &str = "\
+Example:
+  hedgerow run kcore --graph ca-HepPh.txt --undirected --output cores.txt";
+
+const KHOP_EXAMPLES: &str = "\
+Example:
+  hedgerow run khop --graph wiki-Vote.txt --source 30,3 --hops 2 --limit 1000 --output around.txt";
+
+/// `hedgerow run`
+#[derive(Debug, Args)]
+#[command(after_help = RUN_EXAMPLES)]
+pub struct RunArgs {
+    /// The kernel.
+    #[command(subcommand)]
+    pub kernel: KernelCommand,
+}
+
+/// The kernel to run.
+#[derive(Debug, Subcommand)]
+pub enum KernelCommand {
+    /// Breadth-first search: the distance of every vertex from a source, in edges
+    Bfs(BfsArgs),
+    /// PageRank: the rank of every vertex; ranks sum to 1
+    Pagerank(PageRankArgs),
+    /// Shortest paths: the distance of every vertex from a source, by the weights of edges
+    Sssp(SsspArgs),
+    /// Weakly connected components: the component of every vertex
+    Wcc(WccArgs),
+    /// The number of triangles
+    Triangles(TrianglesArgs),
+    /// Betweenness centrality: how many shortest paths lead over every vertex
+    Betweenness(BetweennessArgs),
+    /// Local clustering coefficients: how close the neighbours of every vertex are to each other
+    Lcc(LccArgs),
+    /// Communities by label propagation: the community of every vertex
+    Cdlp(CdlpArgs),
+    /// Core numbers: how deep in the dense part of the graph every vertex is
+    Kcore(KcoreArgs),
+    /// The vertices within a few hops of some sources
+    Khop(KhopArgs),
+}
+
+/// `hedgerow run bfs`
+#[derive(Debug, Args)]
+#[command(after_help = BFS_EXAMPLES)]
+pub struct BfsArgs {
+    #[command(flatten)]
+    pub source: SourceArgs,
+    #[command(flatten)]
+    pub result: ResultArgs,
+}
+
+/// `hedgerow run pagerank`
+#[derive(Debug, Args)]
+#[command(after_help = PAGERANK_EXAMPLES)]
+pub struct PageRankArgs {
+    /// Iterations; with --tolerance at most so many
+    #[arg(long, default_value_t = 10, value_name = "N", allow_negative_numbers = true)]
+    pub iterations: u32,
+    /// Stop when the ranks change by less than this in an iteration, summed over all vertices
+    #[arg(long, value_name = "T", value_parser = tolerance, allow_negative_numbers = true)]
+    pub tolerance: Option<f64>,
+    /// The probability of following an edge, from 0 to 1
+    #[arg(long, default_value_t = 0.85, value_name = "D", value_parser = damping, allow_negative_numbers = true)]
+    pub damping: f64,
+    #[command(flatten)]
+    pub result: ResultArgs,
+}
+
+/// `hedgerow run sssp`
+#[derive(Debug, Args)]
+#[command(after_help = SSSP_EXAMPLES)]
+pub struct SsspArgs {
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// Every edge has the weight 1, whatever the file says
+    #[arg(long)]
+    pub unit_weights: bool,
+    #[command(flatten)]
+    pub result: ResultArgs,
+}
+
+/// `hedgerow run wcc`
+#[derive(Debug, Args)]
+#[command(after_help = WCC_EXAMPLES)]
+pub struct WccArgs {
+    #[command(flatten)]
+    pub result: ResultArgs,
+}
+
+/// `hedgerow run triangles`
+#[derive(Debug, Args)]
+#[command(after_help = TRIANGLES_EXAMPLES)]
+pub struct TrianglesArgs {
+    #[command(flatten)]
+    pub common: CommonRunArgs,
+}
+
+/// `hedgerow run betweenness`
+#[derive(Debug, Args)]
+#[command(
+    after_help = BETWEENNESS_EXAMPLES,
+    group(ArgGroup::new("sources").required(true).args(["source", "samples", "all_sources"]))
+)]
+pub struct BetweennessArgs {
+    /// Count the paths that start at these vertices, separated by commas
+    #[arg(long, value_name = "KEYS", value_delimiter = ',', allow_negative_numbers = true)]
+    pub source: Vec<String>,
+    /// Count the paths that start at so many vertices, chosen at random
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub samples: Option<u32>,
+    /// Count all paths: exact, and for small graphs only
+    #[arg(long)]
+    pub all_sources: bool,
+    /// The same seed samples the same vertices
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    #[command(flatten)]
+    pub result: ResultArgs,
+}
+
+/// `hedgerow run lcc`
+#[derive(Debug, Args)]
+#[command(after_help = LCC_EXAMPLES)]
+pub struct LccArgs {
+    #[command(flatten)]
+    pub result: ResultArgs,
+}
+
+/// `hedgerow run cdlp`
+#[derive(Debug, Args)]
+#[command(after_help = CDLP_EXAMPLES)]
+pub struct CdlpArgs {
+    /// Iterations, at most: it ends when nothing changes
+    #[arg(long, default_value_t = 10, value_name = "N", allow_negative_numbers = true)]
+    pub iterations: u32,
+    #[command(flatten)]
+    pub result: ResultArgs,
+}
+
+/// `hedgerow run kcore`
+#[derive(Debug, Args)]
+#[command(after_help = KCORE_EXAMPLES)]
+pub struct KcoreArgs {
+    #[command(flatten)]
+    pub result: ResultArgs,
+}
+
+/// `hedgerow run khop`
+#[derive(Debug, Args)]
+#[command(after_help = KHOP_EXAMPLES)]
+pub struct KhopArgs {
+    /// The vertices to start from, separated by commas; by default the one with the most out-neighbours
+    #[arg(long, value_name = "KEYS", value_delimiter = ',', allow_negative_numbers = true)]
+    pub source: Vec<String>,
+    /// Edges to follow, at most
+    #[arg(long, default_value_t = 2, value_name = "N", allow_negative_numbers = true)]
+    pub hops: u32,
+    /// Vertices to find, at most: the nearest, of those as far away the ones that came first in the file
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub limit: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub result: ResultArgs,
+}
+
+/// Where a search starts.
+#[derive(Debug, Args)]
+pub struct SourceArgs {
+    /// The vertex to start from; by default the one with the most out-neighbours
+    #[arg(long, value_name = "KEY", allow_negative_numbers = true)]
+    pub source: Option<String>,
+}
+
+/// Options of every kernel with a result per vertex.
+#[derive(Debug, Args)]
+pub struct ResultArgs {
+    /// Write one line `key value` per vertex to this file
+    #[arg(long, value_name = "FILE", value_parser = file_to_write())]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub common: CommonRunArgs,
+}
+
+/// Options of every kernel.
+#[derive(Debug, Args)]
+pub struct CommonRunArgs {
+    /// The graph file, plain or compressed by gzip or Zstandard; - is standard input
+    #[arg(long, value_name = "FILE")]
+    pub graph: PathBuf,
+    /// Treat every edge as undirected
+    #[arg(long)]
+    pub undirected: bool,
+    /// What the kernel runs on
+    #[arg(long, value_enum, default_value_t = EngineName::Rapid)]
+    pub engine: EngineName,
+    /// Threads for loading and for the kernel; by default one per core
+    #[arg(long, value_name = "N", value_parser = threads)]
+    pub threads: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub format: FormatArgs,
+    #[command(flatten)]
+    pub memory: MemoryArgs,
+    /// Print the summary as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a kernel runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EngineName {
+    /// A snapshot of the in-memory engine that can be written meanwhile
+    Rapid,
+    /// A static copy of that snapshot in compressed sparse rows
+    Csr,
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(tolerance) if tolerance.is_finite() && tolerance >= 0.0 => Ok(tolerance),
+        _ => Err("expected a number that is not negative".into()),
+    }
+}
+
+fn damping(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(damping) if (0.0..=1.0).contains(&damping) => Ok(damping),
+        _ => Err("expected a number from 0 to 1".into()),
+    }
+}

@@ -1,0 +1,50 @@
+//! `hedgerow run cdlp`
+
+use super::key_order::{self, KeyOrder};
+use super::session::{Finished, Session};
+use super::{RunCommand, RunOptions};
+use crate::args::CdlpArgs;
+use crate::error::CliError;
+use crate::text;
+use hedgerow::VertexId;
+use hedgerow::kernels::Communities;
+use serde_json::json;
+
+impl RunCommand for CdlpArgs {
+    fn name(&self) -> &'static str {
+        "cdlp"
+    }
+
+    fn options(&self) -> RunOptions<'_> {
+        RunOptions { reads_in_neighbours: true, ..(&self.result).into() }
+    }
+
+    fn run(&self, session: &Session<'_>) -> Result<Finished, CliError> {
+        // Keys are the labels, and of equally frequent ones the smallest wins: so do their ranks.
+        let order = KeyOrder::of(&session.loaded.snapshot);
+        let iterations = self.iterations;
+        let watch = session.watch_iterations("propagating", iterations);
+        let result = watch.run(Communities {
+            iterations,
+            first_labels: Some(order.ranks()),
+            execution: watch.execution(),
+            ..Communities::default()
+        })?;
+        let labels = result.labels;
+        let of_vertices = labels.iter().copied().filter(|label| *label != Communities::NO_VERTEX);
+        let largest = key_order::largest(of_vertices);
+        let changed = text::counted(result.changed, "vertex", "vertices");
+        let rows = vec![
+            ("communities", key_order::describe(result.count, largest)),
+            ("iterations", format!("{}, {changed} changed in the last", result.iterations)),
+        ];
+        let details = json!({
+            "communities": result.count,
+            "largest": largest,
+            "iterations": result.iterations,
+            "changed": result.changed,
+        });
+        let value = Box::new(move |vertex: VertexId| order.value(labels[vertex.index()]));
+        Ok(Finished { elapsed: result.elapsed, details, rows, appendix: String::new(), value })
+    }
+}

@@ -1,0 +1,32 @@
+//! The vertices with the highest scores.
+
+use super::sources::JsonKey;
+use hedgerow::{Snapshot, VertexId};
+
+/// So many are shown.
+const TOP: usize = 10;
+
+/// The vertices with the highest scores, descending; of equal ones the lowest id first.
+pub fn highest(snapshot: &Snapshot, scores: &[f64]) -> Vec<(JsonKey, f64)> {
+    let mut top: Vec<(f64, VertexId)> = Vec::with_capacity(TOP + 1);
+    for (vertex, score) in (0..).map(VertexId::new).zip(scores.iter().copied()) {
+        let full = top.len() == TOP;
+        // The last check is for ids that no vertex has.
+        if full && top[TOP - 1].0 >= score || snapshot.key(vertex).is_none() {
+            continue;
+        }
+        top.truncate(TOP - 1);
+        let position = top.partition_point(|(other, _)| *other >= score);
+        top.insert(position, (score, vertex));
+    }
+    top.into_iter().filter_map(|(score, vertex)| Some((snapshot.key(vertex)?.into(), score))).collect()
+}
+
+/// The same as lines under a heading; nothing if there are no vertices.
+pub fn describe(heading: &str, top: &[(JsonKey, f64)]) -> String {
+    if top.is_empty() {
+        return String::new();
+    }
+    let lines = top.iter().map(|(key, score)| format!("  {:<20} {score:.10}\n", key.to_string()));
+    format!("{heading}\n{}", lines.collect::<String>())
+}

@@ -1,0 +1,187 @@
+//! What is the same for all kernels: loading, running, writing, summing up.
+
+use super::facts::Facts;
+use super::sources::{self, JsonKey};
+use super::value::Value;
+use super::{LargestDegree, RunCommand, RunOptions, Target};
+use crate::args::{CommonRunArgs, EngineName};
+use crate::console::Console;
+use crate::error::CliError;
+use crate::input::{Input, Loaded, Weights};
+use crate::interrupt::Interrupt;
+use crate::threads::Threads;
+use crate::{progress, results, text};
+use hedgerow::kernels::{Execution, Kernel, Progress};
+use hedgerow::{BuildOptions, Key, LabelId, Topology, VertexId};
+use indicatif::ProgressBar;
+use serde::Serialize;
+use std::time::{Duration, Instant};
+
+/// A graph that was loaded for a kernel, and what the kernel runs on.
+pub struct Session<'a> {
+    pub options: RunOptions<'a>,
+    pub loaded: &'a Loaded,
+    pub threads: &'a Threads,
+    target: Target<'a>,
+    sources: Vec<Key>,
+    console: &'a Console,
+    interrupt: &'a Interrupt,
+}
+
+/// What a kernel has computed.
+pub struct Finished {
+    /// How long the kernel took.
+    pub elapsed: Duration,
+    /// What its summary has beside the facts, as fields of a JSON object.
+    pub details: serde_json::Value,
+    /// The same as lines of a table.
+    pub rows: Vec<(&'static str, String)>,
+    /// What follows the table.
+    pub appendix: String,
+    /// The result of a vertex; `None` if there is none for it.
+    pub value: Box<dyn Fn(VertexId) -> Option<Value>>,
+}
+
+#[derive(Serialize)]
+struct Summary<'a> {
+    kernel: &'static str,
+    #[serde(flatten)]
+    facts: &'a Facts,
+    #[serde(flatten)]
+    details: &'a serde_json::Value,
+}
+
+/// Loads the graph, if the result can be written; runs the kernel; writes the result and prints the summary.
+pub fn execute(command: &dyn RunCommand, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
+    let options = command.options();
+    let common = options.common;
+    let sources = options.sources.iter().map(|text| sources::parse(text, common.format.keys));
+    let sources = sources.collect::<Result<_, _>>()?;
+    if let Some(path) = options.output {
+        results::check(path)?;
+    }
+    let threads = Threads::new(common.threads)?;
+    let loaded = load(&options, &threads, console, interrupt)?;
+    let (target, copied) = target(&options, &loaded, &threads, console, interrupt)?;
+    let (loaded, threads) = (&loaded, &threads);
+    let session = Session { options, loaded, threads, target, sources, console, interrupt };
+    let finished = command.run(&session)?;
+    if let Some(path) = options.output {
+        results::write(path, &loaded.snapshot, interrupt, &finished.value)?;
+    }
+    let facts = Facts::new(&session, copied, finished.elapsed);
+    let summary = Summary { kernel: command.name(), facts: &facts, details: &finished.details };
+    console.print(&summary, |summary| {
+        let rows = summary.facts.rows(loaded).into_iter().chain(finished.rows);
+        let rows: Vec<_> = rows.chain(summary.facts.output_row()).collect();
+        text::table(&rows) + &finished.appendix
+    })
+}
+
+fn load(
+    options: &RunOptions<'_>,
+    threads: &Threads,
+    console: &Console,
+    interrupt: &Interrupt,
+) -> Result<Loaded, CliError> {
+    let CommonRunArgs { graph, format, undirected, memory, .. } = options.common;
+    let topology = match (undirected, options.reads_in_neighbours) {
+        (true, _) => Topology::Undirected,
+        (false, true) => Topology::DirectedWithReverse,
+        (false, false) => Topology::Directed,
+    };
+    Input { graph, format }.load_weighted(options.weights, topology, memory, threads, console, interrupt)
+}
+
+/// What the kernel runs on, and how long a static copy took.
+fn target<'a>(
+    options: &RunOptions<'_>,
+    loaded: &'a Loaded,
+    threads: &Threads,
+    console: &Console,
+    interrupt: &Interrupt,
+) -> Result<(Target<'a>, Option<Duration>), CliError> {
+    let snapshot = &loaded.snapshot;
+    if options.common.engine == EngineName::Rapid {
+        return Ok((Target::Snapshot(snapshot), None));
+    }
+    let started = Instant::now();
+    let bar = progress::spinner(console, "copying");
+    let (pool, cancel) = (threads.pool(), Some(interrupt.token()));
+    let build = BuildOptions { pool, cancel, ..BuildOptions::default() };
+    let csr = match options.weights {
+        Weights::Ignored => snapshot.to_csr::<()>(LabelId::DEFAULT, build),
+        Weights::Unit | Weights::FromFile => snapshot.to_csr::<f64>(LabelId::DEFAULT, build),
+    };
+    let csr = interrupt.or_interrupted(csr)?;
+    bar.finish_and_clear();
+    Ok((Target::Csr(csr), Some(started.elapsed())))
+}
+
+impl Session<'_> {
+    /// For a kernel that does nobody knows how much.
+    pub fn watch(&self, what: &str) -> Watch<'_> {
+        Watch::new(self, progress::spinner(self.console, what))
+    }
+
+    /// For a kernel of at most so many iterations.
+    pub fn watch_iterations(&self, what: &str, iterations: u32) -> Watch<'_> {
+        Watch::new(self, progress::of_steps(self.console, what, u64::from(iterations)))
+    }
+
+    /// The vertices that the kernel is to start from, as given.
+    pub fn given_sources(&self) -> Result<Vec<VertexId>, CliError> {
+        let find = |key| sources::find(key, self.loaded, &self.options.common.graph);
+        self.sources.iter().map(find).collect()
+    }
+
+    /// The vertices that the kernel is to start from, and whether none was given: then it is the vertex with the
+    /// largest out-degree. There is at least one.
+    pub fn sources(&self) -> Result<(Vec<VertexId>, bool), CliError> {
+        if !self.sources.is_empty() {
+            return Ok((self.given_sources()?, false));
+        }
+        let execution = self.threads.execution(self.interrupt);
+        let largest = self.interrupt.or_interrupted(self.target.run(LargestDegree { execution }))?;
+        let largest = largest.ok_or_else(|| CliError::EmptyGraph(self.options.common.graph.clone()))?;
+        Ok((vec![largest], true))
+    }
+
+    /// The same for a kernel that starts from one vertex.
+    pub fn source(&self) -> Result<(VertexId, bool), CliError> {
+        let (sources, chosen) = self.sources()?;
+        Ok((sources[0], chosen))
+    }
+
+    /// The key of a vertex of the graph.
+    pub fn key(&self, vertex: VertexId) -> JsonKey {
+        self.loaded.snapshot.key(vertex).expect("kernels tell of vertices that exist").into()
+    }
+}
+
+/// How a kernel runs, and how far it is, for the user to see.
+pub struct Watch<'a> {
+    session: &'a Session<'a>,
+    bar: ProgressBar,
+    report: Box<dyn Fn(Progress) + Sync>,
+}
+
+impl<'a> Watch<'a> {
+    fn new(session: &'a Session<'a>, bar: ProgressBar) -> Self {
+        let shown = bar.clone();
+        let report = Box::new(move |progress: Progress| shown.set_position(u64::from(progress.iteration)));
+        Watch { session, bar, report }
+    }
+
+    /// On the threads that were asked for, until Ctrl-C.
+    pub fn execution(&self) -> Execution<'_> {
+        self.session.threads.execution(self.session.interrupt).reporting_to(&*self.report)
+    }
+
+    /// Runs a kernel with this execution.
+    pub fn run<K: Kernel>(&self, kernel: K) -> Result<K::Output, CliError> {
+        let result = self.session.target.run(kernel);
+        self.bar.finish_and_clear();
+        self.session.interrupt.or_interrupted(result)
+    }
+}

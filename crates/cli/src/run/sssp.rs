@@ -1,0 +1,51 @@
+//! `hedgerow run sssp`
+
+use super::session::{Finished, Session};
+use super::value::Value;
+use super::{RunCommand, RunOptions, sources};
+use crate::args::SsspArgs;
+use crate::error::CliError;
+use crate::input::Weights;
+use crate::text::Count;
+use hedgerow::VertexId;
+use hedgerow::kernels::Sssp;
+use serde_json::json;
+use std::slice;
+
+impl RunCommand for SsspArgs {
+    fn name(&self) -> &'static str {
+        "sssp"
+    }
+
+    fn options(&self) -> RunOptions<'_> {
+        let weights = if self.unit_weights { Weights::Unit } else { Weights::FromFile };
+        let sources = self.source.source.as_slice();
+        RunOptions { sources, weights, ..(&self.result).into() }
+    }
+
+    fn run(&self, session: &Session<'_>) -> Result<Finished, CliError> {
+        let (source, chosen) = session.source()?;
+        let watch = session.watch("searching");
+        let result = watch.run(Sssp::<f64> { execution: watch.execution(), ..Sssp::new(source) })?;
+        let (key, vertices) = (session.key(source), session.loaded.snapshot.vertex_count());
+        let distances = result.distances;
+        let reached = distances.iter().copied().filter(|distance| distance.is_finite());
+        let farthest = reached.fold(0.0, f64::max);
+        let rows = vec![
+            ("source", sources::describe(slice::from_ref(&key), chosen)),
+            ("reached", format!("{} of {}", Count(result.reached), Count(vertices))),
+            ("farthest", farthest.to_string()),
+        ];
+        let details = json!({
+            "source": key,
+            "source_chosen": chosen,
+            "unit_weights": self.unit_weights,
+            "reached": result.reached,
+            "farthest": farthest,
+            "rounds": result.rounds,
+            "edges_examined": result.edges_examined,
+        });
+        let value = Box::new(move |vertex: VertexId| Some(Value::Float(distances[vertex.index()])));
+        Ok(Finished { elapsed: result.elapsed, details, rows, appendix: String::new(), value })
+    }
+}

@@ -1,0 +1,23 @@
+//! The result of a vertex, as it stands in a file.
+
+use hedgerow::Key;
+use std::fmt;
+
+/// A whole number, a float, or the key of a vertex.
+pub enum Value {
+    Whole(u64),
+    /// In the fewest digits that give the same number again; infinite as LDBC Graphalytics has it.
+    Float(f64),
+    Key(Key),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Whole(number) => number.fmt(f),
+            Value::Float(number) if *number == f64::INFINITY => f.write_str("Infinity"),
+            Value::Float(number) => fmt::Debug::fmt(number, f),
+            Value::Key(key) => key.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The graph in which vertices are renamed by falling degree, edges lead to smaller names, and what
+//! lies beside an edge says in which directions there was one.
+
+use crate::both_ways::BothWays;
+use crate::{Execution, KernelError};
+use hedgerow_lab::Csr;
+use hedgerow_model::{Adjacency, Column, GraphView, Topology, VertexId};
+use std::ops::Range;
+
+/// In how many directions two neighbours are joined: `u32`, or `()` where it is always both.
+pub(super) trait Ways: Column {
+    /// Whether some edges go one way only.
+    const VARY: bool;
+
+    fn of(count: u32) -> Self;
+    fn count(self) -> u64;
+}
+
+impl Ways for () {
+    const VARY: bool = false;
+
+    fn of(_: u32) {}
+
+    #[inline(always)]
+    fn count(self) -> u64 {
+        2
+    }
+}
+
+impl Ways for u32 {
+    const VARY: bool = true;
+
+    fn of(count: u32) -> u32 {
+        count
+    }
+
+    #[inline(always)]
+    fn count(self) -> u64 {
+        u64::from(self)
+    }
+}
+
+/// Every pair of neighbours once, from the larger name to the smaller.
+pub(super) fn lower_neighbours<'a, O: Adjacency + 'a, I: Adjacency + 'a, W: Ways>(
+    execution: Execution<'_>,
+    view: &impl GraphView,
+    edges: u64,
+    ranges: &[Range<u32>],
+    names: &[VertexId],
+    both_ways: impl Fn() -> BothWays<'a, O, I> + Sync,
+) -> Result<Csr, KernelError> {
+    let bound = view.vertex_bound();
+    // The list of edges, in parts and whole; what building sorts is checked by the build.
+    let needed = 2 * edges * size_of::<(VertexId, VertexId, W)>() as u64;
+    execution.memory.check(needed, bound, view.vertex_count())?;
+    let parts = execution.map_chunks(ranges.to_vec(), |range| {
+        let (mut neighbours, mut edges) = (both_ways(), Vec::new());
+        for vertex in range.map(VertexId::new) {
+            let name = names[vertex.index()];
+            neighbours.each(vertex, |neighbour, ways| {
+                let neighbour = names[neighbour.index()];
+                if neighbour < name {
+                    edges.push((name, neighbour, W::of(ways)));
+                }
+            })?;
+        }
+        Ok(edges)
+    })?;
+    let edges = parts.concat();
+    Ok(Csr::from_valued_edges(bound, Topology::Directed, &edges, execution.build_options())?)
+}

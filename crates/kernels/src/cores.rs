@@ -1,0 +1,184 @@
+//! Core numbers, by peeling.
+
+use crate::both_ways::{BothWays, degrees};
+use crate::incoming::with_incoming;
+use crate::ranges::covering_ranges;
+use crate::{Execution, Kernel, KernelError, Progress};
+use hedgerow_model::{Adjacency, Direction, GraphView, LabelId, Topology, VertexId};
+use hedgerow_sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// Fewer vertices than this are not worth waking other threads for.
+const SMALL: usize = 1024;
+
+/// How deep in the dense part of a graph every vertex is.
+///
+/// The k-core is the largest part of the graph in which every vertex has k neighbours or more; the
+/// core number of a vertex is the largest k whose core it is in. Direction is ignored, parallel edges
+/// count as one, and self loops not at all.
+///
+/// Vertices with the fewest neighbours are taken away until nobody has so few, then those with the
+/// fewest of the rest. See "An O(m) Algorithm for Cores Decomposition of Networks"
+/// (arXiv:cs/0310049). A thread goes on with whom its own vertices leave with too few neighbours without waiting for
+/// others, as "Parallel k-core Decomposition on Multicore Platforms" (IPDPSW 2017), section III.
+///
+/// Needs in-neighbours: for a directed view that keeps none, a transposed copy is built first.
+#[derive(Clone, Copy, Debug)]
+pub struct Cores<'a> {
+    /// The edges that count.
+    pub label: LabelId,
+    /// How it runs.
+    pub execution: Execution<'a>,
+}
+
+/// What [`Cores`] found. All but the times is the same whatever the number of threads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CoresResult {
+    /// Per vertex id its core number, or [`Cores::NO_VERTEX`].
+    pub cores: Vec<u32>,
+    /// The largest core number: the degeneracy of the graph.
+    pub largest: u32,
+    /// Different core numbers.
+    pub iterations: u32,
+    /// How long it took altogether.
+    pub elapsed: Duration,
+    /// How long building the in-neighbours took, part of `elapsed`; `None` if they were at hand.
+    pub transposed: Option<Duration>,
+}
+
+impl Cores<'_> {
+    /// The core number of an id without a vertex.
+    pub const NO_VERTEX: u32 = u32::MAX;
+}
+
+impl Default for Cores<'_> {
+    /// Over the default label.
+    fn default() -> Self {
+        Cores { label: LabelId::DEFAULT, execution: Execution::default() }
+    }
+}
+
+impl Kernel for Cores<'_> {
+    type Output = CoresResult;
+
+    /// O(vertices + edges) and a look at each vertex per core number up to its own; 16 bytes per id, and the
+    /// in-neighbours if they are built.
+    fn run<V: GraphView>(self, view: &V) -> Result<CoresResult, KernelError> {
+        let started = Instant::now();
+        let bound = view.vertex_bound();
+        self.execution.memory.check(u64::from(bound) * 16, bound, view.vertex_count())?;
+        let outgoing = view.adjacency::<()>(self.label, Direction::Out)?;
+        let mut vertices = Vec::with_capacity(view.vertex_count() as usize);
+        view.scan_vertices(0..bound, |vertex| vertices.push(vertex));
+        let mut cores = vec![Cores::NO_VERTEX; bound as usize];
+        let (iterations, transposed) = with_incoming!(view, self.label, self.execution, incoming => {
+            let both_ways = || BothWays::new(view.topology(), &outgoing, &incoming);
+            let ranges = covering_ranges(&outgoing, self.execution.parts(), bound);
+            let degrees = degrees(self.execution, bound, &ranges, both_ways)?;
+            let peeling = Peeling {
+                execution: self.execution,
+                topology: view.topology(),
+                outgoing: &outgoing,
+                incoming: &incoming,
+                degrees: degrees.into_iter().map(AtomicU32::new).collect(),
+                shared: self.execution.threads() > 1,
+            };
+            let iterations = peeling.run(vertices.clone())?;
+            for vertex in &vertices {
+                cores[vertex.index()] = peeling.degree(*vertex);
+            }
+            iterations
+        });
+        let largest = vertices.iter().map(|vertex| cores[vertex.index()]).max().unwrap_or(0);
+        Ok(CoresResult { cores, largest, iterations, elapsed: started.elapsed(), transposed })
+    }
+}
+
+/// A graph that vertices are taken away from.
+struct Peeling<'a, O, I> {
+    execution: Execution<'a>,
+    topology: Topology,
+    outgoing: &'a O,
+    incoming: &'a I,
+    /// The neighbours that are left; of a vertex that was taken away its core number. Relaxed: all
+    /// that matters is which decrement reaches the level, and between two levels threads are waited for.
+    degrees: Vec<AtomicU32>,
+    /// Whether several threads lower degrees at once. One alone needs no exchange, which would wait
+    /// for all loads before it.
+    shared: bool,
+}
+
+impl<O: Adjacency, I: Adjacency> Peeling<'_, O, I> {
+    /// Returns the number of levels.
+    fn run(&self, mut left: Vec<VertexId>) -> Result<u32, KernelError> {
+        let mut levels = 0;
+        while let Some(level) = self.lowest_degree(&left)? {
+            let lowest = self.filter(&left, |degree| degree == level)?;
+            let lowered = self.execution.map_chunks(self.chunks(&lowest), |chunk| self.peel(chunk, level))?;
+            levels += 1;
+            let neighbours = lowered.into_iter().sum();
+            self.execution.report(Progress { iteration: levels, at_most: None, neighbours });
+            left = self.filter(&left, |degree| degree > level)?;
+        }
+        Ok(levels)
+    }
+
+    fn degree(&self, vertex: VertexId) -> u32 {
+        self.degrees[vertex.index()].load(Ordering::Relaxed)
+    }
+
+    fn chunks<'v>(&self, vertices: &'v [VertexId]) -> Vec<&'v [VertexId]> {
+        let parts = if vertices.len() < SMALL { 1 } else { self.execution.parts() };
+        vertices.chunks(vertices.len().div_ceil(parts).max(1)).collect()
+    }
+
+    fn lowest_degree(&self, vertices: &[VertexId]) -> Result<Option<u32>, KernelError> {
+        let lowest = |chunk: &[VertexId]| Ok(chunk.iter().map(|vertex| self.degree(*vertex)).min());
+        Ok(self.execution.map_chunks(self.chunks(vertices), lowest)?.into_iter().flatten().min())
+    }
+
+    fn filter(
+        &self,
+        vertices: &[VertexId],
+        keeps: impl Fn(u32) -> bool + Sync,
+    ) -> Result<Vec<VertexId>, KernelError> {
+        let kept = self.execution.map_chunks(self.chunks(vertices), |chunk| {
+            Ok(chunk.iter().copied().filter(|vertex| keeps(self.degree(*vertex))).collect::<Vec<_>>())
+        })?;
+        Ok(kept.concat())
+    }
+
+    /// Takes vertices away whose degree is `level`, and whoever has no more neighbours than that then.
+    /// Returns how many neighbours were looked at.
+    fn peel(&self, vertices: &[VertexId], level: u32) -> Result<u64, KernelError> {
+        let mut neighbours = BothWays::new(self.topology, self.outgoing, self.incoming);
+        let (mut waiting, mut examined) = (Vec::new(), 0);
+        for vertex in vertices {
+            waiting.push(*vertex);
+            while let Some(vertex) = waiting.pop() {
+                neighbours.each(vertex, |neighbour, _| {
+                    examined += 1;
+                    if self.lower(neighbour, level) {
+                        waiting.push(neighbour);
+                    }
+                })?;
+            }
+        }
+        Ok(examined)
+    }
+
+    /// Takes a neighbour away from `vertex` if it has more than `level`. Whether it has as many as that now.
+    #[inline]
+    fn lower(&self, vertex: VertexId, level: u32) -> bool {
+        let degree = &self.degrees[vertex.index()];
+        if !self.shared {
+            let before = degree.load(Ordering::Relaxed);
+            if before > level {
+                degree.store(before - 1, Ordering::Relaxed);
+            }
+            return before == level + 1;
+        }
+        let lowered = |degree: u32| (degree > level).then(|| degree - 1);
+        degree.fetch_update(Ordering::Relaxed, Ordering::Relaxed, lowered) == Ok(level + 1)
+    }
+}

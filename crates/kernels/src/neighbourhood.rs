@@ -1,0 +1,147 @@
+//! The vertices around some vertices.
+
+use crate::bitmap::AtomicBitmap;
+use crate::{Execution, Kernel, KernelError, Progress};
+use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+/// Fewer vertices than this are not worth waking other threads for.
+const SMALL: usize = 256;
+
+/// Which vertices can be reached from some vertices over a few edges.
+///
+/// Follows out-edges; in an undirected graph all edges.
+#[derive(Clone, Copy, Debug)]
+pub struct Neighbourhood<'a> {
+    /// Where it starts: they are 0 hops away.
+    pub sources: &'a [VertexId],
+    /// Edges to follow, at most.
+    pub hops: u32,
+    /// Vertices to return, at most: the nearest, of those as many hops away the lowest ids.
+    pub limit: Option<usize>,
+    /// The edges to follow.
+    pub label: LabelId,
+    /// How it runs.
+    pub execution: Execution<'a>,
+}
+
+/// What a [`Neighbourhood`] contains. All but `elapsed` is the same whatever the number of threads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NeighbourhoodResult {
+    /// The vertices, each once, by hops and then by id.
+    pub vertices: Vec<VertexId>,
+    /// How many of them come before those that are so many hops away: the vertices `h` hops away are
+    /// `vertices[starts[h]..starts[h + 1]]`. One more than there are different numbers of hops.
+    pub starts: Vec<usize>,
+    /// Whether the limit left vertices out.
+    pub truncated: bool,
+    /// Neighbours that were looked at.
+    pub edges_examined: u64,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+impl<'a> Neighbourhood<'a> {
+    /// Everything within so many hops over the default label.
+    #[must_use]
+    pub fn new(sources: &'a [VertexId], hops: u32) -> Self {
+        let (label, execution) = (LabelId::DEFAULT, Execution::default());
+        Neighbourhood { sources, hops, limit: None, label, execution }
+    }
+}
+
+impl NeighbourhoodResult {
+    /// The vertices that are `hops` edges away.
+    #[must_use]
+    pub fn at(&self, hops: u32) -> &[VertexId] {
+        match self.starts.get(hops as usize..) {
+            Some([start, end, ..]) => &self.vertices[*start..*end],
+            _ => &[],
+        }
+    }
+
+    /// Different numbers of hops: one more than the largest; 0 if there are no vertices.
+    #[must_use]
+    pub fn levels(&self) -> u32 {
+        self.starts.len() as u32 - 1
+    }
+
+    /// Every vertex with the number of hops to it, by hops and then by id.
+    pub fn hops(&self) -> impl Iterator<Item = (VertexId, u32)> {
+        (0..self.levels()).flat_map(|hops| self.at(hops).iter().map(move |vertex| (*vertex, hops)))
+    }
+}
+
+impl Kernel for Neighbourhood<'_> {
+    type Output = NeighbourhoodResult;
+
+    /// O(ids / 64 + neighbours of what is returned); one bit per id, and what is returned.
+    fn run<V: GraphView>(self, view: &V) -> Result<NeighbourhoodResult, KernelError> {
+        let started = Instant::now();
+        if let Some(absent) = self.sources.iter().find(|source| !view.contains_vertex(**source)) {
+            return Err(KernelError::NoSuchVertex(*absent));
+        }
+        let bound = view.vertex_bound();
+        self.execution.memory.check(u64::from(bound) / 8, bound, view.vertex_count())?;
+        let outgoing = view.adjacency::<()>(self.label, Direction::Out)?;
+        let limit = self.limit.unwrap_or(usize::MAX);
+        let seen = AtomicBitmap::new(bound);
+        let mut level: Vec<_> = self.sources.iter().copied().filter(|source| seen.claim(*source)).collect();
+        let mut result = NeighbourhoodResult {
+            vertices: Vec::new(),
+            starts: vec![0],
+            truncated: false,
+            edges_examined: 0,
+            elapsed: Duration::ZERO,
+        };
+        for hops in 0..=self.hops {
+            level.sort_unstable();
+            let room = limit - result.vertices.len();
+            result.truncated = level.len() > room;
+            level.truncate(room);
+            if level.is_empty() {
+                break;
+            }
+            result.vertices.extend_from_slice(&level);
+            result.starts.push(result.vertices.len());
+            if hops == self.hops || result.truncated {
+                break;
+            }
+            let (next, examined) = self.next_level(&outgoing, &level, &seen)?;
+            level = next;
+            result.edges_examined += examined;
+            let (iteration, at_most) = (hops + 1, Some(self.hops));
+            self.execution.report(Progress { iteration, at_most, neighbours: examined });
+        }
+        result.elapsed = started.elapsed();
+        Ok(result)
+    }
+}
+
+impl Neighbourhood<'_> {
+    /// The neighbours of a level that nobody has seen yet, and how many neighbours were looked at.
+    fn next_level(
+        &self,
+        outgoing: &impl Adjacency,
+        level: &[VertexId],
+        seen: &AtomicBitmap,
+    ) -> Result<(Vec<VertexId>, u64), KernelError> {
+        let parts = if level.len() < SMALL { 1 } else { self.execution.parts() };
+        let chunks = level.chunks(level.len().div_ceil(parts)).collect();
+        let found = self.execution.map_chunks(chunks, |chunk: &[VertexId]| {
+            let (mut cursor, mut next, mut examined) = (outgoing.cursor(), Vec::new(), 0);
+            for vertex in chunk {
+                let walked = cursor.neighbours(*vertex, |neighbours, _| {
+                    examined += neighbours.len() as u64;
+                    next.extend(neighbours.iter().filter(|neighbour| seen.claim(**neighbour)));
+                    ControlFlow::<()>::Continue(())
+                });
+                walked.map(|_| ()).map_err(KernelError::read)?;
+            }
+            Ok((next, examined))
+        })?;
+        let examined = found.iter().map(|(_, examined)| examined).sum();
+        Ok((found.into_iter().flat_map(|(next, _)| next).collect(), examined))
+    }
+}
