@@ -57,22 +57,23 @@
 
 mod batch;
 mod error;
-mod fields;
+mod format;
+mod generate;
 mod key;
-mod kronecker;
-mod lines;
-mod new_file;
 mod options;
-mod parse;
+mod piece;
 mod reader;
+mod serialized;
 mod source;
-mod writer;
+mod text;
+mod write;
 
 pub use batch::{Batch, Edge};
 pub use error::{BadLine, ErrorKind, FormatError, Problem};
+pub use format::GraphFormat;
+pub use generate::{Kronecker, KroneckerError};
 pub use key::VertexKey;
-pub use kronecker::{Kronecker, KroneckerError};
-pub use new_file::NewFile;
-pub use options::{Columns, GraphFormat, Header, ReadOptions};
-pub use reader::{GraphReader, MAX_ADJACENCY_LINE, MAX_EDGE_LINE, Position, Progress, SkippedLines};
-pub use writer::EdgeListWriter;
+pub use options::{Columns, Header, ReadOptions};
+pub use reader::{GraphReader, Position, Progress, SkippedLines};
+pub use text::{MAX_ADJACENCY_LINE, MAX_EDGE_LINE};
+pub use write::{EdgeListWriter, GraphWriter, Lost, NewFile, WriteOptions, Written};

@@ -63,7 +63,7 @@ fn damaged_text_gives_edges_or_a_bad_line() {
     let options = ReadOptions { batch_size: 7, ..ReadOptions::default() };
     let (mut good, mut bad) = (0, 0);
     for (file, format) in [(edge_list(), GraphFormat::EdgeList), (adjacency(), GraphFormat::Adjacency)] {
-        let options = ReadOptions { format, ..options.clone() };
+        let options = ReadOptions { format: Some(format), ..options };
         damaged(&file, &options, |bytes, whole| {
             let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
             let position = whole.reader.position();

@@ -12,7 +12,7 @@ fn text() -> ReadOptions {
 }
 
 fn adjacency() -> ReadOptions {
-    ReadOptions { format: GraphFormat::Adjacency, ..text() }
+    ReadOptions { format: Some(GraphFormat::Adjacency), ..text() }
 }
 
 fn columns(columns: Columns) -> ReadOptions {
