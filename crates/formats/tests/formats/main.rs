@@ -5,8 +5,16 @@ mod common;
 #[cfg(test)]
 mod damage;
 #[cfg(test)]
+mod matrix_market;
+#[cfg(test)]
+mod parallel;
+#[cfg(test)]
 mod public_data;
 #[cfg(test)]
 mod reading;
 #[cfg(test)]
 mod round_trip;
+#[cfg(test)]
+mod serialized;
+#[cfg(test)]
+mod writing;

@@ -63,15 +63,6 @@ fn further_columns_mean_what_the_options_say() {
 }
 
 #[test]
-fn the_sizes_of_a_matrix_market_file_are_no_edge() {
-    let file = b"%%MatrixMarket matrix coordinate real general\n% comment\n3 3 2\n1 2 0.5\n3 3 1\n";
-    let data = [edge(1, 2, Some(0.5), None), edge(3, 3, Some(1.0), None)];
-    assert_eq!(edges(file, &text()), data);
-    // Only the first line can say so.
-    assert_eq!(edges(b"# c\n%%MatrixMarket\n3 3 2\n", &text()), [edge(3, 3, Some(2.0), None)]);
-}
-
-#[test]
 fn a_header_is_passed_over_only_where_it_can_be_one() {
     let data = [edge(6, 2, Some(4.0), Some(9))];
     assert_eq!(edges(b"Source,Target,Weight,Timestamp\n6,2,4,9\n", &text()), data);
