@@ -46,11 +46,20 @@ impl GraphFormat {
         }
     }
 
-    /// Whether the vertices of a file are numbered one after the other, so that other keys cannot be kept.
+    /// Whether a file is lines of edges alone, which hold no vertices without edges.
     #[must_use]
-    pub fn is_numbered(self) -> bool {
-        use GraphFormat::{MatrixMarket, Serialized, WeightedSerialized};
-        matches!(self, MatrixMarket | Serialized | WeightedSerialized)
+    pub fn is_edge_list(self) -> bool {
+        matches!(self, GraphFormat::EdgeList | GraphFormat::Tsv | GraphFormat::Csv)
+    }
+
+    /// If the vertices of a file are numbered one after the other, so that other keys cannot be kept: the first number.
+    #[must_use]
+    pub fn first_number(self) -> Option<u64> {
+        match self {
+            GraphFormat::MatrixMarket => Some(1),
+            GraphFormat::Serialized | GraphFormat::WeightedSerialized => Some(0),
+            _ => None,
+        }
     }
 }
 

@@ -71,9 +71,11 @@ mod write;
 pub use batch::{Batch, Edge};
 pub use error::{BadLine, ErrorKind, FormatError, Problem};
 pub use format::GraphFormat;
-pub use generate::{Kronecker, KroneckerError};
+pub use generate::{
+    Change, ChangeStream, Kronecker, KroneckerError, StreamError, Uniform, UniformError, Weights,
+};
 pub use key::VertexKey;
 pub use options::{Columns, Header, ReadOptions};
 pub use reader::{GraphReader, Position, Progress, SkippedLines};
 pub use text::{MAX_ADJACENCY_LINE, MAX_EDGE_LINE};
-pub use write::{EdgeListWriter, GraphWriter, Lost, NewFile, WriteOptions, Written};
+pub use write::{CompleteFile, EdgeListWriter, GraphWriter, Lost, NewFile, WriteOptions, Written};

@@ -1,5 +1,6 @@
 //! Writes edge lists.
 
+use super::NewFile;
 use super::field::{check, check_first, check_weight, push_key, push_weight, unwritable};
 use super::output::Output;
 use crate::format::is_weighted_edge_list;
@@ -11,7 +12,7 @@ use std::path::Path;
 /// [`GraphReader`](crate::GraphReader) reads back.
 ///
 /// A name that ends in `.gz` or `.zst` is compressed. The file appears under its name only with
-/// [`finish`](Self::finish): see [`NewFile`](crate::NewFile).
+/// [`finish`](Self::finish): see [`NewFile`].
 pub struct EdgeListWriter {
     output: Output,
     separator: u8,
@@ -24,7 +25,7 @@ impl EdgeListWriter {
     /// Starts a file that will be called `path`, with blanks between its columns.
     ///
     /// # Errors
-    /// As [`NewFile::create`](crate::NewFile::create).
+    /// As [`NewFile::create`].
     pub fn create(path: impl AsRef<Path>) -> Result<Self, FormatError> {
         Self::create_with(path, b' ', Columns::Auto)
     }
@@ -32,7 +33,7 @@ impl EdgeListWriter {
     /// The same with another separator, or with other further columns.
     ///
     /// # Errors
-    /// As [`NewFile::create`](crate::NewFile::create).
+    /// As [`NewFile::create`].
     ///
     /// # Panics
     /// If the separator is no blank, tab or comma.
@@ -132,7 +133,12 @@ impl EdgeListWriter {
     /// # Errors
     /// The disk is full, or the file cannot be named. Nothing is left then.
     pub fn finish(self) -> Result<(), FormatError> {
-        self.output.complete()?.finish()
+        self.complete()?.finish()
+    }
+
+    /// Ends the compression.
+    pub(super) fn complete(self) -> Result<NewFile, FormatError> {
+        self.output.complete()
     }
 }
 #[cfg(test)]

@@ -44,6 +44,7 @@ pub struct WriteOptions {
 /// A name that ends in `.gz` or `.zst` is compressed. Files appear under their names only with
 /// [`finish`](Self::finish): see [`NewFile`].
 pub struct GraphWriter<K> {
+    format: GraphFormat,
     target: Target<K>,
     lost: Lost,
     edges: u64,
@@ -64,11 +65,34 @@ enum Target<K> {
 
 /// A file of a whole graph.
 struct WholeFile {
-    format: GraphFormat,
     undirected: bool,
     output: Output,
     /// The vertex file of LDBC Graphalytics.
     vertices: Option<Output>,
+}
+
+/// A graph file that has all its bytes but not its name yet: see [`finish`](Self::finish).
+#[derive(Debug)]
+pub struct CompleteFile<K> {
+    written: Written<K>,
+    files: Vec<NewFile>,
+}
+
+impl<K> CompleteFile<K> {
+    /// What was written.
+    #[must_use]
+    pub fn written(&self) -> &Written<K> {
+        &self.written
+    }
+
+    /// Writes all to disk and gives the file its name.
+    ///
+    /// # Errors
+    /// The disk is full, or the file cannot be named.
+    pub fn finish(self) -> Result<Written<K>, FormatError> {
+        self.files.into_iter().try_for_each(NewFile::finish)?;
+        Ok(self.written)
+    }
 }
 
 /// What was written.
@@ -107,7 +131,7 @@ impl<K: VertexKey> GraphWriter<K> {
         let columns = options.columns;
         let lines = |separator| {
             let writer = EdgeListWriter::create_with(path, separator, columns)?;
-            Ok(Self::new(Target::Lines(Box::new(writer)), Shown::in_lines(path, columns)))
+            Ok(Self::new(format, Target::Lines(Box::new(writer)), Shown::in_lines(path, columns)))
         };
         match format {
             GraphFormat::EdgeList => return lines(b' '),
@@ -122,14 +146,18 @@ impl<K: VertexKey> GraphWriter<K> {
             }
             _ => (None, path.into()),
         };
-        let file = WholeFile { format, undirected, output: Output::create(&path)?, vertices };
-        let keep_ids = options.keep_ids && format.is_numbered();
-        let graph = Box::new(Whole::new(&path, keep_ids.then_some(file.first_number())));
-        Ok(Self::new(Target::Whole { graph, file: Box::new(file) }, Shown::in_format(format, columns)))
+        let file = WholeFile { undirected, output: Output::create(&path)?, vertices };
+        let first = if options.keep_ids { format.first_number() } else { None };
+        let graph = Box::new(Whole::new(&path, first));
+        Ok(Self::new(
+            format,
+            Target::Whole { graph, file: Box::new(file) },
+            Shown::in_format(format, columns),
+        ))
     }
 
-    fn new(target: Target<K>, shown: Shown) -> Self {
-        GraphWriter { target, lost: Lost::default(), edges: 0, shown }
+    fn new(format: GraphFormat, target: Target<K>, shown: Shown) -> Self {
+        GraphWriter { format, target, lost: Lost::default(), edges: 0, shown }
     }
 
     /// Adds vertices and edges.
@@ -166,39 +194,51 @@ impl<K: VertexKey> GraphWriter<K> {
         shown
     }
 
+    /// The format of the file.
+    #[must_use]
+    pub fn format(&self) -> GraphFormat {
+        self.format
+    }
+
+    /// Writes what is still to be written. The file has its name only when that is [finished](CompleteFile::finish),
+    /// so that other files can be completed before.
+    ///
+    /// # Errors
+    /// The format cannot hold the graph: a weight is missing or has no place. Or the disk is full. Nothing is left then.
+    pub fn complete(self) -> Result<CompleteFile<K>, FormatError> {
+        let (format, lost) = (self.format, self.lost);
+        match self.target {
+            Target::Lines(writer) => {
+                let written = Written { vertices: None, edges: self.edges, lost, keys: None };
+                Ok(CompleteFile { written, files: vec![writer.complete()?] })
+            }
+            Target::Whole { graph, file } => {
+                let graph = graph.numbered();
+                let (edges, files) = file.write(format, &graph)?;
+                let vertices = Some(u64::from(graph.vertices()));
+                let keys = format.first_number().and_then(|first| graph.into_changed_keys(first));
+                Ok(CompleteFile { written: Written { vertices, edges, lost, keys }, files })
+            }
+        }
+    }
+
     /// Writes what is still to be written, all to disk, and gives the file its name.
     ///
     /// # Errors
-    /// The format cannot hold the graph: a weight is missing or has no place. Or the disk is full, or the file cannot
-    /// be named. Nothing is left then.
+    /// As [`complete`](Self::complete) and [`CompleteFile::finish`].
     pub fn finish(self) -> Result<Written<K>, FormatError> {
-        let lost = self.lost;
-        match self.target {
-            Target::Lines(writer) => {
-                writer.finish()?;
-                Ok(Written { vertices: None, edges: self.edges, lost, keys: None })
-            }
-            Target::Whole { graph, file } => {
-                let (is_numbered, first) = (file.format.is_numbered(), file.first_number());
-                let graph = graph.numbered();
-                let edges = file.write(&graph)?;
-                let vertices = Some(u64::from(graph.vertices()));
-                let keys = if is_numbered { graph.into_changed_keys(first) } else { None };
-                Ok(Written { vertices, edges, lost, keys })
-            }
-        }
+        self.complete()?.finish()
     }
 }
 
 impl WholeFile {
-    /// The number of the first vertex, if they are numbered.
-    fn first_number(&self) -> u64 {
-        u64::from(self.format == GraphFormat::MatrixMarket)
-    }
-
-    /// Writes the graph and gives the file its name; tells how many edges the file lists.
-    fn write<K: VertexKey>(self, graph: &Numbered<K>) -> Result<u64, FormatError> {
-        let WholeFile { format, undirected, mut output, vertices } = self;
+    /// Writes the graph; tells how many edges the file lists.
+    fn write<K: VertexKey>(
+        self,
+        format: GraphFormat,
+        graph: &Numbered<K>,
+    ) -> Result<(u64, Vec<NewFile>), FormatError> {
+        let WholeFile { undirected, mut output, vertices } = self;
         let edges = match (format, vertices) {
             (GraphFormat::MatrixMarket, _) => matrix_market::write(graph, undirected, &mut output)?,
             (GraphFormat::Serialized, _) => serialized::write(graph, undirected, false, &mut output)?,
@@ -206,14 +246,10 @@ impl WholeFile {
             (_, None) => text::write_adjacency(graph, undirected, &mut output)?,
             (_, Some(mut vertices)) => {
                 let edges = text::write_pair(graph, undirected, &mut vertices, &mut output)?;
-                let (vertices, output) = (vertices.complete()?, output.complete()?);
-                vertices.finish()?;
-                output.finish()?;
-                return Ok(edges);
+                return Ok((edges, vec![vertices.complete()?, output.complete()?]));
             }
         };
-        output.complete()?.finish()?;
-        Ok(edges)
+        Ok((edges, vec![output.complete()?]))
     }
 }
 

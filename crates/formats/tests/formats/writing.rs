@@ -28,8 +28,11 @@ fn read<K: VertexKey>(path: &Path) -> Batch<K> {
     whole.read
 }
 
-/// The vertices, and each edge once with the weight that came last.
-fn graph<K: VertexKey>(batch: &Batch<K>) -> (BTreeSet<K>, BTreeMap<(K, K), Option<f64>>) {
+/// Each edge once with the weight that came last.
+type Weights<K> = BTreeMap<(K, K), Option<f64>>;
+
+/// The vertices and the edges.
+fn graph<K: VertexKey>(batch: &Batch<K>) -> (BTreeSet<K>, Weights<K>) {
     let ends = batch.edges.iter().flat_map(|edge| [&edge.source, &edge.destination]);
     let vertices = ends.chain(&batch.vertices).cloned().collect();
     let edge = |edge: &Edge<K>| ((edge.source.clone(), edge.destination.clone()), edge.weight);
@@ -83,7 +86,7 @@ proptest! {
             let format = GraphFormat::of_name(name).unwrap();
             let holds_weights = !matches!(format, GraphFormat::Adjacency | GraphFormat::Serialized);
             prop_assert_eq!(written.lost.weights, if holds_weights { 0 } else { batch.edges.len() as u64 });
-            prop_assert!(written.keys.is_none() || format.is_numbered());
+            prop_assert!(written.keys.is_none() || format.first_number().is_some());
 
             let first = u64::from(format == GraphFormat::MatrixMarket);
             let mut back = with_keys(read::<u64>(&path), written.keys.as_ref(), first);
