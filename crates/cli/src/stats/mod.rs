@@ -14,7 +14,7 @@ use crate::threads::Threads;
 use components::Components;
 use degrees::{DegreeCensus, Degrees};
 use hedgerow::kernels::Wcc;
-use hedgerow::{Direction, Topology};
+use hedgerow::{Direction, ErrorKind, Topology};
 use hedgerow_formats::NewFile;
 use serde::Serialize;
 
@@ -34,7 +34,8 @@ struct Stats {
     skipped_lines: u64,
     load_seconds: f64,
     /// Of which all vertices are connected, whatever the direction of edges.
-    components: Components,
+    /// `None` if there are so few vertices among so many ids that nobody can count them.
+    components: Option<Components>,
     degrees: Vec<Degrees>,
 }
 
@@ -56,7 +57,12 @@ pub fn execute(args: &StatsArgs, console: &Console, interrupt: &Interrupt) -> Re
         vec![census("out-degree", Direction::Out)?, census("in-degree", Direction::In)?]
     };
     let wcc = Wcc { execution: threads.execution(interrupt), ..Wcc::default() };
-    let components = Components::new(&interrupt.or_interrupted(loaded.snapshot.run(wcc))?);
+    let components = match interrupt.or_interrupted(loaded.snapshot.run(wcc)) {
+        Ok(result) => Some(Components::new(&result)),
+        // All that the kernel may lack is memory for every id.
+        Err(CliError::Graph(error)) if error.kind() == ErrorKind::Kernel => None,
+        Err(error) => return Err(error),
+    };
     if let (Some(file), Some(path)) = (plot, &args.plot) {
         plot::write(file, path, &args.graph.display().to_string(), &degrees)?;
     }
@@ -97,7 +103,9 @@ fn describe(stats: &Stats, loaded: &Loaded) -> String {
 }
 
 fn describe_components(stats: &Stats) -> String {
-    let Components { count, largest, single } = stats.components;
+    let Some(Components { count, largest, single }) = stats.components else {
+        return "not counted: the ids are too sparse for the memory".into();
+    };
     let share = 100.0 * largest as f64 / stats.vertices.max(1) as f64;
     let largest = text::counted(largest, "vertex", "vertices");
     format!("{}, the largest of {largest} ({share:.1} %), {} of one", text::Count(count), text::Count(single))

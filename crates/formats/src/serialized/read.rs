@@ -8,7 +8,7 @@ use crate::source::Source;
 use crate::{Batch, Edge, VertexKey};
 
 /// The file is read in pieces of this size.
-const PIECE: usize = 256 << 10;
+const PIECE: usize = 64 << 10;
 
 /// Bytes before the offsets.
 const HEADER: u64 = 17;

@@ -41,6 +41,9 @@ const BYTES_PER_EDGE: usize = 16;
 /// Chunks of a round for every thread: enough that none waits for the slowest.
 const CHUNKS_PER_THREAD: usize = 4;
 
+/// Vertices of a matrix that are handed over in one go.
+const VERTICES: u64 = 1 << 14;
+
 /// What the lines of a file are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layout {
@@ -221,7 +224,7 @@ impl<K: VertexKey> TextReader<K> {
             Layout::Entries(matrix) => 1..matrix.size + 1,
             _ => 1..1,
         });
-        let end = left.end.min(left.start + CHUNK as u64);
+        let end = left.end.min(left.start + VERTICES);
         let vertices: Vec<K> = (left.start..end).map(K::of_number).collect();
         left.start = end;
         let batch = Batch { edges: Vec::new(), vertices };

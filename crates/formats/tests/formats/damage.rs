@@ -35,7 +35,7 @@ fn zstandard(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// One to three changes: a bit flipped, a tail cut off, bytes inserted, a piece doubled or lost.
-fn damage(bytes: &mut Vec<u8>, random: &mut StdRng) {
+pub fn damage(bytes: &mut Vec<u8>, random: &mut StdRng) {
     for _ in 0..random.random_range(1..=3) {
         let at = random.random_range(0..=bytes.len());
         let end = random.random_range(at..=bytes.len().min(at + 20));

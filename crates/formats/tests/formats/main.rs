@@ -1,9 +1,13 @@
 //! Tests of what the crate offers, from outside.
 
 #[cfg(test)]
+mod allocation;
+#[cfg(test)]
 mod common;
 #[cfg(test)]
 mod damage;
+#[cfg(test)]
+mod fuzz;
 #[cfg(test)]
 mod matrix_market;
 #[cfg(test)]
