@@ -10,7 +10,7 @@ use hedgerow::kernels::MemoryBudget;
 use hedgerow::{BuildOptions, Csr, EngineKind, Graph, Topology};
 use hedgerow_sync::Arc;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Measures every workload on every engine.
 ///
@@ -202,20 +202,27 @@ impl<'a> Bench<'a> {
     }
 
     /// The rate at which one thread builds the static graph from the stream: counts, places and sorts its
-    /// entries. Measured when it is first asked for in a repetition.
+    /// entries. Measured when it is first asked for in a repetition: the best of two builds in a row, for the first may have to
+    /// wait for memory that the system still has to clear.
     fn build_rate(&mut self, repetition: usize) -> Result<f64, Failure> {
         while self.csr.rates.len() <= repetition {
-            // Of a graph that is built again, the memory is free before.
-            self.csr.graph = None;
-            let before = resident_bytes();
-            let started = Instant::now();
-            let graph = self.build_csr()?;
-            let elapsed = started.elapsed();
+            let first = self.time_build()?;
+            let elapsed = first.min(self.time_build()?);
             self.csr.rates.push(self.data.stream().len() as f64 / elapsed.as_secs_f64());
-            self.csr.resident_growth = growth(before);
-            self.csr.graph = Some(Arc::new(graph));
         }
         Ok(self.csr.rates[repetition])
+    }
+
+    fn time_build(&mut self) -> Result<Duration, Failure> {
+        // Of a graph that is built again, the memory is free before.
+        self.csr.graph = None;
+        let before = resident_bytes();
+        let started = Instant::now();
+        let graph = self.build_csr()?;
+        let elapsed = started.elapsed();
+        self.csr.resident_growth = growth(before);
+        self.csr.graph = Some(Arc::new(graph));
+        Ok(elapsed)
     }
 
     fn build_csr(&self) -> Result<Csr, Failure> {

@@ -3,7 +3,7 @@
 //! Sets of about one size are read in step. If one is much larger, it is searched for each member of
 //! the other. [`Adjacency::intersect`] and [`Adjacency::common_neighbours`] do so on any view.
 
-use crate::search::lower_bound;
+use crate::search::{Spread, lower_bound};
 use crate::{Adjacency, Cursor, VertexId};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -53,7 +53,7 @@ fn probe<'l>(
     visit: &mut impl FnMut(VertexId),
 ) -> &'l [VertexId] {
     for id in small {
-        large = &large[lower_bound(large, *id)..];
+        large = &large[lower_bound(large, Spread::of(large), *id)..];
         match large.first() {
             Some(found) if found == id => visit(*id),
             Some(_) => {}

@@ -5,7 +5,8 @@ use crate::edit;
 use crate::extent::{self, Extent};
 use crate::large_set::{LARGE, LargeSet};
 use crate::merge;
-use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId, search};
+use hedgerow_model::search::{self, Spread};
+use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId};
 use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of};
 use hedgerow_subgraphs::{Container, Content, Owned, Plan, Tally, account};
 use hedgerow_sync::prefetch;
@@ -23,6 +24,8 @@ pub type Block = Extent<Rows>;
 pub struct Rows {
     /// Entries of all rows that are not large sets.
     pub(crate) small_entries: u32,
+    /// No neighbour that was ever put is above it: what searches guess by.
+    highest: VertexId,
     /// A bit for each slot that has neighbours.
     pub(crate) occupied: u64,
     /// A bit for each slot whose neighbours are a large set.
@@ -82,6 +85,12 @@ impl Block {
         unsafe { Owned::from_raw(block) }
     }
 
+    /// From where to where neighbours lie.
+    #[inline]
+    pub(crate) fn spread(&self) -> Spread {
+        Spread::up_to(self.header.highest)
+    }
+
     /// How far from the beginning the place of a row is kept.
     const fn place_offset(slot: usize) -> usize {
         std::mem::offset_of!(Block, header) + std::mem::offset_of!(Rows, places) + slot * size_of::<Place>()
@@ -104,6 +113,20 @@ impl Rows {
     pub(crate) fn stretch(&self, slot: usize) -> Range<usize> {
         let start = usize::from(self.places[slot].start);
         start..start + self.length(slot)
+    }
+
+    /// No rows yet, for what is in others.
+    pub(crate) fn empty_as(other: &Rows) -> Self {
+        let mut rows = Rows::default();
+        rows.highest = other.highest;
+        rows
+    }
+
+    /// Knows of neighbours that are put.
+    #[inline]
+    pub(crate) fn expect(&mut self, changes: &[EdgeChange]) {
+        let put = changes.iter().filter(|change| change.value.is_some()).map(|change| change.neighbour);
+        self.highest = put.fold(self.highest, VertexId::max);
     }
 
     /// How long a row is; 0 for a large set.
@@ -207,6 +230,7 @@ impl Default for Rows {
             occupied: 0,
             large_slots: 0,
             small_entries: 0,
+            highest: VertexId::default(),
             large: SmallVec::new(),
             places: [Place::default(); PARTITION_SIZE],
             large_entries: 0,
@@ -336,7 +360,7 @@ impl Container for Block {
     fn find(&self, slot: usize, neighbour: VertexId) -> Option<EdgeValue> {
         match self.row(slot) {
             Row::Small(stretch) => {
-                let position = search::position(&self.ids()[stretch.clone()], neighbour)?;
+                let position = search::position(&self.ids()[stretch.clone()], self.spread(), neighbour)?;
                 Some(self.value(stretch.start + position))
             }
             Row::Large(set) => set.find(self.column(), neighbour),

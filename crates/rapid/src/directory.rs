@@ -1,18 +1,21 @@
 //! Directories of large neighbour sets: which leaf begins where, in one piece of memory.
 //!
-//! An entry tells where its leaf is and how long, so that a search reads one cache line of the directory and then
-//! the ids of the leaf. The `unsafe` code rests on two invariants:
+//! An entry tells where its leaf is and how long, and whoever holds the directory knows how many entries there are and where they end, so
+//! that a search reads the cache line of the directory where it guesses the entry, and then the ids of the leaf. The
+//! `unsafe` code rests on three invariants:
 //!
 //! 1. A [`Table`] lies at the beginning of [`bytes_for`]`(capacity)` bytes of the pool. Behind it there is room for
 //!    `capacity` entries, of which the first `leaves` are initialised.
 //! 2. The length of an [`Entry`] is at most that of its leaf. They differ only while [`Directory::change`] runs,
 //!    when the entry says 0; leaves change nowhere else.
+//! 3. A [`Directory`] has as many `leaves` as its table: tables change through their only owner, which follows.
 
 use crate::block::prefetch_pivots;
 use crate::leaf::Leaf;
 use crate::pool;
 use crate::shared::{Counted, Shared};
-use hedgerow_model::{Column, ColumnType, EdgeValue, Neighbours, VertexId, search};
+use hedgerow_model::search::{self, Spread};
+use hedgerow_model::{Column, ColumnType, EdgeValue, Neighbours, VertexId};
 use hedgerow_subgraphs::account;
 use hedgerow_sync::atomic::AtomicU32;
 use hedgerow_sync::prefetch;
@@ -21,15 +24,20 @@ use std::ptr::NonNull;
 
 /// The leaves of a set, ascending. A clone shares them until one of the two changes.
 #[derive(Clone)]
-pub(crate) struct Directory(Shared<Table>);
+pub(crate) struct Directory {
+    table: Shared<Table>,
+    leaves: u32,
+    /// The first neighbour of the last leaf.
+    last: VertexId,
+    /// Neighbours in all leaves, fewer than there can be vertices.
+    length: u32,
+}
 
 #[repr(C, align(16))]
 struct Table {
     owners: AtomicU32,
     leaves: u32,
     capacity: u32,
-    /// Neighbours in all leaves, fewer than there can be vertices.
-    length: u32,
     leaf_bytes: usize,
 }
 
@@ -124,8 +132,8 @@ impl Entry {
 
     /// The value of a neighbour. `column` is that of the leaf. O(log length).
     #[inline]
-    pub(crate) fn find(&self, column: ColumnType, id: VertexId) -> Option<EdgeValue> {
-        let position = search::position(self.ids(), id)?;
+    fn find(&self, column: ColumnType, spread: Spread, id: VertexId) -> Option<EdgeValue> {
+        let position = search::position(self.ids(), spread, id)?;
         Some(if column.width() == 0 { EdgeValue(0) } else { self.leaf.value(position) })
     }
 }
@@ -143,36 +151,37 @@ impl Directory {
         let memory = pool::allocate(bytes).cast();
         account::allocated(bytes);
         let capacity = ((bytes - START) / size_of::<Entry>()) as u32;
-        let table = Table { owners: AtomicU32::new(1), leaves: 0, capacity, length: 0, leaf_bytes: 0 };
+        let table = Table { owners: AtomicU32::new(1), leaves: 0, capacity, leaf_bytes: 0 };
         // SAFETY: the pool hands out `bytes` bytes, aligned to 16, that nobody else uses; the table fits into them.
         unsafe { memory.write(table) };
         // SAFETY: made with one owner, and freed with the bytes that belong to its capacity.
-        Directory(unsafe { Shared::new(memory) })
+        let table = unsafe { Shared::new(memory) };
+        Directory { table, leaves: 0, last: VertexId::default(), length: 0 }
     }
 
     /// The leaves, ascending.
     #[inline]
     pub(crate) fn entries(&self) -> &[Entry] {
-        // SAFETY: invariant 1; borrowed with the directory.
-        unsafe { std::slice::from_raw_parts(self.0.first(), self.0.leaves as usize) }
+        // SAFETY: invariants 1 and 3; borrowed with the directory.
+        unsafe { std::slice::from_raw_parts(self.table.first(), self.leaves as usize) }
     }
 
     /// Neighbours in all leaves.
     #[inline]
     pub(crate) fn len(&self) -> usize {
-        self.0.length as usize
+        self.length as usize
     }
 
     /// The bytes of the directory itself.
     #[inline]
     pub(crate) fn own_bytes(&self) -> usize {
-        bytes_for(self.0.capacity as usize)
+        bytes_for(self.table.capacity as usize)
     }
 
     /// The bytes of all leaves.
     #[inline]
     pub(crate) fn leaf_bytes(&self) -> usize {
-        self.0.leaf_bytes
+        self.table.leaf_bytes
     }
 
     /// At most by how many bytes one more leaf makes a directory of so many larger.
@@ -182,20 +191,31 @@ impl Directory {
 
     /// Whether two are the same.
     pub(crate) fn is(&self, other: &Self) -> bool {
-        self.0.is(&other.0)
+        self.table.is(&other.table)
     }
 
     /// The place of the leaf where `id` is or belongs. O(log leaves).
     #[inline]
     pub(crate) fn place_of(&self, id: VertexId) -> usize {
-        let after_first = self.entries().get(1..).unwrap_or_default();
-        after_first.partition_point(|entry| entry.first <= id)
+        search::last_from(self.entries(), Spread::up_to(self.last), id, |entry| entry.first)
+    }
+
+    /// The value of a neighbour. `column` is that of the leaves. O(log length).
+    #[inline]
+    pub(crate) fn find(&self, column: ColumnType, id: VertexId) -> Option<EdgeValue> {
+        let place = self.place_of(id);
+        let (entry, next) = (self.entries().get(place)?, self.entries().get(place + 1));
+        // The last leaf is taken to be as wide as the others are on average.
+        let average =
+            || entry.first.get().saturating_add(self.last.get() / self.leaves).min(VertexId::MAX.get());
+        let last = next.map_or_else(|| VertexId::new(average()), |next| next.first);
+        entry.find(column, Spread { first: entry.first, last }, id)
     }
 
     /// Makes this the only owner of a directory with room for so many more leaves, by a copy if need be.
     pub(crate) fn make_own(&mut self, more: usize) {
         let leaves = self.entries().len() + more;
-        if self.0.get_mut().is_some_and(|table| leaves <= table.capacity as usize) {
+        if self.table.get_mut().is_some_and(|table| leaves <= table.capacity as usize) {
             return;
         }
         let mut copy = Directory::with_capacity(if more == 0 { leaves } else { roomy(leaves) });
@@ -209,7 +229,7 @@ impl Directory {
     /// The table and its entries, if this is its only owner.
     #[inline]
     fn parts_mut(&mut self) -> Option<(&mut Table, &mut [Entry])> {
-        let table = self.0.get_mut()?;
+        let table = self.table.get_mut()?;
         // SAFETY: invariant 1; borrowed exclusively with the table, behind which they lie.
         let entries = unsafe { std::slice::from_raw_parts_mut(table.first_mut(), table.leaves as usize) };
         Some((table, entries))
@@ -223,8 +243,10 @@ impl Directory {
         let (length, bytes) = (mem::take(&mut entry.length), entry.leaf.bytes());
         let result = change(&mut entry.leaf);
         entry.update();
-        table.length = table.length - length + entry.length;
+        let now = entry.length;
         table.leaf_bytes = table.leaf_bytes - bytes + entry.leaf.bytes();
+        self.length = self.length - length + now;
+        self.follow();
         result
     }
 
@@ -238,10 +260,10 @@ impl Directory {
 
     /// Adds an entry, for which there is room.
     fn put(&mut self, place: usize, entry: Entry) {
-        let table = self.0.get_mut().expect("only its only owner changes a directory");
+        let table = self.table.get_mut().expect("only its only owner changes a directory");
         let leaves = table.leaves as usize;
         assert!(place <= leaves && table.leaves < table.capacity, "an entry beyond the directory");
-        table.length += entry.length;
+        self.length += entry.length;
         table.leaf_bytes += entry.leaf.bytes();
         table.leaves += 1;
         let at = table.first_mut().wrapping_add(place);
@@ -250,6 +272,14 @@ impl Directory {
         unsafe { at.copy_to(at.wrapping_add(1), leaves - place) };
         // SAFETY: within the capacity; what was there was moved.
         unsafe { at.write(entry) };
+        self.follow();
+    }
+
+    /// Knows again how many leaves there are and where the last begins.
+    #[inline]
+    fn follow(&mut self) {
+        self.leaves = self.table.leaves;
+        self.last = self.entries().last().map_or(self.last, |entry| entry.first);
     }
 
     /// Takes a leaf away. Panics as [`Directory::change`] does. O(leaves).
@@ -258,13 +288,14 @@ impl Directory {
         entries[place..].rotate_left(1);
         account::moved((entries.len() - place) * size_of::<Entry>());
         // Borrowed anew: a borrow from before the entries moved must not lead to them.
-        let table = self.0.get_mut().expect("nobody has become another owner");
+        let table = self.table.get_mut().expect("nobody has become another owner");
         table.leaves -= 1;
         let last = table.first_mut().wrapping_add(table.leaves as usize);
         // SAFETY: initialised by invariant 1, and beyond the entries from now on.
         let entry = unsafe { last.read() };
-        table.length -= entry.length;
         table.leaf_bytes -= entry.leaf.bytes();
+        self.length -= entry.length;
+        self.follow();
         entry.leaf
     }
 }

@@ -17,6 +17,7 @@ pub(crate) fn roomy(entries: usize) -> usize {
 /// Makes changes, which ascend. For each row that changes O(row + changes) amortised, and O(block) where it outgrows
 /// its memory.
 pub(crate) fn changes(block: &mut Owned<Block>, changes: &[EdgeChange]) {
+    block.header.expect(changes);
     for row in changes.chunk_by(|one, next| one.owner == next.owner) {
         if let [alone] = row {
             change(block, alone);
@@ -40,10 +41,9 @@ fn put_into_row(block: &mut Block, stretch: Range<usize>, changes: &[EdgeChange]
     let slot = slot_of(changes[0].owner);
     let row = &block.ids()[stretch.clone()];
     let mut places: SmallVec<[Place; 16]> = SmallVec::new();
-    let mut next = 0;
     for change in changes {
         let Some(value) = change.value else { return false };
-        next += search::lower_bound(&row[next..], change.neighbour);
+        let next = search::lower_bound(row, block.spread(), change.neighbour);
         let is_there = row.get(next) == Some(&change.neighbour);
         places.push(Place { position: stretch.start + next, is_there, id: change.neighbour, value });
     }
@@ -86,7 +86,7 @@ pub(crate) fn change(block: &mut Owned<Block>, change: &EdgeChange) {
         Row::Large(_) => change_large(block, slot, std::slice::from_ref(change)),
         Row::Small(stretch) => {
             let row = &block.ids()[stretch.clone()];
-            let position = search::lower_bound(row, change.neighbour);
+            let position = search::lower_bound(row, block.spread(), change.neighbour);
             let is_there = row.get(position) == Some(&change.neighbour);
             match change.value {
                 Some(value) if is_there => block.put_value(stretch.start + position, value),

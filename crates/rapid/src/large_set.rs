@@ -76,7 +76,7 @@ impl LargeSet {
     /// The value of a neighbour. `column` is that of the leaves. O(log length).
     #[inline]
     pub(crate) fn find(&self, column: ColumnType, id: VertexId) -> Option<EdgeValue> {
-        self.leaves().get(self.0.place_of(id))?.find(column, id)
+        self.0.find(column, id)
     }
 
     /// Makes changes, which ascend; what others share is copied first. For each leaf that changes O(leaf), and

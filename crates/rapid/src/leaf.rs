@@ -2,7 +2,8 @@
 
 use crate::extent::{self, Extent};
 use crate::shared::{Counted, Shared};
-use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId, search};
+use hedgerow_model::search::{self, Spread};
+use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId};
 use hedgerow_sync::atomic::AtomicU32;
 use hedgerow_sync::prefetch;
 use smallvec::SmallVec;
@@ -165,10 +166,10 @@ impl Leaf {
 
     fn locate(&self, changes: &[EdgeChange]) -> Sites {
         let ids = self.ids();
+        let spread = Spread::of(ids);
         let mut sites = Sites { each: SmallVec::with_capacity(changes.len()), length: ids.len() };
-        let mut position = 0;
         for change in changes {
-            position += search::lower_bound(&ids[position..], change.neighbour);
+            let position = search::lower_bound(ids, spread, change.neighbour);
             let is_there = ids.get(position) == Some(&change.neighbour);
             sites.length += usize::from(!is_there && change.value.is_some());
             sites.length -= usize::from(is_there && change.value.is_none());

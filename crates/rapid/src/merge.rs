@@ -30,7 +30,8 @@ pub(crate) fn merged(
     if tally.changed() == 0 {
         return Plan::Nothing;
     }
-    let new = assemble(old, changed_rows);
+    let mut new = assemble(old, changed_rows);
+    new.header.expect(changes);
     Plan::Replace((new.entries() > 0).then_some(new))
 }
 
@@ -78,9 +79,9 @@ fn rows_of<'c>(old: &Block, changes: &'c [EdgeChange], tally: &mut Tally) -> Vec
 /// How long a stretch is after changes, which are counted.
 fn merged_length(old: &Block, stretch: Range<usize>, changes: &[EdgeChange], tally: &mut Tally) -> usize {
     let row = &old.ids()[stretch.clone()];
-    let (mut next, mut length) = (0, row.len());
+    let mut length = row.len();
     for change in changes {
-        next += search::lower_bound(&row[next..], change.neighbour);
+        let next = search::lower_bound(row, old.spread(), change.neighbour);
         let found = row.get(next) == Some(&change.neighbour);
         let differs = |value| old.column().width() > 0 && old.value(stretch.start + next) != value;
         tally.count(change, found, differs);
@@ -125,7 +126,7 @@ fn assemble(old: &Block, rows: Vec<NewRow<'_>>) -> Owned<Block> {
     for (slot, row) in rows.iter().enumerate() {
         lengths[slot] = if promoted >> slot & 1 == 1 { 0 } else { row.length() };
     }
-    let mut new = Block::with_rows(Rows::default(), old.column(), total + total / SLACK);
+    let mut new = Block::with_rows(Rows::empty_as(&old.header), old.column(), total + total / SLACK);
     let capacity = new.capacity();
     new.header.lay_out(&lengths, capacity);
     for (slot, row) in rows.into_iter().enumerate() {
@@ -168,7 +169,8 @@ fn write_merged<H>(
 ) {
     let (mut next, mut at) = (stretch.start, at);
     for change in changes {
-        let position = next + search::lower_bound(&old.ids()[next..stretch.end], change.neighbour);
+        let row = &old.ids()[stretch.clone()];
+        let position = stretch.start + search::lower_bound(row, old.spread(), change.neighbour);
         new.copy_from(old, next..position, at);
         at += position - next;
         let found = position < stretch.end && old.ids()[position] == change.neighbour;

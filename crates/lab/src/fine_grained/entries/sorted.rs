@@ -2,7 +2,7 @@
 
 use super::{Entries, Head, NewEntry, SMALLEST, SPARSE};
 use crate::fine_grained::version::Begin;
-use hedgerow_model::search::lower_bound;
+use hedgerow_model::search::{Spread, lower_bound};
 use hedgerow_model::{Column, ColumnType, EdgeValue, Timestamp, ValueColumn, VertexId};
 
 /// Entries whose versions are checked together before they are copied one by one.
@@ -107,7 +107,7 @@ impl Entries for SortedEntries {
     /// O(log entries).
     #[inline]
     fn locate(&self, neighbour: VertexId) -> Result<usize, usize> {
-        let position = lower_bound(&self.neighbours, neighbour);
+        let position = lower_bound(&self.neighbours, Spread::of(&self.neighbours), neighbour);
         if self.neighbours.get(position) == Some(&neighbour) { Ok(position) } else { Err(position) }
     }
 
