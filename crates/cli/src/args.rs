@@ -1,4 +1,7 @@
-//! Commands and their options.
+//! Commands and their options; those of `generate` and `convert` are beside them.
+
+pub use crate::convert::ConvertArgs;
+pub use crate::generate::GenerateArgs;
 
 mod run;
 
@@ -9,6 +12,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hedgerow::GraphOptions;
 use hedgerow_driver::{Engine, Workload};
+use hedgerow_formats::GraphFormat;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -25,6 +29,7 @@ Examples:
   hedgerow demo
   hedgerow generate kronecker --scale 16 --output graph.txt.gz
   hedgerow run pagerank --graph graph.txt.gz --output ranks.txt
+  hedgerow convert graph.txt.gz graph.sg
   hedgerow stats graph.txt.gz
   hedgerow bench --dataset kron-16 --json figures.json";
 
@@ -34,13 +39,16 @@ Examples:
   hedgerow demo --scale 16 --writers 4 --readers 2 --batch 100
   hedgerow demo --undirected --graph ca-HepPh.txt --json";
 
-const GENERATE_EXAMPLES: &str = "\
-Example:
-  hedgerow generate kronecker --scale 20 --edge-factor 16 --seed 1 --output graph.txt.zst";
-
 const STATS_EXAMPLES: &str = "\
-Example:
-  hedgerow stats email-Eu-core.txt --json";
+Examples:
+  hedgerow stats email-Eu-core.txt --json
+  hedgerow stats kron.sg --plot degrees.svg";
+
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  source <(hedgerow completions bash)
+  hedgerow completions zsh > ~/.zfunc/_hedgerow
+  hedgerow completions fish > ~/.config/fish/completions/hedgerow.fish";
 
 const BENCH_EXAMPLES: &str = "\
 Examples:
@@ -67,10 +75,14 @@ pub enum Command {
     Generate(GenerateArgs),
     /// Run a kernel on a graph file
     Run(RunArgs),
+    /// Write a graph file in another format
+    Convert(ConvertArgs),
     /// Count vertices, edges and degrees of a graph file
     Stats(StatsArgs),
     /// Measure the engines side by side, against a static graph
     Bench(BenchArgs),
+    /// Print what a shell needs to complete commands and options
+    Completions(CompletionsArgs),
 }
 
 impl Command {
@@ -78,11 +90,12 @@ impl Command {
     pub fn json(&self) -> bool {
         match self {
             Command::Demo(args) => args.json,
-            Command::Generate(GenerateArgs { model: Model::Kronecker(args) }) => args.json,
+            Command::Generate(args) => args.model.json(),
+            Command::Convert(args) => args.json,
             Command::Run(args) => args.kernel.command().options().common.json,
             Command::Stats(args) => args.json,
-            // Its figures go to a file.
-            Command::Bench(_) => false,
+            // The figures of the benchmark go to a file.
+            Command::Bench(_) | Command::Completions(_) => false,
         }
     }
 }
@@ -133,43 +146,6 @@ pub struct DemoArgs {
     pub json: bool,
 }
 
-/// `hedgerow generate`
-#[derive(Debug, Args)]
-#[command(after_help = GENERATE_EXAMPLES)]
-pub struct GenerateArgs {
-    /// The kind of graph.
-    #[command(subcommand)]
-    pub model: Model,
-}
-
-/// The kind of graph to generate.
-#[derive(Debug, Subcommand)]
-pub enum Model {
-    /// The Kronecker graph of the Graph 500 benchmark
-    Kronecker(KroneckerArgs),
-}
-
-/// `hedgerow generate kronecker`
-#[derive(Debug, Args)]
-#[command(after_help = GENERATE_EXAMPLES)]
-pub struct KroneckerArgs {
-    /// The graph has 2^SCALE vertices (1 to 31)
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=31))]
-    pub scale: u32,
-    /// Edges per vertex
-    #[arg(long, default_value_t = 16)]
-    pub edge_factor: u64,
-    /// The same seed gives the same graph
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// The edge list to write; compressed if its name ends in .gz or .zst
-    #[arg(long, value_name = "FILE", value_parser = file_to_write())]
-    pub output: PathBuf,
-    /// Print what was written as JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
 /// `hedgerow stats`
 #[derive(Debug, Args)]
 #[command(after_help = STATS_EXAMPLES)]
@@ -184,9 +160,20 @@ pub struct StatsArgs {
     pub format: FormatArgs,
     #[command(flatten)]
     pub memory: MemoryArgs,
+    /// Draw the histogram of the degrees into this file, as SVG
+    #[arg(long, value_name = "FILE", value_parser = file_to_write())]
+    pub plot: Option<PathBuf>,
     /// Print the figures as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `hedgerow completions`
+#[derive(Debug, Args)]
+#[command(after_help = COMPLETIONS_EXAMPLES)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: clap_complete::Shell,
 }
 
 /// `hedgerow bench`
@@ -230,8 +217,8 @@ pub struct BenchArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Input")]
 pub struct FormatArgs {
-    /// How lines are laid out
-    #[arg(long, value_enum, default_value_t = FormatName::Edges)]
+    /// The format of the file
+    #[arg(long, value_enum, default_value_t = FormatName::Auto)]
     pub format: FormatName,
     /// Also the vertices in this file, one key per line, whether they have edges or not
     #[arg(long, value_name = "FILE")]
@@ -266,13 +253,44 @@ impl MemoryArgs {
     }
 }
 
-/// How lines are laid out.
+/// The format of a graph file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FormatName {
-    /// `source destination [weight] [timestamp]`
+    /// What the name or the first line of the file says, else edges
+    Auto,
+    /// `source destination [weight] [timestamp]`; also .el and .wel of the GAP benchmark suite
     Edges,
+    /// The same, written with tabs
+    Tsv,
+    /// The same, written with commas
+    Csv,
+    /// Edges in x.e, vertices in x.v beside it, as LDBC Graphalytics has them
+    Graphalytics,
     /// `vertex neighbour neighbour ...`
     Adjacency,
+    /// Matrix Market: `row column [value]`
+    Mtx,
+    /// The serialized graph of the GAP benchmark suite
+    Sg,
+    /// The same with weights
+    Wsg,
+}
+
+impl FormatName {
+    /// The format, unless that is left to the file.
+    pub fn format(self) -> Option<GraphFormat> {
+        Some(match self {
+            FormatName::Auto => return None,
+            FormatName::Edges => GraphFormat::EdgeList,
+            FormatName::Tsv => GraphFormat::Tsv,
+            FormatName::Csv => GraphFormat::Csv,
+            FormatName::Graphalytics => GraphFormat::Graphalytics,
+            FormatName::Adjacency => GraphFormat::Adjacency,
+            FormatName::Mtx => GraphFormat::MatrixMarket,
+            FormatName::Sg => GraphFormat::Serialized,
+            FormatName::Wsg => GraphFormat::WeightedSerialized,
+        })
+    }
 }
 
 /// What vertex keys are.
@@ -319,7 +337,7 @@ fn size(text: &str) -> Result<ByteSize, String> {
 }
 
 /// Standard output is for what is said about the result.
-fn file_to_write() -> impl TypedValueParser<Value = PathBuf> {
+pub fn file_to_write() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| match path.to_str() {
         Some("-" | "/dev/stdout") => Err("expected a file, standard output is taken by the summary"),
         _ => Ok(path),

@@ -40,8 +40,13 @@ impl Console {
         } else {
             text(result)
         };
+        self.print_bytes(text.as_bytes())
+    }
+
+    /// Prints bytes as they are.
+    pub fn print_bytes(&self, bytes: &[u8]) -> Result<(), CliError> {
         let mut stdout = io::stdout().lock();
-        stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(CliError::Stdout)
+        stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(CliError::Stdout)
     }
 }
 

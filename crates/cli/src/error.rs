@@ -62,6 +62,18 @@ pub enum CliError {
     /// The options of a generated graph contradict each other.
     #[error(transparent)]
     Kronecker(#[from] hedgerow_formats::KroneckerError),
+    /// The same of a uniform graph.
+    #[error(transparent)]
+    Uniform(#[from] hedgerow_formats::UniformError),
+    /// The same of a stream.
+    #[error(transparent)]
+    Stream(#[from] hedgerow_formats::StreamError),
+    /// A stream has columns that a format lacks.
+    #[error(
+        "{}: a stream is an edge list with a weight and a timestamp; let its name end in .txt, .tsv or .csv",
+        .0.display()
+    )]
+    StreamFormat(PathBuf),
     /// The store, or a kernel on it, refused.
     #[error(transparent)]
     Graph(#[from] hedgerow::Error),
@@ -101,7 +113,11 @@ impl CliError {
             | CliError::DemoThreads(_)
             | CliError::Signals(_)
             | CliError::Wrong(_) => 1,
-            CliError::WrongKey { .. } | CliError::Kronecker(_) => 2,
+            CliError::WrongKey { .. }
+            | CliError::Kronecker(_)
+            | CliError::Uniform(_)
+            | CliError::Stream(_)
+            | CliError::StreamFormat(_) => 2,
             CliError::Input(_)
             | CliError::NoSuchVertex { .. }
             | CliError::EmptyGraph(_)

@@ -1,6 +1,6 @@
 //! From a graph file to a graph.
 
-use crate::args::{ColumnsName, FormatArgs, FormatName, KeysName, MemoryArgs};
+use crate::args::{ColumnsName, FormatArgs, KeysName, MemoryArgs};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
@@ -10,9 +10,7 @@ use crate::threads::Threads;
 use hedgerow::{
     AsKey, ColumnType, EdgeSchema, Graph, GraphOptions, KeyKind, LabelSchema, Snapshot, Topology,
 };
-use hedgerow_formats::{
-    Batch, Columns, Edge, GraphFormat, GraphReader, ReadOptions, SkippedLines, VertexKey,
-};
+use hedgerow_formats::{Batch, Columns, Edge, GraphReader, ReadOptions, SkippedLines, VertexKey};
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -86,8 +84,10 @@ impl Input<'_> {
         };
         let graph = Graph::in_memory(memory.limit(options))?;
         match self.format.keys {
-            KeysName::Number | KeysName::Dense => self.load_into::<u64>(&graph, weights, console, interrupt),
-            KeysName::Text => self.load_into::<Box<str>>(&graph, weights, console, interrupt),
+            KeysName::Number | KeysName::Dense => {
+                self.load_into::<u64>(&graph, weights, threads, console, interrupt)
+            }
+            KeysName::Text => self.load_into::<Box<str>>(&graph, weights, threads, console, interrupt),
         }
     }
 
@@ -95,12 +95,13 @@ impl Input<'_> {
         &self,
         graph: &Graph,
         weights: Weights,
+        threads: &Threads,
         console: &Console,
         interrupt: &Interrupt,
     ) -> Result<Loaded, CliError> {
         let started = Instant::now();
         let mut rows = 0;
-        let skipped = self.for_each_batch::<K>(console, interrupt, |batch| {
+        let skipped = self.for_each_batch::<K>(threads, console, interrupt, |batch| {
             add_vertices(graph, &batch.vertices)?;
             rows += batch.edges.len() as u64;
             let edges = batch.edges.drain(..);
@@ -145,6 +146,7 @@ impl Input<'_> {
     /// Reads the vertex file, if there is one, then the graph file, and hands over batch by batch.
     pub fn for_each_batch<K: VertexKey>(
         &self,
+        threads: &Threads,
         console: &Console,
         interrupt: &Interrupt,
         mut visit: impl FnMut(&mut Batch<K>) -> Result<(), CliError>,
@@ -152,14 +154,14 @@ impl Input<'_> {
         let mut skipped = SkippedLines::default();
         if let Some(vertices) = &self.format.vertices {
             let reader = GraphReader::open_vertices(vertices, self.options())?;
-            skipped = read(reader, console, interrupt, &mut visit)?;
+            skipped = read(reader, threads, console, interrupt, &mut visit)?;
         }
         let reader = if self.graph == Path::new(STANDARD_INPUT) {
             GraphReader::from_reader("standard input", io::stdin(), self.options())?
         } else {
             GraphReader::open_with(self.graph, self.options())?
         };
-        let more = read(reader, console, interrupt, &mut visit)?;
+        let more = read(reader, threads, console, interrupt, &mut visit)?;
         skipped.count += more.count;
         skipped.examples.extend(more.examples);
         Ok(skipped)
@@ -174,16 +176,17 @@ impl Input<'_> {
         }
     }
 
-    fn options(&self) -> ReadOptions {
-        let format = match self.format.format {
-            FormatName::Edges => GraphFormat::EdgeList,
-            FormatName::Adjacency => GraphFormat::Adjacency,
-        };
-        let columns = match self.format.columns {
+    /// What further columns are.
+    pub fn columns(&self) -> Columns {
+        match self.format.columns {
             ColumnsName::Auto => Columns::Auto,
             ColumnsName::Timestamp => Columns::Timestamp,
             ColumnsName::Topology => Columns::Topology,
-        };
+        }
+    }
+
+    fn options(&self) -> ReadOptions {
+        let (format, columns) = (self.format.format.format(), self.columns());
         let skip_bad_lines = self.format.skip_bad_lines;
         ReadOptions { format, columns, skip_bad_lines, batch_size: BATCH, ..ReadOptions::default() }
     }
@@ -197,13 +200,14 @@ fn weighted_edges() -> LabelSchema {
 /// Hands over one file batch by batch, with a progress bar.
 fn read<K: VertexKey>(
     mut reader: GraphReader<K>,
+    threads: &Threads,
     console: &Console,
     interrupt: &Interrupt,
     visit: &mut impl FnMut(&mut Batch<K>) -> Result<(), CliError>,
 ) -> Result<SkippedLines, CliError> {
     let bar = progress::of_bytes(console, "reading", reader.progress().total);
     let mut batch = Batch::new();
-    while reader.read_batch(&mut batch)? {
+    while reader.read_batch_on(threads.pool(), &mut batch)? {
         interrupt.check()?;
         bar.set_position(reader.progress().done);
         visit(&mut batch)?;

@@ -5,13 +5,15 @@
 //! | `args` | commands and their options |
 //! | `error` | what can go wrong, and the exit code for it |
 //! | `input` | from a graph file to a graph |
-//! | `run`, `stats`, `generate`, `demo`, `bench` | the commands |
+//! | `run`, `convert`, `stats`, `generate`, `demo`, `bench`, `completions` | the commands |
 //! | `console`, `progress`, `text` | what a user sees; `results`: what goes into a result file |
 //! | `interrupt`, `threads` | Ctrl-C; the threads that kernels run on |
 
 mod args;
 mod bench;
+mod completions;
 mod console;
+mod convert;
 mod demo;
 mod error;
 mod generate;
@@ -50,9 +52,11 @@ fn execute(command: &Command, interrupt: &Interrupt) -> Result<(), CliError> {
     let console = Console::new(command.json());
     match command {
         Command::Demo(args) => demo::execute(args, &console, interrupt),
-        Command::Generate(args) => generate::execute(&args.model, &console, interrupt),
+        Command::Generate(args) => generate::execute(args, &console, interrupt),
+        Command::Convert(args) => convert::execute(args, &console, interrupt),
         Command::Run(args) => run::execute(&args.kernel, &console, interrupt),
         Command::Stats(args) => stats::execute(args, &console, interrupt),
         Command::Bench(args) => bench::execute(args, &console, interrupt),
+        Command::Completions(args) => completions::execute(args, &console),
     }
 }

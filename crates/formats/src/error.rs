@@ -45,6 +45,18 @@ pub enum FormatError {
     /// A line is not what the format asks for.
     #[error(transparent)]
     BadLine(#[from] Box<BadLine>),
+    /// A binary file is not what the format asks for.
+    #[error("{}: byte {offset}: found {found}, expected {expected}", path.display())]
+    BadBytes {
+        /// The file.
+        path: PathBuf,
+        /// Where in the file, decompressed if it is compressed, in bytes from 0.
+        offset: u64,
+        /// What stands there.
+        found: String,
+        /// What should.
+        expected: String,
+    },
     /// A value was to be written that could not be read back.
     #[error("{}: cannot write {value}: {reason}", path.display())]
     Unwritable {
@@ -75,7 +87,9 @@ impl FormatError {
         match self {
             FormatError::Io { .. } | FormatError::NotAFile { .. } => ErrorKind::Io,
             FormatError::Corrupt { .. } => ErrorKind::Corrupt,
-            FormatError::BadLine(_) | FormatError::Unwritable { .. } => ErrorKind::BadInput,
+            FormatError::BadLine(_) | FormatError::BadBytes { .. } | FormatError::Unwritable { .. } => {
+                ErrorKind::BadInput
+            }
         }
     }
 
@@ -86,6 +100,7 @@ impl FormatError {
             FormatError::Io { path, .. }
             | FormatError::NotAFile { path, .. }
             | FormatError::Corrupt { path, .. }
+            | FormatError::BadBytes { path, .. }
             | FormatError::Unwritable { path, .. } => path,
             FormatError::BadLine(bad) => &bad.path,
         }
@@ -115,7 +130,11 @@ pub struct BadLine {
 impl fmt::Display for BadLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let BadLine { path, line, column, found, problem } = self;
-        write!(f, "{}:{line}:{column}: found \"{found}\", {problem}", path.display())
+        write!(f, "{}:{line}:{column}: found ", path.display())?;
+        match found.as_str() {
+            "" => write!(f, "nothing, {problem}"),
+            found => write!(f, "\"{found}\", {problem}"),
+        }
     }
 }
 
@@ -167,6 +186,62 @@ pub enum Problem {
     /// A timestamp of more than 64 bits.
     #[error("expected a timestamp from {} to {}", i64::MIN, i64::MAX)]
     TimestampTooLarge,
+    /// No Matrix Market file, or one that is no graph.
+    #[error(
+        "expected `%%MatrixMarket matrix coordinate`, then `pattern`, `integer` or `real`, \
+         then `general`, `symmetric` or `skew-symmetric`"
+    )]
+    NotAMatrix,
+    /// No sizes after the first lines of a matrix.
+    #[error("expected `rows columns entries`, three whole numbers")]
+    NotSizes,
+    /// A matrix with more rows than columns, or fewer.
+    #[error("expected as many columns as rows: both number the same vertices")]
+    NotSquare,
+    /// A matrix of very many rows, of which almost all are empty.
+    #[error(
+        "expected at most {limit} rows for so few entries, because every row is a vertex; \
+         to read the entries alone, take the line of sizes away and read the file as an edge list"
+    )]
+    TooManyRows {
+        /// The limit for this number of entries.
+        limit: u64,
+    },
+    /// A matrix ends early.
+    #[error("expected {declared} entries, as the line of sizes says: there are {found}")]
+    MissingEntries {
+        /// What the line of sizes says.
+        declared: u64,
+        /// How many there are.
+        found: u64,
+    },
+    /// A matrix goes on after its last entry.
+    #[error("expected the end of the file after {declared} entries, as the line of sizes says")]
+    TooManyEntries {
+        /// What the line of sizes says.
+        declared: u64,
+    },
+    /// A row or column that a matrix does not have.
+    #[error("expected a row and a column from 1 to {size}")]
+    OutsideMatrix {
+        /// The rows of the matrix.
+        size: u64,
+    },
+    /// Not the two columns of a pattern.
+    #[error("expected `row column` and nothing more")]
+    NotAPatternEntry,
+    /// Not the three columns of a matrix of numbers.
+    #[error("expected `row column value` and nothing more")]
+    NotAnEntry,
+    /// An entry without a value.
+    #[error("expected a value after row and column")]
+    MissingValue,
+    /// The value of an integer matrix is none.
+    #[error("expected a whole number")]
+    NotAWholeNumber,
+    /// A skew-symmetric matrix with an entry on the diagonal.
+    #[error("expected no entry on the diagonal of a skew-symmetric matrix")]
+    OnSkewDiagonal,
     /// A line longer than the format's limit.
     #[error("expected the line to end within {limit} bytes")]
     LineTooLong {

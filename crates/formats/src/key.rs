@@ -6,13 +6,19 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 pub(crate) mod scan {
-    use crate::fields::is_separator;
+    use crate::text::fields::is_separator;
 
     /// A short cut that only this crate knows, which also keeps other types out.
     pub trait Scan: Sized {
         /// The key at the start of `line`, and its length, if that is clear at first glance: a field
         /// that is found and parsed in one go.
         fn scan(line: &[u8]) -> Option<(Self, usize)>;
+
+        /// The key of a vertex that the file has a number for.
+        fn of_number(number: u64) -> Self;
+
+        /// The number, if it is one.
+        fn as_number(&self) -> Option<u64>;
     }
 
     impl Scan for u64 {
@@ -28,11 +34,29 @@ pub(crate) mod scan {
             }
             (!line.is_empty() && line.len() <= super::SAFE_DIGITS).then_some((number, line.len()))
         }
+
+        #[inline]
+        fn of_number(number: u64) -> Self {
+            number
+        }
+
+        #[inline]
+        fn as_number(&self) -> Option<u64> {
+            Some(*self)
+        }
     }
 
     impl Scan for Box<str> {
         #[inline]
         fn scan(_line: &[u8]) -> Option<(Self, usize)> {
+            None
+        }
+
+        fn of_number(number: u64) -> Self {
+            itoa::Buffer::new().format(number).into()
+        }
+
+        fn as_number(&self) -> Option<u64> {
             None
         }
     }

@@ -1,18 +1,24 @@
 //! Graph files: read, written, and made up.
 //!
-//! [`GraphReader`] reads text files of any size in batches, [`EdgeListWriter`] writes them (and
-//! [`NewFile`] any file that is to be complete or not there), and [`Kronecker`] generates the graphs
-//! of the Graph 500 benchmark.
+//! [`GraphReader`] reads files of any size in batches, text on several threads; [`GraphWriter`] writes them;
+//! [`NewFile`] is any file that is to be complete or not there. [`Kronecker`], [`Uniform`] and [`ChangeStream`]
+//! generate graphs, the same on every machine.
 //!
 //! # Formats
 //!
-//! | format | a line | read by |
-//! |---|---|---|
-//! | edge list (SNAP, TSV, CSV, LDBC Graphalytics `.e`) | `source destination [weight] [timestamp]` | [`GraphFormat::EdgeList`] |
-//! | adjacency (LDBC Graphalytics validation) | `vertex neighbour neighbour …` | [`GraphFormat::Adjacency`] |
-//! | vertices (LDBC Graphalytics `.v`) | `vertex` | [`GraphReader::open_vertices`], and with an edge list `x.e` beside which lies `x.v` |
+//! | format | a line, or the layout | names | [`GraphFormat`] |
+//! |---|---|---|---|
+//! | edge list (SNAP, TSV, CSV, GAP) | `source destination [weight] [timestamp]` | `.el`, `.wel`, `.tsv`, `.csv`, all others | `EdgeList`, `Tsv`, `Csv` |
+//! | LDBC Graphalytics | the same in `x.e`, and `vertex` in `x.v` | `.e` | `Graphalytics` |
+//! | adjacency (LDBC Graphalytics validation) | `vertex neighbour neighbour …` | `.adj` | `Adjacency` |
+//! | Matrix Market | `row column [value]` | `.mtx`, `.mm` | `MatrixMarket` |
+//! | GAP serialized graph | rows of neighbours in binary | `.sg`, with weights `.wsg` | `Serialized`, `WeightedSerialized` |
 //!
-//! In all of them:
+//! The end of a name tells the format, [`ReadOptions::format`] or [`WriteOptions::format`] overrides it; a file that
+//! starts as a Matrix Market file does is recognised by that. In the same way files compressed by gzip or Zstandard
+//! are recognised by their first bytes, whatever their name; written are those whose name ends in `.gz` or `.zst`.
+//!
+//! In all text files:
 //!
 //! - Fields are separated by a run of spaces and tabs, or by one comma with or without blanks
 //!   around it. There is no quoting: a quotation mark is a character like any other.
@@ -25,17 +31,25 @@
 //!   a unit that the file decides; a decimal fraction is rounded down. [`Columns`] says which
 //!   column is which.
 //! - A comma separated edge list may start with a line of column names ([`Header`]).
-//! - An edge list may be a Matrix Market coordinate file, which starts with `%%MatrixMarket`: its
-//!   line of sizes is passed over. A symmetric matrix holds each undirected edge once.
 //! - Lines are at most [`MAX_EDGE_LINE`] or [`MAX_ADJACENCY_LINE`] bytes long.
-//! - Files compressed by gzip or Zstandard are recognised by their first bytes, whatever their name.
+//!
+//! A **Matrix Market** file is a `coordinate` matrix of the field `pattern`, `integer` or `real` that is `general`,
+//! `symmetric` or `skew-symmetric`, and square. Every entry is an edge from its row to its column, one of a symmetric
+//! matrix in both directions; rows are the keys, from 1, and all of them are vertices, which come after the edges. There
+//! must be as many entries as the file says, and at most 64 rows for each and 2^20 more.
+//!
+//! A **serialized graph** has the vertices 0 to n - 1, all of which are handed over, and 32-bit weights in `.wsg`. Its
+//! size must be what its header says, its offsets must not fall, all ids must be in range. Undirected edges come from
+//! both ends. Fields, little-endian and without gaps: 1 byte, 1 if directed; m, the number of neighbours, and n, 8 bytes
+//! each; n + 1 offsets of 8 bytes; m neighbours of 4 bytes, each with its weight of 4 bytes in `.wsg`; and if directed
+//! offsets and neighbours of the in-edges.
 //!
 //! # Trust
 //!
-//! Any bytes give edges or a [`FormatError`] that names file, line and column, what was found and
+//! Any bytes give edges or a [`FormatError`] that names file, line and column, or file and byte, what was found and
 //! what was expected. Memory is bounded, see [`GraphReader`]. With
 //! [`skip_bad_lines`](ReadOptions::skip_bad_lines), lines that make no sense are counted and passed
-//! over; a file that cannot be read or decompressed always ends the reading with an error.
+//! over; sizes that are wrong, and a file that cannot be read or decompressed, always end the reading with an error.
 //!
 //! # Example
 //!
@@ -57,22 +71,25 @@
 
 mod batch;
 mod error;
-mod fields;
+mod format;
+mod generate;
 mod key;
-mod kronecker;
-mod lines;
-mod new_file;
 mod options;
-mod parse;
+mod piece;
 mod reader;
+mod serialized;
 mod source;
-mod writer;
+mod text;
+mod write;
 
 pub use batch::{Batch, Edge};
 pub use error::{BadLine, ErrorKind, FormatError, Problem};
+pub use format::GraphFormat;
+pub use generate::{
+    Change, ChangeStream, Kronecker, KroneckerError, StreamError, Uniform, UniformError, Weights,
+};
 pub use key::VertexKey;
-pub use kronecker::{Kronecker, KroneckerError};
-pub use new_file::NewFile;
-pub use options::{Columns, GraphFormat, Header, ReadOptions};
-pub use reader::{GraphReader, MAX_ADJACENCY_LINE, MAX_EDGE_LINE, Position, Progress, SkippedLines};
-pub use writer::EdgeListWriter;
+pub use options::{Columns, Header, ReadOptions};
+pub use reader::{GraphReader, Position, Progress, SkippedLines};
+pub use text::{MAX_ADJACENCY_LINE, MAX_EDGE_LINE};
+pub use write::{CompleteFile, EdgeListWriter, GraphWriter, Lost, NewFile, WriteOptions, Written};

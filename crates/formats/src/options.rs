@@ -1,16 +1,6 @@
 //! How a graph file is to be read.
 
-/// How the lines of a graph file are laid out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum GraphFormat {
-    /// An edge per line: `source destination [weight] [timestamp]`.
-    #[default]
-    EdgeList,
-    /// A vertex with its neighbours per line: `vertex neighbour neighbour …`. A vertex alone has none.
-    ///
-    /// Where a file lists an undirected edge from both ends, both are handed over.
-    Adjacency,
-}
+use crate::GraphFormat;
 
 /// What the third and fourth column of an edge list mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -36,10 +26,11 @@ pub enum Header {
 }
 
 /// Options of a [`GraphReader`](crate::GraphReader).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// How lines are laid out.
-    pub format: GraphFormat,
+    /// The format; by default the file's name tells ([`GraphFormat::of_name`]), or that it starts as a Matrix Market
+    /// file does; all others are taken for edge lists.
+    pub format: Option<GraphFormat>,
     /// What further columns of an edge list mean.
     pub columns: Columns,
     /// Whether an edge list starts with a header.
@@ -48,14 +39,14 @@ pub struct ReadOptions {
     pub skip_bad_lines: bool,
     /// About how many edges and vertices a batch holds; 0 is taken as 1.
     ///
-    /// A line of the adjacency format of up to 64 KiB is never cut: its batch may be larger by that.
+    /// The text is also cut into pieces by it: very small batches are slow.
     pub batch_size: usize,
 }
 
 impl Default for ReadOptions {
     fn default() -> Self {
         ReadOptions {
-            format: GraphFormat::default(),
+            format: None,
             columns: Columns::default(),
             header: Header::default(),
             skip_bad_lines: false,

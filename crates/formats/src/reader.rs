@@ -1,68 +1,39 @@
 //! Reads graph files in batches.
 
-use crate::error::{BadLine, Fault, FormatError, Problem, excerpt};
-use crate::fields::{Fields, is_blank_or_comment};
-use crate::lines::{LineReader, Step};
-use crate::parse;
+use crate::error::FormatError;
+use crate::format::{GraphFormat, without_compression};
+use crate::piece::{Piece, Remainder};
+use crate::serialized::SerializedReader;
 use crate::source::Source;
-use crate::{Batch, GraphFormat, Header, ReadOptions, VertexKey};
-use std::ffi::OsStr;
+use crate::text::{EXAMPLES, Layout, TextReader};
+use crate::{BadLine, Batch, ReadOptions, VertexKey};
+use rayon::ThreadPool;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// A line of an edge list or a vertex file is at most this long, in bytes.
-pub const MAX_EDGE_LINE: usize = 1 << 20;
-
-/// A line of the adjacency format is at most this long, in bytes.
-pub const MAX_ADJACENCY_LINE: usize = 256 << 20;
-
-/// A longer line of the adjacency format is checked as a whole first and then cut into batches.
-const UNCUT_LINE: usize = 64 << 10;
-
-/// How a Matrix Market file starts.
-const MATRIX_MARKET: &[u8] = b"%%MatrixMarket";
-
-/// So many bad lines are kept as examples.
-const EXAMPLES: usize = 5;
-
 /// Reads a graph file, or a pair of a vertex and an edge file, in batches.
 ///
-/// Memory: the batch, the longest line so far (at most the format's limit), and buffers of less
-/// than 1 MiB, for zstd also its window of at most 128 MiB; independent of the file's size.
+/// Memory: the batch, and for text 256 KiB with what they say for every chunk that is being parsed or waits for it:
+/// one, or eight for every thread of a pool. A longer line (up to the format's limit) is held as a whole. Of a binary
+/// file, 8 bytes for every vertex, which are as many in the file. For zstd also its window of at most 128 MiB. All of
+/// this is independent of what the file says its sizes are.
 ///
 /// Until the end is reached without an error, the graph is not to be trusted: the checksums of
 /// compressed data come after it.
 pub struct GraphReader<K> {
-    parts: Vec<Part>,
+    parts: Vec<Part<K>>,
     /// The part that is being read; the number of parts at the end.
     current: usize,
-    options: ReadOptions,
-    /// The rest of a long line of the adjacency format.
-    pending: Option<Pending<K>>,
+    batch_size: usize,
+    /// What has been read but not handed over.
+    remainder: Option<Remainder<K>>,
     skipped: SkippedLines,
 }
 
 /// One of the files.
-struct Part {
-    lines: LineReader,
-    layout: Layout,
-    /// No line that could be a header has come yet.
-    before_header: bool,
-    /// The first line has said that this is a Matrix Market file: a line of sizes comes before the edges.
-    has_sizes: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Layout {
-    Vertices,
-    Edges,
-    Adjacency,
-}
-
-/// The current line has been checked; its neighbours from `position` on are still to be handed over.
-struct Pending<K> {
-    source: K,
-    position: usize,
+enum Part<K> {
+    Text(Box<TextReader<K>>),
+    Serialized(Box<SerializedReader<K>>),
 }
 
 /// Lines that were passed over.
@@ -79,9 +50,9 @@ pub struct SkippedLines {
 pub struct Position<'a> {
     /// The file.
     pub path: &'a Path,
-    /// The number of its last line read, from 1; 0 before the first.
+    /// The number of its last line read, from 1; 0 before the first, and in a binary file.
     pub line: u64,
-    /// Bytes of text up to and with that line.
+    /// Bytes of the file, decompressed, up to and with that line.
     pub byte: u64,
 }
 
@@ -95,7 +66,7 @@ pub struct Progress {
 }
 
 impl<K: VertexKey> GraphReader<K> {
-    /// Opens an edge list with default options: see [`open_with`](Self::open_with).
+    /// Opens a file of any format with default options: see [`open_with`](Self::open_with).
     ///
     /// # Errors
     /// As [`open_with`](Self::open_with).
@@ -112,12 +83,12 @@ impl<K: VertexKey> GraphReader<K> {
     /// A file cannot be opened, or is a directory.
     pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self, FormatError> {
         let path = path.as_ref();
-        let vertices = match options.format {
-            GraphFormat::EdgeList => vertex_file_of(path),
-            GraphFormat::Adjacency => None,
+        let vertices = match format_of(path, &options) {
+            None | Some(GraphFormat::EdgeList | GraphFormat::Graphalytics) => vertex_file_of(path),
+            _ => None,
         };
         let vertices = vertices.map(|path| Source::open(&path)).transpose()?;
-        Ok(Self::from_sources(vertices, Source::open(path)?, options))
+        Ok(Self::from_sources(vertices, Source::open(path)?, &options))
     }
 
     /// Opens a file of vertices, one key per line; only `skip_bad_lines` and `batch_size` matter.
@@ -125,9 +96,8 @@ impl<K: VertexKey> GraphReader<K> {
     /// # Errors
     /// The file cannot be opened, or is a directory.
     pub fn open_vertices(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self, FormatError> {
-        let part = Part::new(Source::open(path.as_ref())?, Layout::Vertices);
-        let skipped = SkippedLines::default();
-        Ok(GraphReader { parts: vec![part], current: 0, options, pending: None, skipped })
+        let source = Source::open(path.as_ref())?;
+        Ok(Self::of_parts(vec![vertices_part(source, &options)], &options))
     }
 
     /// Reads from any reader, such as standard input; errors call it `name`.
@@ -140,17 +110,18 @@ impl<K: VertexKey> GraphReader<K> {
         options: ReadOptions,
     ) -> Result<Self, FormatError> {
         let source = Source::new(name.as_ref(), Box::new(reader), None)?;
-        Ok(Self::from_sources(None, source, options))
+        Ok(Self::from_sources(None, source, &options))
     }
 
-    fn from_sources(vertices: Option<Source>, graph: Source, options: ReadOptions) -> Self {
-        let layout = match options.format {
-            GraphFormat::EdgeList => Layout::Edges,
-            GraphFormat::Adjacency => Layout::Adjacency,
-        };
-        let vertices = vertices.map(|source| Part::new(source, Layout::Vertices));
-        let parts = vertices.into_iter().chain([Part::new(graph, layout)]).collect();
-        GraphReader { parts, current: 0, options, pending: None, skipped: SkippedLines::default() }
+    fn from_sources(vertices: Option<Source>, graph: Source, options: &ReadOptions) -> Self {
+        let vertices = vertices.map(|source| vertices_part(source, options));
+        let parts = vertices.into_iter().chain([graph_part(graph, options)]).collect();
+        Self::of_parts(parts, options)
+    }
+
+    fn of_parts(parts: Vec<Part<K>>, options: &ReadOptions) -> Self {
+        let (batch_size, skipped) = (options.batch_size.max(1), SkippedLines::default());
+        GraphReader { parts, current: 0, batch_size, remainder: None, skipped }
     }
 
     /// Replaces what `batch` holds by what comes next; false if nothing does.
@@ -159,172 +130,122 @@ impl<K: VertexKey> GraphReader<K> {
     /// A bad line, unless bad lines are skipped; or a file that cannot be read or decompressed.
     /// `batch` then holds what came before, and the reader is at its end.
     pub fn read_batch(&mut self, batch: &mut Batch<K>) -> Result<bool, FormatError> {
+        self.read_batch_on(None, batch)
+    }
+
+    /// The same on the threads of a pool: some read and decompress text while others parse it. Batches are the same,
+    /// edge by edge, whatever the pool.
+    ///
+    /// # Errors
+    /// As [`read_batch`](Self::read_batch).
+    pub fn read_batch_on(
+        &mut self,
+        pool: Option<&ThreadPool>,
+        batch: &mut Batch<K>,
+    ) -> Result<bool, FormatError> {
         batch.clear();
-        while batch.len() < self.options.batch_size.max(1) && self.current < self.parts.len() {
-            if let Err(error) = self.read_line(batch) {
+        while batch.len() < self.batch_size && self.current < self.parts.len() {
+            if let Err(error) = self.read_more(pool, batch) {
                 self.current = self.parts.len();
-                self.pending = None;
+                self.remainder = None;
                 return Err(error);
             }
         }
         Ok(!batch.is_empty())
     }
 
-    /// Lines passed over so far.
+    /// Lines passed over so far, which may be ahead of the batches.
     #[must_use]
     pub fn skipped(&self) -> &SkippedLines {
         &self.skipped
     }
 
-    /// What has been read up to: for messages. O(1).
+    /// What has been read up to, which may be ahead of the batches: for messages. O(1).
     #[must_use]
     pub fn position(&self) -> Position<'_> {
-        let lines = &self.parts[self.current.min(self.parts.len() - 1)].lines;
-        Position { path: lines.source().path(), line: lines.number(), byte: lines.bytes_consumed() }
+        match &self.parts[self.current.min(self.parts.len() - 1)] {
+            Part::Text(reader) => reader.position(),
+            Part::Serialized(reader) => reader.position(),
+        }
     }
 
     /// How far the reading has come: for a progress bar. O(1).
     #[must_use]
     pub fn progress(&self) -> Progress {
-        let sources = || self.parts.iter().map(|part| part.lines.source());
+        let sources = || self.parts.iter().map(Part::source);
         Progress { done: sources().map(Source::bytes_used).sum(), total: sources().map(Source::size).sum() }
     }
 
-    /// Reads a line, or goes on with a long one, or goes on to the next file.
-    #[inline]
-    fn read_line(&mut self, batch: &mut Batch<K>) -> Result<(), FormatError> {
-        if self.pending.is_some() {
-            self.continue_line(batch);
-            return Ok(());
+    /// Hands over more of the last piece, or reads the next one, or goes on to the next file.
+    fn read_more(&mut self, pool: Option<&ThreadPool>, batch: &mut Batch<K>) -> Result<(), FormatError> {
+        if let Some(remainder) = &mut self.remainder {
+            let is_done = remainder.hand_over(self.batch_size - batch.len(), batch);
+            let bad = if is_done { self.remainder.take().and_then(Remainder::into_bad) } else { None };
+            return bad.map_or(Ok(()), |bad| Err(Box::new(bad).into()));
         }
-        let part = &mut self.parts[self.current];
-        let parsed = match part.lines.advance()? {
-            Step::Line => part.parse_line(&self.options, batch),
-            Step::TooLong => Err(part.too_long()),
-            Step::End => {
-                self.current += 1;
-                return Ok(());
+        match self.parts[self.current].next(pool)? {
+            Some(piece) => {
+                self.note_skipped(&piece);
+                self.remainder = Some(Remainder::of(piece));
             }
-        };
-        match parsed {
-            Ok(pending) => {
-                self.pending = pending;
-                Ok(())
-            }
-            Err(fault) => self.bad_line(fault),
+            None => self.current += 1,
         }
-    }
-
-    /// Hands over neighbours of a long line until the batch is full.
-    fn continue_line(&mut self, batch: &mut Batch<K>) {
-        let Some(pending) = &mut self.pending else { return };
-        let room = self.options.batch_size.max(1) - batch.len();
-        let line = self.parts[self.current].lines.line();
-        let next = parse::neighbours_from(line, pending.position, &pending.source, room, &mut batch.edges);
-        match next {
-            Some(position) => pending.position = position,
-            None => self.pending = None,
-        }
-    }
-
-    /// Counts a bad line if such are skipped, else makes it an error.
-    #[cold]
-    fn bad_line(&mut self, fault: Fault) -> Result<(), FormatError> {
-        let part = &self.parts[self.current];
-        if !self.options.skip_bad_lines {
-            return Err(FormatError::from(Box::new(part.describe(fault))));
-        }
-        if self.skipped.examples.len() < EXAMPLES {
-            self.skipped.examples.push(part.describe(fault));
-        }
-        self.skipped.count += 1;
         Ok(())
     }
+
+    fn note_skipped(&mut self, piece: &Piece<K>) {
+        let room = EXAMPLES - self.skipped.examples.len();
+        self.skipped.examples.extend(piece.skipped.examples.iter().take(room).cloned());
+        self.skipped.count += piece.skipped.count;
+    }
 }
 
-impl Part {
-    fn new(source: Source, layout: Layout) -> Self {
-        let limit = if layout == Layout::Adjacency { MAX_ADJACENCY_LINE } else { MAX_EDGE_LINE };
-        Part { lines: LineReader::new(source, limit), layout, before_header: true, has_sizes: false }
-    }
-
-    /// Puts the current line into the batch; gives back what is left of a long one.
-    #[inline]
-    fn parse_line<K: VertexKey>(
-        &mut self,
-        options: &ReadOptions,
-        batch: &mut Batch<K>,
-    ) -> Result<Option<Pending<K>>, Fault> {
-        let line = self.lines.line();
-        if is_blank_or_comment(line) {
-            self.has_sizes |= self.lines.number() == 1 && line.starts_with(MATRIX_MARKET);
-            return Ok(None);
+impl<K: VertexKey> Part<K> {
+    fn source(&self) -> &Source {
+        match self {
+            Part::Text(reader) => reader.source(),
+            Part::Serialized(reader) => reader.source(),
         }
-        match self.layout {
-            Layout::Edges => {
-                let first = std::mem::take(&mut self.before_header);
-                if first && (self.has_sizes || is_header::<K>(line, options.header)) {
-                    return Ok(None);
-                }
-                batch.edges.push(parse::edge(line, options.columns)?);
-            }
-            Layout::Vertices => batch.vertices.push(parse::vertex(line)?),
-            Layout::Adjacency if line.len() > UNCUT_LINE => {
-                let (source, neighbours) = parse::check_adjacency(line)?;
-                match neighbours {
-                    Some(position) => return Ok(Some(Pending { source, position })),
-                    None => batch.vertices.push(source),
-                }
-            }
-            Layout::Adjacency => parse::adjacency(line, batch)?,
-        }
-        Ok(None)
     }
 
-    fn too_long(&self) -> Fault {
-        let problem = Problem::LineTooLong { limit: self.lines.limit() };
-        Fault { problem, start: 0, end: self.lines.line().len() }
-    }
-
-    /// A fault in the current line, in words.
-    fn describe(&self, fault: Fault) -> BadLine {
-        let line = self.lines.line();
-        let found = match fault.problem {
-            Problem::MissingDestination => line,
-            _ => &line[fault.start..fault.end],
-        };
-        BadLine {
-            path: self.lines.source().path().into(),
-            line: self.lines.number(),
-            column: (self.lines.column_offset() + fault.start) as u64 + 1,
-            found: excerpt(found),
-            problem: fault.problem,
+    fn next(&mut self, pool: Option<&ThreadPool>) -> Result<Option<Piece<K>>, FormatError> {
+        match self {
+            Part::Text(reader) => reader.next(pool),
+            Part::Serialized(reader) => reader.next(),
         }
     }
 }
 
-/// Whether the first line of an edge list names its columns.
-fn is_header<K: VertexKey>(line: &[u8], header: Header) -> bool {
-    // A quoted number is a bad key, not a name that may be passed over.
-    let is_name = |bytes: &[u8]| match bytes.strip_prefix(b"\"").unwrap_or(bytes).first() {
-        Some(first) => !first.is_ascii_digit() && !matches!(first, b'-' | b'+' | b'.') && *first >= b' ',
-        None => false,
+/// The format that the options name, or else the file's name.
+fn format_of(path: &Path, options: &ReadOptions) -> Option<GraphFormat> {
+    options.format.or_else(|| GraphFormat::of_name(path))
+}
+
+fn vertices_part<K: VertexKey>(source: Source, options: &ReadOptions) -> Part<K> {
+    Part::Text(Box::new(TextReader::new(source, Layout::Vertices, None, options)))
+}
+
+fn graph_part<K: VertexKey>(source: Source, options: &ReadOptions) -> Part<K> {
+    use GraphFormat as Format;
+    let format = format_of(source.path(), options);
+    let text = match format {
+        None => TextReader::edges(source, None, options),
+        Some(Format::EdgeList | Format::Tsv | Format::Csv | Format::Graphalytics) => {
+            TextReader::edges(source, Some(false), options)
+        }
+        Some(Format::MatrixMarket) => TextReader::edges(source, Some(true), options),
+        Some(Format::Adjacency) => TextReader::new(source, Layout::Adjacency, None, options),
+        Some(Format::Serialized | Format::WeightedSerialized) => {
+            let is_weighted = format == Some(Format::WeightedSerialized);
+            return Part::Serialized(Box::new(SerializedReader::new(source, is_weighted)));
+        }
     };
-    match header {
-        Header::Present => true,
-        Header::Auto => {
-            K::KIND != hedgerow_model::KeyKind::Text
-                && Fields::has_comma(line)
-                && Fields::new(line).take(2).filter(|field| is_name(field.bytes)).count() == 2
-        }
-    }
+    Part::Text(Box::new(text))
 }
 
 /// The vertex file beside an edge file named `x.e`, if there is one.
 fn vertex_file_of(path: &Path) -> Option<PathBuf> {
-    let is_compressed = |end: &OsStr| end == "gz" || end == "zst";
-    let plain =
-        if path.extension().is_some_and(is_compressed) { path.with_extension("") } else { path.into() };
+    let plain = without_compression(path);
     if plain.extension()? != "e" {
         return None;
     }

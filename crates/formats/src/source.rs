@@ -1,6 +1,7 @@
 //! Where the bytes come from: a file or any reader, decompressed if its first bytes say so.
 
 use crate::FormatError;
+use crate::format::Compression;
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, BufReader, Chain, Cursor, Read};
@@ -50,7 +51,7 @@ impl Source {
     ) -> Result<Self, FormatError> {
         let mut magic = Vec::with_capacity(4);
         reader.by_ref().take(4).read_to_end(&mut magic).map_err(FormatError::io(path, "read"))?;
-        let compression = compression_of(&magic);
+        let compression = Compression::of_bytes(&magic);
         let input = Input { reader: Cursor::new(magic).chain(reader), bytes_read: 0, failed: false };
         let decoder = match compression {
             None => Decoder::Plain(input),
@@ -75,6 +76,11 @@ impl Source {
     /// The size of the file as it lies on disk; unknown for a pipe.
     pub fn size(&self) -> Option<u64> {
         self.size
+    }
+
+    /// The size of what [`read`](Self::read) gives in all, if that is known before it has been read.
+    pub fn plain_size(&self) -> Option<u64> {
+        matches!(self.decoder, Decoder::Plain(_)).then_some(self.size).flatten()
     }
 
     /// How many bytes of the file, as it lies on disk, have been used.
@@ -130,21 +136,6 @@ impl Read for Input {
                 }
             }
         }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Compression {
-    Gzip,
-    Zstd,
-}
-
-/// What the first four bytes say: gzip (RFC 1952), a zstd frame or a skippable one (RFC 8878).
-fn compression_of(magic: &[u8]) -> Option<Compression> {
-    match magic {
-        [0x1f, 0x8b, ..] => Some(Compression::Gzip),
-        [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Some(Compression::Zstd),
-        _ => None,
     }
 }
 

@@ -6,6 +6,7 @@ use crate::error::CliError;
 use crate::input::{Input, add_vertices};
 use crate::interrupt::Interrupt;
 use crate::progress;
+use crate::threads::Threads;
 use hedgerow::kernels::{KernelError, MemoryBudget};
 use hedgerow::{AsKey, Error, Graph};
 use hedgerow_formats::{Kronecker, SkippedLines, VertexKey};
@@ -54,7 +55,8 @@ pub fn of_file<K: VertexKey>(
     interrupt: &Interrupt,
 ) -> Result<Stream<K>, CliError> {
     let (mut edges, mut vertices) = (Vec::new(), Vec::new());
-    let skipped = input.for_each_batch::<K>(console, interrupt, |batch| {
+    let threads = Threads::new(None)?;
+    let skipped = input.for_each_batch::<K>(&threads, console, interrupt, |batch| {
         edges.extend(batch.edges.drain(..).map(|edge| (edge.source, edge.destination)));
         vertices.append(&mut batch.vertices);
         Ok(())

@@ -146,14 +146,32 @@ fn bits(degree: u64) -> usize {
     (u64::BITS - degree.leading_zeros()) as usize
 }
 
+impl Degrees {
+    /// What the degree is called.
+    pub fn name(&self) -> &str {
+        self.name
+    }
+
+    /// The bins of the histogram: which degrees, and how many vertices have them.
+    pub fn bins(&self) -> Vec<(String, u64)> {
+        self.histogram.iter().map(|bin| (bin.to_string(), bin.vertices)).collect()
+    }
+}
+
+impl fmt::Display for Bin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Bin { from, to, .. } = self;
+        if from >= to { write!(f, "{from}") } else { write!(f, "{from}-{to}") }
+    }
+}
+
 impl fmt::Display for Degrees {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Degrees { name, min, mean, max, .. } = self;
         writeln!(f, "{name}: min {min}, mean {mean:.2}, max {max}")?;
         let most = self.histogram.iter().map(|bin| bin.vertices).max().unwrap_or(0).max(1);
         for bin in &self.histogram {
-            let degrees =
-                if bin.from >= bin.to { bin.from.to_string() } else { format!("{}-{}", bin.from, bin.to) };
+            let degrees = bin.to_string();
             let bar = "#".repeat((bin.vertices * LONGEST_BAR).div_ceil(most) as usize);
             let line = format!("{degrees:>17} {:>13} {bar}", text::Count(bin.vertices).to_string());
             writeln!(f, "{}", line.trim_end())?;

@@ -5,6 +5,7 @@
 mod bad_input;
 mod bench;
 mod common;
+mod convert;
 mod demo;
 mod generate;
 mod kernels;

@@ -55,3 +55,36 @@ fn the_table_has_a_histogram() {
         assert!(text.contains(part), "{part:?} is not in: {text}");
     }
 }
+
+#[test]
+fn components_are_counted_with_the_largest_and_the_lonely() {
+    let folder = Folder::with("graph.e", "1 2\n3 2\n4 5\n");
+    folder.write("graph.v", "1\n2\n3\n4\n5\n6\n7\n");
+    for options in ["", "--undirected"] {
+        let stats = folder.json(&format!("stats graph.e {options}"));
+        assert_eq!(stats["components"], json!({"count": 4, "largest": 3, "single": 2}));
+    }
+    let output = folder.hedgerow("stats graph.e").success().get_output().clone();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("4, the largest of 3 vertices (42.9 %), 2 of one"), "{text}");
+    let empty = Folder::with("graph", "").json("stats graph");
+    assert_eq!(empty["components"], json!({"count": 0, "largest": 0, "single": 0}));
+}
+
+#[test]
+fn the_histogram_can_be_drawn() {
+    let folder = Folder::with("graph", GRAPH);
+    folder.hedgerow("stats graph --plot degrees.svg").success();
+    let picture = folder.read("degrees.svg");
+    assert!(picture.starts_with("<svg") && picture.trim_end().ends_with("</svg>"));
+    for part in ["graph: out-degree", "graph: in-degree", "vertices", "2-3"] {
+        assert!(picture.contains(part), "{part:?} is not in the picture");
+    }
+    // Bars of 3 and 1 vertices, and of 1, 1 and 2; each histogram has its ground.
+    assert_eq!(picture.matches("opacity=\"0.6\"").count(), 5);
+    folder.write("empty", "");
+    folder.hedgerow("stats empty --undirected --plot degrees.svg").success();
+    folder.fails("stats graph --plot no/degrees.svg", 1, &["no/degrees.svg"]);
+    folder.fails("stats nowhere --plot new.svg", 3, &["nowhere"]);
+    assert_eq!(folder.names(), ["degrees.svg", "empty", "graph"]);
+}

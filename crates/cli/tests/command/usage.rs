@@ -12,6 +12,18 @@ fn the_help_lists_commands_and_exit_codes() {
 }
 
 #[test]
+fn shells_can_complete_all_commands() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = Folder::new().hedgerow(&format!("completions {shell}")).success().get_output().clone();
+        let script = String::from_utf8(output.stdout).unwrap();
+        for part in ["convert", "kronecker", "pagerank", "skip-bad-lines", "completions"] {
+            assert!(script.contains(part), "{shell}: {part}");
+        }
+    }
+    Folder::new().hedgerow("completions csh").code(2);
+}
+
+#[test]
 fn a_value_that_makes_no_sense_is_named_with_what_was_expected() {
     let folder = Folder::with("graph", "1 2\n");
     for (arguments, expected) in [

@@ -28,6 +28,6 @@ pub fn drain<K: VertexKey>(mut reader: GraphReader<K>) -> Whole<K> {
 
 /// Reads `bytes` as a file named `graph`.
 pub fn read<K: VertexKey>(bytes: &[u8], options: &ReadOptions) -> Whole<K> {
-    let reader = GraphReader::from_reader("graph", Cursor::new(bytes.to_vec()), options.clone());
+    let reader = GraphReader::from_reader("graph", Cursor::new(bytes.to_vec()), *options);
     drain(reader.expect("memory can be read"))
 }

@@ -35,7 +35,7 @@ fn zstandard(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// One to three changes: a bit flipped, a tail cut off, bytes inserted, a piece doubled or lost.
-fn damage(bytes: &mut Vec<u8>, random: &mut StdRng) {
+pub fn damage(bytes: &mut Vec<u8>, random: &mut StdRng) {
     for _ in 0..random.random_range(1..=3) {
         let at = random.random_range(0..=bytes.len());
         let end = random.random_range(at..=bytes.len().min(at + 20));
@@ -63,7 +63,7 @@ fn damaged_text_gives_edges_or_a_bad_line() {
     let options = ReadOptions { batch_size: 7, ..ReadOptions::default() };
     let (mut good, mut bad) = (0, 0);
     for (file, format) in [(edge_list(), GraphFormat::EdgeList), (adjacency(), GraphFormat::Adjacency)] {
-        let options = ReadOptions { format, ..options.clone() };
+        let options = ReadOptions { format: Some(format), ..options };
         damaged(&file, &options, |bytes, whole| {
             let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64 + 1;
             let position = whole.reader.position();

@@ -1,12 +1,24 @@
 //! Tests of what the crate offers, from outside.
 
 #[cfg(test)]
+mod allocation;
+#[cfg(test)]
 mod common;
 #[cfg(test)]
 mod damage;
+#[cfg(test)]
+mod fuzz;
+#[cfg(test)]
+mod matrix_market;
+#[cfg(test)]
+mod parallel;
 #[cfg(test)]
 mod public_data;
 #[cfg(test)]
 mod reading;
 #[cfg(test)]
 mod round_trip;
+#[cfg(test)]
+mod serialized;
+#[cfg(test)]
+mod writing;

@@ -86,7 +86,8 @@ fn the_pair_of_files_and_the_adjacency_lines_are_one_graph() {
             continue;
         };
         let pair = read(&pair, ReadOptions::default());
-        let lines = read(&lines, ReadOptions { format: GraphFormat::Adjacency, ..ReadOptions::default() });
+        let lines =
+            read(&lines, ReadOptions { format: Some(GraphFormat::Adjacency), ..ReadOptions::default() });
         assert_eq!(vertices(&pair), vertices(&lines));
         assert_eq!(pair.vertices.len(), vertices(&pair).len());
         assert_eq!(neighbours(&pair, kind), neighbours(&lines, kind));
@@ -115,7 +116,7 @@ fn every_validation_graph_can_be_read() {
             let batch = if pair.exists() {
                 read(&pair, ReadOptions::default())
             } else {
-                read(&lines, ReadOptions { format: GraphFormat::Adjacency, ..ReadOptions::default() })
+                read(&lines, ReadOptions { format: Some(GraphFormat::Adjacency), ..ReadOptions::default() })
             };
             assert!(!batch.edges.is_empty(), "{algorithm} {kind}");
             graphs += 1;

@@ -12,7 +12,7 @@ fn text() -> ReadOptions {
 }
 
 fn adjacency() -> ReadOptions {
-    ReadOptions { format: GraphFormat::Adjacency, ..text() }
+    ReadOptions { format: Some(GraphFormat::Adjacency), ..text() }
 }
 
 fn columns(columns: Columns) -> ReadOptions {
@@ -60,15 +60,6 @@ fn further_columns_mean_what_the_options_say() {
     expect(Columns::Topology, [(None, None); 3]);
     assert_eq!(edges(b"1 2 x y\n", &columns(Columns::Topology)), [edge(1, 2, None, None)]);
     assert_eq!(bad_line(b"1 2 3 4 5", &columns(Columns::Topology)).problem, Problem::TooManyColumns);
-}
-
-#[test]
-fn the_sizes_of_a_matrix_market_file_are_no_edge() {
-    let file = b"%%MatrixMarket matrix coordinate real general\n% comment\n3 3 2\n1 2 0.5\n3 3 1\n";
-    let data = [edge(1, 2, Some(0.5), None), edge(3, 3, Some(1.0), None)];
-    assert_eq!(edges(file, &text()), data);
-    // Only the first line can say so.
-    assert_eq!(edges(b"# c\n%%MatrixMarket\n3 3 2\n", &text()), [edge(3, 3, Some(2.0), None)]);
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn line() -> impl Strategy<Value = (String, Option<Edge<u64>>)> {
 }
 
 fn options(format: GraphFormat, batch_size: usize) -> ReadOptions {
-    ReadOptions { format, batch_size, skip_bad_lines: true, ..ReadOptions::default() }
+    ReadOptions { format: Some(format), batch_size, skip_bad_lines: true, ..ReadOptions::default() }
 }
 
 proptest! {

@@ -27,7 +27,7 @@ impl<'a> Fields<'a> {
         Self::resume(line, 0)
     }
 
-    /// The fields from `position` on, which [`position`](Self::position) has told.
+    /// The fields from `position` on, which [`offset`](Self::offset) has told.
     #[inline]
     pub fn resume(line: &'a [u8], position: usize) -> Self {
         let mut fields = Fields { line, position, after_comma: false };
@@ -36,8 +36,13 @@ impl<'a> Fields<'a> {
     }
 
     /// Where the next field starts; the length of the line if there is none.
-    pub fn position(&self) -> usize {
+    pub fn offset(&self) -> usize {
         self.position
+    }
+
+    /// The whole line.
+    pub fn line(&self) -> &'a [u8] {
+        self.line
     }
 
     /// Whether a comma separates fields anywhere in the line. O(length).
@@ -138,6 +143,15 @@ pub(crate) fn parse_weight(field: &[u8]) -> Result<f64, Problem> {
     if weight.is_finite() { Ok(weight) } else { Err(Problem::WeightNotFinite) }
 }
 
+/// A whole number that may have a sign, as the 64-bit floating-point number nearest to it.
+pub(crate) fn parse_whole_number(field: &[u8]) -> Result<f64, Problem> {
+    let digits = field.strip_prefix(b"-").or(field.strip_prefix(b"+")).unwrap_or(field);
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return Err(problem_of(field, Problem::NotAWholeNumber));
+    }
+    parse_weight(field)
+}
+
 /// A whole number, or one with a decimal fraction, which is rounded down.
 pub(crate) fn parse_timestamp(field: &[u8]) -> Result<i64, Problem> {
     let (negative, digits) = match field.strip_prefix(b"-") {
@@ -194,7 +208,7 @@ mod tests {
     fn fields_know_where_they_are_and_resume_there() {
         let mut whole = Fields::new(b" 10 ,20 30");
         assert_eq!(whole.next().map(|field| field.start), Some(1));
-        let resumed = Fields::resume(b" 10 ,20 30", whole.position());
+        let resumed = Fields::resume(b" 10 ,20 30", whole.offset());
         let starts: Vec<usize> = resumed.map(|field| field.start).collect();
         assert_eq!(starts, [5, 8]);
     }

@@ -1,7 +1,8 @@
 //! From a line to what it says. Lines are neither blank nor comments here.
 
+use super::fields::{Field, Fields, parse_timestamp, parse_weight, parse_whole_number};
+use super::matrix::{Matrix, Symmetry, Values};
 use crate::error::{Fault, Problem};
-use crate::fields::{Fields, parse_timestamp, parse_weight};
 use crate::{Batch, Columns, Edge, VertexKey};
 
 /// `source destination [weight] [timestamp]`
@@ -60,12 +61,67 @@ pub(crate) fn adjacency<K: VertexKey>(line: &[u8], batch: &mut Batch<K>) -> Resu
     Ok(())
 }
 
+/// `row column [value]`: an edge, and for a symmetric matrix the one on the other side of the diagonal. A bad line
+/// leaves `edges` as they were.
+#[inline]
+pub(crate) fn entry<K: VertexKey>(
+    line: &[u8],
+    matrix: &Matrix,
+    edges: &mut Vec<Edge<K>>,
+) -> Result<(), Fault> {
+    let mut fields = Fields::new(line);
+    let row = index(&mut fields, matrix)?;
+    let column = index(&mut fields, matrix)?;
+    let weight = match matrix.values {
+        Values::None => None,
+        Values::Whole => Some(value(&mut fields)?.parse_with(parse_whole_number)?),
+        Values::Real => Some(value(&mut fields)?.parse_with(parse_weight)?),
+    };
+    if let Some(more) = fields.next() {
+        return Err(more.fault(matrix.columns_problem()));
+    }
+    let edge = |source, destination, weight| Edge {
+        weight,
+        ..Edge::new(K::of_number(source), K::of_number(destination))
+    };
+    if row == column && matrix.symmetry == Symmetry::Skew {
+        return Err(Fault { problem: Problem::OnSkewDiagonal, start: 0, end: line.len() });
+    }
+    edges.push(edge(row, column, weight));
+    if row != column {
+        match matrix.symmetry {
+            Symmetry::None => {}
+            Symmetry::Symmetric => edges.push(edge(column, row, weight)),
+            Symmetry::Skew => edges.push(edge(column, row, weight.map(|weight| -weight))),
+        }
+    }
+    Ok(())
+}
+
+/// A row or a column of a matrix.
+#[inline]
+fn index(fields: &mut Fields<'_>, matrix: &Matrix) -> Result<u64, Fault> {
+    let start = fields.offset();
+    let index = fields.key()?.ok_or(fields.fault_at_end(matrix.columns_problem()))?;
+    if (1..=matrix.size).contains(&index) {
+        return Ok(index);
+    }
+    let length = fields.line()[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    Err(Fault { problem: Problem::OutsideMatrix { size: matrix.size }, start, end: start + length })
+}
+
+/// The value of an entry, which must be there.
+#[inline]
+fn value<'a>(fields: &mut Fields<'a>) -> Result<Field<'a>, Fault> {
+    fields.next().ok_or(fields.fault_at_end(Problem::MissingValue))
+}
+
 /// Checks a whole line of the adjacency format; gives its vertex and where its neighbours start,
 /// if it has any.
 pub(crate) fn check_adjacency<K: VertexKey>(line: &[u8]) -> Result<(K, Option<usize>), Fault> {
     let mut fields = Fields::new(line);
     let source = fields.key()?.ok_or(fields.fault_at_end(Problem::EmptyField))?;
-    let position = fields.position();
+    let position = fields.offset();
     let has_neighbours = fields.key::<K>()?.is_some();
     while fields.key::<K>()?.is_some() {}
     Ok((source, has_neighbours.then_some(position)))
@@ -85,5 +141,5 @@ pub(crate) fn neighbours_from<K: VertexKey>(
         let neighbour = fields.key().expect("the line has been checked");
         edges.push(Edge::new(source.clone(), neighbour?));
     }
-    Some(fields.position())
+    Some(fields.offset())
 }

@@ -1,12 +1,10 @@
 //! The Kronecker generator of the Graph 500 benchmark.
 
+use super::random::{Random, mix, spread};
 use std::ops::Range;
 
 /// Probabilities are compared as integers of this many bits.
 const PROBABILITY_BITS: u32 = 32;
-
-/// The odd constant nearest to 2^64 divided by the golden ratio.
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A synthetic graph whose degrees are as skewed as those of social networks.
 ///
@@ -62,7 +60,7 @@ impl Kronecker {
         }
         let edges =
             edge_factor.checked_mul(1 << scale).ok_or(KroneckerError::TooManyEdges { scale, edge_factor })?;
-        let seed = mix(seed.wrapping_add(GOLDEN));
+        let seed = spread(seed);
         let thresholds = Thresholds::new(0.57, 0.19, 0.19);
         Ok(Kronecker { scale, edges, seed, thresholds, shuffle: Shuffle::new(scale, seed) })
     }
@@ -123,7 +121,7 @@ impl Kronecker {
     /// The cell of the adjacency matrix that edge `index` falls into, before the shuffle.
     #[inline]
     fn cell(&self, index: u64) -> (u64, u64) {
-        let mut random = Random(mix(self.seed ^ index.wrapping_mul(GOLDEN)));
+        let mut random = Random::of_index(self.seed, index);
         let (mut source, mut destination) = (0, 0);
         let mut level = 0;
         while level < self.scale {
@@ -185,7 +183,7 @@ struct Round {
 
 impl Shuffle {
     fn new(scale: u32, seed: u64) -> Self {
-        let mut random = Random(mix(!seed));
+        let mut random = Random::new(mix(!seed));
         let rounds = std::array::from_fn(|_| Round { add: random.next(), multiply: random.next() | 1 });
         Shuffle { mask: (1 << scale) - 1, fold: scale.div_ceil(2), rounds }
     }
@@ -198,26 +196,6 @@ impl Shuffle {
         }
         number
     }
-}
-
-/// The SplitMix64 generator: a counter and a mixing function.
-struct Random(u64);
-
-impl Random {
-    #[inline]
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(GOLDEN);
-        mix(self.0)
-    }
-}
-
-/// The mixing function of SplitMix64 ("Fast Splittable Pseudorandom Number Generators"): a bijection
-/// where each bit of the input flips about half the bits of the output.
-#[inline]
-fn mix(mut word: u64) -> u64 {
-    word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ (word >> 31)
 }
 
 #[cfg(test)]

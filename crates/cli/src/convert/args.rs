@@ -1,0 +1,44 @@
+//! Options of `hedgerow convert`.
+
+use crate::args::{FormatArgs, FormatName, file_to_write};
+use clap::Args;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  hedgerow convert wiki-Vote.txt wiki-Vote.sg --mapping wiki-Vote.keys
+  hedgerow convert ca-HepPh.txt.gz ca-HepPh.mtx --undirected
+  hedgerow convert matrix.mtx edges.csv.zst
+  hedgerow convert - graph.e --from adjacency --to graphalytics";
+
+/// `hedgerow convert`
+#[derive(Debug, Args)]
+#[command(
+    after_help = EXAMPLES,
+    mut_args(|arg| match arg.get_id().as_str() {
+        "format" => arg.visible_alias("from"),
+        _ => arg,
+    })
+)]
+pub struct ConvertArgs {
+    /// The graph file to read, plain or compressed by gzip or Zstandard; - is standard input
+    #[arg(value_name = "FILE")]
+    pub graph: PathBuf,
+    /// The graph file to write; compressed if its name ends in .gz or .zst
+    #[arg(value_name = "OUTPUT", value_parser = file_to_write())]
+    pub output: PathBuf,
+    /// The format to write; auto is what the name of the file says, else edges
+    #[arg(long, value_enum, default_value_t = FormatName::Auto)]
+    pub to: FormatName,
+    /// Say in the file that every edge stands for both directions, where its format has a place for that
+    #[arg(long)]
+    pub undirected: bool,
+    /// If the format numbers its vertices: write one line `number key` per vertex to this file
+    #[arg(long, value_name = "FILE", value_parser = file_to_write())]
+    pub mapping: Option<PathBuf>,
+    #[command(flatten)]
+    pub format: FormatArgs,
+    /// Print what was written as JSON
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,171 @@
+//! `hedgerow convert`: writes a graph file in another format.
+
+mod args;
+
+pub use args::ConvertArgs;
+
+use crate::args::KeysName;
+use crate::console::Console;
+use crate::error::CliError;
+use crate::input::{Input, describe_skipped};
+use crate::interrupt::Interrupt;
+use crate::text;
+use crate::threads::Threads;
+use hedgerow::AsKey;
+use hedgerow_formats::{
+    FormatError, GraphFormat, GraphWriter, Lost, NewFile, SkippedLines, VertexKey, WriteOptions, Written,
+};
+use serde::Serialize;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::time::Instant;
+
+/// What was written.
+#[derive(Debug, Serialize)]
+struct Converted {
+    graph: String,
+    output: String,
+    format: String,
+    undirected: bool,
+    /// Distinct vertices; of an edge list nobody counts them.
+    vertices: Option<u64>,
+    /// Edges as they stand in the file that was read.
+    rows: u64,
+    /// Edges as they stand in the file that was written.
+    edges: u64,
+    skipped_lines: u64,
+    /// Vertices have other numbers in the file than their keys.
+    renumbered: bool,
+    mapping: Option<String>,
+    lost_weights: u64,
+    lost_timestamps: u64,
+    lost_vertices: u64,
+    seconds: f64,
+}
+
+/// What came of it.
+struct Outcome {
+    format: GraphFormat,
+    rows: u64,
+    skipped: SkippedLines,
+    vertices: Option<u64>,
+    edges: u64,
+    lost: Lost,
+    renumbered: bool,
+}
+
+/// Converts and says what was written.
+pub fn execute(args: &ConvertArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
+    let started = Instant::now();
+    let outcome = match args.format.keys {
+        KeysName::Number | KeysName::Dense => convert::<u64>(args, console, interrupt)?,
+        KeysName::Text => convert::<Box<str>>(args, console, interrupt)?,
+    };
+    let Outcome { format, rows, vertices, edges, lost, renumbered, .. } = outcome;
+    let converted = Converted {
+        graph: args.graph.display().to_string(),
+        output: args.output.display().to_string(),
+        format: format.to_string(),
+        undirected: args.undirected,
+        vertices,
+        rows,
+        edges,
+        skipped_lines: outcome.skipped.count,
+        renumbered,
+        mapping: args.mapping.as_ref().map(|path| path.display().to_string()),
+        lost_weights: lost.weights,
+        lost_timestamps: lost.timestamps,
+        lost_vertices: lost.vertices,
+        seconds: started.elapsed().as_secs_f64(),
+    };
+    console.print(&converted, |converted| {
+        let elapsed = started.elapsed();
+        let rate = text::edges_per_second(rows, elapsed);
+        let count = |number| text::Count(number).to_string();
+        let mut table = vec![
+            ("graph", converted.graph.clone()),
+            ("output", format!("{}, {format}", converted.output)),
+            ("rows", count(rows)),
+        ];
+        table.extend(vertices.map(|vertices| ("vertices", count(vertices))));
+        table.push(("edges", count(edges)));
+        table.push(("skipped lines", describe_skipped(&outcome.skipped)));
+        table.push(("time", format!("{}, {rate}", text::duration(elapsed))));
+        table.extend(notes(converted).into_iter().map(|note| ("note", note)));
+        text::table(&table)
+    })
+}
+
+/// What the file does not say.
+fn notes(converted: &Converted) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut lost = |count: u64, what: &str| {
+        if count > 0 {
+            notes.push(format!("{} {what}", text::Count(count)));
+        }
+    };
+    lost(converted.lost_weights, "weights left out");
+    lost(converted.lost_timestamps, "timestamps left out");
+    lost(converted.lost_vertices, "vertices named on their own: only those with edges are in the file");
+    match &converted.mapping {
+        _ if !converted.renumbered => {}
+        Some(mapping) => notes.push(format!("vertices were renumbered, their keys are in {mapping}")),
+        None => notes.push("vertices were renumbered; --mapping FILE writes down their keys".into()),
+    }
+    notes
+}
+
+fn convert<K: VertexKey + AsKey>(
+    args: &ConvertArgs,
+    console: &Console,
+    interrupt: &Interrupt,
+) -> Result<Outcome, CliError> {
+    let threads = Threads::new(None)?;
+    let input = Input { graph: &args.graph, format: &args.format };
+    let options = WriteOptions {
+        format: args.to.format(),
+        columns: input.columns(),
+        undirected: args.undirected,
+        keep_ids: args.format.keys == KeysName::Dense,
+    };
+    let mut writer = GraphWriter::<K>::create(&args.output, &options).map_err(CliError::Output)?;
+    let mapping = args.mapping.as_ref().map(NewFile::create).transpose().map_err(CliError::Output)?;
+    let mut rows = 0;
+    let skipped = input.for_each_batch::<K>(&threads, console, interrupt, |batch| {
+        rows += batch.edges.len() as u64;
+        writer.write(batch).map_err(CliError::Output)
+    })?;
+    let format = writer.format();
+    let complete = writer.complete().map_err(CliError::Output)?;
+    interrupt.check()?;
+    if let (Some(file), Some(path)) = (mapping, &args.mapping) {
+        write_mapping(file, path, format, complete.written())?;
+    }
+    let Written { vertices, edges, lost, keys } = complete.finish().map_err(CliError::Output)?;
+    Ok(Outcome { format, rows, skipped, vertices, edges, lost, renumbered: keys.is_some() })
+}
+
+/// Writes the key of every number.
+fn write_mapping<K: VertexKey>(
+    file: NewFile,
+    path: &Path,
+    format: GraphFormat,
+    written: &Written<K>,
+) -> Result<(), CliError> {
+    let failed = |source| CliError::Output(FormatError::Io { path: path.into(), action: "write", source });
+    let first = format.first_number().unwrap_or(0);
+    let mut writer = BufWriter::with_capacity(1 << 16, file);
+    match &written.keys {
+        Some(keys) => {
+            let mut numbered = (first..).zip(keys);
+            numbered.try_for_each(|(number, key)| writeln!(writer, "{number} {}", key.as_key()))
+        }
+        None => {
+            let mut numbers = first..first + written.vertices.unwrap_or(0);
+            numbers.try_for_each(|number| writeln!(writer, "{number} {number}"))
+        }
+    }
+    .map_err(failed)?;
+    let file = writer.into_inner().map_err(|error| failed(error.into_error()))?;
+    file.finish().map_err(CliError::Output)
+}

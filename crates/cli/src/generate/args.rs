@@ -1,0 +1,129 @@
+//! Options of `hedgerow generate`.
+
+use crate::args::file_to_write;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  hedgerow generate kronecker --scale 20 --edge-factor 16 --seed 1 --output graph.txt.zst
+  hedgerow generate uniform --vertices 1000000 --edges 16000000 --weights --output uniform.wsg
+  hedgerow generate stream --vertices 100000 --changes 2000000 --deletions 0.2 --output stream.txt.gz";
+
+const KRONECKER_EXAMPLES: &str = "\
+Examples:
+  hedgerow generate kronecker --scale 20 --edge-factor 16 --seed 1 --output graph.txt.zst
+  hedgerow generate kronecker --scale 18 --undirected --output kron.sg";
+
+const UNIFORM_EXAMPLES: &str = "\
+Example:
+  hedgerow generate uniform --vertices 1000000 --edges 16000000 --weights --output uniform.wsg";
+
+const STREAM_EXAMPLES: &str = "\
+Every line is `source destination change time`. The change is 1 for an edge that comes, -1 for one that goes.
+
+Example:
+  hedgerow generate stream --vertices 100000 --changes 2000000 --deletions 0.2 --output stream.txt.gz";
+
+/// `hedgerow generate`
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct GenerateArgs {
+    /// The kind of graph.
+    #[command(subcommand)]
+    pub model: Model,
+}
+
+/// The kind of graph to generate.
+#[derive(Debug, Subcommand)]
+pub enum Model {
+    /// The Kronecker graph of the Graph 500 benchmark
+    Kronecker(KroneckerArgs),
+    /// Edges from any vertex to any other
+    Uniform(UniformArgs),
+    /// Edges that come and go in a network that grows
+    Stream(StreamArgs),
+}
+
+impl Model {
+    /// Whether the result is to be printed as JSON.
+    pub fn json(&self) -> bool {
+        match self {
+            Model::Kronecker(args) => args.common.json,
+            Model::Uniform(args) => args.common.json,
+            Model::Stream(args) => args.json,
+        }
+    }
+}
+
+/// `hedgerow generate kronecker`
+#[derive(Debug, Args)]
+#[command(after_help = KRONECKER_EXAMPLES)]
+pub struct KroneckerArgs {
+    /// The graph has 2^SCALE vertices (1 to 31)
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=31))]
+    pub scale: u32,
+    /// Edges per vertex
+    #[arg(long, default_value_t = 16)]
+    pub edge_factor: u64,
+    #[command(flatten)]
+    pub common: CommonArgs,
+}
+
+/// `hedgerow generate uniform`
+#[derive(Debug, Args)]
+#[command(after_help = UNIFORM_EXAMPLES)]
+pub struct UniformArgs {
+    /// How many vertices there are
+    #[arg(long, value_name = "N")]
+    pub vertices: u64,
+    /// How many edges there are, self loops and repeated ones counted
+    #[arg(long, value_name = "N")]
+    pub edges: u64,
+    #[command(flatten)]
+    pub common: CommonArgs,
+}
+
+/// Options of all graphs that do not change.
+#[derive(Debug, Args)]
+pub struct CommonArgs {
+    /// The same seed gives the same graph
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// Give every edge a weight, a whole number from 1 to 255
+    #[arg(long)]
+    pub weights: bool,
+    /// Say in the file that every edge stands for both directions, where its format has a place for that
+    #[arg(long)]
+    pub undirected: bool,
+    /// The file to write; its name decides on the format (else an edge list) and on compression (.gz, .zst)
+    #[arg(long, value_name = "FILE", value_parser = file_to_write())]
+    pub output: PathBuf,
+    /// Print what was written as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `hedgerow generate stream`
+#[derive(Debug, Args)]
+#[command(after_help = STREAM_EXAMPLES)]
+pub struct StreamArgs {
+    /// How many vertices arrive, from 2
+    #[arg(long, value_name = "N")]
+    pub vertices: u64,
+    /// How many edges come or go, at least one for each vertex
+    #[arg(long, value_name = "N")]
+    pub changes: u64,
+    /// The share of the changes that delete an edge, from 0 to 0.5
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1, allow_negative_numbers = true)]
+    pub deletions: f64,
+    /// The same seed gives the same stream
+    #[arg(long, default_value_t = 1)]
+    pub seed: u64,
+    /// The edge list to write; with tabs or commas if its name says so, compressed if it ends in .gz or .zst
+    #[arg(long, value_name = "FILE", value_parser = file_to_write())]
+    pub output: PathBuf,
+    /// Print what was written as JSON
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,142 @@
+//! The formats of graph files, and how they are told apart.
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The format of a graph file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GraphFormat {
+    /// An edge per line: `source destination [weight] [timestamp]`, separated by blanks, tabs or commas; written
+    /// with blanks. SNAP's lists and the `.el` and `.wel` of the GAP benchmark suite are such files.
+    EdgeList,
+    /// An edge list; written with tabs.
+    Tsv,
+    /// An edge list; written with commas.
+    Csv,
+    /// The pair of LDBC Graphalytics: vertices in `x.v`, one per line, and an edge list in `x.e`.
+    Graphalytics,
+    /// A vertex with its neighbours per line: `vertex neighbour neighbour …`. A vertex alone has none.
+    ///
+    /// Where a file lists an undirected edge from both ends, both are handed over.
+    Adjacency,
+    /// A sparse matrix: an edge for every entry, from its row to its column, numbered from 1.
+    MatrixMarket,
+    /// The serialized graph of the GAP benchmark suite (`.sg`): rows of neighbours in binary.
+    Serialized,
+    /// The same with a weight beside each neighbour (`.wsg`).
+    WeightedSerialized,
+}
+
+impl GraphFormat {
+    /// What the end of a file's name says, that of a compression left aside; `None` if it says nothing, as that of
+    /// `graph.txt`. O(length of the name).
+    #[must_use]
+    pub fn of_name(path: impl AsRef<Path>) -> Option<Self> {
+        match without_compression(path.as_ref()).extension()?.to_str()? {
+            "el" | "wel" => Some(GraphFormat::EdgeList),
+            "tsv" => Some(GraphFormat::Tsv),
+            "csv" => Some(GraphFormat::Csv),
+            "e" | "v" => Some(GraphFormat::Graphalytics),
+            "adj" => Some(GraphFormat::Adjacency),
+            "mtx" | "mm" => Some(GraphFormat::MatrixMarket),
+            "sg" => Some(GraphFormat::Serialized),
+            "wsg" => Some(GraphFormat::WeightedSerialized),
+            _ => None,
+        }
+    }
+
+    /// Whether a file is lines of edges alone, which hold no vertices without edges.
+    #[must_use]
+    pub fn is_edge_list(self) -> bool {
+        matches!(self, GraphFormat::EdgeList | GraphFormat::Tsv | GraphFormat::Csv)
+    }
+
+    /// If the vertices of a file are numbered one after the other, so that other keys cannot be kept: the first number.
+    #[must_use]
+    pub fn first_number(self) -> Option<u64> {
+        match self {
+            GraphFormat::MatrixMarket => Some(1),
+            GraphFormat::Serialized | GraphFormat::WeightedSerialized => Some(0),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for GraphFormat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            GraphFormat::EdgeList => "edge list",
+            GraphFormat::Tsv => "edge list with tabs",
+            GraphFormat::Csv => "edge list with commas",
+            GraphFormat::Graphalytics => "LDBC Graphalytics",
+            GraphFormat::Adjacency => "adjacency",
+            GraphFormat::MatrixMarket => "Matrix Market",
+            GraphFormat::Serialized => "GAP serialized graph",
+            GraphFormat::WeightedSerialized => "GAP serialized graph with weights",
+        })
+    }
+}
+
+/// How a file is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Compression {
+    Gzip,
+    Zstd,
+}
+
+impl Compression {
+    /// What the end of a file's name says.
+    pub fn of_name(path: &Path) -> Option<Self> {
+        match path.extension().and_then(OsStr::to_str)? {
+            "gz" => Some(Compression::Gzip),
+            "zst" => Some(Compression::Zstd),
+            _ => None,
+        }
+    }
+
+    /// What the first four bytes say: gzip (RFC 1952), a zstd frame or a skippable one (RFC 8878).
+    pub fn of_bytes(magic: &[u8]) -> Option<Self> {
+        match magic {
+            [0x1f, 0x8b, ..] => Some(Compression::Gzip),
+            [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Some(Compression::Zstd),
+            _ => None,
+        }
+    }
+}
+
+/// The path without the `.gz` or `.zst` at its end.
+pub(crate) fn without_compression(path: &Path) -> PathBuf {
+    match Compression::of_name(path) {
+        Some(_) => path.with_extension(""),
+        None => path.into(),
+    }
+}
+
+/// Whether a file is called `.wel`: an edge list of which every edge has a weight.
+pub(crate) fn is_weighted_edge_list(path: &Path) -> bool {
+    without_compression(path).extension().is_some_and(|end| end == "wel")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_name_tells_the_format_under_any_compression() {
+        for (name, format) in [
+            ("a.el", Some(GraphFormat::EdgeList)),
+            ("a.wel.gz", Some(GraphFormat::EdgeList)),
+            ("a.b.csv", Some(GraphFormat::Csv)),
+            ("a.mtx.zst", Some(GraphFormat::MatrixMarket)),
+            ("folder.sg/a.wsg", Some(GraphFormat::WeightedSerialized)),
+            ("folder.sg/a", None),
+            ("a.txt", None),
+            ("a.gz", None),
+            ("", None),
+        ] {
+            assert_eq!(GraphFormat::of_name(name), format, "{name}");
+        }
+        assert!(is_weighted_edge_list(Path::new("a.wel.gz")) && !is_weighted_edge_list(Path::new("a.el")));
+    }
+}

@@ -1,0 +1,65 @@
+//! What a piece of a file says, before it is put into batches.
+
+use crate::error::BadLine;
+use crate::reader::SkippedLines;
+use crate::text::LongLine;
+use crate::{Batch, Edge};
+use std::vec::IntoIter;
+
+/// The edges and vertices of a piece of a file, and how far the file has been used with it.
+#[derive(Debug)]
+pub(crate) struct Piece<K> {
+    pub batch: Batch<K>,
+    /// A line with so many neighbours that they are parsed only when they are asked for; it comes last.
+    pub long_line: Option<LongLine<K>>,
+    /// Lines passed over.
+    pub skipped: SkippedLines,
+    /// What ends the reading after all this.
+    pub bad: Option<BadLine>,
+    /// The number of the last line in the file; 0 in a binary file.
+    pub line: u64,
+    /// Bytes of the file, decompressed, up to the end of the piece.
+    pub byte: u64,
+}
+
+impl<K> Piece<K> {
+    /// A piece with nothing in it that ends at `byte`.
+    pub fn new(byte: u64) -> Self {
+        let skipped = SkippedLines::default();
+        Piece { batch: Batch::new(), long_line: None, skipped, bad: None, line: 0, byte }
+    }
+}
+
+/// What is left of a piece that is being handed over.
+pub(crate) struct Remainder<K> {
+    vertices: IntoIter<K>,
+    edges: IntoIter<Edge<K>>,
+    long_line: Option<LongLine<K>>,
+    bad: Option<BadLine>,
+}
+
+impl<K: crate::VertexKey> Remainder<K> {
+    pub fn of(piece: Piece<K>) -> Self {
+        let Piece { batch, long_line, bad, .. } = piece;
+        Remainder { vertices: batch.vertices.into_iter(), edges: batch.edges.into_iter(), long_line, bad }
+    }
+
+    /// Moves what there is room for into the batch; true if nothing is left.
+    pub fn hand_over(&mut self, room: usize, batch: &mut Batch<K>) -> bool {
+        let vertices = room.min(self.vertices.len());
+        batch.vertices.extend(self.vertices.by_ref().take(vertices));
+        let edges = (room - vertices).min(self.edges.len());
+        batch.edges.extend(self.edges.by_ref().take(edges));
+        if let Some(line) = &mut self.long_line
+            && line.hand_over(room - vertices - edges, &mut batch.edges)
+        {
+            self.long_line = None;
+        }
+        self.vertices.as_slice().is_empty() && self.edges.as_slice().is_empty() && self.long_line.is_none()
+    }
+
+    /// What ends the reading once nothing is left.
+    pub fn into_bad(self) -> Option<BadLine> {
+        self.bad
+    }
+}

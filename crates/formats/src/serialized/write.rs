@@ -1,0 +1,66 @@
+//! Writes serialized graphs.
+
+use super::MAX_VERTICES;
+use crate::write::{Direction, Numbered, Output, Rows};
+use crate::{FormatError, VertexKey};
+
+/// Writes the graph; how many neighbours there are, which of an undirected graph are twice the edges.
+pub(crate) fn write<K: VertexKey>(
+    graph: &Numbered<K>,
+    undirected: bool,
+    is_weighted: bool,
+    output: &mut Output,
+) -> Result<u64, FormatError> {
+    if u64::from(graph.vertices()) > MAX_VERTICES {
+        let reason = "this format can number 2^31";
+        return Err(refused(graph, &format!("{} vertices", graph.vertices()), reason));
+    }
+    let weights = if is_weighted { Some(whole_weights(graph)?) } else { None };
+    let rows = |direction| Rows::new(graph.vertices(), graph.edges(), weights, direction);
+    let out = rows(if undirected { Direction::Both } else { Direction::Out });
+    let neighbours = out.neighbours().len() as u64;
+    output.buffer().push(u8::from(!undirected));
+    output.buffer().extend_from_slice(&neighbours.to_le_bytes());
+    output.buffer().extend_from_slice(&u64::from(graph.vertices()).to_le_bytes());
+    write_rows(&out, output)?;
+    drop(out);
+    if !undirected {
+        write_rows(&rows(Direction::In), output)?;
+    }
+    Ok(neighbours)
+}
+
+fn write_rows(rows: &Rows, output: &mut Output) -> Result<(), FormatError> {
+    for offset in std::iter::once(&0).chain(rows.ends()) {
+        output.buffer().extend_from_slice(&offset.to_le_bytes());
+        output.written()?;
+    }
+    for (place, neighbour) in rows.neighbours().iter().enumerate() {
+        output.buffer().extend_from_slice(&neighbour.to_le_bytes());
+        if let Some(weights) = rows.weights() {
+            output.buffer().extend_from_slice(&(weights[place] as i32).to_le_bytes());
+        }
+        output.written()?;
+    }
+    Ok(())
+}
+
+/// The weights, all of which are whole numbers of 32 bits.
+fn whole_weights<K: VertexKey>(graph: &Numbered<K>) -> Result<&[f64], FormatError> {
+    let weights = match graph.weights()? {
+        Some(weights) => weights,
+        None if graph.edges().is_empty() => &[],
+        None => return Err(refused(graph, "edges without weights", "write .sg, or a graph with weights")),
+    };
+    match weights.iter().find(|weight| f64::from(**weight as i32) != **weight) {
+        None => Ok(weights),
+        Some(weight) => {
+            let reason = "a weight in this format is a whole number of 32 bits with a sign";
+            Err(refused(graph, &weight.to_string(), reason))
+        }
+    }
+}
+
+fn refused<K: VertexKey>(graph: &Numbered<K>, value: &str, reason: &'static str) -> FormatError {
+    FormatError::Unwritable { path: graph.path().into(), value: value.into(), reason }
+}

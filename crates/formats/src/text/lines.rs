@@ -1,0 +1,160 @@
+//! From a chunk of lines to edges and vertices.
+
+use super::chunk::{Chunk, Lines};
+use super::fields::is_blank_or_comment;
+use super::{Layout, parse};
+use crate::error::{BadLine, Fault, Problem, excerpt};
+use crate::piece::Piece;
+use crate::{Columns, Edge, VertexKey};
+use std::path::Path;
+
+/// A longer line of the adjacency format that ends its chunk is checked as a whole first and then cut into batches.
+const UNCUT_LINE: usize = 64 << 10;
+
+/// So many bad lines are kept as examples.
+pub(crate) const EXAMPLES: usize = 5;
+
+/// What lines are, and what happens to bad ones.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    pub layout: Layout,
+    pub columns: Columns,
+    pub skip_bad_lines: bool,
+}
+
+/// What a chunk says. Lines are numbered from the start of the chunk.
+pub(crate) struct Parsed<K> {
+    pub piece: Piece<K>,
+    /// Lines that are neither blank nor comments.
+    pub entries: u64,
+    /// The memory of the chunk, unless a long line is still in it.
+    pub chunk: Option<Vec<u8>>,
+    start: usize,
+}
+
+/// A line of the adjacency format that has been checked. Its neighbours are handed over bit by bit.
+#[derive(Debug)]
+pub(crate) struct LongLine<K> {
+    chunk: Vec<u8>,
+    line: std::ops::Range<usize>,
+    source: K,
+    /// Where in the line the next neighbour is.
+    position: usize,
+}
+
+impl<K: VertexKey> Parsed<K> {
+    /// Parses all lines, or up to the first bad one if such are not skipped.
+    pub fn new(chunk: Chunk, rules: &Rules, limit: usize, path: &Path) -> Self {
+        let Chunk { bytes, mark, start, lines_passed, end_in_text, is_too_long } = chunk;
+        let mut piece = Piece::new(end_in_text);
+        piece.line = lines_passed;
+        let (mut entries, mut long_line) = (0, None);
+        let mut lines = Lines::new(&bytes, start);
+        loop {
+            let line_start = lines.position();
+            let Some(line) = lines.next() else { break };
+            piece.line += 1;
+            if !is_too_long && is_blank_or_comment(line) {
+                continue;
+            }
+            entries += 1;
+            let parsed = if is_too_long {
+                Err(Fault { problem: Problem::LineTooLong { limit }, start: 0, end: line.len() })
+            } else if line.len() > UNCUT_LINE && rules.layout == Layout::Adjacency && lines.is_at_end() {
+                check_long_line(line, &mut piece)
+            } else {
+                parse_line(line, rules, &mut piece).map(|()| None)
+            };
+            match parsed {
+                Ok(None) => {}
+                Ok(Some((source, position))) => {
+                    long_line = Some((source, position, line_start..line_start + line.len()));
+                }
+                Err(fault) => {
+                    let column_offset = if line_start == mark { mark } else { 0 };
+                    let bad = || describe(fault, line, piece.line, column_offset, path);
+                    if !rules.skip_bad_lines {
+                        piece.bad = Some(bad());
+                        break;
+                    }
+                    if piece.skipped.examples.len() < EXAMPLES {
+                        let bad = bad();
+                        piece.skipped.examples.push(bad);
+                    }
+                    piece.skipped.count += 1;
+                }
+            }
+        }
+        match long_line {
+            None => Parsed { piece, entries, chunk: Some(bytes), start },
+            Some((source, position, line)) => {
+                piece.long_line = Some(LongLine { chunk: bytes, line, source, position });
+                Parsed { piece, entries, chunk: None, start }
+            }
+        }
+    }
+
+    /// Line `index` of those that are neither blank nor comments, as a bad one.
+    pub fn data_line(&self, index: u64, path: &Path) -> BadLine {
+        let bytes = self.chunk.as_deref().unwrap_or_default();
+        let before = memchr::memchr_iter(b'\n', &bytes[..self.start]).count() as u64;
+        let lines = (before + 1..).zip(Lines::new(bytes, self.start));
+        let mut data = lines.filter(|(_, line)| !is_blank_or_comment(line));
+        let (number, line) = data.nth(index as usize).unwrap_or((before, b""));
+        describe(Fault { problem: Problem::NotAnEntry, start: 0, end: line.len() }, line, number, 0, path)
+    }
+}
+
+impl<K: VertexKey> LongLine<K> {
+    /// Hands over neighbours while there is room; true if those were the last.
+    pub fn hand_over(&mut self, room: usize, edges: &mut Vec<Edge<K>>) -> bool {
+        let line = &self.chunk[self.line.clone()];
+        match parse::neighbours_from(line, self.position, &self.source, room, edges) {
+            Some(position) => {
+                self.position = position;
+                false
+            }
+            None => true,
+        }
+    }
+}
+
+/// Puts what a line says into the piece.
+#[inline]
+fn parse_line<K: VertexKey>(line: &[u8], rules: &Rules, piece: &mut Piece<K>) -> Result<(), Fault> {
+    let batch = &mut piece.batch;
+    match &rules.layout {
+        Layout::Edges => batch.edges.push(parse::edge(line, rules.columns)?),
+        Layout::Entries(matrix) => parse::entry(line, matrix, &mut batch.edges)?,
+        Layout::Vertices => batch.vertices.push(parse::vertex(line)?),
+        Layout::Adjacency => parse::adjacency(line, batch)?,
+    }
+    Ok(())
+}
+
+/// Checks a line of a vertex and its neighbours; gives the vertex and where the neighbours start, if it has any.
+fn check_long_line<K: VertexKey>(line: &[u8], piece: &mut Piece<K>) -> Result<Option<(K, usize)>, Fault> {
+    let (source, neighbours) = parse::check_adjacency(line)?;
+    match neighbours {
+        Some(position) => Ok(Some((source, position))),
+        None => {
+            piece.batch.vertices.push(source);
+            Ok(None)
+        }
+    }
+}
+
+/// A fault in words.
+pub(super) fn describe(fault: Fault, line: &[u8], number: u64, column_offset: usize, path: &Path) -> BadLine {
+    let found = match fault.problem {
+        Problem::MissingDestination => line,
+        _ => &line[fault.start..fault.end],
+    };
+    BadLine {
+        path: path.into(),
+        line: number,
+        column: (column_offset + fault.start) as u64 + 1,
+        found: excerpt(found),
+        problem: fault.problem,
+    }
+}

@@ -1,0 +1,233 @@
+//! Text files: cut into chunks of lines, which are parsed in parallel and handed on in order.
+//!
+//! A **round** is as many chunks as keep the threads busy. While one round is parsed, the next one is read,
+//! decompressed and cut, so that memory is bounded by two rounds whatever the size of the file.
+
+mod chunk;
+pub(crate) mod fields;
+mod lines;
+mod matrix;
+mod parse;
+mod preamble;
+
+pub(crate) use lines::{EXAMPLES, LongLine};
+
+use crate::error::{BadLine, FormatError, Problem};
+use crate::piece::Piece;
+use crate::reader::Position;
+use crate::source::Source;
+use crate::{Batch, ReadOptions, VertexKey};
+use chunk::{Chunk, Cutter};
+use lines::{Parsed, Rules};
+use matrix::Matrix;
+use preamble::Preamble;
+use rayon::ThreadPool;
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// A line of an edge list, a vertex file or a matrix is at most this long, in bytes.
+pub const MAX_EDGE_LINE: usize = 1 << 20;
+
+/// A line of the adjacency format is at most this long, in bytes.
+pub const MAX_ADJACENCY_LINE: usize = 256 << 20;
+
+/// The largest chunk, in bytes; smaller ones serve smaller batches.
+const CHUNK: usize = 256 << 10;
+
+/// Bytes of a chunk for every edge of a batch.
+const BYTES_PER_EDGE: usize = 16;
+
+/// Chunks of a round for every thread: enough that none waits for the slowest.
+const CHUNKS_PER_THREAD: usize = 4;
+
+/// Vertices of a matrix that are handed over in one go.
+const VERTICES: u64 = 1 << 14;
+
+/// What the lines of a file are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    Vertices,
+    Edges,
+    Adjacency,
+    /// The entries of a matrix.
+    Entries(Matrix),
+}
+
+/// A text file, read piece by piece.
+pub(crate) struct TextReader<K> {
+    cutter: Cutter,
+    rules: Rules,
+    /// What deals with the first lines; `None` after them.
+    preamble: Option<Preamble>,
+    /// Chunks that are cut but not parsed.
+    cut: Vec<Chunk>,
+    /// What came instead of a further chunk.
+    failed: Option<FormatError>,
+    has_ended: bool,
+    parsed: VecDeque<Parsed<K>>,
+    /// Memory of chunks, to be used again.
+    spare: Vec<Vec<u8>>,
+    lines: u64,
+    bytes: u64,
+    /// Entries of a matrix so far.
+    entries: u64,
+    /// Vertices of a matrix that are still to come after its last entry.
+    vertices: Option<Range<u64>>,
+}
+
+impl<K: VertexKey> TextReader<K> {
+    /// A reader of lines of one layout; `preamble` says which lines come before them.
+    pub fn new(source: Source, layout: Layout, preamble: Option<Preamble>, options: &ReadOptions) -> Self {
+        let limit = if layout == Layout::Adjacency { MAX_ADJACENCY_LINE } else { MAX_EDGE_LINE };
+        let size = options.batch_size.saturating_mul(BYTES_PER_EDGE).clamp(BYTES_PER_EDGE, CHUNK);
+        TextReader {
+            cutter: Cutter::new(source, size, limit),
+            rules: Rules { layout, columns: options.columns, skip_bad_lines: options.skip_bad_lines },
+            preamble,
+            cut: Vec::new(),
+            failed: None,
+            has_ended: false,
+            parsed: VecDeque::new(),
+            spare: Vec::new(),
+            lines: 0,
+            bytes: 0,
+            entries: 0,
+            vertices: None,
+        }
+    }
+
+    /// Edges of a graph: what the first lines are decides whether those of an edge list or a matrix.
+    pub fn edges(source: Source, is_matrix: Option<bool>, options: &ReadOptions) -> Self {
+        let preamble = Preamble::new(is_matrix, options.header, K::KIND);
+        Self::new(source, Layout::Edges, Some(preamble), options)
+    }
+
+    pub fn source(&self) -> &Source {
+        self.cutter.source()
+    }
+
+    /// The end of the last piece.
+    pub fn position(&self) -> Position<'_> {
+        Position { path: self.source().path(), line: self.lines, byte: self.bytes }
+    }
+
+    /// The next piece, parsed with others on the threads of `pool`, or alone on this one; `None` at the end.
+    pub fn next(&mut self, pool: Option<&ThreadPool>) -> Result<Option<Piece<K>>, FormatError> {
+        loop {
+            if let Some(parsed) = self.parsed.pop_front() {
+                return self.in_file(parsed).map(Some);
+            }
+            if self.cut.is_empty() {
+                self.cut_round(pool.map_or(1, |pool| CHUNKS_PER_THREAD * pool.current_num_threads()));
+            }
+            if !self.cut.is_empty() {
+                self.parse_round(pool);
+            } else if let Some(error) = self.failed.take() {
+                return Err(error);
+            } else {
+                return self.after_lines();
+            }
+        }
+    }
+
+    /// Parses the chunks that are there, and meanwhile cuts the next ones.
+    fn parse_round(&mut self, pool: Option<&ThreadPool>) {
+        let chunks = std::mem::take(&mut self.cut);
+        let (rules, path) = (self.rules, self.source().path().to_path_buf());
+        let limit = self.cutter.limit();
+        let parse = |chunk| Parsed::new(chunk, &rules, limit, &path);
+        self.parsed = match pool {
+            None => chunks.into_iter().map(parse).collect(),
+            Some(pool) => {
+                let round = CHUNKS_PER_THREAD * pool.current_num_threads();
+                let parse_all = || chunks.into_par_iter().map(parse).collect::<Vec<_>>();
+                let ((), parsed) = pool.install(|| rayon::join(|| self.cut_round(round), parse_all));
+                parsed.into()
+            }
+        };
+    }
+
+    /// Cuts up to `count` chunks, or as many bytes as they should have.
+    fn cut_round(&mut self, count: usize) {
+        let mut bytes = 0;
+        while self.cut.len() < count && bytes < count * self.cutter.size() && !self.has_ended {
+            match self.cut_chunk() {
+                Ok(Some(chunk)) => {
+                    bytes += chunk.bytes.len();
+                    self.cut.push(chunk);
+                }
+                Ok(None) => self.has_ended = true,
+                Err(error) => {
+                    self.failed = Some(error);
+                    self.has_ended = true;
+                }
+            }
+        }
+    }
+
+    fn cut_chunk(&mut self) -> Result<Option<Chunk>, FormatError> {
+        let buffer = self.spare.pop().unwrap_or_default();
+        let Some(mut chunk) = self.cutter.cut(buffer)? else { return Ok(None) };
+        if let Some(preamble) = &mut self.preamble {
+            let path = self.cutter.source().path();
+            if let Some(layout) = preamble.pass(&mut chunk, path)? {
+                self.rules.layout = layout;
+                self.preamble = None;
+            }
+        }
+        Ok(Some(chunk))
+    }
+
+    /// The piece with its place in the file.
+    fn in_file(&mut self, parsed: Parsed<K>) -> Result<Piece<K>, FormatError> {
+        if let Layout::Entries(matrix) = self.rules.layout {
+            self.check_entries(&matrix, &parsed)?;
+        }
+        let Parsed { mut piece, chunk, .. } = parsed;
+        let bad_lines = piece.skipped.examples.iter_mut().chain(&mut piece.bad);
+        bad_lines.for_each(|bad| bad.line += self.lines);
+        self.lines += piece.line;
+        self.bytes = piece.byte;
+        piece.line = self.lines;
+        self.spare.extend(chunk);
+        Ok(piece)
+    }
+
+    /// Counts the entries of a chunk, which must not be more than there should be.
+    fn check_entries(&mut self, matrix: &Matrix, parsed: &Parsed<K>) -> Result<(), FormatError> {
+        let left = matrix.entries - self.entries;
+        if parsed.entries <= left {
+            self.entries += parsed.entries;
+            return Ok(());
+        }
+        let mut bad = parsed.data_line(left, self.source().path());
+        bad.line += self.lines;
+        bad.problem = Problem::TooManyEntries { declared: matrix.entries };
+        Err(Box::new(bad).into())
+    }
+
+    /// What there is after the last line: for a matrix its vertices, if it is complete.
+    fn after_lines(&mut self) -> Result<Option<Piece<K>>, FormatError> {
+        let is_incomplete = self.preamble.as_ref().and_then(Preamble::problem_at_end);
+        let problem = is_incomplete.or(match self.rules.layout {
+            Layout::Entries(Matrix { entries: declared, .. }) if self.entries < declared => {
+                Some(Problem::MissingEntries { declared, found: self.entries })
+            }
+            _ => None,
+        });
+        if let Some(problem) = problem {
+            let (path, line) = (self.source().path().into(), self.lines + 1);
+            return Err(Box::new(BadLine { path, line, column: 1, found: String::new(), problem }).into());
+        }
+        let left = self.vertices.get_or_insert_with(|| match self.rules.layout {
+            Layout::Entries(matrix) => 1..matrix.size + 1,
+            _ => 1..1,
+        });
+        let end = left.end.min(left.start + VERTICES);
+        let vertices: Vec<K> = (left.start..end).map(K::of_number).collect();
+        left.start = end;
+        let batch = Batch { edges: Vec::new(), vertices };
+        Ok((!batch.is_empty()).then(|| Piece { batch, line: self.lines, ..Piece::new(self.bytes) }))
+    }
+}

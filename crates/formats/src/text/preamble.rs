@@ -1,0 +1,121 @@
+//! The lines before the data: the names of columns, or what sort of matrix it is and its sizes.
+
+use super::Layout;
+use super::chunk::{Chunk, Lines};
+use super::fields::{Fields, is_blank_or_comment};
+use super::lines::describe;
+use super::matrix::{BANNER, Matrix};
+use crate::error::{Fault, FormatError, Problem};
+use crate::options::Header;
+use hedgerow_model::KeyKind;
+use std::path::Path;
+
+/// Deals with the first lines of a file of edges.
+pub(crate) struct Preamble {
+    next: Next,
+    header: Header,
+    keys: KeyKind,
+    /// Lines so far.
+    lines: u64,
+}
+
+/// What comes next.
+enum Next {
+    /// The very first line, which may say that this is a matrix, or must.
+    First { must_be_matrix: bool },
+    /// The names of the columns, or the first edge.
+    Header,
+    /// The sizes of a matrix.
+    Sizes(Matrix),
+}
+
+/// What a line was.
+enum Line {
+    /// It says nothing of where the data start.
+    Passed,
+    /// The data start after it.
+    Last(Layout),
+    /// The data start with it.
+    Data(Layout),
+}
+
+impl Preamble {
+    /// Of a matrix or of an edge list; by default the first line decides.
+    pub fn new(is_matrix: Option<bool>, header: Header, keys: KeyKind) -> Self {
+        let next = match is_matrix {
+            Some(false) => Next::Header,
+            _ => Next::First { must_be_matrix: is_matrix.is_some() },
+        };
+        Preamble { next, header, keys, lines: 0 }
+    }
+
+    /// Deals with lines at the start of a chunk; tells what the data are as soon as it is clear.
+    pub fn pass(&mut self, chunk: &mut Chunk, path: &Path) -> Result<Option<Layout>, FormatError> {
+        if chunk.is_too_long {
+            return Ok(None);
+        }
+        let mut lines = Lines::new(&chunk.bytes, chunk.start);
+        let layout = loop {
+            let Some(line) = lines.next() else { break None };
+            let number = self.lines + 1;
+            let is = self.line(line).map_err(|fault| {
+                let column_offset = if number == 1 { chunk.mark } else { 0 };
+                FormatError::from(Box::new(describe(fault, line, number, column_offset, path)))
+            })?;
+            if let Line::Data(layout) = is {
+                break Some(layout);
+            }
+            self.lines = number;
+            chunk.lines_passed += 1;
+            chunk.start = lines.position();
+            if let Line::Last(layout) = is {
+                break Some(layout);
+            }
+        };
+        Ok(layout)
+    }
+
+    /// What is missing if the file ends here.
+    pub fn problem_at_end(&self) -> Option<Problem> {
+        match self.next {
+            Next::First { must_be_matrix: true } => Some(Problem::NotAMatrix),
+            Next::Sizes(_) => Some(Problem::NotSizes),
+            Next::First { .. } | Next::Header => None,
+        }
+    }
+
+    fn line(&mut self, line: &[u8]) -> Result<Line, Fault> {
+        if let Next::First { must_be_matrix } = self.next {
+            if must_be_matrix || line.get(..BANNER.len()).is_some_and(|s| s.eq_ignore_ascii_case(BANNER)) {
+                self.next = Next::Sizes(Matrix::of_banner(line)?);
+                return Ok(Line::Passed);
+            }
+            self.next = Next::Header;
+        }
+        if is_blank_or_comment(line) {
+            return Ok(Line::Passed);
+        }
+        Ok(match self.next {
+            Next::Sizes(matrix) => Line::Last(Layout::Entries(matrix.with_sizes(line)?)),
+            _ if self.is_header(line) => Line::Last(Layout::Edges),
+            _ => Line::Data(Layout::Edges),
+        })
+    }
+
+    /// Whether the first line of an edge list names its columns.
+    fn is_header(&self, line: &[u8]) -> bool {
+        // A quoted number is a bad key, not a name that may be passed over.
+        let is_name = |bytes: &[u8]| match bytes.strip_prefix(b"\"").unwrap_or(bytes).first() {
+            Some(first) => !first.is_ascii_digit() && !matches!(first, b'-' | b'+' | b'.') && *first >= b' ',
+            None => false,
+        };
+        match self.header {
+            Header::Present => true,
+            Header::Auto => {
+                self.keys != KeyKind::Text
+                    && Fields::has_comma(line)
+                    && Fields::new(line).take(2).filter(|field| is_name(field.bytes)).count() == 2
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Keys and weights as text that readers take.
+
+use crate::error::{FormatError, excerpt};
+use crate::key::is_control;
+use crate::text::fields::is_separator;
+use hedgerow_model::KeyRef;
+use std::io::Write;
+use std::path::Path;
+
+/// Whole numbers below this have no gaps as 64-bit floating-point numbers.
+const EXACT: f64 = (1u64 << 53) as f64;
+
+/// Appends a key.
+#[inline]
+pub(super) fn push_key(key: KeyRef<'_>, buffer: &mut Vec<u8>) {
+    match key {
+        KeyRef::Number(number) => buffer.extend_from_slice(itoa::Buffer::new().format(number).as_bytes()),
+        KeyRef::Text(text) => buffer.extend_from_slice(text.as_bytes()),
+    }
+}
+
+/// Appends the shortest digits that give the same weight again; a whole number has no point.
+pub(super) fn push_weight(weight: f64, buffer: &mut Vec<u8>) {
+    if weight.fract() == 0.0 && weight.abs() < EXACT && (weight != 0.0 || weight.is_sign_positive()) {
+        buffer.extend_from_slice(itoa::Buffer::new().format(weight as i64).as_bytes());
+    } else {
+        write!(buffer, "{weight:?}").expect("writing to memory does not fail");
+    }
+}
+
+/// Refuses a key at the start of a line that a reader would not take.
+#[inline]
+pub(super) fn check_first(key: KeyRef<'_>, path: &Path) -> Result<(), FormatError> {
+    if let KeyRef::Text(text) = key
+        && text.starts_with(['#', '%', '\u{feff}'])
+    {
+        return Err(unwritable(path, text, "a line that starts so holds no key"));
+    }
+    check(key, path)
+}
+
+/// Refuses a key that a reader would not take.
+#[inline]
+pub(super) fn check(key: KeyRef<'_>, path: &Path) -> Result<(), FormatError> {
+    match key {
+        KeyRef::Number(_) => Ok(()),
+        KeyRef::Text(text) => check_text(text, path),
+    }
+}
+
+fn check_text(text: &str, path: &Path) -> Result<(), FormatError> {
+    if text.is_empty() {
+        return Err(unwritable(path, text, "a key in a text file must not be empty"));
+    }
+    if text.len() > crate::MAX_EDGE_LINE / 4 {
+        return Err(unwritable(path, text, "its line would be longer than readers take"));
+    }
+    if text.bytes().any(|byte| is_separator(byte) || is_control(byte)) {
+        let reason = "a key in a text file must not have blanks, commas or control characters";
+        return Err(unwritable(path, text, reason));
+    }
+    Ok(())
+}
+
+/// Refuses a weight that a reader would not take.
+#[inline]
+pub(super) fn check_weight(weight: f64, path: &Path) -> Result<(), FormatError> {
+    if weight.is_finite() {
+        return Ok(());
+    }
+    Err(unwritable(path, &weight.to_string(), "a weight must be finite"))
+}
+
+/// A value that would not be read back.
+#[cold]
+pub(super) fn unwritable(path: &Path, value: &str, reason: &'static str) -> FormatError {
+    let value = format!("\"{}\"", excerpt(value.as_bytes()));
+    FormatError::Unwritable { path: path.into(), value, reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_weights_have_no_point_and_all_come_back() {
+        for (weight, expected) in [
+            (5.0, "5"),
+            (-3.0, "-3"),
+            (0.0, "0"),
+            (-0.0, "-0.0"),
+            (0.5, "0.5"),
+            (9_007_199_254_740_991.0, "9007199254740991"),
+            (1e300, "1e300"),
+        ] {
+            let mut text = Vec::new();
+            push_weight(weight, &mut text);
+            let text = String::from_utf8(text).unwrap();
+            assert_eq!((&*text, text.parse()), (expected, Ok(weight)));
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Writes Matrix Market files.
+
+use super::field::push_weight;
+use super::{Direction, Numbered, Output, Rows};
+use crate::{FormatError, VertexKey};
+use std::io::Write;
+
+/// Writes the adjacency matrix; how many entries there are. That of an undirected graph is symmetric: only what is on
+/// or below the diagonal is listed.
+pub(super) fn write<K: VertexKey>(
+    graph: &Numbered<K>,
+    undirected: bool,
+    output: &mut Output,
+) -> Result<u64, FormatError> {
+    let direction = if undirected { Direction::Both } else { Direction::Out };
+    let rows = Rows::new(graph.vertices(), graph.edges(), graph.weights()?, direction);
+    let is_listed = |row: u32, column: u32| !undirected || column <= row;
+    let listed = |(row, columns, _): (u32, &[u32], _)| {
+        columns.iter().filter(|column| is_listed(row, **column)).count() as u64
+    };
+    let entries: u64 = rows.iter().map(listed).sum();
+    let values = match rows.weights() {
+        None => "pattern",
+        Some(weights) if weights.iter().all(|weight| weight.fract() == 0.0) => "integer",
+        Some(_) => "real",
+    };
+    let symmetry = if undirected { "symmetric" } else { "general" };
+    let (size, text) = (graph.vertices(), "writing to memory does not fail");
+    writeln!(output.buffer(), "%%MatrixMarket matrix coordinate {values} {symmetry}").expect(text);
+    writeln!(output.buffer(), "{size} {size} {entries}").expect(text);
+    for (row, columns, places) in rows.iter() {
+        for (column, place) in columns.iter().zip(places) {
+            if !is_listed(row, *column) {
+                continue;
+            }
+            let buffer = output.buffer();
+            buffer.extend_from_slice(itoa::Buffer::new().format(u64::from(row) + 1).as_bytes());
+            buffer.push(b' ');
+            buffer.extend_from_slice(itoa::Buffer::new().format(u64::from(*column) + 1).as_bytes());
+            if let Some(weights) = rows.weights() {
+                buffer.push(b' ');
+                push_weight(weights[place], buffer);
+            }
+            buffer.push(b'\n');
+            output.written()?;
+        }
+    }
+    Ok(entries)
+}

@@ -1,0 +1,289 @@
+//! Writes graph files of every format.
+
+mod edge_list;
+mod field;
+mod matrix_market;
+mod new_file;
+mod output;
+mod rows;
+mod text;
+mod whole;
+
+pub use edge_list::EdgeListWriter;
+pub use new_file::NewFile;
+pub(crate) use output::Output;
+pub(crate) use rows::{Direction, Rows};
+pub(crate) use whole::Numbered;
+
+use crate::format::{Compression, without_compression};
+use crate::{Batch, Columns, Edge, FormatError, GraphFormat, VertexKey, serialized};
+use field::unwritable;
+use std::path::{Path, PathBuf};
+use whole::Whole;
+
+/// Options of a [`GraphWriter`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WriteOptions {
+    /// The format; by default what the file's name tells ([`GraphFormat::of_name`]), or else an edge list.
+    pub format: Option<GraphFormat>,
+    /// The further columns of an edge list. A file called `.el` has none, one called `.wel` a weight only.
+    pub columns: Columns,
+    /// An edge stands for both directions. It makes no difference to an edge list, whose edges are written as they come.
+    pub undirected: bool,
+    /// In a format whose vertices are numbered, keys are numbers of vertices; those that no key names have no edges.
+    /// Otherwise vertices are numbered in the order of their keys, without gaps.
+    pub keep_ids: bool,
+}
+
+/// Writes a graph file that a [`GraphReader`](crate::GraphReader) reads back.
+///
+/// The edges of an edge list are written as they come. All other formats want the whole graph: it is kept, 8 bytes per
+/// edge, with weights 16, and the keys; written are then its vertices in the order of their keys and their
+/// neighbours in that order, each once, with the weight that came last.
+///
+/// A name that ends in `.gz` or `.zst` is compressed. Files appear under their names only with
+/// [`finish`](Self::finish): see [`NewFile`].
+pub struct GraphWriter<K> {
+    format: GraphFormat,
+    target: Target<K>,
+    lost: Lost,
+    edges: u64,
+    shown: Shown,
+}
+
+/// What is written of an edge beside its ends.
+#[derive(Clone, Copy)]
+struct Shown {
+    weights: bool,
+    timestamps: bool,
+}
+
+enum Target<K> {
+    Lines(Box<EdgeListWriter>),
+    Whole { graph: Box<Whole<K>>, file: Box<WholeFile> },
+}
+
+/// A file of a whole graph.
+struct WholeFile {
+    undirected: bool,
+    output: Output,
+    /// The vertex file of LDBC Graphalytics.
+    vertices: Option<Output>,
+}
+
+/// A graph file that has all its bytes but not its name yet: see [`finish`](Self::finish).
+#[derive(Debug)]
+pub struct CompleteFile<K> {
+    written: Written<K>,
+    files: Vec<NewFile>,
+}
+
+impl<K> CompleteFile<K> {
+    /// What was written.
+    #[must_use]
+    pub fn written(&self) -> &Written<K> {
+        &self.written
+    }
+
+    /// Writes all to disk and gives the file its name.
+    ///
+    /// # Errors
+    /// The disk is full, or the file cannot be named.
+    pub fn finish(self) -> Result<Written<K>, FormatError> {
+        self.files.into_iter().try_for_each(NewFile::finish)?;
+        Ok(self.written)
+    }
+}
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written<K> {
+    /// Distinct vertices; `None` for an edge list, for which nobody counts them.
+    pub vertices: Option<u64>,
+    /// Edges as they stand in the file.
+    pub edges: u64,
+    /// What the format has no place for.
+    pub lost: Lost,
+    /// If vertices got other numbers than their keys: the key of each, from the first.
+    pub keys: Option<Vec<K>>,
+}
+
+/// What a format has no place for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// Edges that had a weight.
+    pub weights: u64,
+    /// Edges that had a timestamp.
+    pub timestamps: u64,
+    /// Vertices that were named on their own; in an edge list are those that have edges.
+    pub vertices: u64,
+}
+
+impl<K: VertexKey> GraphWriter<K> {
+    /// Starts a file that will be called `path`; of LDBC Graphalytics `x.e` and, beside it, `x.v`.
+    ///
+    /// # Errors
+    /// As [`NewFile::create`]; or the name of an LDBC Graphalytics file does not end in `.e`.
+    pub fn create(path: impl AsRef<Path>, options: &WriteOptions) -> Result<Self, FormatError> {
+        let path = path.as_ref();
+        let WriteOptions { undirected, .. } = *options;
+        let format = options.format.or_else(|| GraphFormat::of_name(path)).unwrap_or(GraphFormat::EdgeList);
+        let columns = options.columns;
+        let lines = |separator| {
+            let writer = EdgeListWriter::create_with(path, separator, columns)?;
+            Ok(Self::new(format, Target::Lines(Box::new(writer)), Shown::in_lines(path, columns)))
+        };
+        match format {
+            GraphFormat::EdgeList => return lines(b' '),
+            GraphFormat::Tsv => return lines(b'\t'),
+            GraphFormat::Csv => return lines(b','),
+            _ => {}
+        }
+        let (vertices, path) = match format {
+            GraphFormat::Graphalytics => {
+                let (vertices, edges) = graphalytics_names(path)?;
+                (Some(Output::create(&vertices)?), edges)
+            }
+            _ => (None, path.into()),
+        };
+        let file = WholeFile { undirected, output: Output::create(&path)?, vertices };
+        let first = if options.keep_ids { format.first_number() } else { None };
+        let graph = Box::new(Whole::new(&path, first));
+        Ok(Self::new(
+            format,
+            Target::Whole { graph, file: Box::new(file) },
+            Shown::in_format(format, columns),
+        ))
+    }
+
+    fn new(format: GraphFormat, target: Target<K>, shown: Shown) -> Self {
+        GraphWriter { format, target, lost: Lost::default(), edges: 0, shown }
+    }
+
+    /// Adds vertices and edges.
+    ///
+    /// # Errors
+    /// A key, a weight or a timestamp that the format cannot hold; too many vertices; or the disk is full.
+    pub fn write(&mut self, batch: &Batch<K>) -> Result<(), FormatError> {
+        for vertex in &batch.vertices {
+            match &mut self.target {
+                Target::Lines(_) => self.lost.vertices += 1,
+                Target::Whole { graph, .. } => graph.add_vertex(vertex)?,
+            }
+        }
+        for edge in &batch.edges {
+            let shown = self.show(edge);
+            match &mut self.target {
+                Target::Lines(writer) => writer.write_edge(&shown)?,
+                Target::Whole { graph, .. } => graph.add_edge(&shown)?,
+            }
+        }
+        self.edges += batch.edges.len() as u64;
+        Ok(())
+    }
+
+    /// The edge as the format shows it.
+    fn show(&mut self, edge: &Edge<K>) -> Edge<K> {
+        let mut shown = edge.clone();
+        if !self.shown.weights {
+            self.lost.weights += u64::from(shown.weight.take().is_some());
+        }
+        if !self.shown.timestamps {
+            self.lost.timestamps += u64::from(shown.timestamp.take().is_some());
+        }
+        shown
+    }
+
+    /// The format of the file.
+    #[must_use]
+    pub fn format(&self) -> GraphFormat {
+        self.format
+    }
+
+    /// Writes what is still to be written. The file has its name only when that is [finished](CompleteFile::finish),
+    /// so that other files can be completed before.
+    ///
+    /// # Errors
+    /// The format cannot hold the graph: a weight is missing or has no place. Or the disk is full. Nothing is left then.
+    pub fn complete(self) -> Result<CompleteFile<K>, FormatError> {
+        let (format, lost) = (self.format, self.lost);
+        match self.target {
+            Target::Lines(writer) => {
+                let written = Written { vertices: None, edges: self.edges, lost, keys: None };
+                Ok(CompleteFile { written, files: vec![writer.complete()?] })
+            }
+            Target::Whole { graph, file } => {
+                let graph = graph.numbered();
+                let (edges, files) = file.write(format, &graph)?;
+                let vertices = Some(u64::from(graph.vertices()));
+                let keys = format.first_number().and_then(|first| graph.into_changed_keys(first));
+                Ok(CompleteFile { written: Written { vertices, edges, lost, keys }, files })
+            }
+        }
+    }
+
+    /// Writes what is still to be written, all to disk, and gives the file its name.
+    ///
+    /// # Errors
+    /// As [`complete`](Self::complete) and [`CompleteFile::finish`].
+    pub fn finish(self) -> Result<Written<K>, FormatError> {
+        self.complete()?.finish()
+    }
+}
+
+impl WholeFile {
+    /// Writes the graph; tells how many edges the file lists.
+    fn write<K: VertexKey>(
+        self,
+        format: GraphFormat,
+        graph: &Numbered<K>,
+    ) -> Result<(u64, Vec<NewFile>), FormatError> {
+        let WholeFile { undirected, mut output, vertices } = self;
+        let edges = match (format, vertices) {
+            (GraphFormat::MatrixMarket, _) => matrix_market::write(graph, undirected, &mut output)?,
+            (GraphFormat::Serialized, _) => serialized::write(graph, undirected, false, &mut output)?,
+            (GraphFormat::WeightedSerialized, _) => serialized::write(graph, undirected, true, &mut output)?,
+            (_, None) => text::write_adjacency(graph, undirected, &mut output)?,
+            (_, Some(mut vertices)) => {
+                let edges = text::write_pair(graph, undirected, &mut vertices, &mut output)?;
+                return Ok((edges, vec![vertices.complete()?, output.complete()?]));
+            }
+        };
+        Ok((edges, vec![output.complete()?]))
+    }
+}
+
+impl Shown {
+    fn in_lines(path: &Path, columns: Columns) -> Self {
+        let end = without_compression(path);
+        match end.extension().and_then(|end| end.to_str()) {
+            Some("el") => Shown { weights: false, timestamps: false },
+            Some("wel") => Shown { weights: true, timestamps: false },
+            _ => {
+                let all = columns != Columns::Topology;
+                Shown { weights: all, timestamps: all }
+            }
+        }
+    }
+
+    fn in_format(format: GraphFormat, columns: Columns) -> Self {
+        use GraphFormat::{Graphalytics, MatrixMarket, WeightedSerialized};
+        let holds_weights = matches!(format, Graphalytics | MatrixMarket | WeightedSerialized);
+        Shown { weights: holds_weights && columns != Columns::Topology, timestamps: false }
+    }
+}
+
+/// The names of the vertex and the edge file, from that of either.
+fn graphalytics_names(path: &Path) -> Result<(PathBuf, PathBuf), FormatError> {
+    let plain = without_compression(path);
+    if GraphFormat::of_name(path) != Some(GraphFormat::Graphalytics) {
+        let name = path.display().to_string();
+        return Err(unwritable(path, &name, "the edge file of LDBC Graphalytics must end in .e"));
+    }
+    let named = |end: &str| match Compression::of_name(path) {
+        None => plain.with_extension(end),
+        Some(Compression::Gzip) => plain.with_extension(format!("{end}.gz")),
+        Some(Compression::Zstd) => plain.with_extension(format!("{end}.zst")),
+    };
+    Ok((named("v"), named("e")))
+}

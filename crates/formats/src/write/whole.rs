@@ -1,0 +1,171 @@
+//! A graph that is kept until it can be written as a whole.
+
+use super::field::{check_weight, unwritable};
+use crate::{Edge, FormatError, VertexKey};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::path::{Path, PathBuf};
+
+/// What stands for a weight that an edge does not have; no weight is NaN.
+const NO_WEIGHT: f64 = f64::NAN;
+
+/// Vertices and edges as they come.
+pub(super) struct Whole<K> {
+    path: PathBuf,
+    /// If keys are the numbers of vertices: the first of them.
+    first: Option<u64>,
+    /// Vertices, in the order in which they came, unless keys are numbers.
+    keys: Vec<K>,
+    ids: HashMap<K, u32>,
+    /// The number of vertices if keys are numbers.
+    bound: u32,
+    edges: Vec<(u32, u32)>,
+    /// Empty as long as no edge has one.
+    weights: Vec<f64>,
+}
+
+/// A graph whose vertices are numbered from 0 in the order of their keys.
+pub(crate) struct Numbered<K> {
+    path: PathBuf,
+    keys: Keys<K>,
+    edges: Vec<(u32, u32)>,
+    weights: Vec<f64>,
+}
+
+enum Keys<K> {
+    /// Numbers from `first` on.
+    Numbers { first: u64, count: u32 },
+    /// In ascending order.
+    Sorted(Vec<K>),
+}
+
+impl<K: VertexKey> Whole<K> {
+    /// Of any keys, or of those that are numbers of vertices from `first` on.
+    pub fn new(path: &Path, first: Option<u64>) -> Self {
+        let (keys, ids, edges, weights) = (Vec::new(), HashMap::new(), Vec::new(), Vec::new());
+        Whole { path: path.into(), first, keys, ids, bound: 0, edges, weights }
+    }
+
+    pub fn add_vertex(&mut self, key: &K) -> Result<(), FormatError> {
+        self.id(key).map(drop)
+    }
+
+    pub fn add_edge(&mut self, edge: &Edge<K>) -> Result<(), FormatError> {
+        let ends = (self.id(&edge.source)?, self.id(&edge.destination)?);
+        if let Some(weight) = edge.weight {
+            check_weight(weight, &self.path)?;
+            self.weights.resize(self.edges.len(), NO_WEIGHT);
+            self.weights.push(weight);
+        }
+        self.edges.push(ends);
+        Ok(())
+    }
+
+    fn id(&mut self, key: &K) -> Result<u32, FormatError> {
+        if let Some(first) = self.first {
+            return self.number(key, first);
+        }
+        let next = self.keys.len() as u32;
+        match self.ids.entry(key.clone()) {
+            Entry::Occupied(known) => Ok(*known.get()),
+            Entry::Vacant(_) if next == u32::MAX => Err(too_many(&self.path, key)),
+            Entry::Vacant(new) => {
+                new.insert(next);
+                self.keys.push(key.clone());
+                Ok(next)
+            }
+        }
+    }
+
+    fn number(&mut self, key: &K, first: u64) -> Result<u32, FormatError> {
+        let id = key.as_number().and_then(|number| number.checked_sub(first));
+        let Some(id) = id else {
+            let reason =
+                "vertices of this format are numbered from 1; without dense keys they are renumbered";
+            return Err(unwritable(&self.path, &format!("{key:?}"), reason));
+        };
+        match u32::try_from(id) {
+            Ok(id) if id < u32::MAX => {
+                self.bound = self.bound.max(id + 1);
+                Ok(id)
+            }
+            _ => Err(too_many(&self.path, key)),
+        }
+    }
+
+    /// The same with vertices in the order of their keys.
+    pub fn numbered(mut self) -> Numbered<K> {
+        if !self.weights.is_empty() {
+            self.weights.resize(self.edges.len(), NO_WEIGHT);
+        }
+        let Whole { path, first, keys, ids, bound, mut edges, weights } = self;
+        drop(ids);
+        let keys = match first {
+            Some(first) => Keys::Numbers { first, count: bound },
+            None => {
+                let mut order: Vec<u32> = (0..keys.len() as u32).collect();
+                order.sort_unstable_by(|one, other| keys[*one as usize].cmp(&keys[*other as usize]));
+                let mut rank = vec![0; keys.len()];
+                (0..).zip(&order).for_each(|(new, old)| rank[*old as usize] = new);
+                for (source, destination) in &mut edges {
+                    (*source, *destination) = (rank[*source as usize], rank[*destination as usize]);
+                }
+                let mut keys = keys;
+                keys.sort_unstable();
+                Keys::Sorted(keys)
+            }
+        };
+        Numbered { path, keys, edges, weights }
+    }
+}
+
+impl<K: VertexKey> Numbered<K> {
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn vertices(&self) -> u32 {
+        match &self.keys {
+            Keys::Numbers { count, .. } => *count,
+            Keys::Sorted(keys) => keys.len() as u32,
+        }
+    }
+
+    /// Edges as they came.
+    pub fn edges(&self) -> &[(u32, u32)] {
+        &self.edges
+    }
+
+    /// The weight of every edge, which none may lack; `None` if no edge has one.
+    pub fn weights(&self) -> Result<Option<&[f64]>, FormatError> {
+        if self.weights.iter().any(|weight| weight.is_nan()) {
+            let reason = "some edges have a weight, so that all must have one; leave weights out or add them";
+            return Err(unwritable(&self.path, "no weight", reason));
+        }
+        Ok((!self.weights.is_empty()).then_some(&self.weights))
+    }
+
+    /// The key of a vertex.
+    pub fn key(&self, vertex: u32) -> K {
+        match &self.keys {
+            Keys::Numbers { first, .. } => K::of_number(first + u64::from(vertex)),
+            Keys::Sorted(keys) => keys[vertex as usize].clone(),
+        }
+    }
+
+    /// The keys, if they are not the numbers from `first` on.
+    pub fn into_changed_keys(self, first: u64) -> Option<Vec<K>> {
+        match self.keys {
+            Keys::Numbers { .. } => None,
+            Keys::Sorted(keys) => {
+                let is_kept = keys.iter().zip(first..).all(|(key, number)| key.as_number() == Some(number));
+                (!is_kept).then_some(keys)
+            }
+        }
+    }
+}
+
+#[cold]
+fn too_many<K: VertexKey>(path: &Path, key: &K) -> FormatError {
+    unwritable(path, &format!("{key:?}"), "there can be 4294967295 vertices at most")
+}

@@ -1,0 +1,136 @@
+//! A short run of what the fuzz targets do for hours: files that are damaged at random, from a fixed seed.
+//!
+//! No reader panics, none holds more than ten times the input and some buffers, and what it hands over is bounded by
+//! the input too. The files to start with are the seeds of the fuzz targets.
+
+use crate::allocation::most_held;
+use crate::damage::damage;
+use hedgerow_formats::{Batch, ErrorKind, GraphFormat, GraphReader, ReadOptions, VertexKey};
+use rand::SeedableRng;
+use rand::rngs::StdRng;
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+/// Damaged files for every seed.
+const CASES: usize = 300;
+
+/// Buffers, whatever the input is.
+const BUFFERS: usize = 2 << 20;
+
+/// Edges and vertices of a batch.
+const BATCH: usize = 1000;
+
+fn seeds(target: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    assert!(!files.is_empty(), "{target} has no seeds");
+    files.iter().map(|file| std::fs::read(file).unwrap()).collect()
+}
+
+/// Reads all, and gives how many edges and vertices there were, and whether it was without an error.
+fn read<K: VertexKey>(mut reader: GraphReader<K>) -> (usize, bool) {
+    let (mut batch, mut count) = (Batch::new(), 0);
+    loop {
+        let more = reader.read_batch(&mut batch);
+        count += batch.len();
+        match more {
+            Ok(true) => assert!(batch.len() <= BATCH),
+            Ok(false) => return (count, true),
+            Err(error) => {
+                assert_ne!(error.kind(), ErrorKind::Io, "{error}");
+                return (count, false);
+            }
+        }
+    }
+}
+
+fn check<K: VertexKey>(bytes: &[u8], options: ReadOptions, path: &Path) -> bool {
+    std::fs::write(path, bytes).unwrap();
+    let bytes_in_memory = bytes.to_vec();
+    let stream = move || {
+        let reader = GraphReader::<K>::from_reader("graph", Cursor::new(bytes_in_memory), options);
+        read(reader.unwrap())
+    };
+    // The size of a file is known, that of a stream is not.
+    let (of_stream, held) = most_held(stream);
+    assert!(held <= 10 * bytes.len() + BUFFERS, "{held} bytes held for {} bytes", bytes.len());
+    let (of_file, held) = most_held(|| read(GraphReader::<K>::open_with(path, options).unwrap()));
+    assert!(held <= 10 * bytes.len() + BUFFERS, "{held} bytes held for {} bytes", bytes.len());
+    assert_eq!(of_stream.1, of_file.1);
+    of_file.1
+}
+
+fn run(target: &str, format: Option<GraphFormat>) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("graph");
+    let mut random = StdRng::seed_from_u64(7);
+    let (mut good, mut bad) = (0, 0);
+    for seed in seeds(target) {
+        for case in 0..CASES {
+            let mut bytes = seed.clone();
+            if case > 0 {
+                damage(&mut bytes, &mut random);
+            }
+            let skip_bad_lines = case % 2 == 1;
+            let options = ReadOptions { format, skip_bad_lines, batch_size: BATCH, ..ReadOptions::default() };
+            let is_good = check::<u64>(&bytes, options, &path);
+            check::<Box<str>>(&bytes, options, &path);
+            assert!(is_good || case > 0, "a seed of {target} is no good");
+            *if is_good { &mut good } else { &mut bad } += 1;
+        }
+    }
+    assert!(good > 20 && bad > 20, "the damage is of one kind only: {good} good, {bad} bad");
+}
+
+#[test]
+fn damaged_edge_lists() {
+    run("edge_list", Some(GraphFormat::EdgeList));
+}
+
+#[test]
+fn damaged_adjacency_lists() {
+    run("adjacency", Some(GraphFormat::Adjacency));
+}
+
+#[test]
+fn damaged_matrices() {
+    run("matrix_market", None);
+}
+
+#[test]
+fn damaged_serialized_graphs() {
+    run("serialized", Some(GraphFormat::Serialized));
+    run("weighted_serialized", Some(GraphFormat::WeightedSerialized));
+}
+
+#[test]
+fn damaged_compressed_files() {
+    run("compressed", None);
+}
+
+/// Headers that promise much more than there is.
+#[test]
+fn promises_are_not_believed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("graph");
+    let header = |neighbours: i64, vertices: i64| {
+        let mut bytes = vec![0];
+        bytes.extend(neighbours.to_le_bytes());
+        bytes.extend(vertices.to_le_bytes());
+        bytes.extend([0; 1000]);
+        bytes
+    };
+    for bytes in [header(i64::MAX, 1), header(0, 1 << 31), header(1 << 40, 1 << 30)] {
+        for format in [GraphFormat::Serialized, GraphFormat::WeightedSerialized] {
+            let options = ReadOptions { format: Some(format), batch_size: BATCH, ..ReadOptions::default() };
+            assert!(!check::<u64>(&bytes, options, &path));
+        }
+    }
+    let options = ReadOptions { batch_size: BATCH, ..ReadOptions::default() };
+    for sizes in ["4294967294 4294967294 67108864", "1048576 1048576 1", "1 1 18446744073709551615"] {
+        let text = format!("%%MatrixMarket matrix coordinate pattern general\n{sizes}\n");
+        assert!(!check::<u64>(text.as_bytes(), options, &path), "{sizes}");
+    }
+}
