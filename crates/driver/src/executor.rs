@@ -202,7 +202,7 @@ impl<'a> Bench<'a> {
     }
 
     /// The rate at which one thread builds the static graph from the stream: counts, places and sorts its
-    /// entries. Measured when it is first asked for in a repetition: the best of two builds in a row, for the first may have to
+    /// entries. Measured when it is first asked for in a repetition: the better of two builds in a row, for the first may have to
     /// wait for memory that the system still has to clear.
     fn build_rate(&mut self, repetition: usize) -> Result<f64, Failure> {
         while self.csr.rates.len() <= repetition {

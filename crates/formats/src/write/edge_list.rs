@@ -141,6 +141,7 @@ impl EdgeListWriter {
         self.output.complete()
     }
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,6 @@
 //! Random graphs, and views of them that are less helpful than the static graph.
-// Each test binary uses a part of this.
-#![allow(dead_code, unused_imports)]
+
+#![allow(dead_code, unused_imports, reason = "each test binary uses a part of this")]
 
 mod rearranged;
 
