@@ -1,0 +1,340 @@
+//! Rows of neighbours: the gaps between them, and the column of values beside them.
+//!
+//! A row is the gap from the vertex before, the number of neighbours less one, the distance from the vertex to its first
+//! neighbour, and the gaps between neighbours. Each is coded with a shift that the chunk chooses: for gaps one per class of
+//! rows, those whose numbers of neighbours have the same number of bits. A vertex of many neighbours has small gaps wherever
+//! it lies, so that on graphs of skewed degrees a shift per class comes within a hundredth of one per row, and takes no room.
+
+use super::Malformed;
+use super::bits::{BitReader, BitWriter, GapCounts};
+use super::bytes::{ByteReader, put_varint, unzigzag, zigzag};
+use super::column::{ColumnReader, put_column};
+use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, VertexId};
+use std::ops::RangeInclusive;
+
+/// Entries of a chunk, at most.
+pub(crate) const MAX_ENTRIES: usize = 1 << 17;
+
+/// Classes of rows: those of 1 neighbour, of 2 and 3, of 4 to 7, and so on.
+const CLASSES: usize = MAX_ENTRIES.ilog2() as usize + 1;
+
+/// Neighbours that are handed over at a time.
+const RUN: usize = 512;
+
+/// What a chunk of rows says of itself beside its bytes, and what the graph says of all.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RowsShape {
+    /// Whether each edge is stored from its smaller end.
+    pub(crate) is_undirected: bool,
+    /// The type of the values.
+    pub(crate) column: ColumnType,
+    /// Every vertex is below this.
+    pub(crate) vertex_bound: u32,
+    /// Entries.
+    pub(crate) entries: usize,
+    /// The [positions](EdgeChange::position_of) of the first and of the last entry.
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+}
+
+/// Entries that are going to be a chunk.
+#[derive(Debug, Default)]
+pub(crate) struct RowBuffer {
+    /// Each owner, and where its neighbours end.
+    rows: Vec<(VertexId, usize)>,
+    neighbours: Vec<VertexId>,
+    values: Vec<u64>,
+}
+
+impl RowBuffer {
+    /// Appends neighbours of `owner`, which ascend, come after all that were appended, and are as many as fit in at most.
+    pub(crate) fn push<W: Column>(&mut self, owner: VertexId, neighbours: &[VertexId], values: &[W]) {
+        debug_assert!(neighbours.len() <= self.room());
+        self.neighbours.extend_from_slice(neighbours);
+        if W::TYPE != ColumnType::Unit {
+            self.values.extend(values.iter().map(|value| value.to_bits().0));
+        }
+        let end = self.neighbours.len();
+        match self.rows.last_mut() {
+            Some((last, last_end)) if *last == owner => *last_end = end,
+            _ => self.rows.push((owner, end)),
+        }
+    }
+
+    /// How many entries more there is room for.
+    pub(crate) fn room(&self) -> usize {
+        MAX_ENTRIES - self.neighbours.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.neighbours.is_empty()
+    }
+
+    /// How many entries there are.
+    pub(crate) fn len(&self) -> usize {
+        self.neighbours.len()
+    }
+
+    /// The positions of the first and of the last entry, if there is any.
+    pub(crate) fn range(&self) -> Option<RangeInclusive<u64>> {
+        let first = EdgeChange::position_of(self.rows.first()?.0, *self.neighbours.first()?);
+        let last = EdgeChange::position_of(self.rows.last()?.0, *self.neighbours.last()?);
+        Some(first..=last)
+    }
+
+    /// Empties the buffer.
+    pub(crate) fn clear(&mut self) {
+        self.rows.clear();
+        self.neighbours.clear();
+        self.values.clear();
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (VertexId, &[VertexId])> {
+        let begins = std::iter::once(0).chain(self.rows.iter().map(|(_, end)| *end));
+        self.rows.iter().zip(begins).map(|((owner, end), begin)| (*owner, &self.neighbours[begin..*end]))
+    }
+
+    /// The entries as bytes.
+    pub(crate) fn encode(&self, is_undirected: bool, column: ColumnType) -> Vec<u8> {
+        let mut counts = Counts::default();
+        self.walk(is_undirected, |kind, gap| counts.of(kind).add(gap));
+        let shifts = counts.best_shifts();
+        let mut bits = BitWriter::with_capacity(self.len() * 2);
+        self.walk(is_undirected, |kind, gap| bits.gap(gap, shifts.of(kind)));
+        let bits = bits.finish();
+        let mut bytes = Vec::with_capacity(bits.len() + 64);
+        put_varint(&mut bytes, self.rows.len() as u64);
+        shifts.encode(&mut bytes);
+        put_varint(&mut bytes, bits.len() as u64);
+        bytes.extend_from_slice(&bits);
+        put_column(&mut bytes, column, &self.values);
+        bytes
+    }
+
+    /// Visits every number that is coded, in order.
+    #[inline]
+    fn walk(&self, is_undirected: bool, mut visit: impl FnMut(Kind, u64)) {
+        let mut expected = 0;
+        for (owner, neighbours) in self.rows() {
+            let owner = owner.get();
+            visit(Kind::Owner, u64::from(owner - expected));
+            visit(Kind::Degree, neighbours.len() as u64 - 1);
+            let class = class(neighbours.len());
+            let first = neighbours[0].get();
+            visit(Kind::First(class), distance(is_undirected, owner, first));
+            let mut before = first;
+            for neighbour in &neighbours[1..] {
+                visit(Kind::Next(class), u64::from(neighbour.get() - before - 1));
+                before = neighbour.get();
+            }
+            expected = owner + 1;
+        }
+    }
+}
+
+/// The class of a row, which is not empty.
+#[inline]
+fn class(neighbours: usize) -> usize {
+    neighbours.ilog2() as usize
+}
+
+/// From a vertex to its first neighbour: to one that is not smaller, or to any.
+#[inline]
+fn distance(is_undirected: bool, owner: u32, first: u32) -> u64 {
+    if is_undirected { u64::from(first - owner) } else { zigzag(i64::from(first) - i64::from(owner)) }
+}
+
+/// What a number is.
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Owner,
+    Degree,
+    First(usize),
+    Next(usize),
+}
+
+/// Something for each kind of number.
+#[derive(Clone, Debug)]
+struct PerKind<T> {
+    owner: T,
+    degree: T,
+    first: [T; CLASSES],
+    next: [T; CLASSES],
+}
+
+type Counts = PerKind<GapCounts>;
+type Shifts = PerKind<u8>;
+
+impl Default for Counts {
+    fn default() -> Self {
+        let none = || std::array::from_fn(|_| GapCounts::NONE);
+        PerKind { owner: GapCounts::NONE, degree: GapCounts::NONE, first: none(), next: none() }
+    }
+}
+
+impl Counts {
+    #[inline]
+    fn of(&mut self, kind: Kind) -> &mut GapCounts {
+        match kind {
+            Kind::Owner => &mut self.owner,
+            Kind::Degree => &mut self.degree,
+            Kind::First(class) => &mut self.first[class],
+            Kind::Next(class) => &mut self.next[class],
+        }
+    }
+
+    fn best_shifts(&self) -> Shifts {
+        // Shifts are at most 32.
+        let best = |counts: &GapCounts| if counts.is_empty() { 0 } else { counts.best_shift() as u8 };
+        PerKind {
+            owner: best(&self.owner),
+            degree: best(&self.degree),
+            first: self.first.each_ref().map(best),
+            next: self.next.each_ref().map(best),
+        }
+    }
+}
+
+impl Shifts {
+    #[inline]
+    fn of(&self, kind: Kind) -> u32 {
+        u32::from(match kind {
+            Kind::Owner => self.owner,
+            Kind::Degree => self.degree,
+            Kind::First(class) => self.first[class],
+            Kind::Next(class) => self.next[class],
+        })
+    }
+
+    fn encode(&self, bytes: &mut Vec<u8>) {
+        bytes.extend([self.owner, self.degree]);
+        bytes.extend_from_slice(&self.first);
+        bytes.extend_from_slice(&self.next);
+    }
+
+    fn decode(bytes: &mut ByteReader<'_>) -> Result<Self, Malformed> {
+        let (owner, degree) = (bytes.u8()?, bytes.u8()?);
+        let mut shifts = PerKind { owner, degree, first: [0; CLASSES], next: [0; CLASSES] };
+        shifts.first.copy_from_slice(bytes.take(CLASSES)?);
+        shifts.next.copy_from_slice(bytes.take(CLASSES)?);
+        Ok(shifts)
+    }
+}
+
+/// Hands the entries over, in runs of neighbours of one vertex: ascending, a vertex in one run or more.
+///
+/// `W` is the type of the values, or `()` to pass over them. What was handed over before an error is no worse than any other
+/// entries: ids below the bound, ascending.
+pub(crate) fn read_rows<W: Column>(
+    bytes: &[u8],
+    shape: &RowsShape,
+    mut visit: impl FnMut(VertexId, &[VertexId], &[W]),
+) -> Result<(), Malformed> {
+    let mut bytes = ByteReader::new(bytes);
+    let rows = bytes.length(shape.entries)?;
+    let shifts = Shifts::decode(&mut bytes)?;
+    let gaps = bytes.bytes()?;
+    let gaps = BitReader::new(gaps, bytes.position() - gaps.len());
+    let values = ColumnReader::begin(&mut bytes, shape.column, shape.entries)?;
+    bytes.finish()?;
+    let mut reader = RowReader { shape, shifts, gaps, values, owner: None, left: shape.entries };
+    let mut run = Run { neighbours: [VertexId::new(0); RUN], values: [W::default(); RUN] };
+    for _ in 0..rows {
+        reader.read_row(&mut run, &mut visit)?;
+    }
+    reader.finish()
+}
+
+struct Run<W> {
+    neighbours: [VertexId; RUN],
+    values: [W; RUN],
+}
+
+struct RowReader<'a> {
+    shape: &'a RowsShape,
+    shifts: Shifts,
+    gaps: BitReader<'a>,
+    values: ColumnReader<'a>,
+    /// The last owner and its last neighbour.
+    owner: Option<(VertexId, VertexId)>,
+    /// Entries that were not read.
+    left: usize,
+}
+
+impl RowReader<'_> {
+    fn read_row<W: Column>(
+        &mut self,
+        run: &mut Run<W>,
+        visit: &mut impl FnMut(VertexId, &[VertexId], &[W]),
+    ) -> Result<(), Malformed> {
+        let expected = self.owner.map_or(0, |(owner, _)| u64::from(owner.get()) + 1);
+        let owner = self.gaps.gap(self.shifts.of(Kind::Owner))?.saturating_add(expected);
+        let owner = self.vertex(owner)?;
+        let degree = self.gaps.gap(self.shifts.of(Kind::Degree))?;
+        if degree >= self.left as u64 {
+            return Err(self.gaps.malformed("more entries than the chunk has"));
+        }
+        let degree = degree as usize + 1;
+        let class = class(degree);
+        let first = self.gaps.gap(self.shifts.of(Kind::First(class)))?;
+        let neighbour = if self.shape.is_undirected {
+            first.checked_add(u64::from(owner.get()))
+        } else {
+            u64::try_from(unzigzag(first).wrapping_add(i64::from(owner.get()))).ok()
+        };
+        let mut neighbour = self.vertex(neighbour.unwrap_or(u64::MAX))?;
+        if self.owner.is_none() && EdgeChange::position_of(owner, neighbour) != self.shape.first {
+            return Err(self.gaps.malformed("another first entry than the chunk says"));
+        }
+        let shift = self.shifts.of(Kind::Next(class));
+        let mut filled = 1;
+        run.neighbours[0] = neighbour;
+        for _ in 1..degree {
+            if filled == RUN {
+                self.hand_over(owner, run, filled, visit)?;
+                filled = 0;
+            }
+            let next = self.gaps.gap(shift)?.saturating_add(u64::from(neighbour.get()) + 1);
+            neighbour = self.vertex(next)?;
+            run.neighbours[filled] = neighbour;
+            filled += 1;
+        }
+        self.hand_over(owner, run, filled, visit)?;
+        self.left -= degree;
+        self.owner = Some((owner, neighbour));
+        Ok(())
+    }
+
+    #[inline]
+    fn vertex(&self, number: u64) -> Result<VertexId, Malformed> {
+        if number < u64::from(self.shape.vertex_bound) {
+            // The bound is at most 2^32 - 1.
+            return Ok(VertexId::new(number as u32));
+        }
+        Err(self.gaps.malformed("a vertex beyond the bound"))
+    }
+
+    fn hand_over<W: Column>(
+        &mut self,
+        owner: VertexId,
+        run: &mut Run<W>,
+        filled: usize,
+        visit: &mut impl FnMut(VertexId, &[VertexId], &[W]),
+    ) -> Result<(), Malformed> {
+        if W::TYPE != ColumnType::Unit {
+            for value in &mut run.values[..filled] {
+                *value = W::from_bits(EdgeValue(self.values.next()?));
+            }
+        }
+        visit(owner, &run.neighbours[..filled], &run.values[..filled]);
+        Ok(())
+    }
+
+    fn finish(&self) -> Result<(), Malformed> {
+        let last = self.owner.map(|(owner, neighbour)| EdgeChange::position_of(owner, neighbour));
+        if self.left > 0 || last != Some(self.shape.last) {
+            return Err(self.gaps.malformed("other entries than the chunk says"));
+        }
+        self.gaps.finish()
+    }
+}

@@ -1,0 +1,3 @@
+//! The state of a graph at one timestamp, in one file.
+
+mod codec;
