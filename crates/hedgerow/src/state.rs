@@ -4,7 +4,7 @@ use crate::error::{Reason, read_failed};
 use crate::store::Store;
 use hedgerow_model::{
     Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView, Key, KeyRef, LabelId,
-    Record, VertexId, VertexRecords, ViewError,
+    Record, VertexId, VertexRecords, ViewError, with_column,
 };
 use std::ops::ControlFlow;
 
@@ -49,21 +49,6 @@ pub(crate) enum KeyReads {
     AsOf,
     /// The current one only: the units of former ones are not locked.
     Current,
-}
-
-/// Runs an expression with `W` as the type of a label's column.
-macro_rules! with_column {
-    ($column:expr, $W:ident => $run:expr) => {
-        with_column!($column, $W => $run, Unit (), U32 u32, U64 u64, I64 i64, F32 f32, F64 f64)
-    };
-    ($column:expr, $W:ident => $run:expr, $($name:ident $type:ty),*) => {
-        match $column {
-            $(ColumnType::$name => {
-                type $W = $type;
-                $run
-            })*
-        }
-    };
 }
 
 impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {

@@ -45,6 +45,29 @@ impl std::fmt::Display for ColumnType {
     }
 }
 
+/// Runs an expression with a name for the type of a [`ColumnType`] that is known at run time.
+///
+/// ```
+/// use hedgerow_model::{Column, ColumnType, with_column};
+///
+/// let column = ColumnType::F32;
+/// assert_eq!(with_column!(column, W => size_of::<W>()), column.width());
+/// ```
+#[macro_export]
+macro_rules! with_column {
+    ($column:expr, $W:ident => $run:expr) => {
+        $crate::with_column!(@ $column, $W => $run, Unit (), U32 u32, U64 u64, I64 i64, F32 f32, F64 f64)
+    };
+    (@ $column:expr, $W:ident => $run:expr, $($name:ident $type:ty),*) => {
+        match $column {
+            $($crate::ColumnType::$name => {
+                type $W = $type;
+                $run
+            })*
+        }
+    };
+}
+
 /// The value of one edge, as the bits of its label's [`ColumnType`].
 ///
 /// Four-byte types use the low half. Made by [`Column::to_bits`], read by [`Column::from_bits`].

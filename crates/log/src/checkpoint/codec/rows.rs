@@ -66,10 +66,6 @@ impl RowBuffer {
         MAX_ENTRIES - self.neighbours.len()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.neighbours.is_empty()
-    }
-
     /// How many entries there are.
     pub(crate) fn len(&self) -> usize {
         self.neighbours.len()

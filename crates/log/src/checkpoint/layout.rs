@@ -1,0 +1,280 @@
+//! The frame of the file: header, chunks, index, trailer. `docs/format.md` has the bytes.
+
+use super::FORMAT_VERSION;
+use super::codec::Malformed;
+use super::codec::bytes::ByteReader;
+use super::codec::rows::MAX_ENTRIES;
+use super::codec::vertices::MAX_VERTICES;
+use hedgerow_model::{LabelId, Timestamp};
+
+/// What every checkpoint begins with.
+pub(super) const MAGIC: [u8; 8] = *b"HEDGECKP";
+
+/// What every checkpoint ends with.
+const END: [u8; 4] = *b"HGCE";
+
+/// Bytes before the first chunk.
+pub(super) const HEADER_BYTES: usize = 64;
+
+/// Bytes of a chunk before its body.
+pub(super) const CHUNK_HEADER_BYTES: usize = 32;
+
+/// Bytes of the index per chunk.
+pub(super) const INDEX_ENTRY_BYTES: usize = 8 + CHUNK_HEADER_BYTES;
+
+/// Bytes behind the index.
+pub(super) const TRAILER_BYTES: usize = 32;
+
+/// The first bytes of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) store: u128,
+    pub(super) timestamp: Timestamp,
+    pub(super) wall_clock: i64,
+}
+
+/// Why a header is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum HeaderError {
+    NotACheckpoint,
+    UnsupportedVersion(u32),
+    Malformed(Malformed),
+}
+
+impl From<Malformed> for HeaderError {
+    fn from(malformed: Malformed) -> Self {
+        HeaderError::Malformed(malformed)
+    }
+}
+
+impl Header {
+    pub(super) fn encode(&self) -> [u8; HEADER_BYTES] {
+        let mut bytes = Vec::with_capacity(HEADER_BYTES);
+        bytes.extend(MAGIC);
+        bytes.extend(FORMAT_VERSION.to_le_bytes());
+        bytes.extend([0; 4]);
+        bytes.extend(self.store.to_le_bytes());
+        bytes.extend(self.timestamp.0.to_le_bytes());
+        bytes.extend(self.wall_clock.to_le_bytes());
+        bytes.extend([0; 12]);
+        bytes.extend(crc32c::crc32c(&bytes).to_le_bytes());
+        let mut header = [0; HEADER_BYTES];
+        header.copy_from_slice(&bytes);
+        header
+    }
+
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, HeaderError> {
+        let reader = &mut ByteReader::new(bytes);
+        if !bytes.starts_with(&MAGIC) {
+            return Err(HeaderError::NotACheckpoint);
+        }
+        reader.take(MAGIC.len())?;
+        let version = reader.u32()?;
+        if version != FORMAT_VERSION {
+            return Err(HeaderError::UnsupportedVersion(version));
+        }
+        let reserved = reader.u32()?;
+        let header = Header {
+            store: reader.u128()?,
+            timestamp: Timestamp(reader.u64()?),
+            wall_clock: reader.i64()?,
+        };
+        let others = reader.take(12)?;
+        check(reader, crc32c::crc32c(&bytes[..reader.position()]))?;
+        if reserved != 0 || others != [0; 12] {
+            return Err(reader.malformed("something that only a newer version writes").into());
+        }
+        Ok(header)
+    }
+
+    /// What the checksums of this file are bound to, so that no part of another file passes for one of this.
+    pub(super) fn identity(&self) -> u32 {
+        crc32c::crc32c(&self.encode()[..HEADER_BYTES - 4])
+    }
+}
+
+fn check(reader: &mut ByteReader<'_>, checksum: u32) -> Result<(), Malformed> {
+    let is_right = reader.u32()? == checksum;
+    is_right.then_some(()).ok_or(Malformed { offset: 0, what: "the checksum does not match" })
+}
+
+/// What a chunk holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Content {
+    /// What is said of the graph as a whole.
+    Description,
+    /// Vertices with keys and records.
+    Vertices,
+    /// Edges of a label, by their owners.
+    Edges(LabelId),
+}
+
+impl Content {
+    fn code(self) -> (u8, u16) {
+        match self {
+            Content::Description => (0, 0),
+            Content::Vertices => (1, 0),
+            Content::Edges(label) => (2, label.0),
+        }
+    }
+
+    fn of_code(kind: u8, label: u16) -> Option<Self> {
+        match (kind, label) {
+            (0, 0) => Some(Content::Description),
+            (1, 0) => Some(Content::Vertices),
+            (2, label) => Some(Content::Edges(LabelId(label))),
+            _ => None,
+        }
+    }
+
+    /// How many entries a chunk has at most.
+    fn most_entries(self) -> usize {
+        match self {
+            Content::Description => 1,
+            Content::Vertices => MAX_VERTICES,
+            Content::Edges(_) => MAX_ENTRIES,
+        }
+    }
+}
+
+/// A part of a checkpoint that can be read on its own, and what it covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// What it holds.
+    pub content: Content,
+    /// Vertices or edges in it.
+    pub entries: u32,
+    /// The first vertex; of edges, the [position](hedgerow_model::EdgeChange::position_of) of the first.
+    pub first: u64,
+    /// The last vertex, or the position of the last edge.
+    pub last: u64,
+    /// Where it begins in the file.
+    pub offset: u64,
+    /// Bytes of its body, which comes behind its header.
+    pub length: u32,
+    /// Of its place in this file, its header and its body.
+    pub(super) checksum: u32,
+}
+
+impl Chunk {
+    /// All of the header but the checksum.
+    fn coverage(&self) -> [u8; CHUNK_HEADER_BYTES - 4] {
+        let (kind, label) = self.content.code();
+        let mut bytes = [0; CHUNK_HEADER_BYTES - 4];
+        bytes[0] = kind;
+        bytes[2..4].copy_from_slice(&label.to_le_bytes());
+        bytes[4..8].copy_from_slice(&self.entries.to_le_bytes());
+        bytes[8..16].copy_from_slice(&self.first.to_le_bytes());
+        bytes[16..24].copy_from_slice(&self.last.to_le_bytes());
+        bytes[24..].copy_from_slice(&self.length.to_le_bytes());
+        bytes
+    }
+
+    /// The checksum that the chunk has with this body, in the file of this identity.
+    pub(super) fn checksum_of(&self, identity: u32, body: &[u8]) -> u32 {
+        let checksum = crc32c::crc32c_append(identity, &self.offset.to_le_bytes());
+        let checksum = crc32c::crc32c_append(checksum, &self.coverage());
+        crc32c::crc32c_append(checksum, body)
+    }
+
+    pub(super) fn header(&self) -> [u8; CHUNK_HEADER_BYTES] {
+        let mut bytes = [0; CHUNK_HEADER_BYTES];
+        let (coverage, checksum) = bytes.split_at_mut(CHUNK_HEADER_BYTES - 4);
+        coverage.copy_from_slice(&self.coverage());
+        checksum.copy_from_slice(&self.checksum.to_le_bytes());
+        bytes
+    }
+
+    pub(super) fn put_index_entry(&self, bytes: &mut Vec<u8>) {
+        bytes.extend(self.offset.to_le_bytes());
+        bytes.extend(self.header());
+    }
+
+    fn read_index_entry(bytes: &mut ByteReader<'_>) -> Result<Self, Malformed> {
+        let offset = bytes.u64()?;
+        let (kind, reserved, label) = (bytes.u8()?, bytes.u8()?, bytes.u16()?);
+        let content = Content::of_code(kind, label).filter(|_| reserved == 0);
+        let content = content.ok_or_else(|| bytes.malformed("an unknown kind of chunk"))?;
+        Ok(Chunk {
+            content,
+            offset,
+            entries: bytes.u32()?,
+            first: bytes.u64()?,
+            last: bytes.u64()?,
+            length: bytes.u32()?,
+            checksum: bytes.u32()?,
+        })
+    }
+
+    /// Where the next chunk begins, or the index.
+    pub(super) fn end(&self) -> u64 {
+        self.offset.saturating_add(CHUNK_HEADER_BYTES as u64 + u64::from(self.length))
+    }
+}
+
+/// The chunks of an index; they lie one behind the other, in the order of what they hold.
+pub(super) fn read_index(bytes: &[u8], index_offset: u64) -> Result<Vec<Chunk>, Malformed> {
+    let mut reader = ByteReader::new(bytes);
+    let mut chunks: Vec<Chunk> = Vec::with_capacity(bytes.len() / INDEX_ENTRY_BYTES);
+    while reader.remaining() > 0 {
+        let begin = reader.position();
+        let chunk = Chunk::read_index_entry(&mut reader)?;
+        let is_in_order = match chunks.last() {
+            None => chunk.content == Content::Description && chunk.offset == HEADER_BYTES as u64,
+            Some(before) => {
+                let follows = (before.content, before.last) < (chunk.content, chunk.first);
+                before.end() == chunk.offset && chunk.content != Content::Description && follows
+            }
+        };
+        let entries = chunk.entries as usize;
+        let is_possible = (1..=chunk.content.most_entries()).contains(&entries) && chunk.first <= chunk.last;
+        if !(is_in_order && is_possible) {
+            return Err(Malformed { offset: begin, what: "a chunk out of order" });
+        }
+        chunks.push(chunk);
+    }
+    match chunks.last() {
+        Some(last) if last.end() == index_offset => Ok(chunks),
+        _ => Err(reader.malformed("chunks that don't end where the index begins")),
+    }
+}
+
+/// The last bytes of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Trailer {
+    pub(super) index_offset: u64,
+    pub(super) chunks: u64,
+    /// Of the index and the identity of the file.
+    pub(super) index_checksum: u32,
+}
+
+impl Trailer {
+    pub(super) fn encode(&self, identity: u32) -> [u8; TRAILER_BYTES] {
+        let mut bytes = Vec::with_capacity(TRAILER_BYTES);
+        bytes.extend(self.index_offset.to_le_bytes());
+        bytes.extend(self.chunks.to_le_bytes());
+        bytes.extend(self.index_checksum.to_le_bytes());
+        bytes.extend([0; 4]);
+        bytes.extend(crc32c::crc32c_append(identity, &bytes).to_le_bytes());
+        bytes.extend(END);
+        let mut trailer = [0; TRAILER_BYTES];
+        trailer.copy_from_slice(&bytes);
+        trailer
+    }
+
+    /// The trailer of a file of `file_length` bytes.
+    pub(super) fn decode(bytes: &[u8], identity: u32, file_length: u64) -> Result<Self, Malformed> {
+        let reader = &mut ByteReader::new(bytes);
+        let (index_offset, chunks) = (reader.u64()?, reader.u64()?);
+        let (index_checksum, reserved) = (reader.u32()?, reader.u32()?);
+        check(reader, crc32c::crc32c_append(identity, &bytes[..reader.position()]))?;
+        let end = reader.take(END.len())?;
+        let index_bytes = chunks.checked_mul(INDEX_ENTRY_BYTES as u64);
+        let length = index_bytes.and_then(|index| index.checked_add(index_offset));
+        let length = length.and_then(|length| length.checked_add(TRAILER_BYTES as u64));
+        if end != END || reserved != 0 || length != Some(file_length) {
+            return Err(reader.malformed("an end that belongs to another file"));
+        }
+        Ok(Trailer { index_offset, chunks, index_checksum })
+    }
+}

@@ -1,0 +1,256 @@
+//! Reading a checkpoint, chunk by chunk, in any order, by any number of threads.
+
+use super::codec::Malformed;
+use super::codec::rows::{RowsShape, read_rows};
+use super::codec::vertices::{VerticesShape, read_vertices};
+use super::layout::{
+    CHUNK_HEADER_BYTES, HEADER_BYTES, Header, HeaderError, INDEX_ENTRY_BYTES, TRAILER_BYTES, Trailer,
+    read_index,
+};
+use super::{CheckpointError, Chunk, Content, Description};
+use crate::files::{Access, File, FileSystem};
+use hedgerow_model::{Column, KeyRef, LabelId, Record, VertexId, with_column};
+use rayon::ThreadPool;
+use rayon::prelude::*;
+
+/// A checkpoint that was opened: what it says of its graph, and where its chunks are, is known to be as it was written.
+///
+/// Chunks are read and checked one by one, in any order, on any threads. A loader puts vertices in first, then edges:
+///
+/// ```
+/// # use hedgerow_log::checkpoint::{Checkpoint, CheckpointError};
+/// # use hedgerow_log::files::FileSystem;
+/// # fn load(files: &dyn FileSystem, name: &str) -> Result<(), CheckpointError> {
+/// let checkpoint = Checkpoint::open(files, name)?;
+/// for chunk in checkpoint.vertex_chunks() {
+///     checkpoint.read_vertices(chunk, |vertex, key, record| { /* … */ })?;
+/// }
+/// for (label, _) in checkpoint.description().labels() {
+///     for chunk in checkpoint.edge_chunks(label) {
+///         checkpoint.read_edges::<f64>(chunk, |source, destinations, values| { /* … */ })?;
+///     }
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Checkpoint {
+    file: Box<dyn File>,
+    identity: u32,
+    description: Description,
+    chunks: Vec<Chunk>,
+}
+
+impl Checkpoint {
+    /// Opens the checkpoint in the file `name`. O(chunks).
+    ///
+    /// # Errors
+    /// The file system refused, or the file is no checkpoint, of a newer version, or damaged.
+    pub fn open(files: &dyn FileSystem, name: &str) -> Result<Self, CheckpointError> {
+        let file = files.open(name, Access::Read)?;
+        let header = read_header(&*file)?;
+        let identity = header.identity();
+        let chunks = read_chunks(&*file, identity)?;
+        let description = read_description(&*file, header, &chunks)?;
+        check_counts(&*file, &description, &chunks)?;
+        Ok(Checkpoint { file, identity, description, chunks })
+    }
+
+    /// What it says of its graph as a whole.
+    #[must_use]
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// All chunks, in the order of the file: what is said of the whole graph, the vertices, the edges by label. Those
+    /// of vertices, and of each label, ascend by what they cover.
+    #[must_use]
+    pub fn chunks(&self) -> &[Chunk] {
+        &self.chunks
+    }
+
+    /// The chunks of vertices, ascending. The ids below the bound that none of them holds are free.
+    #[must_use]
+    pub fn vertex_chunks(&self) -> &[Chunk] {
+        self.chunks_of(Content::Vertices)
+    }
+
+    /// The chunks of a label's edges, ascending.
+    #[must_use]
+    pub fn edge_chunks(&self, label: LabelId) -> &[Chunk] {
+        self.chunks_of(Content::Edges(label))
+    }
+
+    fn chunks_of(&self, content: Content) -> &[Chunk] {
+        let begin = self.chunks.partition_point(|chunk| chunk.content < content);
+        let end = self.chunks.partition_point(|chunk| chunk.content <= content);
+        &self.chunks[begin..end]
+    }
+
+    /// Reads the vertices of a chunk, ascending, each with its key and its record; ids in between are free. O(chunk).
+    ///
+    /// # Errors
+    /// The file system refused, or the chunk is damaged; of one whose checksum does not match nothing is visited.
+    ///
+    /// # Panics
+    /// If the chunk is not one of vertices of this checkpoint.
+    pub fn read_vertices(
+        &self,
+        chunk: &Chunk,
+        visit: impl FnMut(VertexId, KeyRef<'_>, Record),
+    ) -> Result<(), CheckpointError> {
+        assert_eq!(chunk.content, Content::Vertices, "not a chunk of vertices");
+        let body = self.read_body(chunk)?;
+        let shape = VerticesShape {
+            keys: self.description.keys,
+            fields: self.description.catalogue.vertices().fields.len(),
+            vertex_bound: self.description.counts.vertex_bound,
+            entries: chunk.entries as usize,
+            first: chunk.first,
+            last: chunk.last,
+        };
+        read_vertices(&body, &shape, visit).map_err(|malformed| self.damaged(chunk, malformed))
+    }
+
+    /// Reads the edges of a chunk, in runs of destinations of one source: ascending, a source in one run or more, which are
+    /// valid inside the call. Of an undirected graph each edge comes once, from its smaller end. `W` is the type of the
+    /// values; `()` passes over them. O(chunk).
+    ///
+    /// # Errors
+    /// The file system refused, or the chunk is damaged; of one whose checksum does not match nothing is visited.
+    ///
+    /// # Panics
+    /// If the chunk is not one of edges of this checkpoint, or if their values are not of type `W`.
+    pub fn read_edges<W: Column>(
+        &self,
+        chunk: &Chunk,
+        visit: impl FnMut(VertexId, &[VertexId], &[W]),
+    ) -> Result<(), CheckpointError> {
+        let Content::Edges(label) = chunk.content else { panic!("not a chunk of edges") };
+        let column = self.description.column(label);
+        assert!(W::TYPE == column || W::TYPE == Default::default(), "values of another type");
+        let body = self.read_body(chunk)?;
+        let shape = RowsShape {
+            is_undirected: self.description.topology.is_undirected(),
+            column,
+            vertex_bound: self.description.counts.vertex_bound,
+            entries: chunk.entries as usize,
+            first: chunk.first,
+            last: chunk.last,
+        };
+        read_rows(&body, &shape, visit).map_err(|malformed| self.damaged(chunk, malformed))
+    }
+
+    /// Reads everything, on the threads of `pool` or on this one, and gives all damage that it finds, in the order of the file.
+    #[must_use]
+    pub fn check(&self, pool: Option<&ThreadPool>) -> Vec<CheckpointError> {
+        let check = |chunk: &Chunk| match chunk.content {
+            Content::Description => None,
+            Content::Vertices => self.read_vertices(chunk, |_, _, _| {}).err(),
+            Content::Edges(label) => {
+                let column = self.description.column(label);
+                with_column!(column, W => self.read_edges::<W>(chunk, |_, _, _| {})).err()
+            }
+        };
+        match pool {
+            Some(pool) => pool.install(|| self.chunks.par_iter().filter_map(check).collect()),
+            None => self.chunks.iter().filter_map(check).collect(),
+        }
+    }
+
+    fn read_body(&self, chunk: &Chunk) -> Result<Vec<u8>, CheckpointError> {
+        read_body(&*self.file, self.identity, chunk)
+    }
+
+    fn damaged(&self, chunk: &Chunk, malformed: Malformed) -> CheckpointError {
+        CheckpointError::damaged(self.file.path(), chunk.offset + CHUNK_HEADER_BYTES as u64, malformed)
+    }
+}
+
+fn read_header(file: &dyn File) -> Result<Header, CheckpointError> {
+    let length = file.length()?.min(HEADER_BYTES as u64);
+    let mut bytes = vec![0; length as usize];
+    file.read_exact_at(&mut bytes, 0)?;
+    let path = || file.path().to_owned();
+    Header::decode(&bytes).map_err(|error| match error {
+        HeaderError::NotACheckpoint => CheckpointError::NotACheckpoint { file: path() },
+        HeaderError::UnsupportedVersion(version) => {
+            CheckpointError::UnsupportedVersion { file: path(), version }
+        }
+        HeaderError::Malformed(malformed) => CheckpointError::damaged(path(), 0, malformed),
+    })
+}
+
+/// The chunks that the index at the end of the file names.
+fn read_chunks(file: &dyn File, identity: u32) -> Result<Vec<Chunk>, CheckpointError> {
+    let length = file.length()?;
+    let trailer_offset = length.saturating_sub(TRAILER_BYTES as u64).max(HEADER_BYTES as u64);
+    let damaged = |begin, malformed| CheckpointError::damaged(file.path(), begin, malformed);
+    // Shorter than a trailer, if the file was cut: an error that tells so.
+    let mut trailer = vec![0; length.saturating_sub(trailer_offset) as usize];
+    file.read_exact_at(&mut trailer, trailer_offset)?;
+    let trailer =
+        Trailer::decode(&trailer, identity, length).map_err(|malformed| damaged(trailer_offset, malformed))?;
+    // The trailer has checked that index and trailer are no longer than the file.
+    let mut index = vec![0; trailer.chunks as usize * INDEX_ENTRY_BYTES];
+    file.read_exact_at(&mut index, trailer.index_offset)?;
+    if crc32c::crc32c_append(identity, &index) != trailer.index_checksum {
+        return Err(damaged(trailer.index_offset, WRONG_CHECKSUM));
+    }
+    let chunks = read_index(&index, trailer.index_offset);
+    chunks.map_err(|malformed| damaged(trailer.index_offset, malformed))
+}
+
+const WRONG_CHECKSUM: Malformed = Malformed { offset: 0, what: "the checksum does not match" };
+
+fn read_description(
+    file: &dyn File,
+    header: Header,
+    chunks: &[Chunk],
+) -> Result<Description, CheckpointError> {
+    // An index begins with the description.
+    let chunk = &chunks[0];
+    let body = read_body(file, header.identity(), chunk)?;
+    let description = Description::decode(&body, header.store, header.timestamp, header.wall_clock);
+    description.map_err(|malformed| {
+        CheckpointError::damaged(file.path(), chunk.offset + CHUNK_HEADER_BYTES as u64, malformed)
+    })
+}
+
+/// The body of a chunk that is as it was written.
+fn read_body(file: &dyn File, identity: u32, chunk: &Chunk) -> Result<Vec<u8>, CheckpointError> {
+    // The index lies behind the chunk: it is no longer than the file.
+    let mut bytes = vec![0; CHUNK_HEADER_BYTES + chunk.length as usize];
+    file.read_exact_at(&mut bytes, chunk.offset)?;
+    let (header, body) = bytes.split_at(CHUNK_HEADER_BYTES);
+    if header != chunk.header() || chunk.checksum_of(identity, body) != chunk.checksum {
+        return Err(CheckpointError::damaged(file.path(), chunk.offset, WRONG_CHECKSUM));
+    }
+    bytes.drain(..CHUNK_HEADER_BYTES);
+    Ok(bytes)
+}
+
+/// Whether the chunks have as many entries as the description says, of vertices and labels that it knows.
+fn check_counts(file: &dyn File, description: &Description, chunks: &[Chunk]) -> Result<(), CheckpointError> {
+    let damaged = |chunk: &Chunk, what| {
+        Err(CheckpointError::damaged(file.path(), chunk.offset, Malformed { offset: 0, what }))
+    };
+    let mut vertices = 0;
+    let mut edges = vec![0; description.catalogue.labels().len()];
+    for chunk in chunks {
+        let count = match chunk.content {
+            Content::Description => continue,
+            Content::Vertices => &mut vertices,
+            Content::Edges(label) => match edges.get_mut(label.index()) {
+                Some(count) => count,
+                None => return damaged(chunk, "edges of an unknown label"),
+            },
+        };
+        *count += u64::from(chunk.entries);
+    }
+    let expected = description.labels().map(|(label, _)| description.counts.edges_of(label));
+    if vertices != description.counts.vertices || !expected.eq(edges) {
+        return damaged(&chunks[0], "counts of vertices or edges that its chunks don't have");
+    }
+    Ok(())
+}

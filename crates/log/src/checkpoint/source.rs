@@ -1,0 +1,132 @@
+//! What a checkpoint is written from.
+
+use hedgerow_model::{
+    Adjacency, Column, Cursor, Direction, GraphView, Key, KeyRef, LabelId, ReadError, Record, VertexId,
+    VertexRecords, ViewError,
+};
+use std::ops::{ControlFlow, Range};
+
+/// A state of a graph that does not change while it is read, by several threads.
+pub trait Source: Sync {
+    /// Visits the vertices in `range` that exist, ascending, until `visit` breaks.
+    ///
+    /// # Errors
+    /// The state could not be read.
+    fn vertices(
+        &self,
+        range: Range<u32>,
+        visit: &mut dyn FnMut(VertexId, KeyRef<'_>, &Record) -> ControlFlow<()>,
+    ) -> Result<(), ReadError>;
+
+    /// Visits the out-neighbours of every vertex in `range` that has some over `label`, until `visit` breaks: ascending by
+    /// vertex, then neighbour, in one run or more each. Of an undirected graph each edge is seen from both ends.
+    ///
+    /// # Errors
+    /// The state could not be read.
+    fn rows<W: Column>(
+        &self,
+        label: LabelId,
+        range: Range<u32>,
+        visit: &mut dyn FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<()>,
+    ) -> Result<(), ReadError>;
+
+    /// Cuts the vertices below the bound into about `parts` ranges of about equal work, which ascend and cover every vertex
+    /// that has neighbours over `label`.
+    ///
+    /// # Errors
+    /// The state could not be read.
+    fn cuts(&self, label: LabelId, parts: usize) -> Result<Vec<Range<u32>>, ReadError>;
+}
+
+/// A view of an engine, and what knows the keys of its vertices.
+#[derive(Clone, Copy, Debug)]
+pub struct ViewSource<'v, V, K> {
+    view: &'v V,
+    key: K,
+}
+
+impl<'v, V, K> ViewSource<'v, V, K>
+where
+    V: GraphView + VertexRecords,
+    K: Fn(VertexId) -> Key + Sync,
+{
+    /// The state that `view` shows; `key` gives the key of a vertex that exists in it.
+    pub fn new(view: &'v V, key: K) -> Self {
+        ViewSource { view, key }
+    }
+}
+
+fn not_in_view(error: ViewError) -> ReadError {
+    ReadError(error.to_string())
+}
+
+impl<V, K> Source for ViewSource<'_, V, K>
+where
+    V: GraphView + VertexRecords,
+    K: Fn(VertexId) -> Key + Sync,
+{
+    fn vertices(
+        &self,
+        range: Range<u32>,
+        visit: &mut dyn FnMut(VertexId, KeyRef<'_>, &Record) -> ControlFlow<()>,
+    ) -> Result<(), ReadError> {
+        let mut flow = ControlFlow::Continue(());
+        self.view.scan_vertices(range, |vertex| {
+            if flow.is_continue() {
+                let record = self.view.vertex_record(vertex).unwrap_or_default();
+                flow = visit(vertex, (self.key)(vertex).as_ref(), &record);
+            }
+        });
+        Ok(())
+    }
+
+    fn rows<W: Column>(
+        &self,
+        label: LabelId,
+        range: Range<u32>,
+        visit: &mut dyn FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<()>,
+    ) -> Result<(), ReadError> {
+        let adjacency = self.view.adjacency::<W>(label, Direction::Out).map_err(not_in_view)?;
+        if is_sorted(&adjacency) {
+            let scanned = adjacency.cursor().scan(range, visit).map_err(Into::into)?;
+            return Ok(scanned.continue_value().unwrap_or_default());
+        }
+        sorted_rows(&adjacency, range, visit).map_err(Into::into)
+    }
+
+    fn cuts(&self, label: LabelId, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
+        let adjacency = self.view.adjacency::<()>(label, Direction::Out).map_err(not_in_view)?;
+        Ok(adjacency.cuts(parts))
+    }
+}
+
+fn is_sorted<A: Adjacency>(_: &A) -> bool {
+    A::SORTED
+}
+
+/// The rows of an adjacency that keeps its neighbours in some other order.
+fn sorted_rows<A: Adjacency>(
+    adjacency: &A,
+    range: Range<u32>,
+    visit: &mut dyn FnMut(VertexId, &[VertexId], &[A::Value]) -> ControlFlow<()>,
+) -> Result<(), A::Error> {
+    let mut cursor = adjacency.cursor();
+    let (mut row, mut ids, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    for vertex in range.map(VertexId::new) {
+        let (neighbours, beside) = cursor.gather(vertex)?;
+        if neighbours.is_empty() {
+            continue;
+        }
+        row.clear();
+        row.extend(neighbours.iter().copied().zip(beside.iter().copied()));
+        row.sort_unstable_by_key(|(neighbour, _)| *neighbour);
+        ids.clear();
+        ids.extend(row.iter().map(|(neighbour, _)| *neighbour));
+        values.clear();
+        values.extend(row.iter().map(|(_, value)| *value));
+        if visit(vertex, &ids, &values).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}

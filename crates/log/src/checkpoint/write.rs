@@ -1,0 +1,288 @@
+//! Writing a checkpoint: beside, synced, renamed, the directory synced.
+
+use super::codec::rows::MAX_ENTRIES;
+use super::codec::vertices::MAX_VERTICES;
+use super::encode::{Encoded, Part, encode};
+use super::layout::{HEADER_BYTES, Header, Trailer};
+use super::{CheckpointError, Chunk, Content, Description, Source};
+use crate::files::{Access, File, FileSystem};
+use hedgerow_model::LabelId;
+use rayon::ThreadPool;
+use rayon::prelude::*;
+use std::fmt;
+use std::ops::{ControlFlow, Range};
+use std::thread;
+use std::time::Instant;
+
+/// What the name of a checkpoint ends with until it is complete. Whoever opens a store may remove such files.
+pub const UNFINISHED: &str = ".unfinished";
+
+/// Bytes after which what was written is synced, so that the sync at the end is short, and with it the time for which the
+/// log's own syncs wait behind it.
+const SYNC_BYTES: u64 = 64 << 20;
+
+/// How a checkpoint is written. By default on the calling thread, without pause.
+#[derive(Clone, Copy, Default)]
+pub struct WriteOptions<'a> {
+    /// The threads to encode on; `None` is the calling thread alone.
+    pub pool: Option<&'a ThreadPool>,
+    /// How much of its time a thread works, if not always: it sleeps for the rest. Between 0 and 1.
+    pub share: Option<f64>,
+    /// Asked after every chunk: whether to stop, with [`CheckpointError::Cancelled`].
+    pub is_cancelled: Option<&'a (dyn Fn() -> bool + Sync)>,
+    /// Called after every part that was written, on the calling thread.
+    pub progress: Option<&'a (dyn Fn(WriteProgress) + Sync)>,
+}
+
+/// How far writing is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteProgress {
+    /// Vertices and edges written.
+    pub entries: u64,
+    /// Vertices and edges in all.
+    pub of: u64,
+    /// Bytes written.
+    pub bytes: u64,
+}
+
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// Bytes of vertices with their keys and records.
+    pub vertex_bytes: u64,
+    /// Bytes of each label's edges with their values.
+    pub edge_bytes: Vec<u64>,
+    /// Chunks.
+    pub chunks: u64,
+}
+
+impl fmt::Debug for WriteOptions<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WriteOptions")
+            .field("threads", &self.threads())
+            .field("share", &self.share)
+            .finish_non_exhaustive()
+    }
+}
+
+impl WriteOptions<'_> {
+    fn threads(&self) -> usize {
+        self.pool.map_or(1, ThreadPool::current_num_threads)
+    }
+
+    fn check_cancelled(&self) -> Result<(), CheckpointError> {
+        match self.is_cancelled {
+            Some(is_cancelled) if is_cancelled() => Err(CheckpointError::Cancelled),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sleeps for what is not its share of the time since `begin`.
+    fn rest(&self, begin: Instant) {
+        if let Some(share) = self.share {
+            let work_per_rest = 1.0 / share.clamp(0.001, 1.0) - 1.0;
+            thread::sleep(begin.elapsed().mul_f64(work_per_rest));
+        }
+    }
+
+    /// The chunks of a part, with pauses.
+    fn encode<S: Source>(
+        &self,
+        source: &S,
+        description: &Description,
+        part: Part,
+    ) -> Result<Vec<Encoded>, CheckpointError> {
+        self.check_cancelled()?;
+        let mut begin = Instant::now();
+        let mut cancelled = Ok(());
+        let mut pause = || {
+            self.rest(begin);
+            begin = Instant::now();
+            cancelled = self.check_cancelled();
+            if cancelled.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        };
+        let chunks = encode(source, description, part, &mut pause)?;
+        cancelled?;
+        self.rest(begin);
+        Ok(chunks)
+    }
+}
+
+/// Writes the state of `source` as the file `name`, durably. If there is a file of that name, it is replaced in one step.
+///
+/// Until the last step the file is called `name` and [`UNFINISHED`]; if writing fails it is removed, as far as the file
+/// system lets it. Costs O(vertices + edges), and memory for a few chunks per thread.
+///
+/// # Errors
+/// The file system or the source refused, the source has not what `description` counts, or it was cancelled. The
+/// file `name` is then what it was before; only after an error in the last step, the sync of the directory, it may be
+/// either.
+pub fn write<S: Source>(
+    files: &dyn FileSystem,
+    name: &str,
+    description: &Description,
+    source: &S,
+    options: &WriteOptions<'_>,
+) -> Result<Written, CheckpointError> {
+    let unfinished = format!("{name}{UNFINISHED}");
+    let written = write_unfinished(files, &unfinished, description, source, options);
+    let written = written.and_then(|written| {
+        files.rename(&unfinished, name)?;
+        Ok(written)
+    });
+    if written.is_err() {
+        // It is in nobody's way; the error that matters is the one before.
+        let _ = files.remove(&unfinished);
+    }
+    let written = written?;
+    files.sync_directory()?;
+    Ok(written)
+}
+
+fn write_unfinished<S: Source>(
+    files: &dyn FileSystem,
+    name: &str,
+    description: &Description,
+    source: &S,
+    options: &WriteOptions<'_>,
+) -> Result<Written, CheckpointError> {
+    let file = files.open(name, Access::Create)?;
+    let parts = parts(description, source)?;
+    let mut writer = Writer::begin(&*file, description)?;
+    // Encoded in parallel, written in order: the same state gives the same file on any number of threads.
+    for batch in parts.chunks(2 * options.threads()) {
+        let encode = |part: &Part| options.encode(source, description, part.clone());
+        let encoded: Result<Vec<_>, CheckpointError> = match options.pool {
+            Some(pool) => pool.install(|| batch.par_iter().with_max_len(1).map(encode).collect()),
+            None => batch.iter().map(encode).collect(),
+        };
+        for chunk in encoded?.into_iter().flatten() {
+            writer.write_chunk(&chunk)?;
+        }
+        if let Some(progress) = options.progress {
+            progress(writer.progress(description));
+        }
+    }
+    writer.finish(description)
+}
+
+/// All the work, in the order of the file. It depends on the state alone.
+fn parts<S: Source>(description: &Description, source: &S) -> Result<Vec<Part>, CheckpointError> {
+    let mut parts = vec![Part { content: Content::Description, vertices: 0..0 }];
+    let counts = &description.counts;
+    let ranges = counts.vertices.div_ceil(MAX_VERTICES as u64).max(1);
+    let length = u64::from(counts.vertex_bound).div_ceil(ranges).max(1);
+    let ranges = (0..u64::from(counts.vertex_bound)).step_by(length as usize);
+    // Both ends are at most the bound.
+    let range =
+        |begin: u64| begin as u32..(begin.saturating_add(length)).min(counts.vertex_bound.into()) as u32;
+    parts.extend(ranges.map(|begin| Part { content: Content::Vertices, vertices: range(begin) }));
+    for label in (0..description.catalogue.labels().len() as u16).map(LabelId) {
+        let edges = counts.edges_of(label);
+        if edges > 0 {
+            // As many as there are chunks, if every vertex has about as many edges at its side as another.
+            let cuts = source.cuts(label, edges.div_ceil(MAX_ENTRIES as u64) as usize)?;
+            let part = |vertices: Range<u32>| Part { content: Content::Edges(label), vertices };
+            parts.extend(cuts.into_iter().map(part));
+        }
+    }
+    Ok(parts)
+}
+
+/// Puts chunks into the file, one behind the other.
+struct Writer<'f> {
+    file: &'f dyn File,
+    identity: u32,
+    offset: u64,
+    synced: u64,
+    chunks: Vec<Chunk>,
+    written: Written,
+    vertices: u64,
+    edges: Vec<u64>,
+}
+
+impl<'f> Writer<'f> {
+    fn begin(file: &'f dyn File, description: &Description) -> Result<Self, CheckpointError> {
+        let Description { store, timestamp, wall_clock, .. } = *description;
+        let header = Header { store, timestamp, wall_clock };
+        file.write_all_at(&header.encode(), 0)?;
+        let labels = description.catalogue.labels().len();
+        Ok(Writer {
+            file,
+            identity: header.identity(),
+            offset: HEADER_BYTES as u64,
+            synced: 0,
+            chunks: Vec::new(),
+            written: Written { edge_bytes: vec![0; labels], ..Written::default() },
+            vertices: 0,
+            edges: vec![0; labels],
+        })
+    }
+
+    fn write_chunk(&mut self, encoded: &Encoded) -> Result<(), CheckpointError> {
+        let Encoded { content, entries, first, last, ref body } = *encoded;
+        let length = u32::try_from(body.len()).map_err(|_| CheckpointError::TooLarge(body.len()))?;
+        let mut chunk = Chunk { content, entries, first, last, offset: self.offset, length, checksum: 0 };
+        chunk.checksum = chunk.checksum_of(self.identity, body);
+        self.append(&chunk.header())?;
+        self.append(body)?;
+        let bytes = chunk.end() - chunk.offset;
+        match content {
+            Content::Description => {}
+            Content::Vertices => {
+                self.vertices += u64::from(entries);
+                self.written.vertex_bytes += bytes;
+            }
+            Content::Edges(label) => {
+                self.edges[label.index()] += u64::from(entries);
+                self.written.edge_bytes[label.index()] += bytes;
+            }
+        }
+        self.chunks.push(chunk);
+        if self.offset - self.synced >= SYNC_BYTES {
+            self.file.sync()?;
+            self.synced = self.offset;
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Result<(), CheckpointError> {
+        self.file.write_all_at(bytes, self.offset)?;
+        self.offset += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn progress(&self, description: &Description) -> WriteProgress {
+        let entries = self.vertices + self.edges.iter().sum::<u64>();
+        let of = description.counts.vertices + description.counts.total_edges();
+        WriteProgress { entries, of, bytes: self.offset }
+    }
+
+    fn finish(mut self, description: &Description) -> Result<Written, CheckpointError> {
+        self.check_counts(description)?;
+        let index_offset = self.offset;
+        let mut index = Vec::new();
+        self.chunks.iter().for_each(|chunk| chunk.put_index_entry(&mut index));
+        let chunks = self.chunks.len() as u64;
+        let index_checksum = crc32c::crc32c_append(self.identity, &index);
+        self.append(&index)?;
+        self.append(&Trailer { index_offset, chunks, index_checksum }.encode(self.identity))?;
+        self.file.sync()?;
+        Ok(Written { bytes: self.offset, chunks, ..self.written })
+    }
+
+    fn check_counts(&self, description: &Description) -> Result<(), CheckpointError> {
+        let check = |what, expected, found| match expected == found {
+            true => Ok(()),
+            false => Err(CheckpointError::WrongCount { what, expected, found }),
+        };
+        check("vertices", description.counts.vertices, self.vertices)?;
+        let edges = (0..).map(LabelId).zip(&self.edges);
+        for (label, found) in edges {
+            check("edges of a label", description.counts.edges_of(label), *found)?;
+        }
+        Ok(())
+    }
+}

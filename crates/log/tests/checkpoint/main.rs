@@ -1,0 +1,10 @@
+//! Checkpoints: what is written comes back, whatever happens to the files.
+
+mod allocation;
+mod crashes;
+mod damage;
+mod fixture;
+mod fuzz;
+mod model;
+mod round_trip;
+mod views;

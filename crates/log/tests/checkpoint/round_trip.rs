@@ -1,0 +1,226 @@
+//! What is written comes back.
+
+use crate::model::{COLUMNS, Graph, graphs};
+use hedgerow_log::checkpoint::{
+    Checkpoint, CheckpointError, Content, Source, UNFINISHED, WriteOptions, write,
+};
+use hedgerow_log::files::simulated::SimulatedFiles;
+use hedgerow_log::files::{Access, FileSystem, RealFiles};
+use hedgerow_model::{Catalogue, Column, ColumnType, EdgeSchema, Key, KeyKind, LabelId, LabelSchema, Record, RecordSchema, Topology, VertexId};
+use proptest::prelude::*;
+use rayon::ThreadPoolBuilder;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+proptest! {
+    #[test]
+    fn any_graph_comes_back(graph in graphs(), shuffle in 0..1000_u64) {
+        let read = Graph::read(&graph.written(), "checkpoint", shuffle * 2 + 1).unwrap();
+        prop_assert_eq!(read, graph);
+    }
+}
+
+fn bytes_of(files: &dyn FileSystem, name: &str) -> Vec<u8> {
+    files.open(name, Access::Read).unwrap().read_from(0).unwrap()
+}
+
+/// A hub with neighbours on all sides, enough for three chunks, among others.
+fn star(topology: Topology) -> Graph {
+    let hub = 150_000;
+    let spokes = (0..300_000).flat_map(|spoke| [(hub, spoke), (spoke / 1000 * 3, spoke)]);
+    Graph::of_edges(topology, spokes)
+}
+
+#[test]
+fn the_neighbours_of_one_vertex_lie_in_several_chunks() {
+    for topology in [Topology::Directed, Topology::Undirected] {
+        let graph = star(topology);
+        let files = graph.written();
+        let checkpoint = Checkpoint::open(&files, "checkpoint").unwrap();
+        let of_hub = |position: u64| position >> 32 == 150_000;
+        let chunks = checkpoint.edge_chunks(LabelId::DEFAULT).iter();
+        let chunks = chunks.filter(|chunk| of_hub(chunk.first) || of_hub(chunk.last)).count();
+        assert!(chunks >= 2, "{topology:?}: {chunks}");
+        assert!(Graph::read(&files, "checkpoint", 7).unwrap() == graph);
+        assert!(checkpoint.check(None).is_empty());
+    }
+}
+
+#[test]
+fn the_file_does_not_depend_on_threads() {
+    let (graph, pool) = (star(Topology::Directed), ThreadPoolBuilder::new().num_threads(3).build().unwrap());
+    let files = graph.written();
+    let options = WriteOptions { pool: Some(&pool), ..WriteOptions::default() };
+    let written = write(&files, "parallel", &graph.description, &graph, &options).unwrap();
+    assert!(bytes_of(&files, "parallel") == bytes_of(&files, "checkpoint"));
+    let checkpoint = Checkpoint::open(&files, "parallel").unwrap();
+    assert!(checkpoint.check(Some(&pool)).is_empty());
+    assert_eq!(written.chunks, checkpoint.chunks().len() as u64);
+    assert_eq!(written.bytes, bytes_of(&files, "parallel").len() as u64);
+    let edges = checkpoint.edge_chunks(LabelId::DEFAULT).iter();
+    assert_eq!(written.edge_bytes, [edges.map(|chunk| u64::from(chunk.length) + 32).sum::<u64>()]);
+}
+
+#[test]
+fn an_empty_graph_is_a_graph() {
+    let graph = Graph::of_edges(Topology::Directed, []);
+    let files = graph.written();
+    assert_eq!(Graph::read(&files, "checkpoint", 1).unwrap(), graph);
+    assert_eq!(Checkpoint::open(&files, "checkpoint").unwrap().chunks().len(), 1);
+}
+
+#[test]
+fn chunks_are_of_bounded_size_and_tell_what_they_cover() {
+    let graph = star(Topology::Undirected);
+    let files = graph.written();
+    let checkpoint = Checkpoint::open(&files, "checkpoint").unwrap();
+    for chunk in checkpoint.chunks() {
+        assert!(chunk.length <= 1 << 20 && chunk.entries <= 1 << 17, "{chunk:?}");
+        let mut found = Vec::new();
+        match chunk.content {
+            Content::Description => continue,
+            Content::Vertices => {
+                checkpoint.read_vertices(chunk, |vertex, _, _| found.push(vertex.get().into())).unwrap();
+            }
+            Content::Edges(_) => checkpoint
+                .read_edges::<()>(chunk, |source, run, _| {
+                    assert!(run.len() <= 512);
+                    found.extend(run.iter().map(|to| u64::from(source.get()) << 32 | u64::from(to.get())));
+                })
+                .unwrap(),
+        }
+        assert!(found.is_sorted());
+        assert_eq!((found[0], found[found.len() - 1]), (chunk.first, chunk.last));
+        assert_eq!(found.len(), chunk.entries as usize);
+    }
+}
+
+/// As many vertices with long texts as fill several chunks, and one text that is longer than a chunk.
+#[test]
+fn long_keys_and_records_come_back() {
+    let long = |id: u32| if id == 7 { 3 << 20 } else { 1000 };
+    let text = |id: u32| -> String { (0..long(id)).map(|i| char::from(b'a' + (i * id % 26) as u8)).collect() };
+    let field = hedgerow_model::Field {
+        name: "text".to_owned(),
+        value_type: hedgerow_model::ValueType::String,
+        nullable: true,
+    };
+    let catalogue = Catalogue::new(Vec::new(), RecordSchema { fields: vec![field] }).unwrap();
+    let record = |id| Record::new(vec![hedgerow_model::Value::String(text(id).into())]);
+    let vertices: BTreeMap<_, _> =
+        (0..3000).map(|id| (id, (Key::from(format!("{id} {}", text(id))), record(id + 1)))).collect();
+    let graph = Graph::new(Topology::Directed, KeyKind::Text, catalogue, vertices, vec![BTreeMap::new()]);
+    let files = graph.written();
+    assert!(Checkpoint::open(&files, "checkpoint").unwrap().vertex_chunks().len() > 2);
+    assert!(Graph::read(&files, "checkpoint", 3).unwrap() == graph);
+}
+
+/// Values of every type that take little room for what they are.
+#[test]
+fn weights_take_little_room() {
+    let pairs: Vec<(u32, u32)> = (0..60_000).map(|i| (i / 30, i * 7919 % 2000)).collect();
+    let topology = Graph::of_edges(Topology::Directed, pairs.iter().copied());
+    let sizes = COLUMNS.map(|column| {
+        let weight = |number: u32| match column {
+            ColumnType::Unit => 0,
+            ColumnType::F32 => Column::to_bits((number % 256) as f32).0,
+            ColumnType::F64 => Column::to_bits(f64::from(number % 256)).0,
+            _ => u64::from(number % 256),
+        };
+        let edges = (0..).zip(topology.edges[0].keys()).map(|(number, ends)| (*ends, weight(number * 31))).collect();
+        let labels = vec![LabelSchema { name: "weight".to_owned(), edges: EdgeSchema::Value(column) }];
+        let catalogue = Catalogue::new(labels, RecordSchema::default()).unwrap();
+        let graph =
+            Graph::new(Topology::Directed, KeyKind::Dense, catalogue, topology.vertices.clone(), vec![edges]);
+        let files = graph.written();
+        assert!(Graph::read(&files, "checkpoint", 3).unwrap() == graph, "{column}");
+        bytes_of(&files, "checkpoint").len() as f64
+    });
+    let entries = topology.edges[0].len() as f64;
+    for size in &sizes[1..] {
+        assert!(size - sizes[0] < 1.1 * entries, "{sizes:?} for {entries}");
+    }
+}
+
+#[test]
+fn a_label_is_read_as_its_type_or_as_topology() {
+    let graph = Graph::of_edges(Topology::Undirected, [(3, 1), (1, 1)]);
+    let files = graph.written();
+    let checkpoint = Checkpoint::open(&files, "checkpoint").unwrap();
+    let chunk = checkpoint.edge_chunks(LabelId::DEFAULT)[0];
+    let wrong = || checkpoint.read_edges::<f64>(&chunk, |_, _, _| {});
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(wrong)).is_err());
+    let mut rows = Vec::new();
+    checkpoint.read_edges::<()>(&chunk, |source, run, _| rows.push((source, run.to_vec()))).unwrap();
+    assert_eq!(rows, [(VertexId::new(1), vec![VertexId::new(1), VertexId::new(3)])]);
+}
+
+#[test]
+fn a_cancelled_checkpoint_leaves_nothing() {
+    let graph = star(Topology::Directed);
+    let files = graph.written();
+    let before = bytes_of(&files, "checkpoint");
+    for at in 1..8 {
+        let asked = AtomicU64::new(0);
+        let is_cancelled = || asked.fetch_add(1, Ordering::Relaxed) == at;
+        let options = WriteOptions { is_cancelled: Some(&is_cancelled), ..WriteOptions::default() };
+        let result = write(&files, "checkpoint", &graph.description, &graph, &options);
+        assert!(matches!(result, Err(CheckpointError::Cancelled)), "{at}: {result:?}");
+        assert_eq!(files.list().unwrap(), ["checkpoint"]);
+        assert!(bytes_of(&files, "checkpoint") == before);
+    }
+}
+
+#[test]
+fn progress_ends_at_the_whole() {
+    let graph = star(Topology::Directed);
+    let files = SimulatedFiles::new(1);
+    files.create_directory().unwrap();
+    let seen = AtomicU64::new(0);
+    let progress = |progress: hedgerow_log::checkpoint::WriteProgress| {
+        assert!(progress.entries >= seen.load(Ordering::Relaxed) && progress.entries <= progress.of);
+        seen.store(progress.entries, Ordering::Relaxed);
+    };
+    let options = WriteOptions { progress: Some(&progress), share: Some(0.9), ..WriteOptions::default() };
+    write(&files, "checkpoint", &graph.description, &graph, &options).unwrap();
+    let counts = &graph.description.counts;
+    assert_eq!(seen.into_inner(), counts.vertices + counts.total_edges());
+}
+
+/// A source that is not what its counts say.
+#[test]
+fn a_graph_that_does_not_match_its_counts_is_not_written() {
+    let mut graph = Graph::of_edges(Topology::Directed, [(1, 2), (2, 3)]);
+    let files = graph.written();
+    graph.description.counts.edges[0] = 3;
+    let result = graph.write_to(&files, "checkpoint");
+    let wrong = CheckpointError::WrongCount { what: "edges of a label", expected: 3, found: 2 };
+    assert_eq!(result.unwrap_err().to_string(), wrong.to_string());
+    graph.description.counts.edges[0] = 2;
+    graph.description.counts.vertices = 4;
+    assert!(matches!(graph.write_to(&files, "checkpoint"), Err(CheckpointError::WrongCount { .. })));
+    graph.description.counts.vertices = 3;
+    assert_eq!(Graph::read(&files, "checkpoint", 1).unwrap(), graph);
+}
+
+#[test]
+fn real_files_are_like_simulated_ones() {
+    let graph = star(Topology::Undirected);
+    let folder = tempfile::tempdir().unwrap();
+    let files = RealFiles::new(folder.path());
+    graph.write_to(&files, "checkpoint").unwrap();
+    assert!(bytes_of(&files, "checkpoint") == bytes_of(&graph.written(), "checkpoint"));
+    assert!(Graph::read(&files, "checkpoint", 3).unwrap() == graph);
+    assert_eq!(files.list().unwrap(), ["checkpoint"]);
+    let missing = Checkpoint::open(&files, &format!("checkpoint{UNFINISHED}")).unwrap_err();
+    assert!(matches!(missing, CheckpointError::File(error) if error.is_not_found()));
+}
+
+#[test]
+fn a_cut_covers_what_is_asked_for() {
+    // The source of these tests cuts as views do.
+    let graph = star(Topology::Directed);
+    let cuts = graph.cuts(LabelId::DEFAULT, 5).unwrap();
+    assert!(cuts.windows(2).all(|pair| pair[0].end == pair[1].start));
+    assert_eq!(cuts.last().unwrap().end, graph.description.counts.vertex_bound);
+}
