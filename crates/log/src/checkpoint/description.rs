@@ -1,24 +1,19 @@
 //! What a checkpoint says of its graph as a whole.
 
-use super::codec::Malformed;
-use super::codec::bytes::{ByteReader, put_bytes, put_text, put_varint};
-use hedgerow_model::{
-    Catalogue, ColumnType, Counts, EdgeSchema, Field, KeyKind, LabelId, LabelSchema, RecordSchema, Timestamp, Topology,
-    ValueType, VertexId,
-};
-
-/// Fields of a record, at most: what the reader makes room for.
-const MAX_FIELDS: usize = u16::MAX as usize;
+use super::layout::Header;
+use crate::body::{decode_catalogue, encode_catalogue};
+use crate::wire::{DecodeError, Reader, put_bytes, put_varint};
+use hedgerow_model::{Catalogue, ColumnType, Counts, KeyKind, LabelId, LabelSchema, Timestamp, Topology};
 
 /// What a checkpoint says of its graph as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
     /// The store.
-    pub store: u128,
+    pub store: [u8; 16],
     /// The commit whose state it is.
     pub timestamp: Timestamp,
     /// When that commit was made: microseconds since 1970-01-01 UTC.
-    pub wall_clock: i64,
+    pub wall_clock: u64,
     /// Whether edges are directed, and whether in-neighbours are kept; they are not in the checkpoint.
     pub topology: Topology,
     /// What keys are.
@@ -27,43 +22,22 @@ pub struct Description {
     pub catalogue: Catalogue,
     /// How large the graph is.
     pub counts: Counts,
-    /// How far the input was read that the graph comes from, in the words of whoever reads it.
-    pub input_position: Option<Box<[u8]>>,
+    /// How far the last importer got in its input, in bytes of its own.
+    pub input: Option<Box<[u8]>>,
 }
 
-/// The bytes of a type are the positions here.
-const COLUMNS: [ColumnType; 6] = [
-    ColumnType::Unit,
-    ColumnType::U32,
-    ColumnType::U64,
-    ColumnType::I64,
-    ColumnType::F32,
-    ColumnType::F64,
-];
-const VALUES: [ValueType; 6] = [
-    ValueType::Bool,
-    ValueType::I64,
-    ValueType::F64,
-    ValueType::String,
-    ValueType::Bytes,
-    ValueType::Timestamp,
-];
+/// The byte of a kind is its position here.
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
 const KEYS: [KeyKind; 3] = [KeyKind::Number, KeyKind::Text, KeyKind::Dense];
-
-/// How the edges of a label are described.
-const TOPOLOGY: u8 = 0;
-const VALUE: u8 = 1;
-const RECORD: u8 = 2;
 
 fn put_kind<T: PartialEq>(bytes: &mut Vec<u8>, kinds: &[T], kind: &T) {
     let position = kinds.iter().position(|other| other == kind);
     bytes.push(position.expect("every kind is in its table") as u8);
 }
 
-fn read_kind<T: Copy>(bytes: &mut ByteReader<'_>, kinds: &[T]) -> Result<T, Malformed> {
-    let kind = kinds.get(usize::from(bytes.u8()?)).copied();
-    kind.ok_or_else(|| bytes.malformed("an unknown kind"))
+fn read_kind<T: Copy>(reader: &mut Reader<'_>, kinds: &[T]) -> Result<T, DecodeError> {
+    let kind = kinds.get(usize::from(reader.byte()?)).copied();
+    kind.ok_or_else(|| reader.error("an unknown kind"))
 }
 
 impl Description {
@@ -82,99 +56,32 @@ impl Description {
         let mut bytes = Vec::new();
         put_kind(&mut bytes, &TOPOLOGIES, &self.topology);
         put_kind(&mut bytes, &KEYS, &self.keys);
+        encode_catalogue(&mut bytes, &self.catalogue);
         put_varint(&mut bytes, u64::from(self.counts.vertex_bound));
         put_varint(&mut bytes, self.counts.vertices);
-        put_record_schema(&mut bytes, self.catalogue.vertices());
-        put_varint(&mut bytes, self.catalogue.labels().len() as u64);
-        for (position, label) in self.catalogue.labels().iter().enumerate() {
-            put_text(&mut bytes, &label.name);
-            put_edge_schema(&mut bytes, &label.edges);
-            put_varint(&mut bytes, self.counts.edges.get(position).copied().unwrap_or(0));
+        for (label, _) in self.labels() {
+            put_varint(&mut bytes, self.counts.edges_of(label));
         }
-        bytes.push(u8::from(self.input_position.is_some()));
-        if let Some(position) = &self.input_position {
+        bytes.push(u8::from(self.input.is_some()));
+        if let Some(position) = &self.input {
             put_bytes(&mut bytes, position);
         }
         bytes
     }
 
-    pub(super) fn decode(
-        bytes: &[u8],
-        store: u128,
-        timestamp: Timestamp,
-        wall_clock: i64,
-    ) -> Result<Self, Malformed> {
-        let bytes = &mut ByteReader::new(bytes);
-        let topology = read_kind(bytes, &TOPOLOGIES)?;
-        let keys = read_kind(bytes, &KEYS)?;
-        let vertex_bound = u32::try_from(bytes.length(VertexId::MAX.index() + 1)?);
-        let vertex_bound = vertex_bound.map_err(|_| bytes.malformed("a vertex bound above 2^32 - 1"))?;
-        let vertices = bytes.length(vertex_bound as usize)? as u64;
-        let records = read_record_schema(bytes)?;
-        // Each takes three bytes or more.
-        let length = bytes.length(bytes.remaining() / 3)?;
-        if length == 0 {
-            return Err(bytes.malformed("no label"));
-        }
-        let mut labels = Vec::with_capacity(length);
-        let mut counts = Counts { vertex_bound, vertices, ..Counts::default() };
-        for _ in 0..length {
-            let name = bytes.text()?.to_owned();
-            labels.push(LabelSchema { name, edges: read_edge_schema(bytes)? });
-            counts.edges.push(bytes.varint()?);
-        }
-        let input_position = match bytes.u8()? {
-            0 => None,
-            1 => Some(bytes.bytes()?.into()),
-            _ => return Err(bytes.malformed("an unknown kind")),
-        };
-        bytes.finish()?;
-        let catalogue = Catalogue::new(labels, records);
-        let catalogue = catalogue.map_err(|_| bytes.malformed("schemas that contradict themselves"))?;
-        Ok(Description { store, timestamp, wall_clock, topology, keys, catalogue, counts, input_position })
+    pub(super) fn decode(bytes: &[u8], header: &Header) -> Result<Self, DecodeError> {
+        let reader = &mut Reader::new(bytes);
+        let topology = read_kind(reader, &TOPOLOGIES)?;
+        let keys = read_kind(reader, &KEYS)?;
+        let catalogue = decode_catalogue(reader)?;
+        let vertex_bound = u32::try_from(reader.varint()?);
+        let vertex_bound = vertex_bound.map_err(|_| reader.error("a vertex bound above 2^32 - 1"))?;
+        let vertices = reader.varint()?;
+        let edges = catalogue.labels().iter().map(|_| reader.varint()).collect::<Result<_, _>>()?;
+        let input = if reader.flag()? { Some(reader.bytes()?.into()) } else { None };
+        reader.end()?;
+        let counts = Counts { vertex_bound, vertices, edges };
+        let Header { store, timestamp, wall_clock } = *header;
+        Ok(Description { store, timestamp, wall_clock, topology, keys, catalogue, counts, input })
     }
-}
-
-fn put_edge_schema(bytes: &mut Vec<u8>, schema: &EdgeSchema) {
-    match schema {
-        EdgeSchema::Topology => bytes.push(TOPOLOGY),
-        EdgeSchema::Value(column) => {
-            bytes.push(VALUE);
-            put_kind(bytes, &COLUMNS, column);
-        }
-        EdgeSchema::Record(record) => {
-            bytes.push(RECORD);
-            put_record_schema(bytes, record);
-        }
-    }
-}
-
-fn read_edge_schema(bytes: &mut ByteReader<'_>) -> Result<EdgeSchema, Malformed> {
-    match bytes.u8()? {
-        TOPOLOGY => Ok(EdgeSchema::Topology),
-        VALUE => Ok(EdgeSchema::Value(read_kind(bytes, &COLUMNS)?)),
-        RECORD => Ok(EdgeSchema::Record(read_record_schema(bytes)?)),
-        _ => Err(bytes.malformed("an unknown kind")),
-    }
-}
-
-fn put_record_schema(bytes: &mut Vec<u8>, schema: &RecordSchema) {
-    put_varint(bytes, schema.fields.len() as u64);
-    for field in &schema.fields {
-        put_text(bytes, &field.name);
-        put_kind(bytes, &VALUES, &field.value_type);
-        bytes.push(u8::from(field.nullable));
-    }
-}
-
-fn read_record_schema(bytes: &mut ByteReader<'_>) -> Result<RecordSchema, Malformed> {
-    // Each takes three bytes or more.
-    let length = bytes.length((bytes.remaining() / 3).min(MAX_FIELDS))?;
-    let mut fields = Vec::with_capacity(length);
-    for _ in 0..length {
-        let name = bytes.text()?.to_owned();
-        let value_type = read_kind(bytes, &VALUES)?;
-        fields.push(Field { name, value_type, nullable: read_kind(bytes, &[false, true])? });
-    }
-    Ok(RecordSchema { fields })
 }

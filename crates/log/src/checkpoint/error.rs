@@ -1,7 +1,7 @@
 //! Why a checkpoint could not be written or read.
 
-use super::codec::Malformed;
 use crate::files::FileError;
+use crate::wire::DecodeError;
 use hedgerow_model::ReadError;
 use std::path::PathBuf;
 
@@ -59,8 +59,8 @@ pub enum CheckpointError {
 
 impl CheckpointError {
     /// The same damage, in a stretch that begins at `begin`.
-    pub(super) fn damaged(file: impl Into<PathBuf>, begin: u64, malformed: Malformed) -> Self {
-        let offset = begin + malformed.offset as u64;
-        CheckpointError::Damaged { file: file.into(), offset, what: malformed.what }
+    pub(super) fn damaged(file: impl Into<PathBuf>, begin: u64, error: DecodeError) -> Self {
+        let offset = begin + error.offset as u64;
+        CheckpointError::Damaged { file: file.into(), offset, what: error.what }
     }
 }

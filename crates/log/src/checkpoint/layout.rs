@@ -1,10 +1,9 @@
 //! The frame of the file: header, chunks, index, trailer. `docs/format.md` has the bytes.
 
 use super::FORMAT_VERSION;
-use super::codec::Malformed;
-use super::codec::bytes::ByteReader;
 use super::codec::rows::MAX_ENTRIES;
 use super::codec::vertices::MAX_VERTICES;
+use crate::wire::{DecodeError, Reader};
 use hedgerow_model::{LabelId, Timestamp};
 
 /// What every checkpoint begins with.
@@ -25,12 +24,24 @@ pub(super) const INDEX_ENTRY_BYTES: usize = 8 + CHUNK_HEADER_BYTES;
 /// Bytes behind the index.
 pub(super) const TRAILER_BYTES: usize = 32;
 
+fn u16(reader: &mut Reader<'_>) -> Result<u16, DecodeError> {
+    reader.array().map(u16::from_le_bytes)
+}
+
+fn u32(reader: &mut Reader<'_>) -> Result<u32, DecodeError> {
+    reader.array().map(u32::from_le_bytes)
+}
+
+fn u64(reader: &mut Reader<'_>) -> Result<u64, DecodeError> {
+    reader.array().map(u64::from_le_bytes)
+}
+
 /// The first bytes of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
-    pub(super) store: u128,
+    pub(super) store: [u8; 16],
     pub(super) timestamp: Timestamp,
-    pub(super) wall_clock: i64,
+    pub(super) wall_clock: u64,
 }
 
 /// Why a header is none.
@@ -38,12 +49,12 @@ pub(super) struct Header {
 pub(super) enum HeaderError {
     NotACheckpoint,
     UnsupportedVersion(u32),
-    Malformed(Malformed),
+    Damaged(DecodeError),
 }
 
-impl From<Malformed> for HeaderError {
-    fn from(malformed: Malformed) -> Self {
-        HeaderError::Malformed(malformed)
+impl From<DecodeError> for HeaderError {
+    fn from(error: DecodeError) -> Self {
+        HeaderError::Damaged(error)
     }
 }
 
@@ -53,7 +64,7 @@ impl Header {
         bytes.extend(MAGIC);
         bytes.extend(FORMAT_VERSION.to_le_bytes());
         bytes.extend([0; 4]);
-        bytes.extend(self.store.to_le_bytes());
+        bytes.extend(self.store);
         bytes.extend(self.timestamp.0.to_le_bytes());
         bytes.extend(self.wall_clock.to_le_bytes());
         bytes.extend([0; 12]);
@@ -64,25 +75,25 @@ impl Header {
     }
 
     pub(super) fn decode(bytes: &[u8]) -> Result<Self, HeaderError> {
-        let reader = &mut ByteReader::new(bytes);
+        let reader = &mut Reader::new(bytes);
         if !bytes.starts_with(&MAGIC) {
             return Err(HeaderError::NotACheckpoint);
         }
         reader.take(MAGIC.len())?;
-        let version = reader.u32()?;
+        let version = u32(reader)?;
         if version != FORMAT_VERSION {
             return Err(HeaderError::UnsupportedVersion(version));
         }
-        let reserved = reader.u32()?;
+        let reserved = u32(reader)?;
         let header = Header {
-            store: reader.u128()?,
-            timestamp: Timestamp(reader.u64()?),
-            wall_clock: reader.i64()?,
+            store: reader.array()?,
+            timestamp: Timestamp(u64(reader)?),
+            wall_clock: u64(reader)?,
         };
         let others = reader.take(12)?;
         check(reader, crc32c::crc32c(&bytes[..reader.position()]))?;
         if reserved != 0 || others != [0; 12] {
-            return Err(reader.malformed("something that only a newer version writes").into());
+            return Err(reader.error("something that only a newer version writes").into());
         }
         Ok(header)
     }
@@ -93,9 +104,9 @@ impl Header {
     }
 }
 
-fn check(reader: &mut ByteReader<'_>, checksum: u32) -> Result<(), Malformed> {
-    let is_right = reader.u32()? == checksum;
-    is_right.then_some(()).ok_or(Malformed { offset: 0, what: "the checksum does not match" })
+fn check(reader: &mut Reader<'_>, checksum: u32) -> Result<(), DecodeError> {
+    let is_right = u32(reader)? == checksum;
+    is_right.then_some(()).ok_or(DecodeError { offset: 0, what: "the checksum does not match" })
 }
 
 /// What a chunk holds.
@@ -190,19 +201,19 @@ impl Chunk {
         bytes.extend(self.header());
     }
 
-    fn read_index_entry(bytes: &mut ByteReader<'_>) -> Result<Self, Malformed> {
-        let offset = bytes.u64()?;
-        let (kind, reserved, label) = (bytes.u8()?, bytes.u8()?, bytes.u16()?);
+    fn read_index_entry(bytes: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let offset = u64(bytes)?;
+        let (kind, reserved, label) = (bytes.byte()?, bytes.byte()?, u16(bytes)?);
         let content = Content::of_code(kind, label).filter(|_| reserved == 0);
-        let content = content.ok_or_else(|| bytes.malformed("an unknown kind of chunk"))?;
+        let content = content.ok_or_else(|| bytes.error("an unknown kind of chunk"))?;
         Ok(Chunk {
             content,
             offset,
-            entries: bytes.u32()?,
-            first: bytes.u64()?,
-            last: bytes.u64()?,
-            length: bytes.u32()?,
-            checksum: bytes.u32()?,
+            entries: u32(bytes)?,
+            first: u64(bytes)?,
+            last: u64(bytes)?,
+            length: u32(bytes)?,
+            checksum: u32(bytes)?,
         })
     }
 
@@ -213,8 +224,8 @@ impl Chunk {
 }
 
 /// The chunks of an index; they lie one behind the other, in the order of what they hold.
-pub(super) fn read_index(bytes: &[u8], index_offset: u64) -> Result<Vec<Chunk>, Malformed> {
-    let mut reader = ByteReader::new(bytes);
+pub(super) fn read_index(bytes: &[u8], index_offset: u64) -> Result<Vec<Chunk>, DecodeError> {
+    let mut reader = Reader::new(bytes);
     let mut chunks: Vec<Chunk> = Vec::with_capacity(bytes.len() / INDEX_ENTRY_BYTES);
     while reader.remaining() > 0 {
         let begin = reader.position();
@@ -229,13 +240,13 @@ pub(super) fn read_index(bytes: &[u8], index_offset: u64) -> Result<Vec<Chunk>, 
         let entries = chunk.entries as usize;
         let is_possible = (1..=chunk.content.most_entries()).contains(&entries) && chunk.first <= chunk.last;
         if !(is_in_order && is_possible) {
-            return Err(Malformed { offset: begin, what: "a chunk out of order" });
+            return Err(DecodeError { offset: begin, what: "a chunk out of order" });
         }
         chunks.push(chunk);
     }
     match chunks.last() {
         Some(last) if last.end() == index_offset => Ok(chunks),
-        _ => Err(reader.malformed("chunks that don't end where the index begins")),
+        _ => Err(reader.error("chunks that don't end where the index begins")),
     }
 }
 
@@ -263,17 +274,17 @@ impl Trailer {
     }
 
     /// The trailer of a file of `file_length` bytes.
-    pub(super) fn decode(bytes: &[u8], identity: u32, file_length: u64) -> Result<Self, Malformed> {
-        let reader = &mut ByteReader::new(bytes);
-        let (index_offset, chunks) = (reader.u64()?, reader.u64()?);
-        let (index_checksum, reserved) = (reader.u32()?, reader.u32()?);
+    pub(super) fn decode(bytes: &[u8], identity: u32, file_length: u64) -> Result<Self, DecodeError> {
+        let reader = &mut Reader::new(bytes);
+        let (index_offset, chunks) = (u64(reader)?, u64(reader)?);
+        let (index_checksum, reserved) = (u32(reader)?, u32(reader)?);
         check(reader, crc32c::crc32c_append(identity, &bytes[..reader.position()]))?;
         let end = reader.take(END.len())?;
         let index_bytes = chunks.checked_mul(INDEX_ENTRY_BYTES as u64);
         let length = index_bytes.and_then(|index| index.checked_add(index_offset));
         let length = length.and_then(|length| length.checked_add(TRAILER_BYTES as u64));
         if end != END || reserved != 0 || length != Some(file_length) {
-            return Err(reader.malformed("an end that belongs to another file"));
+            return Err(reader.error("an end that belongs to another file"));
         }
         Ok(Trailer { index_offset, chunks, index_checksum })
     }

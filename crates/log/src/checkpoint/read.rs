@@ -1,6 +1,5 @@
 //! Reading a checkpoint, chunk by chunk, in any order, by any number of threads.
 
-use super::codec::Malformed;
 use super::codec::rows::{RowsShape, read_rows};
 use super::codec::vertices::{VerticesShape, read_vertices};
 use super::layout::{
@@ -9,6 +8,7 @@ use super::layout::{
 };
 use super::{CheckpointError, Chunk, Content, Description};
 use crate::files::{Access, File, FileSystem};
+use crate::wire::DecodeError;
 use hedgerow_model::{Column, KeyRef, LabelId, Record, VertexId, with_column};
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -109,7 +109,7 @@ impl Checkpoint {
             first: chunk.first,
             last: chunk.last,
         };
-        read_vertices(&body, &shape, visit).map_err(|malformed| self.damaged(chunk, malformed))
+        read_vertices(&body, &shape, visit).map_err(|error| self.damaged(chunk, error))
     }
 
     /// Reads the edges of a chunk, in runs of destinations of one source: ascending, a source in one run or more, which are
@@ -138,7 +138,7 @@ impl Checkpoint {
             first: chunk.first,
             last: chunk.last,
         };
-        read_rows(&body, &shape, visit).map_err(|malformed| self.damaged(chunk, malformed))
+        read_rows(&body, &shape, visit).map_err(|error| self.damaged(chunk, error))
     }
 
     /// Reads everything, on the threads of `pool` or on this one, and gives all damage that it finds, in the order of the file.
@@ -162,8 +162,8 @@ impl Checkpoint {
         read_body(&*self.file, self.identity, chunk)
     }
 
-    fn damaged(&self, chunk: &Chunk, malformed: Malformed) -> CheckpointError {
-        CheckpointError::damaged(self.file.path(), chunk.offset + CHUNK_HEADER_BYTES as u64, malformed)
+    fn damaged(&self, chunk: &Chunk, error: DecodeError) -> CheckpointError {
+        CheckpointError::damaged(self.file.path(), chunk.offset + CHUNK_HEADER_BYTES as u64, error)
     }
 }
 
@@ -177,7 +177,7 @@ fn read_header(file: &dyn File) -> Result<Header, CheckpointError> {
         HeaderError::UnsupportedVersion(version) => {
             CheckpointError::UnsupportedVersion { file: path(), version }
         }
-        HeaderError::Malformed(malformed) => CheckpointError::damaged(path(), 0, malformed),
+        HeaderError::Damaged(error) => CheckpointError::damaged(path(), 0, error),
     })
 }
 
@@ -185,12 +185,12 @@ fn read_header(file: &dyn File) -> Result<Header, CheckpointError> {
 fn read_chunks(file: &dyn File, identity: u32) -> Result<Vec<Chunk>, CheckpointError> {
     let length = file.length()?;
     let trailer_offset = length.saturating_sub(TRAILER_BYTES as u64).max(HEADER_BYTES as u64);
-    let damaged = |begin, malformed| CheckpointError::damaged(file.path(), begin, malformed);
+    let damaged = |begin, error| CheckpointError::damaged(file.path(), begin, error);
     // Shorter than a trailer, if the file was cut: an error that tells so.
     let mut trailer = vec![0; length.saturating_sub(trailer_offset) as usize];
     file.read_exact_at(&mut trailer, trailer_offset)?;
     let trailer =
-        Trailer::decode(&trailer, identity, length).map_err(|malformed| damaged(trailer_offset, malformed))?;
+        Trailer::decode(&trailer, identity, length).map_err(|error| damaged(trailer_offset, error))?;
     // The trailer has checked that index and trailer are no longer than the file.
     let mut index = vec![0; trailer.chunks as usize * INDEX_ENTRY_BYTES];
     file.read_exact_at(&mut index, trailer.index_offset)?;
@@ -198,10 +198,10 @@ fn read_chunks(file: &dyn File, identity: u32) -> Result<Vec<Chunk>, CheckpointE
         return Err(damaged(trailer.index_offset, WRONG_CHECKSUM));
     }
     let chunks = read_index(&index, trailer.index_offset);
-    chunks.map_err(|malformed| damaged(trailer.index_offset, malformed))
+    chunks.map_err(|error| damaged(trailer.index_offset, error))
 }
 
-const WRONG_CHECKSUM: Malformed = Malformed { offset: 0, what: "the checksum does not match" };
+const WRONG_CHECKSUM: DecodeError = DecodeError { offset: 0, what: "the checksum does not match" };
 
 fn read_description(
     file: &dyn File,
@@ -211,9 +211,9 @@ fn read_description(
     // An index begins with the description.
     let chunk = &chunks[0];
     let body = read_body(file, header.identity(), chunk)?;
-    let description = Description::decode(&body, header.store, header.timestamp, header.wall_clock);
-    description.map_err(|malformed| {
-        CheckpointError::damaged(file.path(), chunk.offset + CHUNK_HEADER_BYTES as u64, malformed)
+    let description = Description::decode(&body, &header);
+    description.map_err(|error| {
+        CheckpointError::damaged(file.path(), chunk.offset + CHUNK_HEADER_BYTES as u64, error)
     })
 }
 
@@ -233,7 +233,7 @@ fn read_body(file: &dyn File, identity: u32, chunk: &Chunk) -> Result<Vec<u8>, C
 /// Whether the chunks have as many entries as the description says, of vertices and labels that it knows.
 fn check_counts(file: &dyn File, description: &Description, chunks: &[Chunk]) -> Result<(), CheckpointError> {
     let damaged = |chunk: &Chunk, what| {
-        Err(CheckpointError::damaged(file.path(), chunk.offset, Malformed { offset: 0, what }))
+        Err(CheckpointError::damaged(file.path(), chunk.offset, DecodeError { offset: 0, what }))
     };
     let mut vertices = 0;
     let mut edges = vec![0; description.catalogue.labels().len()];

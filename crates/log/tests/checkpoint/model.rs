@@ -55,14 +55,14 @@ impl Graph {
             edges: edges.iter().map(|edges| edges.len() as u64).collect(),
         };
         let description = Description {
-            store: 0x0123_4567_89ab_cdef_0011_2233_4455_6677,
+            store: *b"0123456789abcdef",
             timestamp: Timestamp(42),
             wall_clock: 1_700_000_000_000_000,
             topology,
             keys,
             catalogue,
             counts,
-            input_position: Some((*b"edges.tsv:1234").into()),
+            input: Some((*b"edges.tsv:1234").into()),
         };
         Graph { description, vertices, edges }
     }

@@ -4,7 +4,7 @@
 //! highest bit, after as many zeros and a one as say how many bits that are beyond `shift`. So a gap below `2^shift` takes
 //! `shift + 1` bits, and one that is `2^n` times as large takes `2n` bits more, however large it is.
 
-use super::Malformed;
+use crate::wire::DecodeError;
 
 /// The largest shift of a gap: no value that is written is 2^34 or larger.
 pub(crate) const MAX_SHIFT: u32 = 32;
@@ -113,12 +113,12 @@ impl<'a> BitReader<'a> {
 
     /// The next gap.
     #[inline]
-    pub(crate) fn gap(&mut self, shift: u32) -> Result<u64, Malformed> {
+    pub(crate) fn gap(&mut self, shift: u32) -> Result<u64, DecodeError> {
         let word = self.peek();
         let zeros = word.trailing_zeros();
         let width = zeros + shift;
         if width > MAX_WIDTH {
-            return Err(self.malformed("no number is coded like this"));
+            return Err(self.error("no number is coded like this"));
         }
         let tail = if zeros + 1 + width <= 56 {
             self.position += (zeros + 1 + width) as usize;
@@ -131,18 +131,18 @@ impl<'a> BitReader<'a> {
     }
 
     /// Fails unless everything was read, and nothing behind the end.
-    pub(crate) fn finish(&self) -> Result<(), Malformed> {
+    pub(crate) fn finish(&self) -> Result<(), DecodeError> {
         if self.position.div_ceil(8) == self.bytes.len() {
             return Ok(());
         }
-        Err(self.malformed("another number of bits than its entries take"))
+        Err(self.error("another number of bits than its entries take"))
     }
 
     /// An error at the current position.
     #[cold]
-    pub(crate) fn malformed(&self, what: &'static str) -> Malformed {
+    pub(crate) fn error(&self, what: &'static str) -> DecodeError {
         let offset = self.begin + (self.position >> 3).min(self.bytes.len());
-        Malformed { offset, what }
+        DecodeError { offset, what }
     }
 }
 
@@ -158,6 +158,18 @@ fn last_word(rest: &[u8]) -> u64 {
 #[inline]
 fn mask(width: u32) -> u64 {
     (1 << width) - 1
+}
+
+/// Maps small numbers of either sign to small numbers.
+#[inline]
+pub(crate) fn zigzag(number: i64) -> u64 {
+    (number << 1 ^ number >> 63) as u64
+}
+
+/// The inverse of [`zigzag`].
+#[inline]
+pub(crate) fn unzigzag(number: u64) -> i64 {
+    (number >> 1) as i64 ^ -((number & 1) as i64)
 }
 
 /// How many gaps of which size there are, so that the best shift can be chosen.

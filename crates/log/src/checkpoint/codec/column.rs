@@ -4,9 +4,9 @@
 //! blocks of 128 of one width each. What that does not make smaller is cut into planes, the lowest bytes of all values first,
 //! and compressed if that does.
 
-use super::Malformed;
-use super::bits::{BitReader, BitWriter};
-use super::bytes::{ByteReader, put_stretch, put_varint, unzigzag, zigzag};
+use super::bits::{BitReader, BitWriter, unzigzag, zigzag};
+use super::stretch::{put_stretch, read_stretch};
+use crate::wire::{DecodeError, Reader, put_bytes, put_signed};
 use hedgerow_model::ColumnType;
 use std::borrow::Cow;
 
@@ -68,9 +68,8 @@ fn pack(column: ColumnType, values: &[u64]) -> Option<Vec<u8>> {
     }
     let bits = bits.finish();
     let mut bytes = vec![sort];
-    put_varint(&mut bytes, zigzag(base));
-    put_varint(&mut bytes, bits.len() as u64);
-    bytes.extend_from_slice(&bits);
+    put_signed(&mut bytes, base);
+    put_bytes(&mut bytes, &bits);
     Some(bytes)
 }
 
@@ -124,23 +123,23 @@ pub(crate) struct Differences<'a> {
 impl<'a> ColumnReader<'a> {
     /// Begins a column of `length` values, and moves `bytes` behind it.
     pub(crate) fn begin(
-        bytes: &mut ByteReader<'a>,
+        bytes: &mut Reader<'a>,
         column: ColumnType,
         length: usize,
-    ) -> Result<Self, Malformed> {
+    ) -> Result<Self, DecodeError> {
         if column == ColumnType::Unit {
             return Ok(ColumnReader::Unit);
         }
-        match bytes.u8()? {
+        match bytes.byte()? {
             PLANES => {
-                let planes = bytes.stretch()?;
+                let planes = read_stretch(bytes)?;
                 if planes.len() != length.saturating_mul(column.width()) {
-                    return Err(bytes.malformed("a column of another number of values"));
+                    return Err(bytes.error("a column of another number of values"));
                 }
                 Ok(ColumnReader::Planes { width: column.width(), planes, next: 0 })
             }
             sort @ (FROM_SMALLEST | FROM_PREDECESSOR) => {
-                let base = unzigzag(bytes.varint()?);
+                let base = bytes.signed()?;
                 let bits = bytes.bytes()?;
                 let bits = BitReader::new(bits, bytes.position() - bits.len());
                 let is_from_predecessor = sort == FROM_PREDECESSOR;
@@ -148,13 +147,13 @@ impl<'a> ColumnReader<'a> {
                     Differences { bits, is_from_predecessor, base, width: 0, left_in_block: 0, left: length };
                 Ok(ColumnReader::Packed { column, differences })
             }
-            _ => Err(bytes.malformed("an unknown sort of column")),
+            _ => Err(bytes.error("an unknown sort of column")),
         }
     }
 
     /// The next value. Not to be called more often than there are values.
     #[inline]
-    pub(crate) fn next(&mut self) -> Result<u64, Malformed> {
+    pub(crate) fn next(&mut self) -> Result<u64, DecodeError> {
         match self {
             ColumnReader::Unit => Ok(0),
             ColumnReader::Planes { width, planes, next } => {
@@ -169,7 +168,7 @@ impl<'a> ColumnReader<'a> {
     }
 
     /// Fails if there is more than was read.
-    pub(crate) fn finish(&self) -> Result<(), Malformed> {
+    pub(crate) fn finish(&self) -> Result<(), DecodeError> {
         match self {
             ColumnReader::Unit | ColumnReader::Planes { .. } => Ok(()),
             ColumnReader::Packed { differences, .. } => differences.bits.finish(),
@@ -179,12 +178,12 @@ impl<'a> ColumnReader<'a> {
 
 impl Differences<'_> {
     #[inline]
-    fn next(&mut self) -> Result<i64, Malformed> {
+    fn next(&mut self) -> Result<i64, DecodeError> {
         if self.left_in_block == 0 {
             self.width = self.bits.bits(WIDTH_BITS) as u32;
             self.left_in_block = self.left.min(BLOCK);
             if self.width > u64::BITS {
-                return Err(self.bits.malformed("numbers of more than 64 bits"));
+                return Err(self.bits.error("numbers of more than 64 bits"));
             }
         }
         self.left_in_block -= 1;
@@ -218,12 +217,12 @@ mod tests {
         bytes
     }
 
-    fn read(column: ColumnType, bytes: &[u8], length: usize) -> Result<Vec<u64>, Malformed> {
-        let mut bytes = ByteReader::new(bytes);
+    fn read(column: ColumnType, bytes: &[u8], length: usize) -> Result<Vec<u64>, DecodeError> {
+        let mut bytes = Reader::new(bytes);
         let mut reader = ColumnReader::begin(&mut bytes, column, length)?;
         let values = (0..length).map(|_| reader.next()).collect::<Result<_, _>>()?;
         reader.finish()?;
-        bytes.finish()?;
+        bytes.end()?;
         Ok(values)
     }
 

@@ -5,10 +5,9 @@
 //! rows, those whose numbers of neighbours have the same number of bits. A vertex of many neighbours has small gaps wherever
 //! it lies, so that on graphs of skewed degrees a shift per class comes within a hundredth of one per row, and takes no room.
 
-use super::Malformed;
-use super::bits::{BitReader, BitWriter, GapCounts};
-use super::bytes::{ByteReader, put_varint, unzigzag, zigzag};
+use super::bits::{BitReader, BitWriter, GapCounts, unzigzag, zigzag};
 use super::column::{ColumnReader, put_column};
+use crate::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, VertexId};
 use std::ops::RangeInclusive;
 
@@ -101,8 +100,7 @@ impl RowBuffer {
         let mut bytes = Vec::with_capacity(bits.len() + 64);
         put_varint(&mut bytes, self.rows.len() as u64);
         shifts.encode(&mut bytes);
-        put_varint(&mut bytes, bits.len() as u64);
-        bytes.extend_from_slice(&bits);
+        put_bytes(&mut bytes, &bits);
         put_column(&mut bytes, column, &self.values);
         bytes
     }
@@ -208,8 +206,8 @@ impl Shifts {
         bytes.extend_from_slice(&self.next);
     }
 
-    fn decode(bytes: &mut ByteReader<'_>) -> Result<Self, Malformed> {
-        let (owner, degree) = (bytes.u8()?, bytes.u8()?);
+    fn decode(bytes: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let (owner, degree) = (bytes.byte()?, bytes.byte()?);
         let mut shifts = PerKind { owner, degree, first: [0; CLASSES], next: [0; CLASSES] };
         shifts.first.copy_from_slice(bytes.take(CLASSES)?);
         shifts.next.copy_from_slice(bytes.take(CLASSES)?);
@@ -225,14 +223,14 @@ pub(crate) fn read_rows<W: Column>(
     bytes: &[u8],
     shape: &RowsShape,
     mut visit: impl FnMut(VertexId, &[VertexId], &[W]),
-) -> Result<(), Malformed> {
-    let mut bytes = ByteReader::new(bytes);
-    let rows = bytes.length(shape.entries)?;
+) -> Result<(), DecodeError> {
+    let mut bytes = Reader::new(bytes);
+    let rows = bytes.varint()?;
     let shifts = Shifts::decode(&mut bytes)?;
     let gaps = bytes.bytes()?;
     let gaps = BitReader::new(gaps, bytes.position() - gaps.len());
     let values = ColumnReader::begin(&mut bytes, shape.column, shape.entries)?;
-    bytes.finish()?;
+    bytes.end()?;
     let mut reader = RowReader { shape, shifts, gaps, values, owner: None, left: shape.entries };
     let mut run = Run { neighbours: [VertexId::new(0); RUN], values: [W::default(); RUN] };
     for _ in 0..rows {
@@ -262,13 +260,13 @@ impl RowReader<'_> {
         &mut self,
         run: &mut Run<W>,
         visit: &mut impl FnMut(VertexId, &[VertexId], &[W]),
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), DecodeError> {
         let expected = self.owner.map_or(0, |(owner, _)| u64::from(owner.get()) + 1);
         let owner = self.gaps.gap(self.shifts.of(Kind::Owner))?.saturating_add(expected);
         let owner = self.vertex(owner)?;
         let degree = self.gaps.gap(self.shifts.of(Kind::Degree))?;
         if degree >= self.left as u64 {
-            return Err(self.gaps.malformed("more entries than the chunk has"));
+            return Err(self.gaps.error("more entries than the chunk has"));
         }
         let degree = degree as usize + 1;
         let class = class(degree);
@@ -280,7 +278,7 @@ impl RowReader<'_> {
         };
         let mut neighbour = self.vertex(neighbour.unwrap_or(u64::MAX))?;
         if self.owner.is_none() && EdgeChange::position_of(owner, neighbour) != self.shape.first {
-            return Err(self.gaps.malformed("another first entry than the chunk says"));
+            return Err(self.gaps.error("another first entry than the chunk says"));
         }
         let shift = self.shifts.of(Kind::Next(class));
         let mut filled = 1;
@@ -302,12 +300,12 @@ impl RowReader<'_> {
     }
 
     #[inline]
-    fn vertex(&self, number: u64) -> Result<VertexId, Malformed> {
+    fn vertex(&self, number: u64) -> Result<VertexId, DecodeError> {
         if number < u64::from(self.shape.vertex_bound) {
             // The bound is at most 2^32 - 1.
             return Ok(VertexId::new(number as u32));
         }
-        Err(self.gaps.malformed("a vertex beyond the bound"))
+        Err(self.gaps.error("a vertex beyond the bound"))
     }
 
     fn hand_over<W: Column>(
@@ -316,7 +314,7 @@ impl RowReader<'_> {
         run: &mut Run<W>,
         filled: usize,
         visit: &mut impl FnMut(VertexId, &[VertexId], &[W]),
-    ) -> Result<(), Malformed> {
+    ) -> Result<(), DecodeError> {
         if W::TYPE != ColumnType::Unit {
             for value in &mut run.values[..filled] {
                 *value = W::from_bits(EdgeValue(self.values.next()?));
@@ -326,10 +324,10 @@ impl RowReader<'_> {
         Ok(())
     }
 
-    fn finish(&self) -> Result<(), Malformed> {
+    fn finish(&self) -> Result<(), DecodeError> {
         let last = self.owner.map(|(owner, neighbour)| EdgeChange::position_of(owner, neighbour));
         if self.left > 0 || last != Some(self.shape.last) {
-            return Err(self.gaps.malformed("other entries than the chunk says"));
+            return Err(self.gaps.error("other entries than the chunk says"));
         }
         self.gaps.finish()
     }

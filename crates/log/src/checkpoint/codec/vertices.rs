@@ -1,10 +1,10 @@
 //! Vertices: their ids, keys and records. Ids that are passed over are free.
 
-use super::Malformed;
 use super::bits::{BitReader, BitWriter, GapCounts};
-use super::bytes::{ByteReader, put_stretch, put_varint};
 use super::column::{ColumnReader, put_column};
-use super::record::{put_record, read_record};
+use super::stretch::{put_stretch, read_stretch};
+use crate::body::{decode_record, encode_value};
+use crate::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{ColumnType, KeyKind, KeyRef, Record, VertexId};
 
 /// Vertices of a chunk, at most.
@@ -57,7 +57,8 @@ impl VertexBuffer {
             }
         }
         if self.has_records {
-            put_record(&mut self.records, record);
+            put_varint(&mut self.records, record.values().len() as u64);
+            record.values().iter().for_each(|value| encode_value(&mut self.records, value));
         }
     }
 
@@ -87,8 +88,7 @@ impl VertexBuffer {
         self.gaps().for_each(|gap| bits.gap(gap, shift));
         let bits = bits.finish();
         let mut bytes = vec![shift as u8];
-        put_varint(&mut bytes, bits.len() as u64);
-        bytes.extend_from_slice(&bits);
+        put_bytes(&mut bytes, &bits);
         if keys != KeyKind::Dense {
             put_column(&mut bytes, ColumnType::U64, &self.numbers);
         }
@@ -113,23 +113,23 @@ pub(crate) fn read_vertices(
     bytes: &[u8],
     shape: &VerticesShape,
     mut visit: impl FnMut(VertexId, KeyRef<'_>, Record),
-) -> Result<(), Malformed> {
-    let mut bytes = ByteReader::new(bytes);
-    let shift = u32::from(bytes.u8()?);
+) -> Result<(), DecodeError> {
+    let mut bytes = Reader::new(bytes);
+    let shift = u32::from(bytes.byte()?);
     let gaps = bytes.bytes()?;
     let mut gaps = BitReader::new(gaps, bytes.position() - gaps.len());
     let numbers = if shape.keys == KeyKind::Dense { ColumnType::Unit } else { ColumnType::U64 };
     let mut numbers = ColumnReader::begin(&mut bytes, numbers, shape.entries)?;
-    let texts = if shape.keys == KeyKind::Text { bytes.stretch()? } else { Default::default() };
-    let records = if shape.fields > 0 { bytes.stretch()? } else { Default::default() };
-    bytes.finish()?;
-    let (mut texts, mut records) = (ByteReader::new(&texts), ByteReader::new(&records));
-    let outside = |malformed: Malformed| Malformed { offset: bytes.position(), ..malformed };
+    let texts = if shape.keys == KeyKind::Text { read_stretch(&mut bytes)? } else { Default::default() };
+    let records = if shape.fields > 0 { read_stretch(&mut bytes)? } else { Default::default() };
+    bytes.end()?;
+    let (mut texts, mut records) = (Reader::new(&texts), Reader::new(&records));
+    let outside = |error: DecodeError| DecodeError { offset: bytes.position(), ..error };
     let mut expected = 0;
     for position in 0..shape.entries {
         let id = gaps.gap(shift)?.saturating_add(expected);
         if id >= u64::from(shape.vertex_bound) || (position == 0 && id != shape.first) {
-            return Err(gaps.malformed("another vertex than the chunk says"));
+            return Err(gaps.error("another vertex than the chunk says"));
         }
         expected = id + 1;
         // The bound is at most 2^32 - 1.
@@ -140,20 +140,29 @@ pub(crate) fn read_vertices(
             KeyKind::Number => KeyRef::Number(number),
             KeyKind::Text => KeyRef::Text(text(&mut texts, number).map_err(outside)?),
         };
-        let record = if shape.fields > 0 { read_record(&mut records, shape.fields) } else { Ok(Record::EMPTY) };
+        let record = if shape.fields > 0 { record(&mut records, shape.fields) } else { Ok(Record::EMPTY) };
         visit(vertex, key, record.map_err(outside)?);
     }
     if expected != shape.last + 1 {
-        return Err(gaps.malformed("another last vertex than the chunk says"));
+        return Err(gaps.error("another last vertex than the chunk says"));
     }
     numbers.finish()?;
-    texts.finish().and_then(|()| records.finish()).map_err(outside)?;
+    texts.end().and_then(|()| records.end()).map_err(outside)?;
     gaps.finish()
 }
 
 /// The next `length` bytes of all keys.
-fn text<'a>(texts: &mut ByteReader<'a>, length: u64) -> Result<&'a str, Malformed> {
+fn text<'a>(texts: &mut Reader<'a>, length: u64) -> Result<&'a str, DecodeError> {
     let length = usize::try_from(length).unwrap_or(usize::MAX);
     let bytes = texts.take(length)?;
-    std::str::from_utf8(bytes).map_err(|_| texts.malformed("a key that is no UTF-8"))
+    std::str::from_utf8(bytes).map_err(|_| texts.error("a key that is no UTF-8"))
+}
+
+/// The next record: of as many values as there are fields, or of none.
+fn record(records: &mut Reader<'_>, fields: usize) -> Result<Record, DecodeError> {
+    let values = records.varint()?;
+    if values != 0 && values != fields as u64 {
+        return Err(records.error("a record of another number of fields"));
+    }
+    decode_record(records, values)
 }

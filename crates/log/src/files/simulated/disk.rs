@@ -147,10 +147,10 @@ impl Disk {
         let changes = synced.iter().filter(|pending| !pending.lost).map(|pending| &pending.change);
         match file.and_then(|node| self.files.get_mut(&node)) {
             Some(file) => {
-                changes.for_each(|change| change.apply_to_content(Arc::make_mut(&mut file.durable)))
+                changes.for_each(|change| change.apply_to_content(Arc::make_mut(&mut file.durable)));
             }
             None => {
-                changes.for_each(|change| change.apply_to_entries(Arc::make_mut(&mut self.durable_entries)))
+                changes.for_each(|change| change.apply_to_entries(Arc::make_mut(&mut self.durable_entries)));
             }
         }
     }
