@@ -12,7 +12,8 @@ pub use error::CsrError;
 
 use crate::{CancelToken, MemoryBudget, map_chunks};
 use hedgerow_model::{
-    Column, ColumnType, Direction, GraphView, LabelId, Timestamp, Topology, VertexId, ViewError,
+    Column, ColumnType, Direction, GraphView, LabelId, Record, Timestamp, Topology, VertexId, VertexRecords,
+    ViewError,
 };
 use presence::Presence;
 use rayon::ThreadPool;
@@ -117,6 +118,13 @@ impl Csr {
         }
         self.vertex_count = self.presence.count(bound);
         Ok(self)
+    }
+}
+
+/// A static graph keeps no records: those of its vertices are empty.
+impl VertexRecords for Csr {
+    fn vertex_record(&self, vertex: VertexId) -> Option<Record> {
+        self.contains_vertex(vertex).then_some(Record::EMPTY)
     }
 }
 

@@ -223,6 +223,12 @@ impl Chunk {
     }
 }
 
+/// The entry of an index alone.
+#[cfg(any(test, feature = "simulation"))]
+pub(super) fn read_index_entry(bytes: &[u8]) -> Result<Chunk, DecodeError> {
+    Chunk::read_index_entry(&mut Reader::new(bytes))
+}
+
 /// The chunks of an index; they lie one behind the other, in the order of what they hold.
 pub(super) fn read_index(bytes: &[u8], index_offset: u64) -> Result<Vec<Chunk>, DecodeError> {
     let mut reader = Reader::new(bytes);

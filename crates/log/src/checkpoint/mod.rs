@@ -18,6 +18,8 @@ mod encode;
 mod error;
 mod layout;
 mod read;
+#[cfg(any(test, feature = "simulation"))]
+mod repair;
 mod source;
 mod write;
 
@@ -25,6 +27,8 @@ pub use description::Description;
 pub use error::CheckpointError;
 pub use layout::{Chunk, Content};
 pub use read::Checkpoint;
+#[cfg(any(test, feature = "simulation"))]
+pub use repair::repair_checksums;
 pub use source::{Source, ViewSource};
 pub use write::{UNFINISHED, WriteOptions, WriteProgress, Written, write};
 

@@ -104,7 +104,7 @@ impl Graph {
                     with_column!(column, W => checkpoint.read_edges::<W>(chunk, |source, run, values| {
                         assert_eq!(run.len(), values.len());
                         for (destination, value) in run.iter().zip(values) {
-                            let before = edges.insert((source.get(), destination.get()), value.to_bits().0);
+                            let before = edges.insert((source.get(), destination.get()), Column::to_bits(*value).0);
                             assert_eq!(before, None, "{source} to {destination} twice");
                         }
                     }))?;
@@ -119,7 +119,7 @@ impl Graph {
         let mut rows = BTreeMap::<u32, BTreeMap<u32, u64>>::new();
         let is_undirected = self.description.topology.is_undirected();
         for ((source, destination), value) in &self.edges[label.index()] {
-            let mut add = |owner, neighbour| {
+            let mut add = |owner: &u32, neighbour: &u32| {
                 if range.contains(owner) {
                     rows.entry(*owner).or_default().insert(*neighbour, *value);
                 }
@@ -173,6 +173,8 @@ impl Source for Graph {
         Ok((0..bound).step_by(length as usize).map(|from| from..bound.min(from.saturating_add(length))).collect())
     }
 }
+
+const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
 
 const VALUE_TYPES: [ValueType; 6] = [
     ValueType::Bool,
@@ -239,8 +241,7 @@ fn ids() -> impl Strategy<Value = BTreeSet<u32>> {
 
 /// Any small graph.
 pub fn graphs() -> impl Strategy<Value = Graph> {
-    let topologies = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
-    let topology = prop::sample::select(&topologies[..]);
+    let topology = prop::sample::select(&TOPOLOGIES[..]);
     let keys = prop::sample::select(&[KeyKind::Number, KeyKind::Text, KeyKind::Dense][..]);
     let labels = prop::collection::vec(edge_schema(), 1..4);
     let edge = (any::<prop::sample::Index>(), any::<prop::sample::Index>(), 0..4_usize, any::<u64>());

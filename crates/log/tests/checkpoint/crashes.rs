@@ -1,0 +1,137 @@
+//! Whatever happens while a checkpoint is written, the one before is intact or the new one is complete.
+
+use crate::damage::{file_of, some_graphs};
+use crate::model::Graph;
+use hedgerow_log::checkpoint::{CheckpointError, UNFINISHED};
+use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_log::files::simulated::{Fault, FaultKind, Survival};
+use hedgerow_model::Topology;
+
+const SEEDS: u64 = 20;
+
+/// Two states of a graph, of several chunks each, and some small ones.
+fn pairs() -> Vec<(Graph, Graph)> {
+    let edges = |factor: u32| (0..200_000_u32).map(move |i| (i / 2000, i * factor % 30_011));
+    let large = |factor| Graph::of_edges(Topology::Directed, edges(factor));
+    let small = some_graphs(9);
+    let small = small.windows(2).map(|pair| (pair[0].clone(), pair[1].clone()));
+    small.chain([(large(1), large(7))]).collect()
+}
+
+/// A state of a graph as a file, which was read once.
+fn bytes_of(graph: &Graph) -> Vec<u8> {
+    let files = graph.written();
+    assert!(Graph::read(&files, "checkpoint", 1).unwrap() == *graph);
+    file_of(&files, "checkpoint")
+}
+
+#[test]
+fn a_crash_at_any_operation_leaves_the_old_one_or_the_new_one() {
+    let (mut old_found, mut new_found) = (0, 0);
+    for (old, new) in pairs() {
+        let (old_bytes, new_bytes) = (bytes_of(&old), bytes_of(&new));
+        let files = old.written().copy();
+        files.keep_crash_images();
+        new.write_to(&files, "checkpoint").unwrap();
+        for image in files.take_crash_images() {
+            for survival in Survival::ALL {
+                for seed in 0..SEEDS {
+                    let found = image.after_crash(survival, seed);
+                    let bytes = file_of(&found, "checkpoint");
+                    let is_old = bytes == old_bytes;
+                    assert!(is_old || bytes == new_bytes, "operation {} {survival:?} {seed}", image.operation());
+                    *if is_old { &mut old_found } else { &mut new_found } += 1;
+                }
+            }
+        }
+        let found = file_of(&files.after_crash(Survival::Nothing, 0), "checkpoint");
+        assert!(found == new_bytes, "it is durable when it is written");
+    }
+    assert!(old_found > 10_000 && new_found > 500, "{old_found} old, {new_found} new");
+}
+
+/// After a crash there is an unfinished file at most, which the next checkpoint of that name replaces.
+#[test]
+fn what_a_crash_leaves_unfinished_is_in_nobodys_way() {
+    let (old, new) = (&some_graphs(2)[0], &some_graphs(2)[1]);
+    let files = old.written().copy();
+    files.keep_crash_images();
+    new.write_to(&files, "checkpoint").unwrap();
+    let mut left = 0;
+    for image in files.take_crash_images() {
+        for survival in Survival::ALL {
+            let found = image.after_crash(survival, 3);
+            let unfinished = format!("checkpoint{UNFINISHED}");
+            left += u32::from(found.list().unwrap().contains(&unfinished));
+            assert!(found.list().unwrap().iter().all(|name| *name == "checkpoint" || *name == unfinished));
+            old.write_to(&found, "checkpoint").unwrap();
+            assert_eq!(found.list().unwrap(), ["checkpoint"]);
+            assert_eq!(file_of(&found, "checkpoint"), bytes_of(old));
+        }
+    }
+    assert!(left > 5, "{left}");
+}
+
+#[test]
+fn beside_another_a_checkpoint_is_complete_or_not_there() {
+    let (mut absent, mut complete) = (0, 0);
+    for (old, new) in pairs() {
+        let (old_bytes, new_bytes) = (bytes_of(&old), bytes_of(&new));
+        let files = old.written().copy();
+        files.keep_crash_images();
+        new.write_to(&files, "next").unwrap();
+        for image in files.take_crash_images() {
+            for (survival, seed) in Survival::ALL.into_iter().zip(1..) {
+                let found = image.after_crash(survival, seed);
+                assert!(file_of(&found, "checkpoint") == old_bytes);
+                match found.open("next", Access::Read) {
+                    Ok(file) => {
+                        assert!(file.read_from(0).unwrap() == new_bytes, "operation {}", image.operation());
+                        complete += 1;
+                    }
+                    Err(error) if error.is_not_found() => absent += 1,
+                    Err(error) => panic!("operation {} {survival:?}: {error}", image.operation()),
+                }
+            }
+        }
+    }
+    assert!(absent > 500 && complete > 20, "{absent} absent, {complete} complete");
+}
+
+/// Writes under a fault at each operation in turn, until none is met.
+fn with_faults(old: &Graph, new: &Graph, kind: FaultKind, sticky: bool) -> u64 {
+    let (whole, old_bytes, new_bytes) = (old.written(), bytes_of(old), bytes_of(new));
+    for at in 1.. {
+        let files = whole.copy();
+        files.inject(Fault { at, kind, sticky });
+        let result = new.write_to(&files, "checkpoint");
+        let is_met = files.faults_met() > 0;
+        files.heal();
+        let found = file_of(&files, "checkpoint");
+        match &result {
+            Ok(_) => assert!(found == new_bytes && (!is_met || kind == FaultKind::Short), "{kind:?} at {at}"),
+            Err(CheckpointError::File(_)) => assert!(found == old_bytes || found == new_bytes),
+            Err(error) => panic!("{error}"),
+        }
+        // After the failure it can be done again.
+        new.write_to(&files, "checkpoint").unwrap();
+        assert!(file_of(&files.after_crash(Survival::Nothing, 1), "checkpoint") == new_bytes);
+        if !is_met {
+            return at - 1;
+        }
+    }
+    unreachable!()
+}
+
+#[test]
+fn an_operation_that_fails_is_reported_and_costs_nothing() {
+    let mut faults = 0;
+    for (old, new) in pairs() {
+        for kind in FaultKind::ALL {
+            for sticky in [false, true] {
+                faults += with_faults(&old, &new, kind, sticky);
+            }
+        }
+    }
+    assert!(faults > 500, "{faults}");
+}

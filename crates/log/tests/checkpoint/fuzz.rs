@@ -1,0 +1,123 @@
+//! A short run of what the fuzz target does for hours: damage with the checksums made right, so that decoders see it.
+//!
+//! None panics, none holds more than ten times the file and some buffers, and what they hand over is sorted and below the bound.
+
+use crate::allocation::most_held;
+use crate::damage::{file_of, files_of, some_graphs};
+use crate::model::Graph;
+use hedgerow_log::checkpoint::{Checkpoint, CheckpointError, Content, repair_checksums};
+use hedgerow_log::files::simulated::SimulatedFiles;
+use hedgerow_model::with_column;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use std::path::Path;
+
+/// Damaged files for every seed.
+const CASES: usize = 2000;
+
+/// Buffers, whatever the file is.
+const BUFFERS: usize = 4 << 20;
+
+/// Reads all, and gives how many vertices and edges there were.
+fn read(files: &SimulatedFiles) -> Result<u64, CheckpointError> {
+    let checkpoint = Checkpoint::open(files, "checkpoint")?;
+    let mut count = 0;
+    for chunk in checkpoint.chunks() {
+        let bound = checkpoint.description().counts.vertex_bound;
+        let mut before = None;
+        match chunk.content {
+            Content::Description => {}
+            Content::Vertices => checkpoint.read_vertices(chunk, |vertex, _, _| {
+                assert!(vertex.get() < bound && before < Some(vertex.get().into()));
+                before = Some(u64::from(vertex.get()));
+                count += 1;
+            })?,
+            Content::Edges(label) => {
+                let column = checkpoint.description().catalogue.label(label).unwrap().edges.column();
+                with_column!(column, W => checkpoint.read_edges::<W>(chunk, |source, run, values| {
+                    assert!(!run.is_empty() && run.len() == values.len());
+                    for destination in run {
+                        let position = u64::from(source.get()) << 32 | u64::from(destination.get());
+                        assert!(source.get().max(destination.get()) < bound && before < Some(position));
+                        before = Some(position);
+                        count += 1;
+                    }
+                }))?;
+            }
+        }
+    }
+    Ok(count)
+}
+
+/// One to three changes, of bytes or of pieces.
+fn damage(bytes: &mut Vec<u8>, random: &mut StdRng) {
+    for _ in 0..random.random_range(1..=3) {
+        let at = random.random_range(0..bytes.len());
+        let end = random.random_range(at..=bytes.len().min(at + 20));
+        match random.random_range(0..12) {
+            0 => drop(bytes.splice(at..at, random.random::<[u8; 3]>())),
+            1 => drop(bytes.drain(at..end)),
+            2..6 => bytes[at] ^= 1 << random.random_range(0..8),
+            6..8 => bytes[at..end].fill(0xff),
+            8..10 => bytes[at..end].fill(0),
+            _ => bytes[at] = random.random(),
+        }
+        if bytes.is_empty() {
+            return;
+        }
+    }
+}
+
+fn seeds() -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/checkpoint");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    paths.sort();
+    assert!(!paths.is_empty());
+    paths.iter().map(|path| std::fs::read(path).unwrap()).collect()
+}
+
+#[test]
+fn decoders_are_total_and_modest() {
+    let mut random = StdRng::seed_from_u64(7);
+    let (mut good, mut bad) = (0, 0);
+    for seed in seeds() {
+        for case in 0..CASES {
+            let mut bytes = seed.clone();
+            if case > 0 {
+                damage(&mut bytes, &mut random);
+                repair_checksums(&mut bytes);
+            }
+            let files = files_of(&bytes);
+            let (result, held) = most_held(|| read(&files));
+            assert!(held <= 10 * bytes.len() + BUFFERS, "{held} bytes held for {}", bytes.len());
+            assert!(result.is_ok() || case > 0, "a seed is no good: {result:?}");
+            *if result.is_ok() { &mut good } else { &mut bad } += 1;
+        }
+    }
+    assert!(good > 100 && bad > 100, "the damage is of one kind only: {good} good, {bad} bad");
+}
+
+/// What is repaired without having been damaged is what it was.
+#[test]
+fn right_checksums_stay() {
+    for graph in some_graphs(20) {
+        let whole = file_of(&graph.written(), "checkpoint");
+        let mut bytes = whole.clone();
+        repair_checksums(&mut bytes);
+        assert!(bytes == whole);
+        let (edges, vertices) = (graph.description.counts.total_edges(), graph.description.counts.vertices);
+        assert_eq!(read(&files_of(&bytes)).unwrap(), edges + vertices);
+    }
+}
+
+/// Writes the seeds of the fuzz target: run it when the format changes.
+#[test]
+#[ignore = "writes into the source tree"]
+fn write_seeds() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/checkpoint");
+    std::fs::create_dir_all(&folder).unwrap();
+    let is_full = |graph: &Graph| graph.edges.iter().all(|edges| edges.len() > 20) && graph.edges.len() > 1;
+    for (number, graph) in some_graphs(60).iter().filter(|graph| is_full(graph)).take(6).enumerate() {
+        std::fs::write(folder.join(format!("graph-{number}")), file_of(&graph.written(), "checkpoint")).unwrap();
+    }
+}

@@ -1,0 +1,87 @@
+//! Checkpoints of views: what comes back is what the view shows, in little room.
+
+use hedgerow_formats::Kronecker;
+use hedgerow_lab::{BuildOptions, Csr};
+use hedgerow_log::checkpoint::{Checkpoint, Description, ViewSource, WriteOptions, Written, write};
+use hedgerow_log::files::FileSystem;
+use hedgerow_log::files::simulated::SimulatedFiles;
+use hedgerow_model::{
+    Adjacency, Catalogue, Column, Counts, Cursor, Direction, EdgeSchema, GraphView, Key, KeyKind, LabelId,
+    LabelSchema, RecordSchema, Timestamp, Topology, VertexId,
+};
+use std::ops::ControlFlow;
+
+fn kronecker(scale: u32, topology: Topology) -> Csr {
+    let generator = Kronecker::new(scale, 16, 1).unwrap();
+    let mut edges = Vec::new();
+    generator.fill(0..generator.edges(), &mut edges);
+    let id = |number: u64| VertexId::try_from(number).unwrap();
+    let edges: Vec<_> = edges.into_iter().map(|(from, to)| (id(from), id(to), (from ^ to) as u32)).collect();
+    Csr::from_valued_edges(1 << scale, topology, &edges, BuildOptions::default()).unwrap()
+}
+
+fn write_view<W: Column>(csr: &Csr, files: &SimulatedFiles) -> Written {
+    let edges = if csr.column_type() == W::TYPE { EdgeSchema::Value(W::TYPE) } else { EdgeSchema::Topology };
+    let labels = vec![LabelSchema { name: "edge".to_owned(), edges }];
+    let description = Description {
+        store: [1; 16],
+        timestamp: Timestamp(1),
+        wall_clock: 0,
+        topology: csr.topology(),
+        keys: KeyKind::Dense,
+        catalogue: Catalogue::new(labels, RecordSchema::default()).unwrap(),
+        counts: Counts {
+            vertex_bound: csr.vertex_bound(),
+            vertices: csr.vertex_count(),
+            edges: [csr.edge_count(LabelId::DEFAULT)].into_iter().collect(),
+        },
+        input: None,
+    };
+    files.create_directory().unwrap();
+    let source = ViewSource::new(csr, |vertex| Key::Number(vertex.get().into()));
+    write(files, "checkpoint", &description, &source, &WriteOptions::default()).unwrap()
+}
+
+fn check<W: Column>(csr: &Csr) {
+    let files = SimulatedFiles::new(1);
+    write_view::<W>(csr, &files);
+    let checkpoint = Checkpoint::open(&files, "checkpoint").unwrap();
+    let mut read = Vec::new();
+    for chunk in checkpoint.edge_chunks(LabelId::DEFAULT) {
+        let run = |source: VertexId, run: &[VertexId], values: &[W]| {
+            read.extend(run.iter().zip(values).map(|(destination, value)| (source, *destination, *value)));
+        };
+        checkpoint.read_edges::<W>(chunk, run).unwrap();
+    }
+    let mut shown = Vec::new();
+    let adjacency = csr.adjacency::<W>(LabelId::DEFAULT, Direction::Out).unwrap();
+    let Ok(_) = adjacency.cursor().scan(0..csr.vertex_bound(), |source, run, values| {
+        let entries = run.iter().zip(values).map(|(destination, value)| (source, *destination, *value));
+        let is_undirected = csr.topology().is_undirected();
+        shown.extend(entries.filter(|(source, destination, _)| !is_undirected || source <= destination));
+        ControlFlow::<()>::Continue(())
+    });
+    assert!(read == shown);
+}
+
+#[test]
+fn views_come_back_with_and_without_values() {
+    for topology in [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected] {
+        let csr = kronecker(12, topology);
+        check::<()>(&csr);
+        check::<u32>(&csr);
+    }
+}
+
+/// What the format promises for graphs of skewed degrees: at most 2.2 bytes for each end of an edge at scale 20; fewer here.
+#[test]
+fn topology_takes_less_than_a_byte_for_each_end_of_an_edge() {
+    let csr = kronecker(15, Topology::Undirected);
+    let written = write_view::<()>(&csr, &SimulatedFiles::new(1));
+    let bytes = written.edge_bytes[0] as f64 / csr.neighbours().len() as f64;
+    assert!(bytes < 0.65, "{bytes}");
+    let csr = kronecker(15, Topology::Directed);
+    let written = write_view::<()>(&csr, &SimulatedFiles::new(1));
+    let bytes = written.edge_bytes[0] as f64 / csr.neighbours().len() as f64;
+    assert!(bytes < 1.35, "{bytes}");
+}
