@@ -6,8 +6,20 @@
 
 mod body;
 pub mod checkpoint;
+mod error;
 pub mod files;
+mod log;
+pub mod planted;
+mod segment;
+mod store;
 mod wire;
 
 pub use body::{Body, CommitRef, LoggedCommit};
+pub use error::{LogError, StoreError};
+pub use log::{Appended, Durability, Log, LogOptions};
+pub use segment::Record;
+pub use store::{
+    CheckReport, CheckpointEntry, Cut, Manifest, Place, Recovered, Repair, Sealed, SegmentEntry, Store,
+    StoreOptions, StreamEntry, TornTail, check, recover_to_last_valid,
+};
 pub use wire::DecodeError;

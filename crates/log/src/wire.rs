@@ -43,10 +43,6 @@ impl<'a> Reader<'a> {
         Reader { bytes, position: 0 }
     }
 
-    pub(crate) fn position(&self) -> usize {
-        self.position
-    }
-
     pub(crate) fn remaining(&self) -> usize {
         self.bytes.len() - self.position
     }

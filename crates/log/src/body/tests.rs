@@ -13,6 +13,9 @@ const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithRev
 
 type Edges = BTreeMap<(u16, u32, u32), Option<u64>>;
 
+/// Values by owner and neighbour.
+type Entries = BTreeMap<(u32, u32), Option<u64>>;
+
 fn id() -> impl Strategy<Value = u32> {
     prop_oneof![4 => 0..40_u32, 1 => Just(u32::MAX - 1), 1 => 0..u32::MAX]
 }
@@ -40,7 +43,7 @@ fn vertices() -> impl Strategy<Value = Vec<VertexEffect>> {
 }
 
 fn keys() -> impl Strategy<Value = Vec<(VertexId, Key)>> {
-    let key = prop_oneof![any::<u64>().prop_map(Key::Number), ".{0,9}".prop_map(|text| Key::from(text))];
+    let key = prop_oneof![any::<u64>().prop_map(Key::Number), ".{0,9}".prop_map(Key::from)];
     prop::collection::btree_map(id(), key, 0..6)
         .prop_map(|map| map.into_iter().map(|(id, key)| (VertexId::new(id), key)).collect())
 }
@@ -65,7 +68,7 @@ fn catalogue() -> Catalogue {
 
 /// All stored entries of the edges.
 fn stored(edges: &Edges, topology: Topology) -> Vec<AdjacencyEffects> {
-    let mut entries: BTreeMap<(u16, Direction), BTreeMap<(u32, u32), Option<u64>>> = BTreeMap::new();
+    let mut entries: BTreeMap<(u16, Direction), Entries> = BTreeMap::new();
     let mut seen = BTreeSet::new();
     for (&(label, source, destination), &value) in edges {
         let (source, destination) = topology.canonical(VertexId::new(source), VertexId::new(destination));
@@ -81,7 +84,7 @@ fn stored(edges: &Edges, topology: Topology) -> Vec<AdjacencyEffects> {
         neighbour: VertexId::new(neighbour),
         value: value.map(EdgeValue),
     };
-    let effects = |((label, direction), changes): (_, BTreeMap<_, _>)| AdjacencyEffects {
+    let effects = |((label, direction), changes): (_, Entries)| AdjacencyEffects {
         label: LabelId(label),
         direction,
         changes: changes.into_iter().map(change).collect(),
