@@ -23,7 +23,7 @@ pub enum PlantedBug {
     RemoveBeforeManifest,
     /// More is removed than asked for.
     PruneTooMuch,
-    /// Checksums of records are not compared.
+    /// Checksums of records, and of the chunks of checkpoints, are not compared.
     IgnoreChecksum,
     /// Checksums are the same wherever a record stands.
     UnboundChecksum,
@@ -41,10 +41,22 @@ pub enum PlantedBug {
     IgnoreShortWrite,
     /// The claim of what is synced is one batch ahead.
     ClaimTooMuch,
+    /// A checkpoint takes its name before it is synced.
+    SkipCheckpointSync,
+    /// A checkpoint is written over the one before.
+    OverwriteCheckpoint,
 }
 
 impl PlantedBug {
-    /// All of them.
+    /// Those that show in checkpoints.
+    pub const OF_CHECKPOINTS: [PlantedBug; 4] = [
+        PlantedBug::SkipCheckpointSync,
+        PlantedBug::OverwriteCheckpoint,
+        PlantedBug::SkipDirectorySync,
+        PlantedBug::IgnoreChecksum,
+    ];
+
+    /// Those that show in the log and the manifest.
     pub const ALL: [PlantedBug; 18] = [
         PlantedBug::SkipSync,
         PlantedBug::AcknowledgeEarly,

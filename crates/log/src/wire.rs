@@ -43,6 +43,11 @@ impl<'a> Reader<'a> {
         Reader { bytes, position: 0 }
     }
 
+    /// How many bytes were read.
+    pub(crate) fn position(&self) -> usize {
+        self.position
+    }
+
     pub(crate) fn remaining(&self) -> usize {
         self.bytes.len() - self.position
     }

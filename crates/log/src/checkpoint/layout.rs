@@ -44,17 +44,19 @@ pub(super) struct Header {
     pub(super) wall_clock: u64,
 }
 
-/// Why a header is none.
+/// Why there is no header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum HeaderError {
-    NotACheckpoint,
-    UnsupportedVersion(u32),
+pub(super) enum NoHeader {
+    /// The file begins with something else.
+    Foreign,
+    /// A later version wrote this.
+    Version(u32),
     Damaged(DecodeError),
 }
 
-impl From<DecodeError> for HeaderError {
+impl From<DecodeError> for NoHeader {
     fn from(error: DecodeError) -> Self {
-        HeaderError::Damaged(error)
+        NoHeader::Damaged(error)
     }
 }
 
@@ -74,15 +76,15 @@ impl Header {
         header
     }
 
-    pub(super) fn decode(bytes: &[u8]) -> Result<Self, HeaderError> {
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, NoHeader> {
         let reader = &mut Reader::new(bytes);
         if !bytes.starts_with(&MAGIC) {
-            return Err(HeaderError::NotACheckpoint);
+            return Err(NoHeader::Foreign);
         }
         reader.take(MAGIC.len())?;
         let version = u32(reader)?;
         if version != FORMAT_VERSION {
-            return Err(HeaderError::UnsupportedVersion(version));
+            return Err(NoHeader::Version(version));
         }
         let reserved = u32(reader)?;
         let header = Header {

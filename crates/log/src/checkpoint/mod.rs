@@ -16,6 +16,7 @@ mod codec;
 mod description;
 mod encode;
 mod error;
+mod installed;
 mod layout;
 mod read;
 #[cfg(any(test, feature = "simulation"))]
@@ -25,6 +26,7 @@ mod write;
 
 pub use description::Description;
 pub use error::CheckpointError;
+pub use installed::name_of;
 pub use layout::{Chunk, Content};
 pub use read::Checkpoint;
 #[cfg(any(test, feature = "simulation"))]

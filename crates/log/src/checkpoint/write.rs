@@ -6,6 +6,7 @@ use super::encode::{Encoded, Part, encode};
 use super::layout::{HEADER_BYTES, Header, Trailer};
 use super::{CheckpointError, Chunk, Content, Description, Source};
 use crate::files::{Access, File, FileSystem};
+use crate::planted::{self, PlantedBug};
 use hedgerow_model::LabelId;
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -126,7 +127,8 @@ pub fn write<S: Source>(
     source: &S,
     options: &WriteOptions<'_>,
 ) -> Result<Written, CheckpointError> {
-    let unfinished = format!("{name}{UNFINISHED}");
+    let overwrite = planted::is(PlantedBug::OverwriteCheckpoint);
+    let unfinished = if overwrite { name.to_owned() } else { format!("{name}{UNFINISHED}") };
     let written = write_unfinished(files, &unfinished, description, source, options);
     let written = written.and_then(|written| {
         files.rename(&unfinished, name)?;
@@ -137,7 +139,9 @@ pub fn write<S: Source>(
         let _ = files.remove(&unfinished);
     }
     let written = written?;
-    files.sync_directory()?;
+    if !planted::is(PlantedBug::SkipDirectorySync) {
+        files.sync_directory()?;
+    }
     Ok(written)
 }
 
@@ -269,7 +273,9 @@ impl<'f> Writer<'f> {
         let index_checksum = crc32c::crc32c_append(self.identity, &index);
         self.append(&index)?;
         self.append(&Trailer { index_offset, chunks, index_checksum }.encode(self.identity))?;
-        self.file.sync()?;
+        if !planted::is(PlantedBug::SkipCheckpointSync) {
+            self.file.sync()?;
+        }
         Ok(Written { bytes: self.offset, chunks, ..self.written })
     }
 

@@ -1,7 +1,8 @@
 //! A file that is not as it was written gives a typed error that names the place, never another graph.
 
 use crate::model::{Graph, graphs};
-use hedgerow_log::checkpoint::{Checkpoint, CheckpointError, FORMAT_VERSION};
+use hedgerow_log::StoreError;
+use hedgerow_log::checkpoint::{Checkpoint, FORMAT_VERSION};
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem};
 use hedgerow_model::Topology;
@@ -33,7 +34,7 @@ pub fn files_of(bytes: &[u8]) -> SimulatedFiles {
 }
 
 /// Flips a bit, zeroes or swaps sectors, moves, doubles or cuts off a piece.
-fn damage(bytes: &mut Vec<u8>, sector: usize, random: &mut StdRng) {
+pub fn damage(bytes: &mut Vec<u8>, sector: usize, random: &mut StdRng) {
     let at = random.random_range(0..bytes.len());
     let sectors = bytes.len() / sector;
     let mut some_sector = || if sectors > 0 { random.random_range(0..sectors) * sector } else { 0 };
@@ -54,14 +55,12 @@ fn damage(bytes: &mut Vec<u8>, sector: usize, random: &mut StdRng) {
 }
 
 /// Whether an error tells of damage at a place within the file, or just behind it.
-fn tells_where(error: &CheckpointError, length: usize) -> bool {
+fn tells_where(error: &StoreError, length: usize) -> bool {
     match error {
-        CheckpointError::Damaged { offset, file, .. } => {
-            *offset <= length.max(64) as u64 && file.ends_with("checkpoint")
+        StoreError::Damaged { offset, path, .. } => {
+            *offset <= length.max(64) as u64 && path.ends_with("checkpoint")
         }
-        CheckpointError::NotACheckpoint { file } | CheckpointError::UnsupportedVersion { file, .. } => {
-            file.ends_with("checkpoint")
-        }
+        StoreError::Foreign { path, .. } | StoreError::NewerFormat { path, .. } => path.ends_with("checkpoint"),
         _ => false,
     }
 }
@@ -136,7 +135,7 @@ fn a_check_names_every_damaged_chunk() {
     let files = files_of(&bytes);
     let found = Checkpoint::open(&files, "checkpoint").unwrap().check(None);
     let places = found.iter().map(|error| match error {
-        CheckpointError::Damaged { offset, .. } => *offset,
+        StoreError::Damaged { offset, .. } => *offset,
         other => panic!("{other}"),
     });
     assert_eq!(places.collect::<Vec<_>>(), damaged.map(|chunk| chunk.offset));
@@ -145,9 +144,9 @@ fn a_check_names_every_damaged_chunk() {
 #[test]
 fn other_files_and_later_versions_are_named() {
     let error = Checkpoint::open(&files_of(b"1 2\n2 3\n"), "checkpoint").unwrap_err();
-    assert_eq!(error.to_string(), "simulated/checkpoint is not a checkpoint");
+    assert_eq!(error.to_string(), "simulated/checkpoint does not belong here: it is no checkpoint");
     let mut bytes = file_of(&Graph::of_edges(Topology::Directed, [(1, 2)]).written(), "checkpoint");
     bytes[8] = FORMAT_VERSION as u8 + 1;
     let error = Checkpoint::open(&files_of(&bytes), "checkpoint").unwrap_err();
-    assert!(matches!(error, CheckpointError::UnsupportedVersion { version: 2, .. }), "{error}");
+    assert!(matches!(error, StoreError::NewerFormat { version: 2, .. }), "{error}");
 }

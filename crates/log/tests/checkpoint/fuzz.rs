@@ -5,7 +5,8 @@
 use crate::allocation::most_held;
 use crate::damage::{file_of, files_of, some_graphs};
 use crate::model::Graph;
-use hedgerow_log::checkpoint::{Checkpoint, CheckpointError, Content, repair_checksums};
+use hedgerow_log::StoreError;
+use hedgerow_log::checkpoint::{Checkpoint, Content, repair_checksums};
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_model::with_column;
 use rand::rngs::StdRng;
@@ -19,7 +20,7 @@ const CASES: usize = 2000;
 const BUFFERS: usize = 4 << 20;
 
 /// Reads all, and gives how many vertices and edges there were.
-fn read(files: &SimulatedFiles) -> Result<u64, CheckpointError> {
+fn read(files: &SimulatedFiles) -> Result<u64, StoreError> {
     let checkpoint = Checkpoint::open(files, "checkpoint")?;
     let mut count = 0;
     for chunk in checkpoint.chunks() {

@@ -1,5 +1,6 @@
 //! Graphs to write, random and given, and graphs that were read.
 
+use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{Checkpoint, CheckpointError, Content, Description, Source, WriteOptions, write};
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::files::simulated::SimulatedFiles;
@@ -81,7 +82,7 @@ impl Graph {
     }
 
     /// The graph in a file, its chunks read in an order that `shuffle` decides.
-    pub fn read(files: &dyn FileSystem, name: &str, shuffle: u64) -> Result<Self, CheckpointError> {
+    pub fn read(files: &dyn FileSystem, name: &str, shuffle: u64) -> Result<Self, StoreError> {
         let checkpoint = Checkpoint::open(files, name)?;
         let description = checkpoint.description().clone();
         let mut graph = Graph {

@@ -1,6 +1,7 @@
 //! What is written comes back.
 
 use crate::model::{COLUMNS, Graph, graphs};
+use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{
     Checkpoint, CheckpointError, Content, Source, UNFINISHED, WriteOptions, write,
 };
@@ -213,7 +214,7 @@ fn real_files_are_like_simulated_ones() {
     assert!(Graph::read(&files, "checkpoint", 3).unwrap() == graph);
     assert_eq!(files.list().unwrap(), ["checkpoint"]);
     let missing = Checkpoint::open(&files, &format!("checkpoint{UNFINISHED}")).unwrap_err();
-    assert!(matches!(missing, CheckpointError::File(error) if error.is_not_found()));
+    assert!(matches!(missing, StoreError::File(error) if error.is_not_found()));
 }
 
 #[test]

@@ -1,0 +1,38 @@
+//! The checkpoint of a store.
+
+use super::Checkpoint;
+use crate::error::StoreError;
+use crate::store::{CheckpointEntry, Store};
+
+/// The name of the file of checkpoint `number`.
+#[must_use]
+pub fn name_of(number: u64) -> String {
+    format!("checkpoint-{number:010}")
+}
+
+impl Store {
+    /// Opens the newest checkpoint, if the manifest has one.
+    ///
+    /// # Errors
+    /// As [`Checkpoint::open`]; [`StoreError::Missing`] if the file is not there, [`StoreError::Foreign`] if it is the checkpoint of
+    /// another store or of another timestamp.
+    pub fn open_checkpoint(&self) -> Result<Option<Checkpoint>, StoreError> {
+        let Some(CheckpointEntry { number, at, .. }) = self.manifest.checkpoint else { return Ok(None) };
+        let name = name_of(number);
+        let path = self.files.location().join(&name);
+        let checkpoint = match Checkpoint::open(&*self.files, &name) {
+            Err(StoreError::File(error)) if error.is_not_found() => {
+                return Err(StoreError::Missing { path });
+            }
+            opened => opened?,
+        };
+        let description = checkpoint.description();
+        if description.store != self.manifest.store {
+            return Err(StoreError::Foreign { path, what: "it is the checkpoint of another store" });
+        }
+        if description.timestamp != at {
+            return Err(StoreError::Foreign { path, what: "it is the checkpoint of another timestamp" });
+        }
+        Ok(Some(checkpoint))
+    }
+}
