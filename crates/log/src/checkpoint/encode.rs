@@ -52,7 +52,8 @@ fn vertices<S: Source>(
     pause: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Vec<Encoded>, CheckpointError> {
     let mut chunks = Vec::new();
-    let mut buffer = VertexBuffer::new(!description.catalogue.vertices().fields.is_empty());
+    let fields = description.catalogue.vertices().fields.len();
+    let mut buffer = VertexBuffer::new(description.keys, fields, description.counts.vertex_bound);
     let mut flush = |buffer: &mut VertexBuffer| {
         if let [first, ..] = buffer.ids()
             && let [.., last] = buffer.ids()
@@ -60,13 +61,17 @@ fn vertices<S: Source>(
             let (first, last) = (u64::from(first.get()), u64::from(last.get()));
             // A buffer has at most 2^16 vertices.
             let entries = buffer.ids().len() as u32;
-            let body = buffer.encode(description.keys);
+            let body = buffer.encode();
             chunks.push(Encoded { content: Content::Vertices, entries, first, last, body });
             buffer.clear();
         }
     };
+    let mut pushed = Ok(());
     source.vertices(range, &mut |vertex, key, record| {
-        buffer.push(vertex, key, record);
+        pushed = buffer.push(vertex, key, record);
+        if pushed.is_err() {
+            return ControlFlow::Break(());
+        }
         if buffer.is_full() {
             flush(&mut buffer);
             return pause();
@@ -74,7 +79,7 @@ fn vertices<S: Source>(
         ControlFlow::Continue(())
     })?;
     flush(&mut buffer);
-    Ok(chunks)
+    pushed.map(|()| chunks)
 }
 
 fn rows<S: Source, W: Column>(
@@ -87,7 +92,7 @@ fn rows<S: Source, W: Column>(
     let is_undirected = description.topology.is_undirected();
     let content = Content::Edges(label);
     let mut chunks = Vec::new();
-    let mut buffer = RowBuffer::default();
+    let mut buffer = RowBuffer::new(description.counts.vertex_bound);
     let mut flush = |buffer: &mut RowBuffer| {
         if let Some(range) = buffer.range() {
             // A buffer has at most 2^17 entries.
@@ -96,11 +101,15 @@ fn rows<S: Source, W: Column>(
             buffer.clear();
         }
     };
+    let mut pushed = Ok(());
     source.rows::<W>(label, range, &mut |owner, neighbours, values| {
         let mut begin = canonical_from(is_undirected, owner, neighbours);
         while begin < neighbours.len() {
             let end = neighbours.len().min(begin + buffer.room());
-            buffer.push(owner, &neighbours[begin..end], &values[begin..end]);
+            pushed = buffer.push(owner, &neighbours[begin..end], &values[begin..end]);
+            if pushed.is_err() {
+                return ControlFlow::Break(());
+            }
             begin = end;
             if buffer.room() == 0 {
                 flush(&mut buffer);
@@ -110,7 +119,7 @@ fn rows<S: Source, W: Column>(
         ControlFlow::Continue(())
     })?;
     flush(&mut buffer);
-    Ok(chunks)
+    pushed.map(|()| chunks)
 }
 
 /// Where the neighbours begin whose edges are stored at `owner`: an undirected edge is, at its smaller end.

@@ -23,6 +23,9 @@ pub enum CheckpointError {
         /// How many there were.
         found: u64,
     },
+    /// The state of the graph contradicts itself or its description: a checkpoint of it could not be read.
+    #[error("the state of the graph contradicts itself: {0}")]
+    Contradiction(&'static str),
     /// A key or a record takes about 4 GiB or more.
     #[error("a chunk of {0} bytes is larger than a checkpoint can hold: a key or a record is too large")]
     TooLarge(usize),

@@ -87,11 +87,8 @@ impl Header {
             return Err(NoHeader::Version(version));
         }
         let reserved = u32(reader)?;
-        let header = Header {
-            store: reader.array()?,
-            timestamp: Timestamp(u64(reader)?),
-            wall_clock: u64(reader)?,
-        };
+        let header =
+            Header { store: reader.array()?, timestamp: Timestamp(u64(reader)?), wall_clock: u64(reader)? };
         let others = reader.take(12)?;
         check(reader, crc32c::crc32c(&bytes[..reader.position()]))?;
         if reserved != 0 || others != [0; 12] {

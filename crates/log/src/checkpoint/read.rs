@@ -3,8 +3,7 @@
 use super::codec::rows::{RowsShape, read_rows};
 use super::codec::vertices::{VerticesShape, read_vertices};
 use super::layout::{
-    CHUNK_HEADER_BYTES, HEADER_BYTES, Header, NoHeader, INDEX_ENTRY_BYTES, TRAILER_BYTES, Trailer,
-    read_index,
+    CHUNK_HEADER_BYTES, HEADER_BYTES, Header, INDEX_ENTRY_BYTES, NoHeader, TRAILER_BYTES, Trailer, read_index,
 };
 use super::{Chunk, Content, Description};
 use crate::error::StoreError;
@@ -210,18 +209,12 @@ fn read_chunks(file: &dyn File, identity: u32) -> Result<Vec<Chunk>, StoreError>
 
 const WRONG_CHECKSUM: DecodeError = DecodeError { offset: 0, what: "the checksum does not match" };
 
-fn read_description(
-    file: &dyn File,
-    header: Header,
-    chunks: &[Chunk],
-) -> Result<Description, StoreError> {
+fn read_description(file: &dyn File, header: Header, chunks: &[Chunk]) -> Result<Description, StoreError> {
     // An index begins with the description.
     let chunk = &chunks[0];
     let body = read_body(file, header.identity(), chunk)?;
     let description = Description::decode(&body, &header);
-    description.map_err(|error| {
-        damaged_at(file, chunk.offset + CHUNK_HEADER_BYTES as u64, error)
-    })
+    description.map_err(|error| damaged_at(file, chunk.offset + CHUNK_HEADER_BYTES as u64, error))
 }
 
 /// The body of a chunk that is as it was written.
@@ -240,9 +233,7 @@ fn read_body(file: &dyn File, identity: u32, chunk: &Chunk) -> Result<Vec<u8>, S
 
 /// Whether the chunks have as many entries as the description says, of vertices and labels that it knows.
 fn check_counts(file: &dyn File, description: &Description, chunks: &[Chunk]) -> Result<(), StoreError> {
-    let damaged = |chunk: &Chunk, what| {
-        Err(damaged_at(file, chunk.offset, DecodeError { offset: 0, what }))
-    };
+    let damaged = |chunk: &Chunk, what| Err(damaged_at(file, chunk.offset, DecodeError { offset: 0, what }));
     let mut vertices = 0;
     let mut edges = vec![0; description.catalogue.labels().len()];
     for chunk in chunks {

@@ -5,7 +5,8 @@ use super::layout::{CHUNK_HEADER_BYTES, HEADER_BYTES, INDEX_ENTRY_BYTES, TRAILER
 /// Makes the checksums of a checkpoint match its bytes, and the headers of its chunks what the index says of them, as far
 /// as the frame can be recognised. For tests.
 pub fn repair_checksums(bytes: &mut [u8]) {
-    let Some(trailer) = bytes.len().checked_sub(TRAILER_BYTES).filter(|trailer| *trailer >= HEADER_BYTES) else {
+    let Some(trailer) = bytes.len().checked_sub(TRAILER_BYTES).filter(|trailer| *trailer >= HEADER_BYTES)
+    else {
         return;
     };
     let identity = crc32c::crc32c(&bytes[..HEADER_BYTES - 4]);

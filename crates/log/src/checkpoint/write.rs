@@ -227,6 +227,9 @@ impl<'f> Writer<'f> {
 
     fn write_chunk(&mut self, encoded: &Encoded) -> Result<(), CheckpointError> {
         let Encoded { content, entries, first, last, ref body } = *encoded;
+        if self.chunks.last().is_some_and(|before| (before.content, before.last) >= (content, first)) {
+            return Err(CheckpointError::Contradiction("its parts overlap"));
+        }
         let length = u32::try_from(body.len()).map_err(|_| CheckpointError::TooLarge(body.len()))?;
         let mut chunk = Chunk { content, entries, first, last, offset: self.offset, length, checksum: 0 };
         chunk.checksum = chunk.checksum_of(self.identity, body);

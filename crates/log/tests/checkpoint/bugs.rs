@@ -18,7 +18,8 @@ fn is_found(bug: Option<PlantedBug>, seed: u64) -> bool {
     plant(bug);
     // Replaced under its own name, or written beside.
     let name = ["checkpoint", "next"][seed as usize % 2];
-    let is_wrong = crash_shows(&old_files.copy(), old, new, name, seed) || damage_shows(&file_of(&old_files, "checkpoint"), old, seed);
+    let is_wrong = crash_shows(&old_files.copy(), old, new, name, seed)
+        || damage_shows(&file_of(&old_files, "checkpoint"), old, seed);
     plant(None);
     is_wrong
 }

@@ -3,8 +3,8 @@
 use crate::damage::{file_of, some_graphs};
 use crate::model::Graph;
 use hedgerow_log::checkpoint::{CheckpointError, UNFINISHED};
-use hedgerow_log::files::{Access, FileSystem};
 use hedgerow_log::files::simulated::{Fault, FaultKind, Survival};
+use hedgerow_log::files::{Access, FileSystem};
 use hedgerow_model::Topology;
 
 const SEEDS: u64 = 20;
@@ -39,7 +39,11 @@ fn a_crash_at_any_operation_leaves_the_old_one_or_the_new_one() {
                     let found = image.after_crash(survival, seed);
                     let bytes = file_of(&found, "checkpoint");
                     let is_old = bytes == old_bytes;
-                    assert!(is_old || bytes == new_bytes, "operation {} {survival:?} {seed}", image.operation());
+                    assert!(
+                        is_old || bytes == new_bytes,
+                        "operation {} {survival:?} {seed}",
+                        image.operation()
+                    );
                     *if is_old { &mut old_found } else { &mut new_found } += 1;
                 }
             }

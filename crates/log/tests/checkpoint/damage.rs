@@ -60,7 +60,9 @@ fn tells_where(error: &StoreError, length: usize) -> bool {
         StoreError::Damaged { offset, path, .. } => {
             *offset <= length.max(64) as u64 && path.ends_with("checkpoint")
         }
-        StoreError::Foreign { path, .. } | StoreError::NewerFormat { path, .. } => path.ends_with("checkpoint"),
+        StoreError::Foreign { path, .. } | StoreError::NewerFormat { path, .. } => {
+            path.ends_with("checkpoint")
+        }
         _ => false,
     }
 }

@@ -119,6 +119,7 @@ fn write_seeds() {
     std::fs::create_dir_all(&folder).unwrap();
     let is_full = |graph: &Graph| graph.edges.iter().all(|edges| edges.len() > 20) && graph.edges.len() > 1;
     for (number, graph) in some_graphs(60).iter().filter(|graph| is_full(graph)).take(6).enumerate() {
-        std::fs::write(folder.join(format!("graph-{number}")), file_of(&graph.written(), "checkpoint")).unwrap();
+        std::fs::write(folder.join(format!("graph-{number}")), file_of(&graph.written(), "checkpoint"))
+            .unwrap();
     }
 }

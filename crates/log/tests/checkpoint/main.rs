@@ -1,6 +1,7 @@
 //! Checkpoints: what is written comes back, whatever happens to the files.
 
 mod allocation;
+mod backwards;
 mod bugs;
 mod crashes;
 mod damage;

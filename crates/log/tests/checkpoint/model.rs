@@ -1,7 +1,9 @@
 //! Graphs to write, random and given, and graphs that were read.
 
 use hedgerow_log::StoreError;
-use hedgerow_log::checkpoint::{Checkpoint, CheckpointError, Content, Description, Source, WriteOptions, write};
+use hedgerow_log::checkpoint::{
+    Checkpoint, CheckpointError, Content, Description, Source, WriteOptions, write,
+};
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_model::{
@@ -13,14 +15,8 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{ControlFlow, Range};
 
-pub const COLUMNS: [ColumnType; 6] = [
-    ColumnType::Unit,
-    ColumnType::U32,
-    ColumnType::U64,
-    ColumnType::I64,
-    ColumnType::F32,
-    ColumnType::F64,
-];
+pub const COLUMNS: [ColumnType; 6] =
+    [ColumnType::Unit, ColumnType::U32, ColumnType::U64, ColumnType::I64, ColumnType::F32, ColumnType::F64];
 
 /// A whole graph: each edge once, at its canonical end.
 #[derive(Clone, Debug, PartialEq)]
@@ -171,7 +167,10 @@ impl Source for Graph {
     fn cuts(&self, _label: LabelId, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
         let bound = self.description.counts.vertex_bound;
         let length = bound.div_ceil(parts as u32 + 1).max(1);
-        Ok((0..bound).step_by(length as usize).map(|from| from..bound.min(from.saturating_add(length))).collect())
+        Ok((0..bound)
+            .step_by(length as usize)
+            .map(|from| from..bound.min(from.saturating_add(length)))
+            .collect())
     }
 }
 
@@ -188,7 +187,8 @@ const VALUE_TYPES: [ValueType; 6] = [
 
 fn fields() -> impl Strategy<Value = RecordSchema> {
     prop::collection::vec(prop::sample::select(&VALUE_TYPES[..]), 0..4).prop_map(|types| {
-        let field = |(number, value_type)| Field { name: format!("field {number}"), value_type, nullable: true };
+        let field =
+            |(number, value_type)| Field { name: format!("field {number}"), value_type, nullable: true };
         RecordSchema { fields: types.into_iter().enumerate().map(field).collect() }
     })
 }

@@ -7,10 +7,14 @@ use hedgerow_log::checkpoint::{
 };
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem, RealFiles};
-use hedgerow_model::{Catalogue, Column, ColumnType, EdgeSchema, Key, KeyKind, LabelId, LabelSchema, Record, RecordSchema, Topology, VertexId};
+use hedgerow_model::{
+    Catalogue, Column, ColumnType, EdgeSchema, Field, Key, KeyKind, KeyRef, LabelId, LabelSchema, ReadError,
+    Record, RecordSchema, Topology, Value, ValueType, VertexId,
+};
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
 use std::collections::BTreeMap;
+use std::ops::{ControlFlow, Range};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 proptest! {
@@ -100,14 +104,11 @@ fn chunks_are_of_bounded_size_and_tell_what_they_cover() {
 #[test]
 fn long_keys_and_records_come_back() {
     let long = |id: u32| if id == 7 { 3 << 20 } else { 1000 };
-    let text = |id: u32| -> String { (0..long(id)).map(|i| char::from(b'a' + (i * id % 26) as u8)).collect() };
-    let field = hedgerow_model::Field {
-        name: "text".to_owned(),
-        value_type: hedgerow_model::ValueType::String,
-        nullable: true,
-    };
+    let text =
+        |id: u32| -> String { (0..long(id)).map(|i| char::from(b'a' + (i * id % 26) as u8)).collect() };
+    let field = Field { name: "text".to_owned(), value_type: ValueType::String, nullable: true };
     let catalogue = Catalogue::new(Vec::new(), RecordSchema { fields: vec![field] }).unwrap();
-    let record = |id| Record::new(vec![hedgerow_model::Value::String(text(id).into())]);
+    let record = |id| Record::new(vec![Value::String(text(id).into())]);
     let vertices: BTreeMap<_, _> =
         (0..3000).map(|id| (id, (Key::from(format!("{id} {}", text(id))), record(id + 1)))).collect();
     let graph = Graph::new(Topology::Directed, KeyKind::Text, catalogue, vertices, vec![BTreeMap::new()]);
@@ -128,7 +129,8 @@ fn weights_take_little_room() {
             ColumnType::F64 => Column::to_bits(f64::from(number % 256)).0,
             _ => u64::from(number % 256),
         };
-        let edges = (0..).zip(topology.edges[0].keys()).map(|(number, ends)| (*ends, weight(number * 31))).collect();
+        let edges =
+            (0..).zip(topology.edges[0].keys()).map(|(number, ends)| (*ends, weight(number * 31))).collect();
         let labels = vec![LabelSchema { name: "weight".to_owned(), edges: EdgeSchema::Value(column) }];
         let catalogue = Catalogue::new(labels, RecordSchema::default()).unwrap();
         let graph =
@@ -202,6 +204,88 @@ fn a_graph_that_does_not_match_its_counts_is_not_written() {
     assert!(matches!(graph.write_to(&files, "checkpoint"), Err(CheckpointError::WrongCount { .. })));
     graph.description.counts.vertices = 3;
     assert_eq!(Graph::read(&files, "checkpoint", 1).unwrap(), graph);
+}
+
+/// A source that gives what no reader would take back.
+#[test]
+fn a_graph_that_contradicts_itself_is_not_written() {
+    let whole = Graph::of_edges(Topology::Directed, [(1, 2), (2, 3)]);
+    let files = whole.written();
+    let contradiction = |change: &dyn Fn(&mut Graph)| {
+        let mut graph = whole.clone();
+        change(&mut graph);
+        match graph.write_to(&files, "checkpoint") {
+            Err(CheckpointError::Contradiction(what)) => what,
+            other => panic!("{other:?}"),
+        }
+    };
+    let number = |key| (Key::Number(key), Record::EMPTY);
+    let found = [
+        contradiction(&|graph| drop(graph.vertices.insert(2, number(3)))),
+        contradiction(&|graph| drop(graph.vertices.insert(2, (Key::from("2"), Record::EMPTY)))),
+        contradiction(&|graph| graph.edges[0].extend([((2, 4), 0)])),
+        contradiction(&|graph| graph.description.counts.vertex_bound = 3),
+    ];
+    let kind = "a key is of another kind";
+    let bound = "an edge ends beyond the vertex bound";
+    assert_eq!(found, [kind, kind, bound, bound]);
+    assert_eq!(Graph::read(&files, "checkpoint", 1).unwrap(), whole);
+}
+
+/// A source whose rows are not sorted, or come twice.
+#[test]
+fn rows_out_of_order_are_not_written() {
+    struct Rows(Vec<(u32, Vec<u32>)>);
+    impl Source for Rows {
+        fn vertices(
+            &self,
+            range: Range<u32>,
+            visit: &mut dyn FnMut(VertexId, KeyRef<'_>, &Record) -> ControlFlow<()>,
+        ) -> Result<(), ReadError> {
+            for id in range {
+                let _ = visit(VertexId::new(id), KeyRef::Number(id.into()), &Record::EMPTY);
+            }
+            Ok(())
+        }
+
+        fn rows<W: Column>(
+            &self,
+            _label: LabelId,
+            _range: Range<u32>,
+            visit: &mut dyn FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<()>,
+        ) -> Result<(), ReadError> {
+            for (owner, row) in &self.0 {
+                let row: Vec<VertexId> = row.iter().copied().map(VertexId::new).collect();
+                let _ = visit(VertexId::new(*owner), &row, &vec![W::default(); row.len()]);
+            }
+            Ok(())
+        }
+
+        fn cuts(&self, _label: LabelId, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
+            Ok(vec![0..10; parts])
+        }
+    }
+    let mut description = Graph::of_edges(Topology::Directed, (0..9).map(|i| (i, i + 1))).description;
+    let files = SimulatedFiles::new(1);
+    files.create_directory().unwrap();
+    let mut result = |rows: &[(u32, Vec<u32>)]| {
+        description.counts.edges[0] = rows.iter().map(|(_, row)| row.len() as u64).sum();
+        let rows = Rows(rows.to_vec());
+        write(&files, "checkpoint", &description, &rows, &WriteOptions::default()).map(|_| ())
+    };
+    for wrong in [
+        vec![(1, vec![3, 2])],
+        vec![(1, vec![2, 2])],
+        vec![(2, vec![1]), (1, vec![1])],
+        vec![(1, vec![2]); 2],
+    ] {
+        let error = result(&wrong).unwrap_err();
+        assert!(
+            matches!(error, CheckpointError::Contradiction("its edges don't ascend")),
+            "{wrong:?}: {error}"
+        );
+    }
+    result(&[(1, vec![2, 3]), (1, vec![4]), (2, vec![1])]).unwrap();
 }
 
 #[test]

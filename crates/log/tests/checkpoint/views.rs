@@ -1,13 +1,15 @@
 //! Checkpoints of views: what comes back is what the view shows, in little room.
 
+use crate::backwards::Backwards;
+use crate::damage::file_of;
 use hedgerow_formats::Kronecker;
 use hedgerow_lab::{BuildOptions, Csr};
 use hedgerow_log::checkpoint::{Checkpoint, Description, ViewSource, WriteOptions, Written, write};
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_model::{
-    Adjacency, Catalogue, Column, Counts, Cursor, Direction, EdgeSchema, GraphView, Key, KeyKind, LabelId,
-    LabelSchema, RecordSchema, Timestamp, Topology, VertexId,
+    Adjacency, Catalogue, Column, ColumnType, Counts, Cursor, Direction, EdgeSchema, GraphView, Key, KeyKind,
+    LabelId, LabelSchema, RecordSchema, Timestamp, Topology, VertexId, VertexRecords,
 };
 use std::ops::ControlFlow;
 
@@ -20,8 +22,9 @@ fn kronecker(scale: u32, topology: Topology) -> Csr {
     Csr::from_valued_edges(1 << scale, topology, &edges, BuildOptions::default()).unwrap()
 }
 
-fn write_view<W: Column>(csr: &Csr, files: &SimulatedFiles) -> Written {
-    let edges = if csr.column_type() == W::TYPE { EdgeSchema::Value(W::TYPE) } else { EdgeSchema::Topology };
+fn write_view<W: Column, V: GraphView + VertexRecords>(csr: &V, files: &SimulatedFiles) -> Written {
+    let is_topology = W::TYPE == ColumnType::Unit;
+    let edges = if is_topology { EdgeSchema::Topology } else { EdgeSchema::Value(W::TYPE) };
     let labels = vec![LabelSchema { name: "edge".to_owned(), edges }];
     let description = Description {
         store: [1; 16],
@@ -43,8 +46,13 @@ fn write_view<W: Column>(csr: &Csr, files: &SimulatedFiles) -> Written {
 }
 
 fn check<W: Column>(csr: &Csr) {
-    let files = SimulatedFiles::new(1);
-    write_view::<W>(csr, &files);
+    let (files, backwards) = (SimulatedFiles::new(1), SimulatedFiles::new(1));
+    write_view::<W, _>(csr, &files);
+    write_view::<W, _>(&Backwards(csr), &backwards);
+    assert!(
+        file_of(&files, "checkpoint") == file_of(&backwards, "checkpoint"),
+        "whatever the order of neighbours"
+    );
     let checkpoint = Checkpoint::open(&files, "checkpoint").unwrap();
     let mut read = Vec::new();
     for chunk in checkpoint.edge_chunks(LabelId::DEFAULT) {
@@ -77,11 +85,11 @@ fn views_come_back_with_and_without_values() {
 #[test]
 fn topology_takes_less_than_a_byte_for_each_end_of_an_edge() {
     let csr = kronecker(15, Topology::Undirected);
-    let written = write_view::<()>(&csr, &SimulatedFiles::new(1));
+    let written = write_view::<(), _>(&csr, &SimulatedFiles::new(1));
     let bytes = written.edge_bytes[0] as f64 / csr.neighbours().len() as f64;
     assert!(bytes < 0.65, "{bytes}");
     let csr = kronecker(15, Topology::Directed);
-    let written = write_view::<()>(&csr, &SimulatedFiles::new(1));
+    let written = write_view::<(), _>(&csr, &SimulatedFiles::new(1));
     let bytes = written.edge_bytes[0] as f64 / csr.neighbours().len() as f64;
     assert!(bytes < 1.35, "{bytes}");
 }

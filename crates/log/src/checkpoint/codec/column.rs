@@ -263,7 +263,8 @@ mod tests {
 
     #[test]
     fn special_floats_come_back_bit_by_bit() {
-        let floats = [0.0, -0.0, f64::NAN, f64::INFINITY, f64::MIN_POSITIVE, 9.3e18, -9_223_372_036_854_775_808.0];
+        let floats =
+            [0.0, -0.0, f64::NAN, f64::INFINITY, f64::MIN_POSITIVE, 9.3e18, -9_223_372_036_854_775_808.0];
         let values: Vec<u64> = floats.iter().map(|float| float.to_bits()).collect();
         assert_eq!(read(ColumnType::F64, &written(ColumnType::F64, &values), values.len()).unwrap(), values);
     }

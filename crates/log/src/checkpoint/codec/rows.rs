@@ -7,6 +7,7 @@
 
 use super::bits::{BitReader, BitWriter, GapCounts, unzigzag, zigzag};
 use super::column::{ColumnReader, put_column};
+use crate::checkpoint::CheckpointError;
 use crate::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, VertexId};
 use std::ops::RangeInclusive;
@@ -37,8 +38,11 @@ pub(crate) struct RowsShape {
 }
 
 /// Entries that are going to be a chunk.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct RowBuffer {
+    vertex_bound: u32,
+    /// The position of the last entry, of this chunk or of the one before.
+    last: Option<u64>,
     /// Each owner, and where its neighbours end.
     rows: Vec<(VertexId, usize)>,
     neighbours: Vec<VertexId>,
@@ -46,9 +50,32 @@ pub(crate) struct RowBuffer {
 }
 
 impl RowBuffer {
-    /// Appends neighbours of `owner`, which ascend, come after all that were appended, and are as many as fit in at most.
-    pub(crate) fn push<W: Column>(&mut self, owner: VertexId, neighbours: &[VertexId], values: &[W]) {
+    /// A buffer for entries of which both ends are below the bound.
+    pub(crate) fn new(vertex_bound: u32) -> Self {
+        let (rows, neighbours, values) = Default::default();
+        RowBuffer { vertex_bound, last: None, rows, neighbours, values }
+    }
+
+    /// Appends neighbours of `owner`, not more than there is room for.
+    ///
+    /// Fails if entries don't ascend, or lie beyond the bound.
+    pub(crate) fn push<W: Column>(
+        &mut self,
+        owner: VertexId,
+        neighbours: &[VertexId],
+        values: &[W],
+    ) -> Result<(), CheckpointError> {
         debug_assert!(neighbours.len() <= self.room());
+        let [first, ..] = neighbours else { return Ok(()) };
+        let [.., last] = neighbours else { return Ok(()) };
+        let is_sorted = neighbours.is_sorted_by(|one, next| one < next);
+        if !is_sorted || self.last >= Some(EdgeChange::position_of(owner, *first)) {
+            return Err(CheckpointError::Contradiction("its edges don't ascend"));
+        }
+        if owner.max(*last).get() >= self.vertex_bound {
+            return Err(CheckpointError::Contradiction("an edge ends beyond the vertex bound"));
+        }
+        self.last = Some(EdgeChange::position_of(owner, *last));
         self.neighbours.extend_from_slice(neighbours);
         if W::TYPE != ColumnType::Unit {
             self.values.extend(values.iter().map(|value| value.to_bits().0));
@@ -58,6 +85,7 @@ impl RowBuffer {
             Some((last, last_end)) if *last == owner => *last_end = end,
             _ => self.rows.push((owner, end)),
         }
+        Ok(())
     }
 
     /// How many entries more there is room for.
@@ -73,11 +101,10 @@ impl RowBuffer {
     /// The positions of the first and of the last entry, if there is any.
     pub(crate) fn range(&self) -> Option<RangeInclusive<u64>> {
         let first = EdgeChange::position_of(self.rows.first()?.0, *self.neighbours.first()?);
-        let last = EdgeChange::position_of(self.rows.last()?.0, *self.neighbours.last()?);
-        Some(first..=last)
+        Some(first..=self.last?)
     }
 
-    /// Empties the buffer.
+    /// Empties the buffer. What comes next still has to come after what was in it.
     pub(crate) fn clear(&mut self) {
         self.rows.clear();
         self.neighbours.clear();

@@ -4,6 +4,7 @@ use super::bits::{BitReader, BitWriter, GapCounts};
 use super::column::{ColumnReader, put_column};
 use super::stretch::{put_stretch, read_stretch};
 use crate::body::{decode_record, encode_value};
+use crate::checkpoint::CheckpointError;
 use crate::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{ColumnType, KeyKind, KeyRef, Record, VertexId};
 
@@ -30,36 +31,60 @@ pub(crate) struct VerticesShape {
 }
 
 /// Vertices that are going to be a chunk.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct VertexBuffer {
+    keys: KeyKind,
+    /// Fields of a record.
+    fields: usize,
+    vertex_bound: u32,
+    /// Every vertex so far is below this, in this chunk and in those before.
+    next: u32,
     ids: Vec<VertexId>,
     /// Keys that are numbers, or the lengths of those that are texts.
     numbers: Vec<u64>,
     texts: Vec<u8>,
     records: Vec<u8>,
-    has_records: bool,
 }
 
 impl VertexBuffer {
-    /// A buffer for vertices with or without records.
-    pub(crate) fn new(has_records: bool) -> Self {
-        VertexBuffer { has_records, ..VertexBuffer::default() }
+    /// A buffer for vertices below the bound, with keys of one kind and records of so many fields.
+    pub(crate) fn new(keys: KeyKind, fields: usize, vertex_bound: u32) -> Self {
+        let (ids, numbers, texts, records) = Default::default();
+        VertexBuffer { keys, fields, vertex_bound, next: 0, ids, numbers, texts, records }
     }
 
-    /// Appends a vertex above all that were appended.
-    pub(crate) fn push(&mut self, vertex: VertexId, key: KeyRef<'_>, record: &Record) {
-        self.ids.push(vertex);
-        match key {
-            KeyRef::Number(number) => self.numbers.push(number),
-            KeyRef::Text(text) => {
+    /// Appends a vertex.
+    ///
+    /// Fails if vertices don't ascend, or lie beyond the bound, or if a key or a record is of another kind.
+    pub(crate) fn push(
+        &mut self,
+        vertex: VertexId,
+        key: KeyRef<'_>,
+        record: &Record,
+    ) -> Result<(), CheckpointError> {
+        if vertex.get() < self.next || vertex.get() >= self.vertex_bound {
+            return Err(CheckpointError::Contradiction("its vertices don't ascend up to their bound"));
+        }
+        match (self.keys, key) {
+            (KeyKind::Dense, KeyRef::Number(number)) if number == u64::from(vertex.get()) => {}
+            (KeyKind::Number, KeyRef::Number(number)) => self.numbers.push(number),
+            (KeyKind::Text, KeyRef::Text(text)) => {
                 self.numbers.push(text.len() as u64);
                 self.texts.extend_from_slice(text.as_bytes());
             }
+            _ => return Err(CheckpointError::Contradiction("a key is of another kind")),
         }
-        if self.has_records {
-            put_varint(&mut self.records, record.values().len() as u64);
-            record.values().iter().for_each(|value| encode_value(&mut self.records, value));
+        if self.fields > 0 {
+            let values = record.values();
+            if !(values.is_empty() || values.len() == self.fields) {
+                return Err(CheckpointError::Contradiction("a record has another number of fields"));
+            }
+            put_varint(&mut self.records, values.len() as u64);
+            values.iter().for_each(|value| encode_value(&mut self.records, value));
         }
+        self.ids.push(vertex);
+        self.next = vertex.get() + 1;
+        Ok(())
     }
 
     pub(crate) fn is_full(&self) -> bool {
@@ -71,7 +96,7 @@ impl VertexBuffer {
         &self.ids
     }
 
-    /// Empties the buffer.
+    /// Empties the buffer. What comes next still has to come after what was in it.
     pub(crate) fn clear(&mut self) {
         self.ids.clear();
         self.numbers.clear();
@@ -80,7 +105,7 @@ impl VertexBuffer {
     }
 
     /// The vertices as bytes.
-    pub(crate) fn encode(&self, keys: KeyKind) -> Vec<u8> {
+    pub(crate) fn encode(&self) -> Vec<u8> {
         let mut counts = GapCounts::NONE;
         self.gaps().for_each(|gap| counts.add(gap));
         let shift = counts.best_shift();
@@ -89,13 +114,13 @@ impl VertexBuffer {
         let bits = bits.finish();
         let mut bytes = vec![shift as u8];
         put_bytes(&mut bytes, &bits);
-        if keys != KeyKind::Dense {
+        if self.keys != KeyKind::Dense {
             put_column(&mut bytes, ColumnType::U64, &self.numbers);
         }
-        if keys == KeyKind::Text {
+        if self.keys == KeyKind::Text {
             put_stretch(&mut bytes, &self.texts);
         }
-        if self.has_records {
+        if self.fields > 0 {
             put_stretch(&mut bytes, &self.records);
         }
         bytes

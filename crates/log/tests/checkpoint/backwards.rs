@@ -1,0 +1,132 @@
+//! A view of an engine that keeps the newest neighbours first, as a log of edges does.
+
+use hedgerow_lab::{Csr, CsrAdjacency, CsrCursor};
+use hedgerow_model::{
+    Adjacency, Column, Cursor, Direction, GraphView, LabelId, Neighbours, Record, Timestamp, Topology,
+    VertexId, VertexRecords, ViewError,
+};
+use std::convert::Infallible;
+use std::ops::{ControlFlow, Range};
+
+/// The rows of a static graph, each from its end to its begin.
+pub struct Backwards<'c>(pub &'c Csr);
+
+impl VertexRecords for Backwards<'_> {
+    fn vertex_record(&self, vertex: VertexId) -> Option<Record> {
+        self.0.vertex_record(vertex)
+    }
+}
+
+impl GraphView for Backwards<'_> {
+    type Adjacency<'v, W: Column>
+        = BackwardsAdjacency<'v, W>
+    where
+        Self: 'v;
+
+    fn timestamp(&self) -> Timestamp {
+        self.0.timestamp()
+    }
+
+    fn topology(&self) -> Topology {
+        self.0.topology()
+    }
+
+    fn vertex_bound(&self) -> u32 {
+        self.0.vertex_bound()
+    }
+
+    fn vertex_count(&self) -> u64 {
+        self.0.vertex_count()
+    }
+
+    fn edge_count(&self, label: LabelId) -> u64 {
+        self.0.edge_count(label)
+    }
+
+    fn contains_vertex(&self, vertex: VertexId) -> bool {
+        self.0.contains_vertex(vertex)
+    }
+
+    fn scan_vertices(&self, range: Range<u32>, visit: impl FnMut(VertexId)) {
+        self.0.scan_vertices(range, visit);
+    }
+
+    fn adjacency<W: Column>(
+        &self,
+        label: LabelId,
+        direction: Direction,
+    ) -> Result<BackwardsAdjacency<'_, W>, ViewError> {
+        self.0.adjacency(label, direction).map(BackwardsAdjacency)
+    }
+}
+
+pub struct BackwardsAdjacency<'v, W>(CsrAdjacency<'v, W>);
+
+// SAFETY: the ids are those of a `Csr`, whose bound is this view's.
+unsafe impl<W: Column> Adjacency for BackwardsAdjacency<'_, W> {
+    type Value = W;
+    type Error = Infallible;
+    type Cursor<'a>
+        = BackwardsCursor<'a, W>
+    where
+        Self: 'a;
+
+    const SORTED: bool = false;
+    const DEGREE_IS_O1: bool = true;
+
+    fn cursor(&self) -> BackwardsCursor<'_, W> {
+        BackwardsCursor { forwards: self.0.cursor(), row: Default::default() }
+    }
+
+    fn cuts(&self, parts: usize) -> Vec<Range<u32>> {
+        self.0.cuts(parts)
+    }
+}
+
+pub struct BackwardsCursor<'a, W> {
+    forwards: CsrCursor<'a, W>,
+    row: (Vec<VertexId>, Vec<W>),
+}
+
+impl<W: Column> Cursor for BackwardsCursor<'_, W> {
+    type Value = W;
+    type Error = Infallible;
+
+    fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {
+        self.forwards.degree(vertex)
+    }
+
+    fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<W>, Infallible> {
+        self.forwards.find(vertex, neighbour)
+    }
+
+    fn neighbours<B>(
+        &mut self,
+        vertex: VertexId,
+        mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Infallible> {
+        let (neighbours, values) = self.gather(vertex)?;
+        Ok(run(neighbours, values))
+    }
+
+    fn scan<B>(
+        &mut self,
+        range: Range<u32>,
+        mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Infallible> {
+        for owner in range.map(VertexId::new) {
+            let flow = self.neighbours(owner, |neighbours, values| run(owner, neighbours, values))?;
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbours<'_, W>, Infallible> {
+        let (neighbours, values) = self.forwards.gather(vertex)?;
+        self.row.0 = neighbours.iter().rev().copied().collect();
+        self.row.1 = values.iter().rev().copied().collect();
+        Ok((&self.row.0, &self.row.1))
+    }
+}
