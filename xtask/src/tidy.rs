@@ -26,6 +26,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/sync/src/epoch.rs",
     "crates/sync/src/prefetch.rs",
     "crates/sync/src/raw_lock.rs",
+    "crates/testing/src/allocation.rs",
     "crates/testing/src/contract.rs",
     "crates/testing/src/pipeline.rs",
     "crates/testing/src/scenario.rs",

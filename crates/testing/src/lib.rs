@@ -4,11 +4,13 @@
 //!
 //! - [`contract_tests!`] makes tests of the named cases of [`contract`], and one of [`random`] commits under snapshots,
 //!   each against the [`oracle::Oracle`] by way of the [`pipeline::Pipeline`];
+//! - [`allocation`] counts what a thread holds;
 //! - [`scenario`] has writers, readers and a reclamation on threads;
 //! - `model_tests!` runs the same under the model checker (`--cfg hedgerow_shuttle`).
 
 #![allow(clippy::unwrap_used, reason = "a test ends where something is not as it should be")]
 
+pub mod allocation;
 pub mod check;
 pub mod contract;
 #[cfg(hedgerow_shuttle)]

@@ -3,9 +3,9 @@
 //! No reader panics, none holds more than ten times the input and some buffers, and what it hands over is bounded by
 //! the input too. The files to start with are the seeds of the fuzz targets.
 
-use crate::allocation::most_held;
 use crate::damage::damage;
 use hedgerow_formats::{Batch, ErrorKind, GraphFormat, GraphReader, ReadOptions, VertexKey};
+use hedgerow_testing::allocation::most_held;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::io::Cursor;

@@ -1,8 +1,6 @@
 //! Tests of what the crate offers, from outside.
 
 #[cfg(test)]
-mod allocation;
-#[cfg(test)]
 mod common;
 #[cfg(test)]
 mod damage;
@@ -22,3 +20,7 @@ mod round_trip;
 mod serialized;
 #[cfg(test)]
 mod writing;
+
+#[global_allocator]
+static ALLOCATOR: hedgerow_testing::allocation::CountingAllocator =
+    hedgerow_testing::allocation::CountingAllocator;

@@ -6,17 +6,19 @@ use hedgerow_model::{
 };
 use std::ops::{ControlFlow, Range};
 
+/// What a [`Source`] hands a vertex to, with its key and its record.
+pub type VisitVertex<'a> = dyn FnMut(VertexId, KeyRef<'_>, &Record) -> ControlFlow<()> + 'a;
+
+/// What a [`Source`] hands neighbours of a vertex to, with the values beside them.
+pub type VisitRun<'a, W> = dyn FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<()> + 'a;
+
 /// A state of a graph that does not change while it is read, by several threads.
 pub trait Source: Sync {
     /// Visits the vertices in `range` that exist, ascending, until `visit` breaks.
     ///
     /// # Errors
     /// The state could not be read.
-    fn vertices(
-        &self,
-        range: Range<u32>,
-        visit: &mut dyn FnMut(VertexId, KeyRef<'_>, &Record) -> ControlFlow<()>,
-    ) -> Result<(), ReadError>;
+    fn vertices(&self, range: Range<u32>, visit: &mut VisitVertex<'_>) -> Result<(), ReadError>;
 
     /// Visits the out-neighbours of every vertex in `range` that has some over `label`, until `visit` breaks: ascending by
     /// vertex, then neighbour, in one run or more each. Of an undirected graph each edge is seen from both ends.
@@ -27,7 +29,7 @@ pub trait Source: Sync {
         &self,
         label: LabelId,
         range: Range<u32>,
-        visit: &mut dyn FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<()>,
+        visit: &mut VisitRun<'_, W>,
     ) -> Result<(), ReadError>;
 
     /// Cuts the vertices below the bound into about `parts` ranges of about equal work, which ascend and cover every vertex
@@ -65,11 +67,7 @@ where
     V: GraphView + VertexRecords,
     K: Fn(VertexId) -> Key + Sync,
 {
-    fn vertices(
-        &self,
-        range: Range<u32>,
-        visit: &mut dyn FnMut(VertexId, KeyRef<'_>, &Record) -> ControlFlow<()>,
-    ) -> Result<(), ReadError> {
+    fn vertices(&self, range: Range<u32>, visit: &mut VisitVertex<'_>) -> Result<(), ReadError> {
         let mut flow = ControlFlow::Continue(());
         self.view.scan_vertices(range, |vertex| {
             if flow.is_continue() {
@@ -84,12 +82,13 @@ where
         &self,
         label: LabelId,
         range: Range<u32>,
-        visit: &mut dyn FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<()>,
+        visit: &mut VisitRun<'_, W>,
     ) -> Result<(), ReadError> {
         let adjacency = self.view.adjacency::<W>(label, Direction::Out).map_err(not_in_view)?;
         if is_sorted(&adjacency) {
-            let scanned = adjacency.cursor().scan(range, visit).map_err(Into::into)?;
-            return Ok(scanned.continue_value().unwrap_or_default());
+            // Whether it broke or came to the end, that is all.
+            let _flow: ControlFlow<()> = adjacency.cursor().scan(range, visit).map_err(Into::into)?;
+            return Ok(());
         }
         sorted_rows(&adjacency, range, visit).map_err(Into::into)
     }
@@ -108,7 +107,7 @@ fn is_sorted<A: Adjacency>(_: &A) -> bool {
 fn sorted_rows<A: Adjacency>(
     adjacency: &A,
     range: Range<u32>,
-    visit: &mut dyn FnMut(VertexId, &[VertexId], &[A::Value]) -> ControlFlow<()>,
+    visit: &mut VisitRun<'_, A::Value>,
 ) -> Result<(), A::Error> {
     let mut cursor = adjacency.cursor();
     let (mut row, mut ids, mut values) = (Vec::new(), Vec::new(), Vec::new());

@@ -32,7 +32,7 @@ fn graph() -> Graph {
         0 => Record::EMPTY,
         1 => Record::new(vec![Value::Null; 6]),
         _ => Record::new(vec![
-            Value::Bool(id % 2 == 0),
+            Value::Bool(id.is_multiple_of(2)),
             Value::I64(-i64::from(id)),
             Value::F64(f64::from(id) / 3.0),
             Value::String(format!("vertex {id}").into()),

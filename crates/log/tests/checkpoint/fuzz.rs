@@ -2,13 +2,13 @@
 //!
 //! None panics, none holds more than ten times the file and some buffers, and what they hand over is sorted and below the bound.
 
-use crate::allocation::most_held;
 use crate::damage::{file_of, files_of, some_graphs};
 use crate::model::Graph;
 use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{Checkpoint, Content, repair_checksums};
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_model::with_column;
+use hedgerow_testing::allocation::most_held;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::path::Path;

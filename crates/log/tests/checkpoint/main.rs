@@ -1,6 +1,8 @@
 //! Checkpoints: what is written comes back, whatever happens to the files.
 
-mod allocation;
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![cfg(not(hedgerow_shuttle))]
+
 mod backwards;
 mod bugs;
 mod crashes;
@@ -11,3 +13,7 @@ mod installed;
 mod model;
 mod round_trip;
 mod views;
+
+#[global_allocator]
+static ALLOCATOR: hedgerow_testing::allocation::CountingAllocator =
+    hedgerow_testing::allocation::CountingAllocator;

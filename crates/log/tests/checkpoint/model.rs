@@ -2,18 +2,17 @@
 
 use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{
-    Checkpoint, CheckpointError, Content, Description, Source, WriteOptions, write,
+    Checkpoint, CheckpointError, Content, Description, Source, VisitRun, VisitVertex, WriteOptions, write,
 };
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_model::{
-    Catalogue, Column, ColumnType, Counts, EdgeSchema, EdgeValue, Field, Key, KeyKind, KeyRef, LabelId,
-    LabelSchema, ReadError, Record, RecordSchema, Timestamp, Topology, Value, ValueType, VertexId,
-    with_column,
+    Catalogue, Column, ColumnType, Counts, EdgeSchema, EdgeValue, Field, Key, KeyKind, LabelId, LabelSchema,
+    ReadError, Record, RecordSchema, Timestamp, Topology, Value, ValueType, VertexId, with_column,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 pub const COLUMNS: [ColumnType; 6] =
     [ColumnType::Unit, ColumnType::U32, ColumnType::U64, ColumnType::I64, ColumnType::F32, ColumnType::F64];
@@ -101,7 +100,7 @@ impl Graph {
                     with_column!(column, W => checkpoint.read_edges::<W>(chunk, |source, run, values| {
                         assert_eq!(run.len(), values.len());
                         for (destination, value) in run.iter().zip(values) {
-                            let before = edges.insert((source.get(), destination.get()), Column::to_bits(*value).0);
+                            let before = edges.insert((source.get(), destination.get()), bits_of(value));
                             assert_eq!(before, None, "{source} to {destination} twice");
                         }
                     }))?;
@@ -131,11 +130,7 @@ impl Graph {
 }
 
 impl Source for Graph {
-    fn vertices(
-        &self,
-        range: Range<u32>,
-        visit: &mut dyn FnMut(VertexId, KeyRef<'_>, &Record) -> ControlFlow<()>,
-    ) -> Result<(), ReadError> {
+    fn vertices(&self, range: Range<u32>, visit: &mut VisitVertex<'_>) -> Result<(), ReadError> {
         for (id, (key, record)) in self.vertices.range(range) {
             if visit(VertexId::new(*id), key.as_ref(), record).is_break() {
                 break;
@@ -148,7 +143,7 @@ impl Source for Graph {
         &self,
         label: LabelId,
         range: Range<u32>,
-        visit: &mut dyn FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<()>,
+        visit: &mut VisitRun<'_, W>,
     ) -> Result<(), ReadError> {
         for (owner, row) in Graph::rows(self, label, range) {
             let neighbours: Vec<VertexId> = row.keys().map(|id| VertexId::new(*id)).collect();
@@ -172,6 +167,10 @@ impl Source for Graph {
             .map(|from| from..bound.min(from.saturating_add(length)))
             .collect())
     }
+}
+
+fn bits_of<W: Column>(value: &W) -> u64 {
+    value.to_bits().0
 }
 
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];

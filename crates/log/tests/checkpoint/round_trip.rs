@@ -3,7 +3,7 @@
 use crate::model::{COLUMNS, Graph, graphs};
 use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{
-    Checkpoint, CheckpointError, Content, Source, UNFINISHED, WriteOptions, write,
+    Checkpoint, CheckpointError, Content, Source, UNFINISHED, VisitRun, VisitVertex, WriteOptions, write,
 };
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem, RealFiles};
@@ -14,7 +14,7 @@ use hedgerow_model::{
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
 use std::collections::BTreeMap;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 proptest! {
@@ -237,11 +237,7 @@ fn a_graph_that_contradicts_itself_is_not_written() {
 fn rows_out_of_order_are_not_written() {
     struct Rows(Vec<(u32, Vec<u32>)>);
     impl Source for Rows {
-        fn vertices(
-            &self,
-            range: Range<u32>,
-            visit: &mut dyn FnMut(VertexId, KeyRef<'_>, &Record) -> ControlFlow<()>,
-        ) -> Result<(), ReadError> {
+        fn vertices(&self, range: Range<u32>, visit: &mut VisitVertex<'_>) -> Result<(), ReadError> {
             for id in range {
                 let _ = visit(VertexId::new(id), KeyRef::Number(id.into()), &Record::EMPTY);
             }
@@ -252,7 +248,7 @@ fn rows_out_of_order_are_not_written() {
             &self,
             _label: LabelId,
             _range: Range<u32>,
-            visit: &mut dyn FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<()>,
+            visit: &mut VisitRun<'_, W>,
         ) -> Result<(), ReadError> {
             for (owner, row) in &self.0 {
                 let row: Vec<VertexId> = row.iter().copied().map(VertexId::new).collect();

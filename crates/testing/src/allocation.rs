@@ -1,12 +1,24 @@
 //! An allocator that counts what a thread holds.
+//!
+//! A test takes it as its own:
+//!
+//! ```
+//! use hedgerow_testing::allocation::{CountingAllocator, most_held};
+//!
+//! #[global_allocator]
+//! static ALLOCATOR: CountingAllocator = CountingAllocator;
+//!
+//! let (sum, most) = most_held(|| (0..10u8).map(|number| vec![number; 1 << 20].len()).sum::<usize>());
+//! assert_eq!(sum, 10 << 20);
+//! assert!((1 << 20..2 << 20).contains(&most), "{most}");
+//! ```
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-struct Counting;
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
+/// The allocator of the system, with a count per thread.
+#[derive(Debug)]
+pub struct CountingAllocator;
 
 thread_local! {
     static HELD: Cell<isize> = const { Cell::new(0) };
@@ -14,7 +26,7 @@ thread_local! {
 }
 
 // SAFETY: everything is passed on to the allocator of the system as it is.
-unsafe impl GlobalAlloc for Counting {
+unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
         // SAFETY: the caller keeps the contract.
@@ -54,11 +66,4 @@ pub fn most_held<T>(work: impl FnOnce() -> T) -> (T, usize) {
     MOST.set(before);
     let result = work();
     (result, (MOST.get() - before).max(0) as usize)
-}
-
-#[test]
-fn what_is_held_at_once_is_counted() {
-    let (sum, most) = most_held(|| (0..10u8).map(|number| vec![number; 1 << 20].len()).sum::<usize>());
-    assert_eq!(sum, 10 << 20);
-    assert!((1 << 20..2 << 20).contains(&most), "{most}");
 }

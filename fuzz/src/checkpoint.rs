@@ -1,0 +1,46 @@
+//! Any bytes as a checkpoint.
+
+use hedgerow_log::StoreError;
+use hedgerow_log::checkpoint::{Checkpoint, Chunk, Content, repair_checksums};
+use hedgerow_log::files::simulated::SimulatedFiles;
+use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_model::with_column;
+
+/// Reads the bytes, with their checksums made right, and checks what the chunks that can be read hand over.
+pub fn read(bytes: &[u8]) {
+    let mut bytes = bytes.to_vec();
+    repair_checksums(&mut bytes);
+    let files = SimulatedFiles::new(1);
+    files.create_directory().expect("a directory in memory");
+    let file = files.open("checkpoint", Access::Create).expect("a file in memory");
+    file.write_all_at(&bytes, 0).expect("a file in memory");
+    if let Ok(checkpoint) = Checkpoint::open(&files, "checkpoint") {
+        // Damage of one chunk does not touch the others.
+        let _ = checkpoint.chunks().iter().try_for_each(|chunk| read_chunk(&checkpoint, chunk));
+        checkpoint.check(None);
+    }
+}
+
+/// What comes ascends, is within what the chunk covers, and below the bound.
+fn read_chunk(checkpoint: &Checkpoint, chunk: &Chunk) -> Result<(), StoreError> {
+    let bound = checkpoint.description().counts.vertex_bound;
+    let mut before = None;
+    let mut check = |position: u64| {
+        assert!(before < Some(position) && (chunk.first..=chunk.last).contains(&position));
+        before = Some(position);
+    };
+    match chunk.content {
+        Content::Description => Ok(()),
+        Content::Vertices => checkpoint.read_vertices(chunk, |vertex, _, _| check(vertex.get().into())),
+        Content::Edges(label) => {
+            let label = checkpoint.description().catalogue.label(label).expect("a label that was checked");
+            with_column!(label.edges.column(), W => checkpoint.read_edges::<W>(chunk, |source, run, values| {
+                assert_eq!(run.len(), values.len());
+                for destination in run {
+                    assert!(source.get().max(destination.get()) < bound);
+                    check(u64::from(source.get()) << 32 | u64::from(destination.get()));
+                }
+            }))
+        }
+    }
+}
