@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for topology in [Topology::Undirected, Topology::Directed] {
         measure(scale, topology, &ends, |_, _| ())?;
         measure(scale, topology, &ends, |from, to| ((from ^ to) % 256) as f64)?;
-        measure(scale, topology, &ends, |from, to| (from * 31 ^ to * 17) as f64 / 1e6)?;
+        measure(scale, topology, &ends, |from, to| ((from * 31) ^ (to * 17)) as f64 / 1e6)?;
     }
     Ok(())
 }
