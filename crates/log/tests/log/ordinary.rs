@@ -177,3 +177,24 @@ fn large_commits_get_segments_of_their_own() {
     });
     assert_eq!((found, replayed.unwrap().torn), (sizes, None));
 }
+
+#[test]
+fn a_buffered_log_loses_no_more_than_it_says() {
+    let files = Arc::new(SimulatedFiles::new(1));
+    let options = log_options(Durability::Buffered);
+    let log = new_log(Arc::clone(&files) as _, options);
+    let bound = options.buffer_bytes as u64 + options.unsynced_bytes;
+    let (mut ends, mut largest, mut most) = (vec![0], 0, 0);
+    for at in 1..=300 {
+        commit(&log, 1);
+        let length = body(Timestamp(at)).as_bytes().len() as u64 + 40;
+        ends.push(ends[at as usize - 1] + length);
+        largest = largest.max(length);
+        let unsafe_bytes = ends[at as usize] - ends[log.durable().0 as usize];
+        assert!(unsafe_bytes <= bound + largest, "{unsafe_bytes} bytes could be lost at {at}");
+        most = most.max(unsafe_bytes);
+    }
+    assert!(most > options.buffer_bytes as u64, "nothing was buffered");
+    log.flush().unwrap();
+    assert_eq!(log.durable(), Timestamp(300));
+}
