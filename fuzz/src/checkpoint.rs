@@ -6,19 +6,20 @@ use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem};
 use hedgerow_model::with_column;
 
-/// Reads the bytes, with their checksums made right, and checks what the chunks that can be read hand over.
-pub fn read(bytes: &[u8]) {
+/// Reads the bytes, with their checksums made right, and checks what the chunks that can be read hand over. Says whether
+/// all of it can be read.
+pub fn read(bytes: &[u8]) -> bool {
     let mut bytes = bytes.to_vec();
     repair_checksums(&mut bytes);
     let files = SimulatedFiles::new(1);
     files.create_directory().expect("a directory in memory");
     let file = files.open("checkpoint", Access::Create).expect("a file in memory");
     file.write_all_at(&bytes, 0).expect("a file in memory");
-    if let Ok(checkpoint) = Checkpoint::open(&files, "checkpoint") {
-        // Damage of one chunk does not touch the others.
-        let damaged = checkpoint.chunks().iter().filter(|chunk| read_chunk(&checkpoint, chunk).is_err());
-        assert_eq!(damaged.count(), checkpoint.check(None).len());
-    }
+    let Ok(checkpoint) = Checkpoint::open(&files, "checkpoint") else { return false };
+    // Damage of one chunk does not touch the others.
+    let damaged = checkpoint.chunks().iter().filter(|chunk| read_chunk(&checkpoint, chunk).is_err()).count();
+    assert_eq!(damaged, checkpoint.check(None).len());
+    damaged == 0
 }
 
 /// What comes ascends, is within what the chunk covers, and below the bound.

@@ -166,6 +166,9 @@ impl<C: Container> VertexRecords for SubgraphView<'_, C> {
     }
 }
 
+/// How many partitions ahead a count of entries asks for a container.
+const ENTRIES_AHEAD: u32 = 16;
+
 /// One label in one direction, with values of type `W` beside the neighbours.
 pub struct SubgraphAdjacency<'s, C: Container, W> {
     view: SubgraphView<'s, C>,
@@ -203,6 +206,17 @@ impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
                 (container, container.map_or(0, C::occupied))
             }
         }
+    }
+
+    /// How many entries each partition of a range has. Asks the processor for the beginnings of the containers that follow.
+    fn entries(&self, partitions: Range<u32>) -> impl Iterator<Item = (u32, u128)> {
+        let (view, chains) = (self.view, &self.table.chains);
+        chains.populated(partitions).filter_map(move |(partition, chain)| {
+            if let Some(later) = chains.get(partition.wrapping_add(ENTRIES_AHEAD)) {
+                prefetch(later.hint(), 1);
+            }
+            Some((partition, view.resolve(chain, partition)?.entries() as u128))
+        })
     }
 
     /// The containers of a range of partitions, ascending. With each, asks the processor for the ones that follow.
@@ -244,14 +258,14 @@ unsafe impl<'s, C: Container, W: Column> Adjacency for SubgraphAdjacency<'s, C, 
     /// Together the ranges are all vertices below the bound; each ends with a partition. O(partitions).
     fn cuts(&self, parts: usize) -> Vec<Range<u32>> {
         let bound = self.vertex_bound();
-        let entries = || {
-            let blocks = self.containers(partitions_of(&(0..bound)));
-            blocks.map(|(partition, block)| (partition, block.entries() as u128))
-        };
-        let total: u128 = entries().map(|(_, entries)| entries).sum();
-        let parts = parts.max(1) as u128;
+        if parts <= 1 {
+            return std::iter::once(0..bound).filter(|range| !range.is_empty()).collect();
+        }
+        let entries: Vec<(u32, u128)> = self.entries(partitions_of(&(0..bound))).collect();
+        let total: u128 = entries.iter().map(|(_, entries)| entries).sum();
+        let parts = parts as u128;
         let (mut cuts, mut start, mut passed) = (Vec::new(), 0, 0);
-        for (partition, entries) in entries() {
+        for (partition, entries) in entries {
             passed += entries;
             let (end, full) = (partition_end(partition).min(bound), cuts.len() as u128 + 1);
             if full < parts && passed * parts >= total * full && end < bound {

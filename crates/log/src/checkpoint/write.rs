@@ -83,8 +83,8 @@ impl WriteOptions<'_> {
     /// Sleeps for what is not its share of the time since `begin`.
     fn rest(&self, begin: Instant) {
         if let Some(share) = self.share {
-            let work_per_rest = 1.0 / share.clamp(0.001, 1.0) - 1.0;
-            thread::sleep(begin.elapsed().mul_f64(work_per_rest));
+            let rest_per_work = 1.0 / share.clamp(0.001, 1.0) - 1.0;
+            thread::sleep(begin.elapsed().mul_f64(rest_per_work));
         }
     }
 
@@ -172,7 +172,7 @@ fn write_unfinished<S: Source>(
     writer.finish(description)
 }
 
-/// All the work, in the order of the file. It depends on the state alone.
+/// All the work, in the order of the file, whatever the number of threads.
 fn parts<S: Source>(description: &Description, source: &S) -> Result<Vec<Part>, CheckpointError> {
     let mut parts = vec![Part { content: Content::Description, vertices: 0..0 }];
     let counts = &description.counts;

@@ -7,7 +7,8 @@
 pub enum Durability {
     /// At once. It is written when the buffer is full, synced when a segment is, and safe after a flush or a close.
     None,
-    /// At once. A crash loses at most [`LogOptions::buffer_bytes`], a loss of power at most [`LogOptions::unsynced_bytes`].
+    /// At once. A crash of the process loses what waits in the buffer, which is [`LogOptions::buffer_bytes`], up to four times that while others
+    /// write it, and the last commit; a loss of power loses at most [`LogOptions::unsynced_bytes`] more.
     Buffered,
     /// When it survives a loss of power.
     #[default]

@@ -8,8 +8,8 @@ use crate::planted::{self, PlantedBug};
 use crate::segment;
 use crate::store::{Manifest, Sealed, SegmentEntry};
 
-/// Zeros are written in pieces of this size.
-const ZEROS: usize = 256 << 10;
+/// Zeros are written in pieces of this size, and each is synced, so that the commits meanwhile don't wait for all of them.
+const ZEROS: usize = 4 << 20;
 
 impl Log {
     /// Whether [`Log::maintain`] has something to do. O(1).
@@ -91,9 +91,9 @@ pub(super) fn zeros(files: &dyn FileSystem, number: u64, length: u64) -> Result<
     while offset < length {
         let count = (length - offset).min(ZEROS as u64) as usize;
         file.write_all_at(&zeros[..count], offset)?;
+        file.sync()?;
         offset += count as u64;
     }
-    file.sync()?;
     Ok(file)
 }
 

@@ -42,15 +42,18 @@ pub struct Cut {
 pub fn recover_to_last_valid(files: Arc<dyn FileSystem>) -> Result<Repair, StoreError> {
     let mut store = Store::open(files)?;
     store.check_unlisted()?;
-    let (mut recovered, mut damaged) = (Recovered::from_oldest(store.manifest.oldest_readable), None);
+    let mut recovered = Recovered::from_oldest(store.manifest.oldest_readable);
+    let (mut torn, mut damaged) = (None, None);
     for (number, entry) in store.manifest.segments.iter().enumerate() {
         let reading = store.read_segment(entry, recovered.last.next(), |_, _| Ok::<(), StoreError>(()))?;
         let follows = recovered.add(entry, &reading);
+        let end = (number, reading.valid, reading.synced);
         if follows.is_err() || reading.problem.is_some() {
-            let valid = reading.valid.filter(|_| follows.is_ok());
-            damaged = Some((number, valid, reading.synced));
+            // Behind a torn tail nothing should have followed, whatever is wrong with it.
+            damaged = Some(torn.unwrap_or(end));
             break;
         }
+        torn = torn.or(reading.torn.map(|_| end));
     }
     let mut cuts = Vec::new();
     if let Some((number, valid, synced)) = damaged {

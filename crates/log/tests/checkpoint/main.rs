@@ -12,6 +12,8 @@ mod fuzz;
 mod installed;
 mod model;
 mod round_trip;
+#[path = "../../../../fuzz/src/checkpoint.rs"]
+mod target;
 mod views;
 
 #[global_allocator]

@@ -1,0 +1,13 @@
+//! The byte layout: what version 1 wrote is read for ever, and no bytes do harm.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![cfg(not(hedgerow_shuttle))]
+
+mod fixture;
+mod fuzz;
+#[path = "../../../../fuzz/src/log.rs"]
+mod targets;
+
+#[global_allocator]
+static ALLOCATOR: hedgerow_testing::allocation::CountingAllocator =
+    hedgerow_testing::allocation::CountingAllocator;
