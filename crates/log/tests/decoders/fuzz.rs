@@ -6,6 +6,7 @@
 use crate::targets::{read_manifest, read_record, read_segment};
 use hedgerow_log::LoggedCommit;
 use hedgerow_model::Topology;
+use hedgerow_testing::allocation::most_held;
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::path::{Path, PathBuf};

@@ -244,8 +244,8 @@ impl Shifts {
 
 /// Hands the entries over, in runs of neighbours of one vertex: ascending, a vertex in one run or more.
 ///
-/// `W` is the type of the values, or `()` to pass over them. What was handed over before an error is no worse than any other
-/// entries: ids below the bound, ascending.
+/// `W` is the type of the values, or `()` to pass over them. What was handed over before an error
+/// ascends, is below the bound, and within what the chunk covers, too.
 pub(crate) fn read_rows<W: Column>(
     bytes: &[u8],
     shape: &RowsShape,
@@ -342,6 +342,9 @@ impl RowReader<'_> {
         filled: usize,
         visit: &mut impl FnMut(VertexId, &[VertexId], &[W]),
     ) -> Result<(), DecodeError> {
+        if EdgeChange::position_of(owner, run.neighbours[filled - 1]) > self.shape.last {
+            return Err(self.gaps.error("an entry behind the last that the chunk says"));
+        }
         if W::TYPE != ColumnType::Unit {
             for value in &mut run.values[..filled] {
                 *value = W::from_bits(EdgeValue(self.values.next()?));

@@ -133,7 +133,8 @@ impl VertexBuffer {
     }
 }
 
-/// Hands the vertices over, ascending, each with its key and its record.
+/// Hands the vertices over, ascending, each with its key and its record. What was handed over before an error ascends, is
+/// below the bound, and within what the chunk covers, too.
 pub(crate) fn read_vertices(
     bytes: &[u8],
     shape: &VerticesShape,
@@ -153,7 +154,8 @@ pub(crate) fn read_vertices(
     let mut expected = 0;
     for position in 0..shape.entries {
         let id = gaps.gap(shift)?.saturating_add(expected);
-        if id >= u64::from(shape.vertex_bound) || (position == 0 && id != shape.first) {
+        let is_covered = id <= shape.last && (position > 0 || id == shape.first);
+        if !is_covered || id >= u64::from(shape.vertex_bound) {
             return Err(gaps.error("another vertex than the chunk says"));
         }
         expected = id + 1;
