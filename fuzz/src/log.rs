@@ -62,6 +62,7 @@ pub fn read_segment(bytes: &[u8]) -> bool {
             catalogue: Catalogue::default(),
         },
         oldest_readable: Timestamp(0),
+        oldest_wall_clock: 0,
         checkpoint: None,
         streams: Vec::new(),
         history: None,

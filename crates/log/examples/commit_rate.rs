@@ -5,7 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a measurement ends where something fails")]
 
-use hedgerow_log::files::{Access, FileSystem, RealFiles};
+use hedgerow_log::files::{Access, File, FileSystem, RealFiles};
 use hedgerow_log::{Body, Durability, Log, LogOptions, Recovered, Store, StoreOptions};
 use hedgerow_model::{Catalogue, EdgeValue, KeyKind, LabelId, StoredEdge, Timestamp, Topology, VertexId};
 use hedgerow_sync::{Arc, Mutex};
@@ -18,15 +18,27 @@ fn main() {
     let time = Duration::from_secs_f64(seconds);
     let files: Arc<dyn FileSystem> = Arc::new(RealFiles::new(&directory));
     let log = new_log(&files);
-    println!("{:>28} {:>10} {:>10} {:>10}", "", "per second", "p50 µs", "p99 µs");
-    for round in 1..=3 {
-        report(&format!("round {round}: fdatasync"), &mut disk(&files, time), time);
-        for threads in [1, 2, 16, 64] {
-            report(&format!("{threads} threads"), &mut commits(&log, threads, time), time);
+    let mut limit = Limit::new(&*files);
+    // In slices that take turns, so that what changes with time changes for all.
+    let slice = time / SLICES;
+    let clients = [1, 2, 16, 64];
+    let (mut disk, mut committed) = (Vec::new(), clients.map(|_| Vec::new()));
+    for _ in 0..SLICES {
+        disk.extend(limit.sync(slice));
+        for (clients, latencies) in clients.iter().zip(&mut committed) {
+            latencies.extend(commits(&log, *clients, slice));
         }
+    }
+    println!("{:>28} {:>10} {:>10} {:>10}", "", "per second", "p50 µs", "p99 µs");
+    report("fdatasync", &mut disk, time);
+    for (clients, latencies) in clients.iter().zip(&mut committed) {
+        report(&format!("{clients} threads"), latencies, time);
     }
     unsynced(&files);
 }
+
+/// How often all that is measured takes turns.
+const SLICES: u32 = 10;
 
 fn report(what: &str, latencies: &mut [Duration], time: Duration) {
     latencies.sort_unstable();
@@ -49,19 +61,31 @@ fn new_log(files: &Arc<dyn FileSystem>) -> Log {
     log
 }
 
-/// One thread writes 48 bytes after the other into a file of zeros, and syncs each.
-fn disk(files: &Arc<dyn FileSystem>, time: Duration) -> Vec<Duration> {
-    let file = files.open("limit", Access::Create).unwrap();
-    file.write_all_at(&vec![0; 64 << 20], 0).unwrap();
-    file.sync().unwrap();
-    let (begin, mut latencies) = (Instant::now(), Vec::new());
-    while begin.elapsed() < time {
-        let start = Instant::now();
-        file.write_all_at(&[7; 48], latencies.len() as u64 * 48).unwrap();
+/// The disk's own limit: one thread writes 48 bytes after the other into a file of zeros, and syncs each.
+struct Limit {
+    file: Box<dyn File>,
+    position: u64,
+}
+
+impl Limit {
+    fn new(files: &dyn FileSystem) -> Self {
+        let file = files.open("limit", Access::Create).unwrap();
+        file.write_all_at(&vec![0; 64 << 20], 0).unwrap();
         file.sync().unwrap();
-        latencies.push(start.elapsed());
+        Limit { file, position: 0 }
     }
-    latencies
+
+    fn sync(&mut self, time: Duration) -> Vec<Duration> {
+        let (begin, mut latencies) = (Instant::now(), Vec::new());
+        while begin.elapsed() < time {
+            let start = Instant::now();
+            self.file.write_all_at(&[7; 48], self.position).unwrap();
+            self.file.sync().unwrap();
+            self.position += 48;
+            latencies.push(start.elapsed());
+        }
+        latencies
+    }
 }
 
 fn body(at: Timestamp, body: &mut Body) {

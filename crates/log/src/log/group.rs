@@ -3,11 +3,17 @@
 //! A round is one leader's write. Whoever comes while a round is under way, too late to be in it, waits for the next
 //! round, whose leader is the first of them that wakes. So threads that the round covered are woken all at once when it
 //! ends, and of the others one. Nobody watches a clock, and without commits nobody runs.
+//!
+//! Threads that commit again and again would end up in two halves, each waiting while the other is synced. So a leader gives
+//! those that the round before has just released a moment to come back: one round then covers all.
 
 use crate::error::LogError;
 use hedgerow_model::Timestamp;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
-use hedgerow_sync::{Condvar, Mutex, MutexGuard};
+use hedgerow_sync::{Condvar, Mutex, MutexGuard, thread};
+
+/// How often a leader lets others run who may come back.
+const PATIENCE: u32 = 64;
 
 /// Who writes, and how far it is.
 #[derive(Debug)]
@@ -31,6 +37,8 @@ struct Progress {
     covers: Timestamp,
     /// How many wait for rounds of even and of odd number.
     waiting: [usize; 2],
+    /// How many waited for the last sync or came too late for it, its leader among them.
+    company: usize,
     failure: Option<LogError>,
 }
 
@@ -59,6 +67,7 @@ impl Group {
             is_led: false,
             covers: Timestamp::ZERO,
             waiting: [0; 2],
+            company: 1,
             failure: None,
         };
         Group {
@@ -128,6 +137,18 @@ impl Group {
 }
 
 impl Lead<'_> {
+    /// Lets those come back that the round before has released. Whoever is alone does not wait.
+    pub(super) fn gather(&self) {
+        for _ in 0..PATIENCE {
+            let progress = self.group.progress.lock();
+            if 1 + progress.waiting[progress.round % 2] >= progress.company {
+                break;
+            }
+            drop(progress);
+            thread::yield_now();
+        }
+    }
+
     /// Takes what the round writes, by `take`. Who waits for a commit in it now knows.
     pub(super) fn begin<T>(&self, take: impl FnOnce() -> (T, Timestamp)) -> T {
         let mut progress = self.group.progress.lock();
@@ -145,6 +166,7 @@ impl Lead<'_> {
         let mut progress = progress.lock();
         if let Some(durable) = durable {
             progress.durable = durable;
+            progress.company = 1 + progress.waiting.iter().sum::<usize>();
             published.store(durable.0, Ordering::Release);
         }
         let ended = progress.round % 2;

@@ -152,6 +152,9 @@ impl Log {
 
     /// Leads a round: takes what waits, writes it, syncs it.
     fn lead(&self, lead: Lead<'_>, goal: Goal) -> Result<(), LogError> {
+        if goal == Goal::Sync {
+            lead.gather();
+        }
         let mut writer = self.writer.lock();
         let batch = lead.begin(|| {
             let batch = self.tail.lock().take(writer.spare());

@@ -75,6 +75,7 @@ impl Log {
         }
         self.change_manifest(|manifest| {
             manifest.oldest_readable = last.last;
+            manifest.oldest_wall_clock = last.wall_clock;
             manifest.segments.drain(..pruned.len());
         })?;
         self.remove_unlisted()?;

@@ -21,6 +21,7 @@ const LARGEST_SPARE: usize = 4 << 20;
 #[derive(Debug)]
 pub(super) struct Tail {
     store: [u8; 16],
+    salt: u32,
     segment_bytes: u64,
     segment: u64,
     /// The times of the segment's first record; `None` before there is one.
@@ -73,6 +74,7 @@ impl Tail {
         let batch = Batch { last: last.at, ..Batch::default() };
         Tail {
             store,
+            salt: crc32c::crc32c(&store),
             segment_bytes,
             segment,
             first: None,
@@ -158,20 +160,18 @@ impl Tail {
         self.batch.pieces.push(piece);
     }
 
+    /// Appends a record to the last piece, and a large body as a piece of its own.
     fn put(&mut self, times: Times, body: &mut Body) {
-        let binding = Binding { salt: crc32c::crc32c(&self.store), segment: self.segment };
         let Some(piece) = self.batch.pieces.last_mut() else { return };
-        let before = piece.bytes.len();
+        let (segment, length, before) = (self.segment, body.bytes.len(), piece.bytes.len());
+        let binding = Binding { salt: self.salt, segment };
         put_record(&mut piece.bytes, binding, self.position, self.first.unwrap_or(times), times, body);
-        let length = body.bytes.len();
-        let position = self.position + (piece.bytes.len() - before) as u64;
+        let header = piece.bytes.len() - before;
         if length < LARGE_BODY {
             piece.bytes.extend_from_slice(&body.bytes);
-        }
-        let written = (piece.bytes.len() - before) + if length < LARGE_BODY { 0 } else { length };
-        if length >= LARGE_BODY {
-            let bytes = std::mem::take(&mut body.bytes);
-            let (segment, batch_frame, sealed_before) = (self.segment, None, None);
+        } else {
+            let (position, bytes) = (self.position + header as u64, std::mem::take(&mut body.bytes));
+            let (batch_frame, sealed_before) = (None, None);
             self.batch.pieces.push(Piece {
                 segment,
                 position,
@@ -181,8 +181,8 @@ impl Tail {
                 is_body: true,
             });
         }
-        self.position += written as u64;
-        self.batch.bytes += written;
+        self.position += (header + length) as u64;
+        self.batch.bytes += header + length;
     }
 
     /// Takes everything that waits, and a buffer for what comes next.

@@ -41,7 +41,7 @@ pub fn check(files: Arc<dyn FileSystem>) -> Result<CheckReport, StoreError> {
 impl Store {
     fn check(&self, report: &mut CheckReport) -> Result<(), StoreError> {
         report.problems.extend(self.check_unlisted().err());
-        let mut recovered = Recovered::from_oldest(self.manifest.oldest_readable);
+        let mut recovered = Recovered::before(&self.manifest);
         for entry in &self.manifest.segments {
             let is_whole = report.problems.is_empty();
             // Behind a gap a segment is judged by itself.

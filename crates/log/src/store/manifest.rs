@@ -30,6 +30,8 @@ pub struct Manifest {
     pub options: StoreOptions,
     /// The oldest timestamp from which on the log has every record.
     pub oldest_readable: Timestamp,
+    /// The wall-clock time of that commit, in microseconds since 1970-01-01 UTC; 0 if there is none.
+    pub oldest_wall_clock: u64,
     /// The newest checkpoint.
     pub checkpoint: Option<CheckpointEntry>,
     /// How far each durable stream has been read, ascending by name. The log is kept from there on.
@@ -110,6 +112,7 @@ impl Manifest {
             generation: 0,
             options,
             oldest_readable: Timestamp::ZERO,
+            oldest_wall_clock: 0,
             checkpoint: None,
             streams: Vec::new(),
             history: None,
@@ -128,7 +131,7 @@ impl Manifest {
         bytes.extend(self.store);
         put_varint(&mut bytes, self.generation);
         self.options.encode(&mut bytes);
-        put_varint(&mut bytes, self.oldest_readable.0);
+        put_varints(&mut bytes, &[self.oldest_readable.0, self.oldest_wall_clock]);
         bytes.push(u8::from(self.checkpoint.is_some()));
         if let Some(CheckpointEntry { number, at, length }) = self.checkpoint {
             put_varints(&mut bytes, &[number, at.0, length]);
@@ -193,6 +196,7 @@ impl Manifest {
             generation: reader.varint()?,
             options: StoreOptions::decode(reader)?,
             oldest_readable: Timestamp(reader.varint()?),
+            oldest_wall_clock: reader.varint()?,
             checkpoint: optional(reader, |reader| {
                 Ok(CheckpointEntry {
                     number: reader.varint()?,

@@ -42,7 +42,7 @@ pub struct Cut {
 pub fn recover_to_last_valid(files: Arc<dyn FileSystem>) -> Result<Repair, StoreError> {
     let mut store = Store::open(files)?;
     store.check_unlisted()?;
-    let mut recovered = Recovered::from_oldest(store.manifest.oldest_readable);
+    let mut recovered = Recovered::before(&store.manifest);
     let (mut torn, mut damaged) = (None, None);
     for (number, entry) in store.manifest.segments.iter().enumerate() {
         let reading = store.read_segment(entry, recovered.last.next(), |_, _| Ok::<(), StoreError>(()))?;
@@ -110,6 +110,7 @@ impl Store {
         cuts.extend(self.keep_cuts(&self.manifest.segments, None)?);
         self.manifest.segments.clear();
         self.manifest.oldest_readable = checkpoint.at;
+        self.manifest.oldest_wall_clock = recovered.wall_clock;
         self.manifest.write(&*self.files)?;
         Ok(checkpoint.at)
     }

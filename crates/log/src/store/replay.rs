@@ -44,8 +44,10 @@ pub(crate) struct OpenSegment {
 }
 
 impl Recovered {
-    pub(super) fn from_oldest(oldest: Timestamp) -> Self {
-        Recovered { last: oldest, ..Recovered::default() }
+    /// Nothing was read yet.
+    pub(super) fn before(manifest: &Manifest) -> Self {
+        let Manifest { oldest_readable: last, oldest_wall_clock: wall_clock, .. } = *manifest;
+        Recovered { last, wall_clock, ..Recovered::default() }
     }
 
     /// Takes over what was found in the next segment.
@@ -88,7 +90,7 @@ impl Store {
             return Err(StoreError::OutOfRetention { asked: after, oldest }.into());
         }
         self.check_unlisted()?;
-        let mut recovered = Recovered::from_oldest(oldest);
+        let mut recovered = Recovered::before(&self.manifest);
         let mut commits = 0;
         for entry in &self.manifest.segments {
             let path = self.segment_path(entry.number);

@@ -1,7 +1,8 @@
 //! A store that format version 1 wrote, kept as it is for ever.
 
 use crate::targets::STORE;
-use hedgerow_log::files::{FileSystem, RealFiles};
+use hedgerow_log::files::simulated::SimulatedFiles;
+use hedgerow_log::files::{Access, FileSystem, RealFiles};
 use hedgerow_log::{
     Body, CheckpointEntry, CommitRef, Durability, Log, LogOptions, LoggedCommit, Manifest, Recovered, Store,
     StoreError, StoreOptions,
@@ -158,6 +159,32 @@ fn version_1_is_read() {
     assert_eq!(expected.next(), None);
     let recovered = replayed.unwrap();
     assert_eq!((recovered.last, recovered.torn), (Timestamp(15), None));
+}
+
+/// What a later version wrote is refused as that, not as damage.
+#[test]
+fn later_versions_are_named() {
+    let read = |name: &str| std::fs::read(folder().join(name)).unwrap();
+    let mut manifest = read("MANIFEST");
+    manifest[8] = 2;
+    let content = manifest.len() - 4;
+    let checksum = crc32c::crc32c(&manifest[..content]).to_le_bytes();
+    manifest[content..].copy_from_slice(&checksum);
+    let refused = Manifest::decode(&manifest, Path::new("MANIFEST"));
+    assert!(matches!(refused, Err(StoreError::NewerFormat { version: 2, .. })), "{refused:?}");
+
+    let mut segment = read("log-0000000001");
+    segment[8] = 2;
+    let checksum = crc32c::crc32c(&segment[..60]).to_le_bytes();
+    segment[60..64].copy_from_slice(&checksum);
+    let files: Arc<dyn FileSystem> = Arc::new(SimulatedFiles::new(1));
+    files.create_directory().unwrap();
+    for (name, bytes) in [("MANIFEST", read("MANIFEST")), ("log-0000000001", segment)] {
+        files.open(name, Access::Create).unwrap().write_all_at(&bytes, 0).unwrap();
+    }
+    let store = Store::open_read_only(files).unwrap();
+    let refused = store.replay(Timestamp::ZERO, |_, _| Ok::<(), StoreError>(()));
+    assert!(matches!(refused, Err(StoreError::NewerFormat { version: 2, .. })), "{refused:?}");
 }
 
 /// Writes the fixture and the seeds of the fuzz targets. Only for a new version of the format: what is there stays.

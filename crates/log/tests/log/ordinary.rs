@@ -95,6 +95,7 @@ fn a_pruned_log_says_what_is_out_of_retention() {
     assert!(matches!(asked, Err(StoreError::OutOfRetention { asked: Timestamp(50), .. })));
     let recovered = store.replay(Timestamp(150), |_, _| Ok::<(), StoreError>(())).unwrap();
     assert_eq!((recovered.commits, recovered.last), (50, Timestamp(200)));
+    assert_eq!(store.manifest().oldest_wall_clock, wall_clock(oldest));
 }
 
 #[test]
