@@ -408,7 +408,7 @@ impl Container for Block {
     }
 
     #[inline]
-    fn prefetch_sets(&self) {
+    fn prefetch_next(&self) {
         self.header.large.iter().for_each(LargeSet::prefetch);
     }
 

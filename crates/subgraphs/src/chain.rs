@@ -31,6 +31,7 @@ use hedgerow_model::token::{HeldLocks, Registered, Stamp};
 use hedgerow_model::{EdgeChange, LockUnit, Timestamp};
 use hedgerow_sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use hedgerow_sync::epoch::{self, Guard};
+use hedgerow_sync::prefetch;
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 
@@ -192,6 +193,14 @@ impl<T: Content> Chain<T> {
     #[inline]
     pub(crate) fn hint(&self) -> *const T {
         self.data.load(Ordering::Relaxed)
+    }
+
+    /// Asks the processor for the record of the version before the newest, if a timestamp does not see the newest.
+    #[inline]
+    pub(crate) fn prefetch_superseded(&self, at: &Registered) {
+        if self.born() > at.at() {
+            prefetch(self.older.load(Ordering::Relaxed), size_of::<Superseded<T>>());
+        }
     }
 
     /// The birth of the newest version; 0 before the first.

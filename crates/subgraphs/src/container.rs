@@ -66,9 +66,9 @@ pub trait Container: Content<Change = EdgeChange> {
         prefetch(container, size_of::<Self>());
     }
 
-    /// Asks the processor for what says where the neighbours lie that are not beside the others. Only a hint, for a scan.
+    /// Asks the processor for what a scan reads after the beginning, as far as that says where it lies. Only a hint.
     #[inline]
-    fn prefetch_sets(&self) {}
+    fn prefetch_next(&self) {}
 
     /// Asks the processor for the first of the neighbours that are not beside the others. Only a hint, for a scan.
     #[inline]

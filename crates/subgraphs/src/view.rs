@@ -169,6 +169,9 @@ impl<C: Container> VertexRecords for SubgraphView<'_, C> {
 /// How many partitions ahead a count of entries asks for a container.
 const ENTRIES_AHEAD: u32 = 16;
 
+/// How many partitions ahead a scan asks for the record of a superseded version.
+const RECORDS_AHEAD: u32 = 6;
+
 /// One label in one direction, with values of type `W` beside the neighbours.
 pub struct SubgraphAdjacency<'s, C: Container, W> {
     view: SubgraphView<'s, C>,
@@ -223,16 +226,27 @@ impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
     #[inline]
     pub(crate) fn containers(&self, partitions: Range<u32>) -> impl Iterator<Item = (u32, &'s C)> {
         let (view, chains) = (self.view, &self.table.chains);
-        chains.populated(partitions).filter_map(move |(partition, chain)| {
-            if let Some(after_next) = chains.get(partition.wrapping_add(2)) {
-                prefetch(after_next.hint(), C::FETCHED_AHEAD);
-            }
-            if let (State::Registered(at), Some(next)) = (view.state, chains.get(partition.wrapping_add(1))) {
-                next.at(at).into_iter().for_each(C::prefetch_sets);
+        let mut resolved = chains.populated(partitions).filter_map(move |(partition, chain)| {
+            if let (State::Registered(at), Some(later)) =
+                (view.state, chains.get(partition.wrapping_add(RECORDS_AHEAD)))
+            {
+                later.prefetch_superseded(at);
             }
             let container = view.resolve(chain, partition)?;
-            container.prefetch_leaves();
+            prefetch(container, C::FETCHED_AHEAD);
             Some((partition, container))
+        });
+        // What is not locked is not looked at: the caller may stop before.
+        let looks_ahead = matches!(view.state, State::Registered(_));
+        let mut coming = if looks_ahead { [resolved.next(), resolved.next()] } else { [None, None] };
+        std::iter::from_fn(move || {
+            if !looks_ahead {
+                return resolved.next();
+            }
+            let current = coming[0];
+            coming = [coming[1], resolved.next()];
+            coming[0].into_iter().for_each(|(_, next)| next.prefetch_next());
+            current.inspect(|(_, container)| container.prefetch_leaves())
         })
     }
 }
