@@ -154,7 +154,7 @@ fn weights_that_make_no_sense_are_named() {
 fn the_first_of_several_bad_weights_is_named_whatever_the_source_and_the_threads() {
     for topology in TOPOLOGIES {
         let graph = large_graph(topology);
-        let is_bad = |source: u32, destination: u32| hashed(source, destination) % 1000 == 0;
+        let is_bad = |source: u32, destination: u32| hashed(source, destination).is_multiple_of(1000);
         let weight = |source, destination| if is_bad(source, destination) { -1.0 } else { 1.0 };
         let edges =
             graph.sets().into_iter().flat_map(|(from, row)| row.into_iter().map(move |to| (from, to)));
