@@ -1,6 +1,8 @@
 //! What all fuzz targets do: read any bytes as a graph file, with number and with text keys, strictly and passing
 //! over bad lines. The batches and the end must not depend on how large the batches are.
 
+pub mod log;
+
 use hedgerow_formats::{Batch, ErrorKind, GraphFormat, GraphReader, ReadOptions, VertexKey};
 use std::io::Cursor;
 

@@ -27,7 +27,8 @@ pub fn test() -> Result<()> {
 
 /// The models of the commit pipeline and of the engines under the model checker.
 pub fn shuttle(iterations: u32) -> Result<Tally> {
-    let mut models = cargo("test --quiet -p hedgerow-rapid -p hedgerow-lab -p hedgerow --test shuttle");
+    let mut models =
+        cargo("test --quiet -p hedgerow-log -p hedgerow-rapid -p hedgerow-lab -p hedgerow --test shuttle");
     models
         .env("RUSTFLAGS", "--cfg hedgerow_shuttle")
         .env("CARGO_TARGET_DIR", "target/shuttle")
@@ -40,7 +41,12 @@ pub fn soak(cases: u32, iterations: u32) -> Result<()> {
     let begin = Instant::now();
     let mut properties = cargo("test --workspace --quiet --no-fail-fast --release");
     let rounds = (cases / 40).max(1);
-    properties.env("PROPTEST_CASES", cases.to_string()).env("HISTORY_ROUNDS", rounds.to_string());
+    properties
+        .env("PROPTEST_CASES", cases.to_string())
+        .env("HISTORY_ROUNDS", rounds.to_string())
+        .env("CRASH_SEEDS", (cases / 10).to_string())
+        .env("FAULT_SEEDS", (cases / 50).to_string())
+        .env("DAMAGE_SAMPLES", (cases * 50).to_string());
     let tally = tests(&format!("properties, {cases} cases each"), &mut properties)?;
     report(tally.plus(shuttle(iterations)?), begin)
 }

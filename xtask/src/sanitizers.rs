@@ -40,7 +40,7 @@ pub fn address() -> Result<()> {
 /// The concurrent tests, with checked ordering of memory accesses.
 pub fn thread() -> Result<()> {
     install("rust-src");
-    let packages = "-p hedgerow -p hedgerow-rapid -p hedgerow-kernels";
+    let packages = "-p hedgerow -p hedgerow-log -p hedgerow-rapid -p hedgerow-kernels";
     let build = format!("test --lib --tests -Zbuild-std --target {TARGET} {packages}");
     let mut tests = nightly_cargo(&build);
     tests

@@ -38,6 +38,15 @@ const SYNC_CRATE: &str = "crates/sync/";
 const SYNC_NAMES: &[&str] =
     &["std::sync::atomic", "std::sync::Mutex", "std::sync::RwLock", "parking_lot::", "crossbeam_epoch::"];
 
+/// The crates of which every file access goes through the file system of `crates/log/src/files`, so that tests can let any fail.
+const STORE_CRATES: &[&str] = &["crates/log/src/", "crates/hedgerow/src/"];
+
+/// Where the operating system's files are named.
+const REAL_FILES: &str = "crates/log/src/files/real";
+
+/// What only those may name.
+const FILE_NAMES: &[&str] = &["std::fs", "rustix::fs", "std::os::unix::fs", "tempfile::", "memmap2::"];
+
 /// A file longer than this has more than one purpose.
 const LONGEST_FILE: usize = 600;
 
@@ -92,6 +101,11 @@ fn complaints_about(file: &Path, text: &str) -> Vec<String> {
         if !is_test && !name.starts_with(SYNC_CRATE) && SYNC_NAMES.iter().any(|sync| code.contains(sync)) {
             complain(number, "take atomics, locks and epochs from hedgerow-sync");
         }
+        let is_store = STORE_CRATES.iter().any(|folder| name.starts_with(folder));
+        let is_real = name.starts_with(REAL_FILES);
+        if is_store && !is_real && !is_test && FILE_NAMES.iter().any(|file| code.contains(file)) {
+            complain(number, "a store touches files only through the trait FileSystem of hedgerow-log");
+        }
     }
     let length = text.lines().count();
     if length > LONGEST_FILE {
@@ -115,5 +129,15 @@ mod tests {
         let complaints = complaints_about(Path::new("crates/cli/src/main.rs"), text);
         assert_eq!(complaints.len(), 1);
         assert!(complaints[0].starts_with("crates/cli/src/main.rs:2: take atomics"), "{complaints:?}");
+    }
+
+    #[test]
+    fn a_store_touches_files_through_the_trait() {
+        let text = "use std::fs::File;\n";
+        let count = |file: &str| complaints_about(Path::new(file), text).len();
+        assert_eq!(count("crates/log/src/log/writer.rs"), 1);
+        assert_eq!(count("crates/hedgerow/src/graph.rs"), 1);
+        assert_eq!(count("crates/log/src/files/real.rs"), 0);
+        assert_eq!(count("crates/formats/src/source.rs"), 0);
     }
 }

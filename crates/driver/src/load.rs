@@ -4,12 +4,15 @@ use crate::data_set::Entry;
 use crate::monitor::{Latencies, operate_on_each};
 use crate::{DataSet, Failure, Workload};
 use hedgerow::kernels::CancelToken;
-use hedgerow::{EngineKind, Graph, GraphOptions, KeyKind, VertexId};
+use hedgerow::{EngineKind, Error, Graph, GraphOptions, KeyKind, VertexId};
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// Entries per commit where the filling itself is not measured.
 pub(crate) const LOAD_BATCH: usize = 1 << 19;
+
+/// Entries of a stream after which somebody looks whether to stop.
+const STREAMED: usize = 1 << 14;
 
 /// Into how many segments the stream is cut where its writing is limited.
 const SEGMENTS: usize = 64;
@@ -51,7 +54,42 @@ pub(crate) fn ingest(
     Ok(())
 }
 
-/// Puts every entry in a transaction of its own, from so many threads on disjoint parts. Returns how long it took.
+/// Puts every entry in a transaction of its own, in a stream from each of so many threads, of disjoint parts. Returns how
+/// long it took.
+pub(crate) fn put_streams(
+    graph: &Graph,
+    entries: &[Entry],
+    threads: usize,
+    cancel: &CancelToken,
+) -> Result<Duration, Failure> {
+    let started = Instant::now();
+    on_threads(threads, entries, |part| {
+        stream(part, cancel, None, |some| Ok(graph.put_each(some).map(drop).map_err(Error::from)?))
+    })?;
+    Ok(started.elapsed())
+}
+
+/// Streams entries through `operate` until it is told to stop; how many were.
+pub(crate) fn stream(
+    entries: &[Entry],
+    cancel: &CancelToken,
+    deadline: Option<Instant>,
+    mut operate: impl FnMut(&[Entry]) -> Result<(), Failure>,
+) -> Result<usize, Failure> {
+    let mut done = 0;
+    for some in entries.chunks(STREAMED) {
+        operate(some)?;
+        done += some.len();
+        crate::watch::check(cancel)?;
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            break;
+        }
+    }
+    Ok(done)
+}
+
+/// Puts every entry in a transaction of its own, by a call of its own, from so many threads on disjoint parts. Returns how
+/// long it took.
 pub(crate) fn put_one_by_one(
     graph: &Graph,
     entries: &[Entry],

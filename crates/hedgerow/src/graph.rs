@@ -1,6 +1,7 @@
 //! The graph: what applications hold.
 
 use crate::commit::Commit;
+use crate::commit::each::{Commits, StreamError};
 use crate::commit::ingest::BulkEdge;
 use crate::commit::sequencer::Reader;
 use crate::declared::{DeclaredTxn, transact_declared};
@@ -251,6 +252,47 @@ impl Graph {
     pub fn ingest_into<B: BulkEdge>(&self, label: LabelId, edges: &[B]) -> Result<Commit, Error> {
         self.stores.check_written_column::<B::Value>(label)?;
         Ok(with_store!(&*self.stores, store => store.ingest(label, edges))?)
+    }
+
+    // --- streams: many commits of one operation ------------------------------------------------
+
+    /// Puts edges of the default label, each as a commit of its own, in their order: as a loop of
+    /// [`Graph::put_edge`], faster, for what the next commits touch is fetched ahead.
+    ///
+    /// A snapshot may show any beginning of the stream. Use [`Graph::ingest`] where no one has to see what is between.
+    ///
+    /// # Errors
+    /// As [`Graph::put_edge`], at the first edge that cannot be put; those before it are committed.
+    pub fn put_each<B: BulkEdge>(&self, edges: &[B]) -> Result<Commits, StreamError> {
+        self.put_each_into(LabelId::DEFAULT, edges)
+    }
+
+    /// The same for any label.
+    ///
+    /// # Errors
+    /// As [`Graph::put_edge_value`], at the first edge that cannot be put; those before it are committed.
+    pub fn put_each_into<B: BulkEdge>(&self, label: LabelId, edges: &[B]) -> Result<Commits, StreamError> {
+        self.stores.commit_put_each(label, edges)
+    }
+
+    /// Deletes edges of the default label, each as a commit of its own, in their order.
+    ///
+    /// # Errors
+    /// As [`Graph::delete_edge`], at the first edge that cannot be deleted; those before it are gone.
+    pub fn delete_each<B: BulkEdge<Value = ()>>(&self, edges: &[B]) -> Result<Commits, StreamError> {
+        self.delete_each_of(LabelId::DEFAULT, edges)
+    }
+
+    /// The same for any label.
+    ///
+    /// # Errors
+    /// As [`Graph::delete_edge_of`], at the first edge that cannot be deleted; those before it are gone.
+    pub fn delete_each_of<B: BulkEdge<Value = ()>>(
+        &self,
+        label: LabelId,
+        edges: &[B],
+    ) -> Result<Commits, StreamError> {
+        self.stores.commit_delete_each(label, edges)
     }
 
     // --- reads -------------------------------------------------------------------------------

@@ -6,7 +6,8 @@
 //!
 //! - [`Graph`] is the store; [`GraphOptions`] says how it is made.
 //! - [`Graph::put_edge`] and its like commit one operation; [`Graph::begin`] and
-//!   [`Graph::transact`] many; [`Graph::ingest`] puts whole slices of edges.
+//!   [`Graph::transact`] many; [`Graph::ingest`] puts whole slices of edges as one, and
+//!   [`Graph::put_each`] each edge of a slice by itself.
 //! - [`Graph::snapshot`] opens a [`Snapshot`]: point reads, [`Snapshot::run`] for the kernels of
 //!   [`kernels`], [`Snapshot::to_csr`] for a static copy.
 //!
@@ -41,6 +42,7 @@ mod stores;
 mod transaction;
 
 pub use commit::Commit;
+pub use commit::each::{Commits, StreamError};
 pub use commit::ingest::BulkEdge;
 pub use declared::DeclaredTxn;
 pub use error::{Error, ErrorKind, MemoryLimitExceeded};

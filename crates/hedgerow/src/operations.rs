@@ -1,7 +1,9 @@
 //! Checked operations: keys of the graph's kind, labels and values that its schemas know.
 
 use crate::commit::Commit;
+use crate::commit::each::{Commits, StreamError};
 use crate::commit::edge::EdgeWrite;
+use crate::commit::ingest::BulkEdge;
 use crate::error::Error;
 use crate::stores::{Stores, with_store};
 use hedgerow_model::{AsKey, Catalogue, Column, EdgeValue, Key, LabelId, Operation, Value, ViewError};
@@ -97,6 +99,41 @@ impl Stores {
         let (source, destination) = (source.as_key(), destination.as_key());
         let write = EdgeWrite { label, source, destination, value };
         Ok(with_store!(self, store => store.commit_edge(write))?)
+    }
+
+    /// Commits edges that are put, each on its own.
+    pub(crate) fn commit_put_each<B: BulkEdge>(
+        &self,
+        label: LabelId,
+        edges: &[B],
+    ) -> Result<Commits, StreamError> {
+        self.check_written_column::<B::Value>(label).map_err(StreamError::at_once)?;
+        let put = |edge: &B| Some(edge.value().to_bits());
+        self.commit_each(label, edges, put)
+    }
+
+    /// Commits edges that are deleted, each on its own.
+    pub(crate) fn commit_delete_each<B: BulkEdge<Value = ()>>(
+        &self,
+        label: LabelId,
+        edges: &[B],
+    ) -> Result<Commits, StreamError> {
+        let known = self.catalogue().label(label).ok_or(ViewError::UnknownLabel(label));
+        known.map_err(|unknown| StreamError::at_once(unknown.into()))?;
+        self.commit_each(label, edges, |_| None)
+    }
+
+    fn commit_each<B: BulkEdge>(
+        &self,
+        label: LabelId,
+        edges: &[B],
+        value: impl Fn(&B) -> Option<EdgeValue>,
+    ) -> Result<Commits, StreamError> {
+        let write = |position: usize| {
+            let edge = &edges[position];
+            EdgeWrite { label, source: edge.source(), destination: edge.destination(), value: value(edge) }
+        };
+        with_store!(self, store => store.commit_each(edges.len(), write))
     }
 
     /// Whether edges of a label are written with values of type `W`: the type must be exactly the declared one.

@@ -138,6 +138,14 @@ impl StoredEdge {
         StoredEdge { label, entries: [first, second.unwrap_or(first)], length }
     }
 
+    /// The source and the destination, as they were given.
+    #[inline]
+    #[must_use]
+    pub fn ends(&self) -> (VertexId, VertexId) {
+        let (_, first) = self.entries[0];
+        (first.owner, first.neighbour)
+    }
+
     /// The entries, each in its stored direction.
     #[inline]
     #[must_use]
@@ -155,6 +163,8 @@ pub struct EdgePlan {
     pub outcome: EdgeOutcome,
     /// The births of the versions that were looked at, one per entry.
     pub bases: [Timestamp; 2],
+    /// Where each entry was found to be or to belong, as the engine numbers places.
+    pub places: [u64; 2],
 }
 
 /// What an engine found out while it prepared effects.

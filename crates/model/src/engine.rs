@@ -2,7 +2,7 @@
 
 use crate::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use crate::{
-    EdgePlan, Effects, GraphView, LabelId, LockUnit, Outcome, StoredEdge, Timestamp, VertexId, VertexRecords,
+    EdgePlan, Effects, GraphView, LockUnit, Outcome, StoredEdge, Timestamp, VertexId, VertexRecords,
 };
 use rayon::ThreadPool;
 
@@ -21,19 +21,18 @@ pub trait Engine: Send + Sync + 'static {
     where
         Self: 'l;
 
+    /// Whether [`Engine::exists`] answers; if not, only a view under its lock can tell whether a vertex exists.
+    const TELLS_EXISTENCE: bool = false;
+
     /// The lock that covers every structure that a write at `vertex` touches.
     ///
     /// A commit takes its units in ascending order. O(1).
     fn lock_unit(&self, vertex: VertexId) -> LockUnit;
 
-    /// Asks the processor for the memory that finding the edges of `label` from `source` begins with.
-    /// Only a hint, for a writer that is about to lock it. O(1).
+    /// Asks the processor for the memory that finding these edges begins with. Only a hint, for a writer that is about to
+    /// lock the ends that they are stored from.
     #[inline]
-    fn prefetch(&self, _label: LabelId, _source: VertexId) {}
-
-    /// The same, for what follows then: the neighbours of `source`. Its unit is locked. O(1).
-    #[inline]
-    fn prefetch_neighbours(&self, _locks: &HeldLocks<'_>, _label: LabelId, _source: VertexId) {}
+    fn prefetch(&self, _edges: &[StoredEdge]) {}
 
     /// Builds what `effects` need: memory, copies, new blocks. Shows nothing to anybody.
     ///
@@ -51,13 +50,13 @@ pub trait Engine: Send + Sync + 'static {
     /// Makes prepared changes part of the graph at `stamp`. Cannot fail, and is short.
     fn apply(&self, stamp: Stamp, changes: Self::Changes<'_>);
 
-    /// Whether a vertex exists in the newest state; `None` if only a view under its lock can tell. O(1).
+    /// Whether a vertex exists in the newest state, asked only of an engine that [tells](Engine::TELLS_EXISTENCE). O(1).
     ///
     /// Without its lock, what it says may change at once. But whoever deletes a vertex of a graph whose edges are
     /// stored from one end only holds every lock: to whoever holds one, what exists there goes on existing.
     #[inline]
-    fn exists(&self, _vertex: VertexId) -> Option<bool> {
-        None
+    fn exists(&self, _vertex: VertexId) -> bool {
+        unreachable!("only a view of this engine can tell what exists");
     }
 
     /// Decides the change of one edge between existing vertices, if [`Engine::apply_edge`] can make it with nothing
@@ -67,6 +66,13 @@ pub trait Engine: Send + Sync + 'static {
     #[inline]
     fn plan_edge(&self, _locks: &HeldLocks<'_>, _edge: &StoredEdge) -> Option<EdgePlan> {
         None
+    }
+
+    /// The same for several edges, of which no two have a unit in common: plans of the first of them, up to the first that
+    /// takes [`Engine::prepare`]. Their waits for memory may overlap.
+    #[inline]
+    fn plan_edges(&self, locks: &HeldLocks<'_>, edges: &[StoredEdge], plans: &mut Vec<EdgePlan>) {
+        plans.extend(edges.iter().map_while(|edge| self.plan_edge(locks, edge)));
     }
 
     /// Makes the change that [`Engine::plan_edge`] decided under the same locks. Cannot fail, and is short.

@@ -5,6 +5,7 @@ use crate::edit;
 use crate::extent::{self, Extent};
 use crate::large_set::{LARGE, LargeSet};
 use crate::merge;
+use crate::one;
 use hedgerow_model::search::{self, Spread};
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId};
 use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of};
@@ -61,6 +62,8 @@ pub(crate) enum Row<'b> {
 
 /// Places of a row that are fetched before it is searched: a row of so many cache lines whole.
 const PREFETCHED_PIVOTS: usize = 16;
+/// So much of a row is fetched before it changes; what follows, the processor fetches by itself.
+const PREFETCHED_CHANGE: usize = 1024;
 const IDS_PER_LINE: usize = 64 / size_of::<VertexId>();
 
 /// How far ahead a scan asks for the rows of a block. The processor's own reading ahead ends with each page of 4 KiB.
@@ -140,6 +143,12 @@ impl Rows {
         let mut rows = Rows::default();
         rows.highest = other.highest;
         rows
+    }
+
+    /// What `count` says of the large sets, which lies apart from the rest of the header.
+    #[inline]
+    fn in_large_sets(&self, count: impl Fn(&Rows) -> usize) -> usize {
+        if self.large_slots == 0 { 0 } else { count(self) }
     }
 
     /// Knows of neighbours that are put.
@@ -294,7 +303,7 @@ impl Content for Block {
     }
 
     fn bytes(&self) -> usize {
-        self.memory_bytes() + self.header.heap_bytes() + self.header.large_bytes
+        self.memory_bytes() + self.header.heap_bytes() + self.header.in_large_sets(|rows| rows.large_bytes)
     }
 
     fn bytes_beside(&self, newer: &Self) -> usize {
@@ -337,9 +346,13 @@ impl Container for Block {
     }
 
     #[inline]
-    fn edits(&self, change: &EdgeChange, tally: &mut Tally) -> bool {
-        self.tally(change, tally);
-        self.entries() > 1
+    fn locate(&self, change: &EdgeChange, tally: &mut Tally) -> Option<u64> {
+        one::locate(self, change, tally)
+    }
+
+    #[inline]
+    fn edit_at(&mut self, place: u64, change: &EdgeChange) -> bool {
+        one::edit_at(self, place, change)
     }
 
     fn growth(&self, changes: &[EdgeChange]) -> usize {
@@ -365,7 +378,7 @@ impl Container for Block {
 
     #[inline]
     fn entries(&self) -> usize {
-        self.header.small_entries as usize + self.header.large_entries
+        self.header.small_entries as usize + self.header.in_large_sets(|rows| rows.large_entries)
     }
 
     #[inline]
@@ -395,7 +408,7 @@ impl Container for Block {
     }
 
     #[inline]
-    fn prefetch_sets(&self) {
+    fn prefetch_next(&self) {
         self.header.large.iter().for_each(LargeSet::prefetch);
     }
 
@@ -436,6 +449,17 @@ impl Container for Block {
         match self.row(slot) {
             Row::Small(stretch) => prefetch_pivots(&self.ids()[stretch]),
             Row::Large(set) => set.prefetch(),
+        }
+    }
+
+    #[inline]
+    fn prefetch_change(&self, slot: usize, neighbour: VertexId) {
+        match self.row(slot) {
+            Row::Small(stretch) => prefetch_behind_guess(&self.ids()[stretch], self.spread(), neighbour),
+            Row::Large(set) => {
+                prefetch(&self.header.large_entries, 1);
+                set.prefetch();
+            }
         }
     }
 
@@ -483,10 +507,20 @@ impl Container for Block {
     }
 }
 
+/// Asks for what putting an id into a row touches: from where it is guessed to belong to the end.
+#[inline]
+pub(crate) fn prefetch_behind_guess(row: &[VertexId], spread: Spread, id: VertexId) {
+    let guess = spread.guess(row.len(), id).saturating_sub(IDS_PER_LINE);
+    let bytes = (row.len() - guess + 1) * size_of::<VertexId>();
+    prefetch(row[guess..].as_ptr(), bytes.min(PREFETCHED_CHANGE));
+}
+
 /// Asks for where a search of a row looks first, all at once.
-pub(crate) fn prefetch_pivots(row: &[VertexId]) {
+#[inline]
+fn prefetch_pivots(row: &[VertexId]) {
     let step = (row.len() / PREFETCHED_PIVOTS).max(IDS_PER_LINE);
-    row.iter().step_by(step).for_each(|id| prefetch(id, 1));
+    let first = row.as_ptr();
+    (0..row.len()).step_by(step).for_each(|position| prefetch(first.wrapping_add(position), 1));
 }
 
 impl Block {

@@ -6,11 +6,10 @@
 //!
 //! 1. A [`Table`] lies at the beginning of [`bytes_for`]`(capacity)` bytes of the pool. Behind it there is room for
 //!    `capacity` entries, of which the first `leaves` are initialised.
-//! 2. The length of an [`Entry`] is at most that of its leaf. They differ only while [`Directory::change`] runs,
-//!    when the entry says 0; leaves change nowhere else.
+//! 2. The length of an [`Entry`] is at most that of its leaf. They differ only while [`Directory::change`] or
+//!    [`Directory::change_in_place`] runs, when the entry says 0; leaves change nowhere else.
 //! 3. A [`Directory`] has as many `leaves` as its table: tables change through their only owner, which follows.
 
-use crate::block::prefetch_pivots;
 use crate::leaf::Leaf;
 use crate::pool;
 use crate::shared::{Counted, Shared};
@@ -122,13 +121,6 @@ impl Entry {
     pub(crate) fn prefetch_header(&self) {
         self.leaf.prefetch_header();
     }
-
-    /// Asks the processor for what says how long the leaf is, and for where a search looks first.
-    #[inline]
-    pub(crate) fn prefetch_pivots(&self) {
-        self.leaf.prefetch_header();
-        prefetch_pivots(self.ids());
-    }
 }
 
 impl Directory {
@@ -196,7 +188,12 @@ impl Directory {
     /// The entry of the leaf where `id` is or belongs, and from where to where its neighbours lie. O(log leaves).
     #[inline]
     pub(crate) fn entry_of(&self, id: VertexId) -> Option<(&Entry, Spread)> {
-        let place = self.place_of(id);
+        self.entry_at(self.place_of(id))
+    }
+
+    /// The entry at a place, and from where to where its neighbours lie. O(1).
+    #[inline]
+    pub(crate) fn entry_at(&self, place: usize) -> Option<(&Entry, Spread)> {
         let (entry, next) = (self.entries().get(place)?, self.entries().get(place + 1));
         // The last leaf is taken to be as wide as the others are on average.
         let average =
@@ -241,6 +238,28 @@ impl Directory {
         self.length = self.length - length + now;
         self.follow();
         result
+    }
+
+    /// Changes a leaf within its memory if this is the only owner of the directory and of the leaf; else does nothing.
+    /// `change` says how many more neighbours the leaf has then, or does nothing either.
+    #[inline]
+    pub(crate) fn change_in_place(
+        &mut self,
+        place: usize,
+        change: impl FnOnce(&mut Leaf) -> Option<isize>,
+    ) -> Option<isize> {
+        let (_, entries) = self.parts_mut()?;
+        let entry = entries.get_mut(place)?;
+        let length = mem::take(&mut entry.length);
+        let grown = change(&mut entry.leaf);
+        match grown {
+            None => entry.length = length,
+            Some(_) => entry.update(),
+        }
+        // By one at most.
+        self.length = self.length.wrapping_add_signed(grown.unwrap_or(0) as i32);
+        self.follow();
+        grown
     }
 
     /// Adds leaves, which belong before the one at `place`. O(leaves).

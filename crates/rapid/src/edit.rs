@@ -132,7 +132,7 @@ fn insert(block: &mut Owned<Block>, slot: usize, position: usize, change: &EdgeC
 /// Frees a place for the entry at `position` of a row: from the next room after it, else from the last before it.
 ///
 /// What lies between is one stretch without room, which moves by one.
-fn open(block: &mut Block, slot: usize, position: usize) -> usize {
+pub(crate) fn open(block: &mut Block, slot: usize, position: usize) -> usize {
     let (rows, capacity) = (&block.header, block.capacity());
     let at = rows.stretch(slot).start + position;
     let has_room_after = |slot: &usize| rows.stretch(*slot).end < rows.room_end(*slot, capacity);
@@ -154,15 +154,24 @@ fn open(block: &mut Block, slot: usize, position: usize) -> usize {
 }
 
 fn remove(block: &mut Owned<Block>, slot: usize, position: usize) {
+    close(block, slot, position);
+    let entries = block.header.small_entries as usize;
+    if shrinks(block, entries) {
+        resize(block, roomy(entries));
+    }
+}
+
+/// Whether a block is too large for so many entries.
+pub(crate) fn shrinks(block: &Block, entries: usize) -> bool {
+    roomy(2 * entries) < block.capacity()
+        && Block::bytes_for(block.column(), roomy(entries)) < block.memory_bytes()
+}
+
+/// Takes the entry at `position` out of a row.
+pub(crate) fn close(block: &mut Block, slot: usize, position: usize) {
     let stretch = block.header.stretch(slot);
     block.shift(stretch.start + position + 1..stretch.end, stretch.start + position);
     block.header.resize_row(slot, -1);
-    let entries = block.header.small_entries as usize;
-    if roomy(2 * entries) < block.capacity()
-        && Block::bytes_for(block.column(), roomy(entries)) < block.memory_bytes()
-    {
-        resize(block, roomy(entries));
-    }
 }
 
 /// Makes the row of a slot a large set.

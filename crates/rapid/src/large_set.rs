@@ -4,6 +4,7 @@
 //! This stands in the place of RapidStore's compressed adaptive radix tree (section 6.2), whose
 //! leaves it has, with a flat directory instead of the radix nodes.
 
+use crate::block::prefetch_behind_guess;
 use crate::directory::{Directory, Entry};
 use crate::extent::Extent;
 use crate::leaf::{self, LEAF_CAPACITY, Leaf};
@@ -23,6 +24,27 @@ const PREFETCHED_BYTES: usize = 512;
 
 /// A leaf with fewer entries than this is joined with the next.
 const LEAF_MINIMUM: usize = LEAF_CAPACITY / 4;
+
+/// Where a neighbour is or belongs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Site {
+    leaf: usize,
+    position: usize,
+    pub(crate) is_there: bool,
+}
+
+impl Site {
+    /// The site as one number: the leaf and the position, both below 2^32.
+    #[inline]
+    pub(crate) fn to_number(self) -> u64 {
+        (self.leaf as u64) << 32 | self.position as u64
+    }
+
+    #[inline]
+    fn from_number(number: u64) -> Self {
+        Site { leaf: (number >> 32) as usize, position: number as u32 as usize, is_there: false }
+    }
+}
 
 /// The neighbours of one vertex, behind one pointer. A clone shares them until one of the two changes.
 #[derive(Clone)]
@@ -68,8 +90,9 @@ impl LargeSet {
     /// Asks the processor for the leaf where `id` is or belongs.
     #[inline]
     pub(crate) fn prefetch_leaf(&self, id: VertexId) {
-        if let Some(entry) = self.leaves().get(self.0.place_of(id)) {
-            entry.prefetch_pivots();
+        if let Some((entry, spread)) = self.0.entry_of(id) {
+            entry.prefetch_header();
+            prefetch_behind_guess(entry.ids(), spread, id);
         }
     }
 
@@ -86,6 +109,33 @@ impl LargeSet {
         let (entry, spread) = self.0.entry_of(id)?;
         let position = search::position(entry.ids(), spread, id)?;
         Some(if column.width() == 0 { EdgeValue(0) } else { entry.leaf().value(position) })
+    }
+
+    /// Where `id` is or belongs. O(log length).
+    #[inline]
+    pub(crate) fn locate(&self, id: VertexId) -> Site {
+        let place = self.0.place_of(id);
+        let Some((entry, spread)) = self.0.entry_at(place) else { return Site::default() };
+        let position = search::lower_bound(entry.ids(), spread, id);
+        Site { leaf: place, position, is_there: entry.ids().get(position) == Some(&id) }
+    }
+
+    /// The value of the entry at a site where it is.
+    pub(crate) fn value_at(&self, site: Site) -> EdgeValue {
+        self.leaves()[site.leaf].leaf().value(site.position)
+    }
+
+    /// Makes a change at the [site](Site::to_number) where it belongs, if nobody shares what it touches and that neither
+    /// grows out of its memory nor has to be joined; else does nothing. How many more entries there are then.
+    #[inline]
+    pub(crate) fn edit_at(&mut self, site: u64, change: &EdgeChange) -> Option<isize> {
+        let Site { leaf, position, .. } = Site::from_number(site);
+        // A set of one leaf becomes small before the leaf does.
+        let least = if self.leaves().len() > 1 { LEAF_MINIMUM } else { 0 };
+        if change.value.is_none() && self.len() <= SMALL_AGAIN {
+            return None;
+        }
+        self.0.change_in_place(leaf, |leaf| leaf.edit_at(position, change, least))
     }
 
     /// Makes changes, which ascend; what others share is copied first. For each leaf that changes O(leaf), and

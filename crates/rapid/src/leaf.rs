@@ -164,6 +164,39 @@ impl Leaf {
         pieces
     }
 
+    /// Makes a change at the position where it belongs, if this is the only owner, has room, and keeps at least so many
+    /// entries; else does nothing. How many more entries there are then.
+    #[inline]
+    pub(crate) fn edit_at(&mut self, position: usize, change: &EdgeChange, least: usize) -> Option<isize> {
+        let extent = self.0.get_mut()?;
+        let length = extent.header.length as usize;
+        let is_there = extent.ids()[..length].get(position) == Some(&change.neighbour);
+        let grown = match change.value {
+            Some(value) if is_there => {
+                extent.put_value(position, value);
+                0
+            }
+            Some(value) => {
+                if length == extent.capacity() || length == LEAF_CAPACITY {
+                    return None;
+                }
+                extent.shift(position..length, position + 1);
+                extent.put(position, change.neighbour, value);
+                1
+            }
+            None if is_there => {
+                if length <= least {
+                    return None;
+                }
+                extent.shift(position + 1..length, position);
+                -1
+            }
+            None => 0,
+        };
+        extent.header.length = extent.header.length.wrapping_add_signed(grown as i32);
+        Some(grown)
+    }
+
     fn locate(&self, changes: &[EdgeChange]) -> Sites {
         let ids = self.ids();
         let spread = Spread::of(ids);

@@ -26,6 +26,7 @@ mod extent;
 mod large_set;
 mod leaf;
 mod merge;
+mod one;
 mod pool;
 mod shared;
 

@@ -40,8 +40,9 @@ pub(crate) fn fetch<C: Container>(
     }
     if let Some((chain, partition, changes)) = with_chain(ROWS) {
         look(chain, partition, &|container| {
-            let rows = changes.chunk_by(|one, next| one.owner == next.owner);
-            rows.for_each(|row| container.prefetch(slot_of(row[0].owner)));
+            changes.iter().for_each(|change| {
+                container.prefetch_change(slot_of(change.owner), change.neighbour);
+            });
         });
     }
     if let Some((chain, partition, changes)) = with_chain(NEIGHBOURS) {

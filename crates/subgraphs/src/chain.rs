@@ -24,12 +24,14 @@
 //! tree borrows, because `crossbeam-epoch` breaks the stacked ones.
 
 use crate::account;
+use crate::container::Container;
 use crate::owned::{Content, Owned};
 use crate::reclamation::MemoryChange;
 use hedgerow_model::token::{HeldLocks, Registered, Stamp};
-use hedgerow_model::{LockUnit, Timestamp};
+use hedgerow_model::{EdgeChange, LockUnit, Timestamp};
 use hedgerow_sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use hedgerow_sync::epoch::{self, Guard};
+use hedgerow_sync::prefetch;
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 
@@ -193,6 +195,14 @@ impl<T: Content> Chain<T> {
         self.data.load(Ordering::Relaxed)
     }
 
+    /// Asks the processor for the record of the version before the newest, if a timestamp does not see the newest.
+    #[inline]
+    pub(crate) fn prefetch_superseded(&self, at: &Registered) {
+        if self.born() > at.at() {
+            prefetch(self.older.load(Ordering::Relaxed), size_of::<Superseded<T>>());
+        }
+    }
+
     /// The birth of the newest version; 0 before the first.
     #[inline]
     pub(crate) fn born(&self) -> Timestamp {
@@ -217,6 +227,38 @@ impl<T: Content> Chain<T> {
         let live = self.live_bytes() - live_before;
         let memory = MemoryChange { live, retained: net + allocated - live };
         Linked { memory, kept: is_kept.then_some(born) }
+    }
+
+    /// Makes one change where it was found to belong when it was prepared for the version born at `base`, if nobody can see
+    /// that version and the change takes no other memory; else does nothing. Whether it was made.
+    ///
+    /// The chain's lock is held since the change was prepared; the contract of [`Stamp`] says so.
+    #[inline]
+    pub(crate) fn edit_unseen_at(
+        &self,
+        base: Timestamp,
+        place: u64,
+        change: &EdgeChange,
+        stamp: Stamp,
+    ) -> bool
+    where
+        T: Container,
+    {
+        let born = self.born();
+        assert!(born == base, "a change was applied to another state than it was prepared for");
+        assert!(base < stamp.at(), "stamps reach a chain in ascending order");
+        let Some(head) = NonNull::new(self.data.load(Ordering::Acquire)) else { return false };
+        if born < stamp.editable_from() {
+            return false;
+        }
+        // Null while it is edited, as in `change_unseen`.
+        self.data.store(ptr::null_mut(), Ordering::Release);
+        // SAFETY: taken out of the chain above, whose lock is held, and by invariant 4 nobody reads it.
+        let mut head = ManuallyDrop::new(unsafe { Owned::from_raw(head) });
+        let made = head.edit_at(place, change);
+        self.occupied.store(head.occupied(), Ordering::Release);
+        self.data.store(head.as_raw().as_ptr(), Ordering::Release);
+        made
     }
 
     /// Unlinks the superseded version born at `born`, which no live timestamp sees, and frees it.

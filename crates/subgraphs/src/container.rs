@@ -18,9 +18,17 @@ pub trait Container: Content<Change = EdgeChange> {
     /// Values beside the neighbours are of type `column`, the same for all versions of a container.
     fn plan(old: Option<&Self>, column: ColumnType, changes: &[EdgeChange], tally: &mut Tally) -> Plan<Self>;
 
-    /// Counts what one change would do, and says whether [`Content::edit`] is the way to make it.
+    /// Counts what one change would do, and says where it was found to belong, by numbers of its own; `None` if
+    /// [`Content::edit`] is not the way to make it.
     #[inline]
-    fn edits(&self, _change: &EdgeChange, _tally: &mut Tally) -> bool {
+    fn locate(&self, _change: &EdgeChange, _tally: &mut Tally) -> Option<u64> {
+        None
+    }
+
+    /// Makes a change at the place where [`Container::locate`] found that it belongs, if that takes and frees no memory
+    /// and leaves neighbours; else changes nothing. Whether it was made.
+    #[inline]
+    fn edit_at(&mut self, _place: u64, _change: &EdgeChange) -> bool {
         false
     }
 
@@ -58,9 +66,9 @@ pub trait Container: Content<Change = EdgeChange> {
         prefetch(container, size_of::<Self>());
     }
 
-    /// Asks the processor for what says where the neighbours lie that are not beside the others. Only a hint, for a scan.
+    /// Asks the processor for what a scan reads after the beginning, as far as that says where it lies. Only a hint.
     #[inline]
-    fn prefetch_sets(&self) {}
+    fn prefetch_next(&self) {}
 
     /// Asks the processor for the first of the neighbours that are not beside the others. Only a hint, for a scan.
     #[inline]
@@ -82,6 +90,12 @@ pub trait Container: Content<Change = EdgeChange> {
     /// Asks the processor for the memory that finding a neighbour of a slot touches then. Only a hint.
     #[inline]
     fn prefetch(&self, _slot: usize) {}
+
+    /// Asks the processor for the memory that changing this neighbour of a slot touches then. Only a hint.
+    #[inline]
+    fn prefetch_change(&self, slot: usize, _neighbour: VertexId) {
+        self.prefetch(slot);
+    }
 
     /// Asks the processor for the memory that finding this neighbour touches last, if that is far from the rest. Only a hint.
     #[inline]

@@ -4,59 +4,128 @@ use crate::chain::{Chain, Change, Successor};
 use crate::container::{Container, Tally};
 use crate::engine::{AdjacencyTable, Subgraphs};
 use crate::garbage::{Place, Superseded, Table};
-use crate::partition::{partition_of, unit_of};
-use crate::reclamation::MemoryChange;
+use crate::partition::{partition_of, slot_of, unit_of};
 use hedgerow_model::token::{HeldLocks, Stamp};
-use hedgerow_model::{Direction, EdgeOutcome, EdgePlan, LabelId, StoredEdge, Timestamp};
+use hedgerow_model::{Direction, EdgeChange, EdgeOutcome, EdgePlan, LabelId, StoredEdge, Timestamp};
+use hedgerow_sync::prefetch;
 use smallvec::SmallVec;
 
 impl<C: Container> Subgraphs<C> {
+    /// Asks for the chains of all edges, then for where the chains say that the neighbours lie.
+    #[inline]
+    pub(crate) fn prefetch_places(&self, edges: &[StoredEdge]) {
+        if let [_, _, ..] = edges {
+            for edge in edges {
+                self.chains_of(edge).for_each(|(chain, _)| prefetch(chain, 1));
+                let (source, destination) = edge.ends();
+                let existence = [source, destination].map(|end| self.vertices.get(partition_of(end)));
+                existence.into_iter().flatten().for_each(|chain| prefetch(chain, 1));
+            }
+        }
+        let chains = edges.iter().flat_map(|edge| self.chains_of(edge));
+        chains.for_each(|(chain, change)| C::prefetch_place(chain.hint(), slot_of(change.owner)));
+    }
+
     /// `None` where there is no container yet, where one would become empty or is changed twice, and where a limit
     /// has to be watched.
     #[inline]
     pub(crate) fn plan_one(&self, locks: &HeldLocks<'_>, edge: &StoredEdge) -> Option<EdgePlan> {
-        if self.memory_limit.is_some() || is_within_partition(edge) {
+        let mut entries = Entries::new();
+        if !self.find_entries(locks, edge, &mut entries) {
             return None;
         }
+        entries.iter().for_each(Entry::prefetch);
+        self.plan_entries(edge, &entries)
+    }
+
+    /// The same for several edges: each step for all before the next.
+    pub(crate) fn plan_several(
+        &self,
+        locks: &HeldLocks<'_>,
+        edges: &[StoredEdge],
+        plans: &mut Vec<EdgePlan>,
+    ) {
+        let mut entries = Entries::new();
+        let found = edges.iter().take_while(|edge| self.find_entries(locks, edge, &mut entries)).count();
+        entries.iter().for_each(Entry::prefetch);
+        entries.iter().for_each(Entry::prefetch_among_many);
+        let mut entries = entries.as_slice();
+        for edge in &edges[..found] {
+            let (own, others) = entries.split_at(edge.entries().len());
+            let Some(plan) = self.plan_entries(edge, own) else { return };
+            plans.push(plan);
+            entries = others;
+        }
+    }
+
+    /// Adds where the entries of an edge are kept, if it has a short way; whether it has.
+    #[inline]
+    fn find_entries<'l>(
+        &'l self,
+        locks: &'l HeldLocks<'_>,
+        edge: &'l StoredEdge,
+        entries: &mut Entries<'l, C>,
+    ) -> bool {
+        if self.memory_limit.is_some() || is_within_partition(edge) {
+            return false;
+        }
+        edge.entries().iter().all(|(direction, change)| {
+            let partition = partition_of(change.owner);
+            let chain = self.chain_of(edge.label, *direction, partition);
+            let found = chain.and_then(|chain| Some((chain, chain.newest(locks, unit_of(partition))?)));
+            found.inspect(|(chain, container)| {
+                entries.push(Entry { direction: *direction, change, chain, container });
+            });
+            found.is_some()
+        })
+    }
+
+    #[inline]
+    fn plan_entries(&self, edge: &StoredEdge, entries: &[Entry<'_, C>]) -> Option<EdgePlan> {
         let (mut added, mut removed, mut changed) = (0, 0, false);
-        let mut bases = [Timestamp::ZERO; 2];
-        for ((direction, change), base) in edge.entries().iter().zip(&mut bases) {
-            let chain = self.chain_of(edge.label, *direction, partition_of(change.owner))?;
-            let container = chain.newest(locks, unit_of(partition_of(change.owner)))?;
-            *base = chain.born();
+        let (mut bases, mut places) = ([Timestamp::ZERO; 2], [0; 2]);
+        for (number, Entry { direction, change, chain, container }) in entries.iter().enumerate() {
             let mut tally = Tally::new(self.topology, *direction);
-            if !container.edits(change, &mut tally) {
-                return None;
-            }
+            (bases[number], places[number]) = (chain.born(), container.locate(change, &mut tally)?);
             changed |= tally.changed() > 0;
             let (more_added, more_removed) = tally.edges();
             added += more_added;
             removed += more_removed;
         }
-        Some(EdgePlan { changed, outcome: EdgeOutcome { label: edge.label, added, removed }, bases })
+        let outcome = EdgeOutcome { label: edge.label, added, removed };
+        Some(EdgePlan { changed, outcome, bases, places })
     }
 
     #[inline]
     pub(crate) fn apply_one(&self, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan) {
-        let mut memory = MemoryChange::default();
-        let mut superseded = SmallVec::new();
-        for ((direction, change), base) in edge.entries().iter().zip(&plan.bases) {
+        for (number, (direction, change)) in edge.entries().iter().enumerate() {
             let partition = partition_of(change.owner);
             let chain = self.chain_of(edge.label, *direction, partition).expect("planned with its chain");
+            let base = plan.bases[number];
+            if chain.edit_unseen_at(base, plan.places[number], change, stamp) {
+                continue;
+            }
             let edits = Change::Edit(std::slice::from_ref(change));
-            let linked = chain.link(Successor { base: *base, change: edits, allocated: 0 }, stamp);
-            memory += linked.memory;
+            let linked = chain.link(Successor { base, change: edits, allocated: 0 }, stamp);
+            self.memory.add(linked.memory);
             if let Some(born) = linked.kept {
                 let table = Table::Adjacency(self.position(edge.label, *direction) as u32);
-                superseded.push(Superseded {
-                    place: Place { table, partition },
-                    born,
-                    superseded: stamp.at(),
-                });
+                let place = Place { table, partition };
+                let superseded = Superseded { place, born, superseded: stamp.at() };
+                self.garbage.file(stamp.newest_registered(), SmallVec::from_iter([superseded]));
             }
         }
-        self.memory.add(memory);
-        self.garbage.file(stamp.newest_registered(), superseded);
+    }
+
+    /// The chains that an edge is kept in, if they were ever used, with what happens there.
+    #[inline]
+    pub(crate) fn chains_of<'e>(
+        &'e self,
+        edge: &'e StoredEdge,
+    ) -> impl Iterator<Item = (&'e Chain<C>, &'e EdgeChange)> {
+        edge.entries().iter().filter_map(|(direction, change)| {
+            Some((self.chain_of(edge.label, *direction, partition_of(change.owner))?, change))
+        })
     }
 
     /// The chain of a partition in a stored direction, if it was ever used.
@@ -64,6 +133,29 @@ impl<C: Container> Subgraphs<C> {
     pub(crate) fn chain_of(&self, label: LabelId, stored: Direction, partition: u32) -> Option<&Chain<C>> {
         let AdjacencyTable { chains, .. } = self.adjacencies.get(self.position(label, stored))?;
         chains.get(partition)
+    }
+}
+
+/// One of the entries of an edge, and where it is kept.
+struct Entry<'l, C: Container> {
+    direction: Direction,
+    change: &'l EdgeChange,
+    chain: &'l Chain<C>,
+    container: &'l C,
+}
+
+/// Those of the edges that are planned together.
+type Entries<'l, C> = SmallVec<[Entry<'l, C>; 16]>;
+
+impl<C: Container> Entry<'_, C> {
+    #[inline]
+    fn prefetch(&self) {
+        self.container.prefetch_change(slot_of(self.change.owner), self.change.neighbour);
+    }
+
+    #[inline]
+    fn prefetch_among_many(&self) {
+        self.container.prefetch_neighbour(slot_of(self.change.owner), self.change.neighbour);
     }
 }
 

@@ -112,32 +112,21 @@ impl<C: Container> Engine for Subgraphs<C> {
     type View<'s> = SubgraphView<'s, C>;
     type Changes<'l> = SubgraphChanges<'l, C>;
 
+    const TELLS_EXISTENCE: bool = true;
+
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         unit_of(partition_of(vertex))
     }
 
     #[inline]
-    fn prefetch(&self, label: LabelId, source: VertexId) {
-        if let Some(chain) = self.chain_of(label, Direction::Out, partition_of(source)) {
-            C::prefetch_place(chain.hint(), slot_of(source));
-        }
+    fn prefetch(&self, edges: &[StoredEdge]) {
+        self.prefetch_places(edges);
     }
 
     #[inline]
-    fn exists(&self, vertex: VertexId) -> Option<bool> {
+    fn exists(&self, vertex: VertexId) -> bool {
         let chain = self.vertices.get(partition_of(vertex));
-        Some(chain.is_some_and(|chain| chain.newest_occupied() >> slot_of(vertex) & 1 == 1))
-    }
-
-    #[inline]
-    fn prefetch_neighbours(&self, locks: &HeldLocks<'_>, label: LabelId, source: VertexId) {
-        let unit = self.lock_unit(source);
-        if let Some(container) = self
-            .chain_of(label, Direction::Out, partition_of(source))
-            .and_then(|chain| chain.newest(locks, unit))
-        {
-            container.prefetch(slot_of(source));
-        }
+        chain.is_some_and(|chain| chain.newest_occupied() >> slot_of(vertex) & 1 == 1)
     }
 
     /// Builds a block for each partition that changes; see the [crate]'s contract.
@@ -161,6 +150,11 @@ impl<C: Container> Engine for Subgraphs<C> {
     #[inline]
     fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge) -> Option<EdgePlan> {
         self.plan_one(locks, edge)
+    }
+
+    #[inline]
+    fn plan_edges(&self, locks: &HeldLocks<'_>, edges: &[StoredEdge], plans: &mut Vec<EdgePlan>) {
+        self.plan_several(locks, edges, plans);
     }
 
     #[inline]

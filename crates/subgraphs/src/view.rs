@@ -166,6 +166,12 @@ impl<C: Container> VertexRecords for SubgraphView<'_, C> {
     }
 }
 
+/// How many partitions ahead a count of entries asks for a container.
+const ENTRIES_AHEAD: u32 = 16;
+
+/// How many partitions ahead a scan asks for the record of a superseded version.
+const RECORDS_AHEAD: u32 = 6;
+
 /// One label in one direction, with values of type `W` beside the neighbours.
 pub struct SubgraphAdjacency<'s, C: Container, W> {
     view: SubgraphView<'s, C>,
@@ -205,20 +211,42 @@ impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
         }
     }
 
+    /// How many entries each partition of a range has. Asks the processor for the beginnings of the containers that follow.
+    fn entries(&self, partitions: Range<u32>) -> impl Iterator<Item = (u32, u128)> {
+        let (view, chains) = (self.view, &self.table.chains);
+        chains.populated(partitions).filter_map(move |(partition, chain)| {
+            if let Some(later) = chains.get(partition.wrapping_add(ENTRIES_AHEAD)) {
+                prefetch(later.hint(), 1);
+            }
+            Some((partition, view.resolve(chain, partition)?.entries() as u128))
+        })
+    }
+
     /// The containers of a range of partitions, ascending. With each, asks the processor for the ones that follow.
     #[inline]
     pub(crate) fn containers(&self, partitions: Range<u32>) -> impl Iterator<Item = (u32, &'s C)> {
         let (view, chains) = (self.view, &self.table.chains);
-        chains.populated(partitions).filter_map(move |(partition, chain)| {
-            if let Some(after_next) = chains.get(partition.wrapping_add(2)) {
-                prefetch(after_next.hint(), C::FETCHED_AHEAD);
-            }
-            if let (State::Registered(at), Some(next)) = (view.state, chains.get(partition.wrapping_add(1))) {
-                next.at(at).into_iter().for_each(C::prefetch_sets);
+        let mut resolved = chains.populated(partitions).filter_map(move |(partition, chain)| {
+            if let (State::Registered(at), Some(later)) =
+                (view.state, chains.get(partition.wrapping_add(RECORDS_AHEAD)))
+            {
+                later.prefetch_superseded(at);
             }
             let container = view.resolve(chain, partition)?;
-            container.prefetch_leaves();
+            prefetch(container, C::FETCHED_AHEAD);
             Some((partition, container))
+        });
+        // What is not locked is not looked at: the caller may stop before.
+        let looks_ahead = matches!(view.state, State::Registered(_));
+        let mut coming = if looks_ahead { [resolved.next(), resolved.next()] } else { [None, None] };
+        std::iter::from_fn(move || {
+            if !looks_ahead {
+                return resolved.next();
+            }
+            let current = coming[0];
+            coming = [coming[1], resolved.next()];
+            coming[0].into_iter().for_each(|(_, next)| next.prefetch_next());
+            current.inspect(|(_, container)| container.prefetch_leaves())
         })
     }
 }
@@ -244,14 +272,14 @@ unsafe impl<'s, C: Container, W: Column> Adjacency for SubgraphAdjacency<'s, C, 
     /// Together the ranges are all vertices below the bound; each ends with a partition. O(partitions).
     fn cuts(&self, parts: usize) -> Vec<Range<u32>> {
         let bound = self.vertex_bound();
-        let entries = || {
-            let blocks = self.containers(partitions_of(&(0..bound)));
-            blocks.map(|(partition, block)| (partition, block.entries() as u128))
-        };
-        let total: u128 = entries().map(|(_, entries)| entries).sum();
-        let parts = parts.max(1) as u128;
+        if parts <= 1 {
+            return std::iter::once(0..bound).filter(|range| !range.is_empty()).collect();
+        }
+        let entries: Vec<(u32, u128)> = self.entries(partitions_of(&(0..bound))).collect();
+        let total: u128 = entries.iter().map(|(_, entries)| entries).sum();
+        let parts = parts as u128;
         let (mut cuts, mut start, mut passed) = (Vec::new(), 0, 0);
-        for (partition, entries) in entries() {
+        for (partition, entries) in entries {
             passed += entries;
             let (end, full) = (partition_end(partition).min(bound), cuts.len() as u128 + 1);
             if full < parts && passed * parts >= total * full && end < bound {

@@ -47,6 +47,11 @@ impl Condvar {
         self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Wakes one waiting thread, if there is one.
+    pub fn notify_one(&self) {
+        self.0.notify_one();
+    }
+
     /// Wakes every waiting thread.
     pub fn notify_all(&self) {
         self.0.notify_all();

@@ -29,7 +29,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
 
 /// A batch of one edge is a transaction of one edge: what the insertion has measured, if it has.
 fn one_by_one(bench: &Bench<'_>, turn: Turn, kind: EngineKind) -> Result<f64, Failure> {
-    let measured = bench.recorded(Workload::Insert, turn, "throughput");
+    let measured = bench.recorded(Workload::Insert, turn, "throughput-by-call");
     if let Some(rate) = measured.and_then(|rates| rates.get(turn.repetition)) {
         return Ok(*rate);
     }

@@ -1,4 +1,4 @@
-//! Edges put one by one, each in a transaction of its own.
+//! Edges put one by one, each in a transaction of its own: as a stream, and by a call for each.
 
 use crate::executor::{Bench, Turn};
 use crate::monitor::Latencies;
@@ -9,7 +9,10 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     for turn in bench.turns() {
         bench.begin(turn, "")?;
         match turn.engine.kind {
-            None => bench.record_build_rate(turn, "throughput")?,
+            None => {
+                bench.record_build_rate(turn, "throughput")?;
+                bench.record_build_rate(turn, "throughput-by-call")?;
+            }
             Some(kind) => insert(bench, turn, kind)?,
         }
     }
@@ -17,14 +20,24 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
 }
 
 fn insert(bench: &mut Bench<'_>, turn: Turn, kind: EngineKind) -> Result<(), Failure> {
-    let graph = load::empty_graph(kind, turn.threads, bench.data.vertices())?;
-    let (rate, latencies) = put_all(bench, &graph, turn.threads)?;
-    bench.record(turn, "throughput", "edges/s", rate);
+    let empty = || load::empty_graph(kind, turn.threads, bench.data.vertices());
+    let streamed = put_streams(bench, &empty()?, turn.threads)?;
+    let (by_call, latencies) = put_all(bench, &empty()?, turn.threads)?;
+    bench.record(turn, "throughput", "edges/s", streamed);
+    bench.record(turn, "throughput-by-call", "edges/s", by_call);
     bench.record_latencies(turn, &latencies);
     Ok(())
 }
 
-/// Puts the whole stream; returns the rate, and the latencies of single transactions.
+/// Puts the whole stream as such; returns the rate.
+fn put_streams(bench: &Bench<'_>, graph: &Graph, threads: usize) -> Result<f64, Failure> {
+    let (cancel, limit) = (&bench.watch.cancel, bench.settings.insert_limit());
+    load::rate_of_writing(graph, bench.data, limit, cancel, |entries| {
+        load::put_streams(graph, entries, threads, cancel)
+    })
+}
+
+/// Puts the whole stream by a call for each edge; returns the rate, and the latencies of single transactions.
 pub(super) fn put_all(bench: &Bench<'_>, graph: &Graph, threads: usize) -> Result<(f64, Latencies), Failure> {
     let (cancel, limit) = (&bench.watch.cancel, bench.settings.insert_limit());
     let mut latencies = Latencies::new();

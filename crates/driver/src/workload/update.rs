@@ -1,9 +1,10 @@
-//! A fifth of the edges deleted and put again.
+//! A fifth of the edges deleted and put again: as streams, and by a call for each.
 
+use crate::data_set::Entry;
 use crate::executor::{Bench, Turn};
 use crate::monitor::{Latencies, operate_on_each};
 use crate::{Failure, load};
-use hedgerow::EngineKind;
+use hedgerow::{EngineKind, Error, Graph};
 use std::time::Instant;
 
 /// One edge in so many is deleted and put again.
@@ -13,7 +14,10 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     for turn in bench.turns() {
         bench.begin(turn, "")?;
         match turn.engine.kind {
-            None => bench.record_build_rate(turn, "throughput")?,
+            None => {
+                bench.record_build_rate(turn, "throughput")?;
+                bench.record_build_rate(turn, "throughput-by-call")?;
+            }
             Some(kind) => update(bench, turn, kind)?,
         }
     }
@@ -22,13 +26,41 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
 
 fn update(bench: &mut Bench<'_>, turn: Turn, kind: EngineKind) -> Result<(), Failure> {
     let graph = bench.loaded(turn.engine, kind)?.graph;
-    let (cancel, limit) = (&bench.watch.cancel, bench.settings.update_limit());
+    let streamed = stream(bench, turn, &graph)?;
+    let (by_call, latencies) = one_by_one(bench, turn, &graph)?;
+    load::check_edges(&graph, bench.data)?;
+    bench.record(turn, "throughput", "edges/s", streamed);
+    bench.record(turn, "throughput-by-call", "edges/s", by_call);
+    bench.record_latencies(turn, &latencies);
+    Ok(())
+}
+
+/// The edges that are updated: the stream is shuffled, so its beginning is as good a sample as any.
+fn chosen<'b>(bench: &'b Bench<'_>) -> &'b [Entry] {
     let stream = bench.data.stream();
-    // The stream is shuffled, so its beginning is as good a sample as any.
-    let chosen = &stream[..(stream.len() / SHARE).max(1)];
+    &stream[..(stream.len() / SHARE).max(1)]
+}
+
+/// The rate of deletions and insertions in streams, each operation a transaction.
+fn stream(bench: &Bench<'_>, turn: Turn, graph: &Graph) -> Result<f64, Failure> {
+    let (cancel, limit) = (&bench.watch.cancel, bench.settings.update_limit());
     let started = Instant::now();
     let deadline = limit.map(|limit| started + limit / 2);
-    let parts = load::on_threads(turn.threads, chosen, |part| {
+    let parts = load::on_threads(turn.threads, chosen(bench), |part| {
+        let delete = |some: &[Entry]| Ok(graph.delete_each(some).map(drop).map_err(Error::from)?);
+        let put = |some: &[Entry]| Ok(graph.put_each(some).map(drop).map_err(Error::from)?);
+        let deleted = load::stream(part, cancel, deadline, delete)?;
+        Ok(deleted + load::stream(&part[..deleted], cancel, None, put)?)
+    })?;
+    Ok(parts.iter().sum::<usize>() as f64 / started.elapsed().as_secs_f64())
+}
+
+/// The same by a call for each operation, and how long calls took.
+fn one_by_one(bench: &Bench<'_>, turn: Turn, graph: &Graph) -> Result<(f64, Latencies), Failure> {
+    let (cancel, limit) = (&bench.watch.cancel, bench.settings.update_limit());
+    let started = Instant::now();
+    let deadline = limit.map(|limit| started + limit / 2);
+    let parts = load::on_threads(turn.threads, chosen(bench), |part| {
         let mut latencies = Latencies::new();
         let deleted = operate_on_each(part, &mut latencies, cancel, deadline, |(source, destination)| {
             graph.delete_edge(source, destination)?;
@@ -41,11 +73,8 @@ fn update(bench: &mut Bench<'_>, turn: Turn, kind: EngineKind) -> Result<(), Fai
         Ok((2 * deleted, latencies))
     })?;
     let elapsed = started.elapsed();
-    let operations: usize = parts.iter().map(|(operations, _)| operations).sum();
     let mut latencies = Latencies::new();
     parts.iter().for_each(|(_, part)| latencies.merge(part));
-    load::check_edges(&graph, bench.data)?;
-    bench.record(turn, "throughput", "edges/s", operations as f64 / elapsed.as_secs_f64());
-    bench.record_latencies(turn, &latencies);
-    Ok(())
+    let operations: usize = parts.iter().map(|(operations, _)| operations).sum();
+    Ok((operations as f64 / elapsed.as_secs_f64(), latencies))
 }

@@ -9,6 +9,7 @@ use crate::commit::resolve::Resolved;
 use crate::commit::sequencer::{VertexCounts, Writer};
 use crate::error::Reason;
 use crate::store::{PendingReclaim, Store};
+use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     EdgeOutcome, EdgePlan, EdgeValue, Engine, GraphView, KeyRef, LabelId, Operation, StoredEdge, Topology,
     VertexId,
@@ -24,7 +25,7 @@ pub(crate) struct EdgeWrite<'k> {
 }
 
 impl EdgeWrite<'_> {
-    fn to_operation(self) -> Operation {
+    pub(super) fn to_operation(self) -> Operation {
         let EdgeWrite { label, source, destination, value } = self;
         let (source, destination) = (source.to_key(), destination.to_key());
         match value {
@@ -53,19 +54,14 @@ impl<E: Engine> Store<E> {
             current.get(source)?.zip(current.get(destination)?)
         };
         let Some((source, destination)) = ends else { return Ok(None) };
-        self.engine.prefetch(label, source);
-        let guard = LockGuard::lock(&self.units, self.stripes_of_edge(source, destination));
+        let edge = StoredEdge::new(self.topology, label, source, destination, value);
+        self.engine.prefetch(std::slice::from_ref(&edge));
+        let guard = LockGuard::lock(&self.units, self.stripes_of_edge(&edge));
         let (commit, pending) = {
             let held = guard.held(&self.sequencer);
-            self.engine.prefetch_neighbours(&held, label, source);
-            let exists = |end| {
-                let exists = self.engine.exists(end);
-                exists.unwrap_or_else(|| self.engine.latest(&held).contains_vertex(end))
-            };
-            if !(exists(source) && exists(destination)) || self.dictionary.generation() != generation {
+            if !self.both_exist(&held, &edge) || self.dictionary.generation() != generation {
                 return Ok(None);
             }
-            let edge = StoredEdge::new(self.topology, label, source, destination, value);
             match self.engine.plan_edge(&held, &edge) {
                 Some(plan) => self.finish_edge(&edge, &plan)?,
                 None => match self.finish(&held, &Resolved::edge(&edge), Writer::Blind) {
@@ -80,15 +76,31 @@ impl<E: Engine> Store<E> {
         Ok(Some(commit))
     }
 
+    /// Whether a vertex exists. Its lock is held, unless the engine [tells](Engine::TELLS_EXISTENCE) without.
+    #[inline]
+    pub(super) fn exists(&self, held: &HeldLocks<'_>, vertex: VertexId) -> bool {
+        match E::TELLS_EXISTENCE {
+            true => self.engine.exists(vertex),
+            false => self.engine.latest(held).contains_vertex(vertex),
+        }
+    }
+
+    /// Whether both ends of an edge exist. The locks of [`Store::stripes_of_edge`] are held.
+    #[inline]
+    pub(super) fn both_exist(&self, held: &HeldLocks<'_>, edge: &StoredEdge) -> bool {
+        let (source, destination) = edge.ends();
+        self.exists(held, source) && self.exists(held, destination)
+    }
+
     /// The locks of the ends that an edge is stored from. Where that is one, the other end needs none, if
     /// the engine can tell that it [exists](Engine::exists).
     #[inline]
-    fn stripes_of_edge(&self, source: VertexId, destination: VertexId) -> Stripes {
-        let (source_unit, destination_unit) =
-            (self.engine.lock_unit(source), self.engine.lock_unit(destination));
+    pub(super) fn stripes_of_edge(&self, edge: &StoredEdge) -> Stripes {
+        let (source, destination) = edge.ends();
+        let source = self.engine.lock_unit(source);
         match self.topology {
-            Topology::Directed if self.engine.exists(destination).is_some() => self.units.one(source_unit),
-            _ => self.units.two(source_unit, destination_unit),
+            Topology::Directed if E::TELLS_EXISTENCE => self.units.one(source),
+            _ => self.units.two(source, self.engine.lock_unit(destination)),
         }
     }
 

@@ -9,8 +9,8 @@ use crate::error::Reason;
 use crate::store::Store;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, AsKey, Column, ColumnType, Direction, EdgeChange, Effects, Engine, GraphView, KeyRef,
-    LabelId, Record, VertexChange, VertexEffect, VertexId,
+    AdjacencyEffects, AsKey, Column, ColumnType, Direction, EdgeChange, Effects, Engine, KeyRef, LabelId,
+    Record, VertexChange, VertexEffect, VertexId,
 };
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -214,9 +214,7 @@ impl<E: Engine> Store<E> {
 
     /// The ends that do not exist yet, ascending.
     fn missing_vertices(&self, ends: &[Ends], held: &HeldLocks<'_>) -> Vec<VertexId> {
-        let latest = self.engine.latest(held);
-        let exists = |vertex| self.engine.exists(vertex).unwrap_or_else(|| latest.contains_vertex(vertex));
-        let mut missing: Vec<VertexId> = ends_of(ends).filter(|end| !exists(*end)).collect();
+        let mut missing: Vec<VertexId> = ends_of(ends).filter(|end| !self.exists(held, *end)).collect();
         missing.sort_unstable();
         missing.dedup();
         missing

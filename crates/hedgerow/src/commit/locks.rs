@@ -91,6 +91,21 @@ impl<T: Borrow<LockTable>> LockGuard<T> {
         self.stripes.binary_search(&self.table.borrow().stripe(unit)).is_ok()
     }
 
+    /// Releases the locks, and gives back the list of them.
+    pub(crate) fn release(mut self) -> Stripes {
+        self.unlock()
+    }
+
+    /// Releases every lock that is held, and forgets it.
+    fn unlock(&mut self) -> Stripes {
+        let stripes = std::mem::take(&mut self.stripes);
+        for stripe in stripes.iter().rev() {
+            // SAFETY: the guard took this lock when it was made, nobody else releases it, and it is forgotten.
+            unsafe { self.table.borrow().stripes[*stripe as usize].unlock() }
+        }
+        stripes
+    }
+
     /// The proof for engines that the locks are held. The sequencer is asked for the counts when they are needed.
     #[inline]
     pub(crate) fn held<'l>(&'l self, counts: &'l Sequencer) -> HeldLocks<'l> {
@@ -106,10 +121,7 @@ impl<T: Borrow<LockTable>> LockGuard<T> {
 
 impl<T: Borrow<LockTable>> Drop for LockGuard<T> {
     fn drop(&mut self) {
-        for stripe in self.stripes.iter().rev() {
-            // SAFETY: the guard took this lock when it was made and nobody else releases it.
-            unsafe { self.table.borrow().stripes[*stripe as usize].unlock() }
-        }
+        self.unlock();
     }
 }
 

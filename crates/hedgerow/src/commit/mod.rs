@@ -5,6 +5,7 @@
 pub(crate) mod acquire;
 mod applied;
 pub(crate) mod conflicts;
+pub(crate) mod each;
 pub(crate) mod edge;
 mod holdings;
 pub(crate) mod ingest;

@@ -20,6 +20,7 @@ use hedgerow_model::token::{LiveTimestamps, NewestCounts, Registered, Stamp};
 use hedgerow_model::{Counts, EdgeOutcome, Timestamp};
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex};
+use std::ops::Range;
 use std::time::Instant;
 
 /// Orders commits and snapshots of one graph.
@@ -63,6 +64,27 @@ pub(crate) struct Stamped {
     pub(crate) record_conflicts: bool,
 }
 
+/// Stamps that follow each other, ascending, and what else their commits must know.
+pub(crate) struct ManyStamped {
+    left: Range<u64>,
+    editable_from: Timestamp,
+    /// As in [`Stamped`].
+    pub(crate) record_conflicts: bool,
+}
+
+impl Iterator for ManyStamped {
+    type Item = Stamp;
+
+    #[inline]
+    fn next(&mut self) -> Option<Stamp> {
+        let at = Timestamp(self.left.next()?);
+        // SAFETY: when these stamps were taken they were new and the largest (invariant 1; the caller holds the locks of
+        // all), and each is given out once. Nobody read a timestamp from `editable_from` on, and whoever
+        // registers one before the last of them is applied registers at least the last (invariants 2 and 3).
+        Some(unsafe { Stamp::new(at, self.editable_from.min(at)) })
+    }
+}
+
 /// A timestamp that has readers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OpenTimestamp {
@@ -83,12 +105,30 @@ impl Sequencer {
         edges: &[EdgeOutcome],
         writer: Writer,
     ) -> Result<Stamped, Reason> {
+        let mut stamped = self.stamp_many(1, vertices, edges, writer)?;
+        let stamp = stamped.next().expect("one stamp was taken");
+        Ok(Stamped { stamp, record_conflicts: stamped.record_conflicts })
+    }
+
+    /// Takes the next `commits` stamps in one step, and counts what all of these commits change.
+    ///
+    /// Nobody registers a timestamp between two of them, so only the counts at the last one matter. The caller does as for
+    /// [`Sequencer::stamp`], for each of them, in their order.
+    #[inline]
+    pub(crate) fn stamp_many(
+        &self,
+        commits: usize,
+        vertices: VertexCounts,
+        edges: &[EdgeOutcome],
+        writer: Writer,
+    ) -> Result<ManyStamped, Reason> {
         let mut state = self.state.lock();
         if self.applied.is_poisoned() {
             return Err(Reason::Poisoned);
         }
-        let at = state.last.next();
-        state.last = at;
+        let first = state.last.next();
+        state.last = Timestamp(state.last.0 + commits as u64);
+        let left = first.0..state.last.0 + 1;
         state.counts.vertices = state.counts.vertices + vertices.added - vertices.removed;
         state.counts.vertex_bound = state.counts.vertex_bound.max(vertices.bound);
         state.counts.add(edges);
@@ -96,11 +136,7 @@ impl Sequencer {
         let own = usize::from(writer == Writer::Interactive);
         let record_conflicts = state.interactive.handles() > own;
         drop(state);
-        // SAFETY: `at` is new and the largest (invariant 1; the caller holds its locks). Nobody
-        // reads a timestamp from `editable_from` on, and whoever registers one before this stamp
-        // is applied registers at least `at` (invariants 2 and 3).
-        let stamp = unsafe { Stamp::new(at, editable_from.min(at)) };
-        Ok(Stamped { stamp, record_conflicts })
+        Ok(ManyStamped { left, editable_from, record_conflicts })
     }
 
     /// Notes that a stamp is applied. O(1).

@@ -244,6 +244,7 @@ impl Dictionary {
         }
     }
 
+    #[cold]
     fn wrong_kind(&self, key: KeyRef<'_>) -> Reason {
         Reason::WrongKeyKind { key: key.to_key(), expected: self.kind() }
     }

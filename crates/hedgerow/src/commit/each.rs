@@ -1,0 +1,217 @@
+//! A stream of edges, each committed by itself.
+//!
+//! A single commit waits for memory several times, and each wait follows from the one before. Who commits a stream knows
+//! what comes next: so a few commits at a time take their locks together, ask for all that they will touch, and take
+//! their stamps in one step. Beyond that each is a commit as any other, with a timestamp of its own.
+
+use crate::commit::Commit;
+use crate::commit::edge::EdgeWrite;
+use crate::commit::locks::{LockGuard, Stripes};
+use crate::commit::resolve::Resolved;
+use crate::commit::sequencer::{VertexCounts, Writer};
+use crate::error::{Error, Reason};
+use crate::store::{PendingReclaim, Store};
+use hedgerow_model::token::HeldLocks;
+use hedgerow_model::{EdgeOutcome, EdgePlan, Engine, StoredEdge, Timestamp};
+use std::ops::Range;
+
+/// How many commits wait for memory together: as many as hide a wait behind the others. They hold each other's locks meanwhile.
+const TOGETHER: usize = if cfg!(hedgerow_shuttle) { 2 } else { 16 };
+
+/// What a stream of commits did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Commits {
+    /// How many edges of the stream, from its beginning, are committed.
+    pub committed: usize,
+    /// How many of them changed anything, and so took a timestamp.
+    pub changed: usize,
+    /// The newest timestamp among them; zero if nothing changed.
+    pub at: Timestamp,
+    /// Edges that did not exist before.
+    pub edges_added: u64,
+    /// Edges that existed and do not exist any more.
+    pub edges_removed: u64,
+    /// Vertices that did not exist before.
+    pub vertices_added: u64,
+}
+
+impl Commits {
+    /// Counts one that went its way alone.
+    fn count(&mut self, commit: Commit) {
+        self.committed += 1;
+        if commit.changed {
+            self.changed += 1;
+            self.at = commit.at;
+        }
+        self.edges_added += commit.edges_added;
+        self.edges_removed += commit.edges_removed;
+        self.vertices_added += commit.vertices_added;
+    }
+}
+
+/// Why a stream of commits ended early. What was committed before stays.
+#[derive(Debug, thiserror::Error)]
+#[error("edge {} of the stream was not committed, nor any after it: {error}", committed.committed)]
+pub struct StreamError {
+    /// What was committed before.
+    pub committed: Commits,
+    /// What is wrong with the next edge of the stream, whose position is `committed.committed`.
+    #[source]
+    pub error: Error,
+}
+
+impl StreamError {
+    /// Nothing was committed, for no edge could be.
+    pub(crate) fn at_once(error: Error) -> Self {
+        StreamError { committed: Commits::default(), error }
+    }
+}
+
+impl From<StreamError> for Error {
+    fn from(failed: StreamError) -> Self {
+        failed.error
+    }
+}
+
+/// Commits that go together: no two of them need the same lock.
+#[derive(Default)]
+struct Group {
+    edges: Vec<StoredEdge>,
+    stripes: Stripes,
+    /// A bit for each stripe, which some of them share: most are known not to be there without a look at all.
+    marks: [u64; MARKS],
+    plans: Vec<EdgePlan>,
+}
+
+const MARKS: usize = 4;
+
+impl Group {
+    fn clear(&mut self) {
+        self.edges.clear();
+        self.stripes.clear();
+        self.marks = [0; MARKS];
+    }
+
+    /// Adds the locks of another edge if none of them is needed already; whether it did.
+    #[inline]
+    fn admit(&mut self, stripes: &[u32]) -> bool {
+        let mark = |stripe: &u32| (*stripe as usize / 64 % MARKS, 1 << (stripe % 64));
+        let is_marked = |stripe: &u32| self.marks[mark(stripe).0] & mark(stripe).1 != 0;
+        if stripes.iter().any(|stripe| is_marked(stripe) && self.stripes.contains(stripe)) {
+            return false;
+        }
+        stripes.iter().map(mark).for_each(|(word, bit)| self.marks[word] |= bit);
+        self.stripes.extend_from_slice(stripes);
+        true
+    }
+}
+
+impl<E: Engine> Store<E> {
+    /// Commits `count` edges of one label one after the other, as `write` gives them by their position.
+    pub(crate) fn commit_each<'k>(
+        &self,
+        count: usize,
+        write: impl Fn(usize) -> EdgeWrite<'k>,
+    ) -> Result<Commits, StreamError> {
+        let mut done = Commits::default();
+        let mut group = Group::default();
+        while done.committed < count {
+            let next = done.committed;
+            let result = match self.commit_together(next..count, &write, &mut group, &mut done) {
+                Ok(()) if done.committed == next => {
+                    self.commit_edge(write(next)).map(|commit| done.count(commit))
+                }
+                result => result,
+            };
+            result.map_err(|error| StreamError { committed: done, error: error.into() })?;
+        }
+        Ok(done)
+    }
+
+    /// Commits as many of the next edges as can go together; none if the next one needs a way of its own.
+    fn commit_together<'k>(
+        &self,
+        next: Range<usize>,
+        write: impl Fn(usize) -> EdgeWrite<'k>,
+        group: &mut Group,
+        done: &mut Commits,
+    ) -> Result<(), Reason> {
+        let generation = self.dictionary.generation();
+        self.gather(next.take(TOGETHER).map(write), group);
+        let guard = LockGuard::lock(&self.units, std::mem::take(&mut group.stripes));
+        let pending = if self.dictionary.generation() == generation {
+            self.plan_group(&guard.held(&self.sequencer), group);
+            self.finish_group(group, done)?
+        } else {
+            PendingReclaim::default()
+        };
+        group.stripes = guard.release();
+        self.reclaim_after_commit(pending);
+        Ok(())
+    }
+
+    /// The next edges whose ends have ids and need different locks. What finding them begins with is on its way.
+    fn gather<'k>(&self, writes: impl Iterator<Item = EdgeWrite<'k>>, group: &mut Group) {
+        group.clear();
+        let current = self.dictionary.current_ids();
+        for EdgeWrite { label, source, destination, value } in writes {
+            let (source, destination) = (current.get(source), current.get(destination));
+            // What is wrong with a key is found out again where its edge goes alone.
+            let (Ok(Some(source)), Ok(Some(destination))) = (source, destination) else { break };
+            let edge = StoredEdge::new(self.topology, label, source, destination, value);
+            let stripes = self.stripes_of_edge(&edge);
+            if !group.admit(&stripes) {
+                break;
+            }
+            group.edges.push(edge);
+        }
+        group.stripes.sort_unstable();
+        self.engine.prefetch(&group.edges);
+    }
+
+    /// Decides what the edges of a group change, as far as they exist from end to end and have a short way.
+    fn plan_group(&self, held: &HeldLocks<'_>, group: &mut Group) {
+        let Group { edges, plans, .. } = group;
+        plans.clear();
+        let existing = edges.iter().take_while(|edge| self.both_exist(held, edge)).count();
+        self.engine.plan_edges(held, &edges[..existing], plans);
+    }
+
+    /// The shrinking phase of all: stamp them, and apply and publish one after the other.
+    fn finish_group(&self, group: &Group, done: &mut Commits) -> Result<PendingReclaim, Reason> {
+        let mut pending = PendingReclaim::default();
+        let changes = || group.edges.iter().zip(&group.plans).filter(|(_, plan)| plan.changed);
+        let changed = changes().count();
+        if changed > 0 {
+            let outcome = sum(&group.plans);
+            let counts = VertexCounts::default();
+            let mut stamps = self.sequencer.stamp_many(changed, counts, &[outcome], Writer::Blind)?;
+            let record_conflicts = stamps.record_conflicts;
+            self.poisoning_on_panic(|| {
+                for ((edge, plan), stamp) in changes().zip(&mut stamps) {
+                    self.engine.apply_edge(stamp, edge, plan);
+                    if record_conflicts {
+                        self.record_conflicts(&Resolved::edge(edge), stamp);
+                    }
+                    pending = self.sequencer.applied(stamp);
+                    done.at = stamp.at();
+                }
+            });
+            done.edges_added += outcome.added;
+            done.edges_removed += outcome.removed;
+        }
+        done.changed += changed;
+        done.committed += group.plans.len();
+        Ok(pending)
+    }
+}
+
+/// What plans that change edges of one label do together.
+fn sum(plans: &[EdgePlan]) -> EdgeOutcome {
+    let label = plans[0].outcome.label;
+    let (added, removed) = plans.iter().fold((0, 0), |(added, removed), plan| {
+        debug_assert_eq!(plan.outcome.label, label);
+        (added + plan.outcome.added, removed + plan.outcome.removed)
+    });
+    EdgeOutcome { label, added, removed }
+}

@@ -1,0 +1,246 @@
+//! Streams of edges, each committed by itself: the same as one call after the other, whoever reads or writes meanwhile.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![cfg(not(hedgerow_shuttle))]
+
+mod oracle;
+
+use hedgerow::model::{EdgeValue, Operation};
+use hedgerow::{
+    Column, Commits, EngineKind, ErrorKind, Graph, GraphOptions, Key, KeyKind, LabelId, StreamError, Topology,
+};
+use oracle::{ENGINES, LABELS, Oracle, domain, options, stage};
+use rand::{RngExt, SeedableRng, rngs::SmallRng};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
+const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::Text, KeyKind::Dense];
+
+/// A stream of edges of one label that are put, or deleted.
+struct Stream {
+    label: LabelId,
+    deletes: bool,
+    edges: Vec<(Key, Key, u32)>,
+}
+
+impl Stream {
+    /// Mostly short ones, between few keys, so that edges repeat and vertices are missing.
+    fn random(keys: &[Key], random: &mut SmallRng) -> Self {
+        let mut key = || keys[random.random_range(0..keys.len())].clone();
+        let ends: Vec<_> = (0..60).map(|_| (key(), key())).collect();
+        let length = random.random_range(1..60);
+        let edge = |(source, destination)| (source, destination, random.random_range(0..4));
+        let edges = ends.into_iter().take(length).map(edge).collect();
+        Stream { label: LABELS[random.random_range(0..3)], deletes: random.random_range(0..3) == 0, edges }
+    }
+
+    fn run(&self, graph: &Graph) -> Result<Commits, StreamError> {
+        let ends = || self.edges.iter().map(|(source, destination, _)| (source.clone(), destination.clone()));
+        if self.deletes {
+            return graph.delete_each_of(self.label, &ends().collect::<Vec<_>>());
+        }
+        let floats = || -> Vec<(Key, Key, f64)> {
+            self.edges
+                .iter()
+                .map(|(one, other, number)| (one.clone(), other.clone(), f64::from(*number)))
+                .collect()
+        };
+        match self.label.0 {
+            0 => graph.put_each_into(self.label, &ends().collect::<Vec<_>>()),
+            1 => graph.put_each_into(self.label, &floats()),
+            _ => graph.put_each_into(self.label, &self.edges),
+        }
+    }
+
+    fn operations(&self) -> impl Iterator<Item = Operation> {
+        self.edges.iter().map(|(source, destination, number)| {
+            let (label, source, destination) = (self.label, source.clone(), destination.clone());
+            let value: EdgeValue = match label.0 {
+                0 => Column::to_bits(()),
+                1 => Column::to_bits(f64::from(*number)),
+                _ => Column::to_bits(*number),
+            };
+            match self.deletes {
+                true => Operation::DeleteEdge { label, source, destination },
+                false => Operation::PutEdge { label, source, destination, value },
+            }
+        })
+    }
+
+    /// The same, one commit after the other, and what it did.
+    fn run_one_by_one(&self, graph: &Graph) -> Commits {
+        let mut done = Commits::default();
+        for operation in self.operations() {
+            let mut transaction = graph.begin().unwrap();
+            stage(&mut transaction, &operation);
+            let commit = transaction.commit().unwrap();
+            done.committed += 1;
+            done.edges_added += commit.edges_added;
+            done.edges_removed += commit.edges_removed;
+            done.vertices_added += commit.vertices_added;
+            if commit.changed {
+                done.changed += 1;
+                done.at = commit.at;
+            }
+        }
+        done
+    }
+}
+
+/// The state and the timestamps are those of a graph that was given one edge after the other.
+#[test]
+fn a_stream_is_one_commit_after_the_other() {
+    for (number, engine) in (0..).zip(ENGINES) {
+        for (seed, topology) in (number..).zip(TOPOLOGIES) {
+            check_against_single_commits(engine, topology, KEY_KINDS[seed % 3], seed as u64);
+        }
+    }
+}
+
+fn check_against_single_commits(engine: EngineKind, topology: Topology, kind: KeyKind, seed: u64) {
+    let new = || Graph::in_memory(options(topology, kind).engine(engine)).unwrap();
+    let (graph, twin) = (new(), new());
+    let keys = domain(kind, 40);
+    let mut random = SmallRng::seed_from_u64(seed);
+    let mut oracle = Oracle::new(topology);
+    let mut held = Vec::new();
+    for round in 0..40 {
+        let stream = Stream::random(&keys, &mut random);
+        assert_eq!(stream.run(&graph).unwrap(), stream.run_one_by_one(&twin));
+        stream.operations().for_each(|operation| oracle.apply(&operation));
+        if round % 4 == 3 {
+            let key = &keys[random.random_range(0..keys.len())];
+            assert_eq!(graph.delete_vertex(key).unwrap(), twin.delete_vertex(key).unwrap());
+            oracle.apply(&Operation::DeleteVertex { key: key.clone() });
+        }
+        if round % 10 == 5 {
+            held.push((graph.snapshot().unwrap(), oracle.clone()));
+        }
+    }
+    held.push((graph.snapshot().unwrap(), oracle));
+    assert_eq!(graph.snapshot().unwrap().timestamp(), twin.snapshot().unwrap().timestamp());
+    held.iter().for_each(|(snapshot, oracle)| oracle.check(snapshot, &keys));
+    drop(held);
+    assert!(!graph.reclaim().more);
+    assert_eq!(graph.memory().retained_bytes, 0);
+}
+
+const WRITERS: u64 = 3;
+const EDGES: u64 = 3000;
+
+/// Every snapshot shows a beginning of what each writer streams, and as many of all as its timestamp says.
+#[test]
+fn every_snapshot_shows_beginnings_of_the_streams() {
+    for (engine, topology) in ENGINES.into_iter().zip(TOPOLOGIES.into_iter().cycle()) {
+        check_beginnings(engine, topology);
+    }
+}
+
+/// The edges of a writer: from vertices that it shares with the others, in different partitions, to its own.
+fn edges_of(writer: u64) -> Vec<(u64, u64)> {
+    let source = |number: u64| number * 67 % 1000;
+    (0..EDGES).map(|number| (source(number), 1000 + writer * EDGES + number)).collect()
+}
+
+fn check_beginnings(engine: EngineKind, topology: Topology) {
+    let options = GraphOptions::new().engine(engine).topology(topology).keys(KeyKind::Dense);
+    let graph = Graph::in_memory(options).unwrap();
+    let all: Vec<u64> = (0..1000 + WRITERS * EDGES).collect();
+    graph.transact(|transaction| all.iter().try_for_each(|vertex| transaction.add_vertex(*vertex))).unwrap();
+    let base = graph.snapshot().unwrap().timestamp().0;
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let reader = scope.spawn(|| {
+            while !done.load(Ordering::Acquire) {
+                check_beginning(&graph, base);
+            }
+            check_beginning(&graph, base)
+        });
+        let write = |writer| {
+            let graph = &graph;
+            move || {
+                for some in edges_of(writer).chunks(500) {
+                    graph.put_each(some).unwrap();
+                }
+            }
+        };
+        let writers: Vec<_> = (0..WRITERS).map(|writer| scope.spawn(write(writer))).collect();
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        done.store(true, Ordering::Release);
+        assert_eq!(reader.join().unwrap(), WRITERS * EDGES);
+    });
+}
+
+/// How many edges a snapshot of now shows.
+fn check_beginning(graph: &Graph, base: u64) -> u64 {
+    let snapshot = graph.snapshot().unwrap();
+    let shown = |writer| {
+        let edges = edges_of(writer);
+        let is_shown =
+            |(source, destination): &(u64, u64)| snapshot.contains_edge(*source, *destination).unwrap();
+        let shown = edges.partition_point(is_shown);
+        assert!(edges[..shown].iter().all(is_shown), "a gap in what writer {writer} streamed");
+        assert!(!edges[shown..].iter().any(is_shown), "an edge of writer {writer} before those before it");
+        shown as u64
+    };
+    let shown = (0..WRITERS).map(shown).sum();
+    assert_eq!(snapshot.timestamp().0 - base, shown, "each edge has a timestamp of its own");
+    assert_eq!(snapshot.edge_count(), shown);
+    shown
+}
+
+/// What is before an edge that cannot be put is committed, what is behind it is not, and the error says where that is.
+#[test]
+fn a_stream_ends_at_the_first_error() {
+    let number = |number: u64| Key::Number(number);
+    let mut edges: Vec<_> = (0..100).map(|at| (number(at), number(at + 1))).collect();
+    edges[70].1 = Key::Text("seventy".into());
+    let graph = Graph::in_memory(GraphOptions::new()).unwrap();
+    let failed = graph.put_each(&edges).unwrap_err();
+    assert_eq!((failed.committed.committed, failed.committed.edges_added), (70, 70));
+    assert_eq!(failed.error.kind(), ErrorKind::InvalidInput);
+    assert!(failed.to_string().contains("edge 70 of the stream"), "{failed}");
+    assert_eq!(graph.snapshot().unwrap().edge_count(), 70);
+
+    let strict = Graph::in_memory(GraphOptions::new().strict(true)).unwrap();
+    assert!((0..50u64).all(|vertex| strict.add_vertex(vertex).unwrap()));
+    let edges: Vec<_> = (0..60u64).map(|at| (at, at + 1)).collect();
+    let failed = strict.put_each(&edges).unwrap_err();
+    assert_eq!((failed.committed.committed, failed.error.kind()), (49, ErrorKind::NotFound));
+
+    let failed = graph.put_each_into(LabelId(7), &edges).unwrap_err();
+    assert_eq!((failed.committed, failed.error.kind()), (Commits::default(), ErrorKind::InvalidInput));
+    assert_eq!(graph.delete_each::<(u64, u64)>(&[]).unwrap(), Commits::default());
+}
+
+#[test]
+fn a_stream_ends_at_the_memory_limit() {
+    let graph = Graph::in_memory(GraphOptions::new().keys(KeyKind::Dense).memory_limit(200_000)).unwrap();
+    let edges: Vec<_> = (0..1_000_000u64).map(|at| (at % 997, at)).collect();
+    let failed = graph.put_each(&edges).unwrap_err();
+    assert!(failed.error.memory_limit().is_some());
+    let snapshot = graph.snapshot().unwrap();
+    assert_eq!(snapshot.edge_count(), failed.committed.committed as u64);
+    drop(snapshot);
+    let put = &edges[..failed.committed.committed];
+    assert_eq!(graph.delete_each(put).unwrap().edges_removed, put.len() as u64);
+    assert_eq!(graph.snapshot().unwrap().edge_count(), 0);
+}
+
+/// An open transaction finds what a stream changed since it began.
+#[test]
+fn streams_are_in_conflict_with_transactions() {
+    for engine in ENGINES {
+        let graph = Graph::in_memory(GraphOptions::new().engine(engine)).unwrap();
+        let edges: Vec<_> = (0..200u64).map(|at| (at, at + 100)).collect();
+        graph.ingest(&edges).unwrap();
+        let mut same = graph.begin().unwrap();
+        let mut other = graph.begin().unwrap();
+        same.put_edge(70u64, 170u64).unwrap();
+        other.put_edge(70u64, 171u64).unwrap();
+        assert_eq!(graph.delete_each(&edges).unwrap().edges_removed, 200);
+        assert_eq!(same.commit().unwrap_err().kind(), ErrorKind::Conflict);
+        assert!(other.commit().unwrap().changed);
+    }
+}

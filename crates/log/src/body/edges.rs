@@ -1,0 +1,204 @@
+//! The section of edges: per label the changed edges, owner by owner, neighbours as gaps.
+//!
+//! Each edge is there once, as its canonical entry: as seen from the source, or in an undirected graph from the smaller
+//! id. The entries of the other end are made when it is read.
+
+use super::Gaps;
+use crate::wire::{DecodeError, Reader, put_varint};
+use hedgerow_model::{
+    AdjacencyEffects, Direction, EdgeChange, EdgeValue, LabelId, StoredEdge, Topology, VertexId,
+};
+use smallvec::SmallVec;
+
+/// The value is 0 for all: a label without values.
+const NO_VALUES: u8 = 0;
+const FOUR_BYTES: u8 = 1;
+const EIGHT_BYTES: u8 = 2;
+const WIDTH: u8 = 3;
+
+const ALL_PUT: u8 = 0;
+const ALL_DELETED: u8 = 4;
+/// One bit per change says which are deletions.
+const MIXED: u8 = 8;
+const DELETIONS: u8 = 12;
+
+pub(super) fn encode(bytes: &mut Vec<u8>, adjacencies: &[AdjacencyEffects], topology: Topology) {
+    for effects in adjacencies {
+        let AdjacencyEffects { label, direction: Direction::Out, changes } = effects else { continue };
+        encode_label(bytes, *label, changes, topology);
+    }
+    put_varint(bytes, 0);
+}
+
+pub(super) fn encode_one(bytes: &mut Vec<u8>, edge: &StoredEdge, topology: Topology) {
+    let entries = edge.entries().iter();
+    let mut canonical = entries.filter(|(direction, change)| is_canonical(topology, *direction, change));
+    if let Some((_, change)) = canonical.next() {
+        encode_label(bytes, edge.label, std::slice::from_ref(change), topology);
+    }
+    put_varint(bytes, 0);
+}
+
+fn is_canonical(topology: Topology, direction: Direction, change: &EdgeChange) -> bool {
+    topology.is_canonical_entry(direction, change.owner, change.neighbour)
+}
+
+/// One label: its number plus one, the form, the runs, which are deletions, the values.
+fn encode_label(bytes: &mut Vec<u8>, label: LabelId, changes: &[EdgeChange], topology: Topology) {
+    let canonical = || changes.iter().filter(|change| is_canonical(topology, Direction::Out, change));
+    let (mut count, mut deletions, mut values) = (0, 0, 0);
+    for change in canonical() {
+        count += 1;
+        deletions += usize::from(change.value.is_none());
+        values |= change.value.map_or(0, |value| value.0);
+    }
+    if count == 0 {
+        return;
+    }
+    let width = match values {
+        0 => NO_VALUES,
+        1..=0xffff_ffff => FOUR_BYTES,
+        _ => EIGHT_BYTES,
+    };
+    let form = match deletions {
+        0 => ALL_PUT,
+        all if all == count => ALL_DELETED,
+        _ => MIXED,
+    };
+    put_varint(bytes, 1 + u64::from(label.0));
+    bytes.push(width | form);
+    encode_runs(bytes, changes, topology);
+    if form == MIXED {
+        encode_bits(bytes, canonical().map(|change| change.value.is_none()));
+    }
+    for EdgeValue(value) in canonical().filter_map(|change| change.value) {
+        match width {
+            NO_VALUES => {}
+            FOUR_BYTES => bytes.extend((value as u32).to_le_bytes()),
+            _ => bytes.extend(value.to_le_bytes()),
+        }
+    }
+}
+
+/// Per owner the number of its changes, the gap to the owner before, the gaps of the neighbours; then a 0.
+fn encode_runs(bytes: &mut Vec<u8>, changes: &[EdgeChange], topology: Topology) {
+    let mut owners = Gaps::default();
+    for run in changes.chunk_by(|one, next| one.owner == next.owner) {
+        // The neighbours ascend, so that those not below the owner are at the end.
+        let first = run.iter().position(|change| is_canonical(topology, Direction::Out, change));
+        let Some(first) = first else { continue };
+        let run = &run[first..];
+        put_varint(bytes, run.len() as u64);
+        put_varint(bytes, owners.encode(run[0].owner));
+        let mut neighbours = Gaps::default();
+        run.iter().for_each(|change| put_varint(bytes, neighbours.encode(change.neighbour)));
+    }
+    put_varint(bytes, 0);
+}
+
+fn encode_bits(bytes: &mut Vec<u8>, bits: impl Iterator<Item = bool>) {
+    for (number, bit) in bits.enumerate() {
+        if number % 8 == 0 {
+            bytes.push(0);
+        }
+        if let Some(byte) = bytes.last_mut() {
+            *byte |= u8::from(bit) << (number % 8);
+        }
+    }
+}
+
+pub(super) fn decode(
+    reader: &mut Reader<'_>,
+    topology: Topology,
+) -> Result<SmallVec<[AdjacencyEffects; 2]>, DecodeError> {
+    let mut adjacencies: SmallVec<[AdjacencyEffects; 2]> = SmallVec::new();
+    loop {
+        let label = match reader.varint()? {
+            0 => break Ok(adjacencies),
+            number => u16::try_from(number - 1).map_err(|_| reader.error("beyond the labels"))?,
+        };
+        if adjacencies.last().is_some_and(|before| before.label.0 >= label) {
+            return Err(reader.error("the labels do not ascend"));
+        }
+        let changes = decode_label(reader, topology)?;
+        expand(&mut adjacencies, LabelId(label), changes, topology);
+    }
+}
+
+fn decode_label(
+    reader: &mut Reader<'_>,
+    topology: Topology,
+) -> Result<SmallVec<[EdgeChange; 2]>, DecodeError> {
+    let form = reader.byte()?;
+    let (width, deletions) = (form & WIDTH, form & DELETIONS);
+    if form & !(WIDTH | DELETIONS) != 0 || width > EIGHT_BYTES || deletions > MIXED {
+        return Err(reader.error("an unknown form of edges"));
+    }
+    let mut changes = decode_runs(reader, topology)?;
+    if changes.is_empty() {
+        return Err(reader.error("a label without edges"));
+    }
+    if deletions != ALL_PUT {
+        let bits = if deletions == MIXED { reader.take(changes.len().div_ceil(8))? } else { &[] };
+        for (number, change) in changes.iter_mut().enumerate() {
+            if bits.get(number / 8).is_none_or(|byte| byte >> (number % 8) & 1 == 1) {
+                change.value = None;
+            }
+        }
+    }
+    if width != NO_VALUES {
+        for value in changes.iter_mut().filter_map(|change| change.value.as_mut()) {
+            value.0 = match width {
+                FOUR_BYTES => u64::from(u32::from_le_bytes(reader.array()?)),
+                _ => u64::from_le_bytes(reader.array()?),
+            };
+        }
+    }
+    Ok(changes)
+}
+
+fn decode_runs(
+    reader: &mut Reader<'_>,
+    topology: Topology,
+) -> Result<SmallVec<[EdgeChange; 2]>, DecodeError> {
+    let mut changes = SmallVec::new();
+    let mut owners = Gaps::default();
+    loop {
+        let length = reader.count()?;
+        if length == 0 {
+            break Ok(changes);
+        }
+        let owner = owners.decode(reader)?;
+        let mut neighbours = Gaps::default();
+        for _ in 0..length {
+            let neighbour: VertexId = neighbours.decode(reader)?;
+            if !topology.is_canonical_entry(Direction::Out, owner, neighbour) {
+                return Err(reader.error("an edge from its larger end"));
+            }
+            changes.push(EdgeChange { owner, neighbour, value: Some(EdgeValue(0)) });
+        }
+    }
+}
+
+/// Adds the changes of a label, and those of the other ends.
+fn expand(
+    adjacencies: &mut SmallVec<[AdjacencyEffects; 2]>,
+    label: LabelId,
+    mut changes: SmallVec<[EdgeChange; 2]>,
+    topology: Topology,
+) {
+    let others = changes.iter().filter_map(|change| {
+        let (_, owner, neighbour) = topology.second_entry(change.owner, change.neighbour)?;
+        Some(EdgeChange { owner, neighbour, value: change.value })
+    });
+    let mut others: SmallVec<[EdgeChange; 2]> = others.collect();
+    if topology.is_undirected() {
+        changes.append(&mut others);
+        changes.sort_unstable_by_key(EdgeChange::position);
+    }
+    adjacencies.push(AdjacencyEffects { label, direction: Direction::Out, changes });
+    if !others.is_empty() {
+        others.sort_unstable_by_key(EdgeChange::position);
+        adjacencies.push(AdjacencyEffects { label, direction: Direction::In, changes: others });
+    }
+}

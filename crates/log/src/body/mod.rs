@@ -1,0 +1,159 @@
+//! What one commit did, as the bytes of a record's body.
+//!
+//! The body holds resolved [`Effects`], so that replaying it gives the same state on every engine, and what a replay
+//! needs beside them: the keys of new vertices, a changed catalogue, the input position of an importer. The byte
+//! layout is specified in `docs/format.md`.
+
+mod catalogue;
+mod edges;
+mod keys;
+#[cfg(test)]
+mod tests;
+mod vertices;
+
+pub(crate) use catalogue::{decode_catalogue, encode_catalogue};
+
+use crate::wire::{DecodeError, Reader, put_bytes};
+use hedgerow_model::{Catalogue, Effects, Key, StoredEdge, Topology, VertexId};
+
+/// What one commit did, to be logged.
+#[derive(Clone, Copy, Debug)]
+pub struct CommitRef<'a> {
+    /// What changed.
+    pub effects: &'a Effects,
+    /// The vertices that were created, ascending, each with its key. Without a dictionary, none.
+    pub keys: &'a [(VertexId, Key)],
+    /// The labels and schemas from this commit on, if they changed.
+    pub catalogue: Option<&'a Catalogue>,
+    /// How far an importer got in its input with this commit, in bytes of its own.
+    pub input: Option<&'a [u8]>,
+}
+
+/// What one commit did, out of the log.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LoggedCommit {
+    /// What changed.
+    pub effects: Effects,
+    /// The vertices that were created, ascending, each with its key.
+    pub keys: Vec<(VertexId, Key)>,
+    /// The labels and schemas from this commit on, if they changed.
+    pub catalogue: Option<Catalogue>,
+    /// How far an importer got in its input with this commit.
+    pub input: Option<Box<[u8]>>,
+}
+
+/// The body of a record, ready to be logged. Can be used again and again.
+#[derive(Clone, Debug, Default)]
+pub struct Body {
+    pub(crate) bytes: Vec<u8>,
+    /// CRC32C of the bytes: the part of a record's checksum that needs no position.
+    pub(crate) checksum: u32,
+}
+
+const VERTICES: u8 = 1;
+const KEYS: u8 = 2;
+const EDGES: u8 = 4;
+const CATALOGUE: u8 = 8;
+const INPUT: u8 = 16;
+const ALL: u8 = VERTICES | KEYS | EDGES | CATALOGUE | INPUT;
+
+impl Body {
+    /// Bytes of the body.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Becomes the body of `commit`, whose edges are stored as `topology` says. O(changes).
+    ///
+    /// Of an edge that is stored twice, one entry is written.
+    pub fn encode(&mut self, commit: &CommitRef<'_>, topology: Topology) {
+        let CommitRef { effects, keys, catalogue, input } = *commit;
+        debug_assert!(effects.is_sorted());
+        let section = |present: bool, flag: u8| if present { flag } else { 0 };
+        let flags = section(!effects.vertices.is_empty(), VERTICES)
+            | section(!keys.is_empty(), KEYS)
+            | section(!effects.adjacencies.is_empty(), EDGES)
+            | section(catalogue.is_some(), CATALOGUE)
+            | section(input.is_some(), INPUT);
+        self.bytes.clear();
+        self.bytes.push(flags);
+        if !effects.vertices.is_empty() {
+            vertices::encode(&mut self.bytes, &effects.vertices);
+        }
+        if !keys.is_empty() {
+            keys::encode(&mut self.bytes, keys);
+        }
+        if !effects.adjacencies.is_empty() {
+            edges::encode(&mut self.bytes, &effects.adjacencies, topology);
+        }
+        catalogue.into_iter().for_each(|catalogue| encode_catalogue(&mut self.bytes, catalogue));
+        input.into_iter().for_each(|input| put_bytes(&mut self.bytes, input));
+        self.checksum = crc32c::crc32c(&self.bytes);
+    }
+
+    /// Becomes the body of a commit of one edge between vertices that exist. O(1).
+    pub fn encode_edge(&mut self, edge: &StoredEdge, topology: Topology) {
+        self.bytes.clear();
+        self.bytes.push(EDGES);
+        edges::encode_one(&mut self.bytes, edge, topology);
+        self.checksum = crc32c::crc32c(&self.bytes);
+    }
+}
+
+impl LoggedCommit {
+    /// Reads the body of a record of a graph of this topology. O(changes · log changes).
+    ///
+    /// Takes memory in proportion to the bytes that are there, never to what they promise: at most 24 bytes per
+    /// stored entry, value or record, each of which takes at least a byte of the body.
+    ///
+    /// # Errors
+    /// The bytes are not a body.
+    pub fn decode(bytes: &[u8], topology: Topology) -> Result<Self, DecodeError> {
+        let mut reader = Reader::new(bytes);
+        let flags = reader.byte()?;
+        if flags & !ALL != 0 {
+            return Err(reader.error("unknown sections"));
+        }
+        let mut commit = LoggedCommit::default();
+        if flags & VERTICES != 0 {
+            commit.effects.vertices = vertices::decode(&mut reader)?;
+        }
+        if flags & KEYS != 0 {
+            commit.keys = keys::decode(&mut reader)?;
+        }
+        if flags & EDGES != 0 {
+            commit.effects.adjacencies = edges::decode(&mut reader, topology)?;
+        }
+        if flags & CATALOGUE != 0 {
+            commit.catalogue = Some(decode_catalogue(&mut reader)?);
+        }
+        if flags & INPUT != 0 {
+            commit.input = Some(reader.bytes()?.into());
+        }
+        reader.end()?;
+        Ok(commit)
+    }
+}
+
+/// Reads ascending ids written as the first and the gaps between them, less one.
+#[derive(Default)]
+struct Gaps(Option<u32>);
+
+impl Gaps {
+    /// The number to write for `id`.
+    fn encode(&mut self, id: VertexId) -> u64 {
+        let gap = self.0.map_or(id.get(), |before| id.get() - before - 1);
+        self.0 = Some(id.get());
+        u64::from(gap)
+    }
+
+    fn decode(&mut self, reader: &mut Reader<'_>) -> Result<VertexId, DecodeError> {
+        let gap = reader.varint()?;
+        let id = self.0.map_or(Some(gap), |before| gap.checked_add(u64::from(before) + 1));
+        let id = id.and_then(|id| VertexId::try_from(id).ok());
+        let id = id.ok_or_else(|| reader.error("beyond the vertex ids"))?;
+        self.0 = Some(id.get());
+        Ok(id)
+    }
+}

@@ -1,0 +1,195 @@
+//! What is encoded comes back; any bytes are a body or an error.
+
+use super::{Body, CommitRef, LoggedCommit};
+use hedgerow_model::{
+    AdjacencyEffects, Catalogue, ColumnType, Direction, EdgeChange, EdgeSchema, EdgeValue, Field, Key,
+    LabelId, LabelSchema, Record, RecordSchema, StoredEdge, Topology, Value, ValueType, VertexChange,
+    VertexEffect, VertexId,
+};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+
+const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
+
+type Edges = BTreeMap<(u16, u32, u32), Option<u64>>;
+
+/// Values by owner and neighbour.
+type Entries = BTreeMap<(u32, u32), Option<u64>>;
+
+fn id() -> impl Strategy<Value = u32> {
+    prop_oneof![4 => 0..40_u32, 1 => Just(u32::MAX - 1), 1 => 0..u32::MAX]
+}
+
+fn value() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::Bool),
+        any::<i64>().prop_map(Value::I64),
+        (-1e9..1e9).prop_map(Value::F64),
+        ".{0,9}".prop_map(|text| Value::String(text.into())),
+        any::<Vec<u8>>().prop_map(|bytes| Value::Bytes(bytes.into())),
+        any::<i64>().prop_map(Value::Timestamp),
+    ]
+}
+
+fn vertices() -> impl Strategy<Value = Vec<VertexEffect>> {
+    let record =
+        prop::collection::vec(value(), 0..4).prop_map(|values| VertexChange::Put(Record::new(values)));
+    let change = prop_oneof![3 => record, 1 => Just(VertexChange::Delete)];
+    prop::collection::btree_map(id(), change, 0..6).prop_map(|map| {
+        let effect = |(id, change)| VertexEffect { vertex: VertexId::new(id), change };
+        map.into_iter().map(effect).collect()
+    })
+}
+
+fn keys() -> impl Strategy<Value = Vec<(VertexId, Key)>> {
+    let key = prop_oneof![any::<u64>().prop_map(Key::Number), ".{0,9}".prop_map(Key::from)];
+    prop::collection::btree_map(id(), key, 0..6)
+        .prop_map(|map| map.into_iter().map(|(id, key)| (VertexId::new(id), key)).collect())
+}
+
+fn edges() -> impl Strategy<Value = Edges> {
+    let small = prop::option::of(Just(0_u64));
+    let value = prop_oneof![small, prop::option::of(0..1000_u64), prop::option::of(any::<u64>())];
+    prop::collection::btree_map((0..3_u16, id(), id()), value, 0..40)
+}
+
+fn catalogue() -> Catalogue {
+    let field = |name: &str, value_type| Field { name: name.to_owned(), value_type, nullable: true };
+    let fields = vec![field("a", ValueType::I64), field("b", ValueType::Bytes)];
+    let label = |name: &str, edges| LabelSchema { name: name.to_owned(), edges };
+    let labels = vec![
+        label("edge", EdgeSchema::Topology),
+        label("weight", EdgeSchema::Value(ColumnType::F32)),
+        label("record", EdgeSchema::Record(RecordSchema { fields: fields.clone() })),
+    ];
+    Catalogue::new(labels, RecordSchema { fields }).unwrap()
+}
+
+/// All stored entries of the edges.
+fn stored(edges: &Edges, topology: Topology) -> Vec<AdjacencyEffects> {
+    let mut entries: BTreeMap<(u16, Direction), Entries> = BTreeMap::new();
+    let mut seen = BTreeSet::new();
+    for (&(label, source, destination), &value) in edges {
+        let (source, destination) = topology.canonical(VertexId::new(source), VertexId::new(destination));
+        if seen.insert((label, source, destination)) {
+            for (direction, owner, neighbour) in topology.entries(source, destination) {
+                let entries = entries.entry((label, direction)).or_default();
+                entries.insert((owner.get(), neighbour.get()), value);
+            }
+        }
+    }
+    let change = |((owner, neighbour), value): ((u32, u32), Option<u64>)| EdgeChange {
+        owner: VertexId::new(owner),
+        neighbour: VertexId::new(neighbour),
+        value: value.map(EdgeValue),
+    };
+    let effects = |((label, direction), changes): (_, Entries)| AdjacencyEffects {
+        label: LabelId(label),
+        direction,
+        changes: changes.into_iter().map(change).collect(),
+    };
+    entries.into_iter().map(effects).collect()
+}
+
+fn commit(
+    topology: Topology,
+    edges: &Edges,
+    vertices: Vec<VertexEffect>,
+    keys: Vec<(VertexId, Key)>,
+    input: Option<Vec<u8>>,
+) -> LoggedCommit {
+    let mut commit = LoggedCommit { keys, input: input.map(Into::into), ..LoggedCommit::default() };
+    commit.catalogue = commit.input.is_some().then(catalogue);
+    commit.effects.vertices = vertices;
+    commit.effects.adjacencies = stored(edges, topology).into();
+    commit
+}
+
+fn encoded(commit: &LoggedCommit, topology: Topology) -> Body {
+    let LoggedCommit { effects, keys, catalogue, input } = commit;
+    let mut body = Body::default();
+    let commit = CommitRef { effects, keys, catalogue: catalogue.as_ref(), input: input.as_deref() };
+    body.encode(&commit, topology);
+    body
+}
+
+proptest! {
+    #[test]
+    fn commits_come_back(
+        edges in edges(),
+        vertices in vertices(),
+        keys in keys(),
+        input: Option<Vec<u8>>,
+        topology in prop::sample::select(&TOPOLOGIES[..]),
+    ) {
+        let commit = commit(topology, &edges, vertices, keys, input);
+        let body = encoded(&commit, topology);
+        prop_assert_eq!(LoggedCommit::decode(body.as_bytes(), topology), Ok(commit));
+        for length in 0..body.as_bytes().len() {
+            prop_assert!(LoggedCommit::decode(&body.as_bytes()[..length], topology).is_err());
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_a_body_or_an_error(
+        edges in edges(),
+        vertices in vertices(),
+        keys in keys(),
+        damage in prop::collection::vec((any::<usize>(), any::<u8>()), 1..4),
+        topology in prop::sample::select(&TOPOLOGIES[..]),
+    ) {
+        let commit = commit(topology, &edges, vertices, keys, None);
+        let mut bytes = encoded(&commit, topology).as_bytes().to_vec();
+        for (place, byte) in damage {
+            let place = place % bytes.len();
+            bytes[place] = byte;
+        }
+        if let Ok(decoded) = LoggedCommit::decode(&bytes, topology) {
+            prop_assert!(decoded.effects.is_sorted());
+            let again = encoded(&decoded, topology);
+            prop_assert_eq!(LoggedCommit::decode(again.as_bytes(), topology), Ok(decoded));
+        }
+    }
+
+    #[test]
+    fn random_bytes_do_no_harm(bytes: Vec<u8>) {
+        for topology in TOPOLOGIES {
+            let _ = LoggedCommit::decode(&bytes, topology);
+        }
+    }
+}
+
+#[test]
+fn one_edge_takes_few_bytes() {
+    for topology in TOPOLOGIES {
+        for value in [Some(EdgeValue(0)), Some(EdgeValue(u64::MAX)), None] {
+            let (source, destination) = (VertexId::new(1_000_000), VertexId::new(77));
+            let edge = StoredEdge::new(topology, LabelId(0), source, destination, value);
+            let mut body = Body::default();
+            body.encode_edge(&edge, topology);
+            let decoded = LoggedCommit::decode(body.as_bytes(), topology).unwrap();
+            let entries =
+                decoded.effects.adjacencies.iter().map(|effects| effects.changes.len()).sum::<usize>();
+            assert_eq!(entries, edge.entries().len());
+            assert_eq!(
+                encoded(&decoded, topology).as_bytes(),
+                body.as_bytes(),
+                "as the general commit has it"
+            );
+            let weight = if value == Some(EdgeValue(u64::MAX)) { 8 } else { 0 };
+            assert!(body.as_bytes().len() <= 14 + weight, "{} bytes", body.as_bytes().len());
+        }
+    }
+}
+
+#[test]
+fn promises_are_not_believed() {
+    // 2^56 vertices, keys, neighbours.
+    let many = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1];
+    for (section, before) in [(1, &[][..]), (2, &[]), (4, &[1, 0])] {
+        let bytes = [&[section][..], before, &many].concat();
+        let error = LoggedCommit::decode(&bytes, Topology::Directed).unwrap_err();
+        assert_eq!(error.what, "more is promised than there are bytes");
+    }
+}

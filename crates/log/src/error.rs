@@ -1,0 +1,138 @@
+//! What can go wrong with a store, by what can be done about it.
+
+use crate::files::{FileError, LockError};
+use crate::wire::DecodeError;
+use hedgerow_model::Timestamp;
+use hedgerow_sync::Arc;
+use std::path::PathBuf;
+
+/// A store cannot be made, opened or read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The file system refused.
+    #[error(transparent)]
+    File(#[from] FileError),
+    /// Another process has the store open, or another part of this one.
+    #[error("the store is in use: {} is locked by {}", path.display(), holder.map_or_else(|| "another process".to_owned(), |id| format!("process {id}")))]
+    Locked {
+        /// The lock file.
+        path: PathBuf,
+        /// The process that holds it, if it has said so.
+        holder: Option<u32>,
+    },
+    /// There is nothing that could be opened.
+    #[error("there is no store in {}", path.display())]
+    NoStore {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// There is a store where one was to be made.
+    #[error("there is a store in {} already", path.display())]
+    Exists {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// Something is not as it was written.
+    #[error("{} is damaged at byte {offset}: {what}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where in it.
+        offset: u64,
+        /// What is wrong.
+        what: String,
+    },
+    /// A file that must be there is not.
+    #[error("{} is missing, and the store is not complete without it", path.display())]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A file was not written for its place in this store.
+    #[error("{} does not belong here: {what}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// A later version of this software wrote a file.
+    #[error("{} has format version {version}, which only a later version of this software can read", path.display())]
+    NewerFormat {
+        /// The file.
+        path: PathBuf,
+        /// The version of its format.
+        version: u32,
+    },
+    /// What was asked for has been pruned.
+    #[error(
+        "the state at timestamp {asked} cannot be read any more: the log begins after timestamp {oldest}"
+    )]
+    OutOfRetention {
+        /// The timestamp that was asked for.
+        asked: Timestamp,
+        /// The oldest that can be read.
+        oldest: Timestamp,
+    },
+    /// The log refused.
+    #[error(transparent)]
+    Log(#[from] LogError),
+}
+
+impl StoreError {
+    /// What is wrong with the content of a file.
+    pub(crate) fn damaged(path: impl Into<PathBuf>, offset: usize, what: impl Into<String>) -> Self {
+        StoreError::Damaged { path: path.into(), offset: offset as u64, what: what.into() }
+    }
+
+    /// What is wrong with something that stands `offset` bytes into a file.
+    pub(crate) fn undecodable(path: impl Into<PathBuf>, offset: usize, error: DecodeError) -> Self {
+        StoreError::damaged(path, offset + error.offset, error.what)
+    }
+}
+
+impl From<LockError> for StoreError {
+    fn from(error: LockError) -> Self {
+        match error {
+            LockError::Held { path, holder } => StoreError::Locked { path, holder },
+            LockError::File(error) => StoreError::File(error),
+        }
+    }
+}
+
+/// A commit cannot be logged.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LogError {
+    /// A write or a sync failed before. Nobody knows what is on the disk; open the store again to find out.
+    #[error("the log takes no more commits since {cause}")]
+    Poisoned {
+        /// What failed.
+        cause: Arc<StoreError>,
+    },
+    /// A thread panicked while it wrote the log. Open the store again.
+    #[error("the log takes no more commits since a thread panicked that wrote it")]
+    Abandoned,
+    /// The log was closed.
+    #[error("the log is closed")]
+    Closed,
+    /// A commit is not the next one.
+    #[error("the commit of timestamp {found} comes where that of timestamp {expected} is next")]
+    OutOfOrder {
+        /// The next timestamp.
+        expected: Timestamp,
+        /// The one that was given.
+        found: Timestamp,
+    },
+    /// A commit is larger than a record can be.
+    #[error(
+        "a commit of {bytes} bytes is larger than the {limit} bytes that a record of the log can have; split it"
+    )]
+    TooLarge {
+        /// Bytes of its body.
+        bytes: usize,
+        /// The most that is possible.
+        limit: usize,
+    },
+}

@@ -1,0 +1,291 @@
+//! What a simulated disk holds: what is durable, what is there, and the changes between the two.
+
+use super::Survival;
+use super::content::{Content, PAGE};
+use super::random::Random;
+use hedgerow_sync::Arc;
+use std::collections::{BTreeMap, HashMap};
+
+/// Bytes that a disk writes whole or not at all.
+const SECTOR: usize = 512;
+
+/// A file, whatever names it has.
+pub(super) type Node = u64;
+
+/// Which file a name stands for.
+type Entries = BTreeMap<String, Node>;
+
+/// A directory with its files.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Disk {
+    /// Whether the directory exists.
+    pub(super) exists: bool,
+    durable_entries: Arc<Entries>,
+    entries: Arc<Entries>,
+    files: BTreeMap<Node, Contents>,
+    /// What was changed and not synced, in order.
+    pending: Vec<Pending>,
+    next_node: Node,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Contents {
+    durable: Arc<Content>,
+    current: Arc<Content>,
+}
+
+#[derive(Clone, Debug)]
+struct Pending {
+    change: Change,
+    /// A sync of it failed: no later sync makes it durable.
+    lost: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Change {
+    Write { node: Node, offset: u64, bytes: Arc<[u8]> },
+    SetLength { node: Node, length: u64 },
+    Link { name: String, node: Node },
+    Rename { from: String, to: String, node: Node },
+    Unlink { name: String },
+}
+
+impl Change {
+    /// The file that is changed; of a change of the directory, `None`.
+    fn file(&self) -> Option<Node> {
+        match self {
+            Change::Write { node, .. } | Change::SetLength { node, .. } => Some(*node),
+            Change::Link { .. } | Change::Rename { .. } | Change::Unlink { .. } => None,
+        }
+    }
+
+    fn apply_to_content(&self, content: &mut Content) {
+        match self {
+            Change::Write { offset, bytes, .. } => content.write(bytes, *offset),
+            Change::SetLength { length, .. } => content.set_length(*length),
+            Change::Link { .. } | Change::Rename { .. } | Change::Unlink { .. } => {}
+        }
+    }
+
+    fn apply_to_entries(&self, entries: &mut Entries) {
+        match self {
+            Change::Link { name, node } => {
+                entries.insert(name.clone(), *node);
+            }
+            Change::Rename { from, to, node } => {
+                if entries.get(from) == Some(node) {
+                    entries.remove(from);
+                }
+                entries.insert(to.clone(), *node);
+            }
+            Change::Unlink { name } => {
+                entries.remove(name);
+            }
+            Change::Write { .. } | Change::SetLength { .. } => {}
+        }
+    }
+}
+
+impl Disk {
+    pub(super) fn names(&self) -> Vec<String> {
+        self.entries.keys().cloned().collect()
+    }
+
+    pub(super) fn node(&self, name: &str) -> Option<Node> {
+        self.entries.get(name).copied()
+    }
+
+    pub(super) fn read(&self, node: Node, buffer: &mut [u8], offset: u64) -> usize {
+        self.files.get(&node).map_or(0, |file| file.current.read(buffer, offset))
+    }
+
+    pub(super) fn length(&self, node: Node) -> u64 {
+        self.files.get(&node).map_or(0, |file| file.current.length())
+    }
+
+    pub(super) fn create(&mut self, name: &str) -> Node {
+        let node = self.next_node;
+        self.next_node += 1;
+        self.files.insert(node, Contents::default());
+        self.change(Change::Link { name: name.to_owned(), node });
+        node
+    }
+
+    pub(super) fn write(&mut self, node: Node, bytes: &[u8], offset: u64) {
+        self.change(Change::Write { node, offset, bytes: bytes.into() });
+    }
+
+    pub(super) fn set_length(&mut self, node: Node, length: u64) {
+        self.change(Change::SetLength { node, length });
+    }
+
+    pub(super) fn rename(&mut self, node: Node, from: &str, to: &str) {
+        self.change(Change::Rename { from: from.to_owned(), to: to.to_owned(), node });
+    }
+
+    pub(super) fn remove(&mut self, name: &str) {
+        self.change(Change::Unlink { name: name.to_owned() });
+    }
+
+    fn change(&mut self, change: Change) {
+        match change.file() {
+            Some(node) => {
+                let file = self.files.entry(node).or_default();
+                change.apply_to_content(Arc::make_mut(&mut file.current));
+            }
+            None => change.apply_to_entries(Arc::make_mut(&mut self.entries)),
+        }
+        self.pending.push(Pending { change, lost: false });
+    }
+
+    /// Makes a file durable, or the directory, but for what was lost by a sync that failed.
+    pub(super) fn sync(&mut self, file: Option<Node>) {
+        let (synced, pending) = std::mem::take(&mut self.pending)
+            .into_iter()
+            .partition::<Vec<_>, _>(|pending| pending.change.file() == file);
+        self.pending = pending;
+        let changes = synced.iter().filter(|pending| !pending.lost).map(|pending| &pending.change);
+        match file.and_then(|node| self.files.get_mut(&node)) {
+            Some(file) => {
+                changes.for_each(|change| change.apply_to_content(Arc::make_mut(&mut file.durable)));
+            }
+            None => {
+                changes.for_each(|change| change.apply_to_entries(Arc::make_mut(&mut self.durable_entries)));
+            }
+        }
+    }
+
+    /// A sync failed: what it should have made durable never will be.
+    pub(super) fn fail_sync(&mut self, file: Option<Node>) {
+        for pending in self.pending.iter_mut().filter(|pending| pending.change.file() == file) {
+            pending.lost = true;
+        }
+    }
+
+    /// What is found after the power came back: all that is durable, and of the rest what survives.
+    pub(super) fn after_crash(&self, survival: Survival, random: &mut Random) -> Disk {
+        let mut entries = Entries::clone(&self.durable_entries);
+        let mut contents: BTreeMap<Node, Content> =
+            self.files.iter().map(|(node, file)| (*node, Content::clone(&file.durable))).collect();
+        match survival {
+            Survival::Nothing => {}
+            Survival::Everything => self.keep_prefix(self.pending.len(), &mut entries, &mut contents),
+            Survival::Prefix => {
+                let cut = random.below(self.pending.len() as u64 + 1) as usize;
+                self.keep_prefix(cut, &mut entries, &mut contents);
+                if let Some(Pending { change: Change::Write { node, offset, bytes }, .. }) =
+                    self.pending.get(cut)
+                {
+                    let end = torn_end(*offset, bytes.len(), random);
+                    contents.entry(*node).or_default().write(&bytes[..end], *offset);
+                }
+            }
+            Survival::Sectors => self.keep_some(SECTOR, &mut entries, &mut contents, random),
+            Survival::Pages => self.keep_some(PAGE, &mut entries, &mut contents, random),
+        }
+        let mut files = BTreeMap::new();
+        for node in entries.values() {
+            let content = Arc::new(contents.remove(node).unwrap_or_default());
+            files.insert(*node, Contents { durable: Arc::clone(&content), current: content });
+        }
+        let entries = Arc::new(entries);
+        Disk {
+            exists: self.exists,
+            durable_entries: Arc::clone(&entries),
+            entries,
+            files,
+            pending: Vec::new(),
+            next_node: self.next_node,
+        }
+    }
+
+    /// The first `count` changes reached the disk, in their order.
+    fn keep_prefix(&self, count: usize, entries: &mut Entries, contents: &mut BTreeMap<Node, Content>) {
+        for Pending { change, .. } in &self.pending[..count] {
+            match change.file() {
+                Some(node) => change.apply_to_content(contents.entry(node).or_default()),
+                None => change.apply_to_entries(entries),
+            }
+        }
+    }
+
+    /// Each unit of each file reached the disk as it was at some time since its last sync, and any changes of the directory.
+    fn keep_some(
+        &self,
+        unit: usize,
+        entries: &mut Entries,
+        contents: &mut BTreeMap<Node, Content>,
+        random: &mut Random,
+    ) {
+        for Pending { change, .. } in &self.pending {
+            if change.file().is_none() && random.below(2) == 0 {
+                change.apply_to_entries(entries);
+            }
+        }
+        for (node, content) in contents {
+            let changes = self.pending.iter().map(|pending| &pending.change);
+            let changes: Vec<&Change> = changes.filter(|change| change.file() == Some(*node)).collect();
+            if !changes.is_empty() {
+                keep_units(unit, &changes, content, random);
+            }
+        }
+    }
+}
+
+/// Applies the changes of one file unit by unit, each up to a change of its own.
+fn keep_units(unit: usize, changes: &[&Change], content: &mut Content, random: &mut Random) {
+    // The length as after some change; the last one as often as all others.
+    let whole = changes.len() as u64;
+    let length_after = if random.below(2) == 0 { whole } else { random.below(whole + 1) };
+    let mut survives: HashMap<u64, u64> = HashMap::new();
+    let mut length = content.length();
+    for (number, change) in (1..).zip(changes) {
+        let counted = number <= length_after;
+        match change {
+            Change::Write { offset, bytes, .. } => {
+                for (start, part) in units(*offset, bytes, unit) {
+                    let last = survives.entry(start / unit as u64).or_insert_with(|| last_of(whole, random));
+                    if number <= *last {
+                        content.write(part, start);
+                    }
+                }
+                let end = offset + bytes.len() as u64;
+                length = if counted { length.max(end) } else { length };
+            }
+            Change::SetLength { length: set, .. } if counted => {
+                content.set_length((*set).min(content.length()));
+                length = *set;
+            }
+            _ => {}
+        }
+    }
+    content.set_length(length);
+}
+
+/// After which of `count` changes a unit was written: never, after all, or in between.
+fn last_of(count: u64, random: &mut Random) -> u64 {
+    match random.below(3) {
+        0 => 0,
+        1 => count,
+        _ => random.below(count + 1),
+    }
+}
+
+/// The parts of a write that lie in different units, each with its offset.
+fn units(offset: u64, bytes: &[u8], unit: usize) -> impl Iterator<Item = (u64, &[u8])> {
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        let start = offset + done as u64;
+        let room = unit - (start % unit as u64) as usize;
+        let part = &bytes[done..bytes.len().min(done + room)];
+        done += part.len();
+        (!part.is_empty()).then_some((start, part))
+    })
+}
+
+/// How many bytes of a write reached the disk when it was torn: up to the end of a sector.
+fn torn_end(offset: u64, length: usize, random: &mut Random) -> usize {
+    let sectors = (offset + length as u64) / SECTOR as u64 - offset / SECTOR as u64;
+    let end = (offset / SECTOR as u64 + random.below(sectors + 1)) * SECTOR as u64;
+    usize::try_from(end.saturating_sub(offset)).map_or(length, |end| end.min(length))
+}

@@ -1,0 +1,476 @@
+//! A file system in memory that fails and loses power where a test asks it to.
+//!
+//! Everything depends on seeds and on the order of the operations, so that what was found once is found again.
+//!
+//! ```
+//! use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
+//! use hedgerow_log::files::{Access, FileSystem};
+//!
+//! let files = SimulatedFiles::new(1);
+//! files.create_directory()?;
+//! let file = files.open("new", Access::Create)?;
+//! file.write_all_at(b"content", 0)?;
+//! file.sync()?; // The content is durable, the name is not.
+//! let found = files.after_crash(Survival::Nothing, 1);
+//! assert!(found.list()?.is_empty());
+//! # Ok::<(), hedgerow_log::files::FileError>(())
+//! ```
+
+mod content;
+mod disk;
+mod random;
+#[cfg(test)]
+mod tests;
+
+use crate::files::{Access, File, FileError, FileOperation, FileSystem, HeldLock, LockError};
+use disk::{Disk, Node};
+use hedgerow_sync::{Arc, Mutex};
+use random::Random;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What of that which was not synced is there after a loss of power.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Survival {
+    /// None of it.
+    Nothing,
+    /// All of it.
+    Everything,
+    /// What was done first, up to some operation; if that is a write, torn at a sector of 512 bytes.
+    Prefix,
+    /// Any sectors of 512 bytes, as they were at any time since they were synced; any entries of the directory.
+    Sectors,
+    /// The same with pages of 4 KiB.
+    Pages,
+}
+
+impl Survival {
+    /// All kinds.
+    pub const ALL: [Survival; 5] =
+        [Survival::Nothing, Survival::Everything, Survival::Prefix, Survival::Sectors, Survival::Pages];
+}
+
+/// A failure to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The first operation of those that can fail in this way from this number on. The first operation of all is 1.
+    pub at: u64,
+    /// How it fails.
+    pub kind: FaultKind,
+    /// Whether every later one fails, too.
+    pub sticky: bool,
+}
+
+/// How an operation fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// The device fails (EIO): any operation. After a failed sync what it was to make durable never will be.
+    Device,
+    /// The disk is full (ENOSPC): whatever takes room.
+    NoSpace,
+    /// Too many files are open (EMFILE): whatever opens one.
+    TooManyFiles,
+    /// No error: a write or a read transfers only a part.
+    Short,
+}
+
+impl FaultKind {
+    /// All kinds.
+    pub const ALL: [FaultKind; 4] =
+        [FaultKind::Device, FaultKind::NoSpace, FaultKind::TooManyFiles, FaultKind::Short];
+
+    fn applies_to(self, operation: FileOperation) -> bool {
+        use FileOperation::{
+            Create, CreateDirectory, List, Lock, Open, Read, Rename, SetLength, Sync, SyncDirectory, Write,
+        };
+        match self {
+            FaultKind::Device => true,
+            FaultKind::NoSpace => matches!(
+                operation,
+                CreateDirectory | Create | Write | SetLength | Rename | Sync | SyncDirectory | Lock
+            ),
+            FaultKind::TooManyFiles => matches!(operation, Open | Create | List | SyncDirectory | Lock),
+            FaultKind::Short => matches!(operation, Read | Write),
+        }
+    }
+
+    fn error(self) -> io::Error {
+        match self {
+            FaultKind::Device | FaultKind::Short => io::Error::from_raw_os_error(5),
+            FaultKind::NoSpace => io::Error::from_raw_os_error(28),
+            FaultKind::TooManyFiles => io::Error::from_raw_os_error(24),
+        }
+    }
+}
+
+/// A directory in memory. Clones are the same directory.
+#[derive(Clone, Debug)]
+pub struct SimulatedFiles {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    disk: Disk,
+    random: Random,
+    operations: u64,
+    fault: Option<Fault>,
+    faults_met: u64,
+    crash_at: Option<u64>,
+    crashed: bool,
+    locked: bool,
+    images: Option<Vec<CrashImage>>,
+}
+
+/// The disk at the moment of an operation that changes something or makes it durable, which is done by half.
+#[derive(Clone, Debug)]
+pub struct CrashImage {
+    operation: u64,
+    disk: Disk,
+}
+
+impl CrashImage {
+    /// The number of the operation.
+    #[must_use]
+    pub fn operation(&self) -> u64 {
+        self.operation
+    }
+
+    /// What the next start finds.
+    #[must_use]
+    pub fn after_crash(&self, survival: Survival, seed: u64) -> SimulatedFiles {
+        let mut random = Random::new(seed);
+        let disk = self.disk.after_crash(survival, &mut random);
+        SimulatedFiles::with(disk, random)
+    }
+}
+
+/// What an operation is to do.
+enum Course {
+    Whole,
+    /// To transfer a part of the bytes.
+    Short,
+}
+
+impl SimulatedFiles {
+    /// A directory that does not exist yet.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        SimulatedFiles::with(Disk::default(), Random::new(seed))
+    }
+
+    fn with(disk: Disk, random: Random) -> Self {
+        let state = State {
+            disk,
+            random,
+            operations: 0,
+            fault: None,
+            faults_met: 0,
+            crash_at: None,
+            crashed: false,
+            locked: false,
+            images: None,
+        };
+        SimulatedFiles { shared: Arc::new(Shared { state: Mutex::new(state) }) }
+    }
+
+    /// How many operations were asked for so far.
+    #[must_use]
+    pub fn operations(&self) -> u64 {
+        self.shared.state.lock().operations
+    }
+
+    /// Lets an operation fail. Replaces the fault before.
+    pub fn inject(&self, fault: Fault) {
+        self.shared.state.lock().fault = Some(fault);
+    }
+
+    /// No operation fails any more.
+    pub fn heal(&self) {
+        self.shared.state.lock().fault = None;
+    }
+
+    /// How many operations have failed by a fault, or were cut short.
+    #[must_use]
+    pub fn faults_met(&self) -> u64 {
+        self.shared.state.lock().faults_met
+    }
+
+    /// Lets the power go at an operation, which is done by half. That and every later call fails.
+    pub fn crash_at(&self, operation: u64) {
+        self.shared.state.lock().crash_at = Some(operation);
+    }
+
+    /// Whether the power is gone.
+    #[must_use]
+    pub fn is_crashed(&self) -> bool {
+        self.shared.state.lock().crashed
+    }
+
+    /// What the next start finds if the power goes now, or has gone.
+    #[must_use]
+    pub fn after_crash(&self, survival: Survival, seed: u64) -> SimulatedFiles {
+        let disk = self.shared.state.lock().disk.clone();
+        CrashImage { operation: 0, disk }.after_crash(survival, seed)
+    }
+
+    /// Keeps an image of the disk at each operation from now on that changes something or makes it durable. A clone of
+    /// the disk shares its pages, so that an image costs as much as there are files and changes not synced.
+    pub fn keep_crash_images(&self) {
+        self.shared.state.lock().images = Some(Vec::new());
+    }
+
+    /// The images so far, in the order of the operations. No more are kept.
+    #[must_use]
+    pub fn take_crash_images(&self) -> Vec<CrashImage> {
+        self.shared.state.lock().images.take().unwrap_or_default()
+    }
+
+    /// The same files on a disk of their own, to be damaged. Everything is durable, nothing is locked.
+    #[must_use]
+    pub fn copy(&self) -> SimulatedFiles {
+        self.after_crash(Survival::Everything, 0)
+    }
+}
+
+impl State {
+    /// Counts an operation, and says how it goes.
+    fn begin(&mut self, operation: FileOperation, path: &Path) -> Result<Course, FileError> {
+        self.operations += 1;
+        if self.crashed {
+            return Err(lost_power(operation, path));
+        }
+        let Some(fault) = self.fault else { return Ok(Course::Whole) };
+        if self.operations < fault.at || !fault.kind.applies_to(operation) {
+            return Ok(Course::Whole);
+        }
+        self.faults_met += 1;
+        if !fault.sticky {
+            self.fault = None;
+        }
+        match fault.kind {
+            FaultKind::Short => Ok(Course::Short),
+            kind => Err(FileError::new(operation, path, kind.error())),
+        }
+    }
+
+    /// An operation is under way: this is where the power may go.
+    fn half_done(&mut self, operation: FileOperation, path: &Path) -> Result<(), FileError> {
+        if let Some(images) = &mut self.images {
+            images.push(CrashImage { operation: self.operations, disk: self.disk.clone() });
+        }
+        if self.crash_at.is_some_and(|at| at <= self.operations) {
+            self.crashed = true;
+            return Err(lost_power(operation, path));
+        }
+        Ok(())
+    }
+
+    /// A part of `length` bytes, at least one of them.
+    fn part_of(&mut self, length: usize) -> usize {
+        1 + self.random.below(length.max(1) as u64) as usize
+    }
+
+    fn find(&self, operation: FileOperation, path: &Path, name: &str) -> Result<Node, FileError> {
+        let missing = || FileError::new(operation, path, io::ErrorKind::NotFound.into());
+        self.disk.node(name).ok_or_else(missing)
+    }
+}
+
+fn lost_power(operation: FileOperation, path: &Path) -> FileError {
+    FileError::new(operation, path, io::Error::other("the power is gone"))
+}
+
+impl FileSystem for SimulatedFiles {
+    fn location(&self) -> PathBuf {
+        PathBuf::from("simulated")
+    }
+
+    fn create_directory(&self) -> Result<(), FileError> {
+        let (state, path) = (&mut *self.shared.state.lock(), self.location());
+        state.begin(FileOperation::CreateDirectory, &path)?;
+        state.half_done(FileOperation::CreateDirectory, &path)?;
+        state.disk.exists = true;
+        Ok(())
+    }
+
+    fn list(&self) -> Result<Vec<String>, FileError> {
+        let (state, path) = (&mut *self.shared.state.lock(), self.location());
+        state.begin(FileOperation::List, &path)?;
+        match state.disk.exists {
+            true => Ok(state.disk.names()),
+            false => Err(FileError::new(FileOperation::List, path, io::ErrorKind::NotFound.into())),
+        }
+    }
+
+    fn open(&self, name: &str, access: Access) -> Result<Box<dyn File>, FileError> {
+        let (state, path) = (&mut *self.shared.state.lock(), self.location().join(name));
+        let node = match access {
+            Access::Read | Access::Write => {
+                state.begin(FileOperation::Open, &path)?;
+                state.find(FileOperation::Open, &path, name)?
+            }
+            Access::Create => {
+                state.begin(FileOperation::Create, &path)?;
+                if !state.disk.exists {
+                    return Err(FileError::new(FileOperation::Create, path, io::ErrorKind::NotFound.into()));
+                }
+                let node = match state.disk.node(name) {
+                    Some(node) => {
+                        state.disk.set_length(node, 0);
+                        node
+                    }
+                    None => state.disk.create(name),
+                };
+                state.half_done(FileOperation::Create, &path)?;
+                node
+            }
+        };
+        let writable = access != Access::Read;
+        Ok(Box::new(SimulatedFile { shared: Arc::clone(&self.shared), path, node, writable }))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<(), FileError> {
+        let (state, path) = (&mut *self.shared.state.lock(), self.location().join(from));
+        state.begin(FileOperation::Rename, &path)?;
+        let node = state.find(FileOperation::Rename, &path, from)?;
+        state.disk.rename(node, from, to);
+        state.half_done(FileOperation::Rename, &path)
+    }
+
+    fn remove(&self, name: &str) -> Result<(), FileError> {
+        let (state, path) = (&mut *self.shared.state.lock(), self.location().join(name));
+        state.begin(FileOperation::Remove, &path)?;
+        state.find(FileOperation::Remove, &path, name)?;
+        state.disk.remove(name);
+        state.half_done(FileOperation::Remove, &path)
+    }
+
+    fn sync_directory(&self) -> Result<(), FileError> {
+        let (state, path) = (&mut *self.shared.state.lock(), self.location());
+        let begun = state.begin(FileOperation::SyncDirectory, &path);
+        state.sync(begun, FileOperation::SyncDirectory, &path, None)
+    }
+
+    fn lock(&self, name: &str) -> Result<Box<dyn HeldLock>, LockError> {
+        let (state, path) = (&mut *self.shared.state.lock(), self.location().join(name));
+        state.begin(FileOperation::Lock, &path)?;
+        if state.locked {
+            return Err(LockError::Held { path, holder: Some(std::process::id()) });
+        }
+        if state.disk.node(name).is_none() {
+            state.disk.create(name);
+            state.half_done(FileOperation::Lock, &path)?;
+        }
+        state.locked = true;
+        Ok(Box::new(SimulatedLock { shared: Arc::clone(&self.shared) }))
+    }
+}
+
+impl State {
+    fn sync(
+        &mut self,
+        begun: Result<Course, FileError>,
+        operation: FileOperation,
+        path: &Path,
+        file: Option<Node>,
+    ) -> Result<(), FileError> {
+        match begun {
+            Ok(_) => {
+                self.half_done(operation, path)?;
+                self.disk.sync(file);
+                Ok(())
+            }
+            Err(error) => {
+                if !self.crashed {
+                    self.disk.fail_sync(file);
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+#[derive(Debug)]
+struct SimulatedLock {
+    shared: Arc<Shared>,
+}
+
+impl HeldLock for SimulatedLock {}
+
+impl Drop for SimulatedLock {
+    fn drop(&mut self) {
+        self.shared.state.lock().locked = false;
+    }
+}
+
+#[derive(Debug)]
+struct SimulatedFile {
+    shared: Arc<Shared>,
+    path: PathBuf,
+    node: Node,
+    writable: bool,
+}
+
+impl SimulatedFile {
+    fn check_writable(&self, operation: FileOperation) -> Result<(), FileError> {
+        let refused = || FileError::new(operation, &self.path, io::Error::from_raw_os_error(9));
+        self.writable.then_some(()).ok_or_else(refused)
+    }
+}
+
+impl File for SimulatedFile {
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, FileError> {
+        let state = &mut *self.shared.state.lock();
+        let length = match state.begin(FileOperation::Read, &self.path)? {
+            Course::Whole => buffer.len(),
+            Course::Short => state.part_of(buffer.len()).min(buffer.len()),
+        };
+        Ok(state.disk.read(self.node, &mut buffer[..length], offset))
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> Result<usize, FileError> {
+        self.check_writable(FileOperation::Write)?;
+        let state = &mut *self.shared.state.lock();
+        let (length, failure) = match state.begin(FileOperation::Write, &self.path) {
+            Ok(Course::Whole) => (bytes.len(), None),
+            Ok(Course::Short) => (state.part_of(bytes.len()).min(bytes.len()), None),
+            Err(error) if state.crashed => return Err(error),
+            // Of a write that fails any part may have been written.
+            Err(error) => (state.part_of(bytes.len() + 1) - 1, Some(error)),
+        };
+        state.disk.write(self.node, &bytes[..length], offset);
+        state.half_done(FileOperation::Write, &self.path)?;
+        failure.map_or(Ok(length), Err)
+    }
+
+    fn set_length(&self, length: u64) -> Result<(), FileError> {
+        self.check_writable(FileOperation::SetLength)?;
+        let state = &mut *self.shared.state.lock();
+        state.begin(FileOperation::SetLength, &self.path)?;
+        state.disk.set_length(self.node, length);
+        state.half_done(FileOperation::SetLength, &self.path)
+    }
+
+    fn length(&self) -> Result<u64, FileError> {
+        let state = &mut *self.shared.state.lock();
+        state.begin(FileOperation::Length, &self.path)?;
+        Ok(state.disk.length(self.node))
+    }
+
+    fn sync(&self) -> Result<(), FileError> {
+        self.check_writable(FileOperation::Sync)?;
+        let state = &mut *self.shared.state.lock();
+        let begun = state.begin(FileOperation::Sync, &self.path);
+        state.sync(begun, FileOperation::Sync, &self.path, Some(self.node))
+    }
+}

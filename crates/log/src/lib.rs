@@ -1,0 +1,23 @@
+//! What makes a graph durable.
+//!
+//! - [`files`]: the file system as a store needs it, and its twin that fails and loses power on demand;
+//! - [`Body`], [`LoggedCommit`]: what one commit did, as the bytes of a record.
+
+mod body;
+mod error;
+pub mod files;
+mod log;
+pub mod planted;
+mod segment;
+mod store;
+mod wire;
+
+pub use body::{Body, CommitRef, LoggedCommit};
+pub use error::{LogError, StoreError};
+pub use log::{Appended, Durability, Log, LogOptions};
+pub use segment::Record;
+pub use store::{
+    CheckReport, CheckpointEntry, Cut, Manifest, Place, Recovered, Repair, Sealed, SegmentEntry, Store,
+    StoreOptions, StreamEntry, TornTail, check, recover_to_last_valid,
+};
+pub use wire::DecodeError;

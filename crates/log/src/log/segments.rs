@@ -1,0 +1,104 @@
+//! Making segments, ahead of their use where somebody maintains the log.
+
+use super::Log;
+use super::shelf::NewSegment;
+use crate::error::{LogError, StoreError};
+use crate::files::{Access, File, FileError, FileSystem};
+use crate::planted::{self, PlantedBug};
+use crate::segment;
+use crate::store::{Manifest, Sealed, SegmentEntry};
+
+/// Zeros are written in pieces of this size, and each is synced, so that the commits meanwhile don't wait for all of them.
+const ZEROS: usize = 4 << 20;
+
+impl Log {
+    /// Whether [`Log::maintain`] has something to do. O(1).
+    #[must_use]
+    pub fn needs_maintenance(&self) -> bool {
+        self.shelf.is_empty()
+    }
+
+    /// Makes the next segment, if there is none yet, so that no commit has to wait for it. To be called from a thread that
+    /// has time, whenever [`Log::needs_maintenance`]; where nobody calls it, the commit that needs a segment makes it.
+    ///
+    /// # Errors
+    /// There is no room for a segment now (it will be tried again when one is needed), or the manifest could not be
+    /// replaced, which poisons the log.
+    pub fn maintain(&self) -> Result<(), StoreError> {
+        self.shelf.fill(|| self.make_segment())
+    }
+
+    /// Makes an empty segment: durable, and listed in the manifest.
+    pub(super) fn make_segment(&self) -> Result<NewSegment, StoreError> {
+        let number = self.manifest.lock().next_segment;
+        let file = zeros(&*self.files, number, self.options.segment_bytes)?;
+        self.sync_directory()?;
+        if planted::is(PlantedBug::ListSegmentLate) {
+            list(&mut self.manifest.lock(), number);
+        } else {
+            self.change_manifest(|manifest| list(manifest, number))?;
+        }
+        Ok(NewSegment { number, file })
+    }
+
+    fn sync_directory(&self) -> Result<(), StoreError> {
+        if planted::is(PlantedBug::SkipDirectorySync) {
+            return Ok(());
+        }
+        // What a failed sync should have made durable is lost for good.
+        self.files.sync_directory().map_err(|error| StoreError::Log(self.poison(error.into())))
+    }
+
+    /// Replaces the manifest by a changed one, durably.
+    pub(super) fn change_manifest(&self, change: impl FnOnce(&mut Manifest)) -> Result<(), StoreError> {
+        let mut manifest = self.manifest.lock();
+        if let Some(refusal @ LogError::Poisoned { .. }) = &self.tail.lock().refusal {
+            return Err(refusal.clone().into());
+        }
+        let mut next = manifest.clone();
+        change(&mut next);
+        match next.write(&*self.files) {
+            Ok(()) => {
+                *manifest = next;
+                Ok(())
+            }
+            Err(error) => {
+                drop(manifest);
+                Err(StoreError::Log(self.poison(error.into())))
+            }
+        }
+    }
+
+    /// Notes what is in a segment to which nothing more is written. The next manifest says so.
+    pub(super) fn seal(&self, number: u64, sealed: Sealed) {
+        let mut manifest = self.manifest.lock();
+        let entry = manifest.segments.iter_mut().find(|entry| entry.number == number);
+        entry.into_iter().for_each(|entry| entry.sealed = Some(sealed));
+    }
+}
+
+/// Makes a file of zeros for a segment, durable but for its entry in the directory.
+pub(super) fn zeros(files: &dyn FileSystem, number: u64, length: u64) -> Result<Box<dyn File>, FileError> {
+    let name = segment::name_of(number);
+    // What an attempt before has left could not be trusted.
+    match files.remove(&name) {
+        Err(error) if !error.is_not_found() => return Err(error),
+        _ => {}
+    }
+    let file = files.open(&name, Access::Create)?;
+    let zeros = vec![0; ZEROS.min(length as usize)];
+    let mut offset = 0;
+    while offset < length {
+        let count = (length - offset).min(ZEROS as u64) as usize;
+        file.write_all_at(&zeros[..count], offset)?;
+        file.sync()?;
+        offset += count as u64;
+    }
+    Ok(file)
+}
+
+/// Adds a new segment.
+pub(super) fn list(manifest: &mut Manifest, number: u64) {
+    manifest.segments.push(SegmentEntry { number, sealed: None });
+    manifest.next_segment = number + 1;
+}

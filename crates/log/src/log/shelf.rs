@@ -1,0 +1,89 @@
+//! The next segment, made before it is needed.
+//!
+//! Its file is full of zeros, durable, and listed in the manifest, so that a sync of what is written into it later has no
+//! metadata to write.
+
+use crate::error::StoreError;
+use crate::files::File;
+use hedgerow_sync::{Condvar, Mutex};
+
+/// A place for one segment.
+#[derive(Debug, Default)]
+pub(super) struct Shelf {
+    slot: Mutex<Slot>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+enum Slot {
+    #[default]
+    Empty,
+    /// Somebody is making it.
+    Busy,
+    Ready(NewSegment),
+}
+
+/// A segment in which nothing is written yet.
+#[derive(Debug)]
+pub(super) struct NewSegment {
+    pub(super) number: u64,
+    pub(super) file: Box<dyn File>,
+}
+
+impl Shelf {
+    /// Whether there is none, and nobody is making one.
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(*self.slot.lock(), Slot::Empty)
+    }
+
+    /// The segment that was made before, or one made now.
+    pub(super) fn take(
+        &self,
+        make: impl FnOnce() -> Result<NewSegment, StoreError>,
+    ) -> Result<NewSegment, StoreError> {
+        let mut slot = self.slot.lock();
+        loop {
+            match std::mem::replace(&mut *slot, Slot::Busy) {
+                Slot::Ready(segment) => {
+                    *slot = Slot::Empty;
+                    return Ok(segment);
+                }
+                Slot::Busy => slot = self.changed.wait(slot),
+                Slot::Empty => break,
+            }
+        }
+        drop(slot);
+        let made = make();
+        self.put(Slot::Empty);
+        made
+    }
+
+    /// Makes a segment, unless there is one or somebody else is making it.
+    pub(super) fn fill(
+        &self,
+        make: impl FnOnce() -> Result<NewSegment, StoreError>,
+    ) -> Result<(), StoreError> {
+        {
+            let mut slot = self.slot.lock();
+            if !matches!(*slot, Slot::Empty) {
+                return Ok(());
+            }
+            *slot = Slot::Busy;
+        }
+        match make() {
+            Ok(segment) => {
+                self.put(Slot::Ready(segment));
+                Ok(())
+            }
+            Err(error) => {
+                self.put(Slot::Empty);
+                Err(error)
+            }
+        }
+    }
+
+    fn put(&self, slot: Slot) {
+        *self.slot.lock() = slot;
+        self.changed.notify_all();
+    }
+}

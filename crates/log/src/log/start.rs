@@ -1,0 +1,70 @@
+//! From what recovery found to a log that takes commits.
+
+use super::group::Group;
+use super::shelf::Shelf;
+use super::tail::Tail;
+use super::writer::Writer;
+use super::{Log, LogOptions, segments};
+use crate::error::StoreError;
+use crate::files::{FileError, FileOperation};
+use crate::planted::{self, PlantedBug};
+use crate::segment::Times;
+use crate::store::{Manifest, Recovered, Store, make_durable};
+use hedgerow_sync::Mutex;
+
+impl Log {
+    /// Goes on behind what [`Store::replay`] found.
+    ///
+    /// What was found is made durable, a torn tail is cut, and new commits go into a new segment: nothing is
+    /// ever appended to what was there before.
+    ///
+    /// # Errors
+    /// The file system's. The store is then as it was, and can be opened again.
+    pub fn start(store: Store, recovered: &Recovered, options: LogOptions) -> Result<Log, StoreError> {
+        let Store { files, mut manifest, lock } = store;
+        let Some(lock) = lock else {
+            let refusal = std::io::ErrorKind::ReadOnlyFilesystem.into();
+            return Err(FileError::new(FileOperation::Write, files.location(), refusal).into());
+        };
+        for open in &recovered.open {
+            if let Some(sealed) = open.content {
+                make_durable(&*files, open.number, open.synced, sealed.end)?;
+            }
+        }
+        seal_all(&mut manifest, recovered);
+        let number = manifest.next_segment;
+        let file = segments::zeros(&*files, number, options.segment_bytes)?;
+        if !planted::is(PlantedBug::SkipDirectorySync) {
+            files.sync_directory()?;
+        }
+        segments::list(&mut manifest, number);
+        manifest.write(&*files)?;
+        let last = Times { at: recovered.last, wall_clock: recovered.wall_clock };
+        let log = Log {
+            options,
+            salt: crc32c::crc32c(&manifest.store),
+            tail: Mutex::new(Tail::new(manifest.store, options.segment_bytes, number, last)),
+            group: Group::new(recovered.last),
+            writer: Mutex::new(Writer::new(number, file)),
+            shelf: Shelf::default(),
+            manifest: Mutex::new(manifest),
+            files,
+            _lock: lock,
+        };
+        // What is not listed any more is empty, or was forgotten before.
+        log.remove_unlisted()?;
+        Ok(log)
+    }
+}
+
+/// Every segment is sealed, or forgotten if there is nothing in it.
+fn seal_all(manifest: &mut Manifest, recovered: &Recovered) {
+    let content =
+        |number| recovered.open.iter().find(|open| open.number == number).and_then(|open| open.content);
+    for entry in &mut manifest.segments {
+        if entry.sealed.is_none() && !planted::is(PlantedBug::LeaveTornTail) {
+            entry.sealed = content(entry.number);
+        }
+    }
+    manifest.segments.retain(|entry| entry.sealed.is_some() || content(entry.number).is_some());
+}

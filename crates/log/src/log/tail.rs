@@ -1,0 +1,207 @@
+//! The end of the log in memory: where commits get their place, and wait to be written.
+
+use crate::body::Body;
+use crate::error::LogError;
+use crate::segment::{
+    BATCH_LENGTH, Binding, HEADER_LENGTH, SegmentHeader, Times, put_batch, put_record, record_length,
+};
+use crate::store::Sealed;
+use hedgerow_model::Timestamp;
+
+/// A body from this size on is not copied.
+const LARGE_BODY: usize = 256 << 10;
+
+/// Bytes of a body, at most: its length is written in 32 bits.
+const LARGEST_BODY: usize = u32::MAX as usize - 64;
+
+/// A buffer that is larger than this is not kept for the next batch.
+const LARGEST_SPARE: usize = 4 << 20;
+
+/// Where the next commit gets its place.
+#[derive(Debug)]
+pub(super) struct Tail {
+    store: [u8; 16],
+    salt: u32,
+    segment_bytes: u64,
+    segment: u64,
+    /// The times of the segment's first record; `None` before there is one.
+    first: Option<Times>,
+    /// Where in the segment the next frame begins.
+    position: u64,
+    last: Times,
+    batch: Batch,
+    spare: Vec<u8>,
+    /// Why no more commits are taken.
+    pub(super) refusal: Option<LogError>,
+}
+
+/// Commits that are written together.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub(super) pieces: Vec<Piece>,
+    pub(super) bytes: usize,
+    /// The last commit that has its place, in this batch or before.
+    pub(super) last: Timestamp,
+}
+
+/// Bytes that stand together in one segment.
+#[derive(Debug)]
+pub(super) struct Piece {
+    pub(super) segment: u64,
+    pub(super) position: u64,
+    pub(super) bytes: Vec<u8>,
+    /// Where in the bytes there is room for the frame that begins the batch.
+    batch_frame: Option<usize>,
+    /// The piece begins a segment; this was in the one before.
+    pub(super) sealed_before: Option<(u64, Sealed)>,
+    /// A body, to which nothing is appended.
+    is_body: bool,
+}
+
+impl Piece {
+    /// Says that `synced` bytes of the segment were durable before this is written.
+    pub(super) fn begin_batch(&mut self, salt: u32, synced: u64) {
+        if let Some(start) = self.batch_frame {
+            let binding = Binding { salt, segment: self.segment };
+            put_batch(&mut self.bytes[start..], binding, self.position + start as u64, synced);
+        }
+    }
+}
+
+impl Tail {
+    /// A tail that goes on after `last` in the empty segment `segment`.
+    pub(super) fn new(store: [u8; 16], segment_bytes: u64, segment: u64, last: Times) -> Self {
+        let batch = Batch { last: last.at, ..Batch::default() };
+        Tail {
+            store,
+            salt: crc32c::crc32c(&store),
+            segment_bytes,
+            segment,
+            first: None,
+            position: 0,
+            last,
+            batch,
+            spare: Vec::new(),
+            refusal: None,
+        }
+    }
+
+    /// Gives the next commit its place. O(bytes) of the body if it is small, O(1) if it is large.
+    pub(super) fn append(
+        &mut self,
+        at: Timestamp,
+        wall_clock: u64,
+        body: &mut Body,
+    ) -> Result<usize, LogError> {
+        if let Some(refusal) = &self.refusal {
+            return Err(refusal.clone());
+        }
+        if at != self.last.at.next() {
+            return Err(LogError::OutOfOrder { expected: self.last.at.next(), found: at });
+        }
+        let length = body.bytes.len();
+        if length > LARGEST_BODY {
+            return Err(LogError::TooLarge { bytes: length, limit: LARGEST_BODY });
+        }
+        let times = Times { at, wall_clock: wall_clock.max(self.last.wall_clock) };
+        let needed = (BATCH_LENGTH + record_length(length)) as u64;
+        let sealed_before = match self.first {
+            Some(first) if self.position + needed > self.segment_bytes => Some(self.end_segment(first)),
+            _ => None,
+        };
+        self.open_piece(times, sealed_before);
+        self.put(times, body);
+        self.last = times;
+        self.batch.last = at;
+        Ok(self.batch.bytes)
+    }
+
+    /// The next frame will be in the next segment.
+    fn end_segment(&mut self, first: Times) -> (u64, Sealed) {
+        let sealed = self.content(first);
+        let ended = (self.segment, sealed);
+        (self.segment, self.position, self.first) = (self.segment + 1, 0, None);
+        ended
+    }
+
+    fn content(&self, first: Times) -> Sealed {
+        let Times { at, wall_clock } = self.last;
+        Sealed { first: first.at, last: at, end: self.position, wall_clock }
+    }
+
+    /// What is in the segment of the tail; `None`: nothing.
+    pub(super) fn current(&self) -> (u64, Option<Sealed>) {
+        (self.segment, self.first.map(|first| self.content(first)))
+    }
+
+    /// Makes sure that the last piece can be appended to, with what stands before the first record of a segment and of a batch.
+    fn open_piece(&mut self, times: Times, sealed_before: Option<(u64, Sealed)>) {
+        let in_batch = self.batch.pieces.last().filter(|piece| piece.segment == self.segment);
+        if in_batch.is_some_and(|piece| !piece.is_body) {
+            return;
+        }
+        let begins_batch = in_batch.is_none();
+        let mut bytes = std::mem::take(&mut self.spare);
+        if self.first.is_none() {
+            let (store, number) = (self.store, self.segment);
+            let header = SegmentHeader { store, number, first: times.at, wall_clock: times.wall_clock };
+            bytes.extend(header.encode());
+            debug_assert_eq!(bytes.len(), HEADER_LENGTH);
+            self.first = Some(times);
+        }
+        let batch_frame = begins_batch.then_some(bytes.len());
+        if begins_batch {
+            bytes.extend([0; BATCH_LENGTH]);
+        }
+        let (segment, position) = (self.segment, self.position);
+        self.position += bytes.len() as u64;
+        self.batch.bytes += bytes.len();
+        let piece = Piece { segment, position, bytes, batch_frame, sealed_before, is_body: false };
+        self.batch.pieces.push(piece);
+    }
+
+    /// Appends a record to the last piece, and a large body as a piece of its own.
+    fn put(&mut self, times: Times, body: &mut Body) {
+        let Some(piece) = self.batch.pieces.last_mut() else { return };
+        let (segment, length, before) = (self.segment, body.bytes.len(), piece.bytes.len());
+        let binding = Binding { salt: self.salt, segment };
+        put_record(&mut piece.bytes, binding, self.position, self.first.unwrap_or(times), times, body);
+        let header = piece.bytes.len() - before;
+        if length < LARGE_BODY {
+            piece.bytes.extend_from_slice(&body.bytes);
+        } else {
+            let (position, bytes) = (self.position + header as u64, std::mem::take(&mut body.bytes));
+            let (batch_frame, sealed_before) = (None, None);
+            self.batch.pieces.push(Piece {
+                segment,
+                position,
+                bytes,
+                batch_frame,
+                sealed_before,
+                is_body: true,
+            });
+        }
+        self.position += (header + length) as u64;
+        self.batch.bytes += header + length;
+    }
+
+    /// Takes everything that waits, and a buffer for what comes next.
+    pub(super) fn take(&mut self, mut spare: Vec<u8>) -> Batch {
+        spare.clear();
+        if spare.capacity() <= LARGEST_SPARE && spare.capacity() > self.spare.capacity() {
+            self.spare = spare;
+        }
+        let next = Batch { last: self.batch.last, ..Batch::default() };
+        std::mem::replace(&mut self.batch, next)
+    }
+
+    /// Bytes that wait.
+    pub(super) fn buffered(&self) -> usize {
+        self.batch.bytes
+    }
+
+    /// The last commit that has its place.
+    pub(super) fn last(&self) -> Timestamp {
+        self.last.at
+    }
+}

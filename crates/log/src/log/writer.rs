@@ -1,0 +1,96 @@
+//! What the leader of a round does: it writes the pieces of a batch where they belong, and syncs them.
+
+use super::group::Goal;
+use super::tail::{Batch, Piece};
+use super::{Durability, Log};
+use crate::error::StoreError;
+use crate::files::{File, FileError};
+use crate::planted::{self, PlantedBug};
+
+/// The segment that is written.
+#[derive(Debug)]
+pub(super) struct Writer {
+    segment: u64,
+    file: Box<dyn File>,
+    /// So many of its bytes are durable.
+    synced: u64,
+    written: u64,
+    /// A buffer to use again.
+    spare: Vec<u8>,
+}
+
+impl Writer {
+    pub(super) fn new(segment: u64, file: Box<dyn File>) -> Self {
+        Writer { segment, file, synced: 0, written: 0, spare: Vec::new() }
+    }
+
+    pub(super) fn spare(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.spare)
+    }
+
+    /// Writes a batch, and says whether it is durable, and everything before it.
+    pub(super) fn write(&mut self, log: &Log, batch: Batch, goal: Goal) -> Result<bool, StoreError> {
+        for mut piece in batch.pieces {
+            if piece.segment != self.segment {
+                self.roll(log, &piece)?;
+            }
+            self.write_piece(&mut piece, log.salt)?;
+            if piece.bytes.capacity() > self.spare.capacity() {
+                self.spare = piece.bytes;
+            }
+        }
+        let is_due = log.options.durability == Durability::Buffered
+            && self.written - self.synced >= log.options.unsynced_bytes;
+        let sync = goal == Goal::Sync || is_due;
+        if sync {
+            self.sync()?;
+        }
+        Ok(sync)
+    }
+
+    /// Goes on in the next segment. Everything in this one is durable before anything is written there.
+    fn roll(&mut self, log: &Log, piece: &Piece) -> Result<(), StoreError> {
+        if !planted::is(PlantedBug::SkipSyncAtRoll) {
+            self.sync()?;
+        }
+        let next = log.shelf.take(|| log.make_segment())?;
+        assert_eq!(next.number, piece.segment, "segments are used in the order in which they are made");
+        if let Some((number, sealed)) = piece.sealed_before {
+            log.seal(number, sealed);
+        }
+        *self = Writer { spare: self.spare(), ..Writer::new(next.number, next.file) };
+        Ok(())
+    }
+
+    fn write_piece(&mut self, piece: &mut Piece, salt: u32) -> Result<(), StoreError> {
+        let claimed = match planted::is(PlantedBug::ClaimTooMuch) {
+            true => piece.position + piece.bytes.len() as u64,
+            false => self.synced,
+        };
+        piece.begin_batch(salt, claimed);
+        let written = match planted::is(PlantedBug::IgnoreShortWrite) {
+            true => self.file.write_at(&piece.bytes, piece.position).map(drop),
+            false => self.file.write_all_at(&piece.bytes, piece.position),
+        };
+        match written {
+            Err(_) if planted::is(PlantedBug::IgnoreWriteError) => {}
+            written => written?,
+        }
+        self.written = piece.position + piece.bytes.len() as u64;
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), FileError> {
+        let skip = planted::is(PlantedBug::SkipSync)
+            || planted::is(PlantedBug::AcknowledgeEarly) && self.written - self.synced < 200;
+        if skip || self.written == self.synced {
+            return Ok(());
+        }
+        match self.file.sync() {
+            Err(_) if planted::is(PlantedBug::RetrySync) => self.file.sync()?,
+            synced => synced?,
+        }
+        self.synced = self.written;
+        Ok(())
+    }
+}

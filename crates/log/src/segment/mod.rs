@@ -1,0 +1,37 @@
+//! Segments: the files of the log. A header, then frames one after the other.
+//!
+//! A frame is a record, or says of a batch of records how much was synced before it was written. Its checksum is bound
+//! to the store, the segment and the position, so that nothing is valid where it was not written. The layout is
+//! specified in `docs/format.md`.
+
+mod frame;
+mod header;
+mod scan;
+
+pub(crate) use frame::{BATCH_LENGTH, Binding, Times, put_batch, put_record, record_length};
+pub(crate) use header::{HEADER_LENGTH, SegmentHeader};
+pub(crate) use scan::{NoScan, Scan, ScanEnd};
+
+use hedgerow_model::Timestamp;
+
+/// A record of the log: one commit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// The commit's timestamp.
+    pub at: Timestamp,
+    /// When it was committed, in microseconds since 1970-01-01 UTC. Never less than that of the record before.
+    pub wall_clock: u64,
+    /// What it did: bytes for [`LoggedCommit::decode`](crate::LoggedCommit::decode).
+    pub body: &'a [u8],
+}
+
+/// The name of a segment's file.
+pub(crate) fn name_of(number: u64) -> String {
+    format!("log-{number:010}")
+}
+
+/// The number of the segment whose file has this name.
+pub(crate) fn number_of(name: &str) -> Option<u64> {
+    let number = name.strip_prefix("log-")?.parse().ok()?;
+    (name_of(number) == name).then_some(number)
+}

@@ -1,0 +1,305 @@
+//! The manifest: what belongs to a store, in one small file that is replaced whole.
+
+use crate::body::{decode_catalogue, encode_catalogue};
+use crate::error::StoreError;
+use crate::files::{Access, FileError, FileSystem};
+use crate::planted::{self, PlantedBug};
+use crate::wire::{DecodeError, Reader, put_bytes, put_varint};
+use hedgerow_model::{Catalogue, KeyKind, Timestamp, Topology};
+use std::path::Path;
+
+/// The name of the file.
+pub(crate) const MANIFEST: &str = "MANIFEST";
+
+/// Where the next manifest is written.
+const NEXT: &str = "MANIFEST.new";
+
+const MAGIC: &[u8; 8] = b"HEDGEMAN";
+const VERSION: u32 = 1;
+/// The magic, the version, the length of what follows.
+const HEADER_LENGTH: usize = 16;
+
+/// What belongs to a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Manifest {
+    /// Different in every store.
+    pub store: [u8; 16],
+    /// How often it was replaced.
+    pub generation: u64,
+    /// How the graph was made.
+    pub options: StoreOptions,
+    /// The oldest timestamp from which on the log has every record.
+    pub oldest_readable: Timestamp,
+    /// The wall-clock time of that commit, in microseconds since 1970-01-01 UTC; 0 if there is none.
+    pub oldest_wall_clock: u64,
+    /// The newest checkpoint.
+    pub checkpoint: Option<CheckpointEntry>,
+    /// How far each durable stream has been read, ascending by name. The log is kept from there on.
+    pub streams: Vec<StreamEntry>,
+    /// How far back states are to be readable, if that is to be kept.
+    pub history: Option<Timestamp>,
+    /// The segments of the log, ascending by number.
+    pub segments: Vec<SegmentEntry>,
+    /// The number of the next new segment. No number is used twice.
+    pub next_segment: u64,
+}
+
+/// How a graph was made: what cannot be changed later, and the catalogue that it began with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreOptions {
+    /// The name of the engine.
+    pub engine: String,
+    /// What the keys are.
+    pub keys: KeyKind,
+    /// Whether edges have a direction, and from which ends they are stored.
+    pub topology: Topology,
+    /// Whether an edge needs endpoints that exist.
+    pub strict: bool,
+    /// The labels and schemas at timestamp 0.
+    pub catalogue: Catalogue,
+}
+
+/// A checkpoint: the graph at a timestamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckpointEntry {
+    /// Tells its files from those of other checkpoints.
+    pub number: u64,
+    /// The timestamp.
+    pub at: Timestamp,
+    /// Bytes of its file.
+    pub length: u64,
+}
+
+/// How far a durable stream has been read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamEntry {
+    /// The stream.
+    pub name: String,
+    /// It has read up to this timestamp.
+    pub position: Timestamp,
+}
+
+/// A segment of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SegmentEntry {
+    /// Its number.
+    pub number: u64,
+    /// What is in it, once nothing more is written to it.
+    pub sealed: Option<Sealed>,
+}
+
+/// What is in a segment to which nothing more is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sealed {
+    /// The timestamp of the first record.
+    pub first: Timestamp,
+    /// The timestamp of the last record.
+    pub last: Timestamp,
+    /// Where the last record ends.
+    pub end: u64,
+    /// The wall-clock time of the last record.
+    pub wall_clock: u64,
+}
+
+const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::Text, KeyKind::Dense];
+const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
+
+impl Manifest {
+    /// The manifest of a new store.
+    pub(crate) fn new(store: [u8; 16], options: StoreOptions) -> Self {
+        Manifest {
+            store,
+            generation: 0,
+            options,
+            oldest_readable: Timestamp::ZERO,
+            oldest_wall_clock: 0,
+            checkpoint: None,
+            streams: Vec::new(),
+            history: None,
+            segments: Vec::new(),
+            next_segment: 1,
+        }
+    }
+
+    /// The bytes of the file.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        bytes.extend(MAGIC);
+        bytes.extend(VERSION.to_le_bytes());
+        bytes.extend([0; 4]);
+        bytes.extend(self.store);
+        put_varint(&mut bytes, self.generation);
+        self.options.encode(&mut bytes);
+        put_varints(&mut bytes, &[self.oldest_readable.0, self.oldest_wall_clock]);
+        bytes.push(u8::from(self.checkpoint.is_some()));
+        if let Some(CheckpointEntry { number, at, length }) = self.checkpoint {
+            put_varints(&mut bytes, &[number, at.0, length]);
+        }
+        put_varint(&mut bytes, self.streams.len() as u64);
+        for StreamEntry { name, position } in &self.streams {
+            put_bytes(&mut bytes, name.as_bytes());
+            put_varint(&mut bytes, position.0);
+        }
+        bytes.push(u8::from(self.history.is_some()));
+        self.history.iter().for_each(|history| put_varint(&mut bytes, history.0));
+        put_varint(&mut bytes, self.segments.len() as u64);
+        for SegmentEntry { number, sealed } in &self.segments {
+            put_varint(&mut bytes, *number);
+            bytes.push(u8::from(sealed.is_some()));
+            if let Some(Sealed { first, last, end, wall_clock }) = *sealed {
+                put_varints(&mut bytes, &[first.0, last.0, end, wall_clock]);
+            }
+        }
+        put_varint(&mut bytes, self.next_segment);
+        let length = (bytes.len() - HEADER_LENGTH) as u32;
+        bytes[12..HEADER_LENGTH].copy_from_slice(&length.to_le_bytes());
+        bytes.extend(crc32c::crc32c(&bytes).to_le_bytes());
+        bytes
+    }
+
+    /// Reads the bytes of the file at `path`, which is only named in errors. Total: any bytes give a manifest or an error.
+    ///
+    /// # Errors
+    /// The bytes are no manifest, are damaged, or come from a later version.
+    pub fn decode(bytes: &[u8], path: &Path) -> Result<Self, StoreError> {
+        let damaged = |offset: usize, what: &str| StoreError::damaged(path, offset, what);
+        let Some(header) = bytes.first_chunk::<HEADER_LENGTH>() else {
+            return Err(damaged(bytes.len(), "it is shorter than any manifest"));
+        };
+        let number =
+            |at: usize| u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+        if &header[..8] != MAGIC {
+            return Err(damaged(0, "it is no manifest"));
+        }
+        let Some((content, checksum)) = bytes.split_last_chunk::<4>() else {
+            return Err(damaged(bytes.len(), "it is shorter than any manifest"));
+        };
+        // A later version keeps the checksum in this place, too.
+        if u32::from_le_bytes(*checksum) != crc32c::crc32c(content) {
+            return Err(damaged(0, "its checksum is wrong"));
+        }
+        if number(8) != VERSION {
+            return Err(StoreError::NewerFormat { path: path.to_owned(), version: number(8) });
+        }
+        let content = content.get(HEADER_LENGTH..).unwrap_or_default();
+        if content.len() != number(12) as usize {
+            return Err(damaged(12, "its length is wrong"));
+        }
+        let manifest = Manifest::decode_content(&mut Reader::new(content));
+        manifest.map_err(|error| StoreError::undecodable(path, HEADER_LENGTH, error))
+    }
+
+    fn decode_content(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let manifest = Manifest {
+            store: reader.array()?,
+            generation: reader.varint()?,
+            options: StoreOptions::decode(reader)?,
+            oldest_readable: Timestamp(reader.varint()?),
+            oldest_wall_clock: reader.varint()?,
+            checkpoint: optional(reader, |reader| {
+                Ok(CheckpointEntry {
+                    number: reader.varint()?,
+                    at: Timestamp(reader.varint()?),
+                    length: reader.varint()?,
+                })
+            })?,
+            streams: list(reader, |reader| {
+                let (name, position) = (reader.text()?.to_owned(), Timestamp(reader.varint()?));
+                Ok(StreamEntry { name, position })
+            })?,
+            history: optional(reader, |reader| Ok(Timestamp(reader.varint()?)))?,
+            segments: list(reader, |reader| {
+                let (number, sealed) = (reader.varint()?, optional(reader, Sealed::decode)?);
+                Ok(SegmentEntry { number, sealed })
+            })?,
+            next_segment: reader.varint()?,
+        };
+        reader.end()?;
+        let numbers = manifest.segments.iter().map(|segment| segment.number);
+        if !numbers.chain([manifest.next_segment]).is_sorted_by(|one, next| one < next) {
+            return Err(reader.error("the segments do not ascend"));
+        }
+        Ok(manifest)
+    }
+
+    /// Reads the manifest of a store; `None` if there is none.
+    pub(crate) fn read(files: &dyn FileSystem) -> Result<Option<Self>, StoreError> {
+        let file = match files.open(MANIFEST, Access::Read) {
+            Ok(file) => file,
+            Err(error) if error.is_not_found() => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        Manifest::decode(&file.read_from(0)?, file.path()).map(Some)
+    }
+
+    /// Replaces the manifest of a store by this one, which is the next generation. When it returns, that is durable.
+    pub(crate) fn write(&mut self, files: &dyn FileSystem) -> Result<(), FileError> {
+        self.generation += 1;
+        let overwrite = planted::is(PlantedBug::OverwriteManifest);
+        let file = files.open(if overwrite { MANIFEST } else { NEXT }, Access::Create)?;
+        file.write_all_at(&self.encode(), 0)?;
+        if !planted::is(PlantedBug::SkipManifestSync) {
+            file.sync()?;
+        }
+        if !overwrite {
+            files.rename(NEXT, MANIFEST)?;
+        }
+        match planted::is(PlantedBug::SkipDirectorySync) {
+            true => Ok(()),
+            false => files.sync_directory(),
+        }
+    }
+}
+
+impl StoreOptions {
+    fn encode(&self, bytes: &mut Vec<u8>) {
+        put_bytes(bytes, self.engine.as_bytes());
+        let number = |position: Option<usize>| position.unwrap_or_default() as u8;
+        bytes.push(number(KEY_KINDS.iter().position(|kind| *kind == self.keys)));
+        bytes.push(number(TOPOLOGIES.iter().position(|topology| *topology == self.topology)));
+        bytes.push(u8::from(self.strict));
+        encode_catalogue(bytes, &self.catalogue);
+    }
+
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let engine = reader.text()?.to_owned();
+        let keys = KEY_KINDS.get(usize::from(reader.byte()?)).copied();
+        let keys = keys.ok_or_else(|| reader.error("an unknown kind of keys"))?;
+        let topology = TOPOLOGIES.get(usize::from(reader.byte()?)).copied();
+        let topology = topology.ok_or_else(|| reader.error("an unknown topology"))?;
+        let (strict, catalogue) = (reader.flag()?, decode_catalogue(reader)?);
+        Ok(StoreOptions { engine, keys, topology, strict, catalogue })
+    }
+}
+
+impl Sealed {
+    fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+        let (first, last) = (Timestamp(reader.varint()?), Timestamp(reader.varint()?));
+        if last < first {
+            return Err(reader.error("a segment ends before it begins"));
+        }
+        Ok(Sealed { first, last, end: reader.varint()?, wall_clock: reader.varint()? })
+    }
+}
+
+fn put_varints(bytes: &mut Vec<u8>, numbers: &[u64]) {
+    numbers.iter().for_each(|number| put_varint(bytes, *number));
+}
+
+fn optional<'a, T>(
+    reader: &mut Reader<'a>,
+    decode: impl FnOnce(&mut Reader<'a>) -> Result<T, DecodeError>,
+) -> Result<Option<T>, DecodeError> {
+    match reader.flag()? {
+        true => decode(reader).map(Some),
+        false => Ok(None),
+    }
+}
+
+fn list<'a, T>(
+    reader: &mut Reader<'a>,
+    mut decode: impl FnMut(&mut Reader<'a>) -> Result<T, DecodeError>,
+) -> Result<Vec<T>, DecodeError> {
+    (0..reader.count()?).map(|_| decode(reader)).collect()
+}

@@ -1,0 +1,114 @@
+//! The directory of a store: a lock file, the manifest, the segments of the log, checkpoints.
+
+mod check;
+pub(crate) mod manifest;
+mod reading;
+mod repair;
+mod replay;
+
+pub use check::{CheckReport, check};
+pub use manifest::{CheckpointEntry, Manifest, Sealed, SegmentEntry, StoreOptions, StreamEntry};
+pub use reading::TornTail;
+pub(crate) use repair::make_durable;
+pub use repair::{Cut, Repair, recover_to_last_valid};
+pub use replay::{Place, Recovered};
+
+use crate::error::StoreError;
+use crate::files::{FileError, FileSystem, HeldLock};
+use crate::segment;
+use hedgerow_sync::Arc;
+
+/// The name of the lock file.
+const LOCK: &str = "LOCK";
+
+/// A store that is open: its manifest is read, its log is not yet.
+///
+/// [`Store::replay`] gives the commits; then [`Log::start`](crate::Log::start) takes new ones.
+#[derive(Debug)]
+pub struct Store {
+    pub(crate) files: Arc<dyn FileSystem>,
+    pub(crate) manifest: Manifest,
+    /// Without it nothing may be written.
+    pub(crate) lock: Option<Box<dyn HeldLock>>,
+}
+
+impl Store {
+    /// Makes an empty store. When it returns, that is durable.
+    ///
+    /// `id` is random: what is written for one store is valid in no other.
+    ///
+    /// # Errors
+    /// [`StoreError::Exists`] if there is a store; [`StoreError::Locked`].
+    pub fn create(
+        files: Arc<dyn FileSystem>,
+        options: StoreOptions,
+        id: [u8; 16],
+    ) -> Result<Self, StoreError> {
+        files.create_directory()?;
+        let lock = Some(files.lock(LOCK)?);
+        if Manifest::read(&*files)?.is_some() || !leftovers(&*files)?.is_empty() {
+            return Err(StoreError::Exists { path: files.location() });
+        }
+        let mut manifest = Manifest::new(id, options);
+        manifest.write(&*files)?;
+        Ok(Store { files, manifest, lock })
+    }
+
+    /// Opens a store to read and write. Nobody else can do so until it is dropped.
+    ///
+    /// # Errors
+    /// [`StoreError::NoStore`], [`StoreError::Locked`], and what is wrong with the manifest.
+    pub fn open(files: Arc<dyn FileSystem>) -> Result<Self, StoreError> {
+        // Before the lock, which would make a file where there is no store.
+        Manifest::of(&*files)?;
+        let lock = Some(files.lock(LOCK)?);
+        let manifest = Manifest::of(&*files)?;
+        Ok(Store { files, manifest, lock })
+    }
+
+    /// Opens a store to read, with no lock: beside a process that writes to it, what the manifest says may be
+    /// out of date at any time, and files may go.
+    ///
+    /// # Errors
+    /// [`StoreError::NoStore`], and what is wrong with the manifest.
+    pub fn open_read_only(files: Arc<dyn FileSystem>) -> Result<Self, StoreError> {
+        let manifest = Manifest::of(&*files)?;
+        Ok(Store { files, manifest, lock: None })
+    }
+
+    /// What belongs to the store.
+    #[must_use]
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Where the files are.
+    #[must_use]
+    pub fn files(&self) -> &Arc<dyn FileSystem> {
+        &self.files
+    }
+}
+
+impl Manifest {
+    /// The manifest of a store that must be there.
+    fn of(files: &dyn FileSystem) -> Result<Manifest, StoreError> {
+        if let Some(manifest) = Manifest::read(files)? {
+            return Ok(manifest);
+        }
+        match leftovers(files) {
+            // Segments without a manifest are a store that has lost it.
+            Ok(names) if !names.is_empty() => {
+                Err(StoreError::Missing { path: files.location().join(manifest::MANIFEST) })
+            }
+            Err(error) if !error.is_not_found() => Err(error.into()),
+            _ => Err(StoreError::NoStore { path: files.location() }),
+        }
+    }
+}
+
+/// The files of a log or a checkpoint.
+fn leftovers(files: &dyn FileSystem) -> Result<Vec<String>, FileError> {
+    let mut names = files.list()?;
+    names.retain(|name| segment::number_of(name).is_some() || name.starts_with("checkpoint-"));
+    Ok(names)
+}

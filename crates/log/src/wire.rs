@@ -1,0 +1,173 @@
+//! How numbers and bytes are written one after the other: little endian, or as variable-length numbers.
+
+/// Bytes do not mean what they should.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} at byte {offset}")]
+pub struct DecodeError {
+    /// Where, counted from the first byte that was given.
+    pub offset: usize,
+    /// What is wrong.
+    pub what: &'static str,
+}
+
+/// Appends `value` in one to ten bytes: seven bits each, the lowest first, the top bit where more follow.
+#[inline]
+pub(crate) fn put_varint(bytes: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+}
+
+/// Appends a signed number, small ones of either sign in few bytes.
+pub(crate) fn put_signed(bytes: &mut Vec<u8>, value: i64) {
+    put_varint(bytes, ((value << 1) ^ (value >> 63)) as u64);
+}
+
+/// Appends a length and so many bytes.
+pub(crate) fn put_bytes(bytes: &mut Vec<u8>, value: &[u8]) {
+    put_varint(bytes, value.len() as u64);
+    bytes.extend_from_slice(value);
+}
+
+/// Reads what the functions above wrote.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reader<'a> {
+    bytes: &'a [u8],
+    position: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Reader { bytes, position: 0 }
+    }
+
+    pub(crate) fn remaining(&self) -> usize {
+        self.bytes.len() - self.position
+    }
+
+    /// An error about what was just read.
+    pub(crate) fn error(&self, what: &'static str) -> DecodeError {
+        DecodeError { offset: self.position, what }
+    }
+
+    pub(crate) fn take(&mut self, count: usize) -> Result<&'a [u8], DecodeError> {
+        match self.bytes[self.position..].split_at_checked(count) {
+            Some((taken, _)) => {
+                self.position += count;
+                Ok(taken)
+            }
+            None => Err(self.error("the end comes too early")),
+        }
+    }
+
+    pub(crate) fn array<const COUNT: usize>(&mut self) -> Result<[u8; COUNT], DecodeError> {
+        let mut array = [0; COUNT];
+        array.copy_from_slice(self.take(COUNT)?);
+        Ok(array)
+    }
+
+    #[inline]
+    pub(crate) fn byte(&mut self) -> Result<u8, DecodeError> {
+        match self.bytes.get(self.position) {
+            Some(byte) => {
+                self.position += 1;
+                Ok(*byte)
+            }
+            None => Err(self.error("the end comes too early")),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn varint(&mut self) -> Result<u64, DecodeError> {
+        let mut value = 0;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            let bits = u64::from(byte & 0x7f);
+            if shift == 63 && bits > 1 {
+                break;
+            }
+            value |= bits << shift;
+            if byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err(self.error("a number is longer than 64 bits"))
+    }
+
+    pub(crate) fn signed(&mut self) -> Result<i64, DecodeError> {
+        let bits = self.varint()?;
+        Ok((bits >> 1) as i64 ^ -((bits & 1) as i64))
+    }
+
+    /// How many things follow, of which each takes at least one byte.
+    pub(crate) fn count(&mut self) -> Result<usize, DecodeError> {
+        let count = self.varint()?;
+        match usize::try_from(count) {
+            Ok(count) if count <= self.remaining() => Ok(count),
+            _ => Err(self.error("more is promised than there are bytes")),
+        }
+    }
+
+    pub(crate) fn bytes(&mut self) -> Result<&'a [u8], DecodeError> {
+        let length = self.count()?;
+        self.take(length)
+    }
+
+    pub(crate) fn text(&mut self) -> Result<&'a str, DecodeError> {
+        let error = self.error("a text is not UTF-8");
+        str::from_utf8(self.bytes()?).map_err(|_| error)
+    }
+
+    pub(crate) fn flag(&mut self) -> Result<bool, DecodeError> {
+        match self.byte()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(self.error("neither yes nor no")),
+        }
+    }
+
+    pub(crate) fn end(&self) -> Result<(), DecodeError> {
+        match self.remaining() {
+            0 => Ok(()),
+            _ => Err(self.error("something follows the end")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn numbers_come_back(value: u64, shift in 0..64_u32) {
+            let mut bytes = Vec::new();
+            put_varint(&mut bytes, value >> shift);
+            put_signed(&mut bytes, value as i64 >> shift);
+            put_bytes(&mut bytes, b"rest");
+            let mut reader = Reader::new(&bytes);
+            prop_assert_eq!(reader.varint(), Ok(value >> shift));
+            prop_assert_eq!(reader.signed(), Ok(value as i64 >> shift));
+            prop_assert_eq!(reader.text(), Ok("rest"));
+            prop_assert_eq!(reader.end(), Ok(()));
+        }
+
+        #[test]
+        fn any_bytes_are_read_or_refused(bytes: Vec<u8>) {
+            let mut reader = Reader::new(&bytes);
+            while reader.varint().is_ok() {}
+            prop_assert!(Reader::new(&bytes).bytes().is_ok_and(|taken| taken.len() < bytes.len())
+                || Reader::new(&bytes).bytes().is_err());
+        }
+    }
+
+    #[test]
+    fn a_number_of_more_than_64_bits_is_refused() {
+        assert!(Reader::new(&[0xff; 10]).varint().is_err());
+        let largest = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1];
+        assert_eq!(Reader::new(&largest).varint(), Ok(u64::MAX));
+    }
+}

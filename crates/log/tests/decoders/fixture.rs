@@ -1,0 +1,224 @@
+//! A store that format version 1 wrote, kept as it is for ever.
+
+use crate::targets::STORE;
+use hedgerow_log::files::simulated::SimulatedFiles;
+use hedgerow_log::files::{Access, FileSystem, RealFiles};
+use hedgerow_log::{
+    Body, CheckpointEntry, CommitRef, Durability, Log, LogOptions, LoggedCommit, Manifest, Recovered, Store,
+    StoreError, StoreOptions,
+};
+use hedgerow_model::{
+    AdjacencyEffects, Catalogue, ColumnType, Direction, EdgeChange, EdgeSchema, EdgeValue, Effects, Field,
+    KeyKind, LabelId, LabelSchema, Record, RecordSchema, Timestamp, Topology, Value, ValueType, VertexChange,
+    VertexEffect, VertexId,
+};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/version-1")
+}
+
+fn catalogue() -> Catalogue {
+    let types = [
+        ValueType::Bool,
+        ValueType::I64,
+        ValueType::F64,
+        ValueType::String,
+        ValueType::Bytes,
+        ValueType::Timestamp,
+    ];
+    let names = ["bool", "i64", "f64", "string", "bytes", "timestamp"];
+    let fields = names.iter().zip(types).map(|(name, value_type)| Field {
+        name: (*name).to_owned(),
+        value_type,
+        nullable: true,
+    });
+    let vertices = RecordSchema { fields: fields.collect() };
+    let label = |name: &str, edges| LabelSchema { name: name.to_owned(), edges };
+    let labels = vec![
+        label("plain", EdgeSchema::Topology),
+        label("weight", EdgeSchema::Value(ColumnType::F64)),
+        label("record", EdgeSchema::Record(vertices.clone())),
+    ];
+    Catalogue::new(labels, vertices).unwrap()
+}
+
+fn options() -> StoreOptions {
+    StoreOptions {
+        engine: "rapid".to_owned(),
+        keys: KeyKind::Text,
+        topology: Topology::Undirected,
+        strict: true,
+        catalogue: Catalogue::default(),
+    }
+}
+
+fn id(number: u32) -> VertexId {
+    VertexId::new(number)
+}
+
+/// Both entries of each edge.
+fn edges(label: u16, edges: &[(u32, u32, Option<u64>)]) -> AdjacencyEffects {
+    let both = edges.iter().flat_map(|(one, other, value)| [(*one, *other, *value), (*other, *one, *value)]);
+    let change = |(owner, neighbour, value): (u32, u32, Option<u64>)| EdgeChange {
+        owner: id(owner),
+        neighbour: id(neighbour),
+        value: value.map(EdgeValue),
+    };
+    let mut changes: Vec<EdgeChange> = both.map(change).collect();
+    changes.sort_by_key(EdgeChange::position);
+    changes.dedup_by_key(|change| change.position());
+    AdjacencyEffects { label: LabelId(label), direction: Direction::Out, changes: changes.into() }
+}
+
+/// The commits of the fixture, with everything that a body can hold.
+fn commits() -> Vec<LoggedCommit> {
+    let values = vec![
+        Value::Bool(true),
+        Value::I64(-5),
+        Value::F64(1.5),
+        Value::String("text".into()),
+        Value::Bytes([0, 255].into()),
+        Value::Timestamp(1_700_000_000_000_000),
+    ];
+    let put =
+        |number, values| VertexEffect { vertex: id(number), change: VertexChange::Put(Record::new(values)) };
+    let nulls = || vec![Value::Null; 6];
+    let first = LoggedCommit {
+        effects: Effects {
+            vertices: vec![put(0, values), put(1, nulls()), put(300, nulls())],
+            adjacencies: [].into_iter().collect(),
+        },
+        keys: vec![(id(0), "zero".into()), (id(1), "".into()), (id(300), "three hundred".into())],
+        catalogue: Some(catalogue()),
+        input: None,
+    };
+    let second = LoggedCommit {
+        effects: Effects {
+            vertices: vec![],
+            adjacencies: [
+                edges(0, &[(0, 1, Some(0)), (0, 300, Some(0)), (1, 1, Some(0))]),
+                edges(1, &[(0, 1, Some(1.25_f64.to_bits())), (1, 300, None)]),
+                edges(2, &[(0, 300, None)]),
+            ]
+            .into_iter()
+            .collect(),
+        },
+        input: Some((*b"edges.csv 4096").into()),
+        ..LoggedCommit::default()
+    };
+    let third = LoggedCommit {
+        effects: Effects {
+            vertices: vec![VertexEffect { vertex: id(300), change: VertexChange::Delete }],
+            adjacencies: [edges(0, &[(0, 300, None)])].into_iter().collect(),
+        },
+        ..LoggedCommit::default()
+    };
+    let small = (0..12_u32).map(|number| LoggedCommit {
+        effects: Effects {
+            vertices: vec![],
+            adjacencies: [edges(0, &[(number, 4_294_967_294 - number, Some(u64::from(number) % 2 * 7))])]
+                .into_iter()
+                .collect(),
+        },
+        ..LoggedCommit::default()
+    });
+    [first, second, third].into_iter().chain(small).collect()
+}
+
+fn wall_clock(at: Timestamp) -> u64 {
+    1_700_000_000_000_000 + at.0 * 1_000_000
+}
+
+fn body(commit: &LoggedCommit) -> Body {
+    let LoggedCommit { effects, keys, catalogue, input } = commit;
+    let mut body = Body::default();
+    let commit = CommitRef { effects, keys, catalogue: catalogue.as_ref(), input: input.as_deref() };
+    body.encode(&commit, Topology::Undirected);
+    body
+}
+
+#[test]
+fn version_1_is_read() {
+    let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(folder()));
+    let store = Store::open_read_only(files).unwrap();
+    let manifest = store.manifest();
+    assert_eq!((manifest.store, &manifest.options), (STORE, &options()));
+    assert_eq!(manifest.checkpoint, Some(CheckpointEntry { number: 1, at: Timestamp(3), length: 12_345 }));
+    assert_eq!(manifest.streams[0].name, "feed");
+    assert_eq!((manifest.streams[0].position, manifest.history), (Timestamp(4), Some(Timestamp(2))));
+    assert_eq!(manifest.segments.iter().filter(|segment| segment.sealed.is_some()).count(), 2);
+    let mut expected = (1..).map(Timestamp).zip(commits());
+    let replayed = store.replay(Timestamp::ZERO, |record, _| {
+        let commit = LoggedCommit::decode(record.body, Topology::Undirected).unwrap();
+        assert_eq!(Some((record.at, commit)), expected.next());
+        assert_eq!(record.wall_clock, wall_clock(record.at));
+        Ok::<(), StoreError>(())
+    });
+    assert_eq!(expected.next(), None);
+    let recovered = replayed.unwrap();
+    assert_eq!((recovered.last, recovered.torn), (Timestamp(15), None));
+}
+
+/// What a later version wrote is refused as that, not as damage.
+#[test]
+fn later_versions_are_named() {
+    let read = |name: &str| std::fs::read(folder().join(name)).unwrap();
+    let mut manifest = read("MANIFEST");
+    manifest[8] = 2;
+    let content = manifest.len() - 4;
+    let checksum = crc32c::crc32c(&manifest[..content]).to_le_bytes();
+    manifest[content..].copy_from_slice(&checksum);
+    let refused = Manifest::decode(&manifest, Path::new("MANIFEST"));
+    assert!(matches!(refused, Err(StoreError::NewerFormat { version: 2, .. })), "{refused:?}");
+
+    let mut segment = read("log-0000000001");
+    segment[8] = 2;
+    let checksum = crc32c::crc32c(&segment[..60]).to_le_bytes();
+    segment[60..64].copy_from_slice(&checksum);
+    let files: Arc<dyn FileSystem> = Arc::new(SimulatedFiles::new(1));
+    files.create_directory().unwrap();
+    for (name, bytes) in [("MANIFEST", read("MANIFEST")), ("log-0000000001", segment)] {
+        files.open(name, Access::Create).unwrap().write_all_at(&bytes, 0).unwrap();
+    }
+    let store = Store::open_read_only(files).unwrap();
+    let refused = store.replay(Timestamp::ZERO, |_, _| Ok::<(), StoreError>(()));
+    assert!(matches!(refused, Err(StoreError::NewerFormat { version: 2, .. })), "{refused:?}");
+}
+
+/// Writes the fixture and the seeds of the fuzz targets. Only for a new version of the format: what is there stays.
+#[test]
+#[ignore = "writes files of the project"]
+fn write_fixture_and_seeds() {
+    let files: Arc<dyn FileSystem> = Arc::new(RealFiles::new(folder()));
+    let store = Store::create(Arc::clone(&files), options(), STORE).unwrap();
+    let log_options = LogOptions { segment_bytes: 450, ..LogOptions::default() };
+    let log = Log::start(store, &Recovered::default(), log_options).unwrap();
+    let seeds = folder().join("../../../../../fuzz/seeds");
+    for target in ["log_record", "log_manifest", "log_segment"] {
+        std::fs::create_dir_all(seeds.join(target)).unwrap();
+    }
+    for (at, commit) in (1..).map(Timestamp).zip(commits()) {
+        let mut body = body(&commit);
+        if at.0 < 6 {
+            std::fs::write(seeds.join(format!("log_record/{at}")), body.as_bytes()).unwrap();
+        }
+        let appended = log.append(at, wall_clock(at), &mut body).unwrap();
+        let durability = if at.0 % 2 == 0 { Durability::Sync } else { Durability::None };
+        if durability == Durability::Sync || at.0 == 15 {
+            log.wait_durable(appended.at()).unwrap();
+        }
+    }
+    log.install_checkpoint(CheckpointEntry { number: 1, at: Timestamp(3), length: 12_345 }).unwrap();
+    log.set_stream("feed", Some(Timestamp(4))).unwrap();
+    log.set_history(Some(Timestamp(2))).unwrap();
+    drop(log);
+    std::fs::remove_file(folder().join("LOCK")).unwrap();
+    std::fs::copy(folder().join("log-0000000001"), seeds.join("log_segment/first")).unwrap();
+    std::fs::copy(folder().join("MANIFEST"), seeds.join("log_manifest/full")).unwrap();
+    let mut manifest =
+        Manifest::decode(&std::fs::read(folder().join("MANIFEST")).unwrap(), &folder()).unwrap();
+    (manifest.checkpoint, manifest.history, manifest.streams) = (None, None, Vec::new());
+    std::fs::write(seeds.join("log_manifest/small"), manifest.encode()).unwrap();
+}

@@ -1,0 +1,81 @@
+//! The tests find what they are for: each planted bug, within a thousand seeds.
+
+use crate::cuts::store_of;
+use crate::damage::{damage_one, leave_remains};
+use crate::failures::fail_everywhere;
+use crate::power::lose_power_everywhere;
+use hedgerow_log::files::simulated::FaultKind;
+use hedgerow_log::planted::{PlantedBug, plant};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Which test finds a bug.
+#[derive(Clone, Copy, Debug)]
+enum Search {
+    Power,
+    Failures(FaultKind),
+    Damage { close: bool },
+    Remains,
+}
+
+/// Where each bug is found, and with which seed.
+const FOUND: [(PlantedBug, Search, u64); 18] = [
+    (PlantedBug::SkipSync, Search::Power, 0),
+    (PlantedBug::AcknowledgeEarly, Search::Power, 0),
+    (PlantedBug::SkipSyncAtRoll, Search::Power, 2),
+    (PlantedBug::ListSegmentLate, Search::Power, 0),
+    (PlantedBug::SkipDirectorySync, Search::Power, 0),
+    (PlantedBug::SkipManifestSync, Search::Power, 0),
+    (PlantedBug::OverwriteManifest, Search::Power, 0),
+    (PlantedBug::RemoveBeforeManifest, Search::Power, 2),
+    (PlantedBug::PruneTooMuch, Search::Power, 1),
+    (PlantedBug::IgnoreChecksum, Search::Damage { close: true }, 0),
+    (PlantedBug::UnboundChecksum, Search::Remains, 0),
+    (PlantedBug::CutDamage, Search::Damage { close: false }, 0),
+    (PlantedBug::SkipSyncInRecovery, Search::Power, 32),
+    (PlantedBug::LeaveTornTail, Search::Power, 0),
+    (PlantedBug::RetrySync, Search::Failures(FaultKind::Device), 0),
+    (PlantedBug::IgnoreWriteError, Search::Failures(FaultKind::NoSpace), 0),
+    (PlantedBug::IgnoreShortWrite, Search::Failures(FaultKind::Short), 0),
+    (PlantedBug::ClaimTooMuch, Search::Power, 2),
+];
+
+/// Whether a search meets something that is wrong.
+fn finds(search: Search, seed: u64) -> bool {
+    let run = || match search {
+        Search::Power => lose_power_everywhere(seed, 60, 2).map(drop),
+        Search::Failures(kind) => fail_everywhere(seed, 40, kind, false).map(drop),
+        Search::Damage { close } => {
+            let intact = store_of(60, close);
+            (0..500).try_for_each(|case| damage_one(&intact, seed * 500 + case, close).map(drop))
+        }
+        Search::Remains => {
+            let intact = store_of(60, false);
+            (0..100).try_for_each(|case| leave_remains(&intact, seed * 100 + case))
+        }
+    };
+    !matches!(catch_unwind(AssertUnwindSafe(run)), Ok(Ok(())))
+}
+
+#[test]
+fn planted_bugs_are_found() {
+    for (bug, search, seed) in FOUND {
+        assert!(!finds(search, seed), "{search:?} with seed {seed} finds something without a bug");
+        plant(Some(bug));
+        let found = finds(search, seed);
+        plant(None);
+        assert!(found, "{bug:?} is not found by {search:?} with seed {seed}");
+    }
+}
+
+/// Looks for the first seed that finds each bug.
+#[test]
+#[ignore = "a search of minutes; prints what is recorded above"]
+fn search_for_planted_bugs() {
+    for (bug, search, _) in FOUND {
+        plant(Some(bug));
+        let seed = (0..1000).find(|seed| finds(search, *seed));
+        plant(None);
+        eprintln!("{bug:?}: {search:?} {seed:?}");
+        assert!(seed.is_some(), "{bug:?}");
+    }
+}

@@ -1,0 +1,93 @@
+//! The log is cut at every byte.
+
+use crate::harness::replay;
+use crate::workload::{STORE, body, content, log_options, store_options, wall_clock};
+use hedgerow_log::files::simulated::SimulatedFiles;
+use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_log::{Durability, Log, LogOptions, Recovered, Store, StoreError};
+use hedgerow_model::Timestamp;
+use std::sync::Arc;
+
+/// A store of `count` commits in batches of up to three, closed or not.
+pub fn store_of(count: u64, close: bool) -> SimulatedFiles {
+    let files = SimulatedFiles::new(1);
+    let store = Store::create(Arc::new(files.clone()), store_options(), STORE).unwrap();
+    let options = LogOptions { buffer_bytes: usize::MAX, ..log_options(Durability::None) };
+    let log = Log::start(store, &Recovered::default(), options).unwrap();
+    for at in (1..=count).map(Timestamp) {
+        let appended = log.append(at, wall_clock(at), &mut body(at)).unwrap();
+        let asked = if at.0 % 3 == 0 || at.0 == count { Durability::Sync } else { Durability::None };
+        log.settle(appended, asked).unwrap();
+    }
+    if close {
+        log.close().unwrap();
+    }
+    files.copy()
+}
+
+/// Where each commit stands: the file, where it begins and ends.
+pub fn places(files: &SimulatedFiles) -> Vec<(String, u64, u64)> {
+    let store = Store::open_read_only(Arc::new(files.clone())).unwrap();
+    let mut places: Vec<(String, u64, u64)> = Vec::new();
+    let replayed = store.replay(Timestamp::ZERO, |record, place| {
+        let name = place.path.file_name().unwrap().to_str().unwrap().to_owned();
+        // The times are a few bytes before the body.
+        let length = files.open(&name, Access::Read)?;
+        let mut header = [0; 4];
+        length.read_exact_at(&mut header, place.offset + 4)?;
+        let end = place.offset + 9 + u64::from(u32::from_le_bytes(header));
+        assert!(
+            end - place.offset > record.body.len() as u64 && record.body.len() > content(record.at).len()
+        );
+        places.push((name, place.offset, end));
+        Ok::<(), StoreError>(())
+    });
+    replayed.unwrap();
+    places
+}
+
+#[test]
+fn a_log_cut_anywhere_is_its_longest_prefix() {
+    let files = store_of(40, false);
+    let places = places(&files);
+    let last_segment = &places.last().unwrap().0;
+    let whole = places.iter().filter(|(name, ..)| name != last_segment).count();
+    let end = places.last().unwrap().2;
+    assert!(whole > 10 && places.len() - whole > 5);
+    for cut in 0..=end {
+        let found = files.copy();
+        found.open(last_segment, Access::Write).unwrap().set_length(cut).unwrap();
+        let expected = places.iter().filter(|(name, _, end)| name != last_segment || *end <= cut).count();
+        let store = Store::open(Arc::new(found.clone())).unwrap();
+        let (recovered, right) = replay(&store).unwrap();
+        assert!(right);
+        assert_eq!(recovered.last, Timestamp(expected as u64), "cut at {cut}");
+        // What is left can be gone on with.
+        let log = Log::start(store, &recovered, log_options(Durability::Sync)).unwrap();
+        let at = log.last().next();
+        let appended = log.append(at, wall_clock(at), &mut body(at)).unwrap();
+        log.settle(appended, Durability::Sync).unwrap();
+        drop(log);
+        let (recovered, right) = replay(&Store::open(Arc::new(found)).unwrap()).unwrap();
+        assert!(right);
+        assert_eq!((recovered.last, recovered.torn), (at, None));
+    }
+}
+
+#[test]
+fn a_cut_before_the_last_segment_is_damage() {
+    for close in [false, true] {
+        let files = store_of(40, close);
+        let places = places(&files);
+        let last_segment = &places.last().unwrap().0;
+        for (name, _, end) in places.iter().filter(|(name, ..)| close || name != last_segment) {
+            for cut in [0, 63, end - 1] {
+                let found = files.copy();
+                found.open(name, Access::Write).unwrap().set_length(cut).unwrap();
+                let store = Store::open(Arc::new(found)).unwrap();
+                let error = replay(&store).unwrap_err();
+                assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
+            }
+        }
+    }
+}

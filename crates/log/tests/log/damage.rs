@@ -1,0 +1,218 @@
+//! Bytes change, sectors are lost or swapped, files are cut, lost or exchanged.
+
+use crate::cuts::{places, store_of};
+use crate::harness::replay;
+use crate::workload::is_right;
+use hedgerow_log::files::simulated::SimulatedFiles;
+use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_log::{Manifest, Store, StoreError, check, recover_to_last_valid};
+use hedgerow_model::Timestamp;
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use std::path::Path;
+use std::sync::Arc;
+
+const COMMITS: u64 = 60;
+
+/// The last commits, which are in one batch and have nothing after them that says that they were durable.
+const LAST_BATCH: u64 = 3;
+
+fn names(files: &SimulatedFiles) -> Vec<String> {
+    let mut names = files.list().unwrap();
+    names.retain(|name| name != "LOCK");
+    names.sort();
+    names
+}
+
+fn change(files: &SimulatedFiles, name: &str, change: impl FnOnce(&mut Vec<u8>)) {
+    let file = files.open(name, Access::Write).unwrap();
+    let mut bytes = file.read_from(0).unwrap();
+    change(&mut bytes);
+    file.set_length(bytes.len() as u64).unwrap();
+    file.write_all_at(&bytes, 0).unwrap();
+}
+
+fn sector(random: &mut StdRng, bytes: usize, size: usize) -> std::ops::Range<usize> {
+    let start = random.random_range(0..bytes.div_ceil(size)) * size;
+    start..bytes.min(start + size)
+}
+
+/// Does one kind of damage. Says which, and whether it is of one bit.
+fn damage(files: &SimulatedFiles, random: &mut StdRng) -> (String, bool) {
+    let kind = random.random_range(0..7);
+    (damage_of(kind, files, random), kind < 2)
+}
+
+fn damage_of(kind: u32, files: &SimulatedFiles, random: &mut StdRng) -> String {
+    let names = names(files);
+    let name = &names[random.random_range(0..names.len())];
+    let length = files.open(name, Access::Read).unwrap().length().unwrap() as usize;
+    if length == 0 {
+        return String::new();
+    }
+    match kind {
+        0 | 1 => {
+            let (place, bit) = (random.random_range(0..length), random.random_range(0..8));
+            change(files, name, |bytes| bytes[place] ^= 1 << bit);
+            format!("bit {bit} of byte {place} of {name}")
+        }
+        2 => {
+            let range = sector(random, length, 512);
+            change(files, name, |bytes| bytes[range.clone()].fill(0));
+            format!("zeros in {range:?} of {name}")
+        }
+        3 => {
+            let other = &names[random.random_range(0..names.len())];
+            let there = files.open(other, Access::Read).unwrap().read_from(0).unwrap();
+            let (to, from) = (sector(random, length, 512), sector(random, there.len().max(1), 512));
+            let taken = there.get(from.clone()).unwrap_or_default().to_vec();
+            let here = files.open(name, Access::Read).unwrap().read_from(0).unwrap()[to.clone()].to_vec();
+            change(files, name, |bytes| {
+                let count = taken.len().min(to.len());
+                bytes[to.start..to.start + count].copy_from_slice(&taken[..count]);
+            });
+            change(files, other, |bytes| {
+                let count = here.len().min(from.len());
+                let end = bytes.len().min(from.start + count);
+                bytes[from.start..end].copy_from_slice(&here[..end - from.start]);
+            });
+            format!("{to:?} of {name} and {from:?} of {other} swapped")
+        }
+        4 => {
+            let cut = random.random_range(0..length);
+            change(files, name, |bytes| bytes.truncate(cut));
+            format!("{name} cut at {cut}")
+        }
+        5 => {
+            files.remove(name).unwrap();
+            format!("{name} removed")
+        }
+        _ => {
+            let bytes = files.open(name, Access::Read).unwrap().read_from(0).unwrap();
+            let other = &names[random.random_range(0..names.len())];
+            let file = files.open(other, Access::Create).unwrap();
+            file.write_all_at(&bytes, 0).unwrap();
+            format!("{name} copied over {other}")
+        }
+    }
+}
+
+/// Damages a store. Whatever is read is a typed error, or what was committed: all of it, if the store was closed. In one that
+/// was not, the last batch looks as if the power had gone while it was written; and so does what larger damage takes
+/// together with all batches that come after.
+pub fn damage_one(intact: &SimulatedFiles, seed: u64, is_closed: bool) -> Result<bool, String> {
+    let files = intact.copy();
+    let mut random = StdRng::seed_from_u64(seed);
+    let (what, is_bit) = damage(&files, &mut random);
+    let wrong = |how: &str| Err(format!("seed {seed}, {what}: {how}"));
+    let shared: Arc<dyn FileSystem> = Arc::new(files.clone());
+    let kept = match is_closed {
+        true => COMMITS,
+        false if is_bit => COMMITS - LAST_BATCH,
+        false => 0,
+    };
+    let (mut applied, mut right) = (0, true);
+    let outcome = Store::open(Arc::clone(&shared)).and_then(|store| {
+        store.replay(Timestamp::ZERO, |record, _| {
+            applied += 1;
+            right &= is_right(&record) && record.at == Timestamp(applied);
+            Ok::<(), StoreError>(())
+        })
+    });
+    let report = check(Arc::clone(&shared));
+    match (outcome, report) {
+        _ if !right => wrong("it holds what was never committed"),
+        (Ok(recovered), _) if recovered.last.0 < kept => {
+            wrong(&format!("{} is lost without a word", recovered.last.next()))
+        }
+        (Ok(_), Ok(report)) if report.problems.is_empty() => Ok(false),
+        (Ok(_), report) => wrong(&format!("only a check complains: {report:?}")),
+        (Err(_), Ok(report)) if report.problems.is_empty() => wrong("a check does not complain"),
+        (Err(_), _) => repair(&files, applied).map_or_else(|how| wrong(&how), |()| Ok(true)),
+    }
+}
+
+/// What can be repaired holds all commits before the damage, and what was cut is kept.
+fn repair(files: &SimulatedFiles, valid: u64) -> Result<(), String> {
+    let before = names(files);
+    let Ok(repair) = recover_to_last_valid(Arc::new(files.clone())) else {
+        // Without a manifest, or with one that does not fit, there is nothing to begin with.
+        let manifest = files.open("MANIFEST", Access::Read).and_then(|file| file.read_from(0));
+        let manifest = manifest.map(|bytes| Manifest::decode(&bytes, Path::new("MANIFEST")));
+        return match manifest {
+            Ok(Ok(_)) => Err("it cannot be repaired".to_owned()),
+            _ => Ok(()),
+        };
+    };
+    if repair.last != Timestamp(valid) || names(files).len() != before.len() + repair.cuts.len() {
+        return Err(format!("{valid} commits are valid, but it did {repair:?}"));
+    }
+    let store = Store::open(Arc::new(files.clone())).map_err(|error| error.to_string())?;
+    match replay(&store) {
+        Ok((recovered, true)) if recovered.last == Timestamp(valid) && recovered.torn.is_none() => Ok(()),
+        other => Err(format!("after the repair: {other:?}")),
+    }
+}
+
+#[test]
+fn damage_is_told_or_without_effect() {
+    let samples = std::env::var("DAMAGE_SAMPLES").ok().and_then(|count| count.parse().ok()).unwrap_or(10_000);
+    for is_closed in [true, false] {
+        let intact = store_of(COMMITS, is_closed);
+        let told = (0..samples).filter(|seed| damage_one(&intact, *seed, is_closed).unwrap()).count();
+        eprintln!("{told} of {samples} samples of damage refused");
+        assert!(told as u64 > samples / 4 && (told as u64) < samples, "{told} of {samples}");
+    }
+}
+
+/// Puts bytes of other segments behind the end of the last: what a file system may leave there that does not
+/// write zeros. They are not taken for valid, wherever they come to lie.
+pub fn leave_remains(intact: &SimulatedFiles, seed: u64) -> Result<(), String> {
+    let files = intact.copy();
+    let mut random = StdRng::seed_from_u64(seed);
+    let (last, _, end) = places(&files).pop().unwrap();
+    let older: Vec<String> =
+        names(&files).into_iter().filter(|name| name.starts_with("log-") && *name < last).collect();
+    let older = &older[random.random_range(0..older.len())];
+    let older = files.open(older, Access::Read).unwrap().read_from(0).unwrap();
+    let place = end as usize + random.random_range(0..50);
+    change(&files, &last, |bytes| {
+        let remains = &older[random.random_range(0..older.len())..];
+        let remains = &remains[..remains.len().min(bytes.len().saturating_sub(place))];
+        bytes[place..place + remains.len()].copy_from_slice(remains);
+    });
+    match Store::open(Arc::new(files)).and_then(|store| replay(&store)) {
+        Ok((recovered, true)) if recovered.last == Timestamp(COMMITS) => Ok(()),
+        other => Err(format!("seed {seed}: {other:?}")),
+    }
+}
+
+#[test]
+fn remains_of_other_segments_are_not_valid() {
+    let intact = store_of(COMMITS, false);
+    (0..2000).for_each(|seed| leave_remains(&intact, seed).unwrap());
+}
+
+/// A segment of another store is refused, and so is one that the manifest is too old to know.
+#[test]
+fn foreign_files_are_refused() {
+    let files = store_of(COMMITS, true);
+    let other = SimulatedFiles::new(1);
+    let options = crate::workload::store_options();
+    let store = Store::create(Arc::new(other.clone()), options, [9; 16]).unwrap();
+    let options = crate::workload::log_options(hedgerow_log::Durability::Sync);
+    let log = hedgerow_log::Log::start(store, &hedgerow_log::Recovered::default(), options).unwrap();
+    let appended = log.append(Timestamp(1), 0, &mut crate::workload::body(Timestamp(1))).unwrap();
+    log.settle(appended, hedgerow_log::Durability::Sync).unwrap();
+    let foreign = other.open("log-0000000001", Access::Read).unwrap().read_from(0).unwrap();
+    let here = files.copy();
+    change(&here, "log-0000000001", |bytes| *bytes = foreign);
+    let store = Store::open(Arc::new(here)).unwrap();
+    assert!(matches!(replay(&store), Err(StoreError::Foreign { .. })));
+
+    let old = store_of(5, false);
+    let manifest = old.open("MANIFEST", Access::Read).unwrap().read_from(0).unwrap();
+    change(&files, "MANIFEST", |bytes| *bytes = manifest);
+    let store = Store::open(Arc::new(files)).unwrap();
+    assert!(matches!(replay(&store), Err(StoreError::Foreign { .. })));
+}

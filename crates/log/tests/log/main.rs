@@ -1,0 +1,14 @@
+//! The log under crashes, failures and damage.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![cfg(not(hedgerow_shuttle))]
+
+mod bugs;
+mod cuts;
+mod damage;
+mod failures;
+mod harness;
+mod ordinary;
+mod power;
+mod threads;
+mod workload;

@@ -1,0 +1,201 @@
+//! What every day brings: stores are made, opened, closed, pruned and read.
+
+use crate::workload::{STORE, body, is_right, log_options, store_options, wall_clock};
+use hedgerow_log::files::simulated::SimulatedFiles;
+use hedgerow_log::files::{FileSystem, RealFiles};
+use hedgerow_log::{
+    CheckpointEntry, Durability, Log, LogError, LogOptions, Recovered, Store, StoreError, check,
+};
+use hedgerow_model::Timestamp;
+use std::sync::Arc;
+
+fn new_log(files: Arc<dyn FileSystem>, options: LogOptions) -> Log {
+    let store = Store::create(files, store_options(), STORE).unwrap();
+    Log::start(store, &Recovered::default(), options).unwrap()
+}
+
+fn commit(log: &Log, count: u64) {
+    for _ in 0..count {
+        let at = log.last().next();
+        let appended = log.append(at, wall_clock(at), &mut body(at)).unwrap();
+        log.settle(appended, Durability::None).unwrap();
+    }
+}
+
+fn found(files: Arc<dyn FileSystem>, after: Timestamp) -> Recovered {
+    let store = Store::open_read_only(files).unwrap();
+    let mut next = after.next();
+    let recovered = store.replay(after, |record, _| {
+        assert!(is_right(&record) && record.at == next);
+        next = next.next();
+        Ok::<(), StoreError>(())
+    });
+    recovered.unwrap()
+}
+
+#[test]
+fn commits_come_back_from_real_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let files: Arc<dyn FileSystem> = Arc::new(RealFiles::new(folder.path().join("store")));
+    for durability in [Durability::Sync, Durability::Buffered, Durability::None] {
+        let options = log_options(durability);
+        let log = match Store::open(Arc::clone(&files)) {
+            Err(StoreError::NoStore { .. }) => new_log(Arc::clone(&files), options),
+            store => {
+                let store = store.unwrap();
+                let recovered = store.replay(Timestamp::ZERO, |_, _| Ok::<(), StoreError>(())).unwrap();
+                Log::start(store, &recovered, options).unwrap()
+            }
+        };
+        let before = log.last();
+        commit(&log, 100);
+        assert!(matches!(Store::open(Arc::clone(&files)), Err(StoreError::Locked { holder: Some(_), .. })));
+        log.close().unwrap();
+        assert!(matches!(log.append(log.last().next(), 0, &mut body(log.last())), Err(LogError::Closed)));
+        drop(log);
+        let recovered = found(Arc::clone(&files), before);
+        assert_eq!((recovered.commits, recovered.torn), (100, None));
+    }
+    let report = check(files).unwrap();
+    assert_eq!((report.commits, report.last, report.problems.len()), (300, Timestamp(300), 0));
+}
+
+#[test]
+fn what_is_dropped_without_a_close_is_there() {
+    for durability in [Durability::Sync, Durability::Buffered, Durability::None] {
+        let files = Arc::new(SimulatedFiles::new(1));
+        let log = new_log(Arc::clone(&files) as _, log_options(durability));
+        commit(&log, 30);
+        drop(log);
+        assert_eq!(found(files, Timestamp::ZERO).last, Timestamp(30));
+    }
+}
+
+#[test]
+fn a_pruned_log_says_what_is_out_of_retention() {
+    let files = Arc::new(SimulatedFiles::new(1));
+    let log = new_log(Arc::clone(&files) as _, log_options(Durability::Sync));
+    commit(&log, 200);
+    assert_eq!(log.prune().unwrap(), 0, "without a checkpoint everything is needed");
+    log.install_checkpoint(CheckpointEntry { number: 1, at: Timestamp(150), length: 0 }).unwrap();
+    log.set_stream("slow", Some(Timestamp(60))).unwrap();
+    assert_eq!(log.manifest().needed_from(), Timestamp(60));
+    assert!(log.prune().unwrap() > 0);
+    let oldest = log.manifest().oldest_readable;
+    assert!(oldest > Timestamp::ZERO && oldest <= Timestamp(60));
+    log.set_stream("slow", None).unwrap();
+    log.set_history(Some(Timestamp(100))).unwrap();
+    log.prune().unwrap();
+    log.close().unwrap();
+    drop(log);
+    let store = Store::open(Arc::clone(&files) as _).unwrap();
+    let oldest = store.manifest().oldest_readable;
+    assert!(oldest > Timestamp(60) && oldest <= Timestamp(100));
+    let asked = store.replay(Timestamp(50), |_, _| Ok::<(), StoreError>(()));
+    assert!(matches!(asked, Err(StoreError::OutOfRetention { asked: Timestamp(50), .. })));
+    let recovered = store.replay(Timestamp(150), |_, _| Ok::<(), StoreError>(())).unwrap();
+    assert_eq!((recovered.commits, recovered.last), (50, Timestamp(200)));
+    assert_eq!(store.manifest().oldest_wall_clock, wall_clock(oldest));
+}
+
+#[test]
+fn there_is_one_store_in_a_directory_or_none() {
+    let files = Arc::new(SimulatedFiles::new(1));
+    assert!(matches!(Store::open(Arc::clone(&files) as _), Err(StoreError::NoStore { .. })));
+    drop(Store::create(Arc::clone(&files) as _, store_options(), STORE).unwrap());
+    let again = Store::create(Arc::clone(&files) as _, store_options(), STORE);
+    assert!(matches!(again, Err(StoreError::Exists { .. })));
+    let store = Store::open(Arc::clone(&files) as _).unwrap();
+    assert_eq!(store.manifest().options, store_options());
+    assert!(matches!(Store::open(Arc::clone(&files) as _), Err(StoreError::Locked { .. })));
+    drop(
+        Log::start(store, &Recovered::default(), LogOptions { segment_bytes: 9000, ..LogOptions::default() })
+            .unwrap(),
+    );
+    files.remove("MANIFEST").unwrap();
+    assert!(matches!(Store::open(Arc::clone(&files) as _), Err(StoreError::Missing { .. })));
+    assert!(matches!(Store::create(files, store_options(), STORE), Err(StoreError::Exists { .. })));
+}
+
+#[test]
+fn commits_come_in_order() {
+    let log = new_log(Arc::new(SimulatedFiles::new(1)), log_options(Durability::Sync));
+    commit(&log, 3);
+    for wrong in [3, 5] {
+        let refused = log.append(Timestamp(wrong), 0, &mut body(Timestamp(wrong)));
+        assert!(matches!(refused, Err(LogError::OutOfOrder { expected: Timestamp(4), .. })));
+    }
+    commit(&log, 1);
+}
+
+#[test]
+fn wall_clocks_never_go_back() {
+    let files = Arc::new(SimulatedFiles::new(1));
+    let log = new_log(Arc::clone(&files) as _, log_options(Durability::Sync));
+    for (at, clock) in [(1, 500), (2, 400), (3, 600)] {
+        let appended = log.append(Timestamp(at), clock, &mut body(Timestamp(at))).unwrap();
+        log.settle(appended, Durability::Sync).unwrap();
+    }
+    drop(log);
+    let mut clocks = Vec::new();
+    let store = Store::open(files).unwrap();
+    let replayed = store.replay(Timestamp::ZERO, |record, _| {
+        clocks.push(record.wall_clock);
+        Ok::<(), StoreError>(())
+    });
+    assert_eq!((clocks, replayed.unwrap().wall_clock), (vec![500, 500, 600], 600));
+}
+
+#[test]
+fn large_commits_get_segments_of_their_own() {
+    let files = Arc::new(SimulatedFiles::new(1));
+    let log = new_log(Arc::clone(&files) as _, LogOptions { segment_bytes: 4096, ..LogOptions::default() });
+    let large = vec![7; 1 << 20];
+    let mut sizes = Vec::new();
+    for at in 1..=9 {
+        let length = if at % 3 == 0 { large.len() } else { at as usize };
+        let effects = hedgerow_model::Effects::default();
+        let commit = hedgerow_log::CommitRef {
+            effects: &effects,
+            keys: &[],
+            catalogue: None,
+            input: Some(&large[..length]),
+        };
+        let mut body = hedgerow_log::Body::default();
+        body.encode(&commit, hedgerow_model::Topology::Directed);
+        sizes.push(body.as_bytes().len());
+        let appended = log.append(Timestamp(at), 0, &mut body).unwrap();
+        if at > 6 {
+            log.settle(appended, Durability::Sync).unwrap();
+        }
+    }
+    drop(log);
+    let mut found = Vec::new();
+    let store = Store::open(files).unwrap();
+    let replayed = store.replay(Timestamp::ZERO, |record, _| {
+        found.push(record.body.len());
+        Ok::<(), StoreError>(())
+    });
+    assert_eq!((found, replayed.unwrap().torn), (sizes, None));
+}
+
+#[test]
+fn a_buffered_log_loses_no_more_than_it_says() {
+    let files = Arc::new(SimulatedFiles::new(1));
+    let options = log_options(Durability::Buffered);
+    let log = new_log(Arc::clone(&files) as _, options);
+    let bound = options.buffer_bytes as u64 + options.unsynced_bytes;
+    let (mut ends, mut largest, mut most) = (vec![0], 0, 0);
+    for at in 1..=300 {
+        commit(&log, 1);
+        let length = body(Timestamp(at)).as_bytes().len() as u64 + 40;
+        ends.push(ends[at as usize - 1] + length);
+        largest = largest.max(length);
+        let unsafe_bytes = ends[at as usize] - ends[log.durable().0 as usize];
+        assert!(unsafe_bytes <= bound + largest, "{unsafe_bytes} bytes could be lost at {at}");
+        most = most.max(unsafe_bytes);
+    }
+    assert!(most > options.buffer_bytes as u64, "nothing was buffered");
+    log.flush().unwrap();
+    assert_eq!(log.durable(), Timestamp(300));
+}

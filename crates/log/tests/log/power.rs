@@ -1,0 +1,51 @@
+//! The power goes at every operation on the files.
+
+use crate::harness::{Verdict, verify, verify_recovery};
+use crate::workload::Worker;
+use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
+use rayon::prelude::*;
+
+/// Loses power at every operation of a workload, with every kind of survival. Says how many states were looked at.
+pub fn lose_power_everywhere(seed: u64, steps: usize, rounds: u64) -> Result<u64, String> {
+    let files = SimulatedFiles::new(seed);
+    files.keep_crash_images();
+    let mut worker = Worker::new(&files, seed);
+    worker.run(steps).map_err(|error| format!("without a fault: {error}"))?;
+    let mut states = 0;
+    for image in files.take_crash_images() {
+        for survival in Survival::ALL {
+            // There is only one nothing and one everything.
+            let is_one = matches!(survival, Survival::Nothing | Survival::Everything);
+            for round in 0..if is_one { 1 } else { rounds } {
+                let case = seed * 1_000_003 + image.operation() * 101 + round;
+                let found = image.after_crash(survival, case);
+                let verdict = check(&found, &worker, image.operation(), case);
+                verdict.map_err(|what| {
+                    format!(
+                        "seed {seed}, {survival:?} at operation {}, case {case}: {what}",
+                        image.operation()
+                    )
+                })?;
+                states += 1;
+            }
+        }
+    }
+    Ok(states)
+}
+
+/// Now and then the next start loses power, too.
+fn check(found: &SimulatedFiles, worker: &Worker<'_>, operation: u64, case: u64) -> Verdict {
+    match case % 4 {
+        0 => verify_recovery(found, &worker.promises, operation, (case / 4 % 4) as u32, case),
+        _ => verify(found, &worker.promises, operation),
+    }
+}
+
+#[test]
+fn what_is_acknowledged_survives_and_nothing_else_appears() {
+    let seeds = std::env::var("CRASH_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(20);
+    let states: u64 =
+        (0..seeds).into_par_iter().map(|seed| lose_power_everywhere(seed, 120, 3).unwrap()).sum();
+    eprintln!("{states} states after a loss of power");
+    assert!(states > 1000 * seeds, "{states} states only");
+}

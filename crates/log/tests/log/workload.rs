@@ -1,0 +1,232 @@
+//! A workload whose every commit says by itself what it should be, and what was promised about it.
+
+use hedgerow_log::files::simulated::SimulatedFiles;
+use hedgerow_log::{
+    Body, CheckpointEntry, CommitRef, Durability, Log, LogOptions, LoggedCommit, Record, Store, StoreError,
+    StoreOptions,
+};
+use hedgerow_model::{Catalogue, Effects, KeyKind, Timestamp, Topology};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use std::sync::Arc;
+
+pub const STORE: [u8; 16] = *b"the test's store";
+
+pub fn store_options() -> StoreOptions {
+    StoreOptions {
+        engine: "rapid".to_owned(),
+        keys: KeyKind::Number,
+        topology: Topology::Undirected,
+        strict: false,
+        catalogue: Catalogue::default(),
+    }
+}
+
+/// Segments so small that every boundary is crossed.
+pub fn log_options(durability: Durability) -> LogOptions {
+    LogOptions { durability, segment_bytes: 1500, buffer_bytes: 200, unsynced_bytes: 700 }
+}
+
+/// The bytes of a commit, which depend on its timestamp alone. Some are larger than a segment.
+pub fn content(at: Timestamp) -> Vec<u8> {
+    let length = match at.0 % 23 {
+        0 => 1800,
+        11 => 600,
+        small => small * 3,
+    };
+    (0..length).map(|byte| (byte * 31 + at.0 * 17 + 1) as u8).collect()
+}
+
+pub fn body(at: Timestamp) -> Body {
+    let (mut body, effects, content) = (Body::default(), Effects::default(), content(at));
+    let commit = CommitRef { effects: &effects, keys: &[], catalogue: None, input: Some(&content) };
+    body.encode(&commit, Topology::Undirected);
+    body
+}
+
+/// A record is the one that was committed.
+pub fn is_right(record: &Record<'_>) -> bool {
+    let commit = LoggedCommit::decode(record.body, Topology::Undirected);
+    commit.is_ok_and(|commit| commit.input.as_deref() == Some(&content(record.at)[..]))
+        && record.wall_clock == wall_clock(record.at)
+}
+
+pub fn wall_clock(at: Timestamp) -> u64 {
+    1_700_000_000_000_000 + at.0 / 3 * 1000
+}
+
+/// What was promised, and after how many operations on the files.
+#[derive(Clone, Debug, Default)]
+pub struct Promises {
+    /// The store exists.
+    pub created: Option<u64>,
+    /// Commits up to this survive.
+    pub durable: Vec<(u64, Timestamp)>,
+    /// A checkpoint of this timestamp is in the manifest.
+    pub checkpoints: Vec<(u64, Timestamp)>,
+    /// The log was pruned when this was needed.
+    pub needed: Vec<(u64, Timestamp)>,
+    /// The last commit that was asked for.
+    pub asked: Timestamp,
+    /// An operation failed of which nobody was told: what is dropped without a close is written if possible.
+    pub untold: bool,
+}
+
+impl Promises {
+    /// The newest promise of a kind that was made before an operation.
+    pub fn before(promises: &[(u64, Timestamp)], operation: u64) -> Timestamp {
+        let made = promises.iter().filter(|(at, _)| *at < operation).map(|(_, promised)| *promised);
+        made.max().unwrap_or_default()
+    }
+}
+
+/// A store that is worked with.
+pub struct Worker<'f> {
+    pub files: &'f SimulatedFiles,
+    pub promises: Promises,
+    random: StdRng,
+    durability: Durability,
+    log: Option<Log>,
+}
+
+impl<'f> Worker<'f> {
+    pub fn new(files: &'f SimulatedFiles, seed: u64) -> Self {
+        let mut random = StdRng::seed_from_u64(seed);
+        let durability = match random.random_range(0..4) {
+            0 => Durability::None,
+            1 => Durability::Buffered,
+            _ => Durability::Sync,
+        };
+        Worker { files, promises: Promises::default(), random, durability, log: None }
+    }
+
+    /// Creates a store and does `steps` things to it. Stops at the first failure.
+    pub fn run(&mut self, steps: usize) -> Result<(), StoreError> {
+        let worked = self.create().and_then(|()| (0..steps).try_for_each(|_| self.step()));
+        if worked.is_err() {
+            self.check_refusals();
+        }
+        worked
+    }
+
+    /// The same, closed at the end.
+    pub fn run_and_close(&mut self, steps: usize) -> Result<(), StoreError> {
+        self.run(steps)?;
+        self.close()
+    }
+
+    fn note(&self) -> u64 {
+        self.files.operations()
+    }
+
+    fn create(&mut self) -> Result<(), StoreError> {
+        let store = Store::create(Arc::new(self.files.clone()), store_options(), STORE)?;
+        self.promises.created = Some(self.note());
+        self.start(store)
+    }
+
+    fn start(&mut self, store: Store) -> Result<(), StoreError> {
+        let oldest = store.manifest().oldest_readable;
+        let recovered = store.replay(oldest, |record, _| {
+            assert!(is_right(&record));
+            Ok::<(), StoreError>(())
+        })?;
+        self.promises.asked = recovered.last;
+        self.log = Some(Log::start(store, &recovered, log_options(self.durability))?);
+        // What is found is durable from now on.
+        self.promises.durable.push((self.note(), recovered.last));
+        Ok(())
+    }
+
+    fn step(&mut self) -> Result<(), StoreError> {
+        match self.random.random_range(0..40) {
+            0 => self.reopen(),
+            1 | 2 => self.log().maintain(),
+            3 => self.install_checkpoint(),
+            4 | 5 => self.prune(),
+            6 => self.log().set_stream("one", None),
+            7 => {
+                let position = self.log().durable();
+                self.log().set_stream("one", Some(position))
+            }
+            8 => self.flush(),
+            _ => self.commit(),
+        }
+    }
+
+    fn log(&self) -> &Log {
+        self.log.as_ref().unwrap()
+    }
+
+    fn commit(&mut self) -> Result<(), StoreError> {
+        let at = self.promises.asked.next();
+        let asked = if self.random.random_range(0..8) == 0 { Durability::Sync } else { Durability::None };
+        let appended = self.log().append(at, wall_clock(at), &mut body(at))?;
+        self.promises.asked = at;
+        self.log().settle(appended, asked)?;
+        if asked.max(self.durability) == Durability::Sync {
+            self.promises.durable.push((self.note(), at));
+        }
+        let durable = self.log().durable();
+        self.promises.durable.push((self.note(), durable));
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), StoreError> {
+        self.log().flush()?;
+        self.promises.durable.push((self.note(), self.promises.asked));
+        Ok(())
+    }
+
+    fn install_checkpoint(&mut self) -> Result<(), StoreError> {
+        let at = Timestamp(self.random.random_range(0..=self.promises.asked.0));
+        let newest = self.log().manifest().checkpoint.map_or(Timestamp::ZERO, |checkpoint| checkpoint.at);
+        if at > newest {
+            self.log().install_checkpoint(CheckpointEntry { number: at.0, at, length: 0 })?;
+            self.promises.checkpoints.push((self.note(), at));
+        }
+        Ok(())
+    }
+
+    fn prune(&mut self) -> Result<(), StoreError> {
+        let needed = self.log().manifest().needed_from();
+        // What is asked for may happen, whether it is acknowledged or not.
+        self.promises.needed.push((self.note(), needed));
+        self.log().prune().map(drop)
+    }
+
+    fn close(&mut self) -> Result<(), StoreError> {
+        self.log().close()?;
+        self.promises.durable.push((self.note(), self.promises.asked));
+        self.log = None;
+        Ok(())
+    }
+
+    fn reopen(&mut self) -> Result<(), StoreError> {
+        if self.random.random_range(0..2) == 0 {
+            self.close()?;
+        }
+        let failures = self.files.faults_met();
+        self.log = None;
+        self.promises.untold |= self.files.faults_met() > failures;
+        let store = Store::open(Arc::new(self.files.clone()))?;
+        self.start(store)
+    }
+
+    /// After a failed write or sync nothing is promised any more.
+    fn check_refusals(&mut self) {
+        let Some(log) = self.log.take() else { return };
+        let durable = log.durable();
+        let at = log.last().next();
+        if let Ok(appended) = log.append(at, wall_clock(at), &mut body(at))
+            && log.settle(appended, Durability::Sync).is_ok()
+        {
+            self.promises.asked = at;
+            self.promises.durable.push((self.note(), at));
+        } else {
+            let last = log.last();
+            self.promises.asked = self.promises.asked.max(last);
+            assert_eq!(log.durable(), durable, "something was promised after a failure");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Models of the group commit, run under many schedules.
+//!
+//! Built only with `--cfg hedgerow_shuttle`; see `cargo xtask shuttle`.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![cfg(hedgerow_shuttle)]
+
+use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
+use hedgerow_log::{
+    Appended, Body, CommitRef, Durability, Log, LogError, LogOptions, Recovered, Store, StoreError,
+    StoreOptions,
+};
+use hedgerow_model::{Catalogue, Effects, KeyKind, Timestamp, Topology};
+use hedgerow_sync::{Arc, Mutex};
+use shuttle::thread;
+
+/// Runs a model under random schedules and under schedules with few, well-placed preemptions.
+fn check(model: fn()) {
+    let iterations = std::env::var("SHUTTLE_ITERATIONS").ok().and_then(|count| count.parse().ok());
+    let iterations: usize = iterations.unwrap_or(2000);
+    shuttle::check_random(model, iterations);
+    shuttle::check_pct(model, iterations, 3);
+}
+
+/// A log and the mutex of a sequencer.
+struct Graph {
+    files: SimulatedFiles,
+    log: Log,
+    last: Mutex<Timestamp>,
+}
+
+impl Graph {
+    fn new(durability: Durability) -> Arc<Self> {
+        let files = SimulatedFiles::new(1);
+        let options = StoreOptions {
+            engine: "rapid".to_owned(),
+            keys: KeyKind::Dense,
+            topology: Topology::Directed,
+            strict: false,
+            catalogue: Catalogue::default(),
+        };
+        let store = Store::create(Arc::new(files.clone()), options, [1; 16]).unwrap();
+        // A segment has room for two or three commits, the buffer for one.
+        let options = LogOptions { durability, segment_bytes: 200, buffer_bytes: 40, unsynced_bytes: 100 };
+        let log = Log::start(store, &Recovered::default(), options).unwrap();
+        Arc::new(Graph { files, log, last: Mutex::default() })
+    }
+
+    fn append(&self) -> Result<Appended, LogError> {
+        let mut body = Body::default();
+        let effects = Effects::default();
+        let commit = CommitRef { effects: &effects, keys: &[], catalogue: None, input: Some(&[7; 30]) };
+        body.encode(&commit, Topology::Directed);
+        let mut last = self.last.lock();
+        let appended = self.log.append(last.next(), 0, &mut body)?;
+        *last = appended.at();
+        Ok(appended)
+    }
+
+    /// Commits; if that is to be synced, the commit survives a loss of power at that moment.
+    fn commit(&self, asked: Durability) -> Result<(), LogError> {
+        let appended = self.append()?;
+        self.log.settle(appended, asked)?;
+        if asked == Durability::Sync {
+            assert!(self.log.durable() >= appended.at());
+            assert!(self.survivors() >= appended.at(), "an acknowledged commit is lost");
+        }
+        Ok(())
+    }
+
+    /// The last commit that a loss of power leaves.
+    fn survivors(&self) -> Timestamp {
+        let found = self.files.after_crash(Survival::Nothing, 1);
+        let store = Store::open(Arc::new(found)).unwrap();
+        store.replay(Timestamp::ZERO, |_, _| Ok::<(), StoreError>(())).unwrap().last
+    }
+}
+
+fn spawn(graph: &Arc<Graph>, run: impl FnOnce(&Graph) + Send + 'static) -> thread::JoinHandle<()> {
+    let graph = Arc::clone(graph);
+    thread::spawn(move || run(&graph))
+}
+
+fn join(threads: Vec<thread::JoinHandle<()>>) {
+    threads.into_iter().for_each(|thread| thread.join().unwrap());
+}
+
+/// Nobody is acknowledged too early, and nobody waits for ever.
+#[test]
+fn commits_share_syncs() {
+    check(|| {
+        let graph = Graph::new(Durability::Sync);
+        let commit = |graph: &Graph| (0..2).for_each(|_| graph.commit(Durability::Sync).unwrap());
+        join((0..3).map(|_| spawn(&graph, commit)).collect());
+        assert_eq!(graph.survivors(), Timestamp(6));
+    });
+}
+
+/// Some commits wait for a sync, some write what the buffer holds, some do neither.
+#[test]
+fn synced_and_buffered_commits_mix() {
+    check(|| {
+        for durability in [Durability::None, Durability::Buffered] {
+            let graph = Graph::new(durability);
+            let threads = vec![
+                spawn(&graph, |graph| (0..2).for_each(|_| graph.commit(Durability::Sync).unwrap())),
+                spawn(&graph, |graph| (0..3).for_each(|_| graph.commit(Durability::None).unwrap())),
+                spawn(&graph, |graph| (0..2).for_each(|_| graph.commit(Durability::Buffered).unwrap())),
+            ];
+            join(threads);
+            graph.log.flush().unwrap();
+            assert_eq!(graph.survivors(), Timestamp(7));
+        }
+    });
+}
+
+/// Segments are made ahead while commits need them, and pruned, and the log is closed.
+#[test]
+fn segments_are_made_while_commits_go_on() {
+    check(|| {
+        let graph = Graph::new(Durability::Sync);
+        let threads = vec![
+            spawn(&graph, |graph| (0..3).for_each(|_| graph.commit(Durability::Sync).unwrap())),
+            spawn(&graph, |graph| (0..3).for_each(|_| graph.commit(Durability::Sync).unwrap())),
+            spawn(&graph, |graph| (0..2).for_each(|_| graph.log.maintain().unwrap())),
+            spawn(&graph, |graph| {
+                graph.log.set_stream("one", Some(graph.log.durable())).unwrap();
+                graph.log.prune().unwrap();
+            }),
+        ];
+        join(threads);
+        assert_eq!(graph.survivors(), Timestamp(6));
+    });
+}
+
+/// A close in between: every commit is either acknowledged and survives, or refused.
+#[test]
+fn a_close_meets_commits() {
+    check(|| {
+        let graph = Graph::new(Durability::Sync);
+        let commit = |graph: &Graph| {
+            (0..2).for_each(|_| match graph.commit(Durability::Sync) {
+                Ok(()) | Err(LogError::Closed) => {}
+                Err(error) => panic!("{error}"),
+            });
+        };
+        let mut threads: Vec<_> = (0..2).map(|_| spawn(&graph, commit)).collect();
+        threads.push(spawn(&graph, |graph| graph.log.close().unwrap()));
+        join(threads);
+        assert_eq!(graph.survivors(), *graph.last.lock());
+        assert!(matches!(graph.append(), Err(LogError::Closed)));
+    });
+}
+
+/// A sync fails: whoever waits is told, whoever comes later is told, nobody waits for ever.
+#[test]
+fn a_failure_reaches_everybody() {
+    for after in 1..8 {
+        let model = move || {
+            let graph = Graph::new(Durability::Sync);
+            let at = graph.files.operations() + after;
+            graph.files.inject(Fault { at, kind: FaultKind::Device, sticky: false });
+            let commit = |graph: &Graph| {
+                while graph.commit(Durability::Sync).is_ok() && *graph.last.lock() < Timestamp(12) {}
+            };
+            join((0..3).map(|_| spawn(&graph, commit)).collect());
+            if graph.files.faults_met() > 0 {
+                assert!(matches!(graph.append(), Err(LogError::Poisoned { .. })));
+                assert!(graph.log.flush().is_err() || graph.log.durable() == *graph.last.lock());
+            }
+            assert!(graph.survivors() >= graph.log.durable());
+        };
+        shuttle::check_random(model, 300);
+    }
+}

@@ -1,0 +1,6 @@
+//! Bodies of records of the log.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    hedgerow_fuzz::log::read_record(bytes);
+});

@@ -1,0 +1,105 @@
+//! What the fuzz targets of the log do: any bytes as the body of a record, as a manifest, as a segment.
+
+use hedgerow_log::files::simulated::SimulatedFiles;
+use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_log::{
+    Body, CommitRef, LoggedCommit, Manifest, SegmentEntry, Store, StoreError, StoreOptions, check,
+    recover_to_last_valid,
+};
+use hedgerow_model::{Catalogue, KeyKind, Timestamp, Topology};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The store of the segments that are the seeds.
+pub const STORE: [u8; 16] = *b"the test's store";
+
+/// Reads the body of a record. Says whether it is one in a directed graph.
+pub fn read_record(bytes: &[u8]) -> bool {
+    let topologies = [Topology::Undirected, Topology::DirectedWithReverse, Topology::Directed];
+    let read = topologies.map(|topology| {
+        let Ok(commit) = LoggedCommit::decode(bytes, topology) else { return false };
+        assert!(commit.effects.is_sorted());
+        let LoggedCommit { effects, keys, catalogue, input } = &commit;
+        let mut body = Body::default();
+        let again = CommitRef { effects, keys, catalogue: catalogue.as_ref(), input: input.as_deref() };
+        body.encode(&again, topology);
+        let again = LoggedCommit::decode(body.as_bytes(), topology).expect("what was encoded is a body");
+        // By their bytes, since a number that is none differs from itself.
+        assert_eq!(format!("{again:?}"), format!("{commit:?}"));
+        true
+    });
+    read[2]
+}
+
+/// Reads a manifest as it is, and with a checksum and a length that are right. Says whether one of them is one.
+pub fn read_manifest(bytes: &[u8]) -> bool {
+    let mut mended = bytes.to_vec();
+    if let Some(content) = mended.len().checked_sub(20) {
+        mended[12..16].copy_from_slice(&(content as u32).to_le_bytes());
+        let checksum = crc32c::crc32c(&mended[..16 + content]);
+        mended[16 + content..].copy_from_slice(&checksum.to_le_bytes());
+    }
+    let read = [bytes, &mended].map(|bytes| {
+        let Ok(manifest) = Manifest::decode(bytes, Path::new("MANIFEST")) else { return false };
+        let again = Manifest::decode(&manifest.encode(), Path::new("MANIFEST"));
+        assert_eq!(again.expect("what was encoded is a manifest"), manifest);
+        true
+    });
+    read[0] || read[1]
+}
+
+/// Reads, checks and repairs a store whose only segment has these bytes. Says whether it was whole.
+pub fn read_segment(bytes: &[u8]) -> bool {
+    let files: Arc<dyn FileSystem> = Arc::new(SimulatedFiles::new(1));
+    let manifest = Manifest {
+        store: STORE,
+        generation: 1,
+        options: StoreOptions {
+            engine: String::new(),
+            keys: KeyKind::Number,
+            topology: Topology::Undirected,
+            strict: false,
+            catalogue: Catalogue::default(),
+        },
+        oldest_readable: Timestamp(0),
+        oldest_wall_clock: 0,
+        checkpoint: None,
+        streams: Vec::new(),
+        history: None,
+        segments: vec![SegmentEntry { number: 1, sealed: None }],
+        next_segment: 2,
+    };
+    let write = |name, bytes: &[u8]| {
+        let file = files.open(name, Access::Create)?;
+        file.write_all_at(bytes, 0)
+    };
+    files.create_directory().expect("memory can be written");
+    write("MANIFEST", &manifest.encode()).expect("memory can be written");
+    write("log-0000000001", bytes).expect("memory can be written");
+
+    let replay = || -> Result<u64, StoreError> {
+        let store = Store::open(Arc::clone(&files))?;
+        let mut next = Timestamp(1);
+        let recovered = store.replay(Timestamp(0), |record, _| {
+            assert_eq!(record.at, next);
+            next = next.next();
+            Ok::<(), StoreError>(())
+        })?;
+        Ok(recovered.commits)
+    };
+    let replayed = replay();
+    let report = check(Arc::clone(&files)).expect("memory can be read");
+    let repair = recover_to_last_valid(Arc::clone(&files)).expect("a log can be repaired");
+    assert_eq!(replay().expect("what was repaired can be read"), repair.last.0);
+    match replayed {
+        Ok(commits) => {
+            assert_eq!(commits, report.commits);
+            assert!(repair.cuts.is_empty());
+            report.problems.is_empty()
+        }
+        Err(_) => {
+            assert!(!report.problems.is_empty());
+            false
+        }
+    }
+}
