@@ -8,7 +8,7 @@ use std::time::Instant;
 /// Schedules per model in an ordinary test run; `soak` takes many more.
 const SCHEDULES: u32 = 2_000;
 
-/// Formatting, lints, documentation, all tests, the models.
+/// Formatting, lints, documentation, that the fuzz targets compile, all tests, the models.
 pub fn test() -> Result<()> {
     let begin = Instant::now();
     install_components();
@@ -17,6 +17,9 @@ pub fn test() -> Result<()> {
     step("lints", &mut cargo("clippy --workspace --all-targets --quiet -- -D warnings"))?;
     let mut documentation = cargo("doc --workspace --no-deps --quiet");
     step("documentation", documentation.env("RUSTDOCFLAGS", "-D warnings"))?;
+    let mut targets = cargo("check --quiet --bins --manifest-path fuzz/Cargo.toml");
+    // Beside the other outputs, for the reuse of what both need.
+    step("fuzz targets", targets.env("CARGO_TARGET_DIR", "target/fuzz").env("RUSTFLAGS", "-D warnings"))?;
     let tally = tests("tests", &mut cargo("test --workspace --quiet --no-fail-fast"))?;
     let tally = tally.plus(shuttle(SCHEDULES)?);
     report(tally, begin)

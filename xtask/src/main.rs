@@ -18,7 +18,7 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Formatting, lints, documentation, all tests, and the concurrency models: what CI runs.
+    /// Formatting, lints, documentation, the fuzz targets compiled, all tests, and the concurrency models: what CI runs.
     Test,
     /// Only the style that no compiler checks: where unsafe, atomics and locks may stand.
     Tidy,

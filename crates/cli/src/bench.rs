@@ -16,7 +16,7 @@ use std::time::Duration;
 /// Measures, prints the table, writes the file.
 pub fn execute(args: &BenchArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
     if let Some(path) = &args.json {
-        results::check(path)?;
+        results::check("--json", path, &[args.dataset.as_deref().map(Path::new)])?;
     }
     let settings = settings(args);
     let shown = Shown::new(console);

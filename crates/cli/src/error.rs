@@ -1,8 +1,9 @@
 //! What can go wrong, and the exit code for it.
 
 use hedgerow::ErrorKind;
+use hedgerow::kernels::MemoryError;
 use hedgerow_driver::{BenchError, Failure};
-use hedgerow_formats::FormatError;
+use hedgerow_formats::{FormatError, Problem};
 use std::io;
 use std::path::PathBuf;
 
@@ -68,6 +69,21 @@ pub enum CliError {
     /// The same of a stream.
     #[error(transparent)]
     Stream(#[from] hedgerow_formats::StreamError),
+    /// A result would take the place of what it is computed from, or of another result.
+    #[error("{option} {}: the command reads or writes this file already; name another one", path.display())]
+    SameFile {
+        /// The option that names the file.
+        option: &'static str,
+        /// The file.
+        path: PathBuf,
+    },
+    /// Weights were asked for in a format that lacks them.
+    #[error(
+        "{}: this format has no place for weights; let the name end in .wel, .wsg, .mtx, .e, .txt, .tsv or .csv, or \
+         leave --weights away",
+        .0.display()
+    )]
+    NoPlaceForWeights(PathBuf),
     /// A stream has columns that a format lacks.
     #[error(
         "{}: a stream is an edge list with a weight and a timestamp; let its name end in .txt, .tsv or .csv",
@@ -117,7 +133,9 @@ impl CliError {
             | CliError::Kronecker(_)
             | CliError::Uniform(_)
             | CliError::Stream(_)
-            | CliError::StreamFormat(_) => 2,
+            | CliError::StreamFormat(_)
+            | CliError::SameFile { .. }
+            | CliError::NoPlaceForWeights(_) => 2,
             CliError::Input(_)
             | CliError::NoSuchVertex { .. }
             | CliError::EmptyGraph(_)
@@ -135,8 +153,16 @@ impl CliError {
             CliError::Output(FormatError::Io { .. }) => {
                 Some("look at the folder, its permissions and the free space")
             }
+            CliError::Input(FormatError::BadLine(bad)) => match bad.problem {
+                Problem::NotANumber => Some("that is --keys text"),
+                Problem::TooManyColumns => Some("that is --format adjacency"),
+                _ => None,
+            },
             CliError::Graph(error) if error.kind() == ErrorKind::InvalidInput => {
                 Some("with --keys number, keys of any size are mapped to dense ids")
+            }
+            CliError::Graph(error) if matches!(error.memory(), Some(MemoryError::SparseIds { .. })) => {
+                Some("that is --keys number")
             }
             CliError::Graph(error) if error.memory_limit().is_some() => {
                 Some("here that is --memory-limit: give more, or leave it away")

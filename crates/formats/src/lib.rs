@@ -92,4 +92,4 @@ pub use key::VertexKey;
 pub use options::{Columns, Header, ReadOptions};
 pub use reader::{GraphReader, Position, Progress, SkippedLines};
 pub use text::{MAX_ADJACENCY_LINE, MAX_EDGE_LINE};
-pub use write::{CompleteFile, EdgeListWriter, GraphWriter, Lost, NewFile, WriteOptions, Written};
+pub use write::{CompleteFile, EdgeListWriter, GraphWriter, Lost, NewFile, Output, WriteOptions, Written};

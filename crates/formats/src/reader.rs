@@ -8,6 +8,7 @@ use crate::source::Source;
 use crate::text::{EXAMPLES, Layout, TextReader};
 use crate::{BadLine, Batch, ReadOptions, VertexKey};
 use rayon::ThreadPool;
+use std::ffi::OsStr;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -77,18 +78,15 @@ impl<K: VertexKey> GraphReader<K> {
     /// Opens a graph file.
     ///
     /// An edge list named `x.e` that has a sibling `x.v` (either may end in `.gz` or `.zst` as
-    /// well) is read together with it: first the vertices of `x.v`, one key per line.
+    /// well) is read together with it, whichever of the two is named: first the vertices of `x.v`, one key per line.
     ///
     /// # Errors
     /// A file cannot be opened, or is a directory.
     pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self, FormatError> {
         let path = path.as_ref();
-        let vertices = match format_of(path, &options) {
-            None | Some(GraphFormat::EdgeList | GraphFormat::Graphalytics) => vertex_file_of(path),
-            _ => None,
-        };
+        let (vertices, edges) = pair_of(path, format_of(path, &options));
         let vertices = vertices.map(|path| Source::open(&path)).transpose()?;
-        Ok(Self::from_sources(vertices, Source::open(path)?, &options))
+        Ok(Self::from_sources(vertices, Source::open(&edges)?, &options))
     }
 
     /// Opens a file of vertices, one key per line; only `skip_bad_lines` and `batch_size` matter.
@@ -243,11 +241,20 @@ fn graph_part<K: VertexKey>(source: Source, options: &ReadOptions) -> Part<K> {
     Part::Text(Box::new(text))
 }
 
-/// The vertex file beside an edge file named `x.e`, if there is one.
-fn vertex_file_of(path: &Path) -> Option<PathBuf> {
+/// The vertex file, if there is one, and the edge file of what is named by either of a pair, `x.v` and `x.e`.
+fn pair_of(path: &Path, format: Option<GraphFormat>) -> (Option<PathBuf>, PathBuf) {
     let plain = without_compression(path);
-    if plain.extension()? != "e" {
-        return None;
+    let there = |end: &str| {
+        let ends = ["", ".gz", ".zst"].map(|compression| format!("{end}{compression}"));
+        ends.iter().map(|end| plain.with_extension(end)).find(|sibling| sibling.exists())
+    };
+    match (plain.extension().and_then(OsStr::to_str), format) {
+        (Some("e"), None | Some(GraphFormat::EdgeList | GraphFormat::Graphalytics)) => {
+            (there("v"), path.into())
+        }
+        (Some("v"), Some(GraphFormat::Graphalytics)) => {
+            (Some(path.into()), there("e").unwrap_or_else(|| plain.with_extension("e")))
+        }
+        _ => (None, path.into()),
     }
-    ["v", "v.gz", "v.zst"].iter().map(|end| plain.with_extension(end)).find(|vertices| vertices.exists())
 }

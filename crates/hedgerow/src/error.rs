@@ -2,7 +2,7 @@
 
 use crate::options::EngineKind;
 use hedgerow_kernels::KernelError;
-use hedgerow_lab::CsrError;
+use hedgerow_lab::{CsrError, MemoryError};
 use hedgerow_model::{CapacityError, Key, KeyKind, ReadError, SchemaError, VertexIdError, ViewError};
 use hedgerow_subgraphs::SubgraphError;
 
@@ -62,6 +62,16 @@ impl Error {
             Reason::Capacity(CapacityError::Memory { needed, held, limit }) => {
                 Some(MemoryLimitExceeded { needed, held, limit })
             }
+            _ => None,
+        }
+    }
+
+    /// If the arrays of a computation over all vertex ids do not fit into memory: why.
+    #[must_use]
+    pub fn memory(&self) -> Option<&MemoryError> {
+        match &self.0 {
+            Reason::Kernel(KernelError::Memory(error) | KernelError::Csr(CsrError::Memory(error)))
+            | Reason::Csr(CsrError::Memory(error)) => Some(error),
             _ => None,
         }
     }

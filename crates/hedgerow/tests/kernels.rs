@@ -8,7 +8,7 @@ mod oracle;
 
 use hedgerow::kernels::{
     Betweenness, Bfs, Communities, Cores, Execution, Kernel, LocalClustering, Neighbourhood, PageRank,
-    Sources, Sssp, TriangleCount, TriangleOrder, Wcc,
+    Precision, Sources, Sssp, TriangleCount, TriangleOrder, Wcc, WccMethod,
 };
 use hedgerow::{
     BuildOptions, ColumnType, Csr, EdgeSchema, EngineKind, Graph, GraphOptions, LabelId, LabelSchema,
@@ -52,7 +52,10 @@ impl Pair<'_> {
 fn kernels_agree(snapshot: &Snapshot, execution: Execution<'_>, what: String) {
     let csr = snapshot.to_csr::<f64>(LabelId::DEFAULT, BuildOptions::default()).unwrap();
     let pair = Pair { snapshot, csr, what };
-    pair.agree(Wcc { execution, ..Wcc::default() }, |result| (result.components, result.count));
+    for method in [WccMethod::Sampling, WccMethod::Plain] {
+        let kernel = Wcc { method, execution, ..Wcc::default() };
+        pair.agree(kernel, |result| (result.components, result.count));
+    }
     for order in [TriangleOrder::ById, TriangleOrder::ByDegree] {
         let kernel = TriangleCount { order, execution, ..TriangleCount::default() };
         pair.agree(kernel, |result| result.triangles);
@@ -60,17 +63,26 @@ fn kernels_agree(snapshot: &Snapshot, execution: Execution<'_>, what: String) {
     pair.agree(LocalClustering { execution, ..LocalClustering::default() }, |result| result.coefficients);
     pair.agree(Communities { execution, ..Communities::default() }, |result| result.labels);
     pair.agree(Cores { execution, ..Cores::default() }, |result| result.cores);
-    let ranks = pair.run(PageRank { execution, ..PageRank::default() }, |result| result.ranks);
-    // Sums may be taken in other chunks.
-    assert!(ranks[0].iter().zip(&ranks[1]).all(|(live, copy)| (live - copy).abs() <= 1e-9 * copy));
+    for precision in [Precision::Double, Precision::Single] {
+        let kernel = PageRank { precision, execution, ..PageRank::default() };
+        let ranks = pair.run(kernel, |result| result.ranks);
+        // Sums may be taken in other chunks.
+        let most = if precision == Precision::Double { 1e-9 } else { 1e-5 };
+        assert!(ranks[0].iter().zip(&ranks[1]).all(|(live, copy)| (live - copy).abs() <= most * copy));
+    }
 
     let mut sources = Vec::new();
     snapshot.for_each_vertex(|vertex, _| sources.push(vertex));
     sources.truncate(5);
     let Some(source) = sources.first().copied() else { return };
-    pair.agree(Bfs { execution, ..Bfs::new(source) }, |result| result.depths);
+    for kernel in [Bfs::new(source), Bfs::top_down(source)] {
+        pair.agree(Bfs { execution, ..kernel }, |result| result.depths);
+    }
     pair.agree(Sssp::<f64> { execution, ..Sssp::new(source) }, |result| result.distances);
-    pair.agree(Neighbourhood { execution, ..Neighbourhood::new(&sources, 2) }, |result| result.vertices);
+    for limit in [None, Some(20)] {
+        let kernel = Neighbourhood { limit, execution, ..Neighbourhood::new(&sources, 2) };
+        pair.agree(kernel, |result| result.vertices);
+    }
     let kernel = Betweenness { execution, ..Betweenness::new(Sources::Given(&sources)) };
     pair.agree(kernel, |result| result.scores);
 }

@@ -103,7 +103,8 @@ impl LocalClustering<'_> {
                 *coefficient = counts[name.index()] as f64 / most as f64;
             }
         }
-        let mean = coefficients.iter().sum::<f64>() / view.vertex_count().max(1) as f64;
+        let mean = coefficients.iter().fold(0.0, |sum, coefficient| sum + coefficient)
+            / view.vertex_count().max(1) as f64;
         let (elapsed, transposed) = (Duration::ZERO, None);
         Ok(LocalClusteringResult { coefficients, mean, elapsed, ordered, transposed })
     }

@@ -181,6 +181,7 @@ impl<O: Adjacency, I: Adjacency> Election<'_, O, I> {
                     if affected.is_some_and(|affected| !affected.contains(vertex)) {
                         continue;
                     }
+                    self.parameters.execution.check_cancelled()?;
                     let rows = neighbours.rows(vertex)?;
                     let votes: u64 = rows.iter().map(|row| row.len() as u64).sum();
                     outcome.votes += votes;

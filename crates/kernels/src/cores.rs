@@ -8,8 +8,10 @@ use hedgerow_model::{Adjacency, Direction, GraphView, LabelId, Topology, VertexI
 use hedgerow_sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// Fewer vertices than this are not worth waking other threads for.
+/// To take away fewer vertices than this is not worth waking other threads for.
 const SMALL: usize = 1024;
+/// The same of looks at a degree. There are many levels, and after the first few not many vertices are left.
+const SMALL_LOOK: usize = 1 << 14;
 
 /// How deep in the dense part of a graph every vertex is.
 ///
@@ -83,7 +85,7 @@ impl Kernel for Cores<'_> {
                 degrees: degrees.into_iter().map(AtomicU32::new).collect(),
                 shared: self.execution.threads() > 1,
             };
-            let iterations = peeling.run(vertices.clone())?;
+            let iterations = peeling.run(&vertices)?;
             for vertex in &vertices {
                 cores[vertex.index()] = peeling.degree(*vertex);
             }
@@ -110,15 +112,17 @@ struct Peeling<'a, O, I> {
 
 impl<O: Adjacency, I: Adjacency> Peeling<'_, O, I> {
     /// Returns the number of levels.
-    fn run(&self, mut left: Vec<VertexId>) -> Result<u32, KernelError> {
+    fn run(&self, vertices: &[VertexId]) -> Result<u32, KernelError> {
+        let (mut left, mut lowest) = self.those(vertices, |_| true)?;
         let mut levels = 0;
-        while let Some(level) = self.lowest_degree(&left)? {
-            let lowest = self.filter(&left, |degree| degree == level)?;
-            let lowered = self.execution.map_chunks(self.chunks(&lowest), |chunk| self.peel(chunk, level))?;
+        while let Some(level) = lowest {
+            let (taken, _) = self.those(&left, |degree| degree == level)?;
+            let lowered =
+                self.execution.map_chunks(self.chunks(&taken, SMALL), |chunk| self.peel(chunk, level))?;
             levels += 1;
             let neighbours = lowered.into_iter().sum();
             self.execution.report(Progress { iteration: levels, at_most: None, neighbours });
-            left = self.filter(&left, |degree| degree > level)?;
+            (left, lowest) = self.those(&left, |degree| degree > level)?;
         }
         Ok(levels)
     }
@@ -127,25 +131,30 @@ impl<O: Adjacency, I: Adjacency> Peeling<'_, O, I> {
         self.degrees[vertex.index()].load(Ordering::Relaxed)
     }
 
-    fn chunks<'v>(&self, vertices: &'v [VertexId]) -> Vec<&'v [VertexId]> {
-        let parts = if vertices.len() < SMALL { 1 } else { self.execution.parts() };
+    fn chunks<'v>(&self, vertices: &'v [VertexId], small: usize) -> Vec<&'v [VertexId]> {
+        let parts = if vertices.len() < small { 1 } else { self.execution.parts() };
         vertices.chunks(vertices.len().div_ceil(parts).max(1)).collect()
     }
 
-    fn lowest_degree(&self, vertices: &[VertexId]) -> Result<Option<u32>, KernelError> {
-        let lowest = |chunk: &[VertexId]| Ok(chunk.iter().map(|vertex| self.degree(*vertex)).min());
-        Ok(self.execution.map_chunks(self.chunks(vertices), lowest)?.into_iter().flatten().min())
-    }
-
-    fn filter(
+    /// The vertices with such a degree, and the lowest of their degrees.
+    fn those(
         &self,
         vertices: &[VertexId],
-        keeps: impl Fn(u32) -> bool + Sync,
-    ) -> Result<Vec<VertexId>, KernelError> {
-        let kept = self.execution.map_chunks(self.chunks(vertices), |chunk| {
-            Ok(chunk.iter().copied().filter(|vertex| keeps(self.degree(*vertex))).collect::<Vec<_>>())
+        such: impl Fn(u32) -> bool + Sync,
+    ) -> Result<(Vec<VertexId>, Option<u32>), KernelError> {
+        let found = self.execution.map_chunks(self.chunks(vertices, SMALL_LOOK), |chunk| {
+            let (mut found, mut lowest) = (Vec::new(), None);
+            for vertex in chunk {
+                let degree = self.degree(*vertex);
+                if such(degree) {
+                    found.push(*vertex);
+                    lowest = Some(lowest.map_or(degree, |lowest: u32| lowest.min(degree)));
+                }
+            }
+            Ok((found, lowest))
         })?;
-        Ok(kept.concat())
+        let (found, lowest): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+        Ok((found.concat(), lowest.into_iter().flatten().min()))
     }
 
     /// Takes vertices away whose degree is `level`, and whoever has no more neighbours than that then.
@@ -156,6 +165,7 @@ impl<O: Adjacency, I: Adjacency> Peeling<'_, O, I> {
         for vertex in vertices {
             waiting.push(*vertex);
             while let Some(vertex) = waiting.pop() {
+                self.execution.check_cancelled()?;
                 neighbours.each(vertex, |neighbour, _| {
                     examined += 1;
                     if self.lower(neighbour, level) {

@@ -132,6 +132,7 @@ impl Neighbourhood<'_> {
         let found = self.execution.map_chunks(chunks, |chunk: &[VertexId]| {
             let (mut cursor, mut next, mut examined) = (outgoing.cursor(), Vec::new(), 0);
             for vertex in chunk {
+                self.execution.check_cancelled()?;
                 let walked = cursor.neighbours(*vertex, |neighbours, _| {
                     examined += neighbours.len() as u64;
                     next.extend(neighbours.iter().filter(|neighbour| seen.claim(**neighbour)));

@@ -8,6 +8,7 @@
 
 mod buckets;
 mod delta;
+mod validity;
 mod weight;
 
 pub use weight::Weight;
@@ -29,8 +30,9 @@ const FUSED: usize = 1024;
 /// How far every vertex is from one of them, by the sum of the weights along the way.
 ///
 /// Follows out-edges; in an undirected graph all edges. The weights are the values of the label, of
-/// type `W`: `u32` with sums of 64 bits, or `f64`, where a negative weight or NaN that the search
-/// comes across is an error. A path whose length is infinite reaches nothing.
+/// type `W`: `u32` with sums of 64 bits, or `f64`. A negative weight or NaN anywhere among them is an error,
+/// whether or not a path from the source leads there: [`KernelError::InvalidWeight`] names the first such edge. So
+/// floats are all looked at before the search begins. A path whose length is infinite reaches nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Sssp<'a, W: Weight = u32> {
     /// Where the paths start.
@@ -73,6 +75,8 @@ impl<W: Weight> Kernel for Sssp<'_, W> {
 
     /// O(vertices + edges) for random weights, at worst O(vertices * edges); 8 bytes per id and 4
     /// per vertex and bucket that it waits in.
+    ///
+    /// Fails with [`KernelError::InvalidWeight`] where a weight is negative or NaN.
     fn run<V: GraphView>(self, view: &V) -> Result<SsspResult<W>, KernelError> {
         let started = Instant::now();
         if !view.contains_vertex(self.source) {
@@ -81,8 +85,10 @@ impl<W: Weight> Kernel for Sssp<'_, W> {
         let (bound, count) = (view.vertex_bound(), view.vertex_count());
         self.execution.memory.check(u64::from(bound) * 8 + count * 16, bound, count)?;
         let outgoing = view.adjacency::<W>(self.label, Direction::Out)?;
-        let delta = match self.delta {
-            Some(delta) => delta::checked(delta)?,
+        let delta = self.delta.map(delta::checked).transpose()?;
+        validity::check_weights(&outgoing, self.execution)?;
+        let delta = match delta {
+            Some(delta) => delta,
             None => delta::sampled(view, &outgoing, self.label)?,
         };
         let search = Search {
@@ -215,23 +221,14 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
         let walked = cursor.neighbours(vertex, |neighbours, weights| {
             worker.examined += neighbours.len() as u64;
             for (neighbour, weight) in neighbours.iter().zip(weights) {
-                if !weight.is_valid() {
-                    return ControlFlow::Break((*neighbour, *weight));
-                }
                 let offered = weight.added_to(distance);
                 if self.lower(*neighbour, offered) {
                     worker.buckets.push((self.bucket_of)(offered), *neighbour);
                 }
             }
-            ControlFlow::Continue(())
+            ControlFlow::<()>::Continue(())
         });
-        match walked.map_err(KernelError::read)? {
-            ControlFlow::Continue(()) => Ok(()),
-            ControlFlow::Break((destination, weight)) => {
-                let (source_vertex, weight) = (vertex, weight.to_f64());
-                Err(KernelError::InvalidWeight { source_vertex, destination, weight })
-            }
-        }
+        walked.map(|_| ()).map_err(KernelError::read)
     }
 
     /// Lowers a distance; false if it is that low already.

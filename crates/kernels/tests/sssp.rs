@@ -141,13 +141,37 @@ fn weights_that_make_no_sense_are_named() {
             panic!("{error}")
         };
         assert_eq!((source_vertex, destination, weight.to_bits()), (id(2), id(3), bad.to_bits()));
-        let elsewhere = Sssp::<f64>::new(id(0)).run(&with(bad)).unwrap();
-        assert_eq!(elsewhere.distances[1], 1.0, "no path leads over the bad weight");
+        let elsewhere = Sssp::<f64>::new(id(0)).run(&with(bad)).unwrap_err();
+        assert!(matches!(elsewhere, KernelError::InvalidWeight { .. }), "whether or not a path leads there");
     }
     let infinite = Sssp::<f64>::new(id(2)).run(&with(f64::INFINITY)).unwrap();
     assert_eq!((infinite.distances[3], infinite.reached), (f64::UNREACHED, 1));
     let negative_zero = Sssp::<f64>::new(id(2)).run(&with(-0.0)).unwrap();
     assert_eq!(negative_zero.distances[3].to_bits(), 0);
+}
+
+#[test]
+fn the_first_of_several_bad_weights_is_named_whatever_the_source_and_the_threads() {
+    for topology in TOPOLOGIES {
+        let graph = large_graph(topology);
+        let is_bad = |source: u32, destination: u32| hashed(source, destination).is_multiple_of(1000);
+        let weight = |source, destination| if is_bad(source, destination) { -1.0 } else { 1.0 };
+        let edges =
+            graph.sets().into_iter().flat_map(|(from, row)| row.into_iter().map(move |to| (from, to)));
+        let first = edges.filter(|(source, to)| is_bad(*source, *to)).min().expect("some are bad");
+        let views = (graph.weighted_csr(weight), Unhelpful::new(graph.weighted_csr(weight)));
+        for threads in 0..4 {
+            let pool = pool(threads);
+            for source in [first.0, 1, 20_500] {
+                let search = Sssp::<f64> { execution: execution(pool.as_ref()), ..Sssp::new(id(source)) };
+                for error in [search.run(&views.0).unwrap_err(), search.run(&views.1).unwrap_err()] {
+                    let (source_vertex, destination) = (id(first.0), id(first.1));
+                    let expected = KernelError::InvalidWeight { source_vertex, destination, weight: -1.0 };
+                    assert_eq!(error, expected);
+                }
+            }
+        }
+    }
 }
 
 #[test]

@@ -9,14 +9,14 @@ use crate::console::Console;
 use crate::error::CliError;
 use crate::input::{Input, describe_skipped};
 use crate::interrupt::Interrupt;
-use crate::text;
 use crate::threads::Threads;
+use crate::{results, text};
 use hedgerow::AsKey;
 use hedgerow_formats::{
-    FormatError, GraphFormat, GraphWriter, Lost, NewFile, SkippedLines, VertexKey, WriteOptions, Written,
+    FormatError, GraphFormat, GraphWriter, Lost, Output, SkippedLines, VertexKey, WriteOptions, Written,
 };
 use serde::Serialize;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
@@ -129,7 +129,10 @@ fn convert<K: VertexKey + AsKey>(
         keep_ids: args.format.keys == KeysName::Dense,
     };
     let mut writer = GraphWriter::<K>::create(&args.output, &options).map_err(CliError::Output)?;
-    let mapping = args.mapping.as_ref().map(NewFile::create).transpose().map_err(CliError::Output)?;
+    if let Some(path) = &args.mapping {
+        let others = [Some(&*args.graph), Some(&args.output), args.format.vertices.as_deref()];
+        results::check("--mapping", path, &others)?;
+    }
     let mut rows = 0;
     let skipped = input.for_each_batch::<K>(&threads, console, interrupt, |batch| {
         rows += batch.edges.len() as u64;
@@ -138,8 +141,8 @@ fn convert<K: VertexKey + AsKey>(
     let format = writer.format();
     let complete = writer.complete().map_err(CliError::Output)?;
     interrupt.check()?;
-    if let (Some(file), Some(path)) = (mapping, &args.mapping) {
-        write_mapping(file, path, format, complete.written())?;
+    if let Some(path) = &args.mapping {
+        write_mapping(path, format, complete.written())?;
     }
     let Written { vertices, edges, lost, keys } = complete.finish().map_err(CliError::Output)?;
     Ok(Outcome { format, rows, skipped, vertices, edges, lost, renumbered: keys.is_some() })
@@ -147,14 +150,12 @@ fn convert<K: VertexKey + AsKey>(
 
 /// Writes the key of every number.
 fn write_mapping<K: VertexKey>(
-    file: NewFile,
     path: &Path,
     format: GraphFormat,
     written: &Written<K>,
 ) -> Result<(), CliError> {
-    let failed = |source| CliError::Output(FormatError::Io { path: path.into(), action: "write", source });
     let first = format.first_number().unwrap_or(0);
-    let mut writer = BufWriter::with_capacity(1 << 16, file);
+    let mut writer = Output::create(path).map_err(CliError::Output)?;
     match &written.keys {
         Some(keys) => {
             let mut numbered = (first..).zip(keys);
@@ -165,7 +166,6 @@ fn write_mapping<K: VertexKey>(
             numbers.try_for_each(|number| writeln!(writer, "{number} {number}"))
         }
     }
-    .map_err(failed)?;
-    let file = writer.into_inner().map_err(|error| failed(error.into_error()))?;
-    file.finish().map_err(CliError::Output)
+    .map_err(|source| CliError::Output(FormatError::Io { path: path.into(), action: "write", source }))?;
+    writer.finish().map_err(CliError::Output)
 }

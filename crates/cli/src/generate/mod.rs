@@ -105,6 +105,9 @@ fn write(
 ) -> Result<(), CliError> {
     let options = WriteOptions { undirected: common.undirected, ..WriteOptions::default() };
     let mut writer = GraphWriter::create(&common.output, &options).map_err(CliError::Output)?;
+    if common.weights && !writer.holds_weights() {
+        return Err(CliError::NoPlaceForWeights(common.output.clone()));
+    }
     let weights = common.weights.then(|| Weights::new(common.seed));
     let mut batch = Batch::new();
     if !writer.format().is_edge_list() {

@@ -58,7 +58,7 @@ pub fn execute(command: &dyn RunCommand, console: &Console, interrupt: &Interrup
     let sources = options.sources.iter().map(|text| sources::parse(text, common.format.keys));
     let sources = sources.collect::<Result<_, _>>()?;
     if let Some(path) = options.output {
-        results::check(path)?;
+        results::check("--output", path, &[Some(&common.graph), common.format.vertices.as_deref()])?;
     }
     let threads = Threads::new(common.threads)?;
     let loaded = load(&options, &threads, console, interrupt)?;

@@ -1,7 +1,10 @@
 //! Which vertices hang together.
 
-use hedgerow::kernels::{Wcc, WccResult};
+use hedgerow::kernels::{Execution, Kernel, KernelError, Wcc};
+use hedgerow::model::{Adjacency, Cursor, GraphView};
+use hedgerow::{Direction, Error, LabelId, Snapshot, VertexId};
 use serde::Serialize;
+use std::ops::ControlFlow;
 
 /// The weakly connected components of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -14,17 +17,100 @@ pub struct Components {
     pub single: u64,
 }
 
+/// Counts them, also where arrays over all ids do not fit into memory.
+pub fn count(snapshot: &Snapshot, execution: Execution<'_>) -> Result<Components, Error> {
+    match snapshot.run(Wcc { execution, ..Wcc::default() }) {
+        Ok(result) => Ok(Components::named(&result.components)),
+        Err(error) if error.memory().is_some() => snapshot.run(Sparse { execution }),
+        Err(error) => Err(error),
+    }
+}
+
 impl Components {
-    /// Counts the vertices of every component. O(ids).
-    pub fn new(result: &WccResult) -> Self {
-        let mut sizes = vec![0u64; result.components.len()];
-        for component in result.components.iter().filter(|component| **component != Wcc::NO_VERTEX) {
-            sizes[*component as usize] += 1;
+    /// From the component of everybody, which has a number below their count; greater numbers are no component. O(ids).
+    fn named(components: &[u32]) -> Self {
+        let mut sizes = vec![0u64; components.len()];
+        for component in components {
+            if let Some(size) = sizes.get_mut(*component as usize) {
+                *size += 1;
+            }
         }
+        let sizes = || sizes.iter().copied().filter(|size| *size > 0);
         Components {
-            count: result.count,
-            largest: sizes.iter().copied().max().unwrap_or(0),
-            single: sizes.iter().filter(|size| **size == 1).count() as u64,
+            count: sizes().count() as u64,
+            largest: sizes().max().unwrap_or(0),
+            single: sizes().filter(|size| *size == 1).count() as u64,
+        }
+    }
+}
+
+/// For few vertices among very many ids: each is named by its place among those that exist.
+struct Sparse<'a> {
+    execution: Execution<'a>,
+}
+
+impl Kernel for Sparse<'_> {
+    type Output = Components;
+
+    /// O(edges · log vertices) on the calling thread; 16 bytes per vertex.
+    fn run<V: GraphView>(self, view: &V) -> Result<Components, KernelError> {
+        let (bound, count) = (view.vertex_bound(), view.vertex_count());
+        self.execution.memory.check(count * 16, count as u32, count)?;
+        let mut vertices = Vec::with_capacity(count as usize);
+        view.scan_vertices(0..bound, |vertex| vertices.push(vertex));
+        let place = |vertex: &VertexId| vertices.binary_search(vertex).expect("edges join vertices") as u32;
+        let mut parents: Vec<u32> = (0..vertices.len() as u32).collect();
+        let outgoing = view.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
+        for range in outgoing.cuts(self.execution.parts()) {
+            self.execution.check_cancelled()?;
+            let joined = outgoing.cursor().scan(range, |vertex, neighbours, _| {
+                let vertex = place(&vertex);
+                neighbours.iter().for_each(|neighbour| join(&mut parents, vertex, place(neighbour)));
+                ControlFlow::<()>::Continue(())
+            });
+            joined.map(|_| ()).map_err(KernelError::read)?;
+        }
+        let roots: Vec<u32> = (0..parents.len() as u32).map(|vertex| root(&mut parents, vertex)).collect();
+        Ok(Components::named(&roots))
+    }
+}
+
+/// Puts two into one tree, below the smaller of their roots.
+fn join(parents: &mut [u32], one: u32, other: u32) {
+    let (one, other) = (root(parents, one), root(parents, other));
+    parents[one.max(other) as usize] = one.min(other);
+}
+
+/// The root above a vertex; whoever is on the way points at the second next afterwards.
+fn root(parents: &mut [u32], mut vertex: u32) -> u32 {
+    while parents[vertex as usize] != vertex {
+        let above = parents[parents[vertex as usize] as usize];
+        parents[vertex as usize] = above;
+        vertex = above;
+    }
+    vertex
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hedgerow::{BuildOptions, Csr, Topology};
+
+    #[test]
+    fn both_ways_to_count_agree() {
+        let edges: Vec<_> = (0..300_u32).map(|edge| (edge * 7919 % 401, edge * 104_729 % 397)).collect();
+        let edges: Vec<_> =
+            edges.iter().map(|(from, to)| (VertexId::new(*from), VertexId::new(*to))).collect();
+        for topology in [Topology::Directed, Topology::Undirected] {
+            for vertices in [450, 500] {
+                let graph = Csr::from_edges(vertices, topology, &edges, BuildOptions::default()).unwrap();
+                let graph = graph.without_vertices((450..vertices).map(VertexId::new)).unwrap();
+                let dense = Wcc::default().run(&graph).unwrap();
+                let sparse = Sparse { execution: Execution::default() }.run(&graph).unwrap();
+                assert_eq!(sparse, Components::named(&dense.components));
+                assert_eq!(sparse.count, dense.count);
+                assert!(sparse.single > 0 && sparse.largest > sparse.single);
+            }
         }
     }
 }

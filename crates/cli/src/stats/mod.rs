@@ -9,13 +9,11 @@ use crate::console::Console;
 use crate::error::CliError;
 use crate::input::{Input, Loaded, describe_skipped};
 use crate::interrupt::Interrupt;
-use crate::text;
 use crate::threads::Threads;
+use crate::{results, text};
 use components::Components;
 use degrees::{DegreeCensus, Degrees};
-use hedgerow::kernels::Wcc;
-use hedgerow::{Direction, ErrorKind, Topology};
-use hedgerow_formats::NewFile;
+use hedgerow::{Direction, Topology};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -34,15 +32,16 @@ struct Stats {
     skipped_lines: u64,
     load_seconds: f64,
     /// Of which all vertices are connected, whatever the direction of edges.
-    /// `None` if there are so few vertices among so many ids that nobody can count them.
-    components: Option<Components>,
+    components: Components,
     degrees: Vec<Degrees>,
 }
 
 /// Counts and prints.
 pub fn execute(args: &StatsArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
     // Whether it can be written is looked at first.
-    let plot = args.plot.as_ref().map(NewFile::create).transpose().map_err(CliError::Output)?;
+    if let Some(path) = &args.plot {
+        results::check("--plot", path, &[Some(&args.graph), args.format.vertices.as_deref()])?;
+    }
     let threads = Threads::new(None)?;
     let topology = if args.undirected { Topology::Undirected } else { Topology::DirectedWithReverse };
     let input = Input { graph: &args.graph, format: &args.format };
@@ -56,15 +55,10 @@ pub fn execute(args: &StatsArgs, console: &Console, interrupt: &Interrupt) -> Re
     } else {
         vec![census("out-degree", Direction::Out)?, census("in-degree", Direction::In)?]
     };
-    let wcc = Wcc { execution: threads.execution(interrupt), ..Wcc::default() };
-    let components = match interrupt.or_interrupted(loaded.snapshot.run(wcc)) {
-        Ok(result) => Some(Components::new(&result)),
-        // All that the kernel may lack is memory for every id.
-        Err(CliError::Graph(error)) if error.kind() == ErrorKind::Kernel => None,
-        Err(error) => return Err(error),
-    };
-    if let (Some(file), Some(path)) = (plot, &args.plot) {
-        plot::write(file, path, &args.graph.display().to_string(), &degrees)?;
+    let components = components::count(&loaded.snapshot, threads.execution(interrupt));
+    let components = interrupt.or_interrupted(components)?;
+    if let Some(path) = &args.plot {
+        plot::write(path, &args.graph.display().to_string(), &degrees)?;
     }
     let edges = loaded.snapshot.edge_count();
     let stats = Stats {
@@ -103,9 +97,7 @@ fn describe(stats: &Stats, loaded: &Loaded) -> String {
 }
 
 fn describe_components(stats: &Stats) -> String {
-    let Some(Components { count, largest, single }) = stats.components else {
-        return "not counted: the ids are too sparse for the memory".into();
-    };
+    let Components { count, largest, single } = stats.components;
     let share = 100.0 * largest as f64 / stats.vertices.max(1) as f64;
     let largest = text::counted(largest, "vertex", "vertices");
     format!("{}, the largest of {largest} ({share:.1} %), {} of one", text::Count(count), text::Count(single))

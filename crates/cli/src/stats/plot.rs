@@ -2,7 +2,7 @@
 
 use super::degrees::Degrees;
 use crate::error::CliError;
-use hedgerow_formats::{FormatError, NewFile};
+use hedgerow_formats::{FormatError, Output};
 use plotters::prelude::*;
 use std::error::Error;
 use std::io::{self, Write};
@@ -15,10 +15,10 @@ const SIZE: (u32, u32) = (900, 420);
 const GAP: f64 = 0.1;
 
 /// Draws one histogram below the other, in the format SVG.
-pub fn write(file: NewFile, path: &Path, title: &str, degrees: &[Degrees]) -> Result<(), CliError> {
+pub fn write(path: &Path, title: &str, degrees: &[Degrees]) -> Result<(), CliError> {
     let failed = |source| CliError::Output(FormatError::Io { path: path.into(), action: "write", source });
     let picture = draw(title, degrees).map_err(|error| failed(io::Error::other(error.to_string())))?;
-    let mut file = file;
+    let mut file = Output::create(path).map_err(CliError::Output)?;
     file.write_all(picture.as_bytes()).map_err(failed)?;
     file.finish().map_err(CliError::Output)
 }

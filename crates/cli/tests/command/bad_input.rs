@@ -23,9 +23,10 @@ fn gzipped(text: &str) -> Vec<u8> {
 #[test]
 fn a_bad_line_is_named_with_what_was_expected() {
     refused("1 2\n3\n", "", &["graph:2:", "expected a destination"]);
-    refused("1 2\n3 4 5 6 7\n", "", &["graph:2:9", "expected at most 4 columns"]);
+    let many = ["graph:2:9", "expected at most 4 columns", "; that is --format adjacency"];
+    refused("1 2\n3 4 5 6 7\n", "", &many);
     refused("1 2\n-3 4\n", "", &["graph:2:1", "-3", "not negative"]);
-    refused("1 x\n", "", &["graph:1:3", "decimal digits", "text"]);
+    refused("1 x\n", "", &["graph:1:3", "decimal digits", "; that is --keys text"]);
     refused("1 18446744073709551616\n", "", &["graph:1:3", "at most 18446744073709551615"]);
     refused("1 2 heavy\n", "", &["graph:1:5", "expected a weight"]);
     refused("1 2 x\n", "--format adjacency", &["graph:1:5"]);
@@ -154,13 +155,20 @@ fn dense_ids_with_enormous_gaps_are_refused_before_memory_is_used() {
         for engine in ["rapid", "csr"] {
             let command =
                 format!("run {kernel} --keys dense --engine {engine} --output result --graph graph");
-            folder.fails(&command, 4, &["sparse", "keys"]);
+            folder.fails(&command, 4, &["sparse", "; that is --keys number"]);
         }
     }
-    let stats = folder.json("stats --keys dense graph");
-    assert_eq!((&stats["vertices"], &stats["components"]), (&2.into(), &serde_json::Value::Null));
     assert_eq!(folder.json("run bfs --graph graph")["reached"], 2);
     assert_eq!(folder.names(), ["graph"]);
+}
+
+#[test]
+fn components_are_counted_however_sparse_the_ids_are() {
+    let folder = Folder::with("graph", "1 4294967294\n7 7\n4000000000 1\n30 2000000000\n");
+    let expected = serde_json::json!({"count": 3, "largest": 3, "single": 1});
+    for options in ["", "--undirected", "--keys dense", "--keys dense --undirected"] {
+        assert_eq!(folder.json(&format!("stats graph {options}"))["components"], expected, "{options}");
+    }
 }
 
 #[test]
@@ -181,6 +189,48 @@ fn a_result_that_could_not_be_written_is_refused_before_the_graph_is_read() {
     folder.fails("run bfs --graph graph", 3, &["graph:1:1"]);
     folder.fails("run bfs --graph graph --output no/new", 1, &["no/new"]);
     folder.fails("run pagerank --graph graph --output no/new", 1, &["no/new"]);
+}
+
+#[test]
+fn a_result_does_not_take_the_place_of_what_it_is_computed_from() {
+    let folder = Folder::with("graph", "1 2\n");
+    folder.write("vertices", "1\n");
+    for command in [
+        "run bfs --graph graph --output graph",
+        "run bfs --graph ./graph --output graph",
+        "run bfs --graph graph --vertices vertices --output vertices",
+        "stats graph --plot graph",
+        "convert graph new.sg --mapping graph",
+        "convert graph new.sg --mapping new.sg",
+        "bench --quick --dataset graph --json graph",
+    ] {
+        folder.fails(command, 2, &["reads or writes this file already"]);
+    }
+    assert_eq!(folder.read("graph"), "1 2\n");
+    // A graph file may be rewritten.
+    folder.hedgerow("convert graph graph --to csv").success();
+    assert_eq!(folder.read("graph"), "1,2\n");
+    assert_eq!(folder.names(), ["graph", "vertices"]);
+}
+
+#[test]
+fn a_name_that_promises_what_is_not_written_is_refused() {
+    let folder = Folder::with("graph", "1 2\n");
+    for command in [
+        "run bfs --graph graph --output depths.txt.bz2",
+        "stats graph --plot degrees.svg.xz",
+        "convert graph graph.zip",
+        "generate kronecker --scale 3 --output new.el.bz2",
+        "generate stream --vertices 3 --changes 9 --output new.txt.7z",
+    ] {
+        folder.fails(command, 1, &["cannot write", ".gz, .zst or neither"]);
+    }
+    for name in ["new.sg", "new.el", "new.adj"] {
+        let command = format!("generate uniform --vertices 3 --edges 5 --weights --output {name}");
+        folder.fails(&command, 2, &[name, "no place for weights"]);
+    }
+    folder.fails("generate uniform --vertices 3 --edges 5 --output new.wsg", 1, &["edges without weights"]);
+    assert_eq!(folder.names(), ["graph"]);
 }
 
 #[test]

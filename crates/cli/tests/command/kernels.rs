@@ -33,6 +33,37 @@ fn summary(graph: &str, arguments: &str) -> serde_json::Value {
 const SQUARE: &str = "50 40\n40 30\n30 20\n20 50\n20 60\n1 2\n2 3\n3 1\n";
 
 #[test]
+fn every_kernel_has_an_answer_for_next_to_nothing() {
+    let far = i64::MAX.to_string();
+    let expected = [
+        ("bfs", "0", ["0", &far]),
+        ("pagerank", "1.0", ["0.5", "0.5"]),
+        ("sssp --unit-weights", "0.0", ["0.0", "Infinity"]),
+        ("wcc", "5", ["5", "6"]),
+        ("betweenness --all-sources", "0.0", ["0.0", "0.0"]),
+        ("betweenness --samples 3", "0.0", ["0.0", "0.0"]),
+        ("lcc", "0.0", ["0.0", "0.0"]),
+        ("cdlp", "5", ["5", "6"]),
+        ("kcore", "0", ["0", "0"]),
+    ];
+    for direction in ["", "--undirected"] {
+        for (kernel, alone, [first, second]) in expected {
+            let kernel = format!("{kernel} {direction}");
+            assert_eq!(result("5\n", &format!("{kernel} --format adjacency")), lines(&[("5", alone)]));
+            assert_eq!(result("5 5\n6 6\n", &kernel), lines(&[("5", first), ("6", second)]), "{kernel}");
+        }
+        assert_eq!(result("5 5\n6 6\n", &format!("khop {direction}")), lines(&[("5", "0")]));
+        assert_eq!(summary("5 5\n6 6\n", &format!("triangles {direction}"))["triangles"], 0);
+    }
+    let mean = summary("", "lcc")["mean"].as_f64().unwrap();
+    assert!(mean == 0.0 && mean.is_sign_positive());
+    assert_eq!(summary("", "triangles")["triangles"], 0);
+    for kernel in ["pagerank", "wcc", "betweenness --all-sources", "lcc", "cdlp", "kcore"] {
+        assert_eq!(result("", kernel), []);
+    }
+}
+
+#[test]
 fn shortest_paths_add_weights() {
     let roads = "7 8 1.5\n8 9 0.25\n7 9 2\n9 7 0\n5 7 1\n";
     let expected = lines(&[("7", "0.0"), ("8", "1.5"), ("9", "1.75"), ("5", "Infinity")]);

@@ -1,6 +1,8 @@
 //! `hedgerow run`: options, summaries, result files.
 
 use crate::common::{Folder, PROGRAM, key_values};
+use flate2::read::GzDecoder;
+use std::io::Read;
 
 const UNREACHED: &str = "9223372036854775807";
 
@@ -215,4 +217,16 @@ fn a_graph_can_come_from_standard_input() {
     let refused = read("stats -", "1 2\n3\n").code(3).get_output().clone();
     let error = String::from_utf8(refused.stderr).unwrap();
     assert!(error.starts_with("error: standard input:2:2: "), "{error}");
+}
+
+#[test]
+fn a_result_is_compressed_if_its_name_says_so() {
+    let folder = Folder::with("graph", "1 2\n2 3\n");
+    folder.hedgerow("run bfs --graph graph --source 1 --output depths.gz").success();
+    let mut text = String::new();
+    GzDecoder::new(&std::fs::read(folder.path("depths.gz")).unwrap()[..]).read_to_string(&mut text).unwrap();
+    assert_eq!(text, "1 0\n2 1\n3 2\n");
+    // Also a mapping; and the command reads what it has written.
+    folder.hedgerow("convert graph graph.mtx --keys text --mapping keys.zst").success();
+    assert_eq!(folder.json("stats keys.zst")["rows"], 3);
 }

@@ -12,7 +12,7 @@ pub(crate) fn write<K: VertexKey>(
     output: &mut Output,
 ) -> Result<u64, FormatError> {
     if u64::from(graph.vertices()) > MAX_VERTICES {
-        let reason = "this format can number 2^31";
+        let reason = "this format can number 2,147,483,646";
         return Err(refused(graph, &format!("{} vertices", graph.vertices()), reason));
     }
     let weights = if is_weighted { Some(whole_weights(graph)?) } else { None };

@@ -11,7 +11,7 @@ mod whole;
 
 pub use edge_list::EdgeListWriter;
 pub use new_file::NewFile;
-pub(crate) use output::Output;
+pub use output::Output;
 pub(crate) use rows::{Direction, Rows};
 pub(crate) use whole::Numbered;
 
@@ -192,6 +192,12 @@ impl<K: VertexKey> GraphWriter<K> {
             self.lost.timestamps += u64::from(shown.timestamp.take().is_some());
         }
         shown
+    }
+
+    /// Whether weights of edges have a place in the file; else they are left out, and [counted](Lost::weights).
+    #[must_use]
+    pub fn holds_weights(&self) -> bool {
+        self.shown.weights
     }
 
     /// The format of the file.

@@ -1,9 +1,11 @@
 //! A new file that is compressed if its name says so.
 
 use super::NewFile;
+use super::field::unwritable;
 use crate::FormatError;
 use crate::format::Compression;
 use flate2::write::GzEncoder;
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use zstd::stream::write::Encoder as ZstdEncoder;
@@ -11,8 +13,12 @@ use zstd::stream::write::Encoder as ZstdEncoder;
 /// Bytes are handed to the file or the compressor in pieces of about this size.
 const PIECE: usize = 64 << 10;
 
-/// A file that appears under its name when it is finished, written through a buffer.
-pub(crate) struct Output {
+/// Ends of names that stand for other compressions or archives.
+const OTHER_COMPRESSIONS: [&str; 9] = ["bz2", "xz", "lzma", "lz4", "br", "7z", "zip", "rar", "Z"];
+
+/// A file that appears under its name when it is [finished](Self::finish), written through a buffer, and compressed if
+/// its name ends in `.gz` or `.zst`.
+pub struct Output {
     path: PathBuf,
     buffer: Vec<u8>,
     sink: Sink,
@@ -25,47 +31,84 @@ enum Sink {
 }
 
 impl Output {
-    pub fn create(path: &Path) -> Result<Self, FormatError> {
+    /// Starts a file that will be called `path`.
+    ///
+    /// # Errors
+    /// As [`NewFile::create`]; or the name ends as those of another compression do, such as `.bz2`.
+    pub fn create(path: impl AsRef<Path>) -> Result<Self, FormatError> {
+        let path = path.as_ref();
+        if let Some(end) = path.extension().and_then(OsStr::to_str)
+            && OTHER_COMPRESSIONS.contains(&end)
+        {
+            let reason =
+                "files are compressed by gzip or Zstandard; let the name end in .gz, .zst or neither";
+            return Err(unwritable(path, &format!(".{end}"), reason));
+        }
         let sink = Sink::new(NewFile::create(path)?, Compression::of_name(path));
         let sink = sink.map_err(FormatError::io(path, "create"))?;
         Ok(Output { path: path.into(), buffer: Vec::with_capacity(2 * PIECE), sink })
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Where to put the next bytes, before [`written`](Self::written) is called.
     #[inline]
-    pub fn buffer(&mut self) -> &mut Vec<u8> {
+    pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
     }
 
     /// Hands over what is in the buffer if that is worth it.
     #[inline]
-    pub fn written(&mut self) -> Result<(), FormatError> {
+    pub(crate) fn written(&mut self) -> Result<(), FormatError> {
+        self.hand_over_if_large().map_err(FormatError::io(&self.path, "write"))
+    }
+
+    #[inline]
+    fn hand_over_if_large(&mut self) -> io::Result<()> {
         if self.buffer.len() >= PIECE { self.hand_over() } else { Ok(()) }
     }
 
-    fn hand_over(&mut self) -> Result<(), FormatError> {
+    fn hand_over(&mut self) -> io::Result<()> {
         let written = match &mut self.sink {
             Sink::Plain(file) => file.write_all(&self.buffer),
             Sink::Gzip(encoder) => encoder.write_all(&self.buffer),
             Sink::Zstd(encoder) => encoder.write_all(&self.buffer),
         };
         self.buffer.clear();
-        written.map_err(FormatError::io(&self.path, "write"))
+        written
+    }
+
+    /// Ends the compression, writes all to disk and gives the file its name.
+    ///
+    /// # Errors
+    /// As [`NewFile::finish`].
+    pub fn finish(self) -> Result<(), FormatError> {
+        self.complete()?.finish()
     }
 
     /// Ends the compression. The file has all its bytes, but not its name.
-    pub fn complete(mut self) -> Result<NewFile, FormatError> {
-        self.hand_over()?;
+    pub(crate) fn complete(mut self) -> Result<NewFile, FormatError> {
+        self.hand_over().map_err(FormatError::io(&self.path, "write"))?;
         let file = match self.sink {
             Sink::Plain(file) => Ok(file),
             Sink::Gzip(encoder) => encoder.finish(),
             Sink::Zstd(encoder) => encoder.finish(),
         };
         file.map_err(FormatError::io(&self.path, "write"))
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.buffer.extend_from_slice(bytes);
+        self.hand_over_if_large().map(|()| bytes.len())
+    }
+
+    /// Hands over what is in the buffer; a compressor may keep it.
+    fn flush(&mut self) -> io::Result<()> {
+        self.hand_over()
     }
 }
 

@@ -264,4 +264,10 @@ fn a_vertex_file_beside_an_edge_file_is_read_first() {
     std::fs::write(folder.path().join("h.v.zst"), compressed).unwrap();
     write("h.e.gz", "4 5\n"); // the name promises what the bytes don't keep
     assert_eq!(open("h.e.gz", text()).read.vertices, [4, 5]);
+    // The pair has the name of either.
+    let pair = open("h.v.zst", ReadOptions::default()).read;
+    assert_eq!((pair.vertices, pair.edges), (vec![4, 5], vec![edge(4, 5, None, None)]));
+    write("alone.v", "1\n");
+    let missing = GraphReader::<u64>::open(folder.path().join("alone.v")).err().unwrap();
+    assert!(missing.path().ends_with("alone.e"), "{missing}");
 }

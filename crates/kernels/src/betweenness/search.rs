@@ -113,6 +113,7 @@ impl Search {
             let looked = execution.map_chunks(chunks, |(vertices, dependencies)| {
                 let (mut rows, mut looked) = (SortedRows::new(outgoing), 0);
                 for (position, vertex) in vertices.iter().enumerate() {
+                    execution.check_cancelled()?;
                     rows.ask_ahead(&vertices[position..]);
                     let row = rows.of(*vertex)?;
                     looked += row.len() as u64;
@@ -202,6 +203,7 @@ impl<O: Adjacency, I: Adjacency> Forward<'_, O, I> {
         let (search, depth) = (&*self.search, self.depth + 1);
         let (mut rows, mut next, mut examined) = (SortedRows::new(self.edges.outgoing), Vec::new(), 0);
         for (position, vertex) in level.iter().enumerate() {
+            self.execution.check_cancelled()?;
             rows.ask_ahead(&level[position..]);
             let (row, paths) = (rows.of(*vertex)?, load(&search.paths, *vertex));
             examined += row.len() as u64;
@@ -231,6 +233,7 @@ impl<O: Adjacency, I: Adjacency> Forward<'_, O, I> {
         let claimed = self.execution.map_chunks(chunks, |chunk: &[VertexId]| {
             let (mut rows, mut claimed, mut looked) = (SortedRows::new(self.edges.outgoing), Vec::new(), 0);
             for (position, vertex) in chunk.iter().enumerate() {
+                self.execution.check_cancelled()?;
                 rows.ask_ahead(&chunk[position..]);
                 let row = rows.of(*vertex)?;
                 looked += row.len() as u64;
@@ -250,6 +253,7 @@ impl<O: Adjacency, I: Adjacency> Forward<'_, O, I> {
         let looked = self.execution.map_chunks(chunks, |chunk: &[VertexId]| {
             let (mut rows, mut looked) = (SortedRows::new(self.edges.incoming), 0);
             for (position, vertex) in chunk.iter().enumerate() {
+                self.execution.check_cancelled()?;
                 rows.ask_ahead(&chunk[position..]);
                 let row = rows.of(*vertex)?;
                 looked += row.len() as u64;
@@ -268,6 +272,7 @@ impl<O: Adjacency, I: Adjacency> Forward<'_, O, I> {
         let found = self.execution.map_chunks(ranges, |range| {
             let (mut rows, mut found, mut looked) = (SortedRows::new(self.edges.incoming), Vec::new(), 0);
             for vertex in range.map(VertexId::new).filter(|vertex| search.depth(*vertex) == UNREACHED) {
+                self.execution.check_cancelled()?;
                 let row = rows.of(vertex)?;
                 looked += row.len() as u64;
                 let paths = self.paths_to(row)?;

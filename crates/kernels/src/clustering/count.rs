@@ -39,7 +39,12 @@ pub(super) fn edges_among_neighbours<W: Ways>(
         triangles: 0,
     };
     execution.map_chunks(ranges, |range| {
-        workers.with(make, |counter| range.map(VertexId::new).try_for_each(|vertex| counter.at(vertex)))
+        workers.with(make, |counter| {
+            range.map(VertexId::new).try_for_each(|vertex| {
+                execution.check_cancelled()?;
+                counter.at(vertex)
+            })
+        })
     })?;
     let mut triangles = 0;
     for counter in workers.into_all() {

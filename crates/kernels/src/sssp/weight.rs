@@ -20,6 +20,9 @@ pub trait Weight: Column + PartialOrd + std::fmt::Display + sealed::Sealed {
     /// The bits of [`Weight::UNREACHED`]. Those of the distance from a vertex to itself are 0.
     const UNREACHED_BITS: u64;
 
+    /// Whether every value is a weight that a shortest path can contain.
+    const ALWAYS_VALID: bool;
+
     /// Whether a shortest path can contain an edge of this weight.
     fn is_valid(self) -> bool;
 
@@ -46,6 +49,7 @@ impl Weight for u32 {
 
     const UNREACHED: u64 = u64::MAX;
     const UNREACHED_BITS: u64 = u64::MAX;
+    const ALWAYS_VALID: bool = true;
 
     #[inline]
     fn is_valid(self) -> bool {
@@ -85,6 +89,7 @@ impl Weight for f64 {
 
     const UNREACHED: f64 = f64::INFINITY;
     const UNREACHED_BITS: u64 = f64::INFINITY.to_bits();
+    const ALWAYS_VALID: bool = false;
 
     #[inline]
     fn is_valid(self) -> bool {

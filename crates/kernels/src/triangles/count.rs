@@ -27,7 +27,10 @@ pub(super) fn triangles<A: Adjacency>(
             marks: Marks::new(vertex_bound),
             lower: Vec::new(),
         };
-        range.map(VertexId::new).try_fold(0, |count, vertex| Ok(count + counter.at(vertex)?))
+        range.map(VertexId::new).try_fold(0, |count, vertex| {
+            execution.check_cancelled()?;
+            Ok(count + counter.at(vertex)?)
+        })
     })?;
     let triangles = counts.into_iter().sum();
     execution.report(Progress { iteration: 1, at_most: Some(1), neighbours: triangles });

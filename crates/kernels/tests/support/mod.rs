@@ -2,7 +2,7 @@
 
 #![allow(dead_code, unused_imports, reason = "each test binary uses a part of this")]
 
-mod rearranged;
+pub mod rearranged;
 
 use hedgerow_kernels::Execution;
 use hedgerow_lab::{BuildOptions, Csr};

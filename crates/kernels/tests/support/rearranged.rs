@@ -48,13 +48,17 @@ impl Arrangement for Twice {
 pub struct Rearranged<R> {
     pub csr: Csr,
     pub bound: u32,
+    /// Called whenever the neighbours of a vertex are read, with how many different ones it has.
+    pub on_read: Option<OnRead>,
     pub arrangement: PhantomData<R>,
 }
+
+pub type OnRead = Box<dyn Fn(usize) + Send + Sync>;
 
 impl<R> Rearranged<R> {
     pub fn new(csr: Csr) -> Self {
         let bound = csr.vertex_bound();
-        Rearranged { csr, bound, arrangement: PhantomData }
+        Rearranged { csr, bound, on_read: None, arrangement: PhantomData }
     }
 }
 
@@ -95,12 +99,13 @@ impl<R: Arrangement> GraphView for Rearranged<R> {
         direction: Direction,
     ) -> Result<RearrangedAdjacency<'_, R, W>, ViewError> {
         let csr = self.csr.adjacency(label, direction)?;
-        Ok(RearrangedAdjacency { csr, arrangement: PhantomData })
+        Ok(RearrangedAdjacency { csr, on_read: self.on_read.as_ref(), arrangement: PhantomData })
     }
 }
 
 pub struct RearrangedAdjacency<'v, R, W> {
     csr: CsrAdjacency<'v, W>,
+    on_read: Option<&'v OnRead>,
     arrangement: PhantomData<R>,
 }
 
@@ -119,6 +124,7 @@ unsafe impl<R: Arrangement, W: Column> Adjacency for RearrangedAdjacency<'_, R, 
     fn cursor(&self) -> RearrangedCursor<'_, R, W> {
         RearrangedCursor {
             csr: self.csr.cursor(),
+            on_read: self.on_read,
             gathered: (Vec::new(), Vec::new()),
             arrangement: PhantomData,
         }
@@ -140,6 +146,7 @@ unsafe impl<R: Arrangement, W: Column> Adjacency for RearrangedAdjacency<'_, R, 
 
 pub struct RearrangedCursor<'a, R, W> {
     csr: CsrCursor<'a, W>,
+    on_read: Option<&'a OnRead>,
     gathered: (Vec<VertexId>, Vec<W>),
     arrangement: PhantomData<R>,
 }
@@ -183,6 +190,7 @@ impl<R: Arrangement, W: Column> Cursor for RearrangedCursor<'_, R, W> {
 
     fn gather(&mut self, vertex: VertexId) -> Result<Neighbours<'_, W>, Infallible> {
         let (neighbours, values) = self.csr.gather(vertex)?;
+        self.on_read.iter().for_each(|on_read| on_read(neighbours.len()));
         let copies = |entry: usize| std::iter::repeat_n(entry, R::COPIES);
         let mut order: Vec<usize> = (0..neighbours.len()).flat_map(copies).collect();
         if !R::HELPS {

@@ -1,0 +1,39 @@
+//! Whether there are shortest paths over all edges.
+
+use super::Weight;
+use crate::{Execution, KernelError};
+use hedgerow_model::{Adjacency, Cursor, VertexId};
+use std::ops::ControlFlow;
+
+/// Looks at all weights, unless every value of their type is a valid one. Refuses the first invalid one, by the ids of
+/// its edge's source and destination, on any number of threads.
+pub(super) fn check_weights<W: Weight>(
+    outgoing: &impl Adjacency<Value = W>,
+    execution: Execution<'_>,
+) -> Result<(), KernelError> {
+    if W::ALWAYS_VALID {
+        return Ok(());
+    }
+    let invalid = execution.map_chunks(outgoing.cuts(execution.parts()), |range| {
+        let mut first: Option<(VertexId, VertexId, W)> = None;
+        let scanned = outgoing.cursor().scan(range, |vertex, neighbours, weights| {
+            if first.is_some_and(|(found, ..)| found != vertex) {
+                return ControlFlow::Break(());
+            }
+            // Nearly always all are valid, which is soon seen; only then each is asked for.
+            if !weights.iter().all(|weight| weight.is_valid()) {
+                let invalid = neighbours.iter().zip(weights).filter(|(_, weight)| !weight.is_valid());
+                let invalid = invalid.map(|(neighbour, weight)| (vertex, *neighbour, *weight));
+                first = first.into_iter().chain(invalid).min_by_key(|(_, neighbour, _)| *neighbour);
+            }
+            ControlFlow::Continue(())
+        });
+        scanned.map(|_| first).map_err(KernelError::read)
+    })?;
+    match invalid.into_iter().flatten().next() {
+        None => Ok(()),
+        Some((source_vertex, destination, weight)) => {
+            Err(KernelError::InvalidWeight { source_vertex, destination, weight: weight.to_f64() })
+        }
+    }
+}
