@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn both_ways_to_count_agree() {
-        let edges: Vec<_> = (0..300_u32).map(|edge| (edge * 7919 % 401, edge * 104_729 % 397)).collect();
+        let edges: Vec<_> = (0..450_u32).map(|edge| (edge * 7919 % 401, edge * 104_729 % 397)).collect();
         let edges: Vec<_> =
             edges.iter().map(|(from, to)| (VertexId::new(*from), VertexId::new(*to))).collect();
         for topology in [Topology::Directed, Topology::Undirected] {
