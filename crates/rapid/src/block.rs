@@ -60,8 +60,6 @@ pub(crate) enum Row<'b> {
     Large(&'b LargeSet),
 }
 
-/// Places of a row that are fetched before it is searched: a row of so many cache lines whole.
-const PREFETCHED_PIVOTS: usize = 16;
 /// So much of a row is fetched before it changes; what follows, the processor fetches by itself.
 const PREFETCHED_CHANGE: usize = 1024;
 const IDS_PER_LINE: usize = 64 / size_of::<VertexId>();
@@ -445,14 +443,6 @@ impl Container for Block {
     }
 
     #[inline]
-    fn prefetch(&self, slot: usize) {
-        match self.row(slot) {
-            Row::Small(stretch) => prefetch_pivots(&self.ids()[stretch]),
-            Row::Large(set) => set.prefetch(),
-        }
-    }
-
-    #[inline]
     fn prefetch_change(&self, slot: usize, neighbour: VertexId) {
         match self.row(slot) {
             Row::Small(stretch) => prefetch_behind_guess(&self.ids()[stretch], self.spread(), neighbour),
@@ -513,14 +503,6 @@ pub(crate) fn prefetch_behind_guess(row: &[VertexId], spread: Spread, id: Vertex
     let guess = spread.guess(row.len(), id).saturating_sub(IDS_PER_LINE);
     let bytes = (row.len() - guess + 1) * size_of::<VertexId>();
     prefetch(row[guess..].as_ptr(), bytes.min(PREFETCHED_CHANGE));
-}
-
-/// Asks for where a search of a row looks first, all at once.
-#[inline]
-fn prefetch_pivots(row: &[VertexId]) {
-    let step = (row.len() / PREFETCHED_PIVOTS).max(IDS_PER_LINE);
-    let first = row.as_ptr();
-    (0..row.len()).step_by(step).for_each(|position| prefetch(first.wrapping_add(position), 1));
 }
 
 impl Block {

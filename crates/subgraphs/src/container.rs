@@ -87,15 +87,9 @@ pub trait Container: Content<Change = EdgeChange> {
         }
     }
 
-    /// Asks the processor for the memory that finding a neighbour of a slot touches then. Only a hint.
-    #[inline]
-    fn prefetch(&self, _slot: usize) {}
-
     /// Asks the processor for the memory that changing this neighbour of a slot touches then. Only a hint.
     #[inline]
-    fn prefetch_change(&self, slot: usize, _neighbour: VertexId) {
-        self.prefetch(slot);
-    }
+    fn prefetch_change(&self, _slot: usize, _neighbour: VertexId) {}
 
     /// Asks the processor for the memory that finding this neighbour touches last, if that is far from the rest. Only a hint.
     #[inline]
