@@ -13,6 +13,7 @@
 pub mod allocation;
 pub mod check;
 pub mod contract;
+pub mod damage;
 #[cfg(hedgerow_shuttle)]
 pub mod models;
 pub mod oracle;

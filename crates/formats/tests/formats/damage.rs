@@ -3,8 +3,9 @@
 
 use crate::common::{Whole, read};
 use hedgerow_formats::{ErrorKind, FormatError, GraphFormat, Kronecker, Problem, ReadOptions};
+use hedgerow_testing::damage::damage;
+use rand::SeedableRng;
 use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
 use std::io::Write;
 
 const CASES: usize = 1000;
@@ -32,21 +33,6 @@ fn zstandard(bytes: &[u8]) -> Vec<u8> {
     encoder.include_checksum(true).unwrap();
     encoder.write_all(bytes).unwrap();
     encoder.finish().unwrap()
-}
-
-/// One to three changes: a bit flipped, a tail cut off, bytes inserted, a piece doubled or lost.
-pub fn damage(bytes: &mut Vec<u8>, random: &mut StdRng) {
-    for _ in 0..random.random_range(1..=3) {
-        let at = random.random_range(0..=bytes.len());
-        let end = random.random_range(at..=bytes.len().min(at + 20));
-        match random.random_range(0..5) {
-            0 if at < bytes.len() => bytes[at] ^= 1 << random.random_range(0..8),
-            1 => bytes.truncate(at),
-            2 => drop(bytes.splice(at..at, random.random::<[u8; 3]>())),
-            3 => drop(bytes.splice(at..at, bytes[at..end].to_vec())),
-            _ => drop(bytes.drain(at..end)),
-        }
-    }
 }
 
 fn damaged(file: &[u8], options: &ReadOptions, mut check: impl FnMut(&[u8], Whole<u64>)) {

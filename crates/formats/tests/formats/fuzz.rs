@@ -3,13 +3,13 @@
 //! No reader panics, none holds more than ten times the input and some buffers, and what it hands over is bounded by
 //! the input too. The files to start with are the seeds of the fuzz targets.
 
-use crate::damage::damage;
 use hedgerow_formats::{Batch, ErrorKind, GraphFormat, GraphReader, ReadOptions, VertexKey};
 use hedgerow_testing::allocation::most_held;
+use hedgerow_testing::damage::{damage, seeds};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 use std::io::Cursor;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Damaged files for every seed.
 const CASES: usize = 300;
@@ -19,15 +19,6 @@ const BUFFERS: usize = 2 << 20;
 
 /// Edges and vertices of a batch.
 const BATCH: usize = 1000;
-
-fn seeds(target: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
-    let mut files: Vec<PathBuf> =
-        std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
-    files.sort();
-    assert!(!files.is_empty(), "{target} has no seeds");
-    files.iter().map(|file| std::fs::read(file).unwrap()).collect()
-}
 
 /// Reads all, and gives how many edges and vertices there were, and whether it was without an error.
 fn read<K: VertexKey>(mut reader: GraphReader<K>) -> (usize, bool) {

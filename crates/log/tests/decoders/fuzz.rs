@@ -7,36 +7,12 @@ use crate::targets::{read_manifest, read_record, read_segment};
 use hedgerow_log::LoggedCommit;
 use hedgerow_model::Topology;
 use hedgerow_testing::allocation::most_held;
+use hedgerow_testing::damage::{damage, seeds};
+use rand::SeedableRng;
 use rand::rngs::StdRng;
-use rand::{RngExt, SeedableRng};
-use std::path::{Path, PathBuf};
 
 /// Damaged inputs for every seed.
 const CASES: usize = 300;
-
-fn seeds(target: &str) -> Vec<Vec<u8>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
-    let mut files: Vec<PathBuf> =
-        std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
-    files.sort();
-    assert!(!files.is_empty(), "{target} has no seeds");
-    files.iter().map(|file| std::fs::read(file).unwrap()).collect()
-}
-
-/// One to three changes: a bit flipped, a tail cut off, bytes inserted, a piece doubled or lost.
-fn damage(bytes: &mut Vec<u8>, random: &mut StdRng) {
-    for _ in 0..random.random_range(1..=3) {
-        let at = random.random_range(0..=bytes.len());
-        let end = random.random_range(at..=bytes.len().min(at + 20));
-        match random.random_range(0..5) {
-            0 | 1 if at < bytes.len() => bytes[at] ^= 1 << random.random_range(0..8),
-            2 => bytes.truncate(at),
-            3 => drop(bytes.splice(at..at, random.random::<[u8; 3]>())),
-            4 => drop(bytes.splice(at..at, bytes[at..end].to_vec())),
-            _ => drop(bytes.drain(at..end)),
-        }
-    }
-}
 
 fn run(target: &str, read: fn(&[u8]) -> bool) {
     let mut random = StdRng::seed_from_u64(7);
