@@ -7,7 +7,7 @@ use crate::error::{Error, Reason};
 use crate::snapshot::{check_adjacency, check_column};
 use crate::staged::Staged;
 use crate::state::{KeyReads, StateReads, ViewReads};
-use crate::store::Store;
+use crate::storage::Store;
 use crate::stores::Stores;
 use hedgerow_model::{AsKey, Column, Direction, Engine, Key, KeyRef, LabelId, Operation, Record, Value};
 use hedgerow_sync::Arc;

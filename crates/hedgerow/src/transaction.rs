@@ -10,6 +10,7 @@ use crate::snapshot::{Snapshot, check_adjacency, check_column};
 use crate::staged::Staged;
 use crate::state::StateReads;
 use crate::stores::{Stores, with_store};
+use hedgerow_log::Durability;
 use hedgerow_model::{
     AsKey, Column, Direction, Key, KeyRef, LabelId, Operation, Record, Timestamp, Value, VertexId,
 };
@@ -212,6 +213,16 @@ impl WriteTxn {
         Ok(with_store!(&**stores, store => store.commit(operations, Some(&interactive)))?)
     }
 
+    /// The same, and waits until the commit is at least as durable as `durability` says; as the graph's option says, if that is more.
+    ///
+    /// # Errors
+    /// As [`WriteTxn::commit`]; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the graph lives in memory and is asked for more than
+    /// [`Durability::None`], in which case nothing has changed.
+    pub fn commit_with(self, durability: Durability) -> Result<Commit, Error> {
+        let _ = durability;
+        todo!()
+    }
+
     /// Notes that a vertex was read, and what of it.
     fn track(&mut self, key: KeyRef<'_>, what: impl Fn(VertexId) -> Option<Touched>) {
         let Some(reads) = &mut self.reads else { return };
@@ -241,7 +252,7 @@ impl ReadSet {
     /// A key of the wrong kind is not noted: the read itself reports it.
     fn track<E: hedgerow_model::Engine>(
         &mut self,
-        store: &crate::store::Store<E>,
+        store: &crate::storage::Store<E>,
         state: &dyn StateReads,
         key: KeyRef<'_>,
         what: impl Fn(VertexId) -> Option<Touched>,

@@ -8,7 +8,7 @@ use crate::commit::locks::{LockGuard, Stripes};
 use crate::commit::resolve::Resolved;
 use crate::commit::sequencer::{VertexCounts, Writer};
 use crate::error::Reason;
-use crate::store::{PendingReclaim, Store};
+use crate::storage::{PendingReclaim, Store};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     EdgeOutcome, EdgePlan, EdgeValue, Engine, GraphView, KeyRef, LabelId, Operation, StoredEdge, Topology,

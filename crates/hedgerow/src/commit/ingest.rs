@@ -6,7 +6,7 @@ use crate::commit::locks::LockGuard;
 use crate::commit::resolve::Resolved;
 use crate::commit::sequencer::Writer;
 use crate::error::Reason;
-use crate::store::Store;
+use crate::storage::Store;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     AdjacencyEffects, AsKey, Column, ColumnType, Direction, EdgeChange, Effects, Engine, KeyRef, LabelId,

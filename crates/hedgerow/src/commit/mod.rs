@@ -17,7 +17,7 @@ pub(crate) mod sequencer;
 mod tests;
 
 use crate::error::Reason;
-use crate::store::{PendingReclaim, Store};
+use crate::storage::{PendingReclaim, Store};
 use acquire::{Acquired, OperationIds, ReadSet};
 use conflicts::{LARGE_COMMIT, Touched};
 use hedgerow_model::token::{HeldLocks, Stamp};

@@ -14,7 +14,7 @@
 use crate::commit::applied::Applied;
 use crate::commit::registry::Registry;
 use crate::error::Reason;
-use crate::store::PendingReclaim;
+use crate::storage::PendingReclaim;
 use crossbeam_utils::CachePadded;
 use hedgerow_model::token::{LiveTimestamps, NewestCounts, Registered, Stamp};
 use hedgerow_model::{Counts, EdgeOutcome, Timestamp};

@@ -3,7 +3,7 @@
 use super::{engine_options, subgraphs};
 use crate::error::Error;
 use crate::options::{EngineKind, GraphOptions};
-use crate::store::Store;
+use crate::storage::Store;
 use hedgerow_lab::fine_grained::{AdjacencyList, Entries, FineGrained, FineGrainedArt};
 use hedgerow_lab::{ArtGraph, ClusteredArtGraph, CompressedArtGraph, VectorArtGraph};
 use hedgerow_model::Catalogue;

@@ -7,7 +7,7 @@ use crate::error::Error;
 #[cfg(not(feature = "lab"))]
 use crate::error::Reason;
 use crate::options::{EngineKind, GraphOptions};
-use crate::store::Store;
+use crate::storage::Store;
 use hedgerow_model::Catalogue;
 use hedgerow_rapid::Rapid;
 use hedgerow_subgraphs::{Container, SubgraphOptions, Subgraphs};
