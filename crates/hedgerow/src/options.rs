@@ -1,7 +1,7 @@
 //! How a graph is made, and how its transactions behave.
 
 use crate::error::Error;
-use hedgerow_log::{Durability, LogOptions};
+use hedgerow_log::{Durability, LogOptions, Manifest};
 use hedgerow_model::{KeyKind, LabelSchema, RecordSchema, Topology};
 use std::path::Path;
 
@@ -172,8 +172,8 @@ impl GraphOptions {
     /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; what is wrong with its manifest;
     /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if it was made with an engine that this version does not know.
     pub fn of_store(path: impl AsRef<Path>) -> Result<Self, Error> {
-        let _ = path;
-        todo!()
+        let manifest = crate::store::manifest(&path)?;
+        Self::of_manifest(&manifest, &path.as_ref().join(Manifest::FILE))
     }
 
     /// When a commit is done: by default when it survives a loss of power. Without meaning for a graph in memory.

@@ -2,12 +2,13 @@
 
 use crate::commit::Commit;
 use crate::commit::ingest::BulkEdge;
-use crate::durable::{CheckpointOptions, CheckpointReport, Recovery, StoreInfo};
-use crate::error::Error;
+use crate::durable::{CheckpointOptions, CheckpointReport, Journal, Recovery, StoreInfo, open};
+use crate::error::{Error, Reason};
 use crate::graph::Graph;
 use crate::options::GraphOptions;
-use hedgerow_log::Durability;
-use hedgerow_log::files::FileSystem;
+use crate::stores::with_store;
+use hedgerow_log::files::{FileSystem, RealFiles};
+use hedgerow_log::{Durability, Log};
 use hedgerow_model::LabelId;
 use hedgerow_sync::Arc;
 use std::path::Path;
@@ -35,8 +36,7 @@ impl Graph {
     /// # Errors
     /// [`ErrorKind::Exists`](crate::ErrorKind::Exists) if there is a store; what [`Graph::in_memory`] refuses; the file system's.
     pub fn create(path: impl AsRef<Path>, options: GraphOptions) -> Result<Self, Error> {
-        let _ = (path, options);
-        todo!()
+        Self::create_on(Arc::new(RealFiles::new(path.as_ref())), options)
     }
 
     /// Opens the graph in the directory `path` with the options that it was made with: [`GraphOptions::of_store`].
@@ -58,8 +58,7 @@ impl Graph {
     /// As [`Graph::open`]; [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if an option differs from what is on disk, which names both;
     /// [`ErrorKind::Capacity`](crate::ErrorKind::Capacity) if the graph needs more memory than its limit.
     pub fn open_with(path: impl AsRef<Path>, options: GraphOptions) -> Result<Self, Error> {
-        let _ = (path, options);
-        todo!()
+        Self::open_on(Arc::new(RealFiles::new(path.as_ref())), options)
     }
 
     /// Opens the newest checkpoint of the store in the directory `path` to read it, beside a process that goes on writing to the store, if there is one.
@@ -70,20 +69,19 @@ impl Graph {
     /// # Errors
     /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store or no checkpoint in it; otherwise as [`Graph::open`].
     pub fn open_checkpoint(path: impl AsRef<Path>) -> Result<Self, Error> {
-        let _ = path;
-        todo!()
+        Self::open_checkpoint_on(Arc::new(RealFiles::read_only(path.as_ref())))
     }
 
     /// What opening the store found; `None` if the graph was made by this program or lives in memory.
     #[must_use]
     pub fn recovery(&self) -> Option<&Recovery> {
-        todo!()
+        self.journal()?.recovery.as_ref()
     }
 
     /// When a commit is done; `None` if the graph lives in memory or cannot be written.
     #[must_use]
     pub fn durability(&self) -> Option<Durability> {
-        todo!()
+        self.journal()?.log().ok().map(Log::durability)
     }
 
     /// Waits until everything that was committed before survives a loss of power.
@@ -92,7 +90,8 @@ impl Graph {
     /// [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed); [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the graph lives in memory,
     /// [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly).
     pub fn flush(&self) -> Result<(), Error> {
-        todo!()
+        let log = self.journal().ok_or(Reason::InMemory)?.log()?;
+        Ok(log.flush()?)
     }
 
     /// Writes the newest state as one file, from which the next opening starts, while writers and readers go on; then removes
@@ -104,8 +103,7 @@ impl Graph {
     /// The file system's: the checkpoint before is then still there, and the graph can be written, unless the error is
     /// [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed). [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled). As [`Graph::flush`].
     pub fn checkpoint(&self, options: &CheckpointOptions) -> Result<CheckpointReport, Error> {
-        let _ = options;
-        todo!()
+        with_store!(&*self.stores, store => store.checkpoint(options))
     }
 
     /// Makes everything durable, takes no more commits, and gives the store free for others. Reads of this graph go on.
@@ -117,13 +115,15 @@ impl Graph {
     /// # Errors
     /// As [`Graph::flush`].
     pub fn close(&self) -> Result<(), Error> {
-        todo!()
+        Ok(self.journal().ok_or(Reason::InMemory)?.close()?)
     }
 
     /// What belongs to the store; `None` if the graph lives in memory.
     #[must_use]
     pub fn store_info(&self) -> Option<StoreInfo> {
-        todo!()
+        let journal = self.journal()?;
+        let engine = self.stores.engine();
+        Some(journal.info(engine))
     }
 
     // --- imports -----------------------------------------------------------------------------
@@ -142,14 +142,15 @@ impl Graph {
         edges: &[B],
         input: &[u8],
     ) -> Result<Commit, Error> {
-        let _ = (label, edges, input);
-        todo!()
+        self.stores.check_written_column::<B::Value>(label)?;
+        Ok(with_store!(&*self.stores, store => store.ingest(label, edges, Some(input)))?)
     }
 
     /// What the last commit of [`Graph::ingest_from`] noted.
     #[must_use]
     pub fn input_position(&self) -> Option<Box<[u8]>> {
-        todo!()
+        let input = with_store!(&*self.stores, store => store.sequencer.input());
+        input.as_deref().map(Box::from)
     }
 
     // --- on any file system, for tests -------------------------------------------------------
@@ -160,8 +161,7 @@ impl Graph {
     /// As [`Graph::create`].
     #[doc(hidden)]
     pub fn create_on(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Self, Error> {
-        let _ = (files, options);
-        todo!()
+        open::create(files, options)
     }
 
     /// [`Graph::open_with`] in any directory.
@@ -170,8 +170,7 @@ impl Graph {
     /// As [`Graph::open_with`].
     #[doc(hidden)]
     pub fn open_on(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Self, Error> {
-        let _ = (files, options);
-        todo!()
+        open::open(files, options)
     }
 
     /// [`Graph::open_checkpoint`] in any directory.
@@ -180,7 +179,10 @@ impl Graph {
     /// As [`Graph::open_checkpoint`].
     #[doc(hidden)]
     pub fn open_checkpoint_on(files: Arc<dyn FileSystem>) -> Result<Self, Error> {
-        let _ = files;
-        todo!()
+        open::open_checkpoint(files)
+    }
+
+    fn journal(&self) -> Option<&Journal> {
+        with_store!(&*self.stores, store => store.sequencer.journal())
     }
 }

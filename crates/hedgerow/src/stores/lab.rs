@@ -49,6 +49,20 @@ impl LabStores {
     }
 }
 
+impl LabStores {
+    /// Which engine holds the graph.
+    pub(crate) fn engine(&self) -> EngineKind {
+        match self {
+            LabStores::AdjacencyList(_) => EngineKind::AdjacencyList,
+            LabStores::FineGrainedArt(_) => EngineKind::FineGrainedArt,
+            LabStores::Art(_) => EngineKind::Art,
+            LabStores::CompressedArt(_) => EngineKind::CompressedArt,
+            LabStores::VectorArt(_) => EngineKind::VectorArt,
+            LabStores::ClusteredArt(_) => EngineKind::ClusteredArt,
+        }
+    }
+}
+
 /// An empty store with a version per edge.
 fn fine_grained<E: Entries>(
     options: &GraphOptions,

@@ -49,6 +49,17 @@ impl Stores {
     }
 }
 
+impl Stores {
+    /// Which engine holds the graph.
+    pub(crate) fn engine(&self) -> EngineKind {
+        match self {
+            Stores::Rapid(_) => EngineKind::Rapid,
+            #[cfg(feature = "lab")]
+            Stores::Lab(stores) => stores.engine(),
+        }
+    }
+}
+
 /// An empty store of versioned subgraphs.
 fn subgraphs<C: Container>(
     options: &GraphOptions,
