@@ -21,6 +21,7 @@ use crate::error::Reason;
 use crate::storage::PendingReclaim;
 use crossbeam_utils::CachePadded;
 use hedgerow_log::Body;
+use hedgerow_log::planted::{self, PlantedBug};
 use hedgerow_model::token::{LiveTimestamps, NewestCounts, Registered, Stamp};
 use hedgerow_model::{Counts, EdgeOutcome, Timestamp};
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -64,6 +65,11 @@ impl State {
         counts.vertices = counts.vertices + vertices.added - vertices.removed;
         counts.vertex_bound = counts.vertex_bound.max(vertices.bound);
         counts.add(edges);
+    }
+
+    /// Above every timestamp that is read.
+    fn editable_from(&self) -> Timestamp {
+        self.registry.newest().map_or(Timestamp::ZERO, Timestamp::next)
     }
 
     fn records_conflicts(&self, writer: Writer) -> bool {
@@ -154,7 +160,7 @@ impl Sequencer {
         let last = Timestamp(before.0 + commits as u64);
         state.count(last, vertices, edges);
         let left = before.0 + 1..last.0 + 1;
-        let editable_from = state.registry.newest().map_or(Timestamp::ZERO, Timestamp::next);
+        let editable_from = state.editable_from();
         let record_conflicts = state.records_conflicts(writer);
         drop(state);
         Ok(ManyStamped { left, editable_from, record_conflicts })
@@ -180,24 +186,24 @@ impl Sequencer {
         let before = state.head.at;
         let at = before.next();
         let appended = log.append(at, wall_clock, body)?;
-        let begins_batch = appended.batch_from() == at;
-        let (editable_from, record_conflicts) = if journal.is_synced() {
-            if begins_batch {
-                // The batch before ended with the newest stamp.
-                let end = state.head.clone();
-                state.former.push(end);
-            }
-            // Whoever begins later may begin before this is published.
-            (appended.batch_from(), true)
-        } else {
-            let editable_from = state.registry.newest().map_or(Timestamp::ZERO, Timestamp::next);
-            (editable_from, state.records_conflicts(writer))
+        let is_synced = journal.is_synced();
+        let begins_batch = is_synced && appended.batch_from() == at;
+        if begins_batch {
+            // The batch before ended with the newest stamp.
+            let end = state.head.clone();
+            state.former.push(end);
+        }
+        let editable_from = match is_synced && !planted::is(PlantedBug::EditUnpublished) {
+            true => appended.batch_from(),
+            false => state.editable_from(),
         };
+        // Whoever begins later may begin before this is published.
+        let record_conflicts = is_synced || state.records_conflicts(writer);
         debug_assert!(state.registry.newest().is_none_or(|newest| newest < editable_from));
         state.count(at, vertices, edges);
         state.head.wall_clock = state.head.wall_clock.max(wall_clock);
         state.head.input = input.or(state.head.input.take());
-        if begins_batch && journal.is_synced() {
+        if begins_batch {
             self.forget_former(journal, &mut state);
         }
         drop(state);
@@ -341,12 +347,7 @@ impl Sequencer {
     ///
     /// # Panics
     /// If somebody reads the graph, or commits are logged.
-    pub(crate) fn stamp_again(
-        &self,
-        at: Timestamp,
-        vertices: VertexCounts,
-        edges: &[EdgeOutcome],
-    ) -> Stamp {
+    pub(crate) fn stamp_again(&self, at: Timestamp, vertices: VertexCounts, edges: &[EdgeOutcome]) -> Stamp {
         let mut state = self.state.lock();
         let is_private = state.registry.len() == 0 && self.journal.is_none();
         assert!(is_private && at >= state.head.at, "only a graph that nobody sees comes back");

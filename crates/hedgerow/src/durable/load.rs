@@ -1,8 +1,8 @@
 //! A checkpoint into an empty graph: vertices first, then the edges of each label, some million at a time.
 
+use crate::commit::sequencer::VertexCounts;
 use crate::error::Error;
 use crate::storage::Store;
-use crate::commit::sequencer::VertexCounts;
 use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{Checkpoint, Chunk};
 use hedgerow_model::token::HeldLocks;
@@ -30,7 +30,8 @@ impl<E: Engine> Store<E> {
             && described.keys == self.dictionary.kind()
             && described.catalogue == *self.catalogue;
         if !is_ours {
-            let what = "it is the checkpoint of a graph of another topology, with other keys, labels or properties";
+            let what =
+                "it is the checkpoint of a graph of another topology, with other keys, labels or properties";
             return Err(StoreError::Foreign { path: path.to_owned(), what }.into());
         }
         let loading = Loading { store: self, held, checkpoint, path, at: described.timestamp };
@@ -139,7 +140,9 @@ impl<E: Engine> Loading<'_, E> {
                         value: Some(value(position)),
                     }));
                 })?;
-                let missing = |end: VertexId| self.damaged(chunk.offset, format!("an edge of vertex {end}, which does not exist"));
+                let missing = |end: VertexId| {
+                    self.damaged(chunk.offset, format!("an edge of vertex {end}, which does not exist"))
+                };
                 wrong.map_or(Ok(changes), |end| Err(missing(end)))
             })?
         };

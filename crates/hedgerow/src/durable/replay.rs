@@ -132,7 +132,9 @@ impl<E: Engine> Store<E> {
             match &effect.change {
                 VertexChange::Put(record) => {
                     if let Err(error) = self.check_record(record) {
-                        return foreign(format!("gives vertex {vertex} a record that it cannot have: {error}"));
+                        return foreign(format!(
+                            "gives vertex {vertex} a record that it cannot have: {error}"
+                        ));
                     }
                     created.extend((!existed).then_some(vertex));
                 }
@@ -159,7 +161,9 @@ impl<E: Engine> Store<E> {
                 || latest.contains_vertex(*vertex) && deleted.binary_search(vertex).is_err()
         };
         let changes = effects.adjacencies.iter().flat_map(|effects| &effects.changes);
-        let mut ends = changes.filter(|change| change.value.is_some()).flat_map(|change| [change.owner, change.neighbour]);
+        let mut ends = changes
+            .filter(|change| change.value.is_some())
+            .flat_map(|change| [change.owner, change.neighbour]);
         match ends.find(|end| !exists(end)) {
             Some(end) => foreign(format!("puts an edge of vertex {end}, which does not exist")),
             None => Ok(()),
@@ -174,7 +178,11 @@ impl<E: Engine> Store<E> {
         deleted: &[VertexId],
     ) -> Result<(), Refusal> {
         if self.dictionary.is_dense() {
-            return if keys.is_empty() { Ok(()) } else { foreign("has keys, which are the ids in this graph") };
+            return if keys.is_empty() {
+                Ok(())
+            } else {
+                foreign("has keys, which are the ids in this graph")
+            };
         }
         if !keys.iter().map(|(id, _)| id).eq(created) {
             return foreign("has other keys than new vertices");

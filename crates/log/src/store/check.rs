@@ -31,7 +31,8 @@ pub struct CheckReport {
 /// # Errors
 /// The file system's; [`StoreError::NoStore`]. A manifest that cannot be read is a problem, the only one of the report.
 pub fn check(files: Arc<dyn FileSystem>) -> Result<CheckReport, StoreError> {
-    let mut report = CheckReport { commits: 0, last: Timestamp::ZERO, torn: None, checkpoint: None, problems: Vec::new() };
+    let mut report =
+        CheckReport { commits: 0, last: Timestamp::ZERO, torn: None, checkpoint: None, problems: Vec::new() };
     match Store::open_read_only(files) {
         Ok(store) => {
             store.check(&mut report)?;
