@@ -6,7 +6,7 @@ use crate::durable::{Recovery, StoreInfo};
 use crate::error::Reason;
 use crate::options::EngineKind;
 use hedgerow_log::files::{Access, FileSystem};
-use hedgerow_log::{Body, Durability, Log, LogError, Manifest, SegmentEntry};
+use hedgerow_log::{Body, Durability, Log, Manifest, SegmentEntry};
 use hedgerow_model::Timestamp;
 use hedgerow_sync::{Arc, Mutex, thread_local};
 use std::cell::Cell;
@@ -174,10 +174,7 @@ impl Journal {
         match &self.rights {
             Rights::Write { log, keeper, .. } => {
                 keeper.end();
-                match log.close() {
-                    Err(hedgerow_log::StoreError::Log(LogError::Closed)) => Ok(()),
-                    closed => Ok(closed?),
-                }
+                Ok(log.close()?)
             }
             Rights::Read(_) => Ok(()),
         }

@@ -18,9 +18,9 @@ fn find(
     files: &SimulatedFiles,
     promises: &Promises,
     operation: u64,
-    engine: usize,
+    engine: u64,
 ) -> Result<Option<Graph>, String> {
-    let options = promises.options.clone().engine(ENGINES[engine % ENGINES.len()]);
+    let options = promises.options.clone().engine(ENGINES[engine as usize % ENGINES.len()]);
     let graph = match Graph::open_on(Arc::new(files.clone()), options) {
         Ok(graph) => graph,
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -46,7 +46,7 @@ fn find(
     }
 }
 
-pub fn verify(files: &SimulatedFiles, promises: &Promises, operation: u64, engine: usize) -> Verdict {
+pub fn verify(files: &SimulatedFiles, promises: &Promises, operation: u64, engine: u64) -> Verdict {
     find(files, promises, operation, engine).map(drop)
 }
 

@@ -30,7 +30,7 @@ pub fn lose_power(seed: u64, steps: usize, stride: usize) -> Result<u64, String>
 fn check(found: &SimulatedFiles, promises: &Promises, operation: u64, case: u64) -> Verdict {
     match case % 8 {
         0 => verify_recovery(found, promises, operation, (case / 8 % 4) as u32, case),
-        _ => verify(found, promises, operation, case as usize / 8),
+        _ => verify(found, promises, operation, case / 8),
     }
 }
 

@@ -226,7 +226,15 @@ impl Log {
             StoreError::Log(failure) => failure,
             cause => LogError::Poisoned { cause: Arc::new(cause) },
         };
-        let failure = self.tail.lock().refusal.get_or_insert(failure).clone();
+        let failure = {
+            let refusal = &mut self.tail.lock().refusal;
+            match refusal {
+                // A close that fails is told as what failed.
+                None | Some(LogError::Closed) => *refusal = Some(failure.clone()),
+                Some(_) => {}
+            }
+            refusal.clone().unwrap_or(failure)
+        };
         self.group.fail(&failure);
         failure
     }
