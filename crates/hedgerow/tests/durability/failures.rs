@@ -29,7 +29,7 @@ fn fail_at(seed: u64, steps: usize, fault: Fault) -> Result<Option<()>, String> 
     drop(worker);
     // The power goes at once, or the process starts again first.
     let survival = Survival::ALL[fault.at as usize % Survival::ALL.len()];
-    verify(&files.after_crash(survival, seed), &promises, after, fault.at as usize)?;
+    verify(&files.after_crash(survival, seed), &promises, after, fault.at)?;
     verify_recovery(&files, &promises, after, 0, seed)?;
     Ok(Some(()))
 }
