@@ -117,12 +117,13 @@ impl<E: Engine> Store<E> {
         let mut group = Group::default();
         while done.committed < count {
             let next = done.committed;
-            let result = match self.commit_together(next..count, &write, &mut group, &mut done) {
-                Ok(()) if done.committed == next => {
-                    self.commit_edge(write(next)).map(|commit| done.count(commit))
-                }
-                result => result,
-            };
+            let mut result = Ok(());
+            if E::PLANS_EDGES {
+                result = self.commit_together(next..count, &write, &mut group, &mut done);
+            }
+            if result.is_ok() && done.committed == next {
+                result = self.commit_edge(write(next)).map(|commit| done.count(commit));
+            }
             result.map_err(|error| StreamError { committed: done, error: error.into() })?;
         }
         Ok(done)
