@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 const SMALL: usize = 1024;
 /// The same of looks at a degree. There are many levels, and after the first few not many vertices are left.
 const SMALL_LOOK: usize = 1 << 14;
+/// Fewer threads than this are slower together than one alone, for each lowers a degree by an exchange: on two threads
+/// a Kronecker graph of scale 17 took 1.4 times as long as on one.
+const FEWEST_THREADS: usize = 4;
 
 /// How deep in the dense part of a graph every vertex is.
 ///
@@ -77,13 +80,14 @@ impl Kernel for Cores<'_> {
             let both_ways = || BothWays::new(view.topology(), &outgoing, &incoming);
             let ranges = covering_ranges(&outgoing, self.execution.parts(), bound);
             let degrees = degrees(self.execution, bound, &ranges, both_ways)?;
+            let together = self.execution.threads() >= FEWEST_THREADS;
             let peeling = Peeling {
-                execution: self.execution,
+                execution: if together { self.execution } else { Execution { pool: None, ..self.execution } },
                 topology: view.topology(),
                 outgoing: &outgoing,
                 incoming: &incoming,
                 degrees: degrees.into_iter().map(AtomicU32::new).collect(),
-                shared: self.execution.threads() > 1,
+                shared: together,
             };
             let iterations = peeling.run(&vertices)?;
             for vertex in &vertices {

@@ -58,7 +58,7 @@ proptest! {
     #[test]
     fn cores_are_those_of_the_definition(
         graph in prop_oneof![graphs(), dense_graphs()],
-        threads in 0..4_usize,
+        threads in 0..6_usize,
     ) {
         let expected = cores_by_definition(&graph);
         let pool = pool(threads);
@@ -77,7 +77,7 @@ fn threads_change_nothing() {
         let graph = large_graph(topology);
         let (csr, expected) = (graph.csr(), cores_by_definition(&graph));
         assert!(cores(&csr, Execution::default()).iterations > 5);
-        for threads in 0..4 {
+        for threads in 0..6 {
             let pool = pool(threads);
             check(&cores(&csr, execution(pool.as_ref())), &expected);
         }
@@ -101,7 +101,7 @@ fn bad_calls_are_refused_and_cancelled_ones_stop() {
     let little = Execution::default().within(MemoryBudget::bytes(1000));
     let error = Cores { execution: little, ..Cores::default() }.run(&csr).unwrap_err();
     assert!(matches!(error, KernelError::Memory(MemoryError::Insufficient { available: 1000, .. })));
-    for threads in [0, 2] {
+    for threads in [0, 2, 4] {
         let (pool, token) = (pool(threads), CancelToken::new());
         let stop = |progress: Progress| {
             assert!(progress.iteration <= 2, "no level after the one that cancelled");

@@ -24,6 +24,9 @@ pub trait Engine: Send + Sync + 'static {
     /// Whether [`Engine::exists`] answers; if not, only a view under its lock can tell whether a vertex exists.
     const TELLS_EXISTENCE: bool = false;
 
+    /// Whether [`Engine::plan_edge`] has a short way at all; if not, a stream of edges gains nothing by going together.
+    const PLANS_EDGES: bool = false;
+
     /// The lock that covers every structure that a write at `vertex` touches.
     ///
     /// A commit takes its units in ascending order. O(1).

@@ -327,6 +327,7 @@ impl Content for Block {
 impl Container for Block {
     /// The header, and the beginning of the rows.
     const FETCHED_AHEAD: usize = size_of::<Self>() + 256;
+    const LOCATES: bool = true;
 
     fn plan(old: Option<&Self>, column: ColumnType, changes: &[EdgeChange], tally: &mut Tally) -> Plan<Self> {
         if let Some(old) = old {

@@ -13,6 +13,9 @@ pub trait Container: Content<Change = EdgeChange> {
     /// How many bytes from its beginning a scan reads first; they are fetched ahead.
     const FETCHED_AHEAD: usize = size_of::<Self>();
 
+    /// Whether [`Container::locate`] finds the place of a change.
+    const LOCATES: bool = false;
+
     /// What `changes`, which ascend and lie in one partition, mean for `old`, and what they did, in `tally`.
     ///
     /// Values beside the neighbours are of type `column`, the same for all versions of a container.

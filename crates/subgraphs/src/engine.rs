@@ -113,6 +113,7 @@ impl<C: Container> Engine for Subgraphs<C> {
     type Changes<'l> = SubgraphChanges<'l, C>;
 
     const TELLS_EXISTENCE: bool = true;
+    const PLANS_EDGES: bool = C::LOCATES;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         unit_of(partition_of(vertex))

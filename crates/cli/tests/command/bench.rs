@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Each workload with its contract metric.
-const CONTRACT: [(&str, &str); 15] = [
+const CONTRACT: [(&str, &str); 16] = [
     ("insert", "throughput"),
     ("batch-insert", "throughput-65536"),
     ("update", "throughput"),
@@ -21,6 +21,7 @@ const CONTRACT: [(&str, &str); 15] = [
     ("sssp", "time"),
     ("wcc", "time"),
     ("triangles", "time"),
+    ("betweenness", "time"),
 ];
 
 /// Those of which the static graph has no such thing.
@@ -51,7 +52,7 @@ fn every_workload_gives_its_contract_row_for_every_engine() {
         &Folder::new(),
         "--dataset kron-6 --engines csr,rapid --workloads \
         insert,batch-insert,update,search,scan-ordered,scan-random,snapshot,memory,mixed-writer,mixed-reader,\
-        pagerank,bfs,sssp,wcc,triangles",
+        pagerank,bfs,sssp,wcc,triangles,betweenness",
     );
     for (workload, metric) in CONTRACT {
         for engine in ["csr", "rapid"] {

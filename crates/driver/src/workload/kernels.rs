@@ -7,7 +7,10 @@ use crate::subject::Subject;
 use crate::undirected::OnUndirected;
 use crate::{Engine, Extent, Failure, weighted};
 use hedgerow::VertexId;
-use hedgerow::kernels::{Bfs, Execution, PageRank, Sssp, TriangleCount, TriangleOrder, Wcc, WccMethod};
+use hedgerow::kernels::{
+    Betweenness, Bfs, Execution, PageRank, Precision, Sources, Sssp, TriangleCount, TriangleOrder, Wcc,
+    WccMethod,
+};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
@@ -17,6 +20,9 @@ const SOURCES: usize = 8;
 /// Shortest paths from so many of them.
 const WEIGHTED_SOURCES: usize = 4;
 
+/// Betweenness from so many of them, each by itself.
+const CENTRAL_SOURCES: usize = 2;
+
 /// Iterations of PageRank.
 pub(super) const ITERATIONS: u32 = 10;
 
@@ -24,6 +30,7 @@ pub(super) const ITERATIONS: u32 = 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KernelName {
     PageRank,
+    PageRankSingle,
     Bfs,
     BfsTopDown,
     Sssp,
@@ -31,12 +38,14 @@ pub(crate) enum KernelName {
     WccPlain,
     Triangles,
     TrianglesById,
+    Betweenness,
 }
 
 impl KernelName {
     /// The metric that it is recorded under; `time` is the contract metric.
     fn metric(self) -> &'static str {
         match self {
+            KernelName::PageRankSingle => "time-single",
             KernelName::BfsTopDown => "time-top-down",
             KernelName::WccPlain => "time-plain",
             KernelName::TrianglesById => "time-by-id",
@@ -49,6 +58,7 @@ impl KernelName {
         match self {
             KernelName::Bfs | KernelName::BfsTopDown => SOURCES,
             KernelName::Sssp => WEIGHTED_SOURCES,
+            KernelName::Betweenness => CENTRAL_SOURCES,
             _ => 1,
         }
     }
@@ -62,10 +72,12 @@ impl KernelName {
     fn answer(self) -> &'static str {
         match self {
             KernelName::PageRank => "the ranks",
+            KernelName::PageRankSingle => "the ranks in single precision",
             KernelName::Bfs | KernelName::BfsTopDown => "the hash of the depths",
             KernelName::Sssp => "the hash of the distances",
             KernelName::Wcc | KernelName::WccPlain => "the hash of the components",
             KernelName::Triangles | KernelName::TrianglesById => "the number of triangles",
+            KernelName::Betweenness => "the betweenness",
         }
     }
 }
@@ -118,8 +130,8 @@ fn measure_on(bench: &mut Bench<'_>, subjects: &Subjects, kernels: &[KernelName]
                 if turn.repetition == 0 && !kernel.warms_itself() {
                     run()?;
                 }
-                let (answer, time) = mean_time(bench.settings.least_time(), run)?;
-                bench.check_answer(kernel.answer(), answer)?;
+                let (found, time) = mean_time(bench.settings.least_time(), run)?;
+                bench.check_answer(kernel.answer(), found.into())?;
                 let seconds = time.as_secs_f64() / kernel.runs() as f64;
                 bench.record(turn, kernel.metric(), "s", seconds);
             }
@@ -143,61 +155,91 @@ fn sources(bench: &mut Bench<'_>) -> Result<Vec<VertexId>, Failure> {
     Ok((0..SOURCES).map(source).collect())
 }
 
+/// What a kernel found. It is made an answer when the time has been taken.
+enum Found {
+    Ranks(Vec<f64>),
+    Depths(Vec<Vec<u32>>),
+    Distances(Vec<Vec<u64>>),
+    Components(Vec<u32>),
+    Triangles(u64),
+    Scores(Vec<Vec<f64>>),
+}
+
+impl From<Found> for Answer {
+    fn from(found: Found) -> Answer {
+        match found {
+            Found::Ranks(ranks) => Answer::Ranks(ranks),
+            Found::Depths(depths) => Answer::hashed(&depths),
+            Found::Distances(distances) => Answer::hashed(&distances),
+            Found::Components(components) => Answer::hashed(&components),
+            Found::Triangles(count) => Answer::Exact(count),
+            // As shares of their sum, as ranks are.
+            Found::Scores(scores) => {
+                let mut scores = scores.concat();
+                let sum: f64 = scores.iter().sum();
+                scores.iter_mut().for_each(|score| *score /= sum.max(f64::MIN_POSITIVE));
+                Answer::Ranks(scores)
+            }
+        }
+    }
+}
+
 /// Runs a kernel once, or a search once from each of its sources.
 fn run(
     kernel: KernelName,
     subject: &Subject,
     sources: &[VertexId],
     execution: Execution<'_>,
-) -> Result<Answer, Failure> {
-    let wcc = |method| Wcc { method, execution, ..Wcc::default() };
-    let triangles = |order| TriangleCount { order, execution, ..TriangleCount::default() };
+) -> Result<Found, Failure> {
+    let ranks = |precision| {
+        let kernel = PageRank { iterations: ITERATIONS, precision, execution, ..PageRank::default() };
+        Ok(Found::Ranks(subject.run(OnUndirected(kernel))?.ranks))
+    };
+    let search = |search: fn(VertexId) -> Bfs<'static>| {
+        let depths =
+            |source: &VertexId| Ok(subject.run(OnUndirected(Bfs { execution, ..search(*source) }))?.depths);
+        Ok(Found::Depths(sources.iter().map(depths).collect::<Result<_, Failure>>()?))
+    };
+    let components = |method| {
+        let kernel = Wcc { method, execution, ..Wcc::default() };
+        Ok(Found::Components(subject.run(OnUndirected(kernel))?.components))
+    };
+    let triangles = |order| {
+        let kernel = TriangleCount { order, execution, ..TriangleCount::default() };
+        Ok(Found::Triangles(subject.run(OnUndirected(kernel))?.triangles))
+    };
     let sources = &sources[..kernel.runs()];
     match kernel {
-        KernelName::PageRank => {
-            let kernel = PageRank { iterations: ITERATIONS, execution, ..PageRank::default() };
-            Ok(Answer::Ranks(subject.run(OnUndirected(kernel))?.ranks))
-        }
-        KernelName::Bfs => search(subject, sources, |source| Bfs { execution, ..Bfs::new(source) }),
-        KernelName::BfsTopDown => {
-            search(subject, sources, |source| Bfs { alpha: 0, execution, ..Bfs::new(source) })
-        }
+        KernelName::PageRank => ranks(Precision::Double),
+        KernelName::PageRankSingle => ranks(Precision::Single),
+        KernelName::Bfs => search(Bfs::new),
+        KernelName::BfsTopDown => search(Bfs::top_down),
         KernelName::Sssp => shortest_paths(subject, sources, execution),
-        KernelName::Wcc => components(subject, wcc(WccMethod::Sampling)),
-        KernelName::WccPlain => components(subject, wcc(WccMethod::Plain)),
-        KernelName::Triangles => count(subject, triangles(TriangleOrder::Auto)),
-        KernelName::TrianglesById => count(subject, triangles(TriangleOrder::ById)),
+        KernelName::Wcc => components(WccMethod::Sampling),
+        KernelName::WccPlain => components(WccMethod::Plain),
+        KernelName::Triangles => triangles(TriangleOrder::Auto),
+        KernelName::TrianglesById => triangles(TriangleOrder::ById),
+        KernelName::Betweenness => betweenness(subject, sources, execution),
     }
-}
-
-/// Searches from every source; all depths together are the answer.
-fn search<'e>(
-    subject: &Subject,
-    sources: &[VertexId],
-    kernel: impl Fn(VertexId) -> Bfs<'e>,
-) -> Result<Answer, Failure> {
-    let depths = |source: &VertexId| Ok(subject.run(OnUndirected(kernel(*source)))?.depths);
-    let depths: Vec<_> = sources.iter().map(depths).collect::<Result<_, Failure>>()?;
-    Ok(Answer::hashed(&depths))
 }
 
 fn shortest_paths(
     subject: &Subject,
     sources: &[VertexId],
     execution: Execution<'_>,
-) -> Result<Answer, Failure> {
+) -> Result<Found, Failure> {
     let distances = |source: &VertexId| {
         let kernel = Sssp::<u32> { execution, ..Sssp::new(*source) };
         Ok(subject.run(OnUndirected(kernel))?.distances)
     };
-    let distances: Vec<_> = sources.iter().map(distances).collect::<Result<_, Failure>>()?;
-    Ok(Answer::hashed(&distances))
+    Ok(Found::Distances(sources.iter().map(distances).collect::<Result<_, Failure>>()?))
 }
 
-fn components(subject: &Subject, kernel: Wcc<'_>) -> Result<Answer, Failure> {
-    Ok(Answer::hashed(&subject.run(OnUndirected(kernel))?.components))
-}
-
-fn count(subject: &Subject, kernel: TriangleCount<'_>) -> Result<Answer, Failure> {
-    Ok(Answer::Exact(subject.run(OnUndirected(kernel))?.triangles))
+/// From each source by itself, so that all threads share one search.
+fn betweenness(subject: &Subject, sources: &[VertexId], execution: Execution<'_>) -> Result<Found, Failure> {
+    let scores = |source: &VertexId| {
+        let sources = Sources::Given(std::slice::from_ref(source));
+        Ok(subject.run(OnUndirected(Betweenness { execution, ..Betweenness::new(sources) }))?.scores)
+    };
+    Ok(Found::Scores(sources.iter().map(scores).collect::<Result<_, Failure>>()?))
 }

@@ -42,6 +42,8 @@ pub enum Workload {
     Wcc,
     /// The number of triangles.
     Triangles,
+    /// Betweenness centrality from single sources.
+    Betweenness,
     /// A fifth of the edges deleted and put again.
     Update,
     /// A writer beside a reader: what the writer keeps.
@@ -68,6 +70,7 @@ impl Workload {
         Workload::Sssp,
         Workload::Wcc,
         Workload::Triangles,
+        Workload::Betweenness,
         Workload::Update,
         Workload::MixedWriter,
         Workload::MixedReader,
@@ -99,6 +102,7 @@ impl Workload {
             Workload::Sssp => "sssp",
             Workload::Wcc => "wcc",
             Workload::Triangles => "triangles",
+            Workload::Betweenness => "betweenness",
             Workload::Update => "update",
             Workload::MixedWriter => "mixed-writer",
             Workload::MixedReader => "mixed-reader",
@@ -124,6 +128,7 @@ impl Workload {
             | Workload::Sssp
             | Workload::Wcc
             | Workload::Triangles
+            | Workload::Betweenness
             | Workload::MixedReader => "time",
             Workload::Hub => "insert-latency-max",
         }
@@ -153,11 +158,14 @@ impl Workload {
             Workload::ScanOrdered => scan::measure_ordered(bench),
             Workload::ScanRandom => scan::measure_random(bench),
             Workload::Snapshot => snapshot::measure(bench),
-            Workload::PageRank => kernels::measure(bench, &[KernelName::PageRank]),
+            Workload::PageRank => {
+                kernels::measure(bench, &[KernelName::PageRank, KernelName::PageRankSingle])
+            }
             Workload::Bfs => kernels::measure(bench, &[KernelName::Bfs, KernelName::BfsTopDown]),
             Workload::Sssp => kernels::measure_weighted(bench, &[KernelName::Sssp]),
             Workload::Wcc => kernels::measure(bench, &[KernelName::Wcc, KernelName::WccPlain]),
             Workload::Triangles => kernels::measure_triangles(bench),
+            Workload::Betweenness => kernels::measure(bench, &[KernelName::Betweenness]),
             Workload::Update => update::measure(bench),
             Workload::MixedWriter | Workload::MixedReader => mixed::measure(bench, self),
             Workload::Hub => hub::measure(bench),

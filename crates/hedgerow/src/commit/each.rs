@@ -135,7 +135,9 @@ impl<E: Engine> Store<E> {
         let mut group = Group::default();
         while done.committed < count {
             let next = done.committed;
-            self.commit_together(next..count, &write, &mut group, done)?;
+            if E::PLANS_EDGES {
+                self.commit_together(next..count, &write, &mut group, done)?;
+            }
             if done.committed == next {
                 let commit = self.commit_edge_unsettled(write(next))?;
                 done.count(commit);
