@@ -64,19 +64,22 @@ impl Error {
             | Reason::Schema(_)
             | Reason::View(_)
             | Reason::NotDeclared(_)
-            | Reason::OtherOption { .. } => ErrorKind::InvalidInput,
+            | Reason::OtherOption(_) => ErrorKind::InvalidInput,
             Reason::Capacity(_) => ErrorKind::Capacity,
             Reason::Engine(_)
             | Reason::NotBuilt(_)
-            | Reason::UnknownEngine { .. }
+            | Reason::UnknownEngine(_)
             | Reason::InMemory
             | Reason::Threads(_) => ErrorKind::Unsupported,
             Reason::ReadOnly => ErrorKind::ReadOnly,
             Reason::Poisoned => ErrorKind::Poisoned,
             Reason::Store(error) => kind_of_store(error),
             Reason::Log(error) => kind_of_log(error),
-            Reason::Checkpoint(CheckpointError::Cancelled) => ErrorKind::Cancelled,
-            Reason::Read(_) | Reason::Checkpoint(_) | Reason::Random(_) => ErrorKind::Storage,
+            Reason::Checkpoint(error) => match **error {
+                CheckpointError::Cancelled => ErrorKind::Cancelled,
+                _ => ErrorKind::Storage,
+            },
+            Reason::Read(_) | Reason::Random(_) => ErrorKind::Storage,
             Reason::Kernel(_) | Reason::Csr(_) => ErrorKind::Kernel,
         }
     }
@@ -181,27 +184,55 @@ pub(crate) enum Reason {
     Kernel(#[from] KernelError),
     #[error(transparent)]
     Csr(#[from] CsrError),
+    // Boxed where it is large: a commit hands errors up by value.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(Box<StoreError>),
     #[error(transparent)]
     Log(#[from] LogError),
     #[error(transparent)]
-    Checkpoint(#[from] CheckpointError),
+    Checkpoint(Box<CheckpointError>),
     #[error("no random number could be had, by which stores are told apart: {0}")]
     Random(#[from] getrandom::Error),
-    #[error(
-        "the {what} of this store, as {} says, is {stored}, not {asked}; open it with that",
-        path.display()
-    )]
-    OtherOption { path: PathBuf, what: &'static str, stored: String, asked: String },
-    #[error("the store in {} was made with the engine {name:?}, which this version does not know", path.display())]
-    UnknownEngine { path: PathBuf, name: String },
+    #[error(transparent)]
+    OtherOption(Box<OtherOption>),
+    #[error(transparent)]
+    UnknownEngine(Box<UnknownEngine>),
     #[error("there is no checkpoint in {} yet: whoever writes to the store has to make one", .0.display())]
     NoCheckpoint(PathBuf),
     #[error("this graph was opened to be read only")]
     ReadOnly,
     #[error("this graph lives in memory; make it with `Graph::create` to keep it")]
     InMemory,
+}
+
+/// An option that cannot be changed differs from what the manifest at `path` says.
+#[derive(Debug, thiserror::Error)]
+#[error("the {what} of this store, as {} says, is {stored}, not {asked}; open it with that", path.display())]
+pub(crate) struct OtherOption {
+    pub(crate) path: PathBuf,
+    pub(crate) what: &'static str,
+    pub(crate) stored: String,
+    pub(crate) asked: String,
+}
+
+/// The manifest at `path` names an engine that does not exist here.
+#[derive(Debug, thiserror::Error)]
+#[error("{} names the engine {name:?}, which this version does not know", path.display())]
+pub(crate) struct UnknownEngine {
+    pub(crate) path: PathBuf,
+    pub(crate) name: String,
+}
+
+impl From<StoreError> for Reason {
+    fn from(error: StoreError) -> Self {
+        Reason::Store(Box::new(error))
+    }
+}
+
+impl From<CheckpointError> for Reason {
+    fn from(error: CheckpointError) -> Self {
+        Reason::Checkpoint(Box::new(error))
+    }
 }
 
 macro_rules! from_reason {

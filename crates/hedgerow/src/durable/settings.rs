@@ -1,6 +1,6 @@
 //! The options of a graph, and those that its store was made with.
 
-use crate::error::{Error, Reason};
+use crate::error::{Error, OtherOption, Reason, UnknownEngine};
 use crate::options::{EngineKind, GraphOptions};
 use hedgerow_log::{Manifest, StoreOptions};
 use hedgerow_model::{Catalogue, ColumnType, EdgeSchema, LabelSchema, RecordSchema, Topology};
@@ -12,7 +12,7 @@ impl GraphOptions {
         let StoreOptions { engine, keys, topology, strict, catalogue } = &manifest.options;
         let Some(engine) = EngineKind::of_name(engine) else {
             let (path, name) = (path.to_owned(), engine.clone());
-            return Err(Reason::UnknownEngine { path, name }.into());
+            return Err(Reason::UnknownEngine(Box::new(UnknownEngine { path, name })).into());
         };
         Ok(GraphOptions {
             engine,
@@ -49,7 +49,8 @@ impl GraphOptions {
         ];
         for (what, (stored, asked)) in options {
             if stored != asked {
-                return Err(Reason::OtherOption { path: path.to_owned(), what, stored, asked }.into());
+                let other = OtherOption { path: path.to_owned(), what, stored, asked };
+                return Err(Reason::OtherOption(Box::new(other)).into());
             }
         }
         Ok(())

@@ -215,9 +215,13 @@ fn a_damaged_store_says_where() {
     let files = SimulatedFiles::new(1);
     let options = small().simulated();
     let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
-    (0..50u64).for_each(|number| drop(graph.put_edge(number, number + 1).unwrap()));
+    for number in 0..50u64 {
+        graph.put_edge(number, number + 1).unwrap();
+    }
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
-    (0..50u64).for_each(|number| drop(graph.put_edge(number, number + 2).unwrap()));
+    for number in 0..50u64 {
+        graph.put_edge(number, number + 2).unwrap();
+    }
     graph.close().unwrap();
     drop(graph);
     let names = files.list().unwrap();
