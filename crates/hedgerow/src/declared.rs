@@ -7,8 +7,9 @@ use crate::error::{Error, Reason};
 use crate::snapshot::{check_adjacency, check_column};
 use crate::staged::Staged;
 use crate::state::{KeyReads, StateReads, ViewReads};
-use crate::store::Store;
+use crate::storage::Store;
 use crate::stores::Stores;
+use hedgerow_log::Durability;
 use hedgerow_model::{AsKey, Column, Direction, Engine, Key, KeyRef, LabelId, Operation, Record, Value};
 use hedgerow_sync::Arc;
 
@@ -162,10 +163,18 @@ pub(crate) fn transact_declared<E: Engine, T>(
         let state = ViewReads { store, view: &view, keys: KeyReads::Current };
         let staged = Staged::new(store.topology);
         let mut transaction = DeclaredTxn { stores, state: &state, declared: &declared, staged };
-        let result = run(&mut transaction)?;
-        (result, transaction.staged.into_operations())
+        (run(&mut transaction), transaction.staged.into_operations())
+    };
+    let result = match result {
+        Ok(result) => result,
+        Err(failed) => {
+            drop(acquired);
+            // What it read may be told now.
+            store.settle_seen()?;
+            return Err(failed);
+        }
     };
     acquired.look_up_again(&operations)?;
     let commit = store.commit_acquired(acquired, &operations, Writer::Blind)?;
-    Ok((result, commit))
+    Ok((result, store.settle(commit, Durability::None)?))
 }

@@ -3,8 +3,11 @@
 use crate::options::EngineKind;
 use hedgerow_kernels::KernelError;
 use hedgerow_lab::{CsrError, MemoryError};
+use hedgerow_log::checkpoint::CheckpointError;
+use hedgerow_log::{LogError, StoreError};
 use hedgerow_model::{CapacityError, Key, KeyKind, ReadError, SchemaError, VertexIdError, ViewError};
 use hedgerow_subgraphs::SubgraphError;
+use std::path::PathBuf;
 
 /// Why a call on a graph failed, by what the caller can do about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,19 +16,33 @@ pub enum ErrorKind {
     /// Another commit came first. Nothing has changed; run the transaction again, as
     /// [`Graph::transact`](crate::Graph::transact) does.
     Conflict,
-    /// A vertex that must exist does not.
+    /// A vertex, a store or a checkpoint that must exist does not.
     NotFound,
+    /// There is a store where one was to be made. Open it, or choose another directory.
+    Exists,
+    /// Somebody else has the store open: another process, or another part of this one. Nothing has changed; try again when it
+    /// is closed.
+    Locked,
     /// The call's input does not fit the graph: a key of the wrong kind, an unknown label, a
     /// value of another type. Nothing has changed; correct the call.
     InvalidInput,
     /// A limit would be exceeded. Nothing has changed; the graph stays usable.
     Capacity,
-    /// The options ask for something that is not built.
+    /// The options ask for something that is not built, or a graph in memory is asked for what only a store can do.
     Unsupported,
+    /// The graph was opened to be read only.
+    ReadOnly,
+    /// The graph was closed. Reads go on; open it again to write.
+    Closed,
+    /// Writing or syncing the log failed. Whether the commits that were under way are durable nobody knows; no other will be taken.
+    /// What was acknowledged before is safe, and reads go on. Open the store again to write.
+    LogFailed,
     /// A commit failed half way through. Open snapshots stay readable; nothing else goes on.
     Poisoned,
-    /// The store could not be read.
+    /// The store could not be read or written, or is damaged: see [`Error::store`].
     Storage,
+    /// A checkpoint was cancelled. The one before is still there.
+    Cancelled,
     /// A kernel was cancelled or could not run.
     Kernel,
 }
@@ -41,16 +58,28 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match &self.0 {
             Reason::Conflict => ErrorKind::Conflict,
-            Reason::NoSuchVertex(_) => ErrorKind::NotFound,
+            Reason::NoSuchVertex(_) | Reason::NoCheckpoint(_) => ErrorKind::NotFound,
             Reason::WrongKeyKind { .. }
             | Reason::VertexId(_)
             | Reason::Schema(_)
             | Reason::View(_)
-            | Reason::NotDeclared(_) => ErrorKind::InvalidInput,
+            | Reason::NotDeclared(_)
+            | Reason::OtherOption(_) => ErrorKind::InvalidInput,
             Reason::Capacity(_) => ErrorKind::Capacity,
-            Reason::Engine(_) | Reason::NotBuilt(_) | Reason::Threads(_) => ErrorKind::Unsupported,
+            Reason::Engine(_)
+            | Reason::NotBuilt(_)
+            | Reason::UnknownEngine(_)
+            | Reason::InMemory
+            | Reason::Threads(_) => ErrorKind::Unsupported,
+            Reason::ReadOnly => ErrorKind::ReadOnly,
             Reason::Poisoned => ErrorKind::Poisoned,
-            Reason::Read(_) => ErrorKind::Storage,
+            Reason::Store(error) => kind_of_store(error),
+            Reason::Log(error) => kind_of_log(error),
+            Reason::Checkpoint(error) => match **error {
+                CheckpointError::Cancelled => ErrorKind::Cancelled,
+                _ => ErrorKind::Storage,
+            },
+            Reason::Read(_) | Reason::Random(_) => ErrorKind::Storage,
             Reason::Kernel(_) | Reason::Csr(_) => ErrorKind::Kernel,
         }
     }
@@ -76,10 +105,37 @@ impl Error {
         }
     }
 
+    /// If a store could not be made, opened, read or written: why, in detail.
+    #[must_use]
+    pub fn store(&self) -> Option<&StoreError> {
+        match &self.0 {
+            Reason::Store(error) => Some(error),
+            _ => None,
+        }
+    }
+
     /// Whether running the same transaction again may succeed.
     #[must_use]
     pub fn is_conflict(&self) -> bool {
         self.kind() == ErrorKind::Conflict
+    }
+}
+
+fn kind_of_store(error: &StoreError) -> ErrorKind {
+    match error {
+        StoreError::NoStore { .. } => ErrorKind::NotFound,
+        StoreError::Exists { .. } => ErrorKind::Exists,
+        StoreError::Locked { .. } => ErrorKind::Locked,
+        StoreError::Log(error) => kind_of_log(error),
+        _ => ErrorKind::Storage,
+    }
+}
+
+fn kind_of_log(error: &LogError) -> ErrorKind {
+    match error {
+        LogError::Closed => ErrorKind::Closed,
+        LogError::TooLarge { .. } => ErrorKind::Capacity,
+        _ => ErrorKind::LogFailed,
     }
 }
 
@@ -128,6 +184,55 @@ pub(crate) enum Reason {
     Kernel(#[from] KernelError),
     #[error(transparent)]
     Csr(#[from] CsrError),
+    // Boxed where it is large: a commit hands errors up by value.
+    #[error(transparent)]
+    Store(Box<StoreError>),
+    #[error(transparent)]
+    Log(#[from] LogError),
+    #[error(transparent)]
+    Checkpoint(Box<CheckpointError>),
+    #[error("no random number could be had, by which stores are told apart: {0}")]
+    Random(#[from] getrandom::Error),
+    #[error(transparent)]
+    OtherOption(Box<OtherOption>),
+    #[error(transparent)]
+    UnknownEngine(Box<UnknownEngine>),
+    #[error("there is no checkpoint in {} yet: whoever writes to the store has to make one", .0.display())]
+    NoCheckpoint(PathBuf),
+    #[error("this graph was opened to be read only")]
+    ReadOnly,
+    #[error("this graph lives in memory; make it with `Graph::create` to keep it")]
+    InMemory,
+}
+
+/// An option that cannot be changed differs from what the manifest at `path` says.
+#[derive(Debug, thiserror::Error)]
+#[error("the {what} of this store, as {} says, is {stored}, not {asked}; open it with that", path.display())]
+pub(crate) struct OtherOption {
+    pub(crate) path: PathBuf,
+    pub(crate) what: &'static str,
+    pub(crate) stored: String,
+    pub(crate) asked: String,
+}
+
+/// The manifest at `path` names an engine that does not exist here.
+#[derive(Debug, thiserror::Error)]
+#[error("{} names the engine {name:?}, which this version does not know", path.display())]
+pub(crate) struct UnknownEngine {
+    pub(crate) path: PathBuf,
+    pub(crate) name: String,
+}
+
+impl From<StoreError> for Reason {
+    fn from(error: StoreError) -> Self {
+        Reason::Store(Box::new(error))
+    }
+}
+
+impl From<CheckpointError> for Reason {
+    fn from(error: CheckpointError) -> Self {
+        Reason::Checkpoint(Box::new(error))
+    }
 }
 
 macro_rules! from_reason {
@@ -148,7 +253,10 @@ from_reason!(
     SubgraphError,
     rayon::ThreadPoolBuildError,
     KernelError,
-    CsrError
+    CsrError,
+    StoreError,
+    LogError,
+    CheckpointError
 );
 
 /// A read of the store failed inside a commit. In memory this cannot be.

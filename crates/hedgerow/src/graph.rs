@@ -39,7 +39,7 @@ use std::collections::HashMap;
 /// ```
 #[derive(Clone)]
 pub struct Graph {
-    stores: Arc<Stores>,
+    pub(crate) stores: Arc<Stores>,
 }
 
 impl std::fmt::Debug for Graph {
@@ -207,7 +207,11 @@ impl Graph {
             let mut transaction = self.begin_with(isolation)?;
             let result = run(&mut transaction)?;
             match transaction.commit() {
-                Err(error) if error.is_conflict() => hedgerow_sync::thread::yield_now(),
+                Err(error) if error.is_conflict() => {
+                    // The commit that came first may not be published yet.
+                    with_store!(&*self.stores, store => store.settle_seen())?;
+                    hedgerow_sync::thread::yield_now();
+                }
                 Err(error) => return Err(error),
                 Ok(_) => return Ok(result),
             }
@@ -251,7 +255,7 @@ impl Graph {
     /// As [`Graph::ingest`], or there is no such label.
     pub fn ingest_into<B: BulkEdge>(&self, label: LabelId, edges: &[B]) -> Result<Commit, Error> {
         self.stores.check_written_column::<B::Value>(label)?;
-        Ok(with_store!(&*self.stores, store => store.ingest(label, edges))?)
+        Ok(with_store!(&*self.stores, store => store.ingest(label, edges, None))?)
     }
 
     // --- streams: many commits of one operation ------------------------------------------------

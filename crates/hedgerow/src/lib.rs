@@ -30,6 +30,7 @@
 mod commit;
 mod declared;
 mod dictionary;
+mod durable;
 mod error;
 mod graph;
 mod operations;
@@ -37,7 +38,8 @@ mod options;
 mod snapshot;
 mod staged;
 mod state;
-mod store;
+mod storage;
+pub mod store;
 mod stores;
 mod transaction;
 
@@ -45,10 +47,12 @@ pub use commit::Commit;
 pub use commit::each::{Commits, StreamError};
 pub use commit::ingest::BulkEdge;
 pub use declared::DeclaredTxn;
+pub use durable::{CheckpointOptions, CheckpointReport, Recovery, StoreInfo};
 pub use error::{Error, ErrorKind, MemoryLimitExceeded};
 pub use graph::Graph;
 pub use hedgerow_kernels as kernels;
 pub use hedgerow_lab::{BuildOptions, Csr};
+pub use hedgerow_log::Durability;
 pub use hedgerow_model as model;
 pub use hedgerow_model::{
     AsKey, Catalogue, Column, ColumnType, Direction, EdgeSchema, Field, Key, KeyKind, KeyRef, LabelId,

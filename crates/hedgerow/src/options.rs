@@ -1,6 +1,9 @@
 //! How a graph is made, and how its transactions behave.
 
+use crate::error::Error;
+use hedgerow_log::{Durability, LogOptions, Manifest};
 use hedgerow_model::{KeyKind, LabelSchema, RecordSchema, Topology};
+use std::path::Path;
 
 /// Which engine stores the graph.
 ///
@@ -30,6 +33,31 @@ pub enum EngineKind {
     /// Small neighbour sets of a partition in a clustered index (section 6.3), large ones
     /// compressed trees: RapidStore as the paper describes it. "C-ART + SC + CI".
     ClusteredArt,
+}
+
+/// What each engine is called in stores and on the command line.
+const NAMES: [(EngineKind, &str); 7] = [
+    (EngineKind::Rapid, "rapid"),
+    (EngineKind::AdjacencyList, "adjacency-list"),
+    (EngineKind::FineGrainedArt, "art-fine"),
+    (EngineKind::Art, "art"),
+    (EngineKind::CompressedArt, "cart"),
+    (EngineKind::VectorArt, "cart-vec"),
+    (EngineKind::ClusteredArt, "cart-ci"),
+];
+
+impl EngineKind {
+    /// What the engine is called in stores and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        NAMES.iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
+    }
+
+    /// The engine of that name.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        NAMES.iter().find(|(_, other)| *other == name).map(|(kind, _)| *kind)
+    }
 }
 
 /// How a transaction is protected from commits that come between its start and its end.
@@ -67,6 +95,8 @@ pub struct GraphOptions {
     pub(crate) strict: bool,
     pub(crate) memory_limit: Option<usize>,
     pub(crate) threads: Option<usize>,
+    pub(crate) log: LogOptions,
+    pub(crate) is_simulated: bool,
 }
 
 impl GraphOptions {
@@ -132,6 +162,53 @@ impl GraphOptions {
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
+        self
+    }
+
+    /// What the graph in the directory `path` was made with: engine, topology, keys, labels, vertex properties, strictness. What is not
+    /// kept in the store has its default. Reads one small file; the store may be open elsewhere.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; what is wrong with its manifest;
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if it was made with an engine that this version does not know.
+    pub fn of_store(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let manifest = crate::store::manifest(&path)?;
+        Self::of_manifest(&manifest, &path.as_ref().join(Manifest::FILE))
+    }
+
+    /// When a commit is done: by default when it survives a loss of power. Without meaning for a graph in memory.
+    #[must_use]
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.log.durability = durability;
+        self
+    }
+
+    /// Bytes of a segment of the log: 64 MiB if not set. One with a larger commit is as large as that.
+    #[must_use]
+    pub fn segment_bytes(mut self, bytes: u64) -> Self {
+        self.log.segment_bytes = bytes;
+        self
+    }
+
+    /// Bytes of commits that wait in memory before somebody writes them: 1 MiB if not set.
+    #[must_use]
+    pub fn buffer_bytes(mut self, bytes: usize) -> Self {
+        self.log.buffer_bytes = bytes;
+        self
+    }
+
+    /// Bytes that are written before somebody syncs them, under [`Durability::Buffered`]: 16 MiB if not set.
+    #[must_use]
+    pub fn unsynced_bytes(mut self, bytes: u64) -> Self {
+        self.log.unsynced_bytes = bytes;
+        self
+    }
+
+    /// No thread of the graph's own, no clock, no randomness: the same calls give the same operations on the files. For tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn simulated(mut self) -> Self {
+        self.is_simulated = true;
         self
     }
 }

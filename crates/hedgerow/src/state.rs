@@ -1,7 +1,7 @@
 //! Point reads by key on one state of the graph: of a snapshot, or of the units that a commit has locked.
 
 use crate::error::{Reason, read_failed};
-use crate::store::Store;
+use crate::storage::Store;
 use hedgerow_model::{
     Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView, Key, KeyRef, LabelId,
     Record, VertexId, VertexRecords, ViewError, with_column,

@@ -1,119 +1,41 @@
-//! A graph for one engine: engine, dictionary, sequencer, locks, and what belongs to them.
+//! Stores on disk, without a graph: what is in one, whether it is intact, and how a damaged one is repaired.
 
-use crate::commit::conflicts::ConflictTable;
-use crate::commit::locks::{LockTable, ReclaimLocks};
-use crate::commit::sequencer::Sequencer;
-use crate::dictionary::Dictionary;
-use crate::options::GraphOptions;
-use hedgerow_model::{Catalogue, Engine, LabelId, Reclaimed, Timestamp, Topology};
-use hedgerow_sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use hedgerow_sync::{Arc, OnceLock};
-use rayon::{ThreadPool, ThreadPoolBuilder};
+pub use hedgerow_log::checkpoint::WriteProgress;
+pub use hedgerow_log::files::{FileError, FileOperation};
+pub use hedgerow_log::{
+    CheckReport, CheckpointEntry, Cut, Manifest, Repair, Sealed, SegmentEntry, StoreError, StoreOptions,
+    StreamEntry, TornTail,
+};
 
-/// Locks over units. More units than this share a lock with others.
-const UNIT_STRIPES: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1 << 14 };
+use crate::error::Error;
+use hedgerow_log::files::RealFiles;
+use hedgerow_sync::Arc;
+use std::path::Path;
 
-/// Commits that change more than this are sorted and prepared on several threads.
-const PARALLEL_CHANGES: usize = 1 << 13;
-
-/// What a writer reclaims after its commit, at most.
-const WRITER_BUDGET_BYTES: usize = 1 << 20;
-
-/// Everything of a graph but its public face.
-pub(crate) struct Store<E: Engine> {
-    pub(crate) engine: E,
-    pub(crate) dictionary: Dictionary,
-    pub(crate) sequencer: Arc<Sequencer>,
-    pub(crate) units: LockTable,
-    pub(crate) conflicts: ConflictTable,
-    pub(crate) catalogue: Arc<Catalogue>,
-    pub(crate) topology: Topology,
-    pub(crate) strict: bool,
-    pool: OnceLock<ThreadPool>,
-    threads: usize,
-    /// The sequencer's count of releases up to which everything is reclaimed.
-    reclaimed_releases: AtomicU64,
-    reclaiming: AtomicBool,
+/// What belongs to the store in the directory `path`, as its manifest says. Changes nothing; O(1).
+///
+/// # Errors
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; what is wrong with its manifest.
+pub fn manifest(path: impl AsRef<Path>) -> Result<Manifest, Error> {
+    let files = Arc::new(RealFiles::read_only(path.as_ref()));
+    Ok(hedgerow_log::Store::open_read_only(files)?.manifest().clone())
 }
 
-impl<E: Engine> Store<E> {
-    /// A store around an empty engine.
-    pub(crate) fn new(engine: E, options: &GraphOptions, catalogue: Arc<Catalogue>) -> Self {
-        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
-        Store {
-            engine,
-            dictionary: Dictionary::new(options.keys),
-            sequencer: Arc::default(),
-            units: LockTable::new(UNIT_STRIPES),
-            conflicts: ConflictTable::new(),
-            catalogue,
-            topology: options.topology,
-            strict: options.strict,
-            pool: OnceLock::new(),
-            threads: options.threads.unwrap_or_else(cores).max(1),
-            reclaimed_releases: AtomicU64::new(0),
-            reclaiming: AtomicBool::new(false),
-        }
-    }
-
-    /// The labels of the graph.
-    pub(crate) fn labels(&self) -> impl Iterator<Item = LabelId> + use<E> {
-        // The catalogue checked that its labels can be numbered.
-        (0..self.catalogue.labels().len() as u16).map(LabelId)
-    }
-
-    /// The worker threads, if a commit of so many changes is worth waking them.
-    ///
-    /// Only work that takes no lock of the graph runs on them. A commit on a thread of another
-    /// pool does without: while it waited here with its locks held, that thread would run other work of
-    /// its own pool, which may wait for the same locks.
-    pub(crate) fn pool_for(&self, changes: usize) -> Option<&ThreadPool> {
-        let on_another_pool = rayon::current_thread_index().is_some();
-        if self.threads == 1 || changes < PARALLEL_CHANGES || on_another_pool || cfg!(hedgerow_shuttle) {
-            return None;
-        }
-        if let Some(pool) = self.pool.get() {
-            return Some(pool);
-        }
-        let named = |index| format!("hedgerow-{index}");
-        // Without threads the commit goes on, only slower.
-        let pool = ThreadPoolBuilder::new().num_threads(self.threads).thread_name(named).build().ok()?;
-        Some(self.pool.get_or_init(|| pool))
-    }
-
-    /// Frees what no open snapshot sees any more, up to about `budget_bytes`.
-    pub(crate) fn reclaim(&self, budget_bytes: usize) -> Reclaimed {
-        let (live, releases) = self.sequencer.live();
-        let locks = ReclaimLocks { table: &self.units, sequencer: &self.sequencer };
-        let reclaimed = self.engine.reclaim(&live, &locks, budget_bytes);
-        if !reclaimed.more {
-            self.reclaimed_releases.fetch_max(releases, Ordering::AcqRel);
-        }
-        reclaimed
-    }
-
-    /// What each timestamp keeps; see [`Engine::retained`].
-    pub(crate) fn retained(&self) -> Vec<(Timestamp, usize)> {
-        self.engine.retained(&ReclaimLocks { table: &self.units, sequencer: &self.sequencer })
-    }
-
-    /// Reclaims a little, as part of a commit, if enough snapshots were closed since the last time
-    /// (RapidStore, section 5.3: reclamation by writers).
-    pub(crate) fn reclaim_after_commit(&self, pending: PendingReclaim) {
-        let new_releases = pending.releases.saturating_sub(self.reclaimed_releases.load(Ordering::Acquire));
-        let worthwhile = new_releases > pending.open_timestamps as u64 / 16;
-        if worthwhile && !self.reclaiming.swap(true, Ordering::AcqRel) {
-            self.reclaim(WRITER_BUDGET_BYTES);
-            self.reclaiming.store(false, Ordering::Release);
-        }
-    }
+/// Reads everything of the store in the directory `path` and tells all that is wrong. Changes nothing, and may run beside a process
+/// that writes to the store; the end of the log may then look torn. O(store).
+///
+/// # Errors
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; the file system's. Damage is not an error, but a problem in the report.
+pub fn check(path: impl AsRef<Path>) -> Result<CheckReport, Error> {
+    Ok(hedgerow_log::check(Arc::new(RealFiles::read_only(path.as_ref())))?)
 }
 
-/// What a commit saw of the snapshots when it took its stamp.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct PendingReclaim {
-    /// How often a timestamp had lost its last reader.
-    pub(crate) releases: u64,
-    /// How many timestamps had readers.
-    pub(crate) open_timestamps: usize,
+/// Cuts the log of the store in the directory `path` at its first damage, so that it can be opened again. **Every commit after that
+/// is given up**; what is cut is kept in files beside the log. A store whose log is intact is not changed.
+///
+/// # Errors
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store, [`ErrorKind::Locked`](crate::ErrorKind::Locked) if it is open; the file
+/// system's; damage that this cannot repair.
+pub fn recover_to_last_valid(path: impl AsRef<Path>) -> Result<Repair, Error> {
+    Ok(hedgerow_log::recover_to_last_valid(Arc::new(RealFiles::new(path.as_ref())))?)
 }

@@ -4,14 +4,16 @@ use crate::commit::acquire::ReadSet;
 use crate::commit::conflicts::Touched;
 use crate::commit::sequencer::Reader;
 use crate::commit::{Commit, Interactive};
-use crate::error::Error;
+use crate::error::{Error, Reason};
 use crate::options::Isolation;
 use crate::snapshot::{Snapshot, check_adjacency, check_column};
 use crate::staged::Staged;
 use crate::state::StateReads;
+use crate::storage::Store;
 use crate::stores::{Stores, with_store};
+use hedgerow_log::Durability;
 use hedgerow_model::{
-    AsKey, Column, Direction, Key, KeyRef, LabelId, Operation, Record, Timestamp, Value, VertexId,
+    AsKey, Column, Direction, Engine, Key, KeyRef, LabelId, Operation, Record, Timestamp, Value, VertexId,
 };
 use hedgerow_sync::Arc;
 
@@ -195,21 +197,39 @@ impl WriteTxn {
         Ok(self.snapshot.read(|state| self.staged.record(state, schema, key))?)
     }
 
-    /// Commits what was staged, as one. When this returns, every snapshot opened afterwards sees it.
+    /// Commits what was staged, as one. When this returns, every snapshot opened afterwards sees it, and it is as durable as the graph's
+    /// option says.
     ///
     /// # Errors
     /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) if another commit came first, or a limit
-    /// would be exceeded; nothing has changed then.
+    /// would be exceeded; nothing has changed then. [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed): nobody knows whether it is durable.
     pub fn commit(self) -> Result<Commit, Error> {
+        self.commit_with(Durability::None)
+    }
+
+    /// The same, and waits until the commit is at least as durable as `durability` says.
+    ///
+    /// # Errors
+    /// As [`WriteTxn::commit`]; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the graph lives in memory and is asked for more than
+    /// [`Durability::None`], in which case nothing has changed.
+    pub fn commit_with(self, durability: Durability) -> Result<Commit, Error> {
+        let stores = self.snapshot.stores();
+        let committed = with_store!(&**stores, store => self.commit_to(store, durability));
+        Ok(committed?)
+    }
+
+    fn commit_to<E: Engine>(&self, store: &Store<E>, durability: Durability) -> Result<Commit, Reason> {
+        if durability > Durability::None && store.sequencer.journal().is_none() {
+            return Err(Reason::InMemory);
+        }
         let began = self.snapshot.timestamp();
         if self.is_empty() {
             // What was read is a snapshot, so it is already in the order of commits.
+            store.settle_read(began, durability)?;
             return Ok(Commit { at: began, ..Commit::default() });
         }
-        let interactive = Interactive { began, reads: self.reads.as_ref() };
-        let stores = self.snapshot.stores();
-        let operations = self.staged.operations();
-        Ok(with_store!(&**stores, store => store.commit(operations, Some(&interactive)))?)
+        let interactive = Interactive { began, reads: self.reads.as_ref(), durability };
+        store.commit(self.staged.operations(), Some(&interactive))
     }
 
     /// Notes that a vertex was read, and what of it.
@@ -239,9 +259,9 @@ impl ReadSet {
     /// Notes that `key` was looked up in `state`, and what was read of its vertex. Gives the vertex.
     ///
     /// A key of the wrong kind is not noted: the read itself reports it.
-    fn track<E: hedgerow_model::Engine>(
+    fn track<E: Engine>(
         &mut self,
-        store: &crate::store::Store<E>,
+        store: &Store<E>,
         state: &dyn StateReads,
         key: KeyRef<'_>,
         what: impl Fn(VertexId) -> Option<Touched>,

@@ -8,11 +8,13 @@ mod oracle;
 
 use hedgerow::model::Operation;
 use hedgerow::{
-    Commit, Direction, EngineKind, ErrorKind, Graph, Isolation, Key, KeyKind, LabelId, Snapshot, Timestamp,
+    Commit, Direction, ErrorKind, Graph, GraphOptions, Isolation, Key, KeyKind, LabelId, Snapshot, Timestamp,
     Topology, Value,
 };
+use hedgerow_log::files::simulated::SimulatedFiles;
 use oracle::{ENGINES, Oracle, domain, operation, options, stage};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
@@ -20,6 +22,15 @@ const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::Text, KeyKind::Dense]
 
 fn rounds() -> u64 {
     std::env::var("HISTORY_ROUNDS").ok().and_then(|rounds| rounds.parse().ok()).unwrap_or(5)
+}
+
+/// A graph in memory, and one of which each commit is synced before it is published.
+fn graphs(options: &GraphOptions) -> [Graph; 2] {
+    let in_store = options.clone().segment_bytes(10_000).simulated();
+    [
+        Graph::in_memory(options.clone()).unwrap(),
+        Graph::create_on(Arc::new(SimulatedFiles::new(1)), in_store).unwrap(),
+    ]
 }
 
 /// A committed transaction.
@@ -44,25 +55,27 @@ fn snapshots_are_prefixes_of_the_commit_order() {
         {
             // Every kind of key meets every topology as the rounds go on.
             let kind = KEY_KINDS[(2 + seed + seed / 3) as usize % 3];
-            ENGINES.into_iter().for_each(|engine| check_prefixes(engine, topology, kind, seed));
+            for engine in ENGINES {
+                let graphs = graphs(&options(topology, kind).engine(engine));
+                graphs.iter().for_each(|graph| check_prefixes(graph, topology, kind, seed));
+            }
         }
     }
 }
 
-fn check_prefixes(engine: EngineKind, topology: Topology, kind: KeyKind, seed: u64) {
-    let graph = Graph::in_memory(options(topology, kind).engine(engine)).unwrap();
+fn check_prefixes(graph: &Graph, topology: Topology, kind: KeyKind, seed: u64) {
     let keys = domain(kind, 12);
     let returned = AtomicU64::new(0);
     let (history, seen) = thread::scope(|scope| {
         let writers: Vec<_> = (0..3)
             .map(|writer| {
-                let (graph, keys, returned) = (&graph, &keys, &returned);
+                let (keys, returned) = (&keys, &returned);
                 scope.spawn(move || write_randomly(graph, keys, returned, seed * 100 + writer))
             })
             .collect();
         let readers: Vec<_> = (0..2)
             .map(|_| {
-                let (graph, returned) = (&graph, &returned);
+                let returned = &returned;
                 scope.spawn(move || read_repeatedly(graph, returned))
             })
             .collect();
@@ -131,17 +144,19 @@ fn replay(topology: Topology, mut history: Vec<Committed>, mut seen: Vec<(Timest
 fn serializable_transactions_equal_their_serial_replay() {
     for seed in 0..3 * rounds() {
         let kind = KEY_KINDS[seed as usize % 3];
-        ENGINES.into_iter().for_each(|engine| check_serial_replay(engine, kind, seed));
+        for engine in ENGINES {
+            let graphs = graphs(&options(Topology::Undirected, kind).engine(engine));
+            graphs.iter().for_each(|graph| check_serial_replay(graph, kind, seed));
+        }
     }
 }
 
-fn check_serial_replay(engine: EngineKind, kind: KeyKind, seed: u64) {
-    let graph = Graph::in_memory(options(Topology::Undirected, kind).engine(engine)).unwrap();
+fn check_serial_replay(graph: &Graph, kind: KeyKind, seed: u64) {
     let keys = domain(kind, 8);
     let mut history: Vec<(Commit, Vec<Read>, Vec<Operation>)> = thread::scope(|scope| {
         let threads: Vec<_> = (0..3)
             .map(|writer| {
-                let (graph, keys) = (&graph, &keys);
+                let keys = &keys;
                 scope.spawn(move || read_and_write(graph, keys, seed * 10 + writer))
             })
             .collect();
@@ -233,15 +248,16 @@ fn no_update_is_lost() {
     for (isolation, engine) in
         isolations.into_iter().flat_map(|isolation| ENGINES.map(|engine| (isolation, engine)))
     {
-        let graph = Graph::in_memory(options(Topology::Directed, KeyKind::Number).engine(engine)).unwrap();
-        graph.set_properties(1u64, &[("age", Value::I64(0))]).unwrap();
-        thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| (0..100).for_each(|_| increment(&graph, isolation)));
-            }
-        });
-        let age = graph.snapshot().unwrap().properties(1u64).unwrap().unwrap().values()[0].clone();
-        assert_eq!(age, Value::I64(400));
+        for graph in graphs(&options(Topology::Directed, KeyKind::Number).engine(engine)) {
+            graph.set_properties(1u64, &[("age", Value::I64(0))]).unwrap();
+            thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| (0..100).for_each(|_| increment(&graph, isolation)));
+                }
+            });
+            let age = graph.snapshot().unwrap().properties(1u64).unwrap().unwrap().values()[0].clone();
+            assert_eq!(age, Value::I64(400));
+        }
     }
 }
 
@@ -257,7 +273,12 @@ fn increment(graph: &Graph, isolation: Isolation) {
 /// The same with locks taken at the start instead of retries.
 #[test]
 fn declared_transactions_lose_no_update_and_never_conflict() {
-    let graph = Graph::in_memory(options(Topology::Directed, KeyKind::Number)).unwrap();
+    for graph in graphs(&options(Topology::Directed, KeyKind::Number)) {
+        check_declared(&graph);
+    }
+}
+
+fn check_declared(graph: &Graph) {
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {

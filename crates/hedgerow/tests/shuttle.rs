@@ -10,6 +10,9 @@ use hedgerow::{
     EngineKind, Field, Graph, GraphOptions, Isolation, KeyKind, RecordSchema, Snapshot, Topology, Value,
     ValueType,
 };
+use hedgerow_log::files::simulated::SimulatedFiles;
+use hedgerow_log::planted::{PlantedBug, plant};
+use hedgerow_sync::Arc;
 use shuttle::thread;
 use std::cell::Cell;
 
@@ -29,16 +32,25 @@ fn check(model: fn()) {
     }
 }
 
-fn graph(topology: Topology, keys: KeyKind) -> Graph {
+fn options(topology: Topology, keys: KeyKind) -> GraphOptions {
     let field = Field { name: "count".to_owned(), value_type: ValueType::I64, nullable: true };
     let schema = RecordSchema { fields: vec![field] };
-    let options = GraphOptions::new()
+    GraphOptions::new()
         .engine(ENGINE.get())
         .topology(topology)
         .keys(keys)
         .threads(1)
-        .vertex_properties(schema);
-    Graph::in_memory(options).unwrap()
+        .vertex_properties(schema)
+}
+
+fn graph(topology: Topology, keys: KeyKind) -> Graph {
+    Graph::in_memory(options(topology, keys)).unwrap()
+}
+
+/// A graph in a store, of which each commit is synced before it is published.
+fn synced(topology: Topology, keys: KeyKind) -> Graph {
+    let options = options(topology, keys).segment_bytes(1000).simulated();
+    Graph::create_on(Arc::new(SimulatedFiles::new(1)), options).unwrap()
 }
 
 fn has(snapshot: &Snapshot, source: u64, destination: u64) -> bool {
@@ -354,5 +366,140 @@ fn reused_ids_do_not_show_in_old_snapshots() {
         graph.put_edge(1u64, 4u64).unwrap();
         reader.join().unwrap();
         check_consistent(&graph.snapshot().unwrap());
+    });
+}
+
+// --- graphs in stores ------------------------------------------------------------------------
+
+/// Writers of one vertex, each of whose commits is synced, and a reader who compares the counts with what he finds.
+fn synced_writers_and_a_reader() {
+    let graph = synced(Topology::Directed, KeyKind::Dense);
+    graph.ingest(&[(0u64, 9u64)]).unwrap();
+    let writers: Vec<_> = [1u64, 2, 3]
+        .map(|destination| {
+            let graph = graph.clone();
+            thread::spawn(move || {
+                let commit = graph.put_edge(0u64, destination).unwrap();
+                let snapshot = graph.snapshot().unwrap();
+                assert!(snapshot.timestamp() >= commit.at && has(&snapshot, 0, destination));
+            })
+        })
+        .into();
+    for _ in 0..3 {
+        let snapshot = graph.snapshot().unwrap();
+        let read = || snapshot.neighbours(0u64).unwrap();
+        let first = read();
+        assert_eq!(first.len() as u64, snapshot.edge_count());
+        assert_eq!(snapshot.edge_count(), snapshot.timestamp().0);
+        graph.reclaim();
+        assert_eq!(read(), first, "the snapshot changed");
+        thread::yield_now();
+    }
+    writers.into_iter().for_each(|writer| writer.join().unwrap());
+    assert!(!graph.reclaim().more);
+    assert_eq!((graph.snapshot().unwrap().edge_count(), graph.memory().retained_bytes), (4, 0));
+}
+
+/// A snapshot shows exactly the commits up to its timestamp, though that lies behind what was stamped, and writers go on
+/// in the batch behind it.
+#[test]
+fn what_is_durable_is_what_is_seen() {
+    check(synced_writers_and_a_reader);
+}
+
+/// The model finds what it is for.
+#[test]
+fn an_edit_of_what_is_not_published_is_found() {
+    for engine in [EngineKind::Rapid, EngineKind::AdjacencyList] {
+        ENGINE.set(engine);
+        plant(Some(PlantedBug::EditUnpublished));
+        let found = std::panic::catch_unwind(|| {
+            shuttle::check_random(synced_writers_and_a_reader, 20_000);
+            shuttle::check_pct(synced_writers_and_a_reader, 20_000, 3);
+        });
+        plant(None);
+        assert!(found.is_err(), "{engine:?}");
+    }
+}
+
+/// Increments whose beginnings lie behind what was stamped: the first committer wins, nothing is lost.
+#[test]
+fn synced_increments_are_not_lost() {
+    check(|| {
+        let graph = synced(Topology::Directed, KeyKind::Number);
+        let increment = |graph: &Graph| {
+            let run = |transaction: &mut hedgerow::WriteTxn| {
+                let count = match transaction.properties(1u64)?.map(|record| record.values()[0].clone()) {
+                    Some(Value::I64(count)) => count,
+                    _ => 0,
+                };
+                transaction.set_properties(1u64, &[("count", Value::I64(count + 1))])
+            };
+            graph.transact(run).unwrap();
+        };
+        let threads: Vec<_> = (0..2)
+            .map(|_| {
+                let graph = graph.clone();
+                thread::spawn(move || increment(&graph))
+            })
+            .collect();
+        increment(&graph);
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        let record = graph.snapshot().unwrap().properties(1u64).unwrap().unwrap();
+        assert_eq!(record.values()[0], Value::I64(3));
+    });
+}
+
+/// Vertices come and go in batches that are not published yet: a snapshot finds the keys of its timestamp.
+#[test]
+fn ids_are_not_used_again_before_the_deletion_is_published() {
+    check(|| {
+        let graph = synced(Topology::Directed, KeyKind::Number);
+        graph.add_vertex(1u64).unwrap();
+        let writer = {
+            let graph = graph.clone();
+            thread::spawn(move || {
+                graph.delete_vertex(1u64).unwrap();
+                graph.add_vertex(2u64).unwrap();
+            })
+        };
+        let other = {
+            let graph = graph.clone();
+            thread::spawn(move || drop(graph.add_vertex(3u64).unwrap()))
+        };
+        for _ in 0..2 {
+            let snapshot = graph.snapshot().unwrap();
+            check_consistent(&snapshot);
+            let mut keys = 0;
+            snapshot.for_each_vertex(|id, key| {
+                assert_eq!(snapshot.vertex_id(&key).unwrap(), Some(id));
+                keys += 1;
+            });
+            assert_eq!(snapshot.vertex_count(), keys);
+        }
+        writer.join().unwrap();
+        other.join().unwrap();
+        assert_eq!(graph.snapshot().unwrap().vertex_count(), 2);
+    });
+}
+
+/// A stream and a close: what was told is there, what was refused is not.
+#[test]
+fn a_close_meets_commits() {
+    check(|| {
+        let files = SimulatedFiles::new(1);
+        let options = options(Topology::Directed, KeyKind::Dense).segment_bytes(1000).simulated();
+        let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
+        graph.ingest(&[(0u64, 9u64)]).unwrap();
+        let writer = {
+            let graph = graph.clone();
+            thread::spawn(move || (1..4u64).filter(|to| graph.put_edge(0u64, *to).is_ok()).count() as u64)
+        };
+        graph.close().unwrap();
+        let told = writer.join().unwrap();
+        drop(graph);
+        let graph = Graph::open_on(Arc::new(files), options).unwrap();
+        let edges = graph.snapshot().unwrap().edge_count();
+        assert_eq!(edges, 1 + told);
     });
 }

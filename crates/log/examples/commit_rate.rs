@@ -107,7 +107,7 @@ fn commits(log: &Log, threads: usize, time: Duration) -> Vec<Duration> {
                 *last = last.next();
                 log.append(*last, 0, &mut buffer).unwrap()
             };
-            log.settle(appended, Durability::Sync).unwrap();
+            log.settle(appended.at(), Durability::Sync).unwrap();
             latencies.push(start.elapsed());
         }
         latencies

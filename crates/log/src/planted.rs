@@ -45,6 +45,8 @@ pub enum PlantedBug {
     SkipCheckpointSync,
     /// A checkpoint is written over the one before.
     OverwriteCheckpoint,
+    /// A graph edits in place what is not published yet, but may be before the edit is.
+    EditUnpublished,
 }
 
 impl PlantedBug {
@@ -94,20 +96,19 @@ mod switch {
     }
 
     /// Whether this bug is planted.
-    pub(crate) fn is(bug: PlantedBug) -> bool {
+    #[must_use]
+    pub fn is(bug: PlantedBug) -> bool {
         PLANTED.get() == Some(bug)
     }
 }
 
 #[cfg(any(test, feature = "simulation"))]
-pub use switch::plant;
-
-#[cfg(any(test, feature = "simulation"))]
-pub(crate) use switch::is;
+pub use switch::{is, plant};
 
 /// Whether this bug is planted: never, in what users run.
 #[cfg(not(any(test, feature = "simulation")))]
 #[inline(always)]
-pub(crate) fn is(_bug: PlantedBug) -> bool {
+#[must_use]
+pub fn is(_bug: PlantedBug) -> bool {
     false
 }

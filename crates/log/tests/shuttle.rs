@@ -60,7 +60,7 @@ impl Graph {
     /// Commits; if that is to be synced, the commit survives a loss of power at that moment.
     fn commit(&self, asked: Durability) -> Result<(), LogError> {
         let appended = self.append()?;
-        self.log.settle(appended, asked)?;
+        self.log.settle(appended.at(), asked)?;
         if asked == Durability::Sync {
             assert!(self.log.durable() >= appended.at());
             assert!(self.survivors() >= appended.at(), "an acknowledged commit is lost");

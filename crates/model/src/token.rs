@@ -20,7 +20,8 @@ impl Stamp {
     ///
     /// # Safety
     /// `at` is used once, is larger than every earlier stamp, and whoever applies it holds the
-    /// locks of what it changes. No timestamp in `editable_from..at` is registered, and none will
+    /// locks of what it changes. (While a graph is restored that nobody else can see, with `editable_from` 0, changes one after
+    /// the other may have one stamp.) No timestamp in `editable_from..at` is registered, and none will
     /// be before this stamp is applied. No view of the newest state that was taken under these
     /// locks is read once the stamp is applied.
     #[must_use]
@@ -44,7 +45,15 @@ impl Stamp {
         self.editable_from
     }
 
-    /// The newest timestamp that was registered when the stamp was taken.
+    /// Whether a change at this stamp may follow one that was made at `base`: at an earlier stamp; while a graph is restored, or at
+    /// the same one.
+    #[inline]
+    #[must_use]
+    pub fn follows(self, base: Timestamp) -> bool {
+        base < self.at || base == self.at && self.editable_from == Timestamp::ZERO
+    }
+
+    /// The newest timestamp that was registered when the stamp was taken, or can be registered before it is applied.
     #[inline]
     #[must_use]
     pub fn newest_registered(self) -> Timestamp {

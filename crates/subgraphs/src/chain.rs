@@ -217,7 +217,7 @@ impl<T: Content> Chain<T> {
         let Successor { base, change, allocated } = successor;
         let born = self.born();
         assert!(born == base, "a change was applied to another state than it was prepared for");
-        assert!(base < stamp.at(), "stamps reach a chain in ascending order");
+        assert!(stamp.follows(base), "stamps reach a chain in ascending order");
         let is_kept = born < stamp.editable_from() && !self.is_new();
         let live_before = self.live_bytes();
         let ((), net) = account::measure(|| match is_kept {
@@ -246,7 +246,7 @@ impl<T: Content> Chain<T> {
     {
         let born = self.born();
         assert!(born == base, "a change was applied to another state than it was prepared for");
-        assert!(base < stamp.at(), "stamps reach a chain in ascending order");
+        assert!(stamp.follows(base), "stamps reach a chain in ascending order");
         let Some(head) = NonNull::new(self.data.load(Ordering::Acquire)) else { return false };
         if born < stamp.editable_from() {
             return false;

@@ -8,7 +8,7 @@ use crate::commit::conflicts::Touched;
 use crate::commit::holdings::{AssignedIds, Holdings};
 use crate::commit::locks::{LockGuard, LockTable, Stripes};
 use crate::error::Reason;
-use crate::store::Store;
+use crate::storage::Store;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     Adjacency, Cursor, Direction, Engine, GraphView, Key, KeyRef, LabelId, Operation, Topology, VertexId,

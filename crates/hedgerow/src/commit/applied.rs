@@ -63,6 +63,11 @@ impl Applied {
         true
     }
 
+    /// Everything up to `at` is applied, as nobody else can see yet.
+    pub(crate) fn restore(&self, at: Timestamp) {
+        self.published.store(at.0, Ordering::Release);
+    }
+
     /// Some stamp will never be applied: ends all waiting.
     pub(crate) fn poison(&self) {
         self.poisoned.store(true, Ordering::Release);

@@ -9,8 +9,10 @@ use crate::commit::edge::EdgeWrite;
 use crate::commit::locks::{LockGuard, Stripes};
 use crate::commit::resolve::Resolved;
 use crate::commit::sequencer::{VertexCounts, Writer};
+use crate::durable::Journal;
 use crate::error::{Error, Reason};
-use crate::store::{PendingReclaim, Store};
+use crate::storage::{PendingReclaim, Store};
+use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{EdgeOutcome, EdgePlan, Engine, StoredEdge, Timestamp};
 use std::ops::Range;
@@ -53,7 +55,7 @@ impl Commits {
 #[derive(Debug, thiserror::Error)]
 #[error("edge {} of the stream was not committed, nor any after it: {error}", committed.committed)]
 pub struct StreamError {
-    /// What was committed before.
+    /// What was committed before. Nothing, if what was committed before could not be made durable: nobody knows then whether it is.
     pub committed: Commits,
     /// What is wrong with the next edge of the stream, whose position is `committed.committed`.
     #[source]
@@ -114,19 +116,48 @@ impl<E: Engine> Store<E> {
         write: impl Fn(usize) -> EdgeWrite<'k>,
     ) -> Result<Commits, StreamError> {
         let mut done = Commits::default();
+        let stream = self.commit_each_unsettled(count, write, &mut done);
+        // Of commits that could not be made durable nobody knows whether they are.
+        self.settle_stream(&done).map_err(|error| StreamError::at_once(error.into()))?;
+        match stream {
+            Ok(()) => Ok(done),
+            Err(error) => Err(StreamError { committed: done, error: error.into() }),
+        }
+    }
+
+    /// The same, and somebody else waits until they are durable. What was done before an error is in `done`.
+    fn commit_each_unsettled<'k>(
+        &self,
+        count: usize,
+        write: impl Fn(usize) -> EdgeWrite<'k>,
+        done: &mut Commits,
+    ) -> Result<(), Reason> {
         let mut group = Group::default();
         while done.committed < count {
             let next = done.committed;
-            let mut result = Ok(());
             if E::PLANS_EDGES {
-                result = self.commit_together(next..count, &write, &mut group, &mut done);
+                self.commit_together(next..count, &write, &mut group, done)?;
             }
-            if result.is_ok() && done.committed == next {
-                result = self.commit_edge(write(next)).map(|commit| done.count(commit));
+            if done.committed == next {
+                let commit = self.commit_edge_unsettled(write(next))?;
+                done.count(commit);
             }
-            result.map_err(|error| StreamError { committed: done, error: error.into() })?;
+            self.sequencer.journal().map_or(Ok(()), Journal::relieve)?;
         }
-        Ok(done)
+        Ok(())
+    }
+
+    /// Waits until all that a stream committed or saw is as durable as the graph's option says.
+    fn settle_stream(&self, done: &Commits) -> Result<(), Reason> {
+        match self.sequencer.journal() {
+            Some(journal) if done.committed > 0 => {
+                let all_changed = done.changed == done.committed;
+                let at = if all_changed { done.at } else { self.sequencer.newest().0 };
+                let seen = Commit { at, changed: done.changed > 0, ..Commit::default() };
+                journal.settle(&seen, Durability::None)
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Commits as many of the next edges as can go together; none if the next one needs a way of its own.
@@ -178,9 +209,17 @@ impl<E: Engine> Store<E> {
         self.engine.plan_edges(held, &edges[..existing], plans);
     }
 
-    /// The shrinking phase of all: stamp them, and apply and publish one after the other.
+    /// The shrinking phase of all: stamp them, and apply and publish one after the other. Those that are logged are stamped one by one.
     fn finish_group(&self, group: &Group, done: &mut Commits) -> Result<PendingReclaim, Reason> {
         let mut pending = PendingReclaim::default();
+        if self.sequencer.journal().is_some() {
+            for (edge, plan) in group.edges.iter().zip(&group.plans) {
+                let (commit, after) = self.finish_edge(edge, plan)?;
+                done.count(commit);
+                pending = after;
+            }
+            return Ok(pending);
+        }
         let changes = || group.edges.iter().zip(&group.plans).filter(|(_, plan)| plan.changed);
         let changed = changes().count();
         if changed > 0 {

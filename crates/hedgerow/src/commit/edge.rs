@@ -6,9 +6,10 @@
 use crate::commit::Commit;
 use crate::commit::locks::{LockGuard, Stripes};
 use crate::commit::resolve::Resolved;
-use crate::commit::sequencer::{VertexCounts, Writer};
+use crate::commit::sequencer::Writer;
 use crate::error::Reason;
-use crate::store::{PendingReclaim, Store};
+use crate::storage::{PendingReclaim, Store};
+use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     EdgeOutcome, EdgePlan, EdgeValue, Engine, GraphView, KeyRef, LabelId, Operation, StoredEdge, Topology,
@@ -39,9 +40,16 @@ impl<E: Engine> Store<E> {
     /// Commits one edge. Blind.
     #[inline]
     pub(crate) fn commit_edge(&self, write: EdgeWrite<'_>) -> Result<Commit, Reason> {
+        let commit = self.commit_edge_unsettled(write)?;
+        self.settle(commit, Durability::None)
+    }
+
+    /// The same, and somebody else waits until it is durable.
+    #[inline]
+    pub(super) fn commit_edge_unsettled(&self, write: EdgeWrite<'_>) -> Result<Commit, Reason> {
         match self.try_commit_edge(write)? {
             Some(commit) => Ok(commit),
-            None => self.commit(&[write.to_operation()], None),
+            None => self.commit_unsettled(&[write.to_operation()], None),
         }
     }
 
@@ -64,7 +72,7 @@ impl<E: Engine> Store<E> {
             }
             match self.engine.plan_edge(&held, &edge) {
                 Some(plan) => self.finish_edge(&edge, &plan)?,
-                None => match self.finish(&held, &Resolved::edge(&edge), Writer::Blind) {
+                None => match self.finish(&held, &Resolved::edge(&edge), Writer::Blind, None) {
                     // The general commit reclaims and tries again.
                     Err(Reason::Capacity(_)) => return Ok(None),
                     finished => finished?,
@@ -87,7 +95,7 @@ impl<E: Engine> Store<E> {
 
     /// Whether both ends of an edge exist. The locks of [`Store::stripes_of_edge`] are held.
     #[inline]
-    pub(super) fn both_exist(&self, held: &HeldLocks<'_>, edge: &StoredEdge) -> bool {
+    pub(crate) fn both_exist(&self, held: &HeldLocks<'_>, edge: &StoredEdge) -> bool {
         let (source, destination) = edge.ends();
         self.exists(held, source) && self.exists(held, destination)
     }
@@ -105,12 +113,16 @@ impl<E: Engine> Store<E> {
     }
 
     /// The shrinking phase, as in the general commit: stamp, apply, publish. The locks of [`Store::stripes_of_edge`] are held.
-    fn finish_edge(&self, edge: &StoredEdge, plan: &EdgePlan) -> Result<(Commit, PendingReclaim), Reason> {
+    pub(super) fn finish_edge(
+        &self,
+        edge: &StoredEdge,
+        plan: &EdgePlan,
+    ) -> Result<(Commit, PendingReclaim), Reason> {
         if !plan.changed {
             let nothing = Commit { at: self.sequencer.newest().0, ..Commit::default() };
             return Ok((nothing, PendingReclaim::default()));
         }
-        let stamped = self.sequencer.stamp(VertexCounts::default(), &[plan.outcome], Writer::Blind)?;
+        let stamped = self.stamp_edge(edge, plan)?;
         let stamp = stamped.stamp;
         self.poisoning_on_panic(|| {
             self.engine.apply_edge(stamp, edge, plan);

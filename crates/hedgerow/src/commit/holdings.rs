@@ -2,7 +2,7 @@
 
 use crate::commit::locks::{LockGuard, LockTable};
 use crate::error::Reason;
-use crate::store::Store;
+use crate::storage::Store;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{Engine, KeyRef, Timestamp, VertexId};
 use smallvec::SmallVec;

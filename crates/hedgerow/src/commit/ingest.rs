@@ -6,7 +6,8 @@ use crate::commit::locks::LockGuard;
 use crate::commit::resolve::Resolved;
 use crate::commit::sequencer::Writer;
 use crate::error::Reason;
-use crate::store::Store;
+use crate::storage::Store;
+use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     AdjacencyEffects, AsKey, Column, ColumnType, Direction, EdgeChange, Effects, Engine, KeyRef, LabelId,
@@ -72,18 +73,30 @@ const LOOK_UP_CHUNK: usize = 1 << 13;
 
 impl<E: Engine> Store<E> {
     /// Puts all `edges` as one commit; of several equal ones the last counts.
-    pub(crate) fn ingest<B: BulkEdge>(&self, label: LabelId, edges: &[B]) -> Result<Commit, Reason> {
-        self.reclaiming_at_limit(|| self.ingest_once(label, edges))
+    /// `input` is what an importer notes with it.
+    pub(crate) fn ingest<B: BulkEdge>(
+        &self,
+        label: LabelId,
+        edges: &[B],
+        input: Option<&[u8]>,
+    ) -> Result<Commit, Reason> {
+        let commit = self.reclaiming_at_limit(|| self.ingest_once(label, edges, input))?;
+        self.settle(commit, Durability::None)
     }
 
-    fn ingest_once<B: BulkEdge>(&self, label: LabelId, edges: &[B]) -> Result<Commit, Reason> {
+    fn ingest_once<B: BulkEdge>(
+        &self,
+        label: LabelId,
+        edges: &[B],
+        input: Option<&[u8]>,
+    ) -> Result<Commit, Reason> {
         for _ in 0..OPTIMISTIC_ATTEMPTS {
-            if let Some(commit) = self.try_ingest(label, edges, false)? {
+            if let Some(commit) = self.try_ingest(label, edges, input, false)? {
                 return Ok(commit);
             }
         }
         // With all keys locked none changes in the meantime, unless a commit failed half way.
-        self.try_ingest(label, edges, true)?.ok_or(Reason::Poisoned)
+        self.try_ingest(label, edges, input, true)?.ok_or(Reason::Poisoned)
     }
 
     /// `None` if a key lost its vertex between look-up and lock.
@@ -91,6 +104,7 @@ impl<E: Engine> Store<E> {
         &self,
         label: LabelId,
         edges: &[B],
+        input: Option<&[u8]>,
         lock_all_keys: bool,
     ) -> Result<Option<Commit>, Reason> {
         let pool = self.pool_for(edges.len());
@@ -120,7 +134,7 @@ impl<E: Engine> Store<E> {
             // Another commit has assigned a key and not created its vertex yet; it may still fail.
             return Ok(None);
         }
-        let (commit, pending) = self.finish(&holdings.held(), &resolved, Writer::Blind)?;
+        let (commit, pending) = self.finish(&holdings.held(), &resolved, Writer::Blind, input)?;
         holdings.assigned.keep();
         drop(holdings);
         self.reclaim_after_commit(pending);

@@ -7,19 +7,22 @@ mod applied;
 pub(crate) mod conflicts;
 pub(crate) mod each;
 pub(crate) mod edge;
+pub(crate) mod heads;
 mod holdings;
 pub(crate) mod ingest;
 pub(crate) mod locks;
 mod registry;
 mod resolve;
 pub(crate) mod sequencer;
+mod stamping;
 #[cfg(test)]
 mod tests;
 
 use crate::error::Reason;
-use crate::store::{PendingReclaim, Store};
+use crate::storage::{PendingReclaim, Store};
 use acquire::{Acquired, OperationIds, ReadSet};
 use conflicts::{LARGE_COMMIT, Touched};
+use hedgerow_log::Durability;
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{CapacityError, Engine, Key, Operation, Prepared, Timestamp, Topology, VertexId};
 use resolve::Resolved;
@@ -49,11 +52,23 @@ pub(crate) struct Interactive<'t> {
     pub(crate) began: Timestamp,
     /// What it read, if that must be unchanged.
     pub(crate) reads: Option<&'t ReadSet>,
+    /// How durable it has to be, at least.
+    pub(crate) durability: Durability,
 }
 
 impl<E: Engine> Store<E> {
     /// Commits `operations` as one. With `interactive`, fails if somebody else came first.
     pub(crate) fn commit(
+        &self,
+        operations: &[Operation],
+        interactive: Option<&Interactive<'_>>,
+    ) -> Result<Commit, Reason> {
+        let commit = self.commit_unsettled(operations, interactive)?;
+        self.settle(commit, interactive.map_or(Durability::None, |interactive| interactive.durability))
+    }
+
+    /// The same, and somebody else waits until it is durable.
+    fn commit_unsettled(
         &self,
         operations: &[Operation],
         interactive: Option<&Interactive<'_>>,
@@ -64,8 +79,10 @@ impl<E: Engine> Store<E> {
     /// Runs a commit; if it exceeds the memory limit, frees what nobody sees and runs it once more.
     fn reclaiming_at_limit(&self, commit: impl Fn() -> Result<Commit, Reason>) -> Result<Commit, Reason> {
         match commit() {
-            Err(Reason::Capacity(CapacityError::Memory { .. })) if self.reclaim(usize::MAX).bytes > 0 => {
-                commit()
+            Err(full @ Reason::Capacity(CapacityError::Memory { .. })) => {
+                // What is not published yet keeps what it replaced.
+                self.settle_seen()?;
+                if self.reclaim(usize::MAX).bytes > 0 { commit() } else { Err(full) }
             }
             done => done,
         }
@@ -85,7 +102,7 @@ impl<E: Engine> Store<E> {
         self.commit_acquired(acquired, operations, writer)
     }
 
-    /// Commits `operations`, whose locks are held.
+    /// Commits `operations`, whose locks are held. Somebody else waits until it is durable.
     pub(crate) fn commit_acquired(
         &self,
         mut acquired: Acquired<'_, E>,
@@ -98,7 +115,7 @@ impl<E: Engine> Store<E> {
             resolve::resolve(self, &latest, operations, acquired.ids())?
         };
         acquired.assigned().release_unless(|id| resolved.created.binary_search(&id).is_ok());
-        let (commit, pending) = self.finish(&acquired.held(), &resolved, writer)?;
+        let (commit, pending) = self.finish(&acquired.held(), &resolved, writer, None)?;
         acquired.assigned().keep();
         drop(acquired);
         self.reclaim_after_commit(pending);
@@ -142,24 +159,28 @@ impl<E: Engine> Store<E> {
         }
     }
 
-    /// The shrinking phase: prepare, stamp, apply, publish. The locks of all changes are held.
+    /// The shrinking phase: prepare, stamp, apply, publish. The locks of all changes are held. With `input`, which an importer notes,
+    /// there is a commit even if nothing else changes.
     fn finish(
         &self,
         held: &HeldLocks<'_>,
         resolved: &Resolved,
         writer: Writer,
+        input: Option<&[u8]>,
     ) -> Result<(Commit, PendingReclaim), Reason> {
         let pool = self.pool_for(resolved.effects.len());
         let Prepared { changes, outcome, changed } = self.engine.prepare(held, &resolved.effects, pool)?;
-        if !changed {
+        if !changed && input.is_none() {
             let nothing = Commit { at: self.sequencer.newest().0, ..Commit::default() };
             return Ok((nothing, PendingReclaim::default()));
         }
+        let (nothing, changes) = (Resolved::default(), changed.then_some(changes));
+        let resolved = if changed { resolved } else { &nothing };
         let counts = resolved.vertex_counts();
-        let stamped = self.sequencer.stamp(counts, &outcome.edges, writer)?;
+        let stamped = self.stamp(resolved, &outcome.edges, writer, input)?;
         let stamp = stamped.stamp;
         self.poisoning_on_panic(|| {
-            self.engine.apply(stamp, changes);
+            changes.into_iter().for_each(|changes| self.engine.apply(stamp, changes));
             // While the deleted ids still belong to their keys.
             if stamped.record_conflicts {
                 self.record_conflicts(resolved, stamp);

@@ -4,7 +4,7 @@
 use crate::commit::acquire::{OperationIds, for_each_incident};
 use crate::commit::sequencer::VertexCounts;
 use crate::error::Reason;
-use crate::store::Store;
+use crate::storage::Store;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hedgerow_model::{

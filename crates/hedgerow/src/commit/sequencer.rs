@@ -4,18 +4,24 @@
 //!
 //! 1. A stamp is larger than every earlier one. Its holder keeps the locks of what it changes
 //!    until it is applied.
-//! 2. A snapshot is registered at the newest stamp, and handed out when every stamp up to it is applied.
+//! 2. A snapshot is registered at the newest stamp that is published, and handed out when every stamp up to it is applied.
+//!    Published is every stamp; or, where each commit is synced, what the log says is durable, which is the end of a batch of the log.
 //! 3. `editable_from` of a stamp is above every registered timestamp. By 2 no timestamp between
-//!    them is registered before the stamp is applied: a later snapshot has at least this stamp.
+//!    them is registered before the stamp is applied: a later snapshot has at least this stamp. Where each commit is synced, it is the
+//!    first stamp of the batch: what is durable before ends before it, and later with this stamp or behind it.
 //!
 //! Stamps and registrations are ordered by one short mutex, which a commit takes once. That a stamp is applied it
 //! says by one store, in [`Applied`]; whoever opens a snapshot looks there.
 
 use crate::commit::applied::Applied;
+use crate::commit::heads::{FormerHeads, Head};
 use crate::commit::registry::Registry;
+use crate::durable::Journal;
 use crate::error::Reason;
-use crate::store::PendingReclaim;
+use crate::storage::PendingReclaim;
 use crossbeam_utils::CachePadded;
+use hedgerow_log::Body;
+use hedgerow_log::planted::{self, PlantedBug};
 use hedgerow_model::token::{LiveTimestamps, NewestCounts, Registered, Stamp};
 use hedgerow_model::{Counts, EdgeOutcome, Timestamp};
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -30,22 +36,46 @@ pub(crate) struct Sequencer {
     state: CachePadded<Mutex<State>>,
     applied: Applied,
     /// How often a timestamp lost its last reader, and how many have readers. Changed under the mutex.
+    ///
+    /// Where each commit is synced, the end of a batch that can be published no more counts as one that lost its readers.
     released: AtomicU64,
     open: AtomicUsize,
+    /// Where commits are logged; `None`: nowhere. The same as long as anybody else sees the graph.
+    journal: Option<Journal>,
 }
 
 /// What a commit changes comes first, so that it lies beside the lock.
 #[derive(Debug, Default)]
 #[repr(C)]
 struct State {
-    /// The newest stamp.
-    last: Timestamp,
-    /// How large the graph is at `last`.
-    counts: Counts,
+    /// The newest stamp, and how large the graph is there.
+    head: Head,
     /// The timestamps that are read.
     registry: Registry,
     /// The timestamps at which interactive transactions began.
     interactive: Registry,
+    /// What may be published before `head`, where each commit is synced.
+    former: FormerHeads,
+}
+
+impl State {
+    fn count(&mut self, last: Timestamp, vertices: VertexCounts, edges: &[EdgeOutcome]) {
+        let Head { at, counts, .. } = &mut self.head;
+        *at = last;
+        counts.vertices = counts.vertices + vertices.added - vertices.removed;
+        counts.vertex_bound = counts.vertex_bound.max(vertices.bound);
+        counts.add(edges);
+    }
+
+    /// Above every timestamp that is read.
+    fn editable_from(&self) -> Timestamp {
+        self.registry.newest().map_or(Timestamp::ZERO, Timestamp::next)
+    }
+
+    fn records_conflicts(&self, writer: Writer) -> bool {
+        let own = usize::from(writer == Writer::Interactive);
+        self.interactive.handles() > own
+    }
 }
 
 /// How a commit changes the counts, beside the edges that its engine counted.
@@ -126,17 +156,86 @@ impl Sequencer {
         if self.applied.is_poisoned() {
             return Err(Reason::Poisoned);
         }
-        let first = state.last.next();
-        state.last = Timestamp(state.last.0 + commits as u64);
-        let left = first.0..state.last.0 + 1;
-        state.counts.vertices = state.counts.vertices + vertices.added - vertices.removed;
-        state.counts.vertex_bound = state.counts.vertex_bound.max(vertices.bound);
-        state.counts.add(edges);
-        let editable_from = state.registry.newest().map_or(Timestamp::ZERO, Timestamp::next);
-        let own = usize::from(writer == Writer::Interactive);
-        let record_conflicts = state.interactive.handles() > own;
+        let before = state.head.at;
+        let last = Timestamp(before.0 + commits as u64);
+        state.count(last, vertices, edges);
+        let left = before.0 + 1..last.0 + 1;
+        let editable_from = state.editable_from();
+        let record_conflicts = state.records_conflicts(writer);
         drop(state);
         Ok(ManyStamped { left, editable_from, record_conflicts })
+    }
+
+    /// As [`Sequencer::stamp`], for a commit that is logged: gives it its place in the log at the stamp that it takes. If the log refuses,
+    /// no stamp is taken. `input` is what an importer notes with it.
+    pub(crate) fn stamp_logged(
+        &self,
+        journal: &Journal,
+        body: &mut Body,
+        input: Option<&[u8]>,
+        vertices: VertexCounts,
+        edges: &[EdgeOutcome],
+        writer: Writer,
+    ) -> Result<Stamped, Reason> {
+        let log = journal.log()?;
+        let (wall_clock, input) = (journal.wall_clock(), input.map(Arc::from));
+        let mut state = self.state.lock();
+        if self.applied.is_poisoned() {
+            return Err(Reason::Poisoned);
+        }
+        let before = state.head.at;
+        let at = before.next();
+        let appended = log.append(at, wall_clock, body)?;
+        let is_synced = journal.is_synced();
+        let begins_batch = is_synced && appended.batch_from() == at;
+        if begins_batch {
+            // The batch before ended with the newest stamp.
+            let end = state.head.clone();
+            state.former.push(end);
+        }
+        let editable_from = match is_synced && !planted::is(PlantedBug::EditUnpublished) {
+            true => appended.batch_from(),
+            false => state.editable_from(),
+        };
+        // Whoever begins later may begin before this is published.
+        let record_conflicts = is_synced || state.records_conflicts(writer);
+        debug_assert!(state.registry.newest().is_none_or(|newest| newest < editable_from));
+        state.count(at, vertices, edges);
+        state.head.wall_clock = state.head.wall_clock.max(wall_clock);
+        state.head.input = input.or(state.head.input.take());
+        if begins_batch {
+            self.forget_former(journal, &mut state);
+        }
+        drop(state);
+        // SAFETY: new and the largest (invariant 1; the caller holds the locks). Nobody read a timestamp from `editable_from` on, and
+        // whoever registers one before it is applied registers at least this one (invariants 2 and 3).
+        let stamp = unsafe { Stamp::new(at, editable_from) };
+        Ok(Stamped { stamp, record_conflicts })
+    }
+
+    /// Notes how far an importer got, of a graph that is not logged.
+    pub(crate) fn note_input(&self, input: &[u8]) {
+        self.state.lock().head.input = Some(input.into());
+    }
+
+    /// Forgets the ends of batches that can be published no more.
+    fn forget_former(&self, journal: &Journal, state: &mut State) {
+        let forgotten = state.former.forget_before(journal.durable(), state.head.at);
+        if forgotten > 0 {
+            self.released.fetch_add(forgotten as u64, Ordering::Relaxed);
+        }
+    }
+
+    /// What is published.
+    fn published<'s>(&self, state: &'s mut State) -> &'s Head {
+        match &self.journal {
+            Some(journal) if journal.is_synced() => {
+                self.forget_former(journal, state);
+                // Every durable timestamp is the end of a batch: the newest stamp, or one that was kept when the next batch began.
+                state.former.oldest().unwrap_or(&state.head)
+            }
+            _ => &state.head,
+        }
     }
 
     /// Notes that a stamp is applied. O(1).
@@ -152,18 +251,27 @@ impl Sequencer {
         self.applied.poison();
     }
 
-    /// Registers the newest stamp and waits until everything up to it is applied.
+    /// Registers the newest stamp that is published and waits until everything up to it is applied.
     ///
     /// O(1), plus the wait for commits that have their stamp and not yet been applied.
     pub(crate) fn open(self: &Arc<Self>, reader: Reader) -> Result<Registration, Reason> {
+        self.open_and_see(reader, |_| ()).map(|(registration, ())| registration)
+    }
+
+    /// The same, with a look at what is known of the graph there.
+    pub(crate) fn open_and_see<T>(
+        self: &Arc<Self>,
+        reader: Reader,
+        see: impl FnOnce(&Head) -> T,
+    ) -> Result<(Registration, T), Reason> {
         let mut state = self.state.lock();
-        let at = state.last;
+        let head = self.published(&mut state);
+        let (at, counts, seen) = (head.at, head.counts.clone(), see(head));
         state.registry.register(at);
         if reader == Reader::Interactive {
             state.interactive.register(at);
         }
         self.open.store(state.registry.len(), Ordering::Relaxed);
-        let counts = state.counts.clone();
         drop(state);
         if !self.applied.wait_up_to(at) {
             self.release(at, reader);
@@ -172,21 +280,28 @@ impl Sequencer {
         // SAFETY: registered above, until the registration is dropped; applied up to `at`; the
         // counts were read together with the stamp.
         let token = unsafe { Registered::new(at, counts) };
-        Ok(Registration { token, sequencer: Arc::clone(self), reader })
+        Ok((Registration { token, sequencer: Arc::clone(self), reader }, seen))
     }
 
     /// The newest stamp, and how large the graph is at it. O(1).
     pub(crate) fn newest(&self) -> (Timestamp, Counts) {
         let state = self.state.lock();
-        (state.last, state.counts.clone())
+        (state.head.at, state.head.counts.clone())
+    }
+
+    /// How far the last importer got whose commit is published.
+    pub(crate) fn input(&self) -> Option<Arc<[u8]>> {
+        let mut state = self.state.lock();
+        self.published(&mut state).input.clone()
     }
 
     /// The timestamps that somebody can still read, and the count of releases so far. O(open timestamps).
     pub(crate) fn live(&self) -> (LiveTimestamps, u64) {
-        let state = self.state.lock();
+        let mut state = self.state.lock();
         let timestamps = state.registry.live().map(|entry| entry.at).collect();
-        // SAFETY: all registered timestamps are there, and the next one will be `last` or later.
-        let live = unsafe { LiveTimestamps::as_of(timestamps, state.last) };
+        let next = self.published(&mut state).at;
+        // SAFETY: all registered timestamps are there, and the next one will be what is published now or later.
+        let live = unsafe { LiveTimestamps::as_of(timestamps, next) };
         (live, self.released.load(Ordering::Relaxed))
     }
 
@@ -209,8 +324,9 @@ impl Sequencer {
 
     /// No interactive transaction that is open, or will be opened, began before this. O(1).
     pub(crate) fn oldest_interactive(&self) -> Timestamp {
-        let state = self.state.lock();
-        state.interactive.oldest().unwrap_or(state.last)
+        let mut state = self.state.lock();
+        let next = self.published(&mut state).at;
+        state.interactive.oldest().unwrap_or(next)
     }
 
     /// The timestamps that have readers, ascending.
@@ -222,6 +338,40 @@ impl Sequencer {
             since: entry.since,
         });
         open.collect()
+    }
+}
+
+/// A graph comes back: nobody else sees it yet.
+impl Sequencer {
+    /// A stamp for what was committed at `at`, and counts what it changes. There may be several of one timestamp, for parts of a state.
+    ///
+    /// # Panics
+    /// If somebody reads the graph, or commits are logged.
+    pub(crate) fn stamp_again(&self, at: Timestamp, vertices: VertexCounts, edges: &[EdgeOutcome]) -> Stamp {
+        let mut state = self.state.lock();
+        let is_private = state.registry.len() == 0 && self.journal.is_none();
+        assert!(is_private && at >= state.head.at, "only a graph that nobody sees comes back");
+        state.count(at, vertices, edges);
+        // SAFETY: the largest so far, nothing is registered, and nothing will be before the graph has come back.
+        unsafe { Stamp::new(at, Timestamp::ZERO) }
+    }
+
+    /// The graph has come back, as of `at`.
+    pub(crate) fn restore(&self, at: Timestamp, wall_clock: u64, input: Option<Arc<[u8]>>) {
+        let mut state = self.state.lock();
+        (state.head.at, state.head.wall_clock, state.head.input) = (at, wall_clock, input);
+        self.applied.restore(at);
+    }
+
+    /// Commits are logged from now on.
+    pub(crate) fn attach(&mut self, journal: Journal) {
+        self.journal = Some(journal);
+    }
+
+    /// Where commits are logged; `None`: nowhere.
+    #[inline]
+    pub(crate) fn journal(&self) -> Option<&Journal> {
+        self.journal.as_ref()
     }
 }
 

@@ -4,7 +4,7 @@ use crate::commit::Commit;
 use crate::commit::sequencer::{Reader, Writer};
 use crate::error::Reason;
 use crate::options::GraphOptions;
-use crate::store::Store;
+use crate::storage::Store;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     CapacityError, Catalogue, Effects, Engine, GraphView, Key, LabelId, LockUnit, MemoryUse, Operation,

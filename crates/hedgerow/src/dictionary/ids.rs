@@ -52,6 +52,13 @@ impl IdAllocator {
         Ok(id)
     }
 
+    /// Ids from `next` on were never assigned, `free` are to be assigned again. O(free).
+    pub(crate) fn restore(&self, next: u32, free: Vec<VertexId>) {
+        let mut state = self.state.lock();
+        state.next = next;
+        state.free = free.into_iter().map(Reverse).collect();
+    }
+
     /// Gives back an id that no vertex has which somebody can read.
     pub(crate) fn free(&self, id: VertexId) {
         self.state.lock().free.push(Reverse(id));

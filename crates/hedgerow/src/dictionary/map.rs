@@ -108,6 +108,13 @@ impl<K: DictionaryKey> KeyMap<K> {
         self.update(key, |holdings| holdings.insert(0, Holding { id, deleted: false }));
     }
 
+    /// Gives `id` to a key, unless it has one; whether it did. Nobody looks keys up yet, but others may give ids to other keys.
+    pub(crate) fn restore(&self, key: K, id: VertexId) -> bool {
+        self.keys.get_or_allocate(id.get()).store(&key);
+        let holding = Holding { id, deleted: false };
+        self.ids.pin().try_insert(key, SmallVec::from_buf([holding])).is_ok()
+    }
+
     /// Takes `id` from a key altogether: nobody can read the vertex under this key.
     pub(crate) fn remove(&self, key: K, id: VertexId) {
         self.update(key, |holdings| holdings.retain(|holding| holding.id != id));

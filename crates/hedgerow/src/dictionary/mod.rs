@@ -226,6 +226,31 @@ impl Dictionary {
         self.ids.delete(id, born..deletion);
     }
 
+    /// Gives a key the id that it had when the graph was stored; false if it has one. Nobody reads the graph yet.
+    pub(crate) fn restore(&self, key: KeyRef<'_>, id: VertexId) -> Result<bool, Reason> {
+        self.check(key)?;
+        Ok(match (&self.keys, key) {
+            (Keys::Numbers(map), KeyRef::Number(number)) => map.restore(number, id),
+            (Keys::Text(map), KeyRef::Text(text)) => map.restore(text.into(), id),
+            // Keys of dense graphs are their ids; other kinds do not pass the check.
+            _ => key == KeyRef::Number(u64::from(id.get())),
+        })
+    }
+
+    /// Ids below `bound` are free but those that `scan` visits, ascending. Nobody reads the graph yet. O(bound), but of dense graphs O(1).
+    pub(crate) fn restore_free(&self, bound: u32, scan: impl FnOnce(&mut dyn FnMut(VertexId))) {
+        if self.is_dense() {
+            return;
+        }
+        let (mut free, mut next) = (Vec::new(), 0);
+        scan(&mut |used| {
+            free.extend((next..used.get()).map(VertexId::new));
+            next = used.get() + 1;
+        });
+        free.extend((next..bound).map(VertexId::new));
+        self.ids.restore(bound, free);
+    }
+
     /// Bytes held, estimated.
     pub(crate) fn bytes(&self) -> usize {
         let keys = match &self.keys {
@@ -236,7 +261,8 @@ impl Dictionary {
         keys + self.born.bytes()
     }
 
-    fn forget(&self, id: VertexId) {
+    /// Lets the key of a vertex that nobody can read forget its id.
+    pub(crate) fn forget(&self, id: VertexId) {
         match &self.keys {
             Keys::Dense => {}
             Keys::Numbers(map) => map.key(id).into_iter().for_each(|key| map.remove(key, id)),

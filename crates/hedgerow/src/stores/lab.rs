@@ -3,7 +3,7 @@
 use super::{engine_options, subgraphs};
 use crate::error::Error;
 use crate::options::{EngineKind, GraphOptions};
-use crate::store::Store;
+use crate::storage::Store;
 use hedgerow_lab::fine_grained::{AdjacencyList, Entries, FineGrained, FineGrainedArt};
 use hedgerow_lab::{ArtGraph, ClusteredArtGraph, CompressedArtGraph, VectorArtGraph};
 use hedgerow_model::Catalogue;
@@ -46,6 +46,20 @@ impl LabStores {
             EngineKind::VectorArt => LabStores::VectorArt(subgraphs(options, catalogue)?),
             EngineKind::ClusteredArt => LabStores::ClusteredArt(subgraphs(options, catalogue)?),
         })
+    }
+}
+
+impl LabStores {
+    /// Which engine holds the graph.
+    pub(crate) fn engine(&self) -> EngineKind {
+        match self {
+            LabStores::AdjacencyList(_) => EngineKind::AdjacencyList,
+            LabStores::FineGrainedArt(_) => EngineKind::FineGrainedArt,
+            LabStores::Art(_) => EngineKind::Art,
+            LabStores::CompressedArt(_) => EngineKind::CompressedArt,
+            LabStores::VectorArt(_) => EngineKind::VectorArt,
+            LabStores::ClusteredArt(_) => EngineKind::ClusteredArt,
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::error::Error;
 #[cfg(not(feature = "lab"))]
 use crate::error::Reason;
 use crate::options::{EngineKind, GraphOptions};
-use crate::store::Store;
+use crate::storage::Store;
 use hedgerow_model::Catalogue;
 use hedgerow_rapid::Rapid;
 use hedgerow_subgraphs::{Container, SubgraphOptions, Subgraphs};
@@ -45,6 +45,17 @@ impl Stores {
             _ => Ok(Stores::Lab(lab::LabStores::in_memory(&options, catalogue)?)),
             #[cfg(not(feature = "lab"))]
             engine => Err(Reason::NotBuilt(engine).into()),
+        }
+    }
+}
+
+impl Stores {
+    /// Which engine holds the graph.
+    pub(crate) fn engine(&self) -> EngineKind {
+        match self {
+            Stores::Rapid(_) => EngineKind::Rapid,
+            #[cfg(feature = "lab")]
+            Stores::Lab(stores) => stores.engine(),
         }
     }
 }

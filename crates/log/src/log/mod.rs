@@ -25,6 +25,7 @@ use crate::files::{FileSystem, HeldLock};
 use crate::store::Manifest;
 use group::{Goal, Group, Lead};
 use hedgerow_model::Timestamp;
+use hedgerow_sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex};
 use shelf::Shelf;
 use tail::Tail;
@@ -40,13 +41,17 @@ pub struct Log {
     options: LogOptions,
     salt: u32,
     tail: Mutex<Tail>,
+    /// Bytes of commits that wait to be written. Changed under the tail's mutex.
+    buffered: AtomicUsize,
+    /// Half of the segment is full, so that the next one should be made. As above.
+    is_half_full: AtomicBool,
     group: Group,
     /// Locked by the leader of a round.
     writer: Mutex<Writer>,
     shelf: Shelf,
     manifest: Mutex<Manifest>,
-    /// Released when the log is dropped.
-    _lock: Box<dyn HeldLock>,
+    /// Released when the log is closed or dropped.
+    lock: Mutex<Option<Box<dyn HeldLock>>>,
 }
 
 /// A commit that has its place in the log.
@@ -54,8 +59,7 @@ pub struct Log {
 #[must_use = "a commit is durable only after `settle`"]
 pub struct Appended {
     at: Timestamp,
-    /// Bytes that waited to be written then.
-    buffered: usize,
+    batch_from: Timestamp,
 }
 
 impl Appended {
@@ -63,6 +67,15 @@ impl Appended {
     #[must_use]
     pub fn at(&self) -> Timestamp {
         self.at
+    }
+
+    /// The first commit of those that will be written together with this one, unless they are more by then.
+    ///
+    /// [`Log::durable`] never gave and never will give a timestamp from this one on and before this commit: what was taken to be written
+    /// before ends before it, and what will be taken later ends with this commit or behind it.
+    #[must_use]
+    pub fn batch_from(&self) -> Timestamp {
+        self.batch_from
     }
 }
 
@@ -77,21 +90,43 @@ impl Log {
     /// [`LogError::Poisoned`], [`LogError::Closed`], [`LogError::TooLarge`], [`LogError::OutOfOrder`]; the commit has then no place, and its
     /// timestamp can be used for another.
     pub fn append(&self, at: Timestamp, wall_clock: u64, body: &mut Body) -> Result<Appended, LogError> {
-        let buffered = self.tail.lock().append(at, wall_clock, body)?;
-        Ok(Appended { at, buffered })
+        let mut tail = self.tail.lock();
+        let batch_from = tail.append(at, wall_clock, body)?;
+        self.buffered.store(tail.buffered(), Ordering::Relaxed);
+        self.is_half_full.store(tail.is_half_full(), Ordering::Relaxed);
+        Ok(Appended { at, batch_from })
     }
 
-    /// Waits until a commit is as durable as the graph's option says, or as `durability` does if that is more.
+    /// Whether commits are taken. O(1).
+    ///
+    /// # Errors
+    /// Why not: [`LogError::Poisoned`], [`LogError::Closed`].
+    pub fn check(&self) -> Result<(), LogError> {
+        self.tail.lock().refusal.clone().map_or(Ok(()), Err)
+    }
+
+    /// Waits until the commit at `at`, which has its place, is as durable as the graph's option says, or as `durability` does if that is
+    /// more.
     ///
     /// # Errors
     /// [`LogError::Poisoned`]: nobody knows whether the commit is durable.
-    pub fn settle(&self, appended: Appended, durability: Durability) -> Result<(), LogError> {
+    pub fn settle(&self, at: Timestamp, durability: Durability) -> Result<(), LogError> {
         match durability.max(self.options.durability) {
-            Durability::Sync => self.wait_durable(appended.at),
-            Durability::Buffered | Durability::None if appended.buffered >= self.options.buffer_bytes => {
-                self.write_behind(appended.buffered)
-            }
-            Durability::Buffered | Durability::None => Ok(()),
+            Durability::Sync => self.wait_durable(at),
+            Durability::Buffered | Durability::None => self.relieve(),
+        }
+    }
+
+    /// Writes what waits in the buffer if it is full; where every commit is synced, syncs it, too. For whoever commits many times before he waits.
+    ///
+    /// # Errors
+    /// [`LogError::Poisoned`].
+    pub fn relieve(&self) -> Result<(), LogError> {
+        let buffered = self.buffered.load(Ordering::Relaxed);
+        match self.options.durability {
+            _ if buffered < self.options.buffer_bytes => Ok(()),
+            Durability::Sync => self.flush(),
+            Durability::Buffered | Durability::None => self.write_behind(buffered),
         }
     }
 
@@ -129,6 +164,12 @@ impl Log {
         self.tail.lock().last()
     }
 
+    /// When a commit is done that does not ask for more.
+    #[must_use]
+    pub fn durability(&self) -> Durability {
+        self.options.durability
+    }
+
     /// What belongs to the store now.
     #[must_use]
     pub fn manifest(&self) -> Manifest {
@@ -157,7 +198,10 @@ impl Log {
         }
         let mut writer = self.writer.lock();
         let batch = lead.begin(|| {
-            let batch = self.tail.lock().take(writer.spare());
+            let mut tail = self.tail.lock();
+            let batch = tail.take(writer.spare());
+            self.buffered.store(0, Ordering::Relaxed);
+            drop(tail);
             let last = batch.last;
             (batch, last)
         });
@@ -182,7 +226,15 @@ impl Log {
             StoreError::Log(failure) => failure,
             cause => LogError::Poisoned { cause: Arc::new(cause) },
         };
-        let failure = self.tail.lock().refusal.get_or_insert(failure).clone();
+        let failure = {
+            let refusal = &mut self.tail.lock().refusal;
+            match refusal {
+                // A close that fails is told as what failed.
+                None | Some(LogError::Closed) => *refusal = Some(failure.clone()),
+                Some(_) => {}
+            }
+            refusal.clone().unwrap_or(failure)
+        };
         self.group.fail(&failure);
         failure
     }

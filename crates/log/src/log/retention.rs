@@ -82,11 +82,16 @@ impl Log {
         Ok(pruned.len())
     }
 
-    /// Makes everything durable and takes no more commits. The next opening finds that nothing is missing.
+    /// Makes everything durable, takes no more commits, and gives the store free. The next opening finds that nothing is missing.
+    ///
+    /// Nobody maintains the log meanwhile or later. To close again changes nothing.
     ///
     /// # Errors
     /// The file system's, or that the log is poisoned.
     pub fn close(&self) -> Result<(), StoreError> {
+        if self.lock.lock().is_none() {
+            return Ok(());
+        }
         self.flush()?;
         let current = {
             let mut tail = self.tail.lock();
@@ -99,7 +104,11 @@ impl Log {
             self.seal(number, sealed);
         }
         self.change_manifest(|manifest| manifest.segments.retain(|entry| entry.sealed.is_some()))?;
-        self.remove_unlisted()
+        self.remove_unlisted()?;
+        // Nobody is replacing the manifest meanwhile, and nobody will.
+        let _manifest = self.manifest.lock();
+        *self.lock.lock() = None;
+        Ok(())
     }
 
     /// Removes the files of segments that the manifest does not list.

@@ -7,15 +7,16 @@ use crate::files::{Access, File, FileError, FileSystem};
 use crate::planted::{self, PlantedBug};
 use crate::segment;
 use crate::store::{Manifest, Sealed, SegmentEntry};
+use hedgerow_sync::atomic::Ordering;
 
 /// Zeros are written in pieces of this size, and each is synced, so that the commits meanwhile don't wait for all of them.
 const ZEROS: usize = 4 << 20;
 
 impl Log {
-    /// Whether [`Log::maintain`] has something to do. O(1).
+    /// Whether [`Log::maintain`] should make the next segment now: half of this one is full, and there is none. O(1), without a lock.
     #[must_use]
     pub fn needs_maintenance(&self) -> bool {
-        self.shelf.is_empty()
+        self.is_half_full.load(Ordering::Relaxed) && self.shelf.is_empty()
     }
 
     /// Makes the next segment, if there is none yet, so that no commit has to wait for it. To be called from a thread that
@@ -49,11 +50,14 @@ impl Log {
         self.files.sync_directory().map_err(|error| StoreError::Log(self.poison(error.into())))
     }
 
-    /// Replaces the manifest by a changed one, durably.
+    /// Replaces the manifest by a changed one, durably. After a close the store may be somebody else's.
     pub(super) fn change_manifest(&self, change: impl FnOnce(&mut Manifest)) -> Result<(), StoreError> {
         let mut manifest = self.manifest.lock();
         if let Some(refusal @ LogError::Poisoned { .. }) = &self.tail.lock().refusal {
             return Err(refusal.clone().into());
+        }
+        if self.lock.lock().is_none() {
+            return Err(LogError::Closed.into());
         }
         let mut next = manifest.clone();
         change(&mut next);

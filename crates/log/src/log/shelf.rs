@@ -5,6 +5,7 @@
 
 use crate::error::StoreError;
 use crate::files::File;
+use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use hedgerow_sync::{Condvar, Mutex};
 
 /// A place for one segment.
@@ -12,6 +13,8 @@ use hedgerow_sync::{Condvar, Mutex};
 pub(super) struct Shelf {
     slot: Mutex<Slot>,
     changed: Condvar,
+    /// The slot is not empty. Changed under its mutex.
+    is_served: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -33,7 +36,7 @@ pub(super) struct NewSegment {
 impl Shelf {
     /// Whether there is none, and nobody is making one.
     pub(super) fn is_empty(&self) -> bool {
-        matches!(*self.slot.lock(), Slot::Empty)
+        !self.is_served.load(Ordering::Relaxed)
     }
 
     /// The segment that was made before, or one made now.
@@ -43,9 +46,9 @@ impl Shelf {
     ) -> Result<NewSegment, StoreError> {
         let mut slot = self.slot.lock();
         loop {
-            match std::mem::replace(&mut *slot, Slot::Busy) {
+            match self.set(&mut slot, Slot::Busy) {
                 Slot::Ready(segment) => {
-                    *slot = Slot::Empty;
+                    self.set(&mut slot, Slot::Empty);
                     return Ok(segment);
                 }
                 Slot::Busy => slot = self.changed.wait(slot),
@@ -68,7 +71,7 @@ impl Shelf {
             if !matches!(*slot, Slot::Empty) {
                 return Ok(());
             }
-            *slot = Slot::Busy;
+            self.set(&mut slot, Slot::Busy);
         }
         match make() {
             Ok(segment) => {
@@ -82,8 +85,14 @@ impl Shelf {
         }
     }
 
-    fn put(&self, slot: Slot) {
-        *self.slot.lock() = slot;
+    fn put(&self, next: Slot) {
+        self.set(&mut self.slot.lock(), next);
         self.changed.notify_all();
+    }
+
+    /// What was there before.
+    fn set(&self, slot: &mut Slot, next: Slot) -> Slot {
+        self.is_served.store(!matches!(next, Slot::Empty), Ordering::Relaxed);
+        std::mem::replace(slot, next)
     }
 }

@@ -11,6 +11,7 @@ use crate::planted::{self, PlantedBug};
 use crate::segment::Times;
 use crate::store::{Manifest, Recovered, Store, make_durable};
 use hedgerow_sync::Mutex;
+use hedgerow_sync::atomic::{AtomicBool, AtomicUsize};
 
 impl Log {
     /// Goes on behind what [`Store::replay`] found.
@@ -43,13 +44,15 @@ impl Log {
         let log = Log {
             options,
             salt: crc32c::crc32c(&manifest.store),
+            buffered: AtomicUsize::new(0),
+            is_half_full: AtomicBool::new(false),
             tail: Mutex::new(Tail::new(manifest.store, options.segment_bytes, number, last)),
             group: Group::new(recovered.last),
             writer: Mutex::new(Writer::new(number, file)),
             shelf: Shelf::default(),
             manifest: Mutex::new(manifest),
             files,
-            _lock: lock,
+            lock: Mutex::new(Some(lock)),
         };
         // What is not listed any more is empty, or was forgotten before.
         log.remove_unlisted()?;

@@ -30,6 +30,8 @@ pub(super) struct Tail {
     position: u64,
     last: Times,
     batch: Batch,
+    /// The last commit that was in its place when the batch began.
+    before_batch: Timestamp,
     spare: Vec<u8>,
     /// Why no more commits are taken.
     pub(super) refusal: Option<LogError>,
@@ -81,18 +83,19 @@ impl Tail {
             position: 0,
             last,
             batch,
+            before_batch: last.at,
             spare: Vec::new(),
             refusal: None,
         }
     }
 
-    /// Gives the next commit its place. O(bytes) of the body if it is small, O(1) if it is large.
+    /// Gives the next commit its place, and the first commit of its batch. O(bytes) of the body if it is small, O(1) if it is large.
     pub(super) fn append(
         &mut self,
         at: Timestamp,
         wall_clock: u64,
         body: &mut Body,
-    ) -> Result<usize, LogError> {
+    ) -> Result<Timestamp, LogError> {
         if let Some(refusal) = &self.refusal {
             return Err(refusal.clone());
         }
@@ -113,7 +116,7 @@ impl Tail {
         self.put(times, body);
         self.last = times;
         self.batch.last = at;
-        Ok(self.batch.bytes)
+        Ok(self.before_batch.next())
     }
 
     /// The next frame will be in the next segment.
@@ -192,12 +195,18 @@ impl Tail {
             self.spare = spare;
         }
         let next = Batch { last: self.batch.last, ..Batch::default() };
+        self.before_batch = self.batch.last;
         std::mem::replace(&mut self.batch, next)
     }
 
     /// Bytes that wait.
     pub(super) fn buffered(&self) -> usize {
         self.batch.bytes
+    }
+
+    /// Whether half of the segment is full.
+    pub(super) fn is_half_full(&self) -> bool {
+        self.position >= self.segment_bytes / 2
     }
 
     /// The last commit that has its place.

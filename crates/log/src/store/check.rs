@@ -1,4 +1,4 @@
-//! Reading everything of a store's manifest and log, to find all that is wrong.
+//! Reading everything of a store's manifest, log and checkpoint, to find all that is wrong.
 
 use super::Store;
 use super::replay::Recovered;
@@ -6,7 +6,7 @@ use crate::body::LoggedCommit;
 use crate::error::StoreError;
 use crate::files::FileSystem;
 use crate::segment::SegmentHeader;
-use crate::store::TornTail;
+use crate::store::{CheckpointEntry, TornTail};
 use hedgerow_model::Timestamp;
 use hedgerow_sync::Arc;
 
@@ -19,19 +19,25 @@ pub struct CheckReport {
     pub last: Timestamp,
     /// What a loss of power left behind the last commit. This is no problem: the next opening cuts it.
     pub torn: Option<TornTail>,
-    /// What is wrong, in the order of the log; of each segment the first thing.
+    /// The checkpoint, if the store has one.
+    pub checkpoint: Option<CheckpointEntry>,
+    /// What is wrong, in the order of the log; of each segment the first thing. Then what is wrong with the checkpoint.
     pub problems: Vec<StoreError>,
 }
 
-/// Reads the manifest and the whole log of a store, and changes nothing. Beside a process that writes to the store, the end may
-/// look torn.
+/// Reads the manifest, the whole log and the checkpoint of a store, and changes nothing. Beside a process that writes to the
+/// store, the end may look torn, and files may be gone that were replaced meanwhile.
 ///
 /// # Errors
 /// The file system's; [`StoreError::NoStore`]. A manifest that cannot be read is a problem, the only one of the report.
 pub fn check(files: Arc<dyn FileSystem>) -> Result<CheckReport, StoreError> {
-    let mut report = CheckReport { commits: 0, last: Timestamp::ZERO, torn: None, problems: Vec::new() };
+    let mut report =
+        CheckReport { commits: 0, last: Timestamp::ZERO, torn: None, checkpoint: None, problems: Vec::new() };
     match Store::open_read_only(files) {
-        Ok(store) => store.check(&mut report)?,
+        Ok(store) => {
+            store.check(&mut report)?;
+            store.check_checkpoint(&mut report)?;
+        }
         Err(error @ (StoreError::File(_) | StoreError::NoStore { .. })) => return Err(error),
         Err(problem) => report.problems.push(problem),
     }
@@ -67,6 +73,21 @@ impl Store {
         }
         (report.last, report.torn) = (recovered.last, recovered.torn);
         Ok(())
+    }
+
+    fn check_checkpoint(&self, report: &mut CheckReport) -> Result<(), StoreError> {
+        report.checkpoint = self.manifest.checkpoint;
+        match self.open_checkpoint() {
+            Ok(checkpoint) => {
+                report.problems.extend(checkpoint.into_iter().flat_map(|opened| opened.check(None)));
+                Ok(())
+            }
+            Err(error @ StoreError::File(_)) => Err(error),
+            Err(problem) => {
+                report.problems.push(problem);
+                Ok(())
+            }
+        }
     }
 
     /// The first commit of a segment, as its header says.

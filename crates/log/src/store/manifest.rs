@@ -101,10 +101,21 @@ pub struct Sealed {
     pub wall_clock: u64,
 }
 
+impl SegmentEntry {
+    /// The name of its file.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        crate::segment::name_of(self.number)
+    }
+}
+
 const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::Text, KeyKind::Dense];
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
 
 impl Manifest {
+    /// The name of its file.
+    pub const FILE: &str = MANIFEST;
+
     /// The manifest of a new store.
     pub(crate) fn new(store: [u8; 16], options: StoreOptions) -> Self {
         Manifest {

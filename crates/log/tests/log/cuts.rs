@@ -17,7 +17,7 @@ pub fn store_of(count: u64, close: bool) -> SimulatedFiles {
     for at in (1..=count).map(Timestamp) {
         let appended = log.append(at, wall_clock(at), &mut body(at)).unwrap();
         let asked = if at.0 % 3 == 0 || at.0 == count { Durability::Sync } else { Durability::None };
-        log.settle(appended, asked).unwrap();
+        log.settle(appended.at(), asked).unwrap();
     }
     if close {
         log.close().unwrap();
@@ -66,7 +66,7 @@ fn a_log_cut_anywhere_is_its_longest_prefix() {
         let log = Log::start(store, &recovered, log_options(Durability::Sync)).unwrap();
         let at = log.last().next();
         let appended = log.append(at, wall_clock(at), &mut body(at)).unwrap();
-        log.settle(appended, Durability::Sync).unwrap();
+        log.settle(appended.at(), Durability::Sync).unwrap();
         drop(log);
         let (recovered, right) = replay(&Store::open(Arc::new(found)).unwrap()).unwrap();
         assert!(right);

@@ -203,7 +203,7 @@ fn foreign_files_are_refused() {
     let options = crate::workload::log_options(hedgerow_log::Durability::Sync);
     let log = hedgerow_log::Log::start(store, &hedgerow_log::Recovered::default(), options).unwrap();
     let appended = log.append(Timestamp(1), 0, &mut crate::workload::body(Timestamp(1))).unwrap();
-    log.settle(appended, hedgerow_log::Durability::Sync).unwrap();
+    log.settle(appended.at(), hedgerow_log::Durability::Sync).unwrap();
     let foreign = other.open("log-0000000001", Access::Read).unwrap().read_from(0).unwrap();
     let here = files.copy();
     change(&here, "log-0000000001", |bytes| *bytes = foreign);

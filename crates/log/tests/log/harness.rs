@@ -109,7 +109,7 @@ fn go_on(
         at = at.next();
         promises.asked = promises.asked.max(at);
         let appended = log.append(at, wall_clock(at), &mut body(at))?;
-        log.settle(appended, Durability::Sync)?;
+        log.settle(appended.at(), Durability::Sync)?;
         promises.durable.push((files.operations(), at));
     }
     log.close()?;

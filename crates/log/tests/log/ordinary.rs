@@ -18,7 +18,7 @@ fn commit(log: &Log, count: u64) {
     for _ in 0..count {
         let at = log.last().next();
         let appended = log.append(at, wall_clock(at), &mut body(at)).unwrap();
-        log.settle(appended, Durability::None).unwrap();
+        log.settle(appended.at(), Durability::None).unwrap();
     }
 }
 
@@ -134,7 +134,7 @@ fn wall_clocks_never_go_back() {
     let log = new_log(Arc::clone(&files) as _, log_options(Durability::Sync));
     for (at, clock) in [(1, 500), (2, 400), (3, 600)] {
         let appended = log.append(Timestamp(at), clock, &mut body(Timestamp(at))).unwrap();
-        log.settle(appended, Durability::Sync).unwrap();
+        log.settle(appended.at(), Durability::Sync).unwrap();
     }
     drop(log);
     let mut clocks = Vec::new();
@@ -166,7 +166,7 @@ fn large_commits_get_segments_of_their_own() {
         sizes.push(body.as_bytes().len());
         let appended = log.append(Timestamp(at), 0, &mut body).unwrap();
         if at > 6 {
-            log.settle(appended, Durability::Sync).unwrap();
+            log.settle(appended.at(), Durability::Sync).unwrap();
         }
     }
     drop(log);

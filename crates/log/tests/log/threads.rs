@@ -21,7 +21,7 @@ fn commit(log: &Log, sequencer: &Mutex<Timestamp>, asked: Durability) -> Result<
         *last = at;
         appended
     };
-    log.settle(appended, asked)?;
+    log.settle(appended.at(), asked)?;
     Ok(appended.at())
 }
 

@@ -163,7 +163,7 @@ impl<'f> Worker<'f> {
         let asked = if self.random.random_range(0..8) == 0 { Durability::Sync } else { Durability::None };
         let appended = self.log().append(at, wall_clock(at), &mut body(at))?;
         self.promises.asked = at;
-        self.log().settle(appended, asked)?;
+        self.log().settle(appended.at(), asked)?;
         if asked.max(self.durability) == Durability::Sync {
             self.promises.durable.push((self.note(), at));
         }
@@ -219,7 +219,7 @@ impl<'f> Worker<'f> {
         let durable = log.durable();
         let at = log.last().next();
         if let Ok(appended) = log.append(at, wall_clock(at), &mut body(at))
-            && log.settle(appended, Durability::Sync).is_ok()
+            && log.settle(appended.at(), Durability::Sync).is_ok()
         {
             self.promises.asked = at;
             self.promises.durable.push((self.note(), at));

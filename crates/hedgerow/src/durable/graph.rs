@@ -1,0 +1,188 @@
+//! The durable side of a graph, as applications see it.
+
+use crate::commit::Commit;
+use crate::commit::ingest::BulkEdge;
+use crate::durable::{CheckpointOptions, CheckpointReport, Journal, Recovery, StoreInfo, open};
+use crate::error::{Error, Reason};
+use crate::graph::Graph;
+use crate::options::GraphOptions;
+use crate::stores::with_store;
+use hedgerow_log::files::{FileSystem, RealFiles};
+use hedgerow_log::{Durability, Log};
+use hedgerow_model::LabelId;
+use hedgerow_sync::Arc;
+use std::path::Path;
+
+impl Graph {
+    // --- stores ------------------------------------------------------------------------------
+
+    /// Makes an empty graph that is kept in the directory `path`, which is made if there is none.
+    ///
+    /// ```
+    /// use hedgerow::{Graph, GraphOptions};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("friends");
+    /// let graph = Graph::create(&path, GraphOptions::new())?;
+    /// graph.put_edge(1, 2)?; // Survives a loss of power from here on.
+    /// graph.close()?;
+    /// drop(graph);
+    ///
+    /// let graph = Graph::open(&path)?;
+    /// assert!(graph.contains_edge(1, 2)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Exists`](crate::ErrorKind::Exists) if there is a store; what [`Graph::in_memory`] refuses; the file system's.
+    pub fn create(path: impl AsRef<Path>, options: GraphOptions) -> Result<Self, Error> {
+        Self::create_on(Arc::new(RealFiles::new(path.as_ref())), options)
+    }
+
+    /// Opens the graph in the directory `path` with the options that it was made with: [`GraphOptions::of_store`].
+    ///
+    /// Loads the newest checkpoint and replays the log behind it: [`Graph::recovery`] says what was found. O(graph).
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store, [`ErrorKind::Locked`](crate::ErrorKind::Locked) if it is open
+    /// elsewhere, [`ErrorKind::Storage`](crate::ErrorKind::Storage) if it is damaged or the file system fails, in which case nothing was
+    /// changed, [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if its engine is not built.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::open_with(&path, GraphOptions::of_store(&path)?)
+    }
+
+    /// The same with other options. Topology, keys, labels, vertex properties and strictness must be those that the graph was made
+    /// with; engine, durability, threads, memory limit and sizes of the log may be others.
+    ///
+    /// # Errors
+    /// As [`Graph::open`]; [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if an option differs from what is on disk, which names both;
+    /// [`ErrorKind::Capacity`](crate::ErrorKind::Capacity) if the graph needs more memory than its limit.
+    pub fn open_with(path: impl AsRef<Path>, options: GraphOptions) -> Result<Self, Error> {
+        Self::open_on(Arc::new(RealFiles::new(path.as_ref())), options)
+    }
+
+    /// Opens the newest checkpoint of the store in the directory `path` to read it, beside a process that goes on writing to the store, if there is one.
+    ///
+    /// Nothing is locked and nothing is changed. Commits after the checkpoint are not there, and none will be. Writes fail
+    /// with [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly).
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store or no checkpoint in it; otherwise as [`Graph::open`].
+    pub fn open_checkpoint(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::open_checkpoint_on(Arc::new(RealFiles::read_only(path.as_ref())))
+    }
+
+    /// What opening the store found; `None` if the graph was made by this program or lives in memory.
+    #[must_use]
+    pub fn recovery(&self) -> Option<&Recovery> {
+        self.journal()?.recovery.as_ref()
+    }
+
+    /// When a commit is done; `None` if the graph lives in memory or cannot be written.
+    #[must_use]
+    pub fn durability(&self) -> Option<Durability> {
+        self.journal()?.log().ok().map(Log::durability)
+    }
+
+    /// Waits until everything that was committed before survives a loss of power.
+    ///
+    /// # Errors
+    /// [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed); [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the graph lives in memory,
+    /// [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly).
+    pub fn flush(&self) -> Result<(), Error> {
+        let log = self.journal().ok_or(Reason::InMemory)?.log()?;
+        Ok(log.flush()?)
+    }
+
+    /// Writes the newest state as one file, from which the next opening starts, while writers and readers go on; then removes
+    /// the checkpoint before and the part of the log that nobody needs any more.
+    ///
+    /// One at a time; another call waits. Writes nothing if nothing was committed since the last one. O(graph).
+    ///
+    /// # Errors
+    /// The file system's: the checkpoint before is then still there, and the graph can be written, unless the error is
+    /// [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed). [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled). As [`Graph::flush`].
+    pub fn checkpoint(&self, options: &CheckpointOptions) -> Result<CheckpointReport, Error> {
+        with_store!(&*self.stores, store => store.checkpoint(options))
+    }
+
+    /// Makes everything durable, takes no more commits, and gives the store free for others. Reads of this graph go on.
+    ///
+    /// Every later write through any handle fails with [`ErrorKind::Closed`](crate::ErrorKind::Closed); to close again changes nothing. A graph
+    /// that is dropped without being closed loses nothing that was promised; a closed one is opened faster if a
+    /// [checkpoint](Graph::checkpoint) was made before, and damage anywhere in its log is found.
+    ///
+    /// # Errors
+    /// As [`Graph::flush`].
+    pub fn close(&self) -> Result<(), Error> {
+        Ok(self.journal().ok_or(Reason::InMemory)?.close()?)
+    }
+
+    /// What belongs to the store; `None` if the graph lives in memory.
+    #[must_use]
+    pub fn store_info(&self) -> Option<StoreInfo> {
+        let journal = self.journal()?;
+        let engine = self.stores.engine();
+        Some(journal.info(engine))
+    }
+
+    // --- imports -----------------------------------------------------------------------------
+
+    /// Puts edges as [`Graph::ingest_into`], and notes in the same commit that this came from `input`: how far an importer got, in
+    /// bytes of its own. There is a commit even if no edge is new.
+    ///
+    /// An importer that is stopped at any time asks [`Graph::input_position`] and goes on there: nothing is imported twice or
+    /// left out.
+    ///
+    /// # Errors
+    /// As [`Graph::ingest_into`].
+    pub fn ingest_from<B: BulkEdge>(
+        &self,
+        label: LabelId,
+        edges: &[B],
+        input: &[u8],
+    ) -> Result<Commit, Error> {
+        self.stores.check_written_column::<B::Value>(label)?;
+        Ok(with_store!(&*self.stores, store => store.ingest(label, edges, Some(input)))?)
+    }
+
+    /// What the last commit of [`Graph::ingest_from`] noted.
+    #[must_use]
+    pub fn input_position(&self) -> Option<Box<[u8]>> {
+        let input = with_store!(&*self.stores, store => store.sequencer.input());
+        input.as_deref().map(Box::from)
+    }
+
+    // --- on any file system, for tests -------------------------------------------------------
+
+    /// [`Graph::create`] in any directory.
+    ///
+    /// # Errors
+    /// As [`Graph::create`].
+    #[doc(hidden)]
+    pub fn create_on(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Self, Error> {
+        open::create(files, options)
+    }
+
+    /// [`Graph::open_with`] in any directory.
+    ///
+    /// # Errors
+    /// As [`Graph::open_with`].
+    #[doc(hidden)]
+    pub fn open_on(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Self, Error> {
+        open::open(files, options)
+    }
+
+    /// [`Graph::open_checkpoint`] in any directory.
+    ///
+    /// # Errors
+    /// As [`Graph::open_checkpoint`].
+    #[doc(hidden)]
+    pub fn open_checkpoint_on(files: Arc<dyn FileSystem>) -> Result<Self, Error> {
+        open::open_checkpoint(files)
+    }
+
+    fn journal(&self) -> Option<&Journal> {
+        with_store!(&*self.stores, store => store.sequencer.journal())
+    }
+}

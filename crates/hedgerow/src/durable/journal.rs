@@ -1,0 +1,182 @@
+//! Where the commits of a graph are logged, and what else belongs to its store.
+
+use crate::commit::Commit;
+use crate::durable::keeper::Keeper;
+use crate::durable::{Recovery, StoreInfo};
+use crate::error::Reason;
+use crate::options::EngineKind;
+use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_log::{Body, Durability, Log, Manifest, SegmentEntry};
+use hedgerow_model::Timestamp;
+use hedgerow_sync::{Arc, Mutex, thread_local};
+use std::cell::Cell;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A body that is larger is not kept for the next commit.
+const LARGEST_KEPT_BODY: usize = 256 << 10;
+
+thread_local! {
+    static BODY: Cell<Body> = Cell::default();
+}
+
+/// Encodes a commit in a buffer that each thread uses again.
+pub(crate) fn with_body<T>(encode: impl FnOnce(&mut Body) -> T) -> T {
+    let mut body = BODY.with(Cell::take);
+    let result = encode(&mut body);
+    if body.as_bytes().len() <= LARGEST_KEPT_BODY {
+        BODY.with(|kept| kept.set(body));
+    }
+    result
+}
+
+/// The store of a graph.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    files: Arc<dyn FileSystem>,
+    rights: Rights,
+    /// What opening the store found, if it was not made just now.
+    pub(super) recovery: Option<Recovery>,
+    /// Whoever makes a checkpoint, and whoever closes, has it.
+    pub(super) exclusive: Mutex<()>,
+    /// The clock stands still, so that runs can be repeated.
+    is_simulated: bool,
+}
+
+/// What may be done with a store.
+#[derive(Debug)]
+enum Rights {
+    Write {
+        log: Arc<Log>,
+        keeper: Keeper,
+        /// A commit is published when it survives a loss of power.
+        is_synced: bool,
+    },
+    /// The newest checkpoint is read.
+    Read(Box<Manifest>),
+}
+
+impl Journal {
+    /// The store whose log takes commits.
+    pub(super) fn new(log: Log, recovery: Option<Recovery>, is_simulated: bool) -> Self {
+        let files = Arc::clone(log.files());
+        let log = Arc::new(log);
+        let keeper = if is_simulated { Keeper::default() } else { Keeper::of(&log) };
+        let is_synced = log.durability() == Durability::Sync;
+        let rights = Rights::Write { log, keeper, is_synced };
+        Journal { files, rights, recovery, exclusive: Mutex::default(), is_simulated }
+    }
+
+    /// A store that is only read.
+    pub(super) fn read_only(files: Arc<dyn FileSystem>, manifest: Manifest, recovery: Recovery) -> Self {
+        let rights = Rights::Read(Box::new(manifest));
+        Journal { files, rights, recovery: Some(recovery), exclusive: Mutex::default(), is_simulated: false }
+    }
+
+    /// The log, if the graph can be written.
+    #[inline]
+    pub(crate) fn log(&self) -> Result<&Log, Reason> {
+        match &self.rights {
+            Rights::Write { log, .. } => Ok(log),
+            Rights::Read(_) => Err(Reason::ReadOnly),
+        }
+    }
+
+    /// Whether a commit is published only when it survives a loss of power.
+    #[inline]
+    pub(crate) fn is_synced(&self) -> bool {
+        matches!(self.rights, Rights::Write { is_synced: true, .. })
+    }
+
+    /// Every commit up to this survives a loss of power.
+    pub(crate) fn durable(&self) -> Timestamp {
+        match &self.rights {
+            Rights::Write { log, .. } => log.durable(),
+            Rights::Read(manifest) => manifest.checkpoint.map_or(Timestamp::ZERO, |checkpoint| checkpoint.at),
+        }
+    }
+
+    /// What belongs to the store.
+    pub(super) fn manifest(&self) -> Manifest {
+        match &self.rights {
+            Rights::Write { log, .. } => log.manifest(),
+            Rights::Read(manifest) => (**manifest).clone(),
+        }
+    }
+
+    /// What there is to tell of the store, of a graph that `engine` holds.
+    pub(super) fn info(&self, engine: EngineKind) -> StoreInfo {
+        let manifest = self.manifest();
+        StoreInfo {
+            path: self.files.location(),
+            id: manifest.store,
+            engine,
+            segments: manifest.segments.len(),
+            log_bytes: manifest.segments.iter().map(|segment| self.bytes_of(segment)).sum(),
+            checkpoint: manifest.checkpoint,
+            oldest_readable: manifest.oldest_readable,
+            durable: self.durable(),
+            made_with: manifest.options.engine,
+        }
+    }
+
+    /// Bytes of a segment; of one that is gone meanwhile, none.
+    fn bytes_of(&self, segment: &SegmentEntry) -> u64 {
+        let file = self.files.open(&segment.file_name(), Access::Read);
+        file.and_then(|file| file.length()).unwrap_or(0)
+    }
+
+    /// Now, in microseconds since 1970-01-01 UTC.
+    pub(crate) fn wall_clock(&self) -> u64 {
+        if self.is_simulated {
+            return 0;
+        }
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        since.as_micros() as u64
+    }
+
+    /// Waits until a commit, or what a commit saw that changed nothing, is as durable as it has to be.
+    pub(crate) fn settle(&self, commit: &Commit, asked: Durability) -> Result<(), Reason> {
+        if commit.changed {
+            self.wake_keeper();
+            return Ok(self.log()?.settle(commit.at, asked)?);
+        }
+        self.log()?.check()?;
+        self.settle_read(commit.at, asked)
+    }
+
+    /// Waits until what was seen at `at` is as durable as it has to be.
+    pub(crate) fn settle_read(&self, at: Timestamp, asked: Durability) -> Result<(), Reason> {
+        match &self.rights {
+            Rights::Write { log, .. } if asked.max(log.durability()) == Durability::Sync => {
+                Ok(log.wait_durable(at)?)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes what waits in memory if that is much, for whoever commits many times before he waits.
+    pub(crate) fn relieve(&self) -> Result<(), Reason> {
+        self.wake_keeper();
+        Ok(self.log()?.relieve()?)
+    }
+
+    fn wake_keeper(&self) {
+        if let Rights::Write { log, keeper, .. } = &self.rights
+            && log.needs_maintenance()
+        {
+            keeper.wake();
+        }
+    }
+
+    /// Ends the log. Nobody makes a checkpoint meanwhile.
+    pub(super) fn close(&self) -> Result<(), Reason> {
+        let _exclusive = self.exclusive.lock();
+        match &self.rights {
+            Rights::Write { log, keeper, .. } => {
+                keeper.end();
+                Ok(log.close()?)
+            }
+            Rights::Read(_) => Ok(()),
+        }
+    }
+}

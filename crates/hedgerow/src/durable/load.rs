@@ -1,0 +1,189 @@
+//! A checkpoint into an empty graph: vertices first, then the edges of each label, some million at a time.
+
+use crate::commit::sequencer::VertexCounts;
+use crate::error::Error;
+use crate::storage::Store;
+use hedgerow_log::StoreError;
+use hedgerow_log::checkpoint::{Checkpoint, Chunk};
+use hedgerow_model::token::HeldLocks;
+use hedgerow_model::{
+    AdjacencyEffects, Column, Direction, EdgeChange, Effects, Engine, GraphView, KeyRef, LabelId, Prepared,
+    Record, Timestamp, VertexChange, VertexEffect, VertexId, with_column,
+};
+use rayon::prelude::*;
+use smallvec::SmallVec;
+use std::path::Path;
+
+/// Vertices or edges that are put in at a time, about.
+const AT_ONCE: u64 = 1 << 22;
+
+impl<E: Engine> Store<E> {
+    /// Puts in what is in the checkpoint at `path`. All locks are held, and nobody sees the graph.
+    pub(super) fn load(
+        &self,
+        held: &HeldLocks<'_>,
+        checkpoint: &Checkpoint,
+        path: &Path,
+    ) -> Result<(), Error> {
+        let described = checkpoint.description();
+        let is_ours = described.topology == self.topology
+            && described.keys == self.dictionary.kind()
+            && described.catalogue == *self.catalogue;
+        if !is_ours {
+            let what =
+                "it is the checkpoint of a graph of another topology, with other keys, labels or properties";
+            return Err(StoreError::Foreign { path: path.to_owned(), what }.into());
+        }
+        let loading = Loading { store: self, held, checkpoint, path, at: described.timestamp };
+        if loading.at == Timestamp::ZERO && described.counts.vertices > 0 {
+            return Err(loading.damaged(0, "vertices before the first commit"));
+        }
+        for chunks in groups(checkpoint.vertex_chunks()) {
+            loading.vertices(chunks)?;
+        }
+        for (label, schema) in described.labels() {
+            for chunks in groups(checkpoint.edge_chunks(label)) {
+                with_column!(schema.edges.column(), W => loading.edges::<W>(label, chunks))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Chunks of about as many entries as are put in at a time, one after the other.
+fn groups(chunks: &[Chunk]) -> impl Iterator<Item = &[Chunk]> {
+    let mut rest = chunks;
+    std::iter::from_fn(move || {
+        let mut entries = 0;
+        let fits = |chunk: &&Chunk| {
+            let is_room = entries < AT_ONCE;
+            entries += u64::from(chunk.entries);
+            is_room
+        };
+        let (group, others) = rest.split_at(rest.iter().take_while(fits).count());
+        rest = others;
+        (!group.is_empty()).then_some(group)
+    })
+}
+
+/// A checkpoint on its way into a graph.
+struct Loading<'l, E: Engine> {
+    store: &'l Store<E>,
+    held: &'l HeldLocks<'l>,
+    checkpoint: &'l Checkpoint,
+    path: &'l Path,
+    at: Timestamp,
+}
+
+impl<E: Engine> Loading<'_, E> {
+    fn damaged(&self, offset: u64, what: impl Into<String>) -> Error {
+        StoreError::Damaged { path: self.path.to_owned(), offset, what: what.into() }.into()
+    }
+
+    /// Reads chunks on the worker threads, if there are any.
+    fn read<T: Send>(
+        &self,
+        chunks: &[Chunk],
+        read: impl Fn(&Chunk) -> Result<Vec<T>, Error> + Send + Sync,
+    ) -> Result<Vec<T>, Error> {
+        let parts: Vec<Vec<T>> = match self.store.pool_for(usize::MAX) {
+            Some(pool) => pool.install(|| chunks.par_iter().map(read).collect::<Result<_, _>>())?,
+            None => chunks.iter().map(read).collect::<Result<_, _>>()?,
+        };
+        Ok(parts.into_iter().flatten().collect())
+    }
+
+    fn vertices(&self, chunks: &[Chunk]) -> Result<(), Error> {
+        let vertices = self.read(chunks, |chunk| {
+            let mut vertices = Vec::with_capacity(chunk.entries as usize);
+            let mut wrong = None;
+            self.checkpoint.read_vertices(chunk, |vertex, key, record| {
+                if wrong.is_none() {
+                    wrong = self.check_vertex(vertex, key, &record).err();
+                }
+                vertices.push(VertexEffect { vertex, change: VertexChange::Put(record) });
+            })?;
+            wrong.map_or(Ok(vertices), |what| Err(self.damaged(chunk.offset, what)))
+        })?;
+        let counts = VertexCounts {
+            added: vertices.len() as u64,
+            removed: 0,
+            bound: self.checkpoint.description().counts.vertex_bound,
+        };
+        self.put(&Effects { vertices, ..Effects::default() }, counts)
+    }
+
+    /// Gives a vertex its key back.
+    fn check_vertex(&self, vertex: VertexId, key: KeyRef<'_>, record: &Record) -> Result<(), String> {
+        self.store.check_record(record).map_err(|error| format!("the record of vertex {vertex}: {error}"))?;
+        match self.store.dictionary.restore(key, vertex) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(format!("the key {key} belongs to two vertices")),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn edges<W: Column>(&self, label: LabelId, chunks: &[Chunk]) -> Result<(), Error> {
+        let changes = {
+            let latest = self.store.engine.latest(self.held);
+            self.read(chunks, |chunk| {
+                let mut changes = Vec::with_capacity(chunk.entries as usize);
+                let mut wrong: Option<VertexId> = None;
+                self.checkpoint.read_edges::<W>(chunk, |owner, neighbours, values| {
+                    let ends = std::iter::once(&owner).chain(neighbours);
+                    wrong = wrong.or(ends.copied().find(|end: &VertexId| !latest.contains_vertex(*end)));
+                    // Without a column there are no values beside the neighbours.
+                    let value = |position: usize| values.get(position).copied().unwrap_or_default().to_bits();
+                    changes.extend((0..).zip(neighbours).map(|(position, neighbour)| EdgeChange {
+                        owner,
+                        neighbour: *neighbour,
+                        value: Some(value(position)),
+                    }));
+                })?;
+                let missing = |end: VertexId| {
+                    self.damaged(chunk.offset, format!("an edge of vertex {end}, which does not exist"))
+                };
+                wrong.map_or(Ok(changes), |end| Err(missing(end)))
+            })?
+        };
+        let adjacencies = self.with_other_ends(label, changes);
+        self.put(&Effects { vertices: Vec::new(), adjacencies }, VertexCounts::default())
+    }
+
+    /// Edges as they are stored: those of the other ends, too.
+    fn with_other_ends(
+        &self,
+        label: LabelId,
+        mut changes: Vec<EdgeChange>,
+    ) -> SmallVec<[AdjacencyEffects; 2]> {
+        let topology = self.store.topology;
+        let second = |change: &EdgeChange| {
+            let (_, owner, neighbour) = topology.second_entry(change.owner, change.neighbour)?;
+            Some(EdgeChange { owner, neighbour, value: change.value })
+        };
+        let mut others: Vec<EdgeChange> = changes.iter().filter_map(second).collect();
+        let sort = |changes: &mut Vec<EdgeChange>| match self.store.pool_for(changes.len()) {
+            Some(pool) => pool.install(|| changes.par_sort_unstable_by_key(EdgeChange::position)),
+            None => changes.sort_unstable_by_key(EdgeChange::position),
+        };
+        if topology.is_undirected() {
+            changes.append(&mut others);
+            sort(&mut changes);
+        } else {
+            sort(&mut others);
+        }
+        let both = [(Direction::Out, changes), (Direction::In, others)];
+        let stored = both.into_iter().filter(|(_, changes)| !changes.is_empty());
+        stored
+            .map(|(direction, changes)| AdjacencyEffects { label, direction, changes: changes.into() })
+            .collect()
+    }
+
+    fn put(&self, effects: &Effects, counts: VertexCounts) -> Result<(), Error> {
+        let pool = self.store.pool_for(effects.len());
+        let Prepared { changes, outcome, .. } = self.store.engine.prepare(self.held, effects, pool)?;
+        let stamp = self.store.sequencer.stamp_again(self.at, counts, &outcome.edges);
+        self.store.engine.apply(stamp, changes);
+        Ok(())
+    }
+}

@@ -1,0 +1,14 @@
+//! What makes a graph durable: its log, its checkpoints, and how it comes back from them.
+
+mod checkpoint;
+mod graph;
+mod journal;
+mod keeper;
+mod load;
+mod open;
+mod replay;
+mod reports;
+mod settings;
+
+pub(crate) use journal::{Journal, with_body};
+pub use reports::{CheckpointOptions, CheckpointReport, Recovery, StoreInfo};

@@ -1,0 +1,175 @@
+//! Making a store, and opening one: checkpoint, log, then new commits.
+
+use crate::commit::locks::LockGuard;
+use crate::durable::{Journal, Recovery};
+use crate::error::{Error, Reason};
+use crate::graph::Graph;
+use crate::options::GraphOptions;
+use crate::storage::Store;
+use crate::stores::{Stores, with_store};
+use hedgerow_log::checkpoint::{Checkpoint, UNFINISHED, name_of};
+use hedgerow_log::files::FileSystem;
+use hedgerow_log::{Log, Manifest, Recovered, StoreError};
+use hedgerow_model::{Engine, Timestamp};
+use hedgerow_sync::Arc;
+use std::time::Instant;
+
+/// How often a reader looks for the checkpoint of a store whose writer replaces it meanwhile.
+const LOOKS: usize = 16;
+
+/// Makes a store of an empty graph.
+pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Graph, Error> {
+    let GraphOptions { log, is_simulated, .. } = options;
+    let mut id = [1; 16];
+    if !is_simulated {
+        getrandom::fill(&mut id).map_err(Reason::Random)?;
+    }
+    let made_with = options.of_new_store()?;
+    let stores = Stores::in_memory(options)?;
+    let store = hedgerow_log::Store::create(files, made_with, id)?;
+    let log = Log::start(store, &Recovered::default(), log)?;
+    Ok(attach(stores, Journal::new(log, None, is_simulated)))
+}
+
+/// Opens a store to read and write.
+pub(super) fn open(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Graph, Error> {
+    let GraphOptions { log, is_simulated, .. } = options;
+    let store = hedgerow_log::Store::open(files)?;
+    options.check_against(&store.manifest().options, &manifest_path(&**store.files()))?;
+    let stores = Stores::in_memory(options)?;
+    let begin = Instant::now();
+    let checkpoint = store.open_checkpoint()?;
+    let restored = with_store!(&stores, graph => graph.restore(&store, checkpoint.as_ref(), begin));
+    let (recovered, recovery) = restored?;
+    let log = Log::start(store, &recovered, log)?;
+    remove_leftovers(&log)?;
+    Ok(attach(stores, Journal::new(log, Some(recovery), is_simulated)))
+}
+
+/// Opens the newest checkpoint of a store, which somebody may be writing to.
+pub(super) fn open_checkpoint(files: Arc<dyn FileSystem>) -> Result<Graph, Error> {
+    let (store, checkpoint) = newest_checkpoint(&files)?;
+    let manifest = store.manifest().clone();
+    let options = GraphOptions::of_manifest(&manifest, &manifest_path(&*files))?;
+    let stores = Stores::in_memory(options)?;
+    let recovery = with_store!(&stores, graph => graph.restore_checkpoint(&checkpoint, &manifest, &*files))?;
+    Ok(attach(stores, Journal::read_only(files, manifest, recovery)))
+}
+
+/// A checkpoint that is open is read on when its file is removed.
+fn newest_checkpoint(files: &Arc<dyn FileSystem>) -> Result<(hedgerow_log::Store, Checkpoint), Error> {
+    let mut looks = 0;
+    loop {
+        let store = hedgerow_log::Store::open_read_only(Arc::clone(files))?;
+        looks += 1;
+        match store.open_checkpoint() {
+            Ok(Some(checkpoint)) => return Ok((store, checkpoint)),
+            Ok(None) => return Err(Reason::NoCheckpoint(files.location()).into()),
+            // It was replaced between the two looks.
+            Err(StoreError::Missing { .. }) if looks < LOOKS => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn manifest_path(files: &dyn FileSystem) -> std::path::PathBuf {
+    files.location().join(Manifest::FILE)
+}
+
+fn attach(mut stores: Stores, journal: Journal) -> Graph {
+    with_store!(&mut stores, store => store.attach(journal));
+    Graph { stores: Arc::new(stores) }
+}
+
+/// Removes checkpoints that a crash left behind: unfinished ones, and complete ones that the manifest does not name.
+fn remove_leftovers(log: &Log) -> Result<(), StoreError> {
+    let listed = log.manifest().checkpoint.map(|checkpoint| name_of(checkpoint.number));
+    for name in log.files().list()? {
+        let is_listed = listed.as_ref() == Some(&name);
+        if is_checkpoint(&name) && !is_listed {
+            log.files().remove(&name)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file has the name of a checkpoint, unfinished or not.
+fn is_checkpoint(name: &str) -> bool {
+    let complete = name.strip_suffix(UNFINISHED).unwrap_or(name);
+    let number = complete.strip_prefix("checkpoint-").and_then(|number| number.parse().ok());
+    number.is_some_and(|number| name_of(number) == complete)
+}
+
+impl<E: Engine> Store<E> {
+    /// Commits are logged from now on.
+    fn attach(&mut self, journal: Journal) {
+        let sequencer = Arc::get_mut(&mut self.sequencer);
+        sequencer.expect("nobody else sees a graph that is being made").attach(journal);
+    }
+
+    /// Becomes the graph of a store, from its checkpoint and its log.
+    fn restore(
+        &self,
+        store: &hedgerow_log::Store,
+        checkpoint: Option<&Checkpoint>,
+        begin: Instant,
+    ) -> Result<(Recovered, Recovery), Error> {
+        let guard = LockGuard::lock(&self.units, self.units.all());
+        let held = guard.held(&self.sequencer);
+        let (mut after, mut wall_clock, mut input) = (Timestamp::ZERO, 0, None);
+        if let Some(checkpoint) = checkpoint {
+            self.load(&held, checkpoint, &checkpoint_path(store.manifest(), &**store.files()))?;
+            let described = checkpoint.description();
+            (after, wall_clock) = (described.timestamp, described.wall_clock);
+            input = described.input.as_deref().map(Arc::from);
+        }
+        let loading = begin.elapsed();
+        let begin = Instant::now();
+        let recovered = store.replay(after, |record, place| {
+            if let Some(noted) = self.replay(&held, &record, place)? {
+                input = Some(noted.into());
+            }
+            Ok::<_, Error>(())
+        })?;
+        self.finish_restoring(&held);
+        self.sequencer.restore(recovered.last, wall_clock.max(recovered.wall_clock), input);
+        let recovery = Recovery {
+            checkpoint: checkpoint.map(|_| after),
+            commits: recovered.commits,
+            last: recovered.last,
+            torn: recovered.torn.clone(),
+            loading,
+            replaying: begin.elapsed(),
+        };
+        Ok((recovered, recovery))
+    }
+
+    /// Becomes the graph of a checkpoint.
+    fn restore_checkpoint(
+        &self,
+        checkpoint: &Checkpoint,
+        manifest: &Manifest,
+        files: &dyn FileSystem,
+    ) -> Result<Recovery, Error> {
+        let begin = Instant::now();
+        let guard = LockGuard::lock(&self.units, self.units.all());
+        let held = guard.held(&self.sequencer);
+        self.load(&held, checkpoint, &checkpoint_path(manifest, files))?;
+        self.finish_restoring(&held);
+        let described = checkpoint.description();
+        let input = described.input.as_deref().map(Arc::from);
+        self.sequencer.restore(described.timestamp, described.wall_clock, input);
+        Ok(Recovery {
+            checkpoint: Some(described.timestamp),
+            last: described.timestamp,
+            loading: begin.elapsed(),
+            ..Recovery::default()
+        })
+    }
+}
+
+/// Where the checkpoint of a manifest is.
+fn checkpoint_path(manifest: &Manifest, files: &dyn FileSystem) -> std::path::PathBuf {
+    let number = manifest.checkpoint.map_or(0, |checkpoint| checkpoint.number);
+    files.location().join(name_of(number))
+}

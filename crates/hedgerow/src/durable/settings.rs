@@ -1,0 +1,108 @@
+//! The options of a graph, and those that its store was made with.
+
+use crate::error::{Error, OtherOption, Reason, UnknownEngine};
+use crate::options::{EngineKind, GraphOptions};
+use hedgerow_log::{Manifest, StoreOptions};
+use hedgerow_model::{Catalogue, ColumnType, EdgeSchema, LabelSchema, RecordSchema, Topology};
+use std::path::Path;
+
+impl GraphOptions {
+    /// What the graph of the manifest at `path` was made with.
+    pub(crate) fn of_manifest(manifest: &Manifest, path: &Path) -> Result<Self, Error> {
+        let StoreOptions { engine, keys, topology, strict, catalogue } = &manifest.options;
+        let Some(engine) = EngineKind::of_name(engine) else {
+            let (path, name) = (path.to_owned(), engine.clone());
+            return Err(Reason::UnknownEngine(Box::new(UnknownEngine { path, name })).into());
+        };
+        Ok(GraphOptions {
+            engine,
+            topology: *topology,
+            keys: *keys,
+            labels: catalogue.labels().to_vec(),
+            vertices: catalogue.vertices().clone(),
+            strict: *strict,
+            ..GraphOptions::default()
+        })
+    }
+
+    /// What a store of this graph is made with.
+    pub(super) fn of_new_store(&self) -> Result<StoreOptions, Error> {
+        Ok(StoreOptions {
+            engine: self.engine.name().to_owned(),
+            keys: self.keys,
+            topology: self.topology,
+            strict: self.strict,
+            catalogue: Catalogue::new(self.labels.clone(), self.vertices.clone())?,
+        })
+    }
+
+    /// Fails if what cannot be changed differs from what the manifest at `path` says. The engine can be.
+    pub(super) fn check_against(&self, stored: &StoreOptions, path: &Path) -> Result<(), Error> {
+        let asked = self.of_new_store()?;
+        let both = |describe: &dyn Fn(&StoreOptions) -> String| (describe(stored), describe(&asked));
+        let options = [
+            ("topology", both(&|options| topology(options.topology).to_owned())),
+            ("kind of keys", both(&|options| options.keys.to_string())),
+            ("strictness", both(&|options| if options.strict { "strict" } else { "not strict" }.to_owned())),
+            ("list of labels", both(&|options| labels(options.catalogue.labels()))),
+            ("list of vertex properties", both(&|options| fields(options.catalogue.vertices()))),
+        ];
+        for (what, (stored, asked)) in options {
+            if stored != asked {
+                let other = OtherOption { path: path.to_owned(), what, stored, asked };
+                return Err(Reason::OtherOption(Box::new(other)).into());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn topology(topology: Topology) -> &'static str {
+    match topology {
+        Topology::Directed => "directed",
+        Topology::DirectedWithReverse => "directed with reverse adjacency",
+        Topology::Undirected => "undirected",
+    }
+}
+
+fn labels(labels: &[LabelSchema]) -> String {
+    let label = |LabelSchema { name, edges }: &LabelSchema| match edges {
+        EdgeSchema::Topology | EdgeSchema::Value(ColumnType::Unit) => format!("{name:?}"),
+        EdgeSchema::Value(column) => format!("{name:?}: {column}"),
+        EdgeSchema::Record(schema) => format!("{name:?}: {}", fields(schema)),
+    };
+    list(labels.iter().map(label))
+}
+
+fn fields(schema: &RecordSchema) -> String {
+    list(schema.fields.iter().map(|field| {
+        let nullable = if field.nullable { "?" } else { "" };
+        format!("{:?}: {:?}{nullable}", field.name, field.value_type)
+    }))
+}
+
+fn list(items: impl Iterator<Item = String>) -> String {
+    format!("[{}]", items.collect::<Vec<_>>().join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn engines_have_names_of_their_own() {
+        let kinds = [
+            EngineKind::Rapid,
+            EngineKind::AdjacencyList,
+            EngineKind::FineGrainedArt,
+            EngineKind::Art,
+            EngineKind::CompressedArt,
+            EngineKind::VectorArt,
+            EngineKind::ClusteredArt,
+        ];
+        for kind in kinds {
+            assert_eq!(EngineKind::of_name(kind.name()), Some(kind));
+        }
+        assert_eq!(EngineKind::of_name(""), None);
+    }
+}

@@ -1,0 +1,119 @@
+//! A graph for one engine: engine, dictionary, sequencer, locks, and what belongs to them.
+
+use crate::commit::conflicts::ConflictTable;
+use crate::commit::locks::{LockTable, ReclaimLocks};
+use crate::commit::sequencer::Sequencer;
+use crate::dictionary::Dictionary;
+use crate::options::GraphOptions;
+use hedgerow_model::{Catalogue, Engine, LabelId, Reclaimed, Timestamp, Topology};
+use hedgerow_sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use hedgerow_sync::{Arc, OnceLock};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+/// Locks over units. More units than this share a lock with others.
+const UNIT_STRIPES: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1 << 14 };
+
+/// Commits that change more than this are sorted and prepared on several threads.
+const PARALLEL_CHANGES: usize = 1 << 13;
+
+/// What a writer reclaims after its commit, at most.
+const WRITER_BUDGET_BYTES: usize = 1 << 20;
+
+/// Everything of a graph but its public face.
+pub(crate) struct Store<E: Engine> {
+    pub(crate) engine: E,
+    pub(crate) dictionary: Dictionary,
+    pub(crate) sequencer: Arc<Sequencer>,
+    pub(crate) units: LockTable,
+    pub(crate) conflicts: ConflictTable,
+    pub(crate) catalogue: Arc<Catalogue>,
+    pub(crate) topology: Topology,
+    pub(crate) strict: bool,
+    pool: OnceLock<ThreadPool>,
+    threads: usize,
+    /// The sequencer's count of releases up to which everything is reclaimed.
+    reclaimed_releases: AtomicU64,
+    reclaiming: AtomicBool,
+}
+
+impl<E: Engine> Store<E> {
+    /// A store around an empty engine.
+    pub(crate) fn new(engine: E, options: &GraphOptions, catalogue: Arc<Catalogue>) -> Self {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        Store {
+            engine,
+            dictionary: Dictionary::new(options.keys),
+            sequencer: Arc::default(),
+            units: LockTable::new(UNIT_STRIPES),
+            conflicts: ConflictTable::new(),
+            catalogue,
+            topology: options.topology,
+            strict: options.strict,
+            pool: OnceLock::new(),
+            threads: options.threads.unwrap_or_else(cores).max(1),
+            reclaimed_releases: AtomicU64::new(0),
+            reclaiming: AtomicBool::new(false),
+        }
+    }
+
+    /// The labels of the graph.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = LabelId> + use<E> {
+        // The catalogue checked that its labels can be numbered.
+        (0..self.catalogue.labels().len() as u16).map(LabelId)
+    }
+
+    /// The worker threads, if a commit of so many changes is worth waking them.
+    ///
+    /// Only work that takes no lock of the graph runs on them. A commit on a thread of another
+    /// pool does without: while it waited here with its locks held, that thread would run other work of
+    /// its own pool, which may wait for the same locks.
+    pub(crate) fn pool_for(&self, changes: usize) -> Option<&ThreadPool> {
+        let on_another_pool = rayon::current_thread_index().is_some();
+        if self.threads == 1 || changes < PARALLEL_CHANGES || on_another_pool || cfg!(hedgerow_shuttle) {
+            return None;
+        }
+        if let Some(pool) = self.pool.get() {
+            return Some(pool);
+        }
+        let named = |index| format!("hedgerow-{index}");
+        // Without threads the commit goes on, only slower.
+        let pool = ThreadPoolBuilder::new().num_threads(self.threads).thread_name(named).build().ok()?;
+        Some(self.pool.get_or_init(|| pool))
+    }
+
+    /// Frees what no open snapshot sees any more, up to about `budget_bytes`.
+    pub(crate) fn reclaim(&self, budget_bytes: usize) -> Reclaimed {
+        let (live, releases) = self.sequencer.live();
+        let locks = ReclaimLocks { table: &self.units, sequencer: &self.sequencer };
+        let reclaimed = self.engine.reclaim(&live, &locks, budget_bytes);
+        if !reclaimed.more {
+            self.reclaimed_releases.fetch_max(releases, Ordering::AcqRel);
+        }
+        reclaimed
+    }
+
+    /// What each timestamp keeps; see [`Engine::retained`].
+    pub(crate) fn retained(&self) -> Vec<(Timestamp, usize)> {
+        self.engine.retained(&ReclaimLocks { table: &self.units, sequencer: &self.sequencer })
+    }
+
+    /// Reclaims a little, as part of a commit, if enough snapshots were closed since the last time
+    /// (RapidStore, section 5.3: reclamation by writers).
+    pub(crate) fn reclaim_after_commit(&self, pending: PendingReclaim) {
+        let new_releases = pending.releases.saturating_sub(self.reclaimed_releases.load(Ordering::Acquire));
+        let worthwhile = new_releases > pending.open_timestamps as u64 / 16;
+        if worthwhile && !self.reclaiming.swap(true, Ordering::AcqRel) {
+            self.reclaim(WRITER_BUDGET_BYTES);
+            self.reclaiming.store(false, Ordering::Release);
+        }
+    }
+}
+
+/// What a commit saw of the snapshots when it took its stamp.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PendingReclaim {
+    /// How often a timestamp had lost its last reader.
+    pub(crate) releases: u64,
+    /// How many timestamps had readers.
+    pub(crate) open_timestamps: usize,
+}

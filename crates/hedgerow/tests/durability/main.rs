@@ -1,0 +1,17 @@
+//! Graphs that are kept in stores: what comes back, what a crash leaves, and what is refused.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![cfg(not(hedgerow_shuttle))]
+
+#[path = "../oracle/mod.rs"]
+mod oracle;
+
+mod failures;
+mod gate;
+mod harness;
+mod imports;
+mod power;
+mod publication;
+mod refusals;
+mod round_trips;
+mod workload;

@@ -1,0 +1,294 @@
+//! What is refused, with which kind and which words.
+
+use crate::oracle::options;
+use hedgerow::kernels::CancelToken;
+use hedgerow::store::StoreError;
+use hedgerow::{
+    CheckpointOptions, ColumnType, Durability, EdgeSchema, EngineKind, Error, ErrorKind, Graph, GraphOptions,
+    KeyKind, LabelId, LabelSchema, RecordSchema, Topology, store,
+};
+use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles};
+use hedgerow_log::files::{Access, FileSystem};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+fn small() -> GraphOptions {
+    GraphOptions::new().segment_bytes(4096)
+}
+
+fn refused<T: Debug>(result: Result<T, Error>, kind: ErrorKind, words: &[&str]) {
+    let error = result.unwrap_err();
+    let message = error.to_string();
+    assert_eq!(error.kind(), kind, "{message}");
+    assert!(words.iter().all(|word| message.contains(word)), "{words:?} are not all in: {message}");
+}
+
+#[test]
+fn a_store_is_made_once_and_must_be_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("deep/store");
+    let name = path.to_str().unwrap();
+    refused(Graph::open(&path), ErrorKind::NotFound, &["there is no store in", name]);
+    refused(GraphOptions::of_store(&path), ErrorKind::NotFound, &["there is no store in", name]);
+    refused(Graph::open_checkpoint(&path), ErrorKind::NotFound, &["there is no store in", name]);
+    refused(store::check(&path), ErrorKind::NotFound, &["there is no store in", name]);
+    refused(store::recover_to_last_valid(&path), ErrorKind::NotFound, &["there is no store in", name]);
+    assert!(!path.exists(), "looking for a store makes none");
+    let graph = Graph::create(&path, small()).unwrap();
+    assert!(graph.recovery().is_none());
+    drop(graph);
+    refused(Graph::create(&path, small()), ErrorKind::Exists, &["there is a store in", name]);
+    let graph = Graph::open(&path).unwrap();
+    assert_eq!(graph.recovery().unwrap().commits, 0);
+}
+
+#[test]
+fn a_store_is_open_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = Graph::create(folder.path(), small()).unwrap();
+    graph.put_edge(1, 2).unwrap();
+    let process = format!("process {}", std::process::id());
+    refused(Graph::open(folder.path()), ErrorKind::Locked, &["in use", "LOCK", &process]);
+    refused(store::recover_to_last_valid(folder.path()), ErrorKind::Locked, &["in use"]);
+    let snapshot = graph.snapshot().unwrap();
+    drop(graph);
+    refused(Graph::open(folder.path()), ErrorKind::Locked, &["in use"]);
+    drop(snapshot);
+    let graph = Graph::open(folder.path()).unwrap();
+    graph.close().unwrap();
+    let again = Graph::open(folder.path()).unwrap();
+    assert!(again.contains_edge(1, 2).unwrap() && graph.contains_edge(1, 2).unwrap());
+}
+
+#[test]
+fn options_that_differ_are_named_with_both_sides() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = || {
+        options(Topology::Undirected, KeyKind::Number).segment_bytes(4096).engine(EngineKind::AdjacencyList)
+    };
+    drop(Graph::create(folder.path(), made()).unwrap());
+    let open = |options| Graph::open_with(folder.path(), options);
+    let manifest = folder.path().join("MANIFEST");
+    let manifest = manifest.to_str().unwrap();
+    let kind = ErrorKind::InvalidInput;
+    refused(
+        open(made().topology(Topology::DirectedWithReverse)),
+        kind,
+        &["topology", manifest, "undirected", "directed with reverse adjacency"],
+    );
+    refused(open(made().keys(KeyKind::Text)), kind, &["kind of keys", manifest, "number", "text"]);
+    refused(open(made().strict(true)), kind, &["strictness", manifest, "is not strict, not strict"]);
+    let another = LabelSchema { name: "likes".to_owned(), edges: EdgeSchema::Value(ColumnType::I64) };
+    refused(
+        open(made().label(another)),
+        kind,
+        &["list of labels", manifest, "\"pays\": f64", "\"likes\": i64"],
+    );
+    refused(
+        open(made().vertex_properties(RecordSchema::default())),
+        kind,
+        &["list of vertex properties", manifest, "\"age\": I64?", "not []"],
+    );
+    // These may differ.
+    let other = made().engine(EngineKind::Rapid).durability(Durability::None).threads(1);
+    let graph = open(other.memory_limit(1 << 30)).unwrap();
+    assert_eq!(graph.durability(), Some(Durability::None));
+    let info = graph.store_info().unwrap();
+    assert_eq!((info.engine, &*info.made_with), (EngineKind::Rapid, "adjacency-list"));
+    drop(graph);
+    let graph = Graph::open(folder.path()).unwrap();
+    assert_eq!(graph.store_info().unwrap().engine, EngineKind::AdjacencyList);
+    assert_eq!(graph.durability(), Some(Durability::Sync));
+    assert_eq!(graph.catalogue().labels().len(), 3);
+}
+
+#[test]
+fn a_graph_in_memory_has_no_store() {
+    let graph = Graph::in_memory(GraphOptions::new()).unwrap();
+    let unsupported = |result| refused(result, ErrorKind::Unsupported, &["lives in memory", "Graph::create"]);
+    unsupported(graph.flush());
+    unsupported(graph.close());
+    unsupported(graph.checkpoint(&CheckpointOptions::new()).map(drop));
+    let mut transaction = graph.begin().unwrap();
+    transaction.put_edge(1, 2).unwrap();
+    unsupported(transaction.commit_with(Durability::Sync).map(drop));
+    assert_eq!(graph.snapshot().unwrap().edge_count(), 0);
+    assert!(graph.store_info().is_none() && graph.durability().is_none() && graph.recovery().is_none());
+    graph.ingest_from(LabelId::DEFAULT, &[(1u64, 2u64)], b"here").unwrap();
+    assert_eq!(graph.input_position().as_deref(), Some(&b"here"[..]));
+}
+
+#[test]
+fn a_closed_graph_is_read_and_not_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = Graph::create(folder.path(), small()).unwrap();
+    graph.put_edge(1, 2).unwrap();
+    let other = graph.clone();
+    let mut transaction = graph.begin().unwrap();
+    transaction.put_edge(3, 4).unwrap();
+    graph.close().unwrap();
+    graph.close().unwrap();
+    graph.flush().unwrap();
+    let closed = |result: Result<_, Error>| refused(result, ErrorKind::Closed, &["closed"]);
+    closed(other.put_edge(5, 6).map(drop));
+    closed(other.put_edge(1, 2).map(drop));
+    closed(other.delete_edge(8, 9).map(drop));
+    closed(other.put_each(&[(1u64, 2u64), (7, 8)]).map(drop).map_err(Error::from));
+    closed(other.ingest(&[(1u64, 9u64)]).map(drop));
+    closed(other.add_vertex(1).map(drop));
+    closed(transaction.commit().map(drop));
+    closed(other.checkpoint(&CheckpointOptions::new()).map(drop));
+    let snapshot = other.snapshot().unwrap();
+    assert_eq!((snapshot.edge_count(), snapshot.vertex_count()), (1, 2));
+    assert_eq!(other.begin().unwrap().commit().unwrap().at, snapshot.timestamp());
+}
+
+#[test]
+fn a_checkpoint_is_read_beside_a_writer() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = Graph::create(folder.path(), small()).unwrap();
+    graph.put_edge(1, 2).unwrap();
+    refused(Graph::open_checkpoint(folder.path()), ErrorKind::NotFound, &["no checkpoint", "make one"]);
+    graph.checkpoint(&CheckpointOptions::new()).unwrap();
+    graph.put_edge(2, 3).unwrap();
+    let read = Graph::open_checkpoint(folder.path()).unwrap();
+    let names = || {
+        let mut names = store_files(folder.path());
+        names.sort();
+        names
+    };
+    let before = names();
+    assert_eq!(read.neighbours(1).unwrap(), [2.into()]);
+    assert!(!read.contains_edge(2, 3).unwrap());
+    let read_only = |result: Result<_, Error>| refused(result, ErrorKind::ReadOnly, &["read only"]);
+    read_only(read.put_edge(2, 3).map(drop));
+    read_only(read.put_edge(1, 2).map(drop));
+    read_only(read.add_vertex(77).map(drop));
+    read_only(read.put_each(&[(1u64, 5u64)]).map(drop).map_err(Error::from));
+    read_only(read.flush());
+    read_only(read.checkpoint(&CheckpointOptions::new()).map(drop));
+    read.close().unwrap();
+    assert_eq!(read.snapshot().unwrap().vertex_count(), 2);
+    assert_eq!(read.durability(), None);
+    assert_eq!(names(), before);
+    // The checkpoint may be replaced; what was opened stays.
+    graph.checkpoint(&CheckpointOptions::new()).unwrap();
+    assert!(!read.contains_edge(2, 3).unwrap());
+    assert!(Graph::open_checkpoint(folder.path()).unwrap().contains_edge(2, 3).unwrap());
+}
+
+fn store_files(path: &std::path::Path) -> Vec<String> {
+    hedgerow_log::files::RealFiles::new(path).list().unwrap()
+}
+
+#[test]
+fn a_failed_sync_ends_writing_and_nothing_else() {
+    let files = SimulatedFiles::new(1);
+    let options = small().simulated();
+    let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
+    graph.put_edge(1, 2).unwrap();
+    let before = graph.snapshot().unwrap();
+    // The write succeeds, the sync does not.
+    files.inject(Fault { at: files.operations() + 2, kind: FaultKind::Device, sticky: false });
+    let failed = |result: Result<_, Error>| refused(result, ErrorKind::LogFailed, &["takes no more commits"]);
+    failed(graph.put_edge(2, 3).map(drop));
+    failed(graph.put_edge(4, 5).map(drop));
+    failed(graph.put_edge(1, 2).map(drop));
+    failed(graph.put_each(&[(1u64, 3u64)]).map(drop).map_err(Error::from));
+    failed(graph.checkpoint(&CheckpointOptions::new()).map(drop));
+    failed(graph.close());
+    let mut transaction = graph.begin().unwrap();
+    transaction.put_edge(6, 7).unwrap();
+    failed(transaction.commit().map(drop));
+    // What is not durable is never shown.
+    let after = graph.snapshot().unwrap();
+    assert_eq!((after.timestamp(), after.edge_count()), (before.timestamp(), 1));
+    assert!(!graph.contains_edge(2, 3).unwrap());
+    drop((graph, before, after));
+    let graph = Graph::open_on(Arc::new(files), options).unwrap();
+    assert!(graph.contains_edge(1, 2).unwrap() && !graph.contains_edge(4, 5).unwrap());
+    graph.put_edge(4, 5).unwrap();
+}
+
+#[test]
+fn a_damaged_store_says_where() {
+    let files = SimulatedFiles::new(1);
+    let options = small().simulated();
+    let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
+    for number in 0..50u64 {
+        graph.put_edge(number, number + 1).unwrap();
+    }
+    graph.checkpoint(&CheckpointOptions::new()).unwrap();
+    for number in 0..50u64 {
+        graph.put_edge(number, number + 2).unwrap();
+    }
+    graph.close().unwrap();
+    drop(graph);
+    let names = files.list().unwrap();
+    for name in names.iter().filter(|name| name.starts_with("log-") || name.starts_with("checkpoint-")) {
+        let damaged = files.copy();
+        let file = damaged.open(name, Access::Write).unwrap();
+        file.write_all_at(&[0xa5; 3], 200).unwrap();
+        let error = Graph::open_on(Arc::new(damaged.clone()), options.clone()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Storage, "{error}");
+        assert!(error.to_string().contains(name), "{error}");
+        assert!(matches!(error.store(), Some(StoreError::Damaged { .. })), "{error:?}");
+        let report = hedgerow_log::check(Arc::new(damaged)).unwrap();
+        assert!(!report.problems.is_empty(), "{name}");
+    }
+    assert!(names.iter().any(|name| name.starts_with("checkpoint-")));
+}
+
+#[test]
+fn what_a_crash_left_of_checkpoints_is_removed() {
+    let files = SimulatedFiles::new(1);
+    let options = small().simulated();
+    let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
+    graph.put_edge(1, 2).unwrap();
+    graph.checkpoint(&CheckpointOptions::new()).unwrap();
+    drop(graph);
+    for name in
+        ["checkpoint-0000000002", "checkpoint-0000000003.unfinished", "checkpoint-notes", "mine.unfinished"]
+    {
+        files.open(name, Access::Create).unwrap();
+    }
+    let graph = Graph::open_on(Arc::new(files.clone()), options).unwrap();
+    let mut names = files.list().unwrap();
+    names.retain(|name| name.contains("checkpoint") || name.contains("mine"));
+    names.sort();
+    assert_eq!(names, ["checkpoint-0000000001", "checkpoint-notes", "mine.unfinished"]);
+    assert!(graph.contains_edge(1, 2).unwrap());
+}
+
+#[test]
+fn a_cancelled_checkpoint_leaves_everything_as_it_was() {
+    let files = SimulatedFiles::new(1);
+    let graph = Graph::create_on(Arc::new(files.clone()), small().simulated()).unwrap();
+    graph.put_edge(1, 2).unwrap();
+    let names = files.list().unwrap();
+    let token = CancelToken::new();
+    token.cancel();
+    let cancelled = graph.checkpoint(&CheckpointOptions::new().cancelled_by(&token));
+    refused(cancelled, ErrorKind::Cancelled, &["cancelled"]);
+    assert_eq!(files.list().unwrap(), names);
+    let first = graph.checkpoint(&CheckpointOptions::new()).unwrap();
+    let again = graph.checkpoint(&CheckpointOptions::new().share(0.5)).unwrap();
+    assert!(first.written && !again.written && first.bytes > 0);
+    assert_eq!((again.number, again.timestamp, again.bytes), (first.number, first.timestamp, first.bytes));
+}
+
+#[test]
+fn a_limit_of_memory_holds_while_a_graph_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let graph = Graph::create(folder.path(), GraphOptions::new().segment_bytes(1 << 20)).unwrap();
+    let edges: Vec<(u64, u64)> = (0..100_000).map(|number| (number % 1000, number)).collect();
+    graph.ingest(&edges).unwrap();
+    let limited = || GraphOptions::of_store(folder.path()).unwrap().memory_limit(100_000);
+    drop(graph);
+    refused(Graph::open_with(folder.path(), limited()), ErrorKind::Capacity, &["at most 100000"]);
+    let graph = Graph::open(folder.path()).unwrap();
+    graph.checkpoint(&CheckpointOptions::new()).unwrap();
+    drop(graph);
+    refused(Graph::open_with(folder.path(), limited()), ErrorKind::Capacity, &["at most 100000"]);
+    assert_eq!(Graph::open(folder.path()).unwrap().snapshot().unwrap().edge_count(), 100_000);
+}
