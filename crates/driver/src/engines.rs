@@ -76,6 +76,8 @@ mod tests {
     fn names_are_unique_and_an_unknown_one_gets_the_list() {
         for engine in ENGINES {
             assert_eq!(Engine::named(engine.name).unwrap(), *engine);
+            // In stores it is called the same.
+            assert!(engine.kind.is_none_or(|kind| kind.name() == engine.name));
         }
         let error = Engine::named("btree").unwrap_err().to_string();
         assert!(error.contains("btree") && error.contains("csr, rapid"), "{error}");

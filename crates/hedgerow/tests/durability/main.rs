@@ -6,7 +6,9 @@
 #[path = "../oracle/mod.rs"]
 mod oracle;
 
+mod bugs;
 mod failures;
+mod foreign;
 mod gate;
 mod harness;
 mod imports;

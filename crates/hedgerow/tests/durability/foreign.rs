@@ -1,0 +1,134 @@
+//! Logs whose bytes are as they were written, by somebody who did not write what a graph would: refused with their place, never a panic.
+
+use crate::oracle::options;
+use hedgerow::model::{
+    AdjacencyEffects, EdgeChange, EdgeValue, Effects, VertexChange, VertexEffect, VertexId,
+};
+use hedgerow::store::StoreError;
+use hedgerow::{
+    Catalogue, Direction, ErrorKind, Graph, Key, KeyKind, LabelId, Record, RecordSchema, Timestamp, Topology,
+    Value,
+};
+use hedgerow_log::files::simulated::SimulatedFiles;
+use hedgerow_log::{Body, CommitRef, Log, LogOptions, Store, StoreError as LogStoreError};
+use std::sync::Arc;
+
+const TOPOLOGY: Topology = Topology::DirectedWithReverse;
+
+fn id(number: u32) -> VertexId {
+    VertexId::new(number)
+}
+
+fn vertex(number: u32, values: Vec<Value>) -> VertexEffect {
+    VertexEffect { vertex: id(number), change: VertexChange::Put(Record::new(values)) }
+}
+
+fn deleted(number: u32) -> VertexEffect {
+    VertexEffect { vertex: id(number), change: VertexChange::Delete }
+}
+
+fn edge(label: u16, owner: u32, neighbour: u32, value: u64) -> AdjacencyEffects {
+    let value = Some(EdgeValue(value));
+    let change = EdgeChange { owner: id(owner), neighbour: id(neighbour), value };
+    AdjacencyEffects {
+        label: LabelId(label),
+        direction: Direction::Out,
+        changes: [change].into_iter().collect(),
+    }
+}
+
+fn key(number: u32, key: u64) -> (VertexId, Key) {
+    (id(number), Key::Number(key))
+}
+
+/// A store of vertices 0 and 1 with keys 10 and 11, and one more commit.
+fn store_with(
+    effects: &Effects,
+    keys: &[(VertexId, Key)],
+    catalogue: Option<&Catalogue>,
+) -> (SimulatedFiles, Result<Graph, hedgerow::Error>) {
+    let files = SimulatedFiles::new(1);
+    let options = options(TOPOLOGY, KeyKind::Number).segment_bytes(4096).simulated();
+    let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
+    graph.put_edge(10, 11).unwrap();
+    graph.close().unwrap();
+    drop(graph);
+    let store = Store::open(Arc::new(files.clone())).unwrap();
+    let recovered = store.replay(Timestamp::ZERO, |_, _| Ok::<(), LogStoreError>(())).unwrap();
+    let log =
+        Log::start(store, &recovered, LogOptions { segment_bytes: 4096, ..LogOptions::default() }).unwrap();
+    let mut body = Body::default();
+    body.encode(&CommitRef { effects, keys, catalogue, input: None }, TOPOLOGY);
+    let appended = log.append(Timestamp(2), 0, &mut body).unwrap();
+    log.wait_durable(appended.at()).unwrap();
+    log.close().unwrap();
+    drop(log);
+    let graph = Graph::open_on(Arc::new(files.clone()), options);
+    (files, graph)
+}
+
+#[track_caller]
+fn refused(effects: &Effects, keys: &[(VertexId, Key)], catalogue: Option<&Catalogue>, words: &str) {
+    let (_, opened) = store_with(effects, keys, catalogue);
+    let error = opened.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Storage, "{error}");
+    let Some(StoreError::Damaged { path, offset, what }) = error.store() else { panic!("{error:?}") };
+    assert!(path.ends_with("log-0000000002") && *offset >= 64, "{error}");
+    assert!(what.contains("the commit of timestamp 2") && what.contains(words), "{error}");
+}
+
+fn of_vertices(vertices: Vec<VertexEffect>) -> Effects {
+    Effects { vertices, ..Effects::default() }
+}
+
+fn of_edge(edge: AdjacencyEffects) -> Effects {
+    Effects { adjacencies: [edge].into_iter().collect(), ..Effects::default() }
+}
+
+#[test]
+fn what_belongs_there_is_taken() {
+    let effects = Effects {
+        vertices: vec![vertex(2, vec![Value::I64(3), Value::Null])],
+        adjacencies: [edge(1, 2, 0, 1.5f64.to_bits())].into_iter().collect(),
+    };
+    let (_, opened) = store_with(&effects, &[key(2, 12)], None);
+    let snapshot = opened.unwrap().snapshot().unwrap();
+    assert_eq!((snapshot.edge_count(), snapshot.vertex_count()), (2, 3));
+    assert_eq!(snapshot.get_edge::<f64>(LabelId(1), 12, 10).unwrap(), Some(1.5));
+}
+
+#[test]
+fn edges_that_cannot_be_are_refused() {
+    refused(&of_edge(edge(7, 0, 1, 0)), &[], None, "edges of label number 7, which does not exist");
+    refused(&of_edge(edge(0, 0, 1, 5)), &[], None, "values that are no ()");
+    refused(&of_edge(edge(2, 0, 1, 1 << 40)), &[], None, "values that are no u32");
+    refused(&of_edge(edge(0, 0, 5, 0)), &[], None, "an edge of vertex 5, which does not exist");
+    refused(&of_edge(edge(0, 4_000_000_000, 0, 0)), &[], None, "an edge of vertex 4000000000");
+    let dangling = Effects { vertices: vec![deleted(1)], ..of_edge(edge(0, 0, 1, 0)) };
+    refused(&dangling, &[], None, "an edge of vertex 1, which does not exist");
+}
+
+#[test]
+fn vertices_that_cannot_be_are_refused() {
+    refused(&of_vertices(vec![deleted(3)]), &[], None, "deletes vertex 3, which does not exist");
+    let wrong = vec![vertex(0, vec![Value::Bool(true), Value::Null])];
+    refused(&of_vertices(wrong), &[], None, "gives vertex 0 a record that it cannot have");
+    refused(&of_vertices(vec![vertex(0, vec![Value::Null])]), &[], None, "the schema has 2 fields");
+}
+
+#[test]
+fn keys_that_cannot_be_are_refused() {
+    let one = of_vertices(vec![vertex(2, Vec::new())]);
+    refused(&one, &[], None, "other keys than new vertices");
+    refused(&one, &[key(3, 12)], None, "other keys than new vertices");
+    refused(&one, &[key(2, 10)], None, "gives the key 10 to a second vertex");
+    refused(&one, &[(id(2), Key::Text("ten".into()))], None, "a key that does not fit");
+    let two = of_vertices(vec![vertex(2, Vec::new()), vertex(3, Vec::new())]);
+    refused(&two, &[key(2, 12), key(3, 12)], None, "gives the key 12 to a second vertex");
+}
+
+#[test]
+fn labels_that_change_are_refused() {
+    let other = Catalogue::new(Vec::new(), RecordSchema::default()).unwrap();
+    refused(&Effects::default(), &[], Some(&other), "changes labels or properties");
+}
