@@ -195,18 +195,18 @@ pub struct LiveTimestamps {
 }
 
 impl LiveTimestamps {
-    /// The live timestamps, ascending, as they were when `newest_stamp` was the newest stamp.
+    /// The live timestamps, ascending, as they were when `next` was the oldest timestamp that could be registered next.
     ///
     /// Commits and registrations may go on while the value is in use: it decides only about
     /// versions that were superseded by then, see [`LiveTimestamps::decides`].
     ///
     /// # Safety
-    /// Every registered timestamp below `newest_stamp` is in `timestamps`, and no timestamp below
-    /// `newest_stamp` will be registered any more.
+    /// Every registered timestamp below `next` is in `timestamps`, and no timestamp below `next` will be
+    /// registered any more.
     #[must_use]
-    pub unsafe fn as_of(timestamps: Vec<Timestamp>, newest_stamp: Timestamp) -> Self {
+    pub unsafe fn as_of(timestamps: Vec<Timestamp>, next: Timestamp) -> Self {
         debug_assert!(timestamps.is_sorted());
-        LiveTimestamps { timestamps, as_of: newest_stamp }
+        LiveTimestamps { timestamps, as_of: next }
     }
 
     /// Whether what is said about a version that was superseded at `superseded` is final.
