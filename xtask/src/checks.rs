@@ -47,9 +47,20 @@ pub fn soak(cases: u32, iterations: u32) -> Result<()> {
         .env("CRASH_SEEDS", (cases / 10).to_string())
         .env("FAULT_SEEDS", (cases / 50).to_string())
         .env("DAMAGE_SAMPLES", (cases * 50).to_string());
-    let tally = tests(&format!("properties, {cases} cases each"), &mut properties)?;
+    let mut tally = tests(&format!("properties, {cases} cases each"), &mut properties)?;
+    for (package, search) in SEARCHES {
+        let mut searched = cargo(&format!("test --release -p {package} --tests -- --ignored {search}"));
+        searched.env("CRASH_SEEDS", (cases / 10).to_string());
+        tally = tally.plus(tests(search, &mut searched)?);
+    }
     report(tally.plus(shuttle(iterations)?), begin)
 }
+
+/// Tests that are ignored because they take long, with their packages.
+const SEARCHES: [(&str, &str); 2] = [
+    ("hedgerow-log", "search_for_planted_bugs"),
+    ("hedgerow", "what_is_acknowledged_survives_at_every_operation"),
+];
 
 /// Installs the components that the checks need, where rustup manages the toolchain.
 fn install_components() {

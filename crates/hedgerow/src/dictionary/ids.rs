@@ -20,6 +20,8 @@ struct State {
     next: u32,
     /// Ids to assign again; the smallest comes first.
     free: BinaryHeap<Reverse<VertexId>>,
+    /// Stretches of ids below `next` that were free when the graph was opened, descending; none is empty.
+    gaps: Vec<Range<u32>>,
     /// Ids of deleted vertices that were not looked at since.
     deleted: Vec<Deleted>,
     /// Ids of deleted vertices that somebody can read, under the newest timestamp that does.
@@ -38,13 +40,13 @@ struct Deleted {
 impl IdAllocator {
     /// An id that was given back. O(log free).
     pub(crate) fn reassign(&self) -> Option<VertexId> {
-        self.state.lock().free.pop().map(|Reverse(id)| id)
+        self.state.lock().reassign()
     }
 
-    /// The smallest id that is free. O(log free).
+    /// An id that was given back, or else the smallest that was never assigned. O(log free).
     pub(crate) fn assign(&self) -> Result<VertexId, CapacityError> {
         let mut state = self.state.lock();
-        if let Some(Reverse(id)) = state.free.pop() {
+        if let Some(id) = state.reassign() {
             return Ok(id);
         }
         let id = VertexId::try_from(u64::from(state.next)).map_err(|_| CapacityError::VertexIds)?;
@@ -52,11 +54,12 @@ impl IdAllocator {
         Ok(id)
     }
 
-    /// Ids from `next` on were never assigned, `free` are to be assigned again. O(free).
-    pub(crate) fn restore(&self, next: u32, free: Vec<VertexId>) {
+    /// Ids from `next` on were never assigned, those of `gaps`, which ascend, are to be assigned again. O(gaps).
+    pub(crate) fn restore(&self, next: u32, gaps: impl DoubleEndedIterator<Item = Range<u32>>) {
         let mut state = self.state.lock();
         state.next = next;
-        state.free = free.into_iter().map(Reverse).collect();
+        state.free.clear();
+        state.gaps = gaps.filter(|gap| gap.start < gap.end).rev().collect();
     }
 
     /// Gives back an id that no vertex has which somebody can read.
@@ -90,6 +93,20 @@ impl IdAllocator {
 }
 
 impl State {
+    /// The smallest id that was given back, and if there is none, the smallest of the gaps.
+    fn reassign(&mut self) -> Option<VertexId> {
+        if let Some(Reverse(id)) = self.free.pop() {
+            return Some(id);
+        }
+        let gap = self.gaps.last_mut()?;
+        let id = VertexId::new(gap.start);
+        gap.start += 1;
+        if gap.start == gap.end {
+            self.gaps.pop();
+        }
+        Some(id)
+    }
+
     fn sort_out(&mut self, live: &LiveTimestamps) -> Vec<VertexId> {
         let mut candidates = std::mem::take(&mut self.deleted);
         let expired: Vec<Timestamp> =
@@ -131,6 +148,15 @@ mod tests {
         ids.free(VertexId::new(2));
         ids.free(VertexId::new(0));
         assert_eq!((ids.reassign(), assign(), assign()), (Some(VertexId::new(0)), 2, 3));
+    }
+
+    #[test]
+    fn gaps_are_assigned_whole_before_new_ids() {
+        let ids = IdAllocator::default();
+        ids.restore(3_000_000_001, [0..2, 2..2, 5..6, 3_000_000_000..3_000_000_001].into_iter());
+        ids.free(VertexId::new(7));
+        let assigned: Vec<u32> = (0..6).map(|_| ids.assign().unwrap().get()).collect();
+        assert_eq!(assigned, [7, 0, 1, 5, 3_000_000_000, 3_000_000_001]);
     }
 
     #[test]

@@ -237,18 +237,20 @@ impl Dictionary {
         })
     }
 
-    /// Ids below `bound` are free but those that `scan` visits, ascending. Nobody reads the graph yet. O(bound), but of dense graphs O(1).
+    /// Ids below `bound` are free but those that `scan` visits, ascending. Nobody reads the graph yet. O(vertices), but of dense graphs O(1).
     pub(crate) fn restore_free(&self, bound: u32, scan: impl FnOnce(&mut dyn FnMut(VertexId))) {
         if self.is_dense() {
             return;
         }
-        let (mut free, mut next) = (Vec::new(), 0);
+        let (mut gaps, mut next) = (Vec::new(), 0);
         scan(&mut |used| {
-            free.extend((next..used.get()).map(VertexId::new));
+            if next < used.get() {
+                gaps.push(next..used.get());
+            }
             next = used.get() + 1;
         });
-        free.extend((next..bound).map(VertexId::new));
-        self.ids.restore(bound, free);
+        gaps.push(next..bound);
+        self.ids.restore(bound, gaps.into_iter());
     }
 
     /// Bytes held, estimated.

@@ -48,47 +48,79 @@ impl Slot for TextSlot {
     }
 }
 
-/// Slots in segments of doubling size, so that a slot never moves and readers need no lock.
+/// Slots in chunks that are made when they are first stored to, so that a slot never moves, readers need no lock, and ids with nothing
+/// in between cost no memory. The chunks are in segments of doubling size.
 pub(crate) struct Slots<S> {
-    segments: [OnceLock<Box<[S]>>; SEGMENTS],
+    segments: [OnceLock<Box<[Chunk<S>]>>; SEGMENTS],
 }
 
-/// The first segment has 2^10 slots, each later one as many as all before it together.
-const FIRST_BITS: u32 = 10;
-const SEGMENTS: usize = (u32::BITS - FIRST_BITS + 1) as usize;
+type Chunk<S> = OnceLock<Box<[S]>>;
+
+const CHUNK_BITS: u32 = 10;
+const CHUNK_SLOTS: usize = 1 << CHUNK_BITS;
+
+/// The first segment has one chunk, each later one as many as all before it together.
+const SEGMENTS: usize = (u32::BITS - CHUNK_BITS + 1) as usize;
 
 impl<S: Slot> Slots<S> {
     pub(crate) fn new() -> Self {
         Slots { segments: std::array::from_fn(|_| OnceLock::new()) }
     }
 
-    /// The slot of `id`, with its segment allocated. O(1).
+    /// The slot of `id`, with its chunk allocated. O(1).
     pub(crate) fn get_or_allocate(&self, id: u32) -> &S {
-        let (segment, offset, length) = place(id);
-        let slots = self.segments[segment].get_or_init(|| (0..length).map(|_| S::default()).collect());
-        &slots[offset]
+        let place = Place::of(id);
+        let chunks = self.segments[place.segment]
+            .get_or_init(|| (0..place.chunks_of_segment()).map(|_| OnceLock::new()).collect());
+        let slots = chunks[place.chunk].get_or_init(|| (0..CHUNK_SLOTS).map(|_| S::default()).collect());
+        &slots[place.slot]
     }
 
-    /// The slot of `id`, if its segment was allocated. O(1).
+    /// The slot of `id`, if its chunk was allocated. O(1).
     pub(crate) fn get(&self, id: u32) -> Option<&S> {
-        let (segment, offset, _) = place(id);
-        self.segments[segment].get().map(|slots| &slots[offset])
+        let place = Place::of(id);
+        let slots = self.segments[place.segment].get()?[place.chunk].get()?;
+        Some(&slots[place.slot])
     }
 
-    /// Bytes of the segments allocated so far.
+    /// Bytes allocated so far. O(chunks).
     pub(crate) fn bytes(&self) -> usize {
-        let allocated = self.segments.iter().filter_map(OnceLock::get);
-        allocated.map(|slots| std::mem::size_of_val::<[S]>(slots)).sum()
+        let segments = self.segments.iter().filter_map(OnceLock::get);
+        let bytes = |chunks: &Box<[Chunk<S>]>| {
+            let made = chunks.iter().filter_map(OnceLock::get);
+            std::mem::size_of_val::<[Chunk<S>]>(chunks)
+                + made.map(|slots| std::mem::size_of_val::<[S]>(slots)).sum::<usize>()
+        };
+        segments.map(bytes).sum()
     }
 }
 
-/// The segment of an id, its offset in there, and the segment's length.
-fn place(id: u32) -> (usize, usize, usize) {
-    let bits = u32::BITS - (id >> FIRST_BITS).leading_zeros();
-    let segment = bits as usize;
-    let start = if segment == 0 { 0 } else { 1usize << (FIRST_BITS + bits - 1) };
-    let length = start.max(1 << FIRST_BITS);
-    (segment, id as usize - start, length)
+/// Where the slot of an id is.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    segment: usize,
+    /// The chunk within the segment.
+    chunk: usize,
+    /// The slot within the chunk.
+    slot: usize,
+}
+
+impl Place {
+    fn of(id: u32) -> Self {
+        let chunk = id >> CHUNK_BITS;
+        let segment = (u32::BITS - chunk.leading_zeros()) as usize;
+        let before = Self::chunks_before(segment);
+        Place { segment, chunk: chunk as usize - before, slot: id as usize % CHUNK_SLOTS }
+    }
+
+    /// Chunks of all segments before this one.
+    fn chunks_before(segment: usize) -> usize {
+        (1 << segment) >> 1
+    }
+
+    fn chunks_of_segment(&self) -> usize {
+        Self::chunks_before(self.segment).max(1)
+    }
 }
 
 #[cfg(test)]
@@ -97,18 +129,11 @@ mod tests {
 
     #[test]
     fn every_id_has_a_place_of_its_own_within_its_segment() {
-        let mut expected = (0, 0);
-        for id in 0..100_000 {
-            let (segment, offset, length) = place(id);
-            assert!(offset < length, "{id}");
-            if (segment, offset) != expected {
-                assert_eq!((segment, offset), (expected.0 + 1, 0), "{id}");
-                expected = (segment, offset);
-            }
-            expected.1 += 1;
-        }
-        let (segment, offset, length) = place(u32::MAX - 1);
-        assert!(segment < SEGMENTS && offset == length - 2);
+        let places: Vec<Place> = (0..100_000).map(Place::of).collect();
+        assert!(places.is_sorted_by(|one, next| one < next), "two ids share a place");
+        let last = Place::of(u32::MAX);
+        assert!(last.segment == SEGMENTS - 1 && last.slot == CHUNK_SLOTS - 1);
+        assert!(places.iter().chain([&last]).all(|place| place.chunk < place.chunks_of_segment()));
     }
 
     #[test]
@@ -118,5 +143,14 @@ mod tests {
         slots.get_or_allocate(5000).store(&"first".into());
         slots.get_or_allocate(5000).store(&"second".into());
         assert_eq!(&*slots.get(5000).unwrap().load(), "second");
+        assert!(slots.get(4095).is_none() && slots.get(5001).is_some());
+    }
+
+    #[test]
+    fn memory_follows_what_is_stored_and_not_the_largest_id() {
+        let slots: Slots<NumberSlot> = Slots::new();
+        slots.get_or_allocate(u32::MAX).store(&7);
+        assert_eq!(slots.get(u32::MAX).unwrap().load(), 7);
+        assert!(slots.bytes() < 64 << 20, "{} bytes", slots.bytes());
     }
 }

@@ -6,8 +6,8 @@ use hedgerow::model::{
 };
 use hedgerow::store::StoreError;
 use hedgerow::{
-    Catalogue, Direction, ErrorKind, Graph, Key, KeyKind, LabelId, Record, RecordSchema, Timestamp, Topology,
-    Value,
+    Catalogue, CheckpointOptions, Direction, ErrorKind, Graph, Key, KeyKind, LabelId, Record, RecordSchema,
+    Timestamp, Topology, Value,
 };
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::{Body, CommitRef, Log, LogOptions, Store, StoreError as LogStoreError};
@@ -95,6 +95,25 @@ fn what_belongs_there_is_taken() {
     let snapshot = opened.unwrap().snapshot().unwrap();
     assert_eq!((snapshot.edge_count(), snapshot.vertex_count()), (2, 3));
     assert_eq!(snapshot.get_edge::<f64>(LabelId(1), 12, 10).unwrap(), Some(1.5));
+}
+
+/// Ids between those of vertices may have been given to commits that were never made, however many: they are free, and cost nothing.
+#[test]
+fn ids_far_apart_are_taken() {
+    let far = 4_000_000_000;
+    let effects = Effects { vertices: vec![vertex(far, Vec::new())], ..of_edge(edge(0, far, 0, 0)) };
+    let (files, opened) = store_with(&effects, &[key(far, 12)], None);
+    let graph = opened.unwrap();
+    graph.put_edge(13, 12).unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    assert_eq!(snapshot.vertex_id(13).unwrap(), Some(id(2)), "the smallest free id");
+    assert_eq!((snapshot.edge_count(), snapshot.vertex_count()), (3, 4));
+    assert!(graph.memory().total_bytes() < 256 << 20, "{:?}", graph.memory());
+    drop(snapshot);
+    graph.checkpoint(&CheckpointOptions::new()).unwrap();
+    drop(graph);
+    let graph = Graph::open_on(Arc::new(files), options(TOPOLOGY, KeyKind::Number)).unwrap();
+    assert!(graph.contains_edge(13, 12).unwrap() && graph.contains_edge(12, 10).unwrap());
 }
 
 #[test]

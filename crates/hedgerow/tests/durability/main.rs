@@ -9,9 +9,12 @@ mod oracle;
 mod bugs;
 mod failures;
 mod foreign;
+mod foreign_checkpoint;
 mod gate;
 mod harness;
 mod imports;
+#[cfg(target_os = "linux")]
+mod limits;
 mod power;
 mod publication;
 mod refusals;
