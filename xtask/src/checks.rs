@@ -1,12 +1,18 @@
 //! What must hold before a change lands.
 
 use crate::run::{Tally, cargo, command, step, tests};
-use crate::tidy;
+use crate::{tidy, tools};
 use anyhow::{Result, bail};
 use std::time::Instant;
 
 /// Schedules per model in an ordinary test run; `soak` takes many more.
 const SCHEDULES: u32 = 2_000;
+
+/// All tests but those of the crate below.
+const WORKSPACE: &str = "test --workspace --exclude hedgerow-isolation";
+
+/// The crate that is built as users build the library, without the engines of the lab.
+const ISOLATION: &str = "test -p hedgerow-isolation";
 
 /// Formatting, lints, documentation, that the fuzz targets compile, all tests, the models.
 pub fn test() -> Result<()> {
@@ -20,8 +26,10 @@ pub fn test() -> Result<()> {
     let mut targets = cargo("check --quiet --bins --manifest-path fuzz/Cargo.toml");
     // Beside the other outputs, for the reuse of what both need.
     step("fuzz targets", targets.env("CARGO_TARGET_DIR", "target/fuzz").env("RUSTFLAGS", "-D warnings"))?;
-    let tally = tests("tests", &mut cargo("test --workspace --quiet --no-fail-fast"))?;
-    let tally = tally.plus(shuttle(SCHEDULES)?);
+    tools::install_checker()?;
+    let tally = tests("tests", &mut cargo(&format!("{WORKSPACE} --quiet --no-fail-fast")))?;
+    let judged = tests("isolation and kills", &mut cargo(&format!("{ISOLATION} --quiet --no-fail-fast")))?;
+    let tally = tally.plus(judged).plus(shuttle(SCHEDULES)?);
     report(tally, begin)
 }
 
@@ -39,7 +47,8 @@ pub fn shuttle(iterations: u32) -> Result<Tally> {
 /// Long searches.
 pub fn soak(cases: u32, iterations: u32) -> Result<()> {
     let begin = Instant::now();
-    let mut properties = cargo("test --workspace --quiet --no-fail-fast --release");
+    tools::install_checker()?;
+    let mut properties = cargo(&format!("{WORKSPACE} --quiet --no-fail-fast --release"));
     let rounds = (cases / 40).max(1);
     properties
         .env("PROPTEST_CASES", cases.to_string())
@@ -53,6 +62,9 @@ pub fn soak(cases: u32, iterations: u32) -> Result<()> {
         searched.env("CRASH_SEEDS", (cases / 10).to_string());
         tally = tally.plus(tests(search, &mut searched)?);
     }
+    let mut judged = cargo(&format!("{ISOLATION} --quiet --no-fail-fast --release"));
+    judged.env("CHECKED_HISTORIES", (cases / 4).to_string()).env("KILL_ROUNDS", (cases / 2).to_string());
+    let tally = tally.plus(tests("isolation and kills", &mut judged)?);
     report(tally.plus(shuttle(iterations)?), begin)
 }
 

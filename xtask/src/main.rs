@@ -4,6 +4,7 @@ mod checks;
 mod run;
 mod sanitizers;
 mod tidy;
+mod tools;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -22,6 +23,8 @@ enum Task {
     Test,
     /// Only the style that no compiler checks: where unsafe, atomics and locks may stand.
     Tidy,
+    /// Installs the programs that tests drive below `target/tools`, where they are not there yet.
+    Tools,
     /// The concurrency models under the model checker.
     Shuttle {
         /// Random schedules per model.
@@ -49,6 +52,7 @@ fn main() -> Result<()> {
     match Arguments::parse().task {
         Task::Test => checks::test(),
         Task::Tidy => tidy::check(),
+        Task::Tools => tools::install_checker(),
         Task::Shuttle { iterations } => checks::shuttle(iterations).map(drop),
         Task::Miri => sanitizers::miri(),
         Task::Asan => sanitizers::address(),

@@ -1,0 +1,16 @@
+//! Lists that grow, in a graph in a store: what the checker of isolation works on.
+//!
+//! A transaction appends elements to lists and reads whole lists, so that each read shows the order of all appends before
+//! it. An append reads where its list ends and writes there, in the same transaction.
+
+mod disturbance;
+mod execute;
+mod protocol;
+mod relay;
+mod representation;
+mod server;
+
+pub use execute::{Mistake, Transactions};
+pub use relay::relay;
+pub use representation::{LONGEST_LIST, Representation};
+pub use server::{ServerOptions, serve};

@@ -1,0 +1,148 @@
+//! How a list lies in the graph.
+
+use crate::named::Named;
+use hedgerow::{
+    ColumnType, DeclaredTxn, Direction, EdgeSchema, Error, Field, GraphOptions, Key, LabelId, LabelSchema,
+    Record, RecordSchema, Snapshot, Value, ValueType, WriteTxn,
+};
+
+/// More appends than the checker asks of one list.
+pub const LONGEST_LIST: u64 = 32;
+
+/// Keys from one list to the next: its own and those of its places.
+const STRIDE: u64 = LONGEST_LIST + 1;
+
+/// Keys below this belong to nobody's list.
+pub const FIRST_LIST: u64 = 1_000;
+
+/// The property that holds a list.
+const ELEMENTS: &str = "elements";
+
+/// How a list lies in the graph. In either, two appends to the same end of a list write the same thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Representation {
+    /// An edge from the list's vertex to its n-th place, with the n-th element as value.
+    Edges,
+    /// All elements in one property of the list's vertex.
+    Property,
+}
+
+impl Named for Representation {
+    const NAMES: &'static [(&'static str, Self)] =
+        &[("edges", Representation::Edges), ("property", Representation::Property)];
+}
+
+/// Labels and properties for lists in any representation.
+pub fn with_schema(options: GraphOptions) -> GraphOptions {
+    let elements = EdgeSchema::Value(ColumnType::I64);
+    options.label(LabelSchema { name: ELEMENTS.to_owned(), edges: elements }).vertex_properties(
+        RecordSchema {
+            fields: vec![Field { name: ELEMENTS.to_owned(), value_type: ValueType::Bytes, nullable: true }],
+        },
+    )
+}
+
+/// The vertex of a list.
+fn vertex(list: u64) -> u64 {
+    FIRST_LIST + list * STRIDE
+}
+
+/// The vertex of a place in a list.
+fn place(list: u64, position: u64) -> u64 {
+    vertex(list) + 1 + position
+}
+
+/// What a transaction of any kind reads by.
+pub trait Reads {
+    /// The neighbours of a vertex and the values beside them.
+    fn neighbours(&mut self, key: u64) -> Result<Vec<(Key, i64)>, Error>;
+    /// The properties of a vertex.
+    fn properties(&mut self, key: u64) -> Result<Option<Record>, Error>;
+}
+
+/// What a transaction of any kind writes by.
+pub trait Writes: Reads {
+    /// Puts an edge.
+    fn put_edge(&mut self, source: u64, destination: u64, value: i64) -> Result<(), Error>;
+    /// Sets properties of a vertex.
+    fn set_properties(&mut self, key: u64, properties: &[(&str, Value)]) -> Result<(), Error>;
+}
+
+macro_rules! reads {
+    ($($transaction:ty),*) => {
+        $(impl Reads for $transaction {
+            fn neighbours(&mut self, key: u64) -> Result<Vec<(Key, i64)>, Error> {
+                self.neighbours_of(LabelId::DEFAULT, Direction::Out, key)
+            }
+
+            fn properties(&mut self, key: u64) -> Result<Option<Record>, Error> {
+                Self::properties(self, key)
+            }
+        })*
+    };
+}
+
+macro_rules! writes {
+    ($($transaction:ty),*) => {
+        $(impl Writes for $transaction {
+            fn put_edge(&mut self, source: u64, destination: u64, value: i64) -> Result<(), Error> {
+                self.put_edge_value(LabelId::DEFAULT, source, destination, value)
+            }
+
+            fn set_properties(&mut self, key: u64, properties: &[(&str, Value)]) -> Result<(), Error> {
+                Self::set_properties(self, key, properties)
+            }
+        })*
+    };
+}
+
+reads!(Snapshot, WriteTxn, DeclaredTxn<'_>);
+writes!(WriteTxn, DeclaredTxn<'_>);
+
+impl Representation {
+    /// The elements of a list, in order.
+    pub fn read(self, reads: &mut (impl Reads + ?Sized), list: u64) -> Result<Vec<i64>, Error> {
+        match self {
+            Representation::Edges => {
+                let mut places = reads.neighbours(vertex(list))?;
+                places.sort_unstable();
+                Ok(places.into_iter().map(|(_, element)| element).collect())
+            }
+            Representation::Property => {
+                let record = reads.properties(vertex(list))?;
+                Ok(record.as_ref().and_then(|record| record.values().first()).map_or_else(Vec::new, decoded))
+            }
+        }
+    }
+
+    /// Puts an element behind the last one.
+    pub fn append(self, writes: &mut dyn Writes, list: u64, element: i64) -> Result<(), Error> {
+        let mut elements = self.read(writes, list)?;
+        match self {
+            Representation::Edges => {
+                writes.put_edge(vertex(list), place(list, elements.len() as u64), element)
+            }
+            Representation::Property => {
+                elements.push(element);
+                writes.set_properties(vertex(list), &[(ELEMENTS, encoded(&elements))])
+            }
+        }
+    }
+
+    /// The vertices that a transaction declares which reads a list, or may append to it.
+    pub fn declared(self, list: u64, appends: bool) -> impl Iterator<Item = u64> {
+        let places = if appends && self == Representation::Edges { LONGEST_LIST } else { 0 };
+        std::iter::once(vertex(list)).chain((0..places).map(move |position| place(list, position)))
+    }
+}
+
+fn encoded(elements: &[i64]) -> Value {
+    let bytes: Vec<u8> = elements.iter().flat_map(|element| element.to_le_bytes()).collect();
+    Value::Bytes(bytes.into())
+}
+
+fn decoded(value: &Value) -> Vec<i64> {
+    let Value::Bytes(bytes) = value else { return Vec::new() };
+    let (elements, _) = bytes.as_chunks();
+    elements.iter().map(|element| i64::from_le_bytes(*element)).collect()
+}

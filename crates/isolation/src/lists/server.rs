@@ -1,0 +1,130 @@
+//! The process that has the graph, and that is killed.
+
+use crate::give_up;
+use crate::lists::disturbance::disturb;
+use crate::lists::execute::{Executor, Mistake, Transactions};
+use crate::lists::protocol::Request;
+use crate::lists::representation::{Representation, with_schema};
+use crate::named::Named;
+use hedgerow::{Durability, ErrorKind, Graph, GraphOptions, Topology};
+use hedgerow_sync::Arc;
+use hedgerow_sync::atomic::{AtomicU64, Ordering};
+use rand::SeedableRng;
+use rand::rngs::SmallRng;
+use std::error::Error;
+use std::fs;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::thread;
+
+/// Answers between two reports of progress.
+const REPORTED_EVERY: u64 = 16;
+
+/// What a server of lists is started with.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ServerOptions {
+    /// The directory of the store; it is made if there is none.
+    #[arg(long)]
+    pub store: PathBuf,
+    /// The socket to listen on.
+    #[arg(long)]
+    pub socket: PathBuf,
+    /// Which transactions are made.
+    #[arg(long, value_parser = Transactions::of_name)]
+    pub transactions: Transactions,
+    /// How lists lie in the graph.
+    #[arg(long, value_parser = Representation::of_name)]
+    pub representation: Representation,
+    /// Whether edges are directed.
+    #[arg(long, value_parser = Topology::of_name)]
+    pub topology: Topology,
+    /// When a commit is done.
+    #[arg(long, value_parser = Durability::of_name)]
+    pub durability: Durability,
+    /// What is done wrongly.
+    #[arg(long, value_parser = Mistake::of_name, default_value = "nothing")]
+    pub mistake: Mistake,
+    /// What chance depends on.
+    #[arg(long)]
+    pub seed: u64,
+}
+
+/// Opens or makes the store, and answers transactions until the input ends; then closes it.
+///
+/// Tells on its output when it is ready, `ready`, and how many transactions it has answered, `answered 320`.
+///
+/// # Errors
+/// The store cannot be opened, or the socket not be made.
+pub fn serve(options: &ServerOptions) -> Result<(), Box<dyn Error>> {
+    let graph = open(options)?;
+    // Left by a server that was killed.
+    let _ = fs::remove_file(&options.socket);
+    let listener = UnixListener::bind(&options.socket)?;
+    disturb(&graph, options.seed);
+    close_at_end_of_input(graph.clone());
+    println!("ready");
+    let answered = Arc::new(AtomicU64::new(0));
+    for (seed, connection) in (options.seed..).zip(listener.incoming()) {
+        let connection = connection?;
+        let executor = Executor {
+            graph: graph.clone(),
+            transactions: options.transactions,
+            representation: options.representation,
+            mistake: options.mistake,
+            random: SmallRng::seed_from_u64(seed),
+            unfinished: None,
+        };
+        let answered = Arc::clone(&answered);
+        thread::spawn(move || {
+            // A client that is gone is no concern of the server's.
+            let _ = answer_all(&connection, executor, &answered);
+        });
+    }
+    Ok(())
+}
+
+fn open(options: &ServerOptions) -> Result<Graph, hedgerow::Error> {
+    let graph_options = with_schema(GraphOptions::new())
+        .topology(options.topology)
+        .durability(options.durability)
+        .segment_bytes(1 << 20)
+        .threads(2);
+    match Graph::open_with(&options.store, graph_options.clone()) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Graph::create(&options.store, graph_options),
+        opened => opened,
+    }
+}
+
+fn close_at_end_of_input(graph: Graph) {
+    thread::spawn(move || {
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        match graph.close() {
+            Ok(()) => std::process::exit(0),
+            Err(error) => give_up("closing the store", &error),
+        }
+    });
+}
+
+fn answer_all(connection: &UnixStream, mut executor: Executor, answered: &AtomicU64) -> io::Result<()> {
+    let (reader, mut writer) = (BufReader::new(connection), connection);
+    for line in reader.lines() {
+        let request: Request = match serde_json::from_str(&line?) {
+            Ok(request) => request,
+            Err(error) => give_up("a transaction that cannot be read", &error),
+        };
+        let answer = match executor.answer(&request.value) {
+            Ok(answer) => answer,
+            Err(error) => give_up("a transaction failed as none may", &error),
+        };
+        let mut line = serde_json::to_vec(&answer)?;
+        line.push(b'\n');
+        writer.write_all(&line)?;
+        executor.finish();
+        let count = answered.fetch_add(1, Ordering::Relaxed) + 1;
+        if count.is_multiple_of(REPORTED_EVERY) {
+            writeln!(io::stdout(), "answered {count}")?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,76 @@
+//! What a process tells before it is killed: lines on its output, which whoever started it keeps.
+
+use hedgerow::Timestamp;
+use std::fmt;
+
+/// Something that a process was told by the graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Acknowledged {
+    /// The store is open.
+    Open,
+    /// A client's commits up to `number` have returned, none of them with a timestamp after `at`.
+    Committed {
+        /// Which client.
+        client: u64,
+        /// Its last commit.
+        number: u64,
+        /// Where it is in the order of commits, or a later place.
+        at: Timestamp,
+        /// What it counted up to where all clients count, if it did.
+        chained: Option<u64>,
+    },
+    /// Every commit up to this survives whatever happens: a flush or a checkpoint has returned.
+    Durable(Timestamp),
+}
+
+impl Acknowledged {
+    /// Reads a line; `None` if it is none of these.
+    #[must_use]
+    pub fn parse(line: &str) -> Option<Self> {
+        let mut words = line.split_whitespace();
+        let kind = words.next()?;
+        let numbers: Vec<u64> = words.map(str::parse).collect::<Result<_, _>>().ok()?;
+        match (kind, &numbers[..]) {
+            ("open", []) => Some(Acknowledged::Open),
+            ("durable", &[at]) => Some(Acknowledged::Durable(Timestamp(at))),
+            ("committed", &[client, number, at, ref chained @ ..]) if chained.len() < 2 => {
+                let chained = chained.first().copied();
+                Some(Acknowledged::Committed { client, number, at: Timestamp(at), chained })
+            }
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Acknowledged {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Acknowledged::Open => f.write_str("open"),
+            Acknowledged::Durable(at) => write!(f, "durable {at}"),
+            Acknowledged::Committed { client, number, at, chained } => {
+                write!(f, "committed {client} {number} {at}")?;
+                chained.map_or(Ok(()), |position| write!(f, " {position}"))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_as_they_were_written() {
+        let at = Timestamp(7);
+        for line in [
+            Acknowledged::Open,
+            Acknowledged::Durable(at),
+            Acknowledged::Committed { client: 1, number: 2, at, chained: None },
+            Acknowledged::Committed { client: 1, number: 2, at, chained: Some(3) },
+        ] {
+            assert_eq!(Acknowledged::parse(&line.to_string()), Some(line));
+        }
+        assert_eq!(Acknowledged::parse("committed 1 2"), None);
+        assert_eq!(Acknowledged::parse("committed 1 2 3 4 5"), None);
+    }
+}

@@ -1,0 +1,286 @@
+//! The process that commits until it is killed.
+
+use crate::give_up;
+use crate::load::acknowledged::Acknowledged;
+use crate::load::plan::{Change, Plan, Way, plan};
+use crate::load::{COUNT, LEDGER, NUMBERED, PLAIN, graph_options};
+use crate::named::Named;
+use hedgerow::{
+    CheckpointOptions, Commit, DeclaredTxn, Durability, Error, ErrorKind, Graph, Timestamp, Topology, Value,
+    WriteTxn,
+};
+use rand::rngs::SmallRng;
+use rand::{RngExt, SeedableRng};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
+
+/// A mistake that the verification must find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mistake {
+    /// None: what is to be judged.
+    Nothing,
+    /// Each transaction is two.
+    Split,
+    /// A commit is acknowledged before it is made.
+    Early,
+}
+
+impl Named for Mistake {
+    const NAMES: &'static [(&'static str, Self)] =
+        &[("nothing", Mistake::Nothing), ("split", Mistake::Split), ("early", Mistake::Early)];
+}
+
+/// What the process is started with.
+#[derive(Clone, Debug, clap::Args)]
+pub struct LoadOptions {
+    /// The directory of the store; it is made if there is none.
+    #[arg(long)]
+    pub store: PathBuf,
+    /// Whether edges are directed.
+    #[arg(long, value_parser = Topology::of_name)]
+    pub topology: Topology,
+    /// When a commit is done.
+    #[arg(long, value_parser = Durability::of_name)]
+    pub durability: Durability,
+    /// What the commits depend on.
+    #[arg(long)]
+    pub seed: u64,
+    /// The number of each client's last commit that is in the store.
+    #[arg(long, value_delimiter = ',')]
+    pub committed: Vec<u64>,
+    /// What is done wrongly.
+    #[arg(long, value_parser = Mistake::of_name, default_value = "nothing")]
+    pub mistake: Mistake,
+}
+
+/// Opens or makes the store and commits from one thread per client, with checkpoints beside them, until it is killed or nobody
+/// reads what it acknowledges on its output, a line each ([`Acknowledged`]).
+///
+/// # Errors
+/// The store cannot be opened.
+pub fn run(options: &LoadOptions) -> Result<(), Box<dyn std::error::Error>> {
+    let graph_options = graph_options(options.topology, options.durability);
+    let graph = match Graph::open_with(&options.store, graph_options.clone()) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Graph::create(&options.store, graph_options)?,
+        opened => opened?,
+    };
+    tell(Acknowledged::Open);
+    thread::scope(|scope| {
+        for (client, &committed) in (0..).zip(&options.committed) {
+            let graph = &graph;
+            let mistake = options.mistake;
+            scope.spawn(move || {
+                let mut client = Client { graph, client, seed: options.seed, number: committed + 1, mistake };
+                let failed = loop {
+                    if let Err(error) = client.step() {
+                        break error;
+                    }
+                };
+                give_up("a commit failed", &failed);
+            });
+        }
+        let mut random = SmallRng::seed_from_u64(options.seed);
+        loop {
+            thread::sleep(Duration::from_millis(random.random_range(1..60)));
+            match graph.checkpoint(&CheckpointOptions::new()) {
+                Ok(report) => tell(Acknowledged::Durable(report.timestamp)),
+                Err(error) => give_up("a checkpoint failed", &error),
+            }
+        }
+    })
+}
+
+/// Acknowledges something. A line is written in one piece, so that none is torn by a kill.
+fn tell(acknowledged: Acknowledged) {
+    let line = format!("{acknowledged}\n");
+    if let Err(error) = io::stdout().lock().write_all(line.as_bytes()) {
+        give_up("nobody listens", &error);
+    }
+}
+
+struct Client<'g> {
+    graph: &'g Graph,
+    client: u64,
+    seed: u64,
+    /// The number of the next commit.
+    number: u64,
+    mistake: Mistake,
+}
+
+impl Client<'_> {
+    fn key(&self, vertex: u64) -> u64 {
+        client_key(self.client, vertex)
+    }
+
+    /// Does what is next, and acknowledges it.
+    fn step(&mut self) -> Result<(), Error> {
+        let plan = plan(self.seed, self.client, self.number);
+        if self.mistake == Mistake::Early {
+            self.acknowledge(&plan, Timestamp::ZERO, None);
+        }
+        let (at, chained) = self.commit(&plan)?;
+        if self.mistake != Mistake::Early {
+            self.acknowledge(&plan, at, chained);
+        }
+        self.number += plan.commit_count();
+        if plan.way == Way::DurableTransaction {
+            tell(Acknowledged::Durable(at));
+        } else if self.number.is_multiple_of(64) {
+            self.graph.flush()?;
+            tell(Acknowledged::Durable(at));
+        }
+        Ok(())
+    }
+
+    fn acknowledge(&self, plan: &Plan, at: Timestamp, chained: Option<u64>) {
+        let number = self.number + plan.commit_count() - 1;
+        tell(Acknowledged::Committed { client: self.client, number, at, chained });
+    }
+
+    fn commit(&self, plan: &Plan) -> Result<(Timestamp, Option<u64>), Error> {
+        let changes: Vec<Change> = plan.commits().flatten().copied().collect();
+        let at = match plan.way {
+            Way::Single => self.single(changes[0])?,
+            Way::Transaction if self.mistake == Mistake::Split => {
+                let (first, second) = changes.split_at(changes.len() / 2);
+                self.transact(first, Durability::None)?;
+                return self.transact(second, Durability::None);
+            }
+            Way::Transaction => return self.transact(&changes, Durability::None),
+            Way::DurableTransaction => return self.transact(&changes, Durability::Sync),
+            Way::Declared => self.declared(&changes)?.at,
+            Way::Ingest => self.graph.ingest_into(NUMBERED, &self.edges(&changes, 0))?.at,
+            Way::Stream => {
+                let commits = self.graph.put_each_into(NUMBERED, &self.edges(&changes, 1));
+                commits.map_err(|stream| stream.error)?.at
+            }
+        };
+        Ok((at, None))
+    }
+
+    /// Edges to put, the n-th numbered n steps further.
+    fn edges(&self, changes: &[Change], step: u64) -> Vec<(u64, u64, u64)> {
+        let ends = changes.iter().filter_map(|change| match *change {
+            Change::Put(source, destination) => Some((self.key(source), self.key(destination))),
+            _ => None,
+        });
+        (0..)
+            .zip(ends)
+            .map(|(n, (source, destination))| (source, destination, self.number + n * step))
+            .collect()
+    }
+
+    fn single(&self, change: Change) -> Result<Timestamp, Error> {
+        let (graph, number) = (self.graph, self.number);
+        match change {
+            Change::Put(source, destination) => {
+                Ok(graph.put_edge_value(NUMBERED, self.key(source), self.key(destination), number)?.at)
+            }
+            Change::Count(vertex) => {
+                Ok(graph.set_properties(self.key(vertex), &[(COUNT, Value::I64(number as i64))])?.at)
+            }
+            Change::Toggle(source, destination) => {
+                let (source, destination) = (self.key(source), self.key(destination));
+                // Nobody else writes here.
+                if graph.get_edge::<()>(PLAIN, source, destination)?.is_none() {
+                    return Ok(graph.put_edge_value(PLAIN, source, destination, ())?.at);
+                }
+                graph.delete_edge_of(PLAIN, source, destination)?;
+                // It does not tell its timestamp; this one is not before it.
+                Ok(graph.snapshot()?.timestamp())
+            }
+            Change::Delete(..) | Change::DeleteVertex(_) | Change::Chain => {
+                unreachable!("{change:?} is part of a transaction")
+            }
+        }
+    }
+
+    fn declared(&self, changes: &[Change]) -> Result<Commit, Error> {
+        let ends = |change: &Change| match *change {
+            Change::Put(source, destination) => vec![self.key(source), self.key(destination)],
+            Change::Count(vertex) => vec![self.key(vertex)],
+            _ => Vec::new(),
+        };
+        let declared: Vec<u64> = changes.iter().flat_map(ends).collect();
+        let run = |transaction: &mut DeclaredTxn<'_>| {
+            for change in changes {
+                match *change {
+                    Change::Put(source, destination) => {
+                        let (source, destination) = (self.key(source), self.key(destination));
+                        transaction.put_edge_value(NUMBERED, source, destination, self.number)?;
+                    }
+                    Change::Count(vertex) => {
+                        let count = Value::I64(self.number as i64);
+                        transaction.set_properties(self.key(vertex), &[(COUNT, count)])?;
+                    }
+                    _ => {}
+                }
+            }
+            Ok(())
+        };
+        Ok(self.graph.transact_declared(&declared, run)?.1)
+    }
+
+    /// Commits changes in one transaction, again while others count before it; tells what it counted up to, too.
+    fn transact(
+        &self,
+        changes: &[Change],
+        durability: Durability,
+    ) -> Result<(Timestamp, Option<u64>), Error> {
+        loop {
+            let mut transaction = self.graph.begin()?;
+            let mut chained = None;
+            for change in changes {
+                chained = self.stage(&mut transaction, *change)?.or(chained);
+            }
+            match transaction.commit_with(durability) {
+                Ok(commit) => return Ok((commit.at, chained)),
+                // What came first may not be published yet.
+                Err(error) if error.is_conflict() => thread::sleep(Duration::from_micros(200)),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn stage(&self, transaction: &mut WriteTxn, change: Change) -> Result<Option<u64>, Error> {
+        match change {
+            Change::Put(source, destination) => {
+                let (source, destination) = (self.key(source), self.key(destination));
+                transaction.put_edge_value(NUMBERED, source, destination, self.number)?;
+            }
+            Change::Delete(source, destination) => {
+                transaction.delete_edge_of(NUMBERED, self.key(source), self.key(destination))?;
+            }
+            Change::DeleteVertex(vertex) => transaction.delete_vertex(self.key(vertex))?,
+            Change::Count(vertex) => {
+                let count = Value::I64(self.number as i64);
+                transaction.set_properties(self.key(vertex), &[(COUNT, count)])?;
+            }
+            Change::Toggle(..) => unreachable!("a toggle is a commit of its own"),
+            Change::Chain => {
+                let record = transaction.properties(LEDGER)?;
+                let position =
+                    record.as_ref().and_then(|record| record.values().first()).map_or(0, count) + 1;
+                transaction.set_properties(LEDGER, &[(COUNT, Value::I64(position as i64))])?;
+                transaction.put_edge_value(NUMBERED, LEDGER, self.key(0), position)?;
+                return Ok(Some(position));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The key of a client's vertex.
+pub(crate) fn client_key(client: u64, vertex: u64) -> u64 {
+    (client + 1) * 1_000 + vertex
+}
+
+/// A property as a number; null is zero.
+pub(crate) fn count(value: &Value) -> u64 {
+    match value {
+        Value::I64(count) => *count as u64,
+        _ => 0,
+    }
+}

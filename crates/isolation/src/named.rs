@@ -1,0 +1,40 @@
+//! Choices by name on the command line.
+
+use hedgerow::{Durability, Topology};
+
+/// What has a name on the command line.
+pub trait Named: Copy + PartialEq + 'static {
+    /// Every choice and what it is called.
+    const NAMES: &'static [(&'static str, Self)];
+
+    /// What this choice is called.
+    #[must_use]
+    fn name(self) -> &'static str {
+        Self::NAMES.iter().find(|(_, choice)| *choice == self).map_or("", |(name, _)| name)
+    }
+
+    /// The choice of that name.
+    ///
+    /// # Errors
+    /// There is none; the message names those that there are.
+    fn of_name(name: &str) -> Result<Self, String> {
+        let found = Self::NAMES.iter().find(|(other, _)| *other == name).map(|(_, choice)| *choice);
+        found.ok_or_else(|| {
+            let names: Vec<&str> = Self::NAMES.iter().map(|(name, _)| *name).collect();
+            format!("expected one of {}", names.join(", "))
+        })
+    }
+}
+
+impl Named for Durability {
+    const NAMES: &'static [(&'static str, Self)] =
+        &[("sync", Durability::Sync), ("buffered", Durability::Buffered), ("none", Durability::None)];
+}
+
+impl Named for Topology {
+    const NAMES: &'static [(&'static str, Self)] = &[
+        ("directed", Topology::Directed),
+        ("directed-with-reverse", Topology::DirectedWithReverse),
+        ("undirected", Topology::Undirected),
+    ];
+}
