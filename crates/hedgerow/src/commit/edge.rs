@@ -86,7 +86,7 @@ impl<E: Engine> Store<E> {
 
     /// Whether a vertex exists. Its lock is held, unless the engine [tells](Engine::TELLS_EXISTENCE) without.
     #[inline]
-    pub(super) fn exists(&self, held: &HeldLocks<'_>, vertex: VertexId) -> bool {
+    pub(crate) fn exists(&self, held: &HeldLocks<'_>, vertex: VertexId) -> bool {
         match E::TELLS_EXISTENCE {
             true => self.engine.exists(vertex),
             false => self.engine.latest(held).contains_vertex(vertex),

@@ -1,6 +1,7 @@
 //! Making a store, and opening one: checkpoint, log, then new commits.
 
 use crate::commit::locks::LockGuard;
+use crate::durable::replay::Replay;
 use crate::durable::{Journal, Recovery};
 use crate::error::{Error, Reason};
 use crate::graph::Graph;
@@ -125,12 +126,14 @@ impl<E: Engine> Store<E> {
         }
         let loading = begin.elapsed();
         let begin = Instant::now();
+        let mut replay = Replay::new(self, &held);
         let recovered = store.replay(after, |record, place| {
-            if let Some(noted) = self.replay(&held, &record, place)? {
+            if let Some(noted) = replay.commit(&record, place)? {
                 input = Some(noted.into());
             }
             Ok::<_, Error>(())
         })?;
+        replay.finish()?;
         self.finish_restoring(&held);
         self.sequencer.restore(recovered.last, wall_clock.max(recovered.wall_clock), input);
         let recovery = Recovery {

@@ -1,36 +1,42 @@
-//! A commit out of the log into a graph that comes back.
+//! The commits of a log into a graph that comes back.
 
 use crate::commit::sequencer::VertexCounts;
-use crate::error::{Error, Reason};
+use crate::durable::gathered::Gathered;
+use crate::error::Error;
 use crate::storage::Store;
 use hedgerow_log::{LoggedCommit, Place, Record as LogRecord, StoreError};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, ColumnType, Direction, EdgeValue, Effects, Engine, GraphView, Key, LabelId, Prepared,
-    Record, SchemaError, StoredEdge, Timestamp, VertexChange, VertexId,
+    AdjacencyEffects, ColumnType, EdgeValue, Effects, Engine, GraphView, Key, LabelId, Prepared, Record,
+    SchemaError, Timestamp, VertexChange, VertexEffect, VertexId,
 };
 
 /// A commit is not one of this graph, though its bytes are what was written: what is wrong with it.
-enum Refusal {
-    Foreign(String),
-    Failed(Reason),
+struct Foreign(String);
+
+fn foreign<T>(what: impl Into<String>) -> Result<T, Foreign> {
+    Err(Foreign(what.into()))
 }
 
-impl From<Reason> for Refusal {
-    fn from(reason: Reason) -> Self {
-        Refusal::Failed(reason)
+/// Changes that are applied together, about.
+const AT_ONCE: usize = 1 << 22;
+
+/// The commits of a log on their way into a graph. All locks are held, and nobody sees the graph.
+pub(super) struct Replay<'r, E: Engine> {
+    store: &'r Store<E>,
+    held: &'r HeldLocks<'r>,
+    /// Commits that are checked and have their keys, and are not applied yet.
+    gathered: Gathered,
+}
+
+impl<'r, E: Engine> Replay<'r, E> {
+    pub(super) fn new(store: &'r Store<E>, held: &'r HeldLocks<'r>) -> Self {
+        Replay { store, held, gathered: Gathered::default() }
     }
-}
 
-fn foreign<T>(what: impl Into<String>) -> Result<T, Refusal> {
-    Err(Refusal::Foreign(what.into()))
-}
-
-impl<E: Engine> Store<E> {
-    /// Makes the commit of a record again. Gives what an importer noted with it. All locks are held, and nobody sees the graph.
-    pub(super) fn replay(
-        &self,
-        held: &HeldLocks<'_>,
+    /// Makes the commit of a record again. Gives what an importer noted with it.
+    pub(super) fn commit(
+        &mut self,
         record: &LogRecord<'_>,
         place: Place<'_>,
     ) -> Result<Option<Box<[u8]>>, Error> {
@@ -39,71 +45,86 @@ impl<E: Engine> Store<E> {
             offset: place.offset,
             what: format!("the commit of timestamp {} {what}", record.at),
         };
-        let commit = LoggedCommit::decode(record.body, self.topology);
-        let commit = commit.map_err(|error| damaged(format!("cannot be read: {error}")))?;
-        let replayed = self.replay_commit(held, &commit, record.at);
-        replayed.map_err(|refusal| match refusal {
-            Refusal::Foreign(what) => Error::from(damaged(what)),
-            Refusal::Failed(reason) => Error::from(reason),
-        })?;
+        let commit = LoggedCommit::decode(record.body, self.store.topology);
+        let mut commit = commit.map_err(|error| damaged(format!("cannot be read: {error}")))?;
+        self.check(&commit).map_err(|Foreign(what)| damaged(what))?;
+        let effects = std::mem::take(&mut commit.effects);
+        if effects.len() >= AT_ONCE {
+            // It is sorted, and large enough by itself.
+            self.finish()?;
+            self.apply(&effects, record.at)?;
+        } else {
+            self.gathered.add(effects, record.at);
+            if self.gathered.len() >= AT_ONCE {
+                self.finish()?;
+            }
+        }
         Ok(commit.input)
     }
 
-    fn replay_commit(
-        &self,
-        held: &HeldLocks<'_>,
-        commit: &LoggedCommit,
-        at: Timestamp,
-    ) -> Result<(), Refusal> {
-        let LoggedCommit { effects, keys, catalogue, .. } = commit;
-        if catalogue.as_ref().is_some_and(|catalogue| *catalogue != *self.catalogue) {
-            return foreign("changes labels or properties, which this version does not know how to");
-        }
-        effects.adjacencies.iter().try_for_each(|edges| self.check_values(edges))?;
-        if let Some(edge) = self.single_edge(commit)
-            && self.both_exist(held, &edge)
-            && let Some(plan) = self.engine.plan_edge(held, &edge)
-        {
-            let stamp = self.sequencer.stamp_again(at, VertexCounts::default(), &[plan.outcome]);
-            self.engine.apply_edge(stamp, &edge, &plan);
+    /// Applies what was gathered.
+    pub(super) fn finish(&mut self) -> Result<(), Error> {
+        let gathered = std::mem::take(&mut self.gathered);
+        if gathered.is_empty() {
             return Ok(());
         }
-        let (created, deleted) = self.check_vertices(held, effects)?;
-        self.check_ends(held, effects, &created, &deleted)?;
-        self.restore_keys(keys, &created, &deleted)?;
-        let pool = self.pool_for(effects.len());
-        let prepared = self.engine.prepare(held, effects, pool);
-        let Prepared { changes, outcome, .. } = prepared.map_err(Reason::Capacity)?;
-        let counts = VertexCounts {
-            added: created.len() as u64,
-            removed: deleted.len() as u64,
-            bound: created.last().map_or(0, |id| id.get() + 1),
+        let (at, pool) = (gathered.at(), self.store.pool_for(gathered.len()));
+        let effects = {
+            let latest = self.store.engine.latest(self.held);
+            gathered.into_effects(|vertex| latest.contains_vertex(vertex), pool)
         };
-        let stamp = self.sequencer.stamp_again(at, counts, &outcome.edges);
-        self.engine.apply(stamp, changes);
+        self.apply(&effects, at)
+    }
+
+    /// Makes the changes of one commit, or of several up to `at`.
+    fn apply(&self, effects: &Effects, at: Timestamp) -> Result<(), Error> {
+        let counts = self.count_vertices(effects);
+        let pool = self.store.pool_for(effects.len());
+        let Prepared { changes, outcome, .. } = self.store.engine.prepare(self.held, effects, pool)?;
+        let stamp = self.store.sequencer.stamp_again(at, counts, &outcome.edges);
+        self.store.engine.apply(stamp, changes);
         Ok(())
     }
 
-    /// The edge of a commit of one edge between vertices that existed.
-    fn single_edge(&self, commit: &LoggedCommit) -> Option<StoredEdge> {
-        let AdjacencyEffects { label, changes, .. } = commit.effects.adjacencies.first()?;
-        // A commit of two adjacencies of one edge has one change in each.
-        let is_single = commit.effects.vertices.is_empty()
-            && changes.len() <= 2
-            && commit.effects.adjacencies.iter().all(|others| others.label == *label);
-        let canonical = |change: &&hedgerow_model::EdgeChange| {
-            self.topology.is_canonical_entry(Direction::Out, change.owner, change.neighbour)
-        };
-        let mut edges = changes.iter().filter(canonical);
-        let (edge, others) = (edges.next()?, edges.next());
-        (is_single && others.is_none())
-            .then(|| StoredEdge::new(self.topology, *label, edge.owner, edge.neighbour, edge.value))
+    /// How many vertices come and go, and where their ids end.
+    fn count_vertices(&self, effects: &Effects) -> VertexCounts {
+        let latest = self.store.engine.latest(self.held);
+        let mut counts = VertexCounts::default();
+        for VertexEffect { vertex, change } in &effects.vertices {
+            match change {
+                VertexChange::Put(_) if !latest.contains_vertex(*vertex) => {
+                    counts.added += 1;
+                    counts.bound = vertex.get() + 1;
+                }
+                VertexChange::Put(_) => {}
+                VertexChange::Delete => counts.removed += 1,
+            }
+        }
+        counts
+    }
+
+    /// Whether a vertex exists after the commits so far.
+    #[inline]
+    fn exists(&self, vertex: VertexId) -> bool {
+        self.gathered.contains(vertex).unwrap_or_else(|| self.store.exists(self.held, vertex))
+    }
+
+    /// Whether a commit can be the next, and gives its new vertices their keys.
+    fn check(&self, commit: &LoggedCommit) -> Result<(), Foreign> {
+        let LoggedCommit { effects, keys, catalogue, .. } = commit;
+        if catalogue.as_ref().is_some_and(|catalogue| *catalogue != *self.store.catalogue) {
+            return foreign("changes labels or properties, which this version does not know how to");
+        }
+        effects.adjacencies.iter().try_for_each(|edges| self.check_values(edges))?;
+        let (created, deleted) = self.check_vertices(effects)?;
+        self.check_ends(effects, &created, &deleted)?;
+        self.restore_keys(keys, &created, &deleted)
     }
 
     /// Whether the label exists, and its column can have the values.
-    fn check_values(&self, edges: &AdjacencyEffects) -> Result<(), Refusal> {
+    fn check_values(&self, edges: &AdjacencyEffects) -> Result<(), Foreign> {
         let AdjacencyEffects { label: LabelId(number), .. } = edges;
-        let Some(schema) = self.catalogue.label(edges.label) else {
+        let Some(schema) = self.store.catalogue.label(edges.label) else {
             return foreign(format!("has edges of label number {number}, which does not exist"));
         };
         let column = schema.edges.column();
@@ -120,18 +141,13 @@ impl<E: Engine> Store<E> {
     }
 
     /// Which vertices are new, and which exist no more, both ascending.
-    fn check_vertices(
-        &self,
-        held: &HeldLocks<'_>,
-        effects: &Effects,
-    ) -> Result<(Vec<VertexId>, Vec<VertexId>), Refusal> {
-        let latest = self.engine.latest(held);
+    fn check_vertices(&self, effects: &Effects) -> Result<(Vec<VertexId>, Vec<VertexId>), Foreign> {
         let (mut created, mut deleted) = (Vec::new(), Vec::new());
         for effect in &effects.vertices {
-            let (vertex, existed) = (effect.vertex, latest.contains_vertex(effect.vertex));
+            let (vertex, existed) = (effect.vertex, self.exists(effect.vertex));
             match &effect.change {
                 VertexChange::Put(record) => {
-                    if let Err(error) = self.check_record(record) {
+                    if let Err(error) = self.store.check_record(record) {
                         return foreign(format!(
                             "gives vertex {vertex} a record that it cannot have: {error}"
                         ));
@@ -150,15 +166,13 @@ impl<E: Engine> Store<E> {
     /// Whether the ends of all edges that are put exist then.
     fn check_ends(
         &self,
-        held: &HeldLocks<'_>,
         effects: &Effects,
         created: &[VertexId],
         deleted: &[VertexId],
-    ) -> Result<(), Refusal> {
-        let latest = self.engine.latest(held);
+    ) -> Result<(), Foreign> {
         let exists = |vertex: &VertexId| {
             created.binary_search(vertex).is_ok()
-                || latest.contains_vertex(*vertex) && deleted.binary_search(vertex).is_err()
+                || self.exists(*vertex) && deleted.binary_search(vertex).is_err()
         };
         let changes = effects.adjacencies.iter().flat_map(|effects| &effects.changes);
         let mut ends = changes
@@ -176,8 +190,8 @@ impl<E: Engine> Store<E> {
         keys: &[(VertexId, Key)],
         created: &[VertexId],
         deleted: &[VertexId],
-    ) -> Result<(), Refusal> {
-        if self.dictionary.is_dense() {
+    ) -> Result<(), Foreign> {
+        if self.store.dictionary.is_dense() {
             return if keys.is_empty() {
                 Ok(())
             } else {
@@ -187,9 +201,9 @@ impl<E: Engine> Store<E> {
         if !keys.iter().map(|(id, _)| id).eq(created) {
             return foreign("has other keys than new vertices");
         }
-        deleted.iter().for_each(|id| self.dictionary.forget(*id));
+        deleted.iter().for_each(|id| self.store.dictionary.forget(*id));
         for (id, key) in keys {
-            match self.dictionary.restore(key.as_ref(), *id) {
+            match self.store.dictionary.restore(key.as_ref(), *id) {
                 Ok(true) => {}
                 Ok(false) => return foreign(format!("gives the key {key} to a second vertex")),
                 Err(error) => return foreign(format!("has a key that does not fit: {error}")),
@@ -197,7 +211,9 @@ impl<E: Engine> Store<E> {
         }
         Ok(())
     }
+}
 
+impl<E: Engine> Store<E> {
     /// Whether a vertex can have a record: none, or one of the schema.
     pub(super) fn check_record(&self, record: &Record) -> Result<(), SchemaError> {
         if record.is_empty() { Ok(()) } else { self.catalogue.vertices().check(record) }

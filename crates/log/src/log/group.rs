@@ -2,18 +2,26 @@
 //!
 //! A round is one leader's write. Whoever comes while a round is under way, too late to be in it, waits for the next
 //! round, whose leader is the first of them that wakes. So threads that the round covered are woken all at once when it
-//! ends, and of the others one. Nobody watches a clock, and without commits nobody runs.
+//! ends, and of the others one. No timer runs, and without commits nobody runs.
 //!
 //! Threads that commit again and again would end up in two halves, each waiting while the other is synced. So a leader gives
-//! those that the round before has just released a moment to come back: one round then covers all.
+//! those that the round before has just released a moment to come back: one round then covers all. If that takes long, others
+//! have the processors, and leaders don't wait for a while.
 
 use crate::error::LogError;
 use hedgerow_model::Timestamp;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use hedgerow_sync::{Condvar, Mutex, MutexGuard, thread};
+use std::time::{Duration, Instant};
 
-/// How often a leader lets others run who may come back.
+/// How often a leader lets others run who may come back, at most.
 const PATIENCE: u32 = 64;
+
+/// How long that may take: much longer than threads need that commit again at once, shorter than others run in one go.
+const PATIENT_TIME: Duration = Duration::from_millis(2);
+
+/// How many rounds go without, after it took longer.
+const HURRIED_ROUNDS: u32 = 64;
 
 /// Who writes, and how far it is.
 #[derive(Debug)]
@@ -39,6 +47,8 @@ struct Progress {
     waiting: [usize; 2],
     /// How many waited for the last sync or came too late for it, its leader among them.
     company: usize,
+    /// In how many of the next rounds nobody is waited for.
+    hurried: u32,
     failure: Option<LogError>,
 }
 
@@ -68,6 +78,7 @@ impl Group {
             covers: Timestamp::ZERO,
             waiting: [0; 2],
             company: 1,
+            hurried: 0,
             failure: None,
         };
         Group {
@@ -97,7 +108,7 @@ impl Group {
             }
             if !progress.is_led {
                 progress.lead(Goal::Sync);
-                return Ok(Some(Lead { group: self, is_over: false }));
+                return Ok(Some(Lead::new(self)));
             }
             let round = if at <= progress.covers { progress.round } else { progress.round + 1 };
             progress = self.wait_for(progress, round);
@@ -116,7 +127,7 @@ impl Group {
             None if progress.is_led => Ok(None),
             None => {
                 progress.lead(Goal::Write);
-                Ok(Some(Lead { group: self, is_over: false }))
+                Ok(Some(Lead::new(self)))
             }
         }
     }
@@ -136,13 +147,27 @@ impl Group {
     }
 }
 
-impl Lead<'_> {
+impl<'g> Lead<'g> {
+    fn new(group: &'g Group) -> Self {
+        Lead { group, is_over: false }
+    }
+
     /// Lets those come back that the round before has released. Whoever is alone does not wait.
     pub(super) fn gather(&self) {
+        let started = Instant::now();
         for _ in 0..PATIENCE {
-            let progress = self.group.progress.lock();
+            let mut progress = self.group.progress.lock();
             if 1 + progress.waiting[progress.round % 2] >= progress.company {
-                break;
+                return;
+            }
+            if progress.hurried > 0 {
+                progress.hurried -= 1;
+                return;
+            }
+            // A model has no clock.
+            if !cfg!(hedgerow_shuttle) && started.elapsed() > PATIENT_TIME {
+                progress.hurried = HURRIED_ROUNDS;
+                return;
             }
             drop(progress);
             thread::yield_now();
