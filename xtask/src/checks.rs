@@ -19,6 +19,11 @@ pub fn test() -> Result<()> {
     let begin = Instant::now();
     install_components();
     step("formatting", &mut cargo("fmt --all --check"))?;
+    // A workspace of its own, which is built only on demand.
+    step(
+        "formatting of the comparison",
+        &mut cargo("fmt --manifest-path crates/compare/Cargo.toml --check"),
+    )?;
     tidy::check()?;
     step("lints", &mut cargo("clippy --workspace --all-targets --quiet -- -D warnings"))?;
     let mut documentation = cargo("doc --workspace --no-deps --quiet");

@@ -1,6 +1,7 @@
 //! Tasks of the project, run as `cargo xtask TASK`.
 
 mod checks;
+mod compare;
 mod run;
 mod sanitizers;
 mod tidy;
@@ -37,6 +38,15 @@ enum Task {
     Asan,
     /// The concurrent tests under `ThreadSanitizer` (needs the nightly toolchain with rust-src).
     Tsan,
+    /// Hedgerow, RocksDB, LMDB and SQLite doing the same work side by side (builds them: many minutes the first time).
+    Compare {
+        /// Leave RocksDB away, which takes most of the build and needs libclang.
+        #[arg(long)]
+        without_rocksdb: bool,
+        /// What is handed on; `cargo xtask compare -- --help` lists it.
+        #[arg(last = true)]
+        arguments: Vec<String>,
+    },
     /// Long searches: many cases per property, many schedules per model.
     Soak {
         /// Cases per property test.
@@ -57,6 +67,7 @@ fn main() -> Result<()> {
         Task::Miri => sanitizers::miri(),
         Task::Asan => sanitizers::address(),
         Task::Tsan => sanitizers::thread(),
+        Task::Compare { without_rocksdb, arguments } => compare::run(without_rocksdb, &arguments),
         Task::Soak { cases, iterations } => checks::soak(cases, iterations),
     }
 }

@@ -55,7 +55,8 @@ Examples:
   hedgerow bench --quick
   hedgerow bench --dataset kron-20 --engines csr,rapid --json kron-20.json
   hedgerow bench --dataset sparse-21 --workloads scan-ordered,scan-random,search --threads 1,2
-  hedgerow bench --dataset wiki-Vote.txt --workloads insert,memory,pagerank";
+  hedgerow bench --dataset wiki-Vote.txt --workloads insert,memory,pagerank
+  hedgerow bench --dataset kron-20 --store /data --workloads synced-commits,recovery,checkpoint";
 
 /// A store for graphs that never stop changing.
 #[derive(Debug, Parser)]
@@ -187,12 +188,17 @@ pub struct BenchArgs {
     /// The engines, separated by commas; csr, the static graph, is always measured
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "csr,rapid", value_parser = Engine::named)]
     pub engines: Vec<Engine>,
-    /// The workloads, separated by commas [default: all but hub, with --full all]
+    /// The workloads, separated by commas [default: all but hub and those on stores (synced-commits, buffered-insert,
+    /// durable-ingest, recovery, checkpoint); with --full all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = Workload::named)]
     pub workloads: Vec<Workload>,
     /// Thread counts, separated by commas: each workload that can use several is measured with each
     #[arg(long, value_name = "COUNTS", value_delimiter = ',', default_value = "1", value_parser = threads)]
     pub threads: Vec<NonZeroUsize>,
+    /// Make the stores of the workloads on stores in this directory, on the disk that is to be measured, and remove them
+    /// afterwards [default: where the system keeps temporary files]
+    #[arg(long, value_name = "DIRECTORY")]
+    pub store: Option<PathBuf>,
     /// Write machine, build and all figures to this file
     #[arg(long, value_name = "FILE", value_parser = file_to_write())]
     pub json: Option<PathBuf>,
@@ -205,7 +211,7 @@ pub struct BenchArgs {
     /// What makes, shuffles and samples the graph
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Measure every insertion of every repetition, all batch sizes, mixes of a minute, and the hub
+    /// Measure every insertion of every repetition, all batch sizes, mixes of a minute, the hub, and stores
     #[arg(long)]
     pub full: bool,
     /// Measure everything briefly, to see that it works; the figures mean nothing

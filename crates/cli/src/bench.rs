@@ -5,7 +5,7 @@ use crate::console::Console;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::{progress, results, text};
-use hedgerow_driver::{DataSet, Report, Settings, Step, Watch};
+use hedgerow_driver::{DataSet, Report, Settings, Step, StoreFacts, Watch};
 use hedgerow_formats::{FormatError, NewFile};
 use std::cell::Cell;
 use std::io::Write;
@@ -19,6 +19,7 @@ pub fn execute(args: &BenchArgs, console: &Console, interrupt: &Interrupt) -> Re
         results::check("--json", path, &[args.dataset.as_deref().map(Path::new)])?;
     }
     let settings = settings(args);
+    settings.check_store()?;
     let shown = Shown::new(console);
     let show = |step: &Step| shown.show(step);
     let watch = Watch { cancel: interrupt.token().clone(), progress: Some(&show) };
@@ -47,6 +48,7 @@ fn settings(args: &BenchArgs) -> Settings {
         seed: args.seed,
         mix: args.mix_seconds.map_or(base.mix, Duration::from_secs),
         extent: base.extent,
+        store: args.store.clone(),
     }
 }
 
@@ -94,14 +96,22 @@ fn describe(report: &Report) -> String {
     let (data, machine, build) = (&report.dataset, &report.machine, &report.build);
     let edges = format!("{} (directed adjacency entries)", text::Count(data.edges as u64));
     let memory = format!("{:.0} GiB", machine.memory_bytes as f64 / (1u64 << 30) as f64);
-    let mut facts = text::table(&[
+    let mut facts = vec![
         ("data set", data.name.clone()),
         ("vertices", text::Count(data.vertices.into()).to_string()),
         ("edges", edges),
         ("machine", format!("{}, {} cores, {memory}", machine.cpu, machine.cores)),
         ("build", format!("{}, {}, {}", build.version, build.profile, build.rustc)),
         ("time", text::duration(Duration::from_secs_f64(report.seconds))),
-    ]);
+    ];
+    if let Some(store) = &report.store {
+        let file_system = store.file_system.as_deref().unwrap_or("unknown file system");
+        facts.push(("stores", format!("{} ({file_system})", store.directory)));
+    }
+    let mut facts = text::table(&facts);
+    if report.store.as_ref().is_some_and(StoreFacts::is_in_memory) {
+        facts += "\nStores were kept in memory, where a sync costs nothing: name a directory on a disk with --store.\n";
+    }
     if !build.is_optimised() {
         facts += "\nThis build checks itself and is slow: measure with cargo run --release.\n";
     }

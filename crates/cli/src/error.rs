@@ -167,6 +167,7 @@ impl CliError {
             CliError::Graph(error) if error.memory_limit().is_some() => {
                 Some("here that is --memory-limit: give more, or leave it away")
             }
+            CliError::Bench(BenchError::StoreFolder { .. }) => Some("name another directory with --store"),
             _ => None,
         }
     }
@@ -196,7 +197,7 @@ fn bench_exit_code(error: &BenchError) -> u8 {
         | BenchError::TooManyVertices(_)
         | BenchError::Input(_) => 3,
         BenchError::Workload { failure: Failure::Graph(error), .. } => graph_exit_code(error),
-        BenchError::Workload { .. } => 1,
+        BenchError::StoreFolder { .. } | BenchError::Workload { .. } => 1,
         BenchError::Cancelled => CliError::Interrupted.exit_code(),
     }
 }

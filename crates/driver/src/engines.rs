@@ -58,6 +58,9 @@ impl Engine {
     /// The static graph.
     pub const CSR: Engine = ENGINES[0];
 
+    /// The disk by itself, which is measured beside stores. No engine that could be asked for.
+    pub(crate) const DISK: Engine = Engine { name: "disk", description: "the disk by itself", kind: None };
+
     /// The engine called `name`.
     ///
     /// # Errors

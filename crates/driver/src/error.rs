@@ -3,6 +3,7 @@
 use crate::{ENGINES, Workload};
 use hedgerow_formats::{FormatError, KroneckerError};
 use std::io;
+use std::path::PathBuf;
 
 /// A run gave no report.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +40,14 @@ pub enum BenchError {
     /// The graph file could not be read.
     #[error(transparent)]
     Input(#[from] FormatError),
+    /// Stores cannot be made where they are to be.
+    #[error("no stores can be made in {}: {source}", directory.display())]
+    StoreFolder {
+        /// Where they are to be.
+        directory: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
     /// A workload failed.
     #[error("workload {workload}, engine {engine}: {failure}")]
     Workload {
@@ -66,6 +75,14 @@ pub enum Failure {
     /// A thread could not be started.
     #[error("a thread could not be started: {0}")]
     Thread(#[from] io::Error),
+    /// A file beside the stores, by which the disk is measured, or the folder of a store.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file or folder.
+        path: PathBuf,
+        /// What happened.
+        source: io::Error,
+    },
     /// Two engines gave different results, or one lost or invented edges.
     #[error("{what} is {found} where {expected} was expected: the engine is wrong, its figures mean nothing")]
     WrongResult {

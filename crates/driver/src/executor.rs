@@ -4,6 +4,7 @@ use crate::answers::{Answer, Answers};
 use crate::monitor::{Latencies, resident_bytes};
 use crate::report::Report;
 use crate::samples::{Figure, Samples};
+use crate::stores::{StoreFolder, TemporaryStore};
 use crate::subject::Subject;
 use crate::{BenchError, DataSet, Engine, Failure, Settings, Step, Watch, Workload, load};
 use hedgerow::kernels::MemoryBudget;
@@ -18,7 +19,7 @@ use std::time::{Duration, Instant};
 /// A workload failed on an engine, two engines disagree, or the run was stopped.
 pub fn run(data: &DataSet, settings: &Settings, watch: &Watch<'_>) -> Result<Report, BenchError> {
     let started = Instant::now();
-    let mut bench = Bench::new(data, settings, watch);
+    let mut bench = Bench::new(data, settings, watch)?;
     for workload in bench.workloads() {
         bench.workload = workload;
         if let Err(failure) = workload.measure(&mut bench) {
@@ -26,7 +27,8 @@ pub fn run(data: &DataSet, settings: &Settings, watch: &Watch<'_>) -> Result<Rep
         }
         bench.done += 1;
     }
-    Ok(Report::new(data, settings, &bench.samples, started.elapsed()))
+    let store = bench.stores.as_ref().map(StoreFolder::facts);
+    Ok(Report::new(data, settings, store, &bench.samples, started.elapsed()))
 }
 
 /// One measurement of one engine in a workload.
@@ -49,6 +51,7 @@ pub(crate) struct Bench<'a> {
     engine: &'static str,
     csr: StaticGraph,
     loaded: Vec<(Engine, Loaded)>,
+    stores: Option<StoreFolder>,
 }
 
 /// The static graph and the rates at which it was built, one per repetition.
@@ -68,8 +71,8 @@ pub(crate) struct Loaded {
 }
 
 impl<'a> Bench<'a> {
-    fn new(data: &'a DataSet, settings: &'a Settings, watch: &'a Watch<'a>) -> Self {
-        Bench {
+    fn new(data: &'a DataSet, settings: &'a Settings, watch: &'a Watch<'a>) -> Result<Self, BenchError> {
+        Ok(Bench {
             data,
             settings,
             watch,
@@ -80,7 +83,8 @@ impl<'a> Bench<'a> {
             engine: Engine::CSR.name,
             csr: StaticGraph::default(),
             loaded: Vec::new(),
-        }
+            stores: settings.store_folder()?,
+        })
     }
 
     fn workloads(&self) -> Vec<Workload> {
@@ -111,6 +115,17 @@ impl<'a> Bench<'a> {
         let engines = self.engines();
         let of = |repetition| engines.iter().map(move |engine| Turn { threads, repetition, engine: *engine });
         (0..self.settings.repetitions).flat_map(of).collect()
+    }
+
+    /// Those with so many threads of engines that can be written.
+    pub(crate) fn turns_of_written(&self, threads: usize) -> Vec<(Turn, EngineKind)> {
+        let turns = self.turns_of(threads).into_iter();
+        turns.filter_map(|turn| Some((turn, turn.engine.kind?))).collect()
+    }
+
+    /// Every measurement of engines that can be written.
+    pub(crate) fn turns_written(&self) -> Vec<(Turn, EngineKind)> {
+        self.settings.threads.iter().flat_map(|threads| self.turns_of_written(*threads)).collect()
     }
 
     /// The first thread count that was asked for.
@@ -178,6 +193,12 @@ impl<'a> Bench<'a> {
         for (metric, value) in latencies.percentiles() {
             self.record(turn, metric, "ns", value);
         }
+    }
+
+    /// A place for a store, on the disk that stores are measured on.
+    pub(crate) fn new_store(&self) -> Result<TemporaryStore, Failure> {
+        let stores = self.stores.as_ref();
+        stores.expect("a run with workloads on stores has a folder for them").new_store()
     }
 
     /// What was recorded for a figure of another workload.

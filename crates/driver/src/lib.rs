@@ -15,6 +15,7 @@
 //! | `workload/` | one file per workload |
 //! | `subject`, `undirected`, `load`, `weighted` | what is read; how it is read by kernels; how it is filled, without and with weights |
 //! | `monitor` | latencies and resident memory |
+//! | `stores`, `disk` | where workloads on stores have theirs; what the disk can do by itself |
 //! | `samples`, `statistics`, `answers` | figures as measured, their medians; results that must agree |
 //! | `report/` | rows with ratios, as JSON and as a table |
 //!
@@ -34,6 +35,7 @@
 
 mod answers;
 mod data_set;
+mod disk;
 mod engines;
 mod error;
 mod executor;
@@ -43,6 +45,7 @@ mod report;
 mod samples;
 mod settings;
 mod statistics;
+mod stores;
 mod subject;
 mod undirected;
 mod watch;
@@ -55,5 +58,6 @@ pub use error::{BenchError, Failure};
 pub use executor::run;
 pub use report::{Build, DataSetFacts, Machine, Report, Row};
 pub use settings::{Extent, Settings};
+pub use stores::StoreFacts;
 pub use watch::{Step, Watch};
 pub use workload::Workload;

@@ -2,6 +2,7 @@
 
 use crate::data_set::Entry;
 use crate::monitor::{Latencies, operate_on_each};
+use crate::stores::TemporaryStore;
 use crate::{DataSet, Failure, Workload};
 use hedgerow::kernels::CancelToken;
 use hedgerow::{EngineKind, Error, Graph, GraphOptions, KeyKind, VertexId};
@@ -19,12 +20,29 @@ const SEGMENTS: usize = 64;
 
 /// A directed graph with all vertices of the data set and no edge; its commits use at most `threads` threads.
 pub(crate) fn empty_graph(kind: EngineKind, threads: usize, vertices: u32) -> Result<Graph, Failure> {
-    with_vertices(GraphOptions::new().engine(kind).threads(threads), vertices)
+    with_vertices(options(kind, threads), vertices)
+}
+
+/// A directed graph of dense ids, whose commits use at most `threads` threads.
+pub(crate) fn options(kind: EngineKind, threads: usize) -> GraphOptions {
+    GraphOptions::new().engine(kind).threads(threads).keys(KeyKind::Dense)
+}
+
+/// The same in a new store.
+pub(crate) fn stored_graph(
+    store: &TemporaryStore,
+    options: GraphOptions,
+    vertices: u32,
+) -> Result<Graph, Failure> {
+    add_vertices(Graph::create(store.path(), options)?, vertices)
 }
 
 /// A graph of dense ids with the vertices below `vertices`.
 pub(crate) fn with_vertices(options: GraphOptions, vertices: u32) -> Result<Graph, Failure> {
-    let graph = Graph::in_memory(options.keys(KeyKind::Dense))?;
+    add_vertices(Graph::in_memory(options.keys(KeyKind::Dense))?, vertices)
+}
+
+fn add_vertices(graph: Graph, vertices: u32) -> Result<Graph, Failure> {
     let ids: Vec<VertexId> = (0..vertices).map(VertexId::new).collect();
     for some in ids.chunks(LOAD_BATCH) {
         let mut transaction = graph.begin()?;
@@ -170,7 +188,12 @@ pub(crate) fn rate_of_writing(
 
 /// Whether the graph holds as many edges as the data set.
 pub(crate) fn check_edges(graph: &Graph, data: &DataSet) -> Result<(), Failure> {
-    let (found, expected) = (graph.snapshot()?.edge_count(), data.stream().len() as u64);
+    check_edge_count(graph, data.stream().len())
+}
+
+/// Whether the graph holds so many edges.
+pub(crate) fn check_edge_count(graph: &Graph, expected: usize) -> Result<(), Failure> {
+    let (found, expected) = (graph.snapshot()?.edge_count(), expected as u64);
     if found == expected {
         return Ok(());
     }

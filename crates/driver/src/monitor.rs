@@ -46,6 +46,16 @@ impl Latencies {
         self.slowest_group = self.slowest_group.max(other.slowest_group);
     }
 
+    /// How many were recorded one by one.
+    pub(crate) fn count(&self) -> u64 {
+        self.timed.len()
+    }
+
+    /// Half of the latencies are at most this, in nanoseconds.
+    pub(crate) fn median(&self) -> f64 {
+        self.timed.value_at_quantile(0.5) as f64
+    }
+
     /// Metrics and their values in nanoseconds.
     pub(crate) fn percentiles(&self) -> Vec<(&'static str, f64)> {
         let at = |quantile| self.timed.value_at_quantile(quantile) as f64;

@@ -1,6 +1,8 @@
 //! What is measured, and for how long.
 
-use crate::{Engine, Workload};
+use crate::stores::StoreFolder;
+use crate::{BenchError, Engine, Workload};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What is measured, and for how long.
@@ -20,6 +22,8 @@ pub struct Settings {
     pub mix: Duration,
     /// How much is measured.
     pub extent: Extent,
+    /// Where stores are made, and removed after they were measured; `None`: where the system keeps temporary files.
+    pub store: Option<PathBuf>,
 }
 
 /// How much is measured.
@@ -34,7 +38,7 @@ pub enum Extent {
 }
 
 impl Settings {
-    /// The default run: all workloads but the hub on one thread, three repetitions, mixes of ten seconds.
+    /// The default run: all workloads but the hub and those on stores, on one thread, three repetitions, mixes of ten seconds.
     #[must_use]
     pub fn new() -> Self {
         Settings {
@@ -45,6 +49,7 @@ impl Settings {
             seed: 1,
             mix: Duration::from_secs(10),
             extent: Extent::Default,
+            store: None,
         }
     }
 
@@ -59,6 +64,20 @@ impl Settings {
     #[must_use]
     pub fn quick() -> Self {
         Settings { repetitions: 2, mix: Duration::from_millis(50), extent: Extent::Quick, ..Settings::new() }
+    }
+
+    /// Whether stores can be made where they are to be, if any will be.
+    ///
+    /// # Errors
+    /// They cannot: why.
+    pub fn check_store(&self) -> Result<(), BenchError> {
+        self.store_folder().map(drop)
+    }
+
+    /// A folder for the stores, if any will be made.
+    pub(crate) fn store_folder(&self) -> Result<Option<StoreFolder>, BenchError> {
+        let is_used = self.store.is_some() || self.workloads.iter().any(|workload| workload.is_on_store());
+        is_used.then(|| StoreFolder::new(self.store.as_deref())).transpose()
     }
 
     /// What a repetition of one-by-one insertion may take.
@@ -109,6 +128,46 @@ impl Settings {
         match self.extent {
             Extent::Quick => 100,
             Extent::Default | Extent::Full => 200_000,
+        }
+    }
+
+    /// How long a repetition commits from so many clients, and how long the disk is synced by itself.
+    pub(crate) fn sync_time(&self) -> Duration {
+        match self.extent {
+            Extent::Quick => Duration::from_millis(50),
+            Extent::Default => Duration::from_secs(4),
+            Extent::Full => Duration::from_secs(20),
+        }
+    }
+
+    /// The sizes of batches that are ingested into a store: of smaller ones most would be the wait for the disk.
+    pub(crate) fn durable_batch_sizes(&self) -> Vec<usize> {
+        self.batch_sizes().into_iter().filter(|batch| *batch >= 1 << 10).collect()
+    }
+
+    /// How many bytes are written in order to see how fast the disk is.
+    pub(crate) fn bandwidth_bytes(&self) -> usize {
+        match self.extent {
+            Extent::Quick => 1 << 20,
+            Extent::Default => 256 << 20,
+            Extent::Full => 1 << 30,
+        }
+    }
+
+    /// How many commits of one edge are in the log that is replayed, at most.
+    pub(crate) fn replayed_edges(&self) -> usize {
+        match self.extent {
+            Extent::Quick | Extent::Default => 1 << 22,
+            Extent::Full => usize::MAX,
+        }
+    }
+
+    /// How long a writer is watched before a checkpoint begins beside it.
+    pub(crate) fn writer_window(&self) -> Duration {
+        match self.extent {
+            Extent::Quick => Duration::from_millis(20),
+            Extent::Default => Duration::from_secs(2),
+            Extent::Full => Duration::from_secs(10),
         }
     }
 

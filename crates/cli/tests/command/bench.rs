@@ -156,6 +156,29 @@ fn the_hub_is_measured_when_it_is_asked_for() {
 }
 
 #[test]
+fn stores_are_measured_in_the_directory_that_was_named_and_removed() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("disk")).unwrap();
+    let workloads = "synced-commits,buffered-insert,durable-ingest,recovery,checkpoint";
+    let arguments = format!("--dataset kron-6 --repetitions 1 --store disk --workloads {workloads}");
+    let report = report(&folder, &arguments);
+    for workload in workloads.split(',') {
+        let is_contract = |row: &&Value| row["workload"] == workload && row["contract"] == true;
+        let contract: Vec<&Value> = rows(&report).iter().filter(is_contract).collect();
+        assert!(
+            contract.iter().any(|row| row["engine"] == "rapid" && row["ratio"].is_number()),
+            "{workload}"
+        );
+        assert!(contract.iter().all(|row| row["ratio_to_csr"].is_null()), "{workload}");
+    }
+    assert_eq!(report["store"]["directory"], "disk");
+    if cfg!(target_os = "linux") {
+        assert!(report["store"]["file_system"].is_string());
+    }
+    assert_eq!(std::fs::read_dir(folder.path("disk")).unwrap().count(), 0, "nothing is left");
+}
+
+#[test]
 fn the_table_goes_to_standard_output() {
     let output = Folder::new().hedgerow("bench --quick --dataset kron-5 --workloads memory").success();
     let text = String::from_utf8(output.get_output().stdout.clone()).unwrap();
@@ -184,6 +207,8 @@ fn what_cannot_be_measured_is_refused_before_anything_is() {
         ("--dataset bad.txt", 3, "bad.txt:2:3"),
         ("--dataset kron-26 --json nowhere/figures.json", 1, "nowhere/figures.json"),
         ("--dataset kron-26 --json .", 1, "this is a directory"),
+        ("--dataset kron-26 --store nowhere", 1, "no stores can be made in nowhere"),
+        ("--dataset kron-26 --store empty.txt", 1, "name another directory with --store"),
         ("--json -", 2, "standard output is taken"),
     ] {
         folder.fails(&format!("bench {arguments}"), code, &[part]);

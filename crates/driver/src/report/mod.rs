@@ -8,7 +8,7 @@ pub use machine::{Build, Machine};
 pub use rows::Row;
 
 use crate::samples::Samples;
-use crate::{DataSet, Settings};
+use crate::{DataSet, Settings, StoreFacts};
 use serde::Serialize;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -31,6 +31,9 @@ pub struct Report {
     pub repetitions: usize,
     /// The graph.
     pub dataset: DataSetFacts,
+    /// Where stores were measured, if any were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub store: Option<StoreFacts>,
     /// The figures.
     pub results: Vec<Row>,
 }
@@ -47,7 +50,13 @@ pub struct DataSetFacts {
 }
 
 impl Report {
-    pub(crate) fn new(data: &DataSet, settings: &Settings, samples: &Samples, elapsed: Duration) -> Self {
+    pub(crate) fn new(
+        data: &DataSet,
+        settings: &Settings,
+        store: Option<StoreFacts>,
+        samples: &Samples,
+        elapsed: Duration,
+    ) -> Self {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
         Report {
             command: std::env::args().collect(),
@@ -62,6 +71,7 @@ impl Report {
                 vertices: data.vertices(),
                 edges: data.stream().len(),
             },
+            store,
             results: rows::of(data.name(), samples),
         }
     }

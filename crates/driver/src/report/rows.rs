@@ -86,7 +86,7 @@ fn csr_median(samples: &Samples, series: &Series) -> Option<f64> {
 fn speed_up(dataset: &str, samples: &Samples, series: &Series) -> Option<Row> {
     let figure = &series.figure;
     let workload = figure.workload;
-    let scales = workload != Workload::Memory && figure.metric == workload.contract_metric();
+    let scales = workload.scales() && figure.metric == workload.contract_metric();
     if figure.threads == 1 || !scales {
         return None;
     }

@@ -1,14 +1,19 @@
 //! The workloads.
 
 mod batch_insert;
+mod buffered_insert;
+mod checkpoint;
+mod durable_ingest;
 mod hub;
 mod insert;
 mod kernels;
 mod memory;
 mod mixed;
+mod recovery;
 mod scan;
 mod search;
 mod snapshot;
+mod synced_commits;
 mod update;
 
 use crate::executor::Bench;
@@ -52,6 +57,16 @@ pub enum Workload {
     MixedReader,
     /// One vertex of many edges.
     Hub,
+    /// Commits of one edge into a store, each synced, by several clients at a time.
+    SyncedCommits,
+    /// Commits of one edge into a store that nobody waits for.
+    BufferedInsert,
+    /// Edges put into a store in batches and as one bulk.
+    DurableIngest,
+    /// Stores opened: a checkpoint loaded, a log replayed.
+    Recovery,
+    /// Checkpoints beside a writer.
+    Checkpoint,
 }
 
 impl Workload {
@@ -75,6 +90,11 @@ impl Workload {
         Workload::MixedWriter,
         Workload::MixedReader,
         Workload::Hub,
+        Workload::SyncedCommits,
+        Workload::BufferedInsert,
+        Workload::DurableIngest,
+        Workload::Recovery,
+        Workload::Checkpoint,
     ];
 
     /// The batch whose figure counts.
@@ -83,7 +103,19 @@ impl Workload {
     /// Those of a run that asks for nothing else.
     #[must_use]
     pub fn defaults() -> Vec<Workload> {
-        Workload::ALL.iter().copied().filter(|workload| *workload != Workload::Hub).collect()
+        let is_default = |workload: &Workload| *workload != Workload::Hub && !workload.is_on_store();
+        Workload::ALL.iter().copied().filter(is_default).collect()
+    }
+
+    /// Whether it makes stores.
+    pub(crate) fn is_on_store(self) -> bool {
+        use Workload::{BufferedInsert, Checkpoint, DurableIngest, Recovery, SyncedCommits};
+        matches!(self, SyncedCommits | BufferedInsert | DurableIngest | Recovery | Checkpoint)
+    }
+
+    /// Whether its contract metric says how much faster several threads are.
+    pub(crate) fn scales(self) -> bool {
+        !matches!(self, Workload::Memory | Workload::Checkpoint)
     }
 
     /// What it is called on the command line and in reports.
@@ -107,6 +139,11 @@ impl Workload {
             Workload::MixedWriter => "mixed-writer",
             Workload::MixedReader => "mixed-reader",
             Workload::Hub => "hub",
+            Workload::SyncedCommits => "synced-commits",
+            Workload::BufferedInsert => "buffered-insert",
+            Workload::DurableIngest => "durable-ingest",
+            Workload::Recovery => "recovery",
+            Workload::Checkpoint => "checkpoint",
         }
     }
 
@@ -119,7 +156,10 @@ impl Workload {
             | Workload::ScanOrdered
             | Workload::ScanRandom
             | Workload::Update
-            | Workload::MixedWriter => "throughput",
+            | Workload::MixedWriter
+            | Workload::SyncedCommits
+            | Workload::BufferedInsert
+            | Workload::Recovery => "throughput",
             Workload::BatchInsert => "throughput-65536",
             Workload::Memory => "bytes-per-edge",
             Workload::Snapshot
@@ -131,6 +171,8 @@ impl Workload {
             | Workload::Betweenness
             | Workload::MixedReader => "time",
             Workload::Hub => "insert-latency-max",
+            Workload::DurableIngest => "throughput-bulk",
+            Workload::Checkpoint => "writer-throughput",
         }
     }
 
@@ -169,6 +211,11 @@ impl Workload {
             Workload::Update => update::measure(bench),
             Workload::MixedWriter | Workload::MixedReader => mixed::measure(bench, self),
             Workload::Hub => hub::measure(bench),
+            Workload::SyncedCommits => synced_commits::measure(bench),
+            Workload::BufferedInsert => buffered_insert::measure(bench),
+            Workload::DurableIngest => durable_ingest::measure(bench),
+            Workload::Recovery => recovery::measure(bench),
+            Workload::Checkpoint => checkpoint::measure(bench),
         }
     }
 }

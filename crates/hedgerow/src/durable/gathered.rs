@@ -19,6 +19,8 @@ pub(super) struct Gathered {
     changes: usize,
     /// The last of the commits.
     at: Timestamp,
+    /// All vertices that came are below, also those that went again.
+    vertex_bound: u32,
 }
 
 impl Gathered {
@@ -37,6 +39,11 @@ impl Gathered {
         self.at
     }
 
+    /// Vertex ids that were given end here, also those of vertices that went again.
+    pub(super) fn vertex_bound(&self) -> u32 {
+        self.vertex_bound
+    }
+
     /// Whether a vertex exists after these commits; `None` if they do not change that.
     #[inline]
     pub(super) fn contains(&self, vertex: VertexId) -> Option<bool> {
@@ -50,6 +57,7 @@ impl Gathered {
     pub(super) fn add(&mut self, effects: Effects, at: Timestamp) {
         self.changes += effects.len();
         self.at = at;
+        self.vertex_bound = self.vertex_bound.max(vertex_bound(&effects));
         self.vertices.extend(effects.vertices.into_iter().map(|effect| (effect.vertex, effect.change)));
         for AdjacencyEffects { label, direction, changes } in effects.adjacencies {
             self.adjacencies.entry((label, direction)).or_default().extend(changes);
@@ -82,6 +90,12 @@ impl Gathered {
         let adjacencies = adjacencies.filter(|effects| !effects.changes.is_empty()).collect();
         Effects { vertices, adjacencies }
     }
+}
+
+/// Where the ids of the vertices end that a commit puts. O(vertices).
+pub(super) fn vertex_bound(effects: &Effects) -> u32 {
+    let puts = |effect: &&VertexEffect| matches!(effect.change, VertexChange::Put(_));
+    effects.vertices.iter().rfind(puts).map_or(0, |effect| effect.vertex.get() + 1)
 }
 
 /// Sorts changes, and keeps of several of one entry the last.
@@ -160,7 +174,7 @@ mod tests {
         let mut both = gathered(commits);
         assert_eq!([5, 1, 2].map(|number| both.contains(id(number))), [Some(false), Some(false), None]);
         both.add(vertex(1, put()), Timestamp(6));
-        assert_eq!(both.contains(id(1)), Some(true));
+        assert_eq!((both.contains(id(1)), both.vertex_bound()), (Some(true), 6));
         let effects = both.into_effects(|vertex| vertex == id(1), None);
         assert_eq!(effects, vertex(1, put()));
     }

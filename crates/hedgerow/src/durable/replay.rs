@@ -1,7 +1,7 @@
 //! The commits of a log into a graph that comes back.
 
 use crate::commit::sequencer::VertexCounts;
-use crate::durable::gathered::Gathered;
+use crate::durable::gathered::{Gathered, vertex_bound};
 use crate::error::Error;
 use crate::storage::Store;
 use hedgerow_log::{LoggedCommit, Place, Record as LogRecord, StoreError};
@@ -52,7 +52,7 @@ impl<'r, E: Engine> Replay<'r, E> {
         if effects.len() >= AT_ONCE {
             // It is sorted, and large enough by itself.
             self.finish()?;
-            self.apply(&effects, record.at)?;
+            self.apply(&effects, record.at, vertex_bound(&effects))?;
         } else {
             self.gathered.add(effects, record.at);
             if self.gathered.len() >= AT_ONCE {
@@ -68,17 +68,18 @@ impl<'r, E: Engine> Replay<'r, E> {
         if gathered.is_empty() {
             return Ok(());
         }
-        let (at, pool) = (gathered.at(), self.store.pool_for(gathered.len()));
+        let (at, bound) = (gathered.at(), gathered.vertex_bound());
+        let pool = self.store.pool_for(gathered.len());
         let effects = {
             let latest = self.store.engine.latest(self.held);
             gathered.into_effects(|vertex| latest.contains_vertex(vertex), pool)
         };
-        self.apply(&effects, at)
+        self.apply(&effects, at, bound)
     }
 
-    /// Makes the changes of one commit, or of several up to `at`.
-    fn apply(&self, effects: &Effects, at: Timestamp) -> Result<(), Error> {
-        let counts = self.count_vertices(effects);
+    /// Makes the changes of one commit, or of several up to `at`. The vertex ids that they gave are below `bound`.
+    fn apply(&self, effects: &Effects, at: Timestamp, bound: u32) -> Result<(), Error> {
+        let counts = VertexCounts { bound, ..self.count_vertices(effects) };
         let pool = self.store.pool_for(effects.len());
         let Prepared { changes, outcome, .. } = self.store.engine.prepare(self.held, effects, pool)?;
         let stamp = self.store.sequencer.stamp_again(at, counts, &outcome.edges);
@@ -86,17 +87,13 @@ impl<'r, E: Engine> Replay<'r, E> {
         Ok(())
     }
 
-    /// How many vertices come and go, and where their ids end.
+    /// How many vertices come and go.
     fn count_vertices(&self, effects: &Effects) -> VertexCounts {
         let latest = self.store.engine.latest(self.held);
         let mut counts = VertexCounts::default();
         for VertexEffect { vertex, change } in &effects.vertices {
             match change {
-                VertexChange::Put(_) if !latest.contains_vertex(*vertex) => {
-                    counts.added += 1;
-                    counts.bound = vertex.get() + 1;
-                }
-                VertexChange::Put(_) => {}
+                VertexChange::Put(_) => counts.added += u64::from(!latest.contains_vertex(*vertex)),
                 VertexChange::Delete => counts.removed += 1,
             }
         }

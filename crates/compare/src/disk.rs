@@ -1,0 +1,50 @@
+//! What the disk can do by itself: appends of as many bytes as a commit of one edge, each synced.
+
+use anyhow::{Context, Result};
+use std::fs::{File, OpenOptions};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// About as many bytes as Hedgerow writes for a synced commit of one edge; what the others write beyond that is theirs.
+const COMMIT: usize = 44;
+
+/// Bytes of the file, of which every one was written before, so that a sync writes nothing about the file itself.
+const LENGTH: usize = 16 << 20;
+
+/// A file to append to.
+#[derive(Debug)]
+pub struct Disk {
+    file: File,
+    position: usize,
+}
+
+impl Disk {
+    /// A file in `folder`.
+    pub fn new(folder: &Path) -> Result<Self> {
+        let path = folder.join("limit");
+        let open = || {
+            let file = OpenOptions::new().write(true).create(true).truncate(true).open(&path)?;
+            file.write_all_at(&vec![0; LENGTH], 0)?;
+            file.sync_data()?;
+            Ok::<_, std::io::Error>(file)
+        };
+        Ok(Disk { file: open().with_context(|| path.display().to_string())?, position: 0 })
+    }
+
+    /// Appends and syncs for so long; how long each took.
+    pub fn sync_for(&mut self, time: Duration) -> Result<Vec<Duration>> {
+        let (begin, mut latencies) = (Instant::now(), Vec::new());
+        while begin.elapsed() < time {
+            let started = Instant::now();
+            if self.position + COMMIT > LENGTH {
+                self.position = 0;
+            }
+            self.file.write_all_at(&[7; COMMIT], self.position as u64)?;
+            self.file.sync_data()?;
+            self.position += COMMIT;
+            latencies.push(started.elapsed());
+        }
+        Ok(latencies)
+    }
+}

@@ -1,0 +1,86 @@
+//! The same work on Hedgerow and on other embeddable stores, side by side in one run.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `stores/` | one file per store, behind one trait, each with how it is set up |
+//! | `graph` | the edges that all are given |
+//! | `measure` | the work, in turns over the stores |
+//! | `disk` | what the disk can do by itself |
+//! | `figures` | medians and ratios, as a table and as JSON |
+//!
+//! `docs/bench.md` says what is measured and what is fair about it.
+
+mod disk;
+mod figures;
+mod graph;
+mod measure;
+mod stores;
+
+use anyhow::{Context, Result, ensure};
+use clap::Parser;
+use figures::Report;
+use graph::Graph;
+use measure::Plan;
+use std::path::PathBuf;
+use std::time::Duration;
+use stores::Kind;
+
+/// Measures Hedgerow and other stores side by side, doing the same work on the same disk
+#[derive(Debug, Parser)]
+#[command(name = "compare")]
+struct Arguments {
+    /// The graph has 2^SCALE vertices (14 to 24) and about 30 times as many edges, counted in both directions
+    #[arg(long, default_value_t = 18, value_parser = clap::value_parser!(u32).range(14..=24))]
+    scale: u32,
+    /// What makes and shuffles the graph
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The stores, separated by commas [default: all that were built]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = Kind::named)]
+    stores: Vec<&'static Kind>,
+    /// The directory for the stores, on the disk that is to be measured [default: for temporary files]
+    #[arg(long, value_name = "DIRECTORY")]
+    store: Option<PathBuf>,
+    /// How often everything is measured
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repetitions: u32,
+    /// How long each number of clients commits in each repetition, and how long buffered commits take at most
+    #[arg(long, default_value_t = 4.0, value_name = "S", value_parser = seconds)]
+    seconds: f64,
+    /// Write the figures to this file, too
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.001..=3600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("expected a number of seconds from 0.001 to 3600".to_owned()),
+    }
+}
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse();
+    let kinds = match arguments.stores.is_empty() {
+        true => stores::KINDS.iter().collect(),
+        false => arguments.stores,
+    };
+    ensure!(kinds.iter().any(|kind| kind.name == stores::REFERENCE), "hedgerow is missing among the stores");
+    let directory = arguments.store.unwrap_or_else(std::env::temp_dir);
+    let folder = tempfile::Builder::new().prefix("hedgerow-compare-").tempdir_in(&directory);
+    let folder = folder.with_context(|| format!("no stores can be made in {}", directory.display()))?;
+    let graph = Graph::kronecker(arguments.scale, arguments.seed)?;
+    let plan = Plan {
+        graph: &graph,
+        kinds: &kinds,
+        folder: folder.path(),
+        repetitions: arguments.repetitions,
+        time: Duration::from_secs_f64(arguments.seconds),
+    };
+    let report = Report::new(&plan, &directory, measure::run(&plan)?);
+    print!("{}", report.to_table());
+    if let Some(path) = &arguments.json {
+        std::fs::write(path, report.to_json()?).with_context(|| path.display().to_string())?;
+    }
+    folder.close().with_context(|| format!("the stores in {} could not be removed", directory.display()))
+}

@@ -1,0 +1,94 @@
+//! Hedgerow.
+
+use super::{EdgeStore, Kind};
+use crate::graph::Edge;
+use anyhow::{Result, ensure};
+use hedgerow::kernels::{Kernel, KernelError};
+use hedgerow::model::{Adjacency, Cursor, GraphView};
+use hedgerow::{CheckpointOptions, Direction, Durability, Graph, GraphOptions, KeyKind, LabelId, VertexId};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+pub(super) const KIND: Kind = Kind {
+    name: "hedgerow",
+    setup: "directed, dense ids, all vertices put before the first edge; durability Sync or Buffered, all else as by default; settled \
+            by a checkpoint",
+    open,
+};
+
+fn open(folder: &Path, durability: Durability, vertices: u32) -> Result<Box<dyn EdgeStore>> {
+    let options = GraphOptions::new().keys(KeyKind::Dense).durability(durability);
+    if folder.join("MANIFEST").exists() {
+        return Ok(Box::new(Graph::open_with(folder, options)?));
+    }
+    let graph = Graph::create(folder, options)?;
+    let mut transaction = graph.begin()?;
+    (0..vertices).try_for_each(|vertex| transaction.add_vertex(VertexId::new(vertex)))?;
+    transaction.commit()?;
+    Ok(Box::new(graph))
+}
+
+impl EdgeStore for Graph {
+    fn put(&self, (source, destination): Edge) -> Result<()> {
+        self.put_edge(source, destination)?;
+        Ok(())
+    }
+
+    fn put_all(&self, edges: &[Edge]) -> Result<()> {
+        self.ingest(edges)?;
+        Ok(())
+    }
+
+    fn sum_neighbours(&self, vertices: u32) -> Result<u64> {
+        let snapshot = self.snapshot()?;
+        ensure!(snapshot.vertex_bound() == vertices, "there are {} vertices", snapshot.vertex_bound());
+        Ok(snapshot.run(Sum)?)
+    }
+
+    fn count(&self, edges: &[Edge]) -> Result<usize> {
+        Ok(self.snapshot()?.run(Count(edges))?)
+    }
+
+    fn flush(&self) -> Result<()> {
+        Ok(Graph::flush(self)?)
+    }
+
+    fn settle(&self) -> Result<()> {
+        self.checkpoint(&CheckpointOptions::new())?;
+        Ok(self.close()?)
+    }
+}
+
+struct Sum;
+
+impl Kernel for Sum {
+    type Output = u64;
+
+    fn run<V: GraphView>(self, view: &V) -> Result<u64, KernelError> {
+        let adjacency = view.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
+        let (mut sum, mut cursor) = (0, adjacency.cursor());
+        for vertex in 0..view.vertex_bound() {
+            let visited = cursor.neighbours(VertexId::new(vertex), |neighbours, _| {
+                sum += neighbours.iter().map(|neighbour| u64::from(neighbour.get())).sum::<u64>();
+                ControlFlow::<()>::Continue(())
+            });
+            visited.map(drop).map_err(KernelError::read)?;
+        }
+        Ok(sum)
+    }
+}
+
+struct Count<'e>(&'e [Edge]);
+
+impl Kernel for Count<'_> {
+    type Output = usize;
+
+    fn run<V: GraphView>(self, view: &V) -> Result<usize, KernelError> {
+        let adjacency = view.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
+        let (mut found, mut cursor) = (0, adjacency.cursor());
+        for (source, destination) in self.0 {
+            found += usize::from(cursor.find(*source, *destination).map_err(KernelError::read)?.is_some());
+        }
+        Ok(found)
+    }
+}

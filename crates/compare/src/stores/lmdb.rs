@@ -1,0 +1,79 @@
+//! LMDB, by the crate heed.
+
+use super::{EdgeStore, Kind, destination, key};
+use crate::graph::Edge;
+use anyhow::Result;
+use hedgerow::Durability;
+use heed::types::{Bytes, Unit};
+use heed::{Database, Env, EnvFlags, EnvOpenOptions};
+use std::path::Path;
+
+pub(super) const KIND: Kind = Kind {
+    name: "lmdb",
+    setup: "one unnamed database, a map of 64 GiB; one write transaction at a time. Buffered: MDB_NOSYNC, so that a loss of power may \
+            damage the file, and a sync at the end",
+    open,
+};
+
+/// Addresses that are kept for the file.
+const MAP: usize = 64 << 30;
+
+struct Lmdb {
+    env: Env,
+    edges: Database<Bytes, Unit>,
+}
+
+fn open(folder: &Path, durability: Durability, _: u32) -> Result<Box<dyn EdgeStore>> {
+    let mut options = EnvOpenOptions::new();
+    options.map_size(MAP).max_readers(256);
+    if durability != Durability::Sync {
+        // SAFETY: without syncs a loss of power can damage the file, which is a temporary one that nobody opens after that.
+        unsafe { options.flags(EnvFlags::NO_SYNC) };
+    }
+    // SAFETY: the file lies in a folder of our own, so that nobody changes it but through this environment.
+    let env = unsafe { options.open(folder)? };
+    let mut transaction = env.write_txn()?;
+    let edges = env.create_database(&mut transaction, None)?;
+    transaction.commit()?;
+    Ok(Box::new(Lmdb { env, edges }))
+}
+
+impl EdgeStore for Lmdb {
+    fn put(&self, edge: Edge) -> Result<()> {
+        self.put_all(&[edge])
+    }
+
+    fn put_all(&self, edges: &[Edge]) -> Result<()> {
+        let mut transaction = self.env.write_txn()?;
+        for edge in edges {
+            self.edges.put(&mut transaction, &key(*edge), &())?;
+        }
+        Ok(transaction.commit()?)
+    }
+
+    fn sum_neighbours(&self, vertices: u32) -> Result<u64> {
+        let (transaction, mut sum) = (self.env.read_txn()?, 0);
+        for source in 0..vertices {
+            for edge in self.edges.prefix_iter(&transaction, &source.to_be_bytes())? {
+                sum += destination(edge?.0)?;
+            }
+        }
+        Ok(sum)
+    }
+
+    fn count(&self, edges: &[Edge]) -> Result<usize> {
+        let (transaction, mut found) = (self.env.read_txn()?, 0);
+        for edge in edges {
+            found += usize::from(self.edges.get(&transaction, &key(*edge))?.is_some());
+        }
+        Ok(found)
+    }
+
+    fn flush(&self) -> Result<()> {
+        Ok(self.env.force_sync()?)
+    }
+
+    fn settle(&self) -> Result<()> {
+        self.flush()
+    }
+}

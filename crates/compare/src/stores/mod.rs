@@ -1,0 +1,129 @@
+//! The stores, behind one trait.
+//!
+//! All but Hedgerow keep an edge as a key of eight bytes, source before destination, each with its highest byte first, and nothing
+//! beside it: so the neighbours of a vertex lie together, in order.
+
+mod hedgerow;
+#[cfg(feature = "lmdb")]
+mod lmdb;
+#[cfg(feature = "rocksdb")]
+mod rocksdb;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
+use crate::graph::Edge;
+use ::hedgerow::Durability;
+use anyhow::Result;
+use std::path::Path;
+
+/// What the others are set against.
+pub const REFERENCE: &str = hedgerow::KIND.name;
+
+/// A store of directed edges between numbered vertices, open for any number of threads.
+pub trait EdgeStore: Send + Sync {
+    /// Puts an edge as a transaction of its own, as durable as the store was opened for.
+    fn put(&self, edge: Edge) -> Result<()>;
+
+    /// Puts edges as one transaction.
+    fn put_all(&self, edges: &[Edge]) -> Result<()>;
+
+    /// Sums the neighbours of all vertices below `vertices`, one vertex after the other.
+    fn sum_neighbours(&self, vertices: u32) -> Result<u64>;
+
+    /// How many of these edges there are, each looked up by itself.
+    fn count(&self, edges: &[Edge]) -> Result<usize>;
+
+    /// Waits until everything survives a loss of power.
+    fn flush(&self) -> Result<()>;
+
+    /// Brings the files into the form from which the store is opened fastest, as one does before a planned end.
+    fn settle(&self) -> Result<()>;
+}
+
+/// How a store is opened: made if there is none in the directory, as durable as said, for vertices below a number.
+type Open = fn(&Path, Durability, u32) -> Result<Box<dyn EdgeStore>>;
+
+/// A sort of store.
+#[derive(Debug)]
+pub struct Kind {
+    /// What it is called.
+    pub name: &'static str,
+    /// How it is set up.
+    pub setup: &'static str,
+    /// Opens one.
+    pub open: Open,
+}
+
+/// All that were built.
+pub const KINDS: &[Kind] = &[
+    hedgerow::KIND,
+    #[cfg(feature = "rocksdb")]
+    rocksdb::KIND,
+    #[cfg(feature = "lmdb")]
+    lmdb::KIND,
+    #[cfg(feature = "sqlite")]
+    sqlite::KIND,
+];
+
+impl Kind {
+    /// The one called `name`.
+    pub fn named(name: &str) -> Result<&'static Kind, String> {
+        let names = || KINDS.iter().map(|kind| kind.name).collect::<Vec<_>>().join(", ");
+        let found = KINDS.iter().find(|kind| kind.name == name);
+        found.ok_or_else(|| format!("no such store was built; there are: {}", names()))
+    }
+}
+
+/// An edge as a key.
+#[cfg(any(feature = "lmdb", feature = "rocksdb"))]
+fn key((source, destination): Edge) -> [u8; 8] {
+    (u64::from(source.get()) << 32 | u64::from(destination.get())).to_be_bytes()
+}
+
+/// The destination of the edge in a key.
+#[cfg(any(feature = "lmdb", feature = "rocksdb"))]
+fn destination(key: &[u8]) -> Result<u64> {
+    use anyhow::Context;
+    let bytes: [u8; 8] = key.try_into().context("a key that is no edge")?;
+    Ok(u64::from_be_bytes(bytes) & u64::from(u32::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+    use super::*;
+    use ::hedgerow::VertexId;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn all_stores_keep_the_same_edges() {
+        let vertices = 200;
+        let edge = |number: u32| (VertexId::new(number * 7 % 31), VertexId::new(number * 13 % vertices));
+        let edges: Vec<Edge> = (0..300).map(edge).collect();
+        let distinct: BTreeSet<Edge> = edges.iter().copied().collect();
+        let sum: u64 = distinct.iter().map(|(_, destination)| u64::from(destination.get())).sum();
+        let absent: Vec<Edge> = (0..vertices).map(|id| (VertexId::new(id), VertexId::new(id))).collect();
+        let loops = absent.iter().filter(|edge| distinct.contains(edge)).count();
+        for kind in KINDS {
+            for durability in [Durability::Sync, Durability::Buffered] {
+                let folder = tempfile::tempdir().unwrap();
+                let open = || (kind.open)(folder.path(), durability, vertices).unwrap();
+                let check = |store: &dyn EdgeStore| {
+                    assert_eq!(store.sum_neighbours(vertices).unwrap(), sum, "{}", kind.name);
+                    assert_eq!(store.count(&edges).unwrap(), edges.len(), "{}", kind.name);
+                    assert_eq!(store.count(&absent).unwrap(), loops, "{}", kind.name);
+                };
+                let store = open();
+                edges[..100].iter().for_each(|edge| store.put(*edge).unwrap());
+                store.put_all(&edges[50..]).unwrap();
+                check(&*store);
+                store.flush().unwrap();
+                drop(store);
+                check(&*open());
+                open().settle().unwrap();
+                check(&*open());
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! Commits of one edge into a store that nobody waits for, as a stream and by a call for each, over the same in memory.
+
+use crate::executor::{Bench, Turn};
+use crate::monitor::Latencies;
+use crate::{Failure, load};
+use hedgerow::{Durability, EngineKind, Graph};
+use std::time::Instant;
+
+const IN_MEMORY: &str = "the same in memory";
+
+/// How edges are handed over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Stream,
+    ByCall,
+}
+
+pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+    for way in [Way::Stream, Way::ByCall] {
+        for (turn, kind) in bench.turns_written() {
+            bench.begin(turn, if way == Way::Stream { " as a stream" } else { " by call" })?;
+            insert(bench, turn, kind, way)?;
+        }
+    }
+    Ok(())
+}
+
+fn insert(bench: &mut Bench<'_>, turn: Turn, kind: EngineKind, way: Way) -> Result<(), Failure> {
+    let ending = if way == Way::Stream { "" } else { "-by-call" };
+    let vertices = bench.data.vertices();
+    let in_memory = rate(bench, turn, &load::empty_graph(kind, turn.threads, vertices)?, way)?;
+    for (durability, metric) in
+        [(Durability::Buffered, "throughput"), (Durability::None, "throughput-unsynced")]
+    {
+        let store = bench.new_store()?;
+        let options = load::options(kind, turn.threads).durability(durability);
+        let rate = rate(bench, turn, &load::stored_graph(&store, options, vertices)?, way)?;
+        bench.record_against(turn, &format!("{metric}{ending}"), "edges/s", rate, (IN_MEMORY, in_memory));
+    }
+    bench.record(turn, format!("throughput-in-memory{ending}"), "edges/s", in_memory);
+    Ok(())
+}
+
+fn rate(bench: &Bench<'_>, turn: Turn, graph: &Graph, way: Way) -> Result<f64, Failure> {
+    let (cancel, limit) = (&bench.watch.cancel, bench.settings.insert_limit());
+    load::rate_of_writing(graph, bench.data, limit, cancel, |entries| {
+        // What was put before, and not measured, is not to be waited for.
+        flush(graph)?;
+        let started = Instant::now();
+        match way {
+            Way::Stream => load::put_streams(graph, entries, turn.threads, cancel)?,
+            Way::ByCall => load::put_one_by_one(graph, entries, turn.threads, &mut Latencies::new(), cancel)?,
+        };
+        // What is put now is, or the disk would not have to keep up.
+        flush(graph)?;
+        Ok(started.elapsed())
+    })
+}
+
+/// Waits until everything is on the disk, if there is one.
+fn flush(graph: &Graph) -> Result<(), Failure> {
+    match graph.durability() {
+        Some(_) => Ok(graph.flush()?),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,107 @@
+//! Checkpoints: how long one takes and how large it is, and what a writer keeps beside one, at several shares of a core.
+
+use crate::data_set::Entry;
+use crate::executor::{Bench, Turn};
+use crate::watch::check;
+use crate::{Failure, load};
+use hedgerow::kernels::CancelToken;
+use hedgerow::{CheckpointOptions, Durability, Graph};
+use hedgerow_sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const WITHOUT: &str = "the writer without a checkpoint";
+const ALONE: &str = "a checkpoint without a writer";
+
+/// How much of its time each thread of a checkpoint works, and what the metrics end with.
+const SHARES: [(f64, &str); 3] = [(1.0, ""), (0.5, "-0.5"), (0.25, "-0.25")];
+
+pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
+    for (turn, kind) in bench.turns_written() {
+        bench.begin(turn, "")?;
+        let store = bench.new_store()?;
+        let options = load::options(kind, turn.threads).durability(Durability::Buffered);
+        let graph = load::stored_graph(&store, options, bench.data.vertices())?;
+        load::in_batches(&graph, bench.data, &bench.watch.cancel)?;
+        checkpoints(bench, turn, &graph)?;
+        load::check_edges(&graph, bench.data)?;
+    }
+    Ok(())
+}
+
+fn checkpoints(bench: &mut Bench<'_>, turn: Turn, graph: &Graph) -> Result<(), Failure> {
+    let (stream, cancel) = (bench.data.stream(), &bench.watch.cancel);
+    let started = Instant::now();
+    let report = graph.checkpoint(&CheckpointOptions::new().cancelled_by(cancel))?;
+    let alone = started.elapsed().as_secs_f64();
+    bench.record(turn, "time", "s", alone);
+    bench.record(turn, "bytes-per-edge", "bytes", report.bytes as f64 / stream.len() as f64);
+    for (share, ending) in SHARES {
+        bench.begin(turn, &format!(" at a share of {share}, beside a writer"))?;
+        let options = CheckpointOptions::new().share(share).cancelled_by(cancel);
+        let beside = beside_writer(graph, stream, &options, bench.settings.writer_window(), cancel)?;
+        let rates = (beside.during, (WITHOUT, beside.before));
+        bench.record_against(turn, &format!("writer-throughput{ending}"), "edges/s", rates.0, rates.1);
+        bench.record_against(turn, &format!("time-beside{ending}"), "s", beside.seconds, (ALONE, alone));
+    }
+    Ok(())
+}
+
+/// A checkpoint beside a writer: operations per second of the writer before and meanwhile, and how long it took.
+struct Beside {
+    before: f64,
+    during: f64,
+    seconds: f64,
+}
+
+fn beside_writer(
+    graph: &Graph,
+    entries: &[Entry],
+    options: &CheckpointOptions,
+    window: Duration,
+    cancel: &CancelToken,
+) -> Result<Beside, Failure> {
+    let (stop, written) = (&AtomicBool::new(false), &AtomicU64::new(0));
+    thread::scope(|scope| {
+        let writer = thread::Builder::new()
+            .spawn_scoped(scope, || write_until(stop, graph, entries, written, cancel))?;
+        // It may have to reclaim what the snapshot of a former checkpoint kept.
+        thread::sleep(window / 2);
+        let (_, before, _) = watch(written, || thread::sleep(window));
+        let (report, during, seconds) = watch(written, || graph.checkpoint(options));
+        // Whatever became of the checkpoint, the writer must end.
+        stop.store(true, Ordering::Release);
+        writer.join().unwrap_or_else(|panicked| std::panic::resume_unwind(panicked))?;
+        report?;
+        Ok(Beside { before, during, seconds })
+    })
+}
+
+/// Does `work` and tells how many operations per second were counted meanwhile, and how many seconds it took.
+fn watch<T>(counted: &AtomicU64, work: impl FnOnce() -> T) -> (T, f64, f64) {
+    let (started, before) = (Instant::now(), counted.load(Ordering::Relaxed));
+    let result = work();
+    let operations = counted.load(Ordering::Relaxed) - before;
+    let seconds = started.elapsed().as_secs_f64();
+    (result, operations as f64 / seconds, seconds)
+}
+
+/// Deletes and puts again one edge after the other, and counts that.
+fn write_until(
+    stop: &AtomicBool,
+    graph: &Graph,
+    entries: &[Entry],
+    written: &AtomicU64,
+    cancel: &CancelToken,
+) -> Result<(), Failure> {
+    for (source, destination) in entries.iter().cycle() {
+        graph.delete_edge(source, destination)?;
+        graph.put_edge(source, destination)?;
+        written.fetch_add(2, Ordering::Relaxed);
+        check(cancel)?;
+        if stop.load(Ordering::Acquire) {
+            break;
+        }
+    }
+    Ok(())
+}
