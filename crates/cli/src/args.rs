@@ -1,7 +1,11 @@
-//! Commands and their options; those of `generate` and `convert` are beside them.
+//! Commands and their options; those of many commands are beside them.
 
 pub use crate::convert::ConvertArgs;
+pub use crate::export::ExportArgs;
 pub use crate::generate::GenerateArgs;
+pub use crate::import::ImportArgs;
+pub use crate::maintenance::{CheckArgs, CheckpointArgs, InfoArgs, RecoverArgs};
+pub use crate::objects::{DeleteArgs, GetArgs, NeighborsArgs, PutArgs};
 
 mod run;
 
@@ -10,19 +14,20 @@ pub use run::*;
 use bytesize::ByteSize;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use hedgerow::GraphOptions;
+use hedgerow::{GraphOptions, KeyKind};
 use hedgerow_driver::{Engine, Workload};
-use hedgerow_formats::GraphFormat;
+use hedgerow_formats::{Columns, GraphFormat, ReadOptions};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 const EXIT_CODES: &str = "\
 Exit codes:
   0    success
-  1    unexpected error, or a result could not be written
+  1    unexpected error, a result could not be written, or `check` found damage
   2    the command line makes no sense
   3    an input cannot be read or is invalid (the message names file, line and column)
   4    a limit (memory, vertex ids) would be exceeded, or the kernel cannot run
+  5    another process has the store open
   130  interrupted by Ctrl-C
 
 Examples:
@@ -31,6 +36,8 @@ Examples:
   hedgerow run pagerank --graph graph.txt.gz --output ranks.txt
   hedgerow convert graph.txt.gz graph.sg
   hedgerow stats graph.txt.gz
+  hedgerow import graph.txt.gz --store graph
+  hedgerow run bfs --store graph
   hedgerow bench --dataset kron-16 --json figures.json";
 
 const DEMO_EXAMPLES: &str = "\
@@ -74,12 +81,32 @@ pub enum Command {
     Demo(DemoArgs),
     /// Generate a graph file
     Generate(GenerateArgs),
-    /// Run a kernel on a graph file
+    /// Run a kernel on a graph file, or on the graph in a store
     Run(RunArgs),
     /// Write a graph file in another format
     Convert(ConvertArgs),
     /// Count vertices, edges and degrees of a graph file
     Stats(StatsArgs),
+    /// Put the edges of graph files into a store, which is made if there is none
+    Import(ImportArgs),
+    /// Write the graph in a store to a file of any format
+    Export(ExportArgs),
+    /// Tell what is in a store, and how it is kept
+    Info(InfoArgs),
+    /// Print the neighbours of a vertex in a store
+    Neighbors(NeighborsArgs),
+    /// Print a vertex or an edge in a store
+    Get(GetArgs),
+    /// Put a vertex or an edge into a store
+    Put(PutArgs),
+    /// Delete a vertex or an edge in a store
+    Delete(DeleteArgs),
+    /// Write the state of a store as one file, so that it opens faster and its log can be cut
+    Checkpoint(CheckpointArgs),
+    /// Read everything in a store and tell all that is damaged
+    Check(CheckArgs),
+    /// Repair a damaged store, giving up every commit after the first damage
+    Recover(RecoverArgs),
     /// Measure the engines side by side, against a static graph
     Bench(BenchArgs),
     /// Print what a shell needs to complete commands and options
@@ -95,6 +122,16 @@ impl Command {
             Command::Convert(args) => args.json,
             Command::Run(args) => args.kernel.command().options().common.json,
             Command::Stats(args) => args.json,
+            Command::Import(args) => args.json,
+            Command::Export(args) => args.json,
+            Command::Info(args) => args.json,
+            Command::Neighbors(args) => args.json,
+            Command::Get(args) => args.object.json(),
+            Command::Put(args) => args.object.json(),
+            Command::Delete(args) => args.object.json(),
+            Command::Checkpoint(args) => args.json,
+            Command::Check(args) => args.json,
+            Command::Recover(args) => args.json,
             // The figures of the benchmark go to a file.
             Command::Bench(_) | Command::Completions(_) => false,
         }
@@ -229,9 +266,9 @@ pub struct FormatArgs {
     /// Also the vertices in this file, one key per line, whether they have edges or not
     #[arg(long, value_name = "FILE")]
     pub vertices: Option<PathBuf>,
-    /// What vertex keys are
-    #[arg(long, value_enum, default_value_t = KeysName::Number)]
-    pub keys: KeysName,
+    /// What vertex keys are [default: number]
+    #[arg(long, value_enum)]
+    pub keys: Option<KeysName>,
     /// What the third and fourth column of an edge list are
     #[arg(long, value_enum, default_value_t = ColumnsName::Auto)]
     pub columns: ColumnsName,
@@ -240,8 +277,22 @@ pub struct FormatArgs {
     pub skip_bad_lines: bool,
 }
 
+impl FormatArgs {
+    /// What vertex keys are, if nothing but these options decides.
+    pub fn keys(&self) -> KeysName {
+        self.keys.unwrap_or(KeysName::Number)
+    }
+
+    /// How the files are read, in batches of about so many edges and vertices.
+    pub fn read_options(&self, batch_size: usize) -> ReadOptions {
+        let (format, columns) = (self.format.format(), self.columns.columns());
+        let skip_bad_lines = self.skip_bad_lines;
+        ReadOptions { format, columns, skip_bad_lines, batch_size, ..ReadOptions::default() }
+    }
+}
+
 /// How much a graph may hold.
-#[derive(Debug, Args)]
+#[derive(Clone, Copy, Debug, Args)]
 pub struct MemoryArgs {
     /// The graph holds at most so much, for example 2GiB, 500MB, or a number of bytes; more is an error
     #[arg(long, value_name = "SIZE", value_parser = size)]
@@ -310,6 +361,17 @@ pub enum KeysName {
     Dense,
 }
 
+impl KeysName {
+    /// The kind of keys.
+    pub fn kind(self) -> KeyKind {
+        match self {
+            KeysName::Number => KeyKind::Number,
+            KeysName::Text => KeyKind::Text,
+            KeysName::Dense => KeyKind::Dense,
+        }
+    }
+}
+
 /// What the third and fourth column of an edge list are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ColumnsName {
@@ -321,17 +383,28 @@ pub enum ColumnsName {
     Topology,
 }
 
+impl ColumnsName {
+    /// The columns.
+    pub fn columns(self) -> Columns {
+        match self {
+            ColumnsName::Auto => Columns::Auto,
+            ColumnsName::Timestamp => Columns::Timestamp,
+            ColumnsName::Topology => Columns::Topology,
+        }
+    }
+}
+
 /// So many threads may be asked for: far more than help, few enough to be started.
 const MOST_THREADS: usize = 1024;
 
-fn threads(text: &str) -> Result<NonZeroUsize, String> {
+pub fn threads(text: &str) -> Result<NonZeroUsize, String> {
     match text.parse::<NonZeroUsize>() {
         Ok(threads) if threads.get() <= MOST_THREADS => Ok(threads),
         _ => Err(format!("expected a number from 1 to {MOST_THREADS}")),
     }
 }
 
-fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
+pub fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "expected a whole number from 1".into())
 }
 

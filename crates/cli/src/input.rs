@@ -1,6 +1,6 @@
 //! From a graph file to a graph.
 
-use crate::args::{ColumnsName, FormatArgs, KeysName, MemoryArgs};
+use crate::args::{FormatArgs, KeysName, MemoryArgs};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
@@ -10,16 +10,16 @@ use crate::threads::Threads;
 use hedgerow::{
     AsKey, ColumnType, EdgeSchema, Graph, GraphOptions, KeyKind, LabelSchema, Snapshot, Topology,
 };
-use hedgerow_formats::{Batch, Columns, Edge, GraphReader, ReadOptions, SkippedLines, VertexKey};
+use hedgerow_formats::{Batch, Edge, FormatError, GraphReader, ReadOptions, SkippedLines, VertexKey};
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Edges and vertices per commit.
-const BATCH: usize = 1 << 20;
+pub const BATCH: usize = 1 << 20;
 
 /// The graph is read from standard input, not from a file of this name.
-const STANDARD_INPUT: &str = "-";
+pub const STANDARD_INPUT: &str = "-";
 
 /// A graph file and how it is read.
 #[derive(Clone, Copy, Debug)]
@@ -83,7 +83,7 @@ impl Input<'_> {
             Weights::FromFile | Weights::Unit => options.label(weighted_edges()),
         };
         let graph = Graph::in_memory(memory.limit(options))?;
-        match self.format.keys {
+        match self.format.keys() {
             KeysName::Number | KeysName::Dense => {
                 self.load_into::<u64>(&graph, weights, threads, console, interrupt)
             }
@@ -156,45 +156,40 @@ impl Input<'_> {
             let reader = GraphReader::open_vertices(vertices, self.options())?;
             skipped = read(reader, threads, console, interrupt, &mut visit)?;
         }
-        let reader = if self.graph == Path::new(STANDARD_INPUT) {
-            GraphReader::from_reader("standard input", io::stdin(), self.options())?
-        } else {
-            GraphReader::open_with(self.graph, self.options())?
-        };
+        let reader = open(self.graph, self.options())?;
         let more = read(reader, threads, console, interrupt, &mut visit)?;
-        skipped.count += more.count;
-        skipped.examples.extend(more.examples);
+        add_skipped(&mut skipped, &more);
         Ok(skipped)
     }
 
     /// What the keys of the graph are.
     pub fn key_kind(&self) -> KeyKind {
-        match self.format.keys {
-            KeysName::Number => KeyKind::Number,
-            KeysName::Text => KeyKind::Text,
-            KeysName::Dense => KeyKind::Dense,
-        }
-    }
-
-    /// What further columns are.
-    pub fn columns(&self) -> Columns {
-        match self.format.columns {
-            ColumnsName::Auto => Columns::Auto,
-            ColumnsName::Timestamp => Columns::Timestamp,
-            ColumnsName::Topology => Columns::Topology,
-        }
+        self.format.keys().kind()
     }
 
     fn options(&self) -> ReadOptions {
-        let (format, columns) = (self.format.format.format(), self.columns());
-        let skip_bad_lines = self.format.skip_bad_lines;
-        ReadOptions { format, columns, skip_bad_lines, batch_size: BATCH, ..ReadOptions::default() }
+        self.format.read_options(BATCH)
     }
 }
 
 /// Edges that carry their weight.
 fn weighted_edges() -> LabelSchema {
     LabelSchema { name: "edge".into(), edges: EdgeSchema::Value(ColumnType::F64) }
+}
+
+/// Opens a graph file, or standard input.
+pub fn open<K: VertexKey>(graph: &Path, options: ReadOptions) -> Result<GraphReader<K>, FormatError> {
+    if graph == Path::new(STANDARD_INPUT) {
+        GraphReader::from_reader("standard input", io::stdin(), options)
+    } else {
+        GraphReader::open_with(graph, options)
+    }
+}
+
+/// Counts what was skipped in another file, too.
+pub fn add_skipped(skipped: &mut SkippedLines, more: &SkippedLines) {
+    skipped.count += more.count;
+    skipped.examples.extend(more.examples.iter().cloned());
 }
 
 /// Hands over one file batch by batch, with a progress bar.

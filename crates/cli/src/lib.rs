@@ -5,8 +5,10 @@
 //! | `args` | commands and their options |
 //! | `error` | what can go wrong, and the exit code for it |
 //! | `input` | from a graph file to a graph |
+//! | `stored` | opening stores, and what is in them in words |
 //! | `run`, `convert`, `stats`, `generate`, `demo`, `bench`, `completions` | the commands |
-//! | `console`, `progress`, `text` | what a user sees; `results`: what goes into a result file |
+//! | `import`, `export`, `objects`, `maintenance` | the commands on stores: whole graphs, single vertices and edges, the store itself |
+//! | `console`, `progress`, `text`, `keys` | what a user sees; `results`: what goes into a result file |
 //! | `interrupt`, `threads` | Ctrl-C; the threads that kernels run on |
 
 mod args;
@@ -16,13 +18,19 @@ mod console;
 mod convert;
 mod demo;
 mod error;
+mod export;
 mod generate;
+mod import;
 mod input;
 mod interrupt;
+mod keys;
+mod maintenance;
+mod objects;
 mod progress;
 mod results;
 mod run;
 mod stats;
+mod stored;
 mod text;
 mod threads;
 
@@ -56,6 +64,16 @@ fn execute(command: &Command, interrupt: &Interrupt) -> Result<(), CliError> {
         Command::Convert(args) => convert::execute(args, &console, interrupt),
         Command::Run(args) => run::execute(&args.kernel, &console, interrupt),
         Command::Stats(args) => stats::execute(args, &console, interrupt),
+        Command::Import(args) => import::execute(args, &console, interrupt),
+        Command::Export(args) => export::execute(args, &console, interrupt),
+        Command::Info(args) => maintenance::info::execute(args, &console),
+        Command::Neighbors(args) => objects::neighbors::execute(args, &console),
+        Command::Get(args) => objects::get::execute(args, &console),
+        Command::Put(args) => objects::put::execute(args, &console),
+        Command::Delete(args) => objects::delete::execute(args, &console),
+        Command::Checkpoint(args) => maintenance::checkpoint::execute(args, &console, interrupt),
+        Command::Check(args) => maintenance::check::execute(args, &console),
+        Command::Recover(args) => maintenance::recover::execute(args, &console),
         Command::Bench(args) => bench::execute(args, &console, interrupt),
         Command::Completions(args) => completions::execute(args, &console),
     }

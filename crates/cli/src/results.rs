@@ -9,10 +9,11 @@ use std::io::Write;
 use std::path::Path;
 
 /// Whether a result could be written there: to be asked before hours of work, and no promise. It must not take the place
-/// of another file of the same command.
+/// of another file of the same command, nor of a file in a store.
 pub fn check(option: &'static str, path: &Path, others: &[Option<&Path>]) -> Result<(), CliError> {
     let place = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.into());
-    if others.iter().flatten().any(|other| place(other) == place(path)) {
+    let folder = place(Path::new(".").join(path).parent().unwrap_or(path));
+    if others.iter().flatten().any(|other| [&place(path), &folder].contains(&&place(other))) {
         return Err(CliError::SameFile { option, path: path.into() });
     }
     Output::create(path).map(drop).map_err(CliError::Output)

@@ -105,6 +105,15 @@ impl Error {
         }
     }
 
+    /// If a kernel was cancelled or could not run: why, in detail.
+    #[must_use]
+    pub fn kernel(&self) -> Option<&KernelError> {
+        match &self.0 {
+            Reason::Kernel(error) => Some(error),
+            _ => None,
+        }
+    }
+
     /// If a store could not be made, opened, read or written: why, in detail.
     #[must_use]
     pub fn store(&self) -> Option<&StoreError> {

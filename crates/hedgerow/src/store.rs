@@ -1,14 +1,15 @@
 //! Stores on disk, without a graph: what is in one, whether it is intact, and how a damaged one is repaired.
 
-pub use hedgerow_log::checkpoint::WriteProgress;
+pub use hedgerow_log::checkpoint::{Description, WriteProgress};
 pub use hedgerow_log::files::{FileError, FileOperation};
 pub use hedgerow_log::{
     CheckReport, CheckpointEntry, Cut, Manifest, Repair, Sealed, SegmentEntry, StoreError, StoreOptions,
     StreamEntry, TornTail,
 };
 
+use crate::durable;
 use crate::error::Error;
-use hedgerow_log::files::RealFiles;
+use hedgerow_log::files::{FileSystem, RealFiles};
 use hedgerow_sync::Arc;
 use std::path::Path;
 
@@ -19,6 +20,40 @@ use std::path::Path;
 pub fn manifest(path: impl AsRef<Path>) -> Result<Manifest, Error> {
     let files = Arc::new(RealFiles::read_only(path.as_ref()));
     Ok(hedgerow_log::Store::open_read_only(files)?.manifest().clone())
+}
+
+/// What the newest checkpoint of the store in the directory `path` says of the graph as a whole, if there is a checkpoint: how large the
+/// graph was, when, and how far an importer was. Changes nothing, and may run beside a process that writes to the store; reads the
+/// index of the checkpoint only.
+///
+/// # Errors
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; what is wrong with its manifest or with the checkpoint.
+pub fn checkpoint(path: impl AsRef<Path>) -> Result<Option<Description>, Error> {
+    let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(path.as_ref()));
+    let (_, checkpoint) = durable::newest_checkpoint(&files)?;
+    Ok(checkpoint.map(|checkpoint| checkpoint.description().clone()))
+}
+
+/// Who has a store open to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// The process, if it has said which it is.
+    pub process: Option<u32>,
+}
+
+/// Who has the store in the directory `path` open to write, if anybody has. It may be out of date when this returns.
+///
+/// Asks for the lock of the store and gives it back at once: whoever opens the store at that very moment finds it locked.
+///
+/// # Errors
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; what is wrong with its manifest; the file system's, also if the
+/// directory cannot be written.
+pub fn holder(path: impl AsRef<Path>) -> Result<Option<Holder>, Error> {
+    match hedgerow_log::Store::open(Arc::new(RealFiles::new(path.as_ref()))) {
+        Ok(_) => Ok(None),
+        Err(StoreError::Locked { holder, .. }) => Ok(Some(Holder { process: holder })),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Reads everything of the store in the directory `path` and tells all that is wrong. Changes nothing, and may run beside a process

@@ -1,15 +1,17 @@
 //! `hedgerow run` and its options.
 
 use super::{FormatArgs, MemoryArgs, at_least_one, file_to_write, threads};
+use crate::run::Place;
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const RUN_EXAMPLES: &str = "\
 Examples:
   hedgerow run bfs --graph wiki-Vote.txt --source 30
   hedgerow run pagerank --graph ca-HepPh.txt --undirected --iterations 20 --output ranks.txt
-  hedgerow run triangles --graph ca-HepPh.txt --undirected --json";
+  hedgerow run triangles --graph ca-HepPh.txt --undirected --json
+  hedgerow run wcc --store friends --label knows";
 
 const BFS_EXAMPLES: &str = "\
 Example:
@@ -231,10 +233,29 @@ pub struct ResultArgs {
 
 /// Options of every kernel.
 #[derive(Debug, Args)]
+#[command(
+    group(ArgGroup::new("input").required(true).args(["graph", "store"])),
+    // How a file is read means nothing for a store.
+    mut_args(|arg| match arg.get_id().as_str() {
+        "format" | "vertices" | "keys" | "columns" | "skip_bad_lines" | "undirected" | "unit_weights" => {
+            arg.conflicts_with("store")
+        }
+        _ => arg,
+    })
+)]
 pub struct CommonRunArgs {
     /// The graph file, plain or compressed by gzip or Zstandard; - is standard input
     #[arg(long, value_name = "FILE")]
-    pub graph: PathBuf,
+    pub graph: Option<PathBuf>,
+    /// The directory of the store that has the graph
+    #[arg(long, value_name = "DIR")]
+    pub store: Option<PathBuf>,
+    /// Of a store: read the newest checkpoint, which can be done while another process writes to the store
+    #[arg(long, requires = "store", conflicts_with = "graph")]
+    pub from_checkpoint: bool,
+    /// Of a store: the edges of this label; by default of the first
+    #[arg(long, value_name = "NAME", requires = "store", conflicts_with = "graph")]
+    pub label: Option<String>,
     /// Treat every edge as undirected
     #[arg(long)]
     pub undirected: bool,
@@ -251,6 +272,16 @@ pub struct CommonRunArgs {
     /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+impl CommonRunArgs {
+    /// Where the graph is.
+    pub fn place(&self) -> Place<'_> {
+        match (&self.store, &self.graph) {
+            (Some(store), _) => Place::Store(store),
+            (None, graph) => Place::File(graph.as_deref().unwrap_or(Path::new(""))),
+        }
+    }
 }
 
 /// What a kernel runs on.

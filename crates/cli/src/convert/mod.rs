@@ -57,7 +57,7 @@ struct Outcome {
 /// Converts and says what was written.
 pub fn execute(args: &ConvertArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
     let started = Instant::now();
-    let outcome = match args.format.keys {
+    let outcome = match args.format.keys() {
         KeysName::Number | KeysName::Dense => convert::<u64>(args, console, interrupt)?,
         KeysName::Text => convert::<Box<str>>(args, console, interrupt)?,
     };
@@ -91,24 +91,25 @@ pub fn execute(args: &ConvertArgs, console: &Console, interrupt: &Interrupt) -> 
         table.push(("edges", count(edges)));
         table.push(("skipped lines", describe_skipped(&outcome.skipped)));
         table.push(("time", format!("{}, {rate}", text::duration(elapsed))));
-        table.extend(notes(converted).into_iter().map(|note| ("note", note)));
+        let mapping = converted.mapping.as_deref();
+        table.extend(notes(lost, converted.renumbered, mapping).into_iter().map(|note| ("note", note)));
         text::table(&table)
     })
 }
 
-/// What the file does not say.
-fn notes(converted: &Converted) -> Vec<String> {
+/// What a file that was written does not say.
+pub fn notes(lost: Lost, renumbered: bool, mapping: Option<&str>) -> Vec<String> {
     let mut notes = Vec::new();
-    let mut lost = |count: u64, what: &str| {
+    let mut note = |count: u64, what: &str| {
         if count > 0 {
             notes.push(format!("{} {what}", text::Count(count)));
         }
     };
-    lost(converted.lost_weights, "weights left out");
-    lost(converted.lost_timestamps, "timestamps left out");
-    lost(converted.lost_vertices, "vertices named on their own: only those with edges are in the file");
-    match &converted.mapping {
-        _ if !converted.renumbered => {}
+    note(lost.weights, "weights left out");
+    note(lost.timestamps, "timestamps left out");
+    note(lost.vertices, "vertices named on their own: only those with edges are in the file");
+    match mapping {
+        _ if !renumbered => {}
         Some(mapping) => notes.push(format!("vertices were renumbered, their keys are in {mapping}")),
         None => notes.push("vertices were renumbered; --mapping FILE writes down their keys".into()),
     }
@@ -124,9 +125,9 @@ fn convert<K: VertexKey + AsKey>(
     let input = Input { graph: &args.graph, format: &args.format };
     let options = WriteOptions {
         format: args.to.format(),
-        columns: input.columns(),
+        columns: args.format.columns.columns(),
         undirected: args.undirected,
-        keep_ids: args.format.keys == KeysName::Dense,
+        keep_ids: args.format.keys() == KeysName::Dense,
     };
     let mut writer = GraphWriter::<K>::create(&args.output, &options).map_err(CliError::Output)?;
     if let Some(path) = &args.mapping {
@@ -149,7 +150,7 @@ fn convert<K: VertexKey + AsKey>(
 }
 
 /// Writes the key of every number.
-fn write_mapping<K: VertexKey>(
+pub fn write_mapping<K: VertexKey>(
     path: &Path,
     format: GraphFormat,
     written: &Written<K>,

@@ -72,7 +72,8 @@ impl Comparison {
         let pagerank = PageRank { iterations: ITERATIONS, execution, ..PageRank::default() };
         let run = |target: &Target<'_>| interrupt.or_interrupted(target.run(pagerank));
         let (pagerank, ranks) = in_turns(&targets, run, |result: &PageRankResult| result.elapsed)?;
-        let hub = interrupt.or_interrupted(snapshot.run(LargestDegree { execution }))?;
+        let hub =
+            interrupt.or_interrupted(snapshot.run(LargestDegree { label: LabelId::DEFAULT, execution }))?;
         let (bfs, different_depths) = match hub {
             None => (None, 0),
             Some(source) => {

@@ -45,7 +45,7 @@ pub fn execute(args: &DemoArgs, console: &Console, interrupt: &Interrupt) -> Res
         }
         Some(file) => {
             let input = Input { graph: file, format: &args.format };
-            match args.format.keys {
+            match args.format.keys() {
                 KeysName::Number | KeysName::Dense => run_file::<u64>(&input, args, console, interrupt),
                 KeysName::Text => run_file::<Box<str>>(&input, args, console, interrupt),
             }

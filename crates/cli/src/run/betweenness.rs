@@ -29,7 +29,8 @@ impl RunCommand for BetweennessArgs {
         // A graph has fewer than 2^32 vertices, and a command line fewer keys.
         let watch = session.watch_iterations("searching", searches as u32);
         let execution = watch.execution();
-        let result = watch.run(Betweenness { execution, ..Betweenness::new(sources) })?;
+        let result =
+            watch.run(Betweenness { label: session.label, execution, ..Betweenness::new(sources) })?;
         let top = ranking::highest(&session.loaded.snapshot, &result.scores);
         let appendix = ranking::describe("highest scores", &top);
         let top: Vec<Json> =

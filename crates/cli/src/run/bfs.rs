@@ -27,7 +27,8 @@ impl RunCommand for BfsArgs {
     fn run(&self, session: &Session<'_>) -> Result<Finished, CliError> {
         let (source, chosen) = session.source()?;
         let watch = session.watch("searching");
-        let result = watch.run(Bfs { execution: watch.execution(), ..Bfs::new(source) })?;
+        let result =
+            watch.run(Bfs { label: session.label, execution: watch.execution(), ..Bfs::new(source) })?;
         let (key, vertices) = (session.key(source), session.loaded.snapshot.vertex_count());
         let rows = vec![
             ("source", sources::describe(slice::from_ref(&key), chosen)),

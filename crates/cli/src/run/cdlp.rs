@@ -26,9 +26,9 @@ impl RunCommand for CdlpArgs {
         let watch = session.watch_iterations("propagating", iterations);
         let result = watch.run(Communities {
             iterations,
+            label: session.label,
             first_labels: Some(order.ranks()),
             execution: watch.execution(),
-            ..Communities::default()
         })?;
         let labels = result.labels;
         let of_vertices = labels.iter().copied().filter(|label| *label != Communities::NO_VERTEX);

@@ -9,6 +9,8 @@ use std::ops::ControlFlow;
 /// Finds the vertex with the largest out-degree, of equal ones the one with the lowest id.
 #[derive(Clone, Copy, Debug)]
 pub struct LargestDegree<'a> {
+    /// The edges that count.
+    pub label: LabelId,
     /// How it runs.
     pub execution: Execution<'a>,
 }
@@ -19,7 +21,7 @@ impl Kernel for LargestDegree<'_> {
 
     /// O(vertices + edges), no memory.
     fn run<V: GraphView>(self, view: &V) -> Result<Option<VertexId>, KernelError> {
-        let adjacency = view.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
+        let adjacency = view.adjacency::<()>(self.label, Direction::Out)?;
         let cuts = adjacency.cuts(self.execution.parts());
         let largest = self.execution.map_chunks(cuts, |range| {
             let (mut largest, mut current) = (None, (0, Reverse(VertexId::MAX)));
@@ -57,7 +59,7 @@ mod tests {
         let edges: Vec<_> =
             edges.iter().map(|(source, destination)| (id(*source), id(*destination))).collect();
         let graph = Csr::from_edges(vertices, Topology::Directed, &edges, BuildOptions::default()).unwrap();
-        let kernel = LargestDegree { execution: Execution::default() };
+        let kernel = LargestDegree { label: LabelId::DEFAULT, execution: Execution::default() };
         kernel.run(&graph).unwrap().map(VertexId::get)
     }
 

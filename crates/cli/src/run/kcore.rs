@@ -21,7 +21,7 @@ impl RunCommand for KcoreArgs {
 
     fn run(&self, session: &Session<'_>) -> Result<Finished, CliError> {
         let watch = session.watch("peeling");
-        let result = watch.run(Cores { execution: watch.execution(), ..Cores::default() })?;
+        let result = watch.run(Cores { label: session.label, execution: watch.execution() })?;
         let (largest, cores) = (result.largest, result.cores);
         let innermost = cores.iter().filter(|core| **core == largest).count() as u64;
         let members = text::counted(innermost, "vertex", "vertices");

@@ -25,7 +25,12 @@ impl RunCommand for KhopArgs {
         let limit = self.limit.map(std::num::NonZeroUsize::get);
         let watch = session.watch("searching");
         let execution = watch.execution();
-        let kernel = Neighbourhood { limit, execution, ..Neighbourhood::new(&vertices, self.hops) };
+        let kernel = Neighbourhood {
+            label: session.label,
+            limit,
+            execution,
+            ..Neighbourhood::new(&vertices, self.hops)
+        };
         let result = watch.run(kernel)?;
         let keys: Vec<_> = vertices.iter().map(|vertex| session.key(*vertex)).collect();
         let by_hops: Vec<_> = (0..result.levels()).map(|hops| result.at(hops).len()).collect();

@@ -21,7 +21,7 @@ impl RunCommand for LccArgs {
     fn run(&self, session: &Session<'_>) -> Result<Finished, CliError> {
         let watch = session.watch("counting");
         let execution = watch.execution();
-        let result = watch.run(LocalClustering { execution, ..LocalClustering::default() })?;
+        let result = watch.run(LocalClustering { label: session.label, execution })?;
         let details = json!({ "mean": result.mean, "ordered_seconds": result.ordered.as_secs_f64() });
         let rows = vec![("mean", format!("{:.6}", result.mean))];
         let coefficients = result.coefficients;

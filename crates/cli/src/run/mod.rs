@@ -1,4 +1,4 @@
-//! `hedgerow run`: loads a graph file and runs a kernel on it.
+//! `hedgerow run`: loads a graph file, or opens a store, and runs a kernel on the graph.
 //!
 //! A file for each kernel says what is special about it ([`RunCommand`]); `session` does what is the same for all.
 
@@ -31,6 +31,24 @@ use std::path::Path;
 
 pub use hub::LargestDegree;
 pub use target::Target;
+
+/// Where a graph is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place<'a> {
+    /// In a graph file.
+    File(&'a Path),
+    /// In the store in this directory.
+    Store(&'a Path),
+}
+
+impl<'a> Place<'a> {
+    /// The file, or the directory.
+    pub fn path(self) -> &'a Path {
+        match self {
+            Place::File(path) | Place::Store(path) => path,
+        }
+    }
+}
 
 /// A kernel on the command line.
 pub trait RunCommand {

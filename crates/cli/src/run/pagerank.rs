@@ -21,9 +21,9 @@ impl RunCommand for PageRankArgs {
     fn run(&self, session: &Session<'_>) -> Result<Finished, CliError> {
         let PageRankArgs { damping, iterations, tolerance, .. } = *self;
         let watch = session.watch_iterations("iterating", iterations);
-        let execution = watch.execution();
-        let result =
-            watch.run(PageRank { damping, iterations, tolerance, execution, ..PageRank::default() })?;
+        let (label, execution) = (session.label, watch.execution());
+        let kernel = PageRank { label, damping, iterations, tolerance, execution, ..PageRank::default() };
+        let result = watch.run(kernel)?;
         let top = ranking::highest(&session.loaded.snapshot, &result.ranks);
         let appendix = ranking::describe("highest ranks", &top);
         let top: Vec<Json> = top.into_iter().map(|(key, rank)| json!({ "key": key, "rank": rank })).collect();

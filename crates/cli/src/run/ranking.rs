@@ -1,6 +1,6 @@
 //! The vertices with the highest scores.
 
-use super::sources::JsonKey;
+use crate::keys::JsonKey;
 use hedgerow::{Snapshot, VertexId};
 
 /// So many are shown.

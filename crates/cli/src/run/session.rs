@@ -1,20 +1,24 @@
 //! What is the same for all kernels: loading, running, writing, summing up.
 
 use super::facts::Facts;
-use super::sources::{self, JsonKey};
+use super::sources;
 use super::value::Value;
-use super::{LargestDegree, RunCommand, RunOptions, Target};
+use super::{LargestDegree, Place, RunCommand, RunOptions, Target};
 use crate::args::{CommonRunArgs, EngineName};
 use crate::console::Console;
-use crate::error::CliError;
+use crate::error::{CliError, StoredError};
 use crate::input::{Input, Loaded, Weights};
 use crate::interrupt::Interrupt;
+use crate::keys::{self, JsonKey};
+use crate::stored::{self, args::ReadArgs, number};
 use crate::threads::Threads;
 use crate::{progress, results, text};
 use hedgerow::kernels::{Execution, Kernel, Progress};
-use hedgerow::{BuildOptions, Key, LabelId, Topology, VertexId};
+use hedgerow::{BuildOptions, Column, Key, KeyKind, LabelId, Topology, VertexId};
+use hedgerow_formats::SkippedLines;
 use indicatif::ProgressBar;
 use serde::Serialize;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// A graph that was loaded for a kernel, and what the kernel runs on.
@@ -22,6 +26,10 @@ pub struct Session<'a> {
     pub options: RunOptions<'a>,
     pub loaded: &'a Loaded,
     pub threads: &'a Threads,
+    /// The label that the kernel is to look at, in what it runs on.
+    pub label: LabelId,
+    /// The same in the graph.
+    pub label_of_graph: LabelId,
     target: Target<'a>,
     sources: Vec<Key>,
     console: &'a Console,
@@ -55,16 +63,27 @@ struct Summary<'a> {
 pub fn execute(command: &dyn RunCommand, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
     let options = command.options();
     let common = options.common;
-    let sources = options.sources.iter().map(|text| sources::parse(text, common.format.keys));
+    let (kind, label_of_graph) = match common.place() {
+        Place::File(_) => (common.format.keys().kind(), LabelId::DEFAULT),
+        Place::Store(store) => look_into(store, &options)?,
+    };
+    let sources = options.sources.iter().map(|text| keys::parse("--source", text, kind));
     let sources = sources.collect::<Result<_, _>>()?;
     if let Some(path) = options.output {
-        results::check("--output", path, &[Some(&common.graph), common.format.vertices.as_deref()])?;
+        results::check("--output", path, &[Some(common.place().path()), common.format.vertices.as_deref()])?;
     }
     let threads = Threads::new(common.threads)?;
-    let loaded = load(&options, &threads, console, interrupt)?;
-    let (target, copied) = target(&options, &loaded, &threads, console, interrupt)?;
+    let loaded = match common.place() {
+        Place::File(graph) => load(graph, &options, &threads, console, interrupt)?,
+        Place::Store(store) => open(store, common, &threads, console)?,
+    };
+    interrupt.check()?;
+    let (target, copied) = target(&options, &loaded, label_of_graph, &threads, console, interrupt)?;
+    // A static copy has the edges of one label, under another number.
+    let label = if copied.is_some() { LabelId::DEFAULT } else { label_of_graph };
     let (loaded, threads) = (&loaded, &threads);
-    let session = Session { options, loaded, threads, target, sources, console, interrupt };
+    let session =
+        Session { options, loaded, threads, label, label_of_graph, target, sources, console, interrupt };
     let finished = command.run(&session)?;
     if let Some(path) = options.output {
         results::write(path, &loaded.snapshot, interrupt, &finished.value)?;
@@ -78,13 +97,39 @@ pub fn execute(command: &dyn RunCommand, console: &Console, interrupt: &Interrup
     })
 }
 
+/// What the keys in a store are, and which label is meant; without opening the graph. Fails if the kernel could not run on it.
+fn look_into(store: &Path, options: &RunOptions<'_>) -> Result<(KeyKind, LabelId), CliError> {
+    let made_with = hedgerow::store::manifest(store).map_err(StoredError::from)?.options;
+    let (label, schema) = stored::label(&made_with.catalogue, options.common.label.as_deref(), store)?;
+    let column = schema.edges.column();
+    if options.weights == Weights::FromFile && column != f64::TYPE {
+        let (label, declared) = (schema.name.clone(), number::describe(column));
+        return Err(StoredError::NoWeights { label, declared, store: store.into() }.into());
+    }
+    Ok((made_with.keys, label))
+}
+
+/// Opens the graph in a store.
+fn open(
+    store: &Path,
+    common: &CommonRunArgs,
+    threads: &Threads,
+    console: &Console,
+) -> Result<Loaded, CliError> {
+    let args = ReadArgs { from_checkpoint: common.from_checkpoint, memory: common.memory };
+    let state = stored::read(store, &args, Some(threads.count()), console)?;
+    let skipped = SkippedLines::default();
+    Ok(Loaded { snapshot: state.snapshot, rows: 0, skipped, elapsed: state.elapsed })
+}
+
 fn load(
+    graph: &Path,
     options: &RunOptions<'_>,
     threads: &Threads,
     console: &Console,
     interrupt: &Interrupt,
 ) -> Result<Loaded, CliError> {
-    let CommonRunArgs { graph, format, undirected, memory, .. } = options.common;
+    let CommonRunArgs { format, undirected, memory, .. } = options.common;
     let topology = match (undirected, options.reads_in_neighbours) {
         (true, _) => Topology::Undirected,
         (false, true) => Topology::DirectedWithReverse,
@@ -97,6 +142,7 @@ fn load(
 fn target<'a>(
     options: &RunOptions<'_>,
     loaded: &'a Loaded,
+    label: LabelId,
     threads: &Threads,
     console: &Console,
     interrupt: &Interrupt,
@@ -110,8 +156,8 @@ fn target<'a>(
     let (pool, cancel) = (threads.pool(), Some(interrupt.token()));
     let build = BuildOptions { pool, cancel, ..BuildOptions::default() };
     let csr = match options.weights {
-        Weights::Ignored => snapshot.to_csr::<()>(LabelId::DEFAULT, build),
-        Weights::Unit | Weights::FromFile => snapshot.to_csr::<f64>(LabelId::DEFAULT, build),
+        Weights::Ignored => snapshot.to_csr::<()>(label, build),
+        Weights::Unit | Weights::FromFile => snapshot.to_csr::<f64>(label, build),
     };
     let csr = interrupt.or_interrupted(csr)?;
     bar.finish_and_clear();
@@ -131,7 +177,7 @@ impl Session<'_> {
 
     /// The vertices that the kernel is to start from, as given.
     pub fn given_sources(&self) -> Result<Vec<VertexId>, CliError> {
-        let find = |key| sources::find(key, self.loaded, &self.options.common.graph);
+        let find = |key| sources::find(key, &self.loaded.snapshot, self.options.common.place());
         self.sources.iter().map(find).collect()
     }
 
@@ -142,8 +188,10 @@ impl Session<'_> {
             return Ok((self.given_sources()?, false));
         }
         let execution = self.threads.execution(self.interrupt);
-        let largest = self.interrupt.or_interrupted(self.target.run(LargestDegree { execution }))?;
-        let largest = largest.ok_or_else(|| CliError::EmptyGraph(self.options.common.graph.clone()))?;
+        let kernel = LargestDegree { label: self.label, execution };
+        let largest = self.interrupt.or_interrupted(self.target.run(kernel))?;
+        let largest =
+            largest.ok_or_else(|| CliError::EmptyGraph(self.options.common.place().path().into()))?;
         Ok((vec![largest], true))
     }
 

@@ -8,7 +8,7 @@ use crate::error::CliError;
 use crate::input::Weights;
 use crate::text::Count;
 use hedgerow::VertexId;
-use hedgerow::kernels::Sssp;
+use hedgerow::kernels::{KernelError, Sssp};
 use serde_json::json;
 use std::slice;
 
@@ -26,7 +26,9 @@ impl RunCommand for SsspArgs {
     fn run(&self, session: &Session<'_>) -> Result<Finished, CliError> {
         let (source, chosen) = session.source()?;
         let watch = session.watch("searching");
-        let result = watch.run(Sssp::<f64> { execution: watch.execution(), ..Sssp::new(source) })?;
+        let (label, execution) = (session.label, watch.execution());
+        let result = watch.run(Sssp::<f64> { label, execution, ..Sssp::new(source) });
+        let result = result.map_err(|error| name_edge(error, session))?;
         let (key, vertices) = (session.key(source), session.loaded.snapshot.vertex_count());
         let distances = result.distances;
         let reached = distances.iter().copied().filter(|distance| distance.is_finite());
@@ -47,5 +49,19 @@ impl RunCommand for SsspArgs {
         });
         let value = Box::new(move |vertex: VertexId| Some(Value::Float(distances[vertex.index()])));
         Ok(Finished { elapsed: result.elapsed, details, rows, appendix: String::new(), value })
+    }
+}
+
+/// An edge that cannot be part of a path, by its keys. Files are looked at while they are read.
+fn name_edge(error: CliError, session: &Session<'_>) -> CliError {
+    let CliError::Graph(graph) = &error else { return error };
+    let Some(&KernelError::InvalidWeight { source_vertex, destination, weight }) = graph.kernel() else {
+        return error;
+    };
+    CliError::NegativeWeight {
+        graph: session.options.common.place().path().into(),
+        from: session.key(source_vertex).to_string(),
+        to: session.key(destination).to_string(),
+        weight,
     }
 }

@@ -21,7 +21,8 @@ impl RunCommand for TrianglesArgs {
     fn run(&self, session: &Session<'_>) -> Result<Finished, CliError> {
         let watch = session.watch("counting");
         let execution = watch.execution();
-        let result = watch.run(TriangleCount { execution, ..TriangleCount::default() })?;
+        let result =
+            watch.run(TriangleCount { label: session.label, execution, ..TriangleCount::default() })?;
         let rows = vec![("triangles", Count(result.triangles).to_string())];
         let ordered = result.ordered.as_ref().map(Duration::as_secs_f64);
         let details = json!({ "triangles": result.triangles, "ordered_seconds": ordered });

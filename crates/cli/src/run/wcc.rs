@@ -21,7 +21,8 @@ impl RunCommand for WccArgs {
 
     fn run(&self, session: &Session<'_>) -> Result<Finished, CliError> {
         let watch = session.watch("joining");
-        let result = watch.run(Wcc { execution: watch.execution(), ..Wcc::default() })?;
+        let result =
+            watch.run(Wcc { label: session.label, execution: watch.execution(), ..Wcc::default() })?;
         let components = result.components;
         let of_vertices = || components.iter().copied().filter(|component| *component != Wcc::NO_VERTEX);
         let largest = key_order::largest(of_vertices());

@@ -1,12 +1,19 @@
 //! What the tests of the command share.
 
 use assert_cmd::assert::Assert;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+#[cfg(target_os = "linux")]
+use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
 
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_hedgerow");
+
+/// Two engines that any other opens what was written with, where they are built.
+pub const OTHER_ENGINES: [&str; 2] =
+    if cfg!(feature = "lab") { ["cart-ci", "adjacency-list"] } else { ["rapid", "rapid"] };
 
 /// A folder of files for one test, in which the command runs.
 pub struct Folder(TempDir);
@@ -54,6 +61,20 @@ impl Folder {
         command.current_dir(self.root()).args(arguments.split_whitespace()).assert()
     }
 
+    /// Starts `hedgerow` with these arguments; its standard error is to be read.
+    #[cfg(target_os = "linux")]
+    pub fn start(&self, arguments: &str) -> Child {
+        let mut command = Command::new(PROGRAM);
+        command.args(arguments.split_whitespace()).current_dir(self.root());
+        command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// What `hedgerow` prints with these arguments; it must succeed.
+    pub fn text(&self, arguments: &str) -> String {
+        let output = self.hedgerow(arguments).success().stderr("").get_output().clone();
+        String::from_utf8(output.stdout).unwrap()
+    }
+
     /// The same, and it must succeed with JSON on its standard output and nothing on the other.
     pub fn json(&self, arguments: &str) -> serde_json::Value {
         let output = self.hedgerow(&format!("{arguments} --json")).success().stderr("").get_output().clone();
@@ -69,6 +90,25 @@ impl Folder {
             assert!(error.contains(part), "{part:?} is not in: {error}");
         }
     }
+}
+
+/// Whether the process has a handler for SIGINT, which is number 2.
+#[cfg(target_os = "linux")]
+pub fn listens(child: &Child) -> bool {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+    u64::from_str_radix(caught.trim(), 16).unwrap() & 0b10 != 0
+}
+
+/// Sends the process a signal, such as `-INT`.
+#[cfg(target_os = "linux")]
+pub fn send(child: &Child, signal: &str) {
+    assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+}
+
+/// The lines of a text, sorted, each once.
+pub fn lines_of(text: &str) -> BTreeSet<String> {
+    text.lines().map(str::to_owned).collect()
 }
 
 /// A file of lines `key value`.

@@ -23,32 +23,18 @@ fn whoever_stops_reading_the_output_causes_no_panic() {
 #[cfg(target_os = "linux")]
 mod interrupt {
     use super::*;
-    use std::fs;
-    use std::process::Child;
+    use crate::common::{listens, send};
     use std::thread;
     use std::time::Duration;
 
-    /// Whether the process has a handler for SIGINT, which is number 2.
-    fn listens(child: &Child) -> bool {
-        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
-        u64::from_str_radix(caught.trim(), 16).unwrap() & 0b10 != 0
-    }
-
     fn interrupted(folder: &Folder, arguments: &str) -> String {
-        let mut child = Command::new(PROGRAM)
-            .args(arguments.split_whitespace())
-            .current_dir(folder.root())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut child = folder.start(arguments);
         while !listens(&child) {
             thread::sleep(Duration::from_millis(1));
         }
         // Somewhere in the middle: wherever it is, the outcome must be the same.
         thread::sleep(Duration::from_millis(100));
-        assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+        send(&child, "-INT");
         let mut error = String::new();
         child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(130), "{error}");

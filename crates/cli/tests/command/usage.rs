@@ -16,7 +16,18 @@ fn shells_can_complete_all_commands() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let output = Folder::new().hedgerow(&format!("completions {shell}")).success().get_output().clone();
         let script = String::from_utf8(output.stdout).unwrap();
-        for part in ["convert", "kronecker", "pagerank", "skip-bad-lines", "completions"] {
+        for part in [
+            "convert",
+            "kronecker",
+            "pagerank",
+            "skip-bad-lines",
+            "completions",
+            "import",
+            "export",
+            "neighbors",
+            "from-checkpoint",
+            "to-last-valid",
+        ] {
             assert!(script.contains(part), "{shell}: {part}");
         }
     }

@@ -72,6 +72,14 @@ impl Graph {
         Self::open_checkpoint_on(Arc::new(RealFiles::read_only(path.as_ref())))
     }
 
+    /// The same with other options, as [`Graph::open_with`].
+    ///
+    /// # Errors
+    /// As [`Graph::open_checkpoint`] and [`Graph::open_with`].
+    pub fn open_checkpoint_with(path: impl AsRef<Path>, options: GraphOptions) -> Result<Self, Error> {
+        open::open_checkpoint(Arc::new(RealFiles::read_only(path.as_ref())), Some(options))
+    }
+
     /// What opening the store found; `None` if the graph was made by this program or lives in memory.
     #[must_use]
     pub fn recovery(&self) -> Option<&Recovery> {
@@ -179,7 +187,7 @@ impl Graph {
     /// As [`Graph::open_checkpoint`].
     #[doc(hidden)]
     pub fn open_checkpoint_on(files: Arc<dyn FileSystem>) -> Result<Self, Error> {
-        open::open_checkpoint(files)
+        open::open_checkpoint(files, None)
     }
 
     fn journal(&self) -> Option<&Journal> {

@@ -12,4 +12,5 @@ mod reports;
 mod settings;
 
 pub(crate) use journal::{Journal, with_body};
+pub(crate) use open::newest_checkpoint;
 pub use reports::{CheckpointOptions, CheckpointReport, Recovery, StoreInfo};

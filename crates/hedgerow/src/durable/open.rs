@@ -47,25 +47,37 @@ pub(super) fn open(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<
     Ok(attach(stores, Journal::new(log, Some(recovery), is_simulated)))
 }
 
-/// Opens the newest checkpoint of a store, which somebody may be writing to.
-pub(super) fn open_checkpoint(files: Arc<dyn FileSystem>) -> Result<Graph, Error> {
+/// Opens the newest checkpoint of a store, which somebody may be writing to; with the options that the graph was made with, if none
+/// are given.
+pub(super) fn open_checkpoint(
+    files: Arc<dyn FileSystem>,
+    options: Option<GraphOptions>,
+) -> Result<Graph, Error> {
     let (store, checkpoint) = newest_checkpoint(&files)?;
-    let manifest = store.manifest().clone();
-    let options = GraphOptions::of_manifest(&manifest, &manifest_path(&*files))?;
+    let checkpoint = checkpoint.ok_or_else(|| Reason::NoCheckpoint(files.location()))?;
+    let (manifest, path) = (store.manifest().clone(), manifest_path(&*files));
+    let options = match options {
+        Some(options) => {
+            options.check_against(&manifest.options, &path)?;
+            options
+        }
+        None => GraphOptions::of_manifest(&manifest, &path)?,
+    };
     let stores = Stores::in_memory(options)?;
     let recovery = with_store!(&stores, graph => graph.restore_checkpoint(&checkpoint, &manifest, &*files))?;
     Ok(attach(stores, Journal::read_only(files, manifest, recovery)))
 }
 
-/// A checkpoint that is open is read on when its file is removed.
-fn newest_checkpoint(files: &Arc<dyn FileSystem>) -> Result<(hedgerow_log::Store, Checkpoint), Error> {
+/// The newest checkpoint of a store, if it has one. A checkpoint that is open is read on when its file is removed.
+pub(crate) fn newest_checkpoint(
+    files: &Arc<dyn FileSystem>,
+) -> Result<(hedgerow_log::Store, Option<Checkpoint>), Error> {
     let mut looks = 0;
     loop {
         let store = hedgerow_log::Store::open_read_only(Arc::clone(files))?;
         looks += 1;
         match store.open_checkpoint() {
-            Ok(Some(checkpoint)) => return Ok((store, checkpoint)),
-            Ok(None) => return Err(Reason::NoCheckpoint(files.location()).into()),
+            Ok(checkpoint) => return Ok((store, checkpoint)),
             // It was replaced between the two looks.
             Err(StoreError::Missing { .. }) if looks < LOOKS => {}
             Err(error) => return Err(error.into()),

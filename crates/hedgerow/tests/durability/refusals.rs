@@ -43,6 +43,34 @@ fn a_store_is_made_once_and_must_be_there() {
 }
 
 #[test]
+fn a_store_is_looked_at_without_opening_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    refused(store::checkpoint(path), ErrorKind::NotFound, &["there is no store in"]);
+    refused(store::holder(path), ErrorKind::NotFound, &["there is no store in"]);
+    let graph = Graph::create(path, small()).unwrap();
+    graph.put_edge(1, 2).unwrap();
+    assert_eq!(store::checkpoint(path).unwrap(), None);
+    assert_eq!(store::holder(path).unwrap().unwrap().process, Some(std::process::id()));
+    graph.checkpoint(&CheckpointOptions::new()).unwrap();
+    graph.put_edge(2, 3).unwrap();
+    let described = store::checkpoint(path).unwrap().unwrap();
+    assert_eq!((described.timestamp.0, described.counts.vertices, described.counts.total_edges()), (1, 2, 1));
+    let entry = store::manifest(path).unwrap().checkpoint.unwrap();
+    assert!(path.join(entry.file_name()).exists());
+
+    let options = small().engine(EngineKind::AdjacencyList);
+    let read = Graph::open_checkpoint_with(path, options).unwrap();
+    assert_eq!(read.store_info().unwrap().engine, EngineKind::AdjacencyList);
+    assert_eq!(read.snapshot().unwrap().edge_count(), 1);
+    let undirected = small().topology(Topology::Undirected);
+    let parts = ["topology", "MANIFEST", "is directed, not undirected"];
+    refused(Graph::open_checkpoint_with(path, undirected), ErrorKind::InvalidInput, &parts);
+    graph.close().unwrap();
+    assert_eq!(store::holder(path).unwrap(), None);
+}
+
+#[test]
 fn a_store_is_open_once() {
     let folder = tempfile::tempdir().unwrap();
     let graph = Graph::create(folder.path(), small()).unwrap();

@@ -70,6 +70,14 @@ pub struct CheckpointEntry {
     pub length: u64,
 }
 
+impl CheckpointEntry {
+    /// The name of its file.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        crate::checkpoint::name_of(self.number)
+    }
+}
+
 /// How far a durable stream has been read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamEntry {

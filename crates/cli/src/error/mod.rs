@@ -1,5 +1,9 @@
 //! What can go wrong, and the exit code for it.
 
+mod stored;
+
+pub use stored::StoredError;
+
 use hedgerow::ErrorKind;
 use hedgerow::kernels::MemoryError;
 use hedgerow_driver::{BenchError, Failure};
@@ -13,9 +17,11 @@ pub enum CliError {
     /// A graph file could not be read.
     #[error(transparent)]
     Input(#[from] FormatError),
-    /// A key is not of the kind that `--keys` names.
-    #[error("--source {key:?}: the keys of this graph are {expected}")]
+    /// A key is not of the kind that the graph has.
+    #[error("{option} {key:?}: the keys of this graph are {expected}")]
     WrongKey {
+        /// Where it stands on the command line.
+        option: &'static str,
         /// The key as given.
         key: String,
         /// What keys are.
@@ -93,6 +99,9 @@ pub enum CliError {
     /// The store, or a kernel on it, refused.
     #[error(transparent)]
     Graph(#[from] hedgerow::Error),
+    /// Something that is special to graphs in stores.
+    #[error(transparent)]
+    Stored(#[from] StoredError),
     /// The benchmark gave no figures.
     #[error(transparent)]
     Bench(BenchError),
@@ -143,6 +152,7 @@ impl CliError {
             | CliError::NegativeWeight { .. } => 3,
             CliError::Graph(error) => graph_exit_code(error),
             CliError::Bench(error) => bench_exit_code(error),
+            CliError::Stored(error) => error.exit_code(),
             CliError::Interrupted => 130,
         }
     }
@@ -158,15 +168,14 @@ impl CliError {
                 Problem::TooManyColumns => Some("that is --format adjacency"),
                 _ => None,
             },
+            CliError::Stored(error) => error.hint(),
             CliError::Graph(error) if error.kind() == ErrorKind::InvalidInput => {
                 Some("with --keys number, keys of any size are mapped to dense ids")
             }
             CliError::Graph(error) if matches!(error.memory(), Some(MemoryError::SparseIds { .. })) => {
                 Some("that is --keys number")
             }
-            CliError::Graph(error) if error.memory_limit().is_some() => {
-                Some("here that is --memory-limit: give more, or leave it away")
-            }
+            CliError::Graph(error) if error.memory_limit().is_some() => Some(MEMORY_LIMIT_HINT),
             CliError::Bench(BenchError::StoreFolder { .. }) => Some("name another directory with --store"),
             _ => None,
         }
@@ -177,6 +186,9 @@ impl CliError {
         matches!(self, CliError::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
+
+/// What to do if the memory limit would be exceeded.
+const MEMORY_LIMIT_HINT: &str = "here that is --memory-limit: give more, or leave it away";
 
 fn graph_exit_code(error: &hedgerow::Error) -> u8 {
     match error.kind() {

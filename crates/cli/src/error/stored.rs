@@ -1,0 +1,183 @@
+//! What can go wrong with graphs in stores.
+
+use super::{CliError, MEMORY_LIMIT_HINT, graph_exit_code};
+use hedgerow::ErrorKind;
+use hedgerow::store::StoreError;
+use std::path::PathBuf;
+
+/// A command on a store failed.
+#[derive(Debug, thiserror::Error)]
+pub enum StoredError {
+    /// The store could not be opened, read or written.
+    #[error(transparent)]
+    Graph(#[from] hedgerow::Error),
+    /// There is no such label.
+    #[error("there is no label {label:?} in {}, only {known}", store.display())]
+    UnknownLabel {
+        /// The label as given.
+        label: String,
+        /// Those that there are.
+        known: String,
+        /// The store.
+        store: PathBuf,
+    },
+    /// There is no such vertex.
+    #[error("there is no vertex {key} in {}", store.display())]
+    NoVertex {
+        /// The key as given.
+        key: String,
+        /// The store.
+        store: PathBuf,
+    },
+    /// There is no such edge.
+    #[error("there is no edge from {from} to {to} of the label {label:?} in {}", store.display())]
+    NoEdge {
+        /// The key where it would start.
+        from: String,
+        /// The key where it would end.
+        to: String,
+        /// The label.
+        label: String,
+        /// The store.
+        store: PathBuf,
+    },
+    /// An edge needs a value, or must not have one, or one of another type.
+    #[error("{given}: the edges of the label {label:?} carry {declared}")]
+    Value {
+        /// What was given.
+        given: String,
+        /// The label.
+        label: String,
+        /// What it carries.
+        declared: String,
+    },
+    /// A property cannot be set.
+    #[error("--property {given:?}: {problem}")]
+    Property {
+        /// What was given.
+        given: String,
+        /// Why it cannot be set.
+        problem: String,
+    },
+    /// A kernel needs weights, and the store has none.
+    #[error(
+        "the edges of the label {label:?} in {} carry {declared}, but shortest paths need values of type f64: import \
+         the graph with --weights; distances in edges are what `hedgerow run bfs` gives",
+        store.display()
+    )]
+    NoWeights {
+        /// The label.
+        label: String,
+        /// What it carries.
+        declared: String,
+        /// The store.
+        store: PathBuf,
+    },
+    /// An edge has no weight, and its label wants one.
+    #[error("{}: the edge from {from} to {to} has no weight, but edges of its label must have one", file.display())]
+    NoWeight {
+        /// The file.
+        file: PathBuf,
+        /// The key where it starts.
+        from: String,
+        /// The key where it ends.
+        to: String,
+    },
+    /// A value does not fit into a graph file.
+    #[error(
+        "the edge from {from} to {to} has the value {value}, which no 64-bit float is exactly: graph files cannot \
+         hold it"
+    )]
+    InexactWeight {
+        /// The key where it starts.
+        from: String,
+        /// The key where it ends.
+        to: String,
+        /// The value.
+        value: String,
+    },
+    /// What an import was asked for, and cannot be.
+    #[error("{0}")]
+    Import(String),
+    /// The files of an interrupted import are not what they were.
+    #[error("{0}; --anew gives that import up, and begins with the first line of these files")]
+    OtherImport(String),
+    /// An import ended early. What it had committed stays.
+    #[error("{}; {kept}", told(cause))]
+    ImportStopped {
+        /// Why.
+        cause: Box<CliError>,
+        /// What stays, and how to go on.
+        kept: String,
+    },
+    /// The user pressed Ctrl-C during an import. What it had committed stays.
+    #[error("interrupted; {0}")]
+    ImportInterrupted(String),
+    /// A repair gives up commits, which must be said.
+    #[error(
+        "a repair cuts the log of {store} at its first damage and gives up every commit after it: `hedgerow check \
+         {store}` shows what is damaged, --to-last-valid says that it is to be cut",
+        store = .0.display()
+    )]
+    RecoverHow(PathBuf),
+    /// A store is damaged.
+    #[error("{problems} in {}: {what}", store.display())]
+    Damaged {
+        /// How many problems there are, with the noun.
+        problems: String,
+        /// The store.
+        store: PathBuf,
+        /// What to do about it.
+        what: &'static str,
+    },
+}
+
+/// An error with what to do about it.
+fn told(error: &CliError) -> String {
+    let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();
+    format!("{error}{hint}")
+}
+
+impl StoredError {
+    /// What the process ends with.
+    pub(super) fn exit_code(&self) -> u8 {
+        match self {
+            StoredError::Graph(error) => match error.kind() {
+                ErrorKind::InvalidInput => 2,
+                ErrorKind::NotFound | ErrorKind::Storage | ErrorKind::Unsupported => 3,
+                ErrorKind::Locked => 5,
+                _ => graph_exit_code(error),
+            },
+            StoredError::UnknownLabel { .. }
+            | StoredError::Value { .. }
+            | StoredError::Property { .. }
+            | StoredError::Import(_)
+            | StoredError::OtherImport(_)
+            | StoredError::RecoverHow(_) => 2,
+            StoredError::NoVertex { .. }
+            | StoredError::NoEdge { .. }
+            | StoredError::NoWeights { .. }
+            | StoredError::NoWeight { .. } => 3,
+            StoredError::ImportStopped { cause, .. } => cause.exit_code(),
+            StoredError::InexactWeight { .. } | StoredError::Damaged { .. } => 1,
+            StoredError::ImportInterrupted(_) => 130,
+        }
+    }
+
+    /// What to do about it, where the message does not say.
+    pub(super) fn hint(&self) -> Option<&'static str> {
+        let StoredError::Graph(error) = self else { return None };
+        match error.store() {
+            Some(StoreError::NoStore { .. }) => Some("`hedgerow import FILE --store DIR` makes one"),
+            Some(StoreError::Locked { .. }) => Some(
+                "try again when it is closed, or read the newest checkpoint with --from-checkpoint, which \
+                 run, export, neighbors and get take",
+            ),
+            Some(StoreError::Damaged { .. } | StoreError::Missing { .. } | StoreError::Foreign { .. }) => {
+                Some("`hedgerow check DIR` lists all that is damaged")
+            }
+            _ if error.memory_limit().is_some() => Some(MEMORY_LIMIT_HINT),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Options of `hedgerow export`.
+
+use crate::args::{FormatName, file_to_write};
+use crate::stored::args::{ReadArgs, StorePlace};
+use clap::Args;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  hedgerow export wiki --output wiki.el.zst
+  hedgerow export friends --label knows --output knows.e
+  hedgerow export --store wiki --output wiki.sg --mapping wiki.keys --from-checkpoint";
+
+/// `hedgerow export`
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct ExportArgs {
+    #[command(flatten)]
+    pub place: StorePlace,
+    /// The graph file to write; compressed if its name ends in .gz or .zst
+    #[arg(long, value_name = "FILE", value_parser = file_to_write())]
+    pub output: PathBuf,
+    /// The format to write; auto is what the name of the file says, else edges
+    #[arg(long, value_enum, default_value_t = FormatName::Auto)]
+    pub to: FormatName,
+    /// The edges of this label; by default of the first
+    #[arg(long, value_name = "NAME")]
+    pub label: Option<String>,
+    /// If the format numbers its vertices: write one line `number key` per vertex to this file
+    #[arg(long, value_name = "FILE", value_parser = file_to_write())]
+    pub mapping: Option<PathBuf>,
+    #[command(flatten)]
+    pub read: ReadArgs,
+    /// Print what was written as JSON
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,123 @@
+//! The vertices and edges of a snapshot, into a file.
+
+use super::FileKey;
+use crate::console::Console;
+use crate::error::{CliError, StoredError};
+use crate::interrupt::Interrupt;
+use crate::progress;
+use crate::stored::number::EdgeNumber;
+use hedgerow::model::with_column;
+use hedgerow::{Column, Direction, Key, LabelId, Snapshot};
+use hedgerow_formats::{Batch, Edge, GraphWriter};
+use std::collections::HashSet;
+
+/// Vertices and edges that are handed over at a time.
+const BATCH: usize = 1 << 16;
+
+/// The edges of a label, each once, and the vertices.
+pub struct Edges<'a> {
+    snapshot: &'a Snapshot,
+    label: LabelId,
+    /// The file names vertices, whether they have edges or not.
+    names_vertices: bool,
+}
+
+impl<'a> Edges<'a> {
+    pub fn new(snapshot: &'a Snapshot, label: LabelId, names_vertices: bool) -> Self {
+        Edges { snapshot, label, names_vertices }
+    }
+
+    /// Writes all, ascending by vertex id. Says how many vertices are not in the file, because they have no edges.
+    pub fn write<K: FileKey>(
+        &self,
+        writer: &mut GraphWriter<K>,
+        console: &Console,
+        interrupt: &Interrupt,
+    ) -> Result<u64, CliError> {
+        let column = self.snapshot.catalogue().label(self.label).map(|schema| schema.edges.column());
+        with_column!(column.unwrap_or_default(), W => self.write_with::<K, W>(writer, console, interrupt))
+    }
+
+    fn write_with<K: FileKey, W: Column>(
+        &self,
+        writer: &mut GraphWriter<K>,
+        console: &Console,
+        interrupt: &Interrupt,
+    ) -> Result<u64, CliError> {
+        let mut without_edges = self.without_edges()?;
+        let bar = progress::of_steps(console, "writing", self.snapshot.vertex_count());
+        let mut batch = Batch::<K>::new();
+        self.for_each_vertex(|key| {
+            if self.names_vertices {
+                batch.vertices.extend(K::of(key));
+            }
+            for (neighbour, value) in self.edges_of::<W>(key)? {
+                without_edges.remove(&neighbour);
+                batch.edges.extend(edge(key, &neighbour, EdgeNumber::of(value))?);
+            }
+            bar.inc(1);
+            if batch.len() >= BATCH {
+                interrupt.check()?;
+                writer.write(&batch).map_err(CliError::Output)?;
+                batch.clear();
+            }
+            Ok(())
+        })?;
+        writer.write(&batch).map_err(CliError::Output)?;
+        bar.finish_and_clear();
+        Ok(without_edges.len() as u64)
+    }
+
+    /// The edges that a vertex starts; an undirected one belongs to the smaller key.
+    fn edges_of<W: Column>(&self, key: &Key) -> Result<Vec<(Key, W)>, StoredError> {
+        let mut edges = self.snapshot.neighbours_of::<W>(self.label, Direction::Out, key)?;
+        if self.snapshot.topology().is_undirected() {
+            edges.retain(|(neighbour, _)| neighbour >= key);
+        }
+        Ok(edges)
+    }
+
+    /// The vertices that no edge names, in a file that does not name them itself. Where in-neighbours are not kept, those that start
+    /// no edge.
+    fn without_edges(&self) -> Result<HashSet<Key>, CliError> {
+        let mut without = HashSet::new();
+        if self.names_vertices {
+            return Ok(without);
+        }
+        let directions = self.snapshot.topology().directions();
+        self.for_each_vertex(|key| {
+            let mut degree = 0;
+            for direction in directions {
+                degree += self.snapshot.degree(self.label, *direction, key).map_err(StoredError::from)?;
+            }
+            if degree == 0 {
+                without.insert(key.clone());
+            }
+            Ok(())
+        })?;
+        Ok(without)
+    }
+
+    /// Visits every vertex until one fails.
+    fn for_each_vertex(&self, mut visit: impl FnMut(&Key) -> Result<(), CliError>) -> Result<(), CliError> {
+        let mut visited = Ok(());
+        self.snapshot.for_each_vertex(|_, key| {
+            if visited.is_ok() {
+                visited = visit(&key);
+            }
+        });
+        visited
+    }
+}
+
+/// An edge as a file has it.
+fn edge<K: FileKey>(from: &Key, to: &Key, value: EdgeNumber) -> Result<Option<Edge<K>>, StoredError> {
+    let inexact = |value: EdgeNumber| StoredError::InexactWeight {
+        from: from.to_string(),
+        to: to.to_string(),
+        value: value.to_string(),
+    };
+    let weight = value.weight().map_err(inexact)?;
+    let ends = K::of(from).zip(K::of(to));
+    Ok(ends.map(|(source, destination)| Edge { source, destination, weight, timestamp: None }))
+}

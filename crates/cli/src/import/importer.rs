@@ -1,0 +1,239 @@
+//! Chunk by chunk from the files into the store.
+
+use super::Context;
+use super::position::{Changed, Position, Tallies};
+use super::sources::Source;
+use crate::error::{CliError, StoredError};
+use crate::input::{add_skipped, add_vertices};
+use crate::{progress, text};
+use hedgerow::{AsKey, BulkEdge, Graph};
+use hedgerow_formats::{Batch, Edge, SkippedLines, VertexKey};
+use std::path::Path;
+
+/// An import under way.
+pub struct Importer<'a> {
+    context: Context<'a>,
+    /// `None` before there is anything to put into a new store.
+    graph: Option<Graph>,
+    /// How far it is, as the store has it.
+    position: Position,
+    /// It goes on where another one stopped.
+    resumed: bool,
+    before: Before,
+    rows: u64,
+    commits: u64,
+    weights_left_out: u64,
+    skipped: SkippedLines,
+}
+
+/// The graph before the import.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Before {
+    pub vertices: u64,
+    pub edges: u64,
+}
+
+impl<'a> Importer<'a> {
+    /// Opens the store, if there is one, and finds out where to begin.
+    pub fn begin(context: Context<'a>) -> Result<Self, CliError> {
+        let input = context.sources.list(&context.target.schema.name);
+        let start = Position::start(input);
+        let mut importer = Importer {
+            context,
+            graph: None,
+            position: start,
+            resumed: false,
+            before: Before::default(),
+            rows: 0,
+            commits: 0,
+            weights_left_out: 0,
+            skipped: SkippedLines::default(),
+        };
+        if context.target.exists() {
+            let bar = progress::spinner(context.console, "opening");
+            let graph = context.target.open()?;
+            bar.finish_and_clear();
+            let snapshot = graph.snapshot().map_err(StoredError::from)?;
+            importer.before = Before { vertices: snapshot.vertex_count(), edges: snapshot.edge_count() };
+            if let Some(noted) = graph.input_position() {
+                importer.go_on(&noted)?;
+            }
+            importer.graph = Some(graph);
+        }
+        Ok(importer)
+    }
+
+    /// Goes on where the last import stopped, if it stopped before its end.
+    fn go_on(&mut self, noted: &[u8]) -> Result<(), StoredError> {
+        if self.context.args.anew {
+            return Ok(());
+        }
+        let store = self.context.args.store.display();
+        let Some(last) = Position::decode(noted) else {
+            let message = format!("another program imports into {store}, and notes there how far it is");
+            return Err(StoredError::OtherImport(message));
+        };
+        if last.finished {
+            return Ok(());
+        }
+        if last.input != self.position.input {
+            let message = format!(
+                "an import of other files into {store} was interrupted: of {}; give these to finish it",
+                last.input
+            );
+            return Err(StoredError::OtherImport(message));
+        }
+        self.position = last;
+        self.resumed = true;
+        Ok(())
+    }
+
+    /// Imports all that is left of the files.
+    pub fn run<K: VertexKey + AsKey>(&mut self) -> Result<(), CliError> {
+        let first = self.position.file;
+        for (number, source) in self.context.sources.iter().enumerate().skip(first) {
+            if number > first {
+                (self.position.file, self.position.read) = (number, Tallies::default());
+            }
+            self.import_file::<K>(source)?;
+        }
+        self.position.finished = true;
+        self.commit::<K>(&mut Batch::new(), self.position.clone())
+    }
+
+    fn import_file<K: VertexKey + AsKey>(&mut self, source: Source<'_>) -> Result<(), CliError> {
+        let Context { sources, threads, console, interrupt, args, .. } = self.context;
+        let mut reader = sources.open::<K>(source, args.chunk.get())?;
+        let bar = progress::of_bytes(console, "importing", reader.progress().total);
+        let imported = self.position.read;
+        let changed = |_: Changed| {
+            let message = format!("{} was changed where it is imported already", source.path().display());
+            StoredError::OtherImport(message)
+        };
+        let (mut seen, mut batch) = (Tallies::default(), Batch::new());
+        while reader.read_batch_on(threads.pool(), &mut batch)? {
+            interrupt.check()?;
+            seen.pass(&imported, &mut batch).map_err(changed)?;
+            if !batch.is_empty() {
+                self.commit(&mut batch, self.position.after(seen))?;
+            }
+            bar.set_position(reader.progress().done);
+        }
+        bar.finish_and_clear();
+        interrupt.check()?;
+        if !seen.have_passed(&imported) {
+            return Err(changed(Changed).into());
+        }
+        add_skipped(&mut self.skipped, reader.skipped());
+        Ok(())
+    }
+
+    /// Commits a chunk with the position behind it. If vertices come alone, they do so in a commit before, which makes no difference if
+    /// it is made twice.
+    fn commit<K: VertexKey + AsKey>(
+        &mut self,
+        batch: &mut Batch<K>,
+        position: Position,
+    ) -> Result<(), CliError> {
+        let rows = batch.edges.len() as u64;
+        if self.context.target.is_weighted() {
+            let edges =
+                batch.edges.drain(..).map(|edge| self.weighted(edge)).collect::<Result<Vec<_>, _>>()?;
+            self.commit_edges(&batch.vertices, &edges, &position)?;
+        } else {
+            let weights = batch.edges.iter().filter(|edge| edge.weight.is_some()).count() as u64;
+            let edges: Vec<_> = batch.edges.drain(..).map(|edge| (edge.source, edge.destination)).collect();
+            self.commit_edges(&batch.vertices, &edges, &position)?;
+            self.weights_left_out += weights;
+        }
+        self.rows += rows;
+        self.position = position;
+        Ok(())
+    }
+
+    fn commit_edges<K: AsKey, B: BulkEdge>(
+        &mut self,
+        vertices: &[K],
+        edges: &[B],
+        position: &Position,
+    ) -> Result<(), CliError> {
+        let graph = match &mut self.graph {
+            Some(graph) => graph,
+            none => none.insert(self.context.target.open()?),
+        };
+        add_vertices(graph, vertices)?;
+        graph.ingest_from(self.context.target.label, edges, &position.encode())?;
+        self.commits += 1;
+        Ok(())
+    }
+
+    /// An edge with its weight.
+    fn weighted<K: VertexKey + AsKey>(&self, edge: Edge<K>) -> Result<(K, K, f64), CliError> {
+        match edge.weight {
+            Some(weight) => Ok((edge.source, edge.destination, weight)),
+            None => {
+                let file = self.context.sources.iter().nth(self.position.file);
+                Err(no_weight(&edge, file.map_or(Path::new(""), |source| source.path())))
+            }
+        }
+    }
+
+    /// What is said when the import stopped: what stays, and how to go on.
+    pub fn stopped(&self, error: CliError) -> CliError {
+        let position = &self.position;
+        if self.graph.is_none() || !self.resumed && self.commits == 0 {
+            return error;
+        }
+        let edges = text::counted(position.read.edges.count, "edge", "edges");
+        let (file, store) = (position.file_name(), self.context.args.store.display());
+        let kept = format!(
+            "{edges} of {file} and all that was named before it are in {store}: the same command goes on from there"
+        );
+        match error {
+            CliError::Interrupted => StoredError::ImportInterrupted(kept).into(),
+            cause @ CliError::Stored(StoredError::OtherImport(_)) => cause,
+            cause => StoredError::ImportStopped { cause: Box::new(cause), kept }.into(),
+        }
+    }
+
+    /// The graph, if there is anything in it.
+    pub fn graph(&self) -> Option<&Graph> {
+        self.graph.as_ref()
+    }
+
+    /// Whether it went on where another import had stopped.
+    pub fn resumed(&self) -> bool {
+        self.resumed
+    }
+
+    /// The graph before the import.
+    pub fn before(&self) -> Before {
+        self.before
+    }
+
+    /// Edges that were read and committed.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// Commits of edges, and the last one, which notes the end.
+    pub fn commits(&self) -> u64 {
+        self.commits
+    }
+
+    /// Weights of edges whose label carries none.
+    pub fn weights_left_out(&self) -> u64 {
+        self.weights_left_out
+    }
+
+    /// Lines that made no sense.
+    pub fn skipped(&self) -> &SkippedLines {
+        &self.skipped
+    }
+}
+
+/// An edge lacks the weight that it must have.
+pub fn no_weight<K: AsKey>(edge: &Edge<K>, path: &Path) -> CliError {
+    let (from, to) = (edge.source.as_key().to_string(), edge.destination.as_key().to_string());
+    StoredError::NoWeight { file: path.into(), from, to }.into()
+}

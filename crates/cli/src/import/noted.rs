@@ -1,0 +1,54 @@
+//! What the last import noted in a store, for `info`.
+
+use super::position::Position;
+use crate::text;
+use serde::Serialize;
+use std::fmt;
+
+/// What the last import noted.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Noted {
+    /// `hedgerow import`.
+    Import {
+        finished: bool,
+        files: Vec<String>,
+        label: String,
+        /// The file that it stopped in, and what was imported of it.
+        file: String,
+        vertices_of_file: u64,
+        edges_of_file: u64,
+    },
+    /// Another program, in a form of its own.
+    Other { bytes: usize },
+}
+
+impl Noted {
+    /// What these bytes say.
+    pub fn of(bytes: &[u8]) -> Self {
+        match Position::decode(bytes) {
+            None => Noted::Other { bytes: bytes.len() },
+            Some(position) => Noted::Import {
+                finished: position.finished,
+                file: position.file_name().to_owned(),
+                vertices_of_file: position.read.vertices.count,
+                edges_of_file: position.read.edges.count,
+                label: position.input.label,
+                files: position.input.files,
+            },
+        }
+    }
+}
+
+impl fmt::Display for Noted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Noted::Import { finished: true, files, .. } => write!(f, "finished, of {}", files.join(", ")),
+            Noted::Import { file, edges_of_file, files, .. } => {
+                let edges = text::counted(*edges_of_file, "edge", "edges");
+                write!(f, "interrupted in {file} after {edges}; the files were {}", files.join(", "))
+            }
+            Noted::Other { bytes } => write!(f, "by another program, which noted {bytes} bytes"),
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! How far an import is: noted in the store with each commit, so that the next one goes on there.
+//!
+//! A file is read in the same order each time: its vertices in their order, its edges in theirs. So a position is a file and how
+//! many of each were imported of it, whatever the size of the chunks; their checksums tell whether they are still the same.
+
+use hedgerow::{AsKey, KeyRef};
+use hedgerow_formats::{Batch, Edge};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Who noted a position, and in which form.
+const IMPORTER: &str = "hedgerow import, version 1";
+
+/// How far an import is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Position {
+    importer: String,
+    pub input: InputList,
+    /// Which of the files is being read.
+    pub file: usize,
+    /// What was imported of it.
+    pub read: Tallies,
+    /// All files were imported to their ends.
+    pub finished: bool,
+}
+
+/// What an import reads, and how.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputList {
+    pub files: Vec<String>,
+    /// The label that edges get.
+    pub label: String,
+    pub format: String,
+    pub columns: String,
+}
+
+/// Vertices and edges of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tallies {
+    pub vertices: Tally,
+    pub edges: Tally,
+}
+
+/// How many there are, and a checksum of all of them in their order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    pub count: u64,
+    checksum: u32,
+}
+
+/// A file is not what it was when a part of it was imported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Changed;
+
+impl Position {
+    /// Before the first file.
+    pub fn start(input: InputList) -> Self {
+        let (importer, read) = (IMPORTER.to_owned(), Tallies::default());
+        Position { importer, input, file: 0, read, finished: false }
+    }
+
+    /// Behind so much of the same file.
+    pub fn after(&self, read: Tallies) -> Self {
+        Position { read, ..self.clone() }
+    }
+
+    /// As a store keeps it.
+    pub fn encode(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("text and numbers are JSON")
+    }
+
+    /// What a store kept; `None` if another program noted it.
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        serde_json::from_slice(bytes).ok().filter(|position: &Position| position.importer == IMPORTER)
+    }
+
+    /// The name of the file that is being read.
+    pub fn file_name(&self) -> &str {
+        self.input.files.get(self.file).map_or("", |name| name)
+    }
+}
+
+impl fmt::Display for InputList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let InputList { files, label, format, columns } = self;
+        write!(f, "{} (format {format}, columns {columns}, label {label:?})", files.join(", "))
+    }
+}
+
+impl Tallies {
+    /// Goes on over a batch, and takes out of it what `imported` has already.
+    pub fn pass<K: AsKey>(&mut self, imported: &Tallies, batch: &mut Batch<K>) -> Result<(), Changed> {
+        self.vertices.pass(&imported.vertices, &mut batch.vertices, |vertex, bytes| {
+            put_key(vertex.as_key(), bytes);
+        })?;
+        self.edges.pass(&imported.edges, &mut batch.edges, put_edge)
+    }
+
+    /// Whether all that was imported has been seen again.
+    pub fn have_passed(&self, imported: &Tallies) -> bool {
+        self.vertices.count >= imported.vertices.count && self.edges.count >= imported.edges.count
+    }
+}
+
+impl Tally {
+    fn pass<T>(
+        &mut self,
+        imported: &Tally,
+        items: &mut Vec<T>,
+        encode: impl Fn(&T, &mut Vec<u8>),
+    ) -> Result<(), Changed> {
+        let ahead = imported.count.saturating_sub(self.count);
+        let known = usize::try_from(ahead).map_or(items.len(), |ahead| ahead.min(items.len()));
+        let (again, new) = items.split_at(known);
+        let mut bytes = Vec::new();
+        self.add(again, &encode, &mut bytes);
+        if known > 0 && self.count == imported.count && self.checksum != imported.checksum {
+            return Err(Changed);
+        }
+        self.add(new, &encode, &mut bytes);
+        items.drain(..known);
+        Ok(())
+    }
+
+    fn add<T>(&mut self, items: &[T], encode: &impl Fn(&T, &mut Vec<u8>), bytes: &mut Vec<u8>) {
+        for item in items {
+            bytes.clear();
+            encode(item, bytes);
+            self.checksum = crc32c::crc32c_append(self.checksum, bytes);
+        }
+        self.count += items.len() as u64;
+    }
+}
+
+fn put_edge<K: AsKey>(edge: &Edge<K>, bytes: &mut Vec<u8>) {
+    put_key(edge.source.as_key(), bytes);
+    put_key(edge.destination.as_key(), bytes);
+    // No weight that a file can have is NaN.
+    bytes.extend(edge.weight.unwrap_or(f64::NAN).to_bits().to_le_bytes());
+}
+
+fn put_key(key: KeyRef<'_>, bytes: &mut Vec<u8>) {
+    match key {
+        KeyRef::Number(number) => bytes.extend(number.to_le_bytes()),
+        KeyRef::Text(text) => {
+            bytes.extend(text.as_bytes());
+            // No text has this byte.
+            bytes.push(u8::MAX);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn batch(vertices: &[u64], edges: &[(u64, u64)]) -> Batch<u64> {
+        let edges = edges.iter().map(|(source, destination)| Edge::new(*source, *destination)).collect();
+        Batch { edges, vertices: vertices.to_vec() }
+    }
+
+    #[test]
+    fn what_was_imported_is_passed_over_however_it_is_cut() {
+        let (vertices, edges) = ([7, 8, 9], [(1, 2), (2, 3), (3, 4), (4, 5)]);
+        for imported in 0..=edges.len() {
+            let mut before = Tallies::default();
+            before.pass(&Tallies::default(), &mut batch(&vertices[..2], &edges[..imported])).unwrap();
+            for cut in 0..=edges.len() {
+                let mut seen = Tallies::default();
+                let mut first = batch(&[], &edges[..cut]);
+                let mut second = batch(&vertices, &edges[cut..]);
+                seen.pass(&before, &mut first).unwrap();
+                seen.pass(&before, &mut second).unwrap();
+                assert!(seen.have_passed(&before));
+                assert_eq!(second.vertices, [9]);
+                let left: Vec<_> =
+                    first.edges.into_iter().chain(second.edges).map(|edge| edge.source).collect();
+                assert_eq!(left, (imported as u64 + 1..=4).collect::<Vec<_>>(), "{imported} {cut}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_changed_where_it_is_imported_already_is_noticed() {
+        let mut imported = Tallies::default();
+        imported.pass(&Tallies::default(), &mut batch(&[], &[(1, 2), (2, 3)])).unwrap();
+        let again = |edges: &[(u64, u64)]| Tallies::default().pass(&imported, &mut batch(&[], edges));
+        assert_eq!(again(&[(1, 2), (2, 3), (3, 4)]), Ok(()));
+        for changed in [[(1, 2), (2, 4)], [(2, 3), (1, 2)], [(1, 3), (2, 3)]] {
+            assert_eq!(again(&changed), Err(Changed));
+        }
+        let mut seen = Tallies::default();
+        seen.pass(&imported, &mut batch(&[], &[(1, 2)])).unwrap();
+        assert!(!seen.have_passed(&imported));
+    }
+
+    #[test]
+    fn positions_come_back_and_those_of_others_are_told_apart() {
+        let input = InputList {
+            files: vec!["a".into(), "b".into()],
+            label: "edge".into(),
+            format: "auto".into(),
+            columns: "auto".into(),
+        };
+        let position = Position { file: 1, ..Position::start(input) };
+        assert_eq!(Position::decode(&position.encode()), Some(position.clone()));
+        assert_eq!(position.file_name(), "b");
+        let other = Position { importer: "hedgerow import, version 2".into(), ..position };
+        assert_eq!(Position::decode(&other.encode()), None);
+        assert_eq!(Position::decode(&7u64.to_le_bytes()), None);
+    }
+}

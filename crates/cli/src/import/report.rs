@@ -1,0 +1,111 @@
+//! What an import says in the end.
+
+use super::Context;
+use super::importer::Importer;
+use crate::error::{CliError, StoredError};
+use crate::input::describe_skipped;
+use crate::maintenance::checkpoint::Checkpointed;
+use crate::stored::schema;
+use crate::text;
+use hedgerow::Graph;
+use hedgerow_formats::SkippedLines;
+use serde::Serialize;
+use std::time::Duration;
+
+/// What was imported.
+#[derive(Debug, Serialize)]
+pub struct Imported {
+    store: String,
+    /// The store was made.
+    created: bool,
+    files: Vec<String>,
+    topology: &'static str,
+    keys: &'static str,
+    label: String,
+    /// The type of the values of its edges.
+    values: Option<String>,
+    engine: &'static str,
+    durability: &'static str,
+    /// It went on where an interrupted import had stopped.
+    resumed: bool,
+    /// Edges as they stand in the files, those that an interrupted import had read left out.
+    rows: u64,
+    skipped_lines: u64,
+    weights_left_out: u64,
+    /// In the graph.
+    vertices: u64,
+    edges: u64,
+    /// By this import.
+    vertices_added: u64,
+    edges_added: u64,
+    commits: u64,
+    checkpoint: Option<Checkpointed>,
+    seconds: f64,
+    edges_per_second: f64,
+}
+
+impl Imported {
+    pub fn new(
+        context: Context<'_>,
+        importer: &Importer<'_>,
+        graph: &Graph,
+        checkpoint: Option<Checkpointed>,
+        elapsed: Duration,
+    ) -> Result<Self, CliError> {
+        let snapshot = graph.snapshot().map_err(StoredError::from)?;
+        let (before, target) = (importer.before(), context.target);
+        let info = graph.store_info();
+        Ok(Imported {
+            store: context.args.store.display().to_string(),
+            created: !target.exists(),
+            files: context.sources.iter().map(|source| source.path().display().to_string()).collect(),
+            topology: schema::topology(snapshot.topology()),
+            keys: schema::keys(target.keys),
+            label: target.schema.name.clone(),
+            values: schema::values(&target.schema),
+            engine: info.map_or("", |info| info.engine.name()),
+            durability: context.args.durability.name(),
+            resumed: importer.resumed(),
+            rows: importer.rows(),
+            skipped_lines: importer.skipped().count,
+            weights_left_out: importer.weights_left_out(),
+            vertices: snapshot.vertex_count(),
+            edges: snapshot.edge_count(),
+            vertices_added: snapshot.vertex_count() - before.vertices,
+            edges_added: snapshot.edge_count() - before.edges,
+            commits: importer.commits(),
+            checkpoint,
+            seconds: elapsed.as_secs_f64(),
+            edges_per_second: text::rate(importer.rows(), elapsed),
+        })
+    }
+
+    /// The same as text.
+    pub fn describe(&self, skipped: &SkippedLines) -> String {
+        let count = |number| text::Count(number).to_string();
+        let made = if self.created { "made with" } else { "opened with" };
+        let values =
+            self.values.as_ref().map_or("without values".into(), |column| format!("values of type {column}"));
+        let rows = text::counted(self.rows, "row", "rows");
+        let resumed = if self.resumed { ", from where the last import stopped" } else { "" };
+        let mut table = vec![
+            ("store", format!("{}, {}, {made} engine {}", self.store, self.topology, self.engine)),
+            ("label", format!("{:?}, {values}", self.label)),
+            ("vertices", format!("{}, {} of them new", count(self.vertices), count(self.vertices_added))),
+            ("edges", format!("{}, {} of them new", count(self.edges), count(self.edges_added))),
+            ("imported", format!("{rows} in {}{resumed}", text::counted(self.commits, "commit", "commits"))),
+        ];
+        if skipped.count > 0 {
+            table.push(("skipped lines", describe_skipped(skipped)));
+        }
+        table.extend(self.checkpoint.as_ref().map(|checkpoint| ("checkpoint", checkpoint.to_string())));
+        let elapsed = Duration::from_secs_f64(self.seconds);
+        let rate = text::edges_per_second(self.rows, elapsed);
+        table.push(("time", format!("{}, {rate}", text::duration(elapsed))));
+        if self.weights_left_out > 0 {
+            let weights = text::counted(self.weights_left_out, "weight", "weights");
+            table.push(("note", format!("{weights} left out: a new store keeps them with --weights")));
+        }
+        text::table(&table)
+    }
+}

@@ -1,0 +1,138 @@
+//! The store that is imported into: one that is there, or one that will be made.
+
+use super::ImportArgs;
+use super::sources::Sources;
+use crate::args::KeysName;
+use crate::error::{CliError, StoredError};
+use crate::stored::{self, number};
+use hedgerow::store::{self, StoreOptions};
+use hedgerow::{
+    Catalogue, Column, ColumnType, EdgeSchema, EngineKind, ErrorKind, Graph, GraphOptions, KeyKind, LabelId,
+    LabelSchema, RecordSchema, Topology,
+};
+use std::path::Path;
+
+/// Bytes of a segment of the log: it is made whole before anything is in it, so that a small import has small ones.
+const SMALLEST_SEGMENT: u64 = 1 << 20;
+const LARGEST_SEGMENT: u64 = 64 << 20;
+
+/// A store, and how its graph is opened or made.
+#[derive(Debug)]
+pub struct Target<'a> {
+    store: &'a Path,
+    exists: bool,
+    options: GraphOptions,
+    /// The label that edges get.
+    pub label: LabelId,
+    pub schema: LabelSchema,
+    pub keys: KeyKind,
+}
+
+impl<'a> Target<'a> {
+    /// Looks whether there is a store, and at what was asked for. What contradicts the store is refused when it is opened.
+    pub fn look(args: &'a ImportArgs, sources: &Sources<'_>, threads: usize) -> Result<Self, CliError> {
+        let (exists, made_with) = match store::manifest(&args.store) {
+            Ok(manifest) => (true, asked_of(args, manifest.options)?),
+            Err(error) if error.kind() == ErrorKind::NotFound => (false, asked_of_new(args)?),
+            Err(error) => return Err(StoredError::from(error).into()),
+        };
+        let StoreOptions { engine, keys, topology, strict, catalogue } = made_with;
+        if exists && args.engine.is_none() {
+            // Its engine may be one that only a later version knows.
+            GraphOptions::of_store(&args.store).map_err(StoredError::from)?;
+        }
+        let engine = EngineKind::of_name(&engine).unwrap_or_default();
+        let (label, schema) = stored::label(&catalogue, args.label.as_deref(), &args.store)?;
+        check_values(args, schema)?;
+        let options = GraphOptions::new()
+            .engine(engine)
+            .keys(keys)
+            .topology(topology)
+            .strict(strict)
+            .vertex_properties(catalogue.vertices().clone())
+            .durability(args.durability.durability())
+            .threads(threads)
+            .segment_bytes(sources.bytes().map_or(LARGEST_SEGMENT, segment_bytes));
+        let options =
+            catalogue.labels().iter().cloned().fold(args.memory.limit(options), GraphOptions::label);
+        Ok(Target { store: &args.store, exists, options, label, schema: schema.clone(), keys })
+    }
+
+    /// Whether the edges keep their weights.
+    pub fn is_weighted(&self) -> bool {
+        self.schema.edges.column() == f64::TYPE
+    }
+
+    /// Whether there is a store.
+    pub fn exists(&self) -> bool {
+        self.exists
+    }
+
+    /// Opens the graph, or makes it.
+    pub fn open(&self) -> Result<Graph, StoredError> {
+        let options = self.options.clone();
+        Ok(if self.exists {
+            Graph::open_with(self.store, options)?
+        } else {
+            Graph::create(self.store, options)?
+        })
+    }
+}
+
+/// Bytes of a segment for an import of so many bytes.
+fn segment_bytes(input: u64) -> u64 {
+    input.clamp(SMALLEST_SEGMENT, LARGEST_SEGMENT)
+}
+
+/// What the store was made with, but for what the command line says.
+fn asked_of(args: &ImportArgs, stored: StoreOptions) -> Result<StoreOptions, CliError> {
+    let topology = match (args.undirected, args.reverse) {
+        (true, _) => Topology::Undirected,
+        (_, true) => Topology::DirectedWithReverse,
+        _ => stored.topology,
+    };
+    let catalogue = match &*args.labels {
+        [] => stored.catalogue,
+        labels => catalogue(labels.to_vec(), stored.catalogue.vertices().clone())?,
+    };
+    let engine = args.engine.map_or(stored.engine, |engine| engine.name().into());
+    let keys = args.format.keys.map_or(stored.keys, KeysName::kind);
+    Ok(StoreOptions { engine, keys, topology, catalogue, ..stored })
+}
+
+/// What a new store is made with.
+fn asked_of_new(args: &ImportArgs) -> Result<StoreOptions, CliError> {
+    let edges = if args.weights { EdgeSchema::Value(ColumnType::F64) } else { EdgeSchema::Topology };
+    let labels = match (&*args.labels, &args.label) {
+        ([], name) => vec![LabelSchema { name: name.clone().unwrap_or_else(|| "edge".into()), edges }],
+        (labels, _) => labels.to_vec(),
+    };
+    let topology = match (args.undirected, args.reverse) {
+        (true, _) => Topology::Undirected,
+        (_, true) => Topology::DirectedWithReverse,
+        _ => Topology::Directed,
+    };
+    Ok(StoreOptions {
+        engine: args.engine.unwrap_or_default().name().into(),
+        keys: args.format.keys().kind(),
+        topology,
+        strict: false,
+        catalogue: catalogue(labels, RecordSchema::default())?,
+    })
+}
+
+fn catalogue(labels: Vec<LabelSchema>, vertices: RecordSchema) -> Result<Catalogue, CliError> {
+    Catalogue::new(labels, vertices).map_err(|error| StoredError::from(hedgerow::Error::from(error)).into())
+}
+
+/// Whether edges of this label can be imported, with weights if that is wanted.
+fn check_values(args: &ImportArgs, label: &LabelSchema) -> Result<(), StoredError> {
+    let column = label.edges.column();
+    let given = match column {
+        ColumnType::Unit if args.weights => "--weights",
+        ColumnType::Unit | ColumnType::F64 => return Ok(()),
+        _ => "the weights of files are of type f64, and other values cannot be imported",
+    };
+    let (label, declared) = (label.name.clone(), number::describe(column));
+    Err(StoredError::Value { given: given.into(), label, declared })
+}

@@ -1,0 +1,64 @@
+//! The files of a store, and how large they are.
+
+use crate::error::CliError;
+use hedgerow::store::{Manifest, SegmentEntry};
+use hedgerow_formats::FormatError;
+use serde::Serialize;
+use std::path::Path;
+use std::{fs, io};
+
+/// How large the files of a store are.
+#[derive(Debug)]
+pub struct Files {
+    pub log: LogFiles,
+    /// All files of the directory.
+    pub disk_bytes: u64,
+}
+
+/// The segments of the log.
+#[derive(Debug, Serialize)]
+pub struct LogFiles {
+    pub segments: Vec<Segment>,
+    pub bytes: u64,
+}
+
+/// A segment of the log.
+#[derive(Debug, Serialize)]
+pub struct Segment {
+    file: String,
+    bytes: u64,
+    /// The first commit and the last, once nothing more is written to it.
+    first: Option<u64>,
+    last: Option<u64>,
+}
+
+impl Files {
+    /// The files of the store in the directory `path`. What is gone meanwhile has no size.
+    pub fn of(path: &Path, manifest: &Manifest) -> Result<Self, CliError> {
+        let segments: Vec<_> = manifest.segments.iter().map(|entry| Segment::of(path, entry)).collect();
+        let bytes = segments.iter().map(|segment| segment.bytes).sum();
+        let log = LogFiles { segments, bytes };
+        let disk_bytes = disk_bytes(path).map_err(|source| {
+            CliError::Input(FormatError::Io { path: path.into(), action: "list", source })
+        })?;
+        Ok(Files { log, disk_bytes })
+    }
+}
+
+impl Segment {
+    fn of(path: &Path, entry: &SegmentEntry) -> Self {
+        let file = entry.file_name();
+        let bytes = fs::metadata(path.join(&file)).map_or(0, |metadata| metadata.len());
+        let (first, last) =
+            (entry.sealed.map(|sealed| sealed.first.0), entry.sealed.map(|sealed| sealed.last.0));
+        Segment { file, bytes, first, last }
+    }
+}
+
+fn disk_bytes(path: &Path) -> io::Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(path)? {
+        bytes += entry?.metadata().map_or(0, |metadata| metadata.len());
+    }
+    Ok(bytes)
+}

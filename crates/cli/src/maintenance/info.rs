@@ -1,0 +1,260 @@
+//! `hedgerow info`
+
+use super::InfoArgs;
+use super::files::{Files, LogFiles};
+use super::problem::Torn;
+use crate::console::Console;
+use crate::error::{CliError, StoredError};
+use crate::import::Noted;
+use crate::stored::args::ReadArgs;
+use crate::stored::{self, StoredState, schema};
+use crate::text;
+use hedgerow::model::Counts;
+use hedgerow::store::{self, Manifest, StoreError};
+use hedgerow::{LabelId, Recovery};
+use serde::Serialize;
+use std::path::Path;
+use std::time::Duration;
+
+#[derive(Debug, Serialize)]
+struct Info {
+    store: String,
+    id: String,
+    /// The engine that it was made with.
+    engine: String,
+    topology: &'static str,
+    keys: &'static str,
+    strict: bool,
+    labels: Vec<Label>,
+    properties: Vec<Property>,
+    /// Who has it open, if anybody has.
+    open_in: Option<Holder>,
+    /// What the counts are of.
+    counted: Counted,
+    /// The commit whose state that is.
+    timestamp: Option<u64>,
+    vertices: Option<u64>,
+    /// Of all labels.
+    edges: Option<u64>,
+    checkpoint: Option<Checkpoint>,
+    log: LogFiles,
+    /// All files of the directory.
+    disk_bytes: u64,
+    /// The oldest commit whose state could still be had from log and checkpoint.
+    oldest_readable: u64,
+    import: Option<Noted>,
+    recovery: Option<Recovered>,
+}
+
+#[derive(Debug, Serialize)]
+struct Label {
+    name: String,
+    /// The type of the values beside its edges.
+    values: Option<String>,
+    edges: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct Property {
+    name: String,
+    r#type: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct Holder {
+    process: Option<u32>,
+}
+
+/// What was counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Counted {
+    /// The graph was opened.
+    Newest,
+    /// What the newest checkpoint says.
+    Checkpoint,
+    /// There is no checkpoint, and the graph was not opened.
+    Nothing,
+}
+
+#[derive(Debug, Serialize)]
+struct Checkpoint {
+    file: String,
+    timestamp: u64,
+    bytes: u64,
+}
+
+/// What opening the graph found.
+#[derive(Debug, Serialize)]
+struct Recovered {
+    /// Commits that were replayed on top of the checkpoint, or of nothing.
+    commits: u64,
+    torn: Option<Torn>,
+    loading_seconds: f64,
+    replaying_seconds: f64,
+}
+
+/// Prints what there is to tell.
+pub fn execute(args: &InfoArgs, console: &Console) -> Result<(), CliError> {
+    let path = args.place.path();
+    let manifest = store::manifest(path).map_err(StoredError::from)?;
+    // As they are before the graph is opened, which begins a segment of its own.
+    let files = Files::of(path, &manifest)?;
+    let (state, open_in) = open(path, args, console)?;
+    let info = Info::new(path, &manifest, files, state.as_ref(), open_in)?;
+    console.print(&info, describe)
+}
+
+/// The newest state, unless that is not wanted or somebody else has it: then who.
+fn open(
+    path: &Path,
+    args: &InfoArgs,
+    console: &Console,
+) -> Result<(Option<StoredState>, Option<Holder>), CliError> {
+    if args.quick {
+        let holder = store::holder(path);
+        // In a directory that cannot be written nobody else writes either, as far as one can tell.
+        let holder = holder.ok().flatten().map(|holder| Holder { process: holder.process });
+        return Ok((None, holder));
+    }
+    match stored::read(path, &ReadArgs { from_checkpoint: false, memory: args.memory }, None, console) {
+        Ok(state) => Ok((Some(state), None)),
+        Err(StoredError::Graph(error)) => match error.store() {
+            Some(StoreError::Locked { holder, .. }) => Ok((None, Some(Holder { process: *holder }))),
+            _ => Err(StoredError::Graph(error).into()),
+        },
+        Err(error) => Err(error.into()),
+    }
+}
+
+impl Info {
+    fn new(
+        path: &Path,
+        manifest: &Manifest,
+        files: Files,
+        state: Option<&StoredState>,
+        open_in: Option<Holder>,
+    ) -> Result<Self, CliError> {
+        let described = match state {
+            Some(_) => None,
+            None => store::checkpoint(path).map_err(StoredError::from)?,
+        };
+        let counts = described.as_ref().map(|described| &described.counts);
+        let edges_of = |label: LabelId| match state {
+            Some(state) => Some(state.snapshot.edge_count_of(label)),
+            None => counts.map(|counts| counts.edges_of(label)),
+        };
+        let options = &manifest.options;
+        let labels = (0..).map(LabelId).zip(options.catalogue.labels()).map(|(label, schema)| Label {
+            name: schema.name.clone(),
+            values: schema::values(schema),
+            edges: edges_of(label),
+        });
+        let properties =
+            options.catalogue.vertices().fields.iter().map(|field| Property {
+                name: field.name.clone(),
+                r#type: schema::property(field.value_type),
+            });
+        let input = state.map_or_else(
+            || described.as_ref().and_then(|described| described.input.as_deref()),
+            |state| state.input.as_deref(),
+        );
+        Ok(Info {
+            store: path.display().to_string(),
+            id: schema::hexadecimal(&manifest.store),
+            engine: options.engine.clone(),
+            topology: schema::topology(options.topology),
+            keys: schema::keys(options.keys),
+            strict: options.strict,
+            labels: labels.collect(),
+            properties: properties.collect(),
+            open_in,
+            counted: match (state, &described) {
+                (Some(_), _) => Counted::Newest,
+                (None, Some(_)) => Counted::Checkpoint,
+                (None, None) => Counted::Nothing,
+            },
+            timestamp: match state {
+                Some(state) => Some(state.snapshot.timestamp().0),
+                None => described.as_ref().map(|described| described.timestamp.0),
+            },
+            vertices: match state {
+                Some(state) => Some(state.snapshot.vertex_count()),
+                None => counts.map(|counts| counts.vertices),
+            },
+            edges: match state {
+                Some(state) => Some(state.snapshot.edge_count()),
+                None => counts.map(Counts::total_edges),
+            },
+            checkpoint: manifest.checkpoint.map(|entry| Checkpoint {
+                file: entry.file_name(),
+                timestamp: entry.at.0,
+                bytes: entry.length,
+            }),
+            log: files.log,
+            disk_bytes: files.disk_bytes,
+            oldest_readable: manifest.oldest_readable.0,
+            import: input.map(Noted::of),
+            recovery: state.map(|state| Recovered::from(&state.recovery)),
+        })
+    }
+}
+
+impl From<&Recovery> for Recovered {
+    fn from(recovery: &Recovery) -> Self {
+        Recovered {
+            commits: recovery.commits,
+            torn: recovery.torn.as_ref().map(Torn::from),
+            loading_seconds: recovery.loading.as_secs_f64(),
+            replaying_seconds: recovery.replaying.as_secs_f64(),
+        }
+    }
+}
+
+fn describe(info: &Info) -> String {
+    let count = |number: u64| text::Count(number).to_string();
+    let bytes = |bytes: u64| text::Bytes(bytes).to_string();
+    let unknown = || "unknown before the graph is opened: there is no checkpoint".to_owned();
+    let strict = if info.strict { ", strict" } else { "" };
+    let mut rows = vec![
+        ("store", format!("{}, {}, made with engine {}", info.store, bytes(info.disk_bytes), info.engine)),
+        ("graph", format!("{}, keys of kind {}{strict}", info.topology, info.keys)),
+    ];
+    if let Some(Holder { process }) = &info.open_in {
+        let holder = process.map_or("another process".into(), |process| format!("process {process}"));
+        rows.push((
+            "open in",
+            format!("{holder}, which may write to it: the counts are those of the checkpoint"),
+        ));
+    }
+    rows.push(("vertices", info.vertices.map_or_else(unknown, count)));
+    rows.push(("edges", info.edges.map_or_else(unknown, count)));
+    for Label { name, values, edges } in &info.labels {
+        let values =
+            values.as_ref().map_or("without values".into(), |column| format!("values of type {column}"));
+        let edges =
+            edges.map_or(String::new(), |edges| format!(", {}", text::counted(edges, "edge", "edges")));
+        rows.push(("label", format!("{name:?}, {values}{edges}")));
+    }
+    let properties = info.properties.iter();
+    rows.extend(properties.map(|Property { name, r#type }| ("property", format!("{name:?} of type {type}"))));
+    if let (Counted::Newest, Some(timestamp)) = (info.counted, info.timestamp) {
+        rows.push(("last commit", count(timestamp)));
+    }
+    let checkpoint = info.checkpoint.as_ref();
+    let checkpoint = checkpoint.map(|Checkpoint { timestamp, bytes: size, .. }| {
+        format!("commit {}, {}", count(*timestamp), bytes(*size))
+    });
+    rows.push(("checkpoint", checkpoint.unwrap_or_else(|| "none".into())));
+    let segments = text::counted(info.log.segments.len() as u64, "segment", "segments");
+    rows.push(("log", format!("{segments}, {}", bytes(info.log.bytes))));
+    rows.extend(info.import.as_ref().map(|noted| ("import", noted.to_string())));
+    if let Some(Recovered { commits, torn, loading_seconds, replaying_seconds }) = &info.recovery {
+        let duration = |seconds: f64| text::duration(Duration::from_secs_f64(seconds));
+        let replayed = text::counted(*commits, "commit", "commits");
+        let (loading, replaying) = (duration(*loading_seconds), duration(*replaying_seconds));
+        rows.push(("opening", format!("checkpoint in {loading}, {replayed} of the log in {replaying}")));
+        rows.extend(torn.as_ref().map(|torn| ("torn", format!("{torn}, which was cut"))));
+    }
+    text::table(&rows)
+}

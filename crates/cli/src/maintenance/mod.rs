@@ -1,0 +1,11 @@
+//! `hedgerow info`, `checkpoint`, `check` and `recover`: stores as such.
+
+mod args;
+pub mod check;
+pub mod checkpoint;
+mod files;
+pub mod info;
+mod problem;
+pub mod recover;
+
+pub use args::{CheckArgs, CheckpointArgs, InfoArgs, RecoverArgs};

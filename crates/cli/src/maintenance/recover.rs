@@ -1,0 +1,80 @@
+//! `hedgerow recover`
+
+use super::RecoverArgs;
+use super::problem::Problem;
+use crate::console::Console;
+use crate::error::{CliError, StoredError};
+use crate::{progress, text};
+use hedgerow::store::{self, Cut};
+use serde::Serialize;
+
+#[derive(Debug, Serialize)]
+struct Recovered {
+    store: String,
+    /// The last commit that is left.
+    last: u64,
+    /// Commits that could still be read, and were given up because they came after the damage.
+    commits_given_up: u64,
+    cuts: Vec<CutAway>,
+    /// What is still wrong.
+    problems: Vec<Problem>,
+}
+
+#[derive(Debug, Serialize)]
+struct CutAway {
+    segment: String,
+    offset: u64,
+    bytes: u64,
+    kept_in: String,
+}
+
+impl From<Cut> for CutAway {
+    fn from(cut: Cut) -> Self {
+        let Cut { segment, offset, bytes, kept_in } = cut;
+        CutAway { segment, offset, bytes, kept_in }
+    }
+}
+
+/// Cuts the log at its first damage and prints what was given up. What is still damaged then is an error.
+pub fn execute(args: &RecoverArgs, console: &Console) -> Result<(), CliError> {
+    let path = args.place.path();
+    if !args.to_last_valid {
+        return Err(StoredError::RecoverHow(path.into()).into());
+    }
+    let bar = progress::spinner(console, "repairing");
+    let before = store::check(path).map_err(StoredError::from)?;
+    let repair = store::recover_to_last_valid(path).map_err(StoredError::from)?;
+    let after = store::check(path).map_err(StoredError::from)?;
+    bar.finish_and_clear();
+    let recovered = Recovered {
+        store: path.display().to_string(),
+        last: repair.last.0,
+        commits_given_up: before.commits.saturating_sub(after.commits),
+        cuts: repair.cuts.into_iter().map(CutAway::from).collect(),
+        problems: after.problems.iter().map(Problem::from).collect(),
+    };
+    console.print(&recovered, describe)?;
+    let problems = match recovered.problems.len() as u64 {
+        0 => return Ok(()),
+        count => format!("still {}", text::counted(count, "problem", "problems")),
+    };
+    let what = "this command repairs the log only; bring back a copy of the store";
+    Err(StoredError::Damaged { problems, store: path.into(), what }.into())
+}
+
+fn describe(recovered: &Recovered) -> String {
+    let Recovered { store, last, commits_given_up, cuts, problems } = recovered;
+    let mut rows = vec![("store", store.clone()), ("last", format!("commit {}", text::Count(*last)))];
+    if cuts.is_empty() {
+        rows.push(("given up", "nothing: the log is whole".into()));
+    } else {
+        let readable = text::counted(*commits_given_up, "commit", "commits");
+        rows.push(("given up", format!("{readable} that could be read, and what was damaged")));
+    }
+    rows.extend(cuts.iter().map(|CutAway { segment, offset, bytes, kept_in }| {
+        let bytes = text::Bytes(*bytes);
+        ("cut", format!("{bytes} of {segment} from byte {offset} on, kept in {kept_in}"))
+    }));
+    rows.extend(problems.iter().map(|problem| ("problem", problem.to_string())));
+    text::table(&rows)
+}

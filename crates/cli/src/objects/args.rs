@@ -1,0 +1,266 @@
+//! Options of `hedgerow neighbors`, `get`, `put` and `delete`.
+
+use crate::args::at_least_one;
+use crate::stored::args::{DurabilityName, ReadArgs};
+use clap::{Args, Subcommand, ValueEnum};
+use hedgerow::Direction;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+const NEIGHBORS_EXAMPLES: &str = "\
+Examples:
+  hedgerow neighbors 30 --store wiki
+  hedgerow neighbors anna --store friends --label knows --direction in --limit 10 --json";
+
+const GET_EXAMPLES: &str = "\
+Examples:
+  hedgerow get vertex 30 --store wiki
+  hedgerow get edge 30 3 --store wiki";
+
+const PUT_EXAMPLES: &str = "\
+Examples:
+  hedgerow put vertex anna --store friends --property age=31
+  hedgerow put edge anna ben --store friends --label knows --value 0.5";
+
+const DELETE_EXAMPLES: &str = "\
+Examples:
+  hedgerow delete edge anna ben --store friends --label knows
+  hedgerow delete vertex anna --store friends";
+
+/// `hedgerow neighbors`
+#[derive(Debug, Args)]
+#[command(after_help = NEIGHBORS_EXAMPLES)]
+pub struct NeighborsArgs {
+    /// The vertex
+    #[arg(value_name = "KEY", allow_negative_numbers = true)]
+    pub key: String,
+    /// The directory of the store
+    #[arg(long, value_name = "DIR")]
+    pub store: PathBuf,
+    /// Over edges of this label; by default of the first
+    #[arg(long, value_name = "NAME")]
+    pub label: Option<String>,
+    /// Which ends of edges the vertex is
+    #[arg(long, value_enum, default_value_t = DirectionName::Out)]
+    pub direction: DirectionName,
+    /// Print at most so many
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub limit: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub read: ReadArgs,
+    /// Print the neighbours as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Which ends of edges a vertex is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DirectionName {
+    /// The edges start at the vertex
+    Out,
+    /// The edges end at the vertex; of a directed graph only if the store keeps in-neighbours
+    In,
+}
+
+impl DirectionName {
+    /// The direction.
+    pub fn direction(self) -> Direction {
+        match self {
+            DirectionName::Out => Direction::Out,
+            DirectionName::In => Direction::In,
+        }
+    }
+}
+
+/// `hedgerow get`
+#[derive(Debug, Args)]
+#[command(after_help = GET_EXAMPLES)]
+pub struct GetArgs {
+    /// What is printed.
+    #[command(subcommand)]
+    pub object: GetObject,
+}
+
+/// What is printed.
+#[derive(Debug, Subcommand)]
+pub enum GetObject {
+    /// Print how many neighbours a vertex has, and its properties
+    #[command(after_help = GET_EXAMPLES)]
+    Vertex(GetVertexArgs),
+    /// Print an edge and its value
+    #[command(after_help = GET_EXAMPLES)]
+    Edge(GetEdgeArgs),
+}
+
+/// `hedgerow get vertex`
+#[derive(Debug, Args)]
+pub struct GetVertexArgs {
+    #[command(flatten)]
+    pub vertex: VertexArgs,
+    #[command(flatten)]
+    pub read: ReadArgs,
+}
+
+/// `hedgerow get edge`
+#[derive(Debug, Args)]
+pub struct GetEdgeArgs {
+    #[command(flatten)]
+    pub edge: EdgeArgs,
+    #[command(flatten)]
+    pub read: ReadArgs,
+}
+
+/// `hedgerow put`
+#[derive(Debug, Args)]
+#[command(after_help = PUT_EXAMPLES)]
+pub struct PutArgs {
+    /// What is put.
+    #[command(subcommand)]
+    pub object: PutObject,
+}
+
+/// What is put.
+#[derive(Debug, Subcommand)]
+pub enum PutObject {
+    /// Make a vertex exist, and set its properties
+    #[command(after_help = PUT_EXAMPLES)]
+    Vertex(PutVertexArgs),
+    /// Put an edge, or give the one that is there another value; its ends are made if they do not exist
+    #[command(after_help = PUT_EXAMPLES)]
+    Edge(PutEdgeArgs),
+}
+
+/// `hedgerow put vertex`
+#[derive(Debug, Args)]
+pub struct PutVertexArgs {
+    #[command(flatten)]
+    pub vertex: VertexArgs,
+    /// Set a property of the vertex; can be given several times
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub property: Vec<String>,
+    #[command(flatten)]
+    pub write: WriteArgs,
+}
+
+/// `hedgerow put edge`
+#[derive(Debug, Args)]
+pub struct PutEdgeArgs {
+    #[command(flatten)]
+    pub edge: EdgeArgs,
+    /// The value of the edge, which must be given if the label carries values
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    pub value: Option<String>,
+    #[command(flatten)]
+    pub write: WriteArgs,
+}
+
+/// `hedgerow delete`
+#[derive(Debug, Args)]
+#[command(after_help = DELETE_EXAMPLES)]
+pub struct DeleteArgs {
+    /// What is deleted.
+    #[command(subcommand)]
+    pub object: DeleteObject,
+}
+
+/// What is deleted.
+#[derive(Debug, Subcommand)]
+pub enum DeleteObject {
+    /// Delete a vertex and all its edges, of every label
+    #[command(after_help = DELETE_EXAMPLES)]
+    Vertex(DeleteVertexArgs),
+    /// Delete an edge; its ends stay
+    #[command(after_help = DELETE_EXAMPLES)]
+    Edge(DeleteEdgeArgs),
+}
+
+/// `hedgerow delete vertex`
+#[derive(Debug, Args)]
+pub struct DeleteVertexArgs {
+    #[command(flatten)]
+    pub vertex: VertexArgs,
+    #[command(flatten)]
+    pub write: WriteArgs,
+}
+
+/// `hedgerow delete edge`
+#[derive(Debug, Args)]
+pub struct DeleteEdgeArgs {
+    #[command(flatten)]
+    pub edge: EdgeArgs,
+    #[command(flatten)]
+    pub write: WriteArgs,
+}
+
+/// A vertex in a store.
+#[derive(Debug, Args)]
+pub struct VertexArgs {
+    /// The vertex
+    #[arg(value_name = "KEY", allow_negative_numbers = true)]
+    pub key: String,
+    /// The directory of the store
+    #[arg(long, value_name = "DIR")]
+    pub store: PathBuf,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// An edge in a store.
+#[derive(Debug, Args)]
+pub struct EdgeArgs {
+    /// Where the edge starts
+    #[arg(value_name = "FROM", allow_negative_numbers = true)]
+    pub from: String,
+    /// Where it ends
+    #[arg(value_name = "TO", allow_negative_numbers = true)]
+    pub to: String,
+    /// The directory of the store
+    #[arg(long, value_name = "DIR")]
+    pub store: PathBuf,
+    /// The label of the edge; by default the first
+    #[arg(long, value_name = "NAME")]
+    pub label: Option<String>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How a commit is made.
+#[derive(Debug, Args)]
+pub struct WriteArgs {
+    /// When the commit is done; the command itself ends when it survives a loss of power, in any case
+    #[arg(long, value_enum, default_value_t = DurabilityName::Sync)]
+    pub durability: DurabilityName,
+}
+
+impl GetObject {
+    /// Whether the result is to be printed as JSON.
+    pub fn json(&self) -> bool {
+        match self {
+            GetObject::Vertex(args) => args.vertex.json,
+            GetObject::Edge(args) => args.edge.json,
+        }
+    }
+}
+
+impl PutObject {
+    /// Whether the result is to be printed as JSON.
+    pub fn json(&self) -> bool {
+        match self {
+            PutObject::Vertex(args) => args.vertex.json,
+            PutObject::Edge(args) => args.edge.json,
+        }
+    }
+}
+
+impl DeleteObject {
+    /// Whether the result is to be printed as JSON.
+    pub fn json(&self) -> bool {
+        match self {
+            DeleteObject::Vertex(args) => args.vertex.json,
+            DeleteObject::Edge(args) => args.edge.json,
+        }
+    }
+}

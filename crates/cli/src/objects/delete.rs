@@ -1,0 +1,80 @@
+//! `hedgerow delete`
+
+use super::args::{DeleteArgs, DeleteEdgeArgs, DeleteObject, DeleteVertexArgs};
+use super::{NamedEdge, commit, no_vertex, open};
+use crate::console::Console;
+use crate::error::{CliError, StoredError};
+use crate::keys::{self, JsonKey};
+use crate::text;
+use serde::Serialize;
+
+#[derive(Debug, Serialize)]
+struct DeletedVertex {
+    store: String,
+    key: JsonKey,
+    /// Of all labels.
+    edges_deleted: u64,
+    timestamp: u64,
+    durability: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct DeletedEdge {
+    store: String,
+    from: JsonKey,
+    to: JsonKey,
+    label: String,
+    timestamp: u64,
+    durability: &'static str,
+}
+
+/// Deletes a vertex or an edge, as one commit; one that does not exist is an error.
+pub fn execute(args: &DeleteArgs, console: &Console) -> Result<(), CliError> {
+    match &args.object {
+        DeleteObject::Vertex(args) => vertex(args, console),
+        DeleteObject::Edge(args) => edge(args, console),
+    }
+}
+
+fn vertex(args: &DeleteVertexArgs, console: &Console) -> Result<(), CliError> {
+    let store = &args.vertex.store;
+    let graph = open(store, &args.write, console)?;
+    let key = keys::parse("KEY", &args.vertex.key, graph.key_kind())?;
+    let ((), commit) =
+        commit(&graph, |transaction| Ok(transaction.delete_vertex(&key).map_err(StoredError::from)?))?;
+    if commit.vertices_removed == 0 {
+        return Err(no_vertex(&key, store));
+    }
+    let deleted = DeletedVertex {
+        store: store.display().to_string(),
+        key: key.into(),
+        edges_deleted: commit.edges_removed,
+        timestamp: commit.at.0,
+        durability: args.write.durability.name(),
+    };
+    console.print(&deleted, |DeletedVertex { key, edges_deleted, .. }| {
+        format!("vertex {key} deleted, with {}\n", text::counted(*edges_deleted, "edge", "edges"))
+    })
+}
+
+fn edge(args: &DeleteEdgeArgs, console: &Console) -> Result<(), CliError> {
+    let store = &args.edge.store;
+    let graph = open(store, &args.write, console)?;
+    let edge = NamedEdge::of(&args.edge, graph.key_kind(), graph.catalogue())?;
+    let ((), commit) = commit(&graph, |transaction| {
+        let deleted = transaction.delete_edge_of(edge.label, &edge.from, &edge.to);
+        Ok(deleted.map_err(StoredError::from)?)
+    })?;
+    if commit.edges_removed == 0 {
+        return Err(edge.missing(store));
+    }
+    let deleted = DeletedEdge {
+        store: store.display().to_string(),
+        from: edge.from.into(),
+        to: edge.to.into(),
+        label: edge.schema.name.clone(),
+        timestamp: commit.at.0,
+        durability: args.write.durability.name(),
+    };
+    console.print(&deleted, |DeletedEdge { from, to, .. }| format!("edge from {from} to {to} deleted\n"))
+}

@@ -1,0 +1,123 @@
+//! `hedgerow get`
+
+use super::args::{GetArgs, GetEdgeArgs, GetObject, GetVertexArgs};
+use super::neighbors::exists;
+use super::{NamedEdge, no_vertex};
+use crate::console::Console;
+use crate::error::{CliError, StoredError};
+use crate::keys::{self, JsonKey};
+use crate::stored::{self, StoredState, number::EdgeNumber, schema};
+use crate::text;
+use hedgerow::model::with_column;
+use hedgerow::{Direction, Key, LabelId, Snapshot};
+use serde::Serialize;
+use serde_json::{Map, Value as Json};
+
+#[derive(Debug, Serialize)]
+struct Vertex {
+    store: String,
+    key: JsonKey,
+    degrees: Vec<Degrees>,
+    properties: Map<String, Json>,
+}
+
+/// How many neighbours a vertex has over edges of a label.
+#[derive(Debug, Serialize)]
+struct Degrees {
+    label: String,
+    out: usize,
+    /// `None` if the store does not keep in-neighbours.
+    r#in: Option<usize>,
+}
+
+#[derive(Debug, Serialize)]
+struct Edge {
+    store: String,
+    from: JsonKey,
+    to: JsonKey,
+    label: String,
+    /// Null if the label carries none.
+    value: EdgeNumber,
+}
+
+/// Prints a vertex or an edge.
+pub fn execute(args: &GetArgs, console: &Console) -> Result<(), CliError> {
+    match &args.object {
+        GetObject::Vertex(args) => vertex(args, console),
+        GetObject::Edge(args) => edge(args, console),
+    }
+}
+
+fn vertex(args: &GetVertexArgs, console: &Console) -> Result<(), CliError> {
+    let store = &args.vertex.store;
+    let StoredState { snapshot, keys, .. } = stored::read(store, &args.read, None, console)?;
+    let key = keys::parse("KEY", &args.vertex.key, keys)?;
+    if !exists(&snapshot, &key)? {
+        return Err(no_vertex(&key, store));
+    }
+    let degrees = degrees(&snapshot, &key)?;
+    let properties = properties(&snapshot, &key)?;
+    let store = store.display().to_string();
+    let vertex = Vertex { store, key: key.into(), degrees, properties };
+    let is_undirected = snapshot.topology().is_undirected();
+    console.print(&vertex, |vertex| {
+        let several = vertex.degrees.len() > 1;
+        let mut rows = vec![("vertex".to_owned(), vertex.key.to_string())];
+        for Degrees { label, out, r#in } in &vertex.degrees {
+            let name = |what: &str| if several { format!("{what}, {label}") } else { what.to_owned() };
+            rows.push((
+                name(if is_undirected { "degree" } else { "out-degree" }),
+                text::Count(*out as u64).to_string(),
+            ));
+            if let (false, Some(degree)) = (is_undirected, r#in) {
+                rows.push((name("in-degree"), text::Count(*degree as u64).to_string()));
+            }
+        }
+        rows.extend(vertex.properties.iter().map(|(name, value)| (name.clone(), value.to_string())));
+        let rows: Vec<_> = rows.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
+        text::table(&rows)
+    })
+}
+
+fn degrees(snapshot: &Snapshot, key: &Key) -> Result<Vec<Degrees>, StoredError> {
+    let has_in = snapshot.topology().stored(Direction::In).is_some();
+    let labels = (0..).map(LabelId).zip(snapshot.catalogue().labels());
+    let degrees = labels.map(|(label, schema)| {
+        let degree = |direction| snapshot.degree(label, direction, key);
+        let out = degree(Direction::Out)?;
+        let r#in = has_in.then(|| degree(Direction::In)).transpose()?;
+        Ok(Degrees { label: schema.name.clone(), out, r#in })
+    });
+    degrees.collect()
+}
+
+fn properties(snapshot: &Snapshot, key: &Key) -> Result<Map<String, Json>, StoredError> {
+    let record = snapshot.properties(key)?.unwrap_or_default();
+    let fields = &snapshot.catalogue().vertices().fields;
+    let named = fields.iter().zip(record.values());
+    Ok(named.map(|(field, value)| (field.name.clone(), schema::json(value))).collect())
+}
+
+fn edge(args: &GetEdgeArgs, console: &Console) -> Result<(), CliError> {
+    let store = &args.edge.store;
+    let StoredState { snapshot, keys, .. } = stored::read(store, &args.read, None, console)?;
+    let edge = NamedEdge::of(&args.edge, keys, snapshot.catalogue())?;
+    let ends = [&edge.from, &edge.to].map(|key| exists(&snapshot, key));
+    let [Ok(true), Ok(true)] = ends else { return Err(edge.missing(store)) };
+    let value = with_column!(edge.schema.edges.column(), W => {
+        let value = snapshot.get_edge::<W>(edge.label, &edge.from, &edge.to).map_err(StoredError::from)?;
+        value.map(EdgeNumber::of)
+    });
+    let value = value.ok_or_else(|| edge.missing(store))?;
+    let edge = Edge {
+        store: store.display().to_string(),
+        from: edge.from.into(),
+        to: edge.to.into(),
+        label: edge.schema.name.clone(),
+        value,
+    };
+    console.print(&edge, |Edge { from, to, value, .. }| match value {
+        EdgeNumber::None => format!("{from} {to}\n"),
+        value => format!("{from} {to} {value}\n"),
+    })
+}

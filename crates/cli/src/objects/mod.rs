@@ -1,0 +1,60 @@
+//! `hedgerow neighbors`, `get`, `put` and `delete`: single vertices and edges in stores.
+
+mod args;
+pub mod delete;
+pub mod get;
+pub mod neighbors;
+pub mod put;
+
+pub use args::{DeleteArgs, GetArgs, NeighborsArgs, PutArgs};
+
+use crate::console::Console;
+use crate::error::{CliError, StoredError};
+use crate::keys;
+use crate::stored;
+use args::{EdgeArgs, WriteArgs};
+use hedgerow::{Catalogue, Commit, Graph, Key, KeyKind, LabelId, LabelSchema, WriteTxn};
+use std::path::Path;
+
+/// An edge that a command line names.
+struct NamedEdge<'a> {
+    from: Key,
+    to: Key,
+    label: LabelId,
+    schema: &'a LabelSchema,
+}
+
+impl<'a> NamedEdge<'a> {
+    fn of(args: &EdgeArgs, kind: KeyKind, catalogue: &'a Catalogue) -> Result<Self, CliError> {
+        let (label, schema) = stored::label(catalogue, args.label.as_deref(), &args.store)?;
+        let from = keys::parse("FROM", &args.from, kind)?;
+        let to = keys::parse("TO", &args.to, kind)?;
+        Ok(NamedEdge { from, to, label, schema })
+    }
+
+    fn missing(&self, store: &Path) -> CliError {
+        let (from, to) = (self.from.to_string(), self.to.to_string());
+        StoredError::NoEdge { from, to, label: self.schema.name.clone(), store: store.into() }.into()
+    }
+}
+
+fn no_vertex(key: &Key, store: &Path) -> CliError {
+    StoredError::NoVertex { key: key.to_string(), store: store.into() }.into()
+}
+
+/// Opens a store to write.
+fn open(store: &Path, write: &WriteArgs, console: &Console) -> Result<Graph, StoredError> {
+    stored::open(store, |options| options.durability(write.durability.durability()), console)
+}
+
+/// Commits what `stage` stages, in a store that is open to write, and closes it.
+fn commit<T>(
+    graph: &Graph,
+    stage: impl FnOnce(&mut WriteTxn) -> Result<T, CliError>,
+) -> Result<(T, Commit), CliError> {
+    let mut transaction = graph.begin().map_err(StoredError::from)?;
+    let staged = stage(&mut transaction)?;
+    let commit = transaction.commit().map_err(StoredError::from)?;
+    graph.close().map_err(StoredError::from)?;
+    Ok((staged, commit))
+}

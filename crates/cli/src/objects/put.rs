@@ -1,0 +1,132 @@
+//! `hedgerow put`
+
+use super::args::{PutArgs, PutEdgeArgs, PutObject, PutVertexArgs};
+use super::{NamedEdge, commit, open};
+use crate::console::Console;
+use crate::error::{CliError, StoredError};
+use crate::keys::{self, JsonKey};
+use crate::stored::{number::EdgeNumber, schema};
+use hedgerow::model::with_column;
+use hedgerow::{Catalogue, Column, Value, WriteTxn};
+use serde::Serialize;
+
+#[derive(Debug, Serialize)]
+struct PutVertex {
+    store: String,
+    key: JsonKey,
+    /// Whether it did not exist before.
+    added: bool,
+    /// Whether anything is not as it was.
+    changed: bool,
+    timestamp: u64,
+    durability: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct PutEdge {
+    store: String,
+    from: JsonKey,
+    to: JsonKey,
+    label: String,
+    value: EdgeNumber,
+    /// Whether it did not exist before.
+    added: bool,
+    /// Whether anything is not as it was.
+    changed: bool,
+    timestamp: u64,
+    durability: &'static str,
+}
+
+/// Puts a vertex or an edge, as one commit.
+pub fn execute(args: &PutArgs, console: &Console) -> Result<(), CliError> {
+    match &args.object {
+        PutObject::Vertex(args) => vertex(args, console),
+        PutObject::Edge(args) => edge(args, console),
+    }
+}
+
+fn vertex(args: &PutVertexArgs, console: &Console) -> Result<(), CliError> {
+    let store = &args.vertex.store;
+    let graph = open(store, &args.write, console)?;
+    let key = keys::parse("KEY", &args.vertex.key, graph.key_kind())?;
+    let properties = args.property.iter().map(|given| property(given, graph.catalogue()));
+    let properties = properties.collect::<Result<Vec<_>, _>>()?;
+    let ((), commit) = commit(&graph, |transaction| {
+        transaction.add_vertex(&key).map_err(StoredError::from)?;
+        if !properties.is_empty() {
+            transaction.set_properties(&key, &properties).map_err(StoredError::from)?;
+        }
+        Ok(())
+    })?;
+    let put = PutVertex {
+        store: store.display().to_string(),
+        key: key.into(),
+        added: commit.vertices_added > 0,
+        changed: commit.changed,
+        timestamp: commit.at.0,
+        durability: args.write.durability.name(),
+    };
+    console.print(&put, |PutVertex { key, .. }| {
+        let done = done(put.added, put.changed, "has the properties now");
+        format!("vertex {key} {done}\n")
+    })
+}
+
+fn edge(args: &PutEdgeArgs, console: &Console) -> Result<(), CliError> {
+    let store = &args.edge.store;
+    let graph = open(store, &args.write, console)?;
+    let edge = NamedEdge::of(&args.edge, graph.key_kind(), graph.catalogue())?;
+    let value = EdgeNumber::given(args.value.as_deref(), edge.schema)?;
+    let ((), commit) = commit(&graph, |transaction| {
+        let column = edge.schema.edges.column();
+        let staged = with_column!(column, W => stage::<W>(transaction, &edge, value));
+        Ok(staged.map_err(StoredError::from)?)
+    })?;
+    let put = PutEdge {
+        store: store.display().to_string(),
+        from: edge.from.into(),
+        to: edge.to.into(),
+        label: edge.schema.name.clone(),
+        value,
+        added: commit.edges_added > 0,
+        changed: commit.changed,
+        timestamp: commit.at.0,
+        durability: args.write.durability.name(),
+    };
+    console.print(&put, |PutEdge { from, to, .. }| {
+        format!("edge from {from} to {to} {}\n", done(put.added, put.changed, "has the value now"))
+    })
+}
+
+/// Stages an edge whose label carries values of type `W`.
+fn stage<W: Column>(
+    transaction: &mut WriteTxn,
+    edge: &NamedEdge<'_>,
+    value: EdgeNumber,
+) -> Result<(), hedgerow::Error> {
+    transaction.put_edge_value(edge.label, &edge.from, &edge.to, W::from_bits(value.bits()))
+}
+
+/// What was done, in words.
+fn done(added: bool, changed: bool, replaced: &'static str) -> &'static str {
+    match (added, changed) {
+        (true, _) => "added",
+        (false, true) => replaced,
+        (false, false) => "was there already, nothing changed",
+    }
+}
+
+/// A property and its value, from `NAME=VALUE`.
+fn property<'a>(given: &'a str, catalogue: &Catalogue) -> Result<(&'a str, Value), StoredError> {
+    let wrong = |problem: String| StoredError::Property { given: given.into(), problem };
+    let (name, text) = given.split_once('=').ok_or_else(|| wrong("expected NAME=VALUE".into()))?;
+    let fields = &catalogue.vertices().fields;
+    let Some(field) = fields.iter().find(|field| field.name == name) else {
+        let known = fields.iter().map(|field| format!("{:?}", field.name)).collect::<Vec<_>>().join(", ");
+        let known = if known.is_empty() { "none".into() } else { known };
+        return Err(wrong(format!("vertices of this store have the properties {known}")));
+    };
+    let expected = || format!("expected a value of type {}", schema::property(field.value_type));
+    let value = schema::parse(text, field.value_type).ok_or_else(|| wrong(expected()))?;
+    Ok((name, value))
+}

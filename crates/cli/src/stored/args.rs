@@ -1,0 +1,73 @@
+//! Options that commands on stores share.
+
+use crate::args::MemoryArgs;
+use clap::{Args, ValueEnum};
+use hedgerow::{Durability, EngineKind};
+use std::path::{Path, PathBuf};
+
+/// Which store, for commands that name nothing else.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub struct StorePlace {
+    /// The directory of the store
+    #[arg(value_name = "DIR")]
+    directory: Option<PathBuf>,
+    /// The same
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+}
+
+impl StorePlace {
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        self.directory.as_deref().or(self.store.as_deref()).unwrap_or(Path::new(""))
+    }
+}
+
+/// Which state is read, and how much it may take.
+#[derive(Debug, Args)]
+pub struct ReadArgs {
+    /// Read the newest checkpoint, which can be done while another process writes to the store
+    #[arg(long)]
+    pub from_checkpoint: bool,
+    #[command(flatten)]
+    pub memory: MemoryArgs,
+}
+
+/// When a commit is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DurabilityName {
+    /// When it survives a loss of power
+    Sync,
+    /// At once; a crash may lose the last commits
+    Buffered,
+    /// At once; a crash may lose what was written since a segment of the log was full
+    None,
+}
+
+impl DurabilityName {
+    /// The durability.
+    pub fn durability(self) -> Durability {
+        match self {
+            DurabilityName::Sync => Durability::Sync,
+            DurabilityName::Buffered => Durability::Buffered,
+            DurabilityName::None => Durability::None,
+        }
+    }
+
+    /// The name, as on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            DurabilityName::Sync => "sync",
+            DurabilityName::Buffered => "buffered",
+            DurabilityName::None => "none",
+        }
+    }
+}
+
+/// An engine by its name.
+pub fn engine(name: &str) -> Result<EngineKind, String> {
+    EngineKind::of_name(name).ok_or_else(|| {
+        "expected rapid, or one to measure against: adjacency-list, art-fine, art, cart, cart-vec, cart-ci".into()
+    })
+}

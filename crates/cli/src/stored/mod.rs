@@ -1,0 +1,91 @@
+//! Graphs in stores, as all commands open them and speak of them.
+
+pub mod args;
+pub mod number;
+pub mod schema;
+
+use crate::console::Console;
+use crate::error::{CliError, StoredError};
+use crate::progress;
+use args::ReadArgs;
+use hedgerow::{
+    Catalogue, EngineKind, Graph, GraphOptions, KeyKind, LabelId, LabelSchema, Recovery, Snapshot,
+};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Bytes of a segment of the log where a command commits little: it is made when the store is opened.
+const SMALL_SEGMENT: u64 = 64 << 10;
+
+/// A state of the graph in a store.
+#[derive(Debug)]
+pub struct StoredState {
+    /// The state.
+    pub snapshot: Snapshot,
+    /// What the keys are.
+    pub keys: KeyKind,
+    /// What opening the store found.
+    pub recovery: Recovery,
+    /// What the last importer noted.
+    pub input: Option<Box<[u8]>>,
+    /// How long opening took.
+    pub elapsed: Duration,
+}
+
+/// Opens the store to read it. When this returns, others may open it again.
+pub fn read(
+    store: &Path,
+    args: &ReadArgs,
+    threads: Option<usize>,
+    console: &Console,
+) -> Result<StoredState, StoredError> {
+    let started = Instant::now();
+    let options = args.memory.limit(small(store)?);
+    let options = threads.into_iter().fold(options, GraphOptions::threads);
+    let bar = progress::spinner(console, "opening");
+    let graph = match args.from_checkpoint {
+        true => Graph::open_checkpoint_with(store, options)?,
+        false => Graph::open_with(store, options)?,
+    };
+    let (snapshot, keys) = (graph.snapshot()?, graph.key_kind());
+    let recovery = graph.recovery().cloned().unwrap_or_default();
+    let input = graph.input_position();
+    graph.close()?;
+    bar.finish_and_clear();
+    Ok(StoredState { snapshot, keys, recovery, input, elapsed: started.elapsed() })
+}
+
+/// Opens the store to commit a little.
+pub fn open(
+    store: &Path,
+    settings: impl FnOnce(GraphOptions) -> GraphOptions,
+    console: &Console,
+) -> Result<Graph, StoredError> {
+    let options = settings(small(store)?);
+    let bar = progress::spinner(console, "opening");
+    let graph = Graph::open_with(store, options)?;
+    bar.finish_and_clear();
+    Ok(graph)
+}
+
+/// What the store was made with, for a command that commits little. Any engine opens what another has written.
+fn small(store: &Path) -> Result<GraphOptions, StoredError> {
+    let options = GraphOptions::of_store(store)?;
+    Ok(options.engine(EngineKind::Rapid).segment_bytes(SMALL_SEGMENT))
+}
+
+/// The label of this name; without one the first.
+pub fn label<'a>(
+    catalogue: &'a Catalogue,
+    name: Option<&str>,
+    store: &Path,
+) -> Result<(LabelId, &'a LabelSchema), CliError> {
+    let labels = catalogue.labels();
+    let Some(name) = name else { return Ok((LabelId::DEFAULT, &labels[0])) };
+    let unknown = |_| {
+        let known = labels.iter().map(|label| format!("{:?}", label.name)).collect::<Vec<_>>().join(", ");
+        StoredError::UnknownLabel { label: name.into(), known, store: store.into() }
+    };
+    let label = catalogue.label_id(name).map_err(unknown)?;
+    Ok((label, &labels[label.index()]))
+}

@@ -1,0 +1,100 @@
+//! What a graph is made of, as it is printed.
+
+use hedgerow::{ColumnType, KeyKind, LabelSchema, Topology, Value, ValueType};
+
+/// How edges are seen.
+pub fn topology(topology: Topology) -> &'static str {
+    match topology {
+        Topology::Directed => "directed",
+        Topology::DirectedWithReverse => "directed with in-neighbours",
+        Topology::Undirected => "undirected",
+    }
+}
+
+/// What keys are, as `--keys` has it.
+pub fn keys(kind: KeyKind) -> &'static str {
+    match kind {
+        KeyKind::Number => "number",
+        KeyKind::Text => "text",
+        KeyKind::Dense => "dense",
+    }
+}
+
+/// The type of the values of a label; `None` if there are none.
+pub fn values(label: &LabelSchema) -> Option<String> {
+    match label.edges.column() {
+        ColumnType::Unit => None,
+        column => Some(column.to_string()),
+    }
+}
+
+/// The type of a property.
+pub fn property(value_type: ValueType) -> &'static str {
+    match value_type {
+        ValueType::Bool => "bool",
+        ValueType::I64 => "i64",
+        ValueType::F64 => "f64",
+        ValueType::String => "string",
+        ValueType::Bytes => "bytes",
+        ValueType::Timestamp => "timestamp",
+    }
+}
+
+/// A property as JSON has it: bytes in hexadecimal digits, timestamps in microseconds since 1970-01-01 UTC.
+pub fn json(value: &Value) -> serde_json::Value {
+    match value {
+        Value::Null => serde_json::Value::Null,
+        Value::Bool(value) => (*value).into(),
+        Value::I64(value) | Value::Timestamp(value) => (*value).into(),
+        Value::F64(value) => (*value).into(),
+        Value::String(text) => (&**text).into(),
+        Value::Bytes(bytes) => hexadecimal(bytes).into(),
+    }
+}
+
+/// Bytes in hexadecimal digits.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A value of this type from a command line; `None` if it is none. Written as [`json`] has it.
+pub fn parse(text: &str, value_type: ValueType) -> Option<Value> {
+    match value_type {
+        ValueType::Bool => text.parse().ok().map(Value::Bool),
+        ValueType::I64 => text.parse().ok().map(Value::I64),
+        ValueType::F64 => text.parse().ok().map(Value::F64),
+        ValueType::Timestamp => text.parse().ok().map(Value::Timestamp),
+        ValueType::String => Some(Value::String(text.into())),
+        ValueType::Bytes => {
+            let digits = text.as_bytes();
+            let pair = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+            let is_even = digits.len().is_multiple_of(2) && digits.iter().all(u8::is_ascii_hexdigit);
+            let bytes = is_even.then(|| digits.chunks(2).map(pair).collect::<Option<Vec<u8>>>())??;
+            Some(Value::Bytes(bytes.into()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn properties_are_read_as_they_are_written() {
+        for (text, value_type, expected) in [
+            ("true", ValueType::Bool, Some("true")),
+            ("yes", ValueType::Bool, None),
+            ("-3", ValueType::I64, Some("-3")),
+            ("0.5", ValueType::F64, Some("0.5")),
+            ("1700000000000000", ValueType::Timestamp, Some("1700000000000000")),
+            ("a b", ValueType::String, Some("\"a b\"")),
+            ("00ff", ValueType::Bytes, Some("\"00ff\"")),
+            ("0", ValueType::Bytes, None),
+            ("+1", ValueType::Bytes, None),
+            ("ü", ValueType::Bytes, None),
+        ] {
+            let written = parse(text, value_type).map(|value| json(&value).to_string());
+            assert_eq!(written.as_deref(), expected, "{text}");
+        }
+    }
+}

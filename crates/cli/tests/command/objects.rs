@@ -1,0 +1,220 @@
+//! `hedgerow neighbors`, `get`, `put` and `delete`
+
+use crate::common::Folder;
+use hedgerow::{
+    ColumnType, EdgeSchema, Field, Graph, GraphOptions, KeyKind, LabelSchema, RecordSchema, ValueType,
+};
+use serde_json::{Value, json};
+
+/// A store with edges of two labels.
+fn store() -> Folder {
+    let folder = Folder::with("knows", "10 20\n10 30\n20 10\n30 30\n");
+    folder.write("rates.wel", "10 20 0.5\n10 40 -2\n");
+    folder.json("import knows --store store --labels knows,rates:f64 --reverse");
+    folder.json("import rates.wel --store store --label rates");
+    folder
+}
+
+fn without(mut object: Value, fields: &[&str]) -> Value {
+    for field in fields {
+        assert!(object.as_object_mut().unwrap().remove(*field).is_some(), "{field} is not in: {object}");
+    }
+    object
+}
+
+#[test]
+fn neighbors_are_printed_one_per_line_with_their_values() {
+    let folder = store();
+    assert_eq!(folder.text("neighbors 10 --store store"), "20\n30\n");
+    assert_eq!(folder.text("neighbors 10 --store store --label rates"), "20 0.5\n40 -2\n");
+    assert_eq!(folder.text("neighbors 30 --store store --direction in"), "10\n30\n");
+    assert_eq!(folder.text("neighbors 10 --store store --limit 1"), "20\n");
+    assert_eq!(folder.text("neighbors 40 --store store"), "");
+    assert_eq!(
+        folder.json("neighbors 10 --store store --label rates --limit 1"),
+        json!({
+            "store": "store", "key": 10, "label": "rates", "direction": "out", "degree": 2,
+            "neighbors": [{ "key": 20, "value": 0.5 }],
+        })
+    );
+    assert_eq!(folder.json("neighbors 10 --store store")["neighbors"], json!([{ "key": 20 }, { "key": 30 }]));
+}
+
+#[test]
+fn what_is_not_there_is_an_error() {
+    let folder = store();
+    for (command, code, parts) in [
+        ("neighbors 11 --store store", 3, ["there is no vertex 11 in store", ""]),
+        ("get vertex 11 --store store", 3, ["there is no vertex 11 in store", ""]),
+        ("get edge 10 40 --store store", 3, ["no edge from 10 to 40", "label \"knows\" in store"]),
+        ("get edge 10 99 --store store", 3, ["no edge from 10 to 99", "label \"knows\" in store"]),
+        ("delete vertex 11 --store store", 3, ["there is no vertex 11 in store", ""]),
+        ("delete edge 20 30 --store store", 3, ["no edge from 20 to 30", "label \"knows\""]),
+        ("delete edge 20 10 --store store --label rates", 3, ["no edge from 20 to 10", "label \"rates\""]),
+        ("neighbors 10 --store store --label likes", 2, ["no label \"likes\"", "only \"knows\", \"rates\""]),
+        ("neighbors x --store store", 2, ["KEY \"x\"", "numbers below 2^64"]),
+        ("get edge -1 2 --store store", 2, ["FROM \"-1\"", "numbers below 2^64"]),
+        ("put edge 1 y --store store", 2, ["TO \"y\"", "numbers below 2^64"]),
+        ("put edge 1 2 --store store --label rates", 2, ["--value is missing", "a value of type f64"]),
+        ("put edge 1 2 --store store --value 3", 2, ["--value \"3\"", "carry no value"]),
+        ("put edge 1 2 --store store --label rates --value much", 2, ["--value \"much\"", "f64"]),
+        ("put vertex 1 --store store --property age=3", 2, ["--property \"age=3\"", "the properties none"]),
+        (
+            "put vertex 1 --store nowhere",
+            3,
+            ["there is no store in nowhere", "hedgerow import FILE --store DIR"],
+        ),
+        ("neighbors 10", 2, ["--store <DIR>", ""]),
+        ("get 10 --store store", 2, ["unrecognized subcommand", ""]),
+    ] {
+        folder.fails(command, code, &parts);
+    }
+    let info = folder.json("info store");
+    assert_eq!((&info["vertices"], &info["edges"]), (&4.into(), &6.into()));
+    assert!(!folder.path("nowhere").exists());
+}
+
+#[test]
+fn edges_are_put_read_and_deleted() {
+    let folder = store();
+    let put = "put edge 10 50 --store store --label rates --value 0.25";
+    let expected = json!({
+        "store": "store", "from": 10, "to": 50, "label": "rates", "value": 0.25, "added": true, "changed": true,
+        "durability": "sync",
+    });
+    assert_eq!(without(folder.json(put), &["timestamp"]), expected);
+    assert_eq!(folder.text("get edge 10 50 --store store --label rates"), "10 50 0.25\n");
+    assert_eq!(folder.text(put), "edge from 10 to 50 was there already, nothing changed\n");
+    let replaced = folder.text("put edge 10 50 --store store --label rates --value -1e300");
+    assert_eq!(replaced, "edge from 10 to 50 has the value now\n");
+    assert_eq!(folder.json("get edge 10 50 --store store --label rates")["value"], -1e300);
+    let plain = folder.json("put edge 50 10 --store store --durability none");
+    assert_eq!((&plain["value"], &plain["durability"]), (&Value::Null, &"none".into()));
+    let got = folder.json("get edge 50 10 --store store");
+    assert_eq!(got, json!({ "store": "store", "from": 50, "to": 10, "label": "knows", "value": null }));
+    let deleted = without(folder.json("delete edge 50 10 --store store"), &["timestamp"]);
+    let expected = json!({ "store": "store", "from": 50, "to": 10, "label": "knows", "durability": "sync" });
+    assert_eq!(deleted, expected);
+    folder.fails("get edge 50 10 --store store", 3, &["no edge from 50 to 10"]);
+    assert_eq!(folder.text("delete edge 10 50 --store store --label rates"), "edge from 10 to 50 deleted\n");
+}
+
+#[test]
+fn vertices_are_put_read_and_deleted() {
+    let folder = store();
+    assert_eq!(folder.text("put vertex 60 --store store"), "vertex 60 added\n");
+    let again = without(folder.json("put vertex 60 --store store"), &["timestamp"]);
+    let expected =
+        json!({ "store": "store", "key": 60, "added": false, "changed": false, "durability": "sync" });
+    assert_eq!(again, expected);
+    let degrees = json!([
+        { "label": "knows", "out": 2, "in": 1 },
+        { "label": "rates", "out": 2, "in": 0 },
+    ]);
+    let got = folder.json("get vertex 10 --store store");
+    assert_eq!(got, json!({ "store": "store", "key": 10, "degrees": degrees, "properties": {} }));
+    assert!(folder.text("get vertex 10 --store store").contains("in-degree, knows   1"));
+    let deleted = folder.json("delete vertex 10 --store store");
+    assert_eq!(deleted["edges_deleted"], 5);
+    folder.fails("get vertex 10 --store store", 3, &["no vertex 10"]);
+    assert_eq!(folder.text("delete vertex 60 --store store"), "vertex 60 deleted, with 0 edges\n");
+    assert_eq!(folder.json("info store")["edges"], 1);
+}
+
+#[test]
+fn an_undirected_edge_is_the_same_from_both_ends() {
+    let folder = Folder::with("graph", "a b\nb c\n");
+    folder.json("import graph --store store --undirected --keys text");
+    assert_eq!(folder.text("neighbors b --store store"), "a\nc\n");
+    assert_eq!(folder.text("neighbors b --store store --direction in"), "a\nc\n");
+    assert_eq!(folder.text("get edge b a --store store"), "b a\n");
+    assert_eq!(
+        folder.json("get vertex b --store store")["degrees"],
+        json!([{ "label": "edge", "out": 2, "in": 2 }])
+    );
+    assert_eq!(folder.text("get vertex b --store store"), "vertex  b\ndegree  2\n");
+    folder.json("delete edge b a --store store");
+    assert_eq!(folder.json("neighbors a --store store")["degree"], 0);
+    assert_eq!(folder.json("neighbors b --store store")["neighbors"], json!([{ "key": "c" }]));
+}
+
+#[test]
+fn in_neighbours_are_read_only_where_they_are_kept() {
+    let folder = Folder::with("graph", "1 2\n");
+    folder.json("import graph --store store --keys dense");
+    folder.fails("neighbors 1 --store store --direction in", 2, &["keeps no reverse adjacency"]);
+    assert_eq!(
+        folder.json("get vertex 1 --store store")["degrees"],
+        json!([{ "label": "edge", "out": 1, "in": null }])
+    );
+    folder.fails("neighbors 4294967295 --store store", 3, &["no vertex 4294967295"]);
+    folder.fails("get edge 1 4294967295 --store store", 3, &["no edge from 1 to 4294967295"]);
+    folder.fails("put vertex 4294967295 --store store", 2, &["4294967295", "4294967294"]);
+}
+
+#[test]
+fn properties_and_values_of_all_types_are_read_and_written() {
+    let folder = Folder::new();
+    let types = [
+        ("is", ValueType::Bool),
+        ("age", ValueType::I64),
+        ("score", ValueType::F64),
+        ("name", ValueType::String),
+        ("raw", ValueType::Bytes),
+        ("seen", ValueType::Timestamp),
+    ];
+    let field =
+        |(name, value_type): (&str, ValueType)| Field { name: name.into(), value_type, nullable: true };
+    let columns = [ColumnType::U32, ColumnType::U64, ColumnType::I64, ColumnType::F32, ColumnType::F64];
+    let options = columns.into_iter().fold(GraphOptions::new().keys(KeyKind::Text), |options, column| {
+        options.label(LabelSchema { name: column.to_string(), edges: EdgeSchema::Value(column) })
+    });
+    let schema = RecordSchema { fields: types.map(field).to_vec() };
+    drop(Graph::create(folder.path("store"), options.vertex_properties(schema)).unwrap());
+
+    let put = "put vertex ann --store store --property is=true --property age=-3 --property score=0.5 --property name=A=B";
+    assert_eq!(folder.text(&format!("{put} --property raw=00ff --property seen=17")), "vertex ann added\n");
+    let properties = json!({ "is": true, "age": -3, "score": 0.5, "name": "A=B", "raw": "00ff", "seen": 17 });
+    assert_eq!(folder.json("get vertex ann --store store")["properties"], properties);
+    let text = folder.text("get vertex ann --store store");
+    assert!(text.lines().any(|line| line.starts_with("name ") && line.ends_with(" \"A=B\"")), "{text}");
+    let changed = folder.json("put vertex ann --store store --property age=4");
+    assert_eq!((&changed["added"], &changed["changed"]), (&false.into(), &true.into()));
+    assert_eq!(folder.json("get vertex ann --store store")["properties"]["age"], 4);
+    for (given, problem) in [
+        ("age=old", "expected a value of type i64"),
+        ("raw=0", "expected a value of type bytes"),
+        ("is=1", "expected a value of type bool"),
+        ("weight=1", "the properties \"is\", \"age\", \"score\", \"name\", \"raw\", \"seen\""),
+        ("age", "expected NAME=VALUE"),
+    ] {
+        folder.fails(&format!("put vertex ann --store store --property {given}"), 2, &[given, problem]);
+    }
+
+    for (label, value, other) in [
+        ("u32", "4294967295", "4294967296"),
+        ("u64", "18446744073709551615", "-1"),
+        ("i64", "-9223372036854775808", "0.5"),
+        ("f32", "0.1", "x"),
+        ("f64", "0.1", "-"),
+    ] {
+        folder.json(&format!("put edge ann ben --store store --label {label} --value {value}"));
+        assert_eq!(
+            folder.text(&format!("get edge ann ben --store store --label {label}")),
+            format!("ann ben {value}\n")
+        );
+        let got = folder.text(&format!("get edge ann ben --store store --label {label} --json"));
+        assert!(got.contains(&format!("\"value\": {value}\n")), "{got}");
+        folder.fails(
+            &format!("put edge ann ben --store store --label {label} --value={other}"),
+            2,
+            &[&format!("--value {other:?}"), &format!("a value of type {label}")],
+        );
+        let neighbors = folder.text(&format!("neighbors ann --store store --label {label}"));
+        assert_eq!(neighbors, format!("ben {value}\n"));
+    }
+    let inexact = ["the edge from ann to ben has the value 18446744073709551615", "no 64-bit float"];
+    folder.fails("export store --label u64 --output edges.txt", 1, &inexact);
+    folder.json("export store --label i64 --output edges.txt");
+    assert_eq!(folder.read("edges.txt"), "ann ben -9.223372036854776e18\n");
+}
