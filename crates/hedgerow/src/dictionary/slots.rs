@@ -85,8 +85,8 @@ impl<S: Slot> Slots<S> {
 
     /// Bytes allocated so far. O(chunks).
     pub(crate) fn bytes(&self) -> usize {
-        let segments = self.segments.iter().filter_map(OnceLock::get);
-        let bytes = |chunks: &Box<[Chunk<S>]>| {
+        let segments = self.segments.iter().filter_map(OnceLock::get).map(|chunks| &**chunks);
+        let bytes = |chunks: &[Chunk<S>]| {
             let made = chunks.iter().filter_map(OnceLock::get);
             std::mem::size_of_val::<[Chunk<S>]>(chunks)
                 + made.map(|slots| std::mem::size_of_val::<[S]>(slots)).sum::<usize>()

@@ -1,7 +1,7 @@
 //! Making a store, and opening one: checkpoint, log, then new commits.
 
 use crate::commit::locks::LockGuard;
-use crate::durable::replay::Replay;
+use crate::durable::replay::{AT_ONCE, Replay};
 use crate::durable::{Journal, Recovery};
 use crate::error::{Error, Reason};
 use crate::graph::Graph;
@@ -17,6 +17,9 @@ use std::time::Instant;
 
 /// How often a reader looks for the checkpoint of a store whose writer replaces it meanwhile.
 const LOOKS: usize = 16;
+
+/// As many changes of the log are applied together in simulations, so that these do it more than once.
+const AT_ONCE_IN_SIMULATIONS: usize = 16;
 
 /// Makes a store of an empty graph.
 pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Graph, Error> {
@@ -40,7 +43,8 @@ pub(super) fn open(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<
     let stores = Stores::in_memory(options)?;
     let begin = Instant::now();
     let checkpoint = store.open_checkpoint()?;
-    let restored = with_store!(&stores, graph => graph.restore(&store, checkpoint.as_ref(), begin));
+    let at_once = if is_simulated { AT_ONCE_IN_SIMULATIONS } else { AT_ONCE };
+    let restored = with_store!(&stores, graph => graph.restore(&store, checkpoint.as_ref(), begin, at_once));
     let (recovered, recovery) = restored?;
     let log = Log::start(store, &recovered, log)?;
     remove_leftovers(&log)?;
@@ -126,6 +130,7 @@ impl<E: Engine> Store<E> {
         store: &hedgerow_log::Store,
         checkpoint: Option<&Checkpoint>,
         begin: Instant,
+        at_once: usize,
     ) -> Result<(Recovered, Recovery), Error> {
         let guard = LockGuard::lock(&self.units, self.units.all());
         let held = guard.held(&self.sequencer);
@@ -138,7 +143,7 @@ impl<E: Engine> Store<E> {
         }
         let loading = begin.elapsed();
         let begin = Instant::now();
-        let mut replay = Replay::new(self, &held);
+        let mut replay = Replay::new(self, &held, at_once);
         let recovered = store.replay(after, |record, place| {
             if let Some(noted) = replay.commit(&record, place)? {
                 input = Some(noted.into());

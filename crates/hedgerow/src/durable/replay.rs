@@ -19,7 +19,7 @@ fn foreign<T>(what: impl Into<String>) -> Result<T, Foreign> {
 }
 
 /// Changes that are applied together, about.
-const AT_ONCE: usize = 1 << 22;
+pub(super) const AT_ONCE: usize = 1 << 22;
 
 /// The commits of a log on their way into a graph. All locks are held, and nobody sees the graph.
 pub(super) struct Replay<'r, E: Engine> {
@@ -27,11 +27,13 @@ pub(super) struct Replay<'r, E: Engine> {
     held: &'r HeldLocks<'r>,
     /// Commits that are checked and have their keys, and are not applied yet.
     gathered: Gathered,
+    /// So many changes are applied together, about.
+    at_once: usize,
 }
 
 impl<'r, E: Engine> Replay<'r, E> {
-    pub(super) fn new(store: &'r Store<E>, held: &'r HeldLocks<'r>) -> Self {
-        Replay { store, held, gathered: Gathered::default() }
+    pub(super) fn new(store: &'r Store<E>, held: &'r HeldLocks<'r>, at_once: usize) -> Self {
+        Replay { store, held, gathered: Gathered::default(), at_once }
     }
 
     /// Makes the commit of a record again. Gives what an importer noted with it.
@@ -49,13 +51,13 @@ impl<'r, E: Engine> Replay<'r, E> {
         let mut commit = commit.map_err(|error| damaged(format!("cannot be read: {error}")))?;
         self.check(&commit).map_err(|Foreign(what)| damaged(what))?;
         let effects = std::mem::take(&mut commit.effects);
-        if effects.len() >= AT_ONCE {
+        if effects.len() >= self.at_once {
             // It is sorted, and large enough by itself.
             self.finish()?;
             self.apply(&effects, record.at, vertex_bound(&effects))?;
         } else {
             self.gathered.add(effects, record.at);
-            if self.gathered.len() >= AT_ONCE {
+            if self.gathered.len() >= self.at_once {
                 self.finish()?;
             }
         }

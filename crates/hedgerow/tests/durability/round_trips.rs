@@ -248,6 +248,28 @@ proptest! {
     }
 }
 
+/// Of commits that are replayed together only the last change of a thing counts, but ids that were given stay given.
+#[test]
+fn a_vertex_that_came_and_went_leaves_its_id_behind() {
+    for engine in ENGINES {
+        let files = SimulatedFiles::new(1);
+        let options = options(Topology::Directed, KeyKind::Number).engine(engine).simulated();
+        let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
+        graph.put_edge(10, 20).unwrap();
+        graph.put_edge(20, 30).unwrap();
+        graph.delete_vertex(30).unwrap();
+        graph.put_edge(20, 10).unwrap();
+        graph.delete_edge(20, 10).unwrap();
+        let before = Identity::of(&graph.snapshot().unwrap());
+        assert_eq!((before.bound, before.ids.len()), (3, 2));
+        drop(graph);
+        let graph = Graph::open_on(Arc::new(files), options).unwrap();
+        let snapshot = graph.snapshot().unwrap();
+        assert_eq!(Identity::of(&snapshot), before);
+        assert_eq!((snapshot.edge_count(), snapshot.contains_edge(10, 20).unwrap()), (1, true));
+    }
+}
+
 /// Every engine loads what every other one has written, large enough for several chunks and several threads.
 #[test]
 fn a_large_checkpoint_is_loaded_by_every_engine() {
