@@ -67,6 +67,9 @@ const IDS_PER_LINE: usize = 64 / size_of::<VertexId>();
 /// How far ahead a scan asks for the rows of a block. The processor's own reading ahead ends with each page of 4 KiB.
 const IDS_BEHIND: usize = 512;
 
+/// A block with less room is not copied as it is, because it would have to be made larger at once.
+const ROOM_OF_COPIES: usize = 2;
+
 /// Fewer changes than this are always made in place; more only in blocks so many times larger.
 const EDITED_ALWAYS: usize = 4;
 const ENTRIES_PER_EDIT: usize = 64;
@@ -283,12 +286,15 @@ impl Drop for Rows {
 impl Content for Block {
     type Change = EdgeChange;
 
+    /// As large, in one piece with the room between the rows; a little larger where there is hardly any.
     fn copied(&self) -> Owned<Self> {
-        edit::resized(
-            self,
-            self.header.clone(),
-            self.capacity().max(edit::roomy(self.header.small_entries as usize)),
-        )
+        let header = self.header.clone();
+        let entries = header.small_entries as usize;
+        if self.capacity() < entries + ROOM_OF_COPIES {
+            return edit::resized(self, header, edit::roomy(entries));
+        }
+        // SAFETY: just allocated; `destroy` below frees it.
+        unsafe { Owned::from_raw(extent::duplicate(self, header)) }
     }
 
     fn edit(this: &mut Owned<Self>, changes: &[EdgeChange]) {

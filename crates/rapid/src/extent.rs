@@ -1,6 +1,6 @@
 //! Memory of a header and room for neighbours behind it, in one piece.
 //!
-//! Its invariants, of an [`Extent`] behind a pointer that [`allocate`] returned and [`free`] has not seen:
+//! Its invariants, of an [`Extent`] behind a pointer that [`allocate`] or [`duplicate`] returned and [`free`] has not seen:
 //!
 //! 1. The memory is [`Extent::memory_bytes`] long and starts with the extent. Behind it lie `capacity` ids, and behind
 //!    those, at a multiple of 8 from the start, as many values of the column's width. All of them are initialised.
@@ -207,10 +207,27 @@ pub(crate) fn allocate<H>(header: H, column: ColumnType, capacity: usize, most: 
     place
 }
 
+/// An extent with the same entries at the same places, behind a header that says so, in memory of the pool.
+pub(crate) fn duplicate<H>(original: &Extent<H>, header: H) -> NonNull<Extent<H>> {
+    let Extent { bytes, capacity, column, .. } = *original;
+    let memory = pool::allocate(bytes);
+    account::allocated(bytes);
+    account::moved(bytes);
+    let place = memory.cast::<Extent<H>>();
+    let start = Extent::<H>::START;
+    let (from, to) = (original.first_byte().wrapping_add(start), memory.as_ptr().wrapping_add(start));
+    // SAFETY: invariant 1 of the original, whose bytes behind the extent are initialised; the pool hands out as many,
+    // aligned to 16, that nobody else uses.
+    unsafe { std::ptr::copy_nonoverlapping(from, to, bytes - start) };
+    // SAFETY: as above; the extent fits into them.
+    unsafe { place.write(Extent { bytes, capacity, column, header }) };
+    place
+}
+
 /// Drops the header and gives the memory back to the pool.
 ///
 /// # Safety
-/// `extent` came from [`allocate`], and nobody uses it any more.
+/// `extent` came from [`allocate`] or [`duplicate`], and nobody uses it any more.
 pub(crate) unsafe fn free<H>(extent: NonNull<Extent<H>>) {
     // SAFETY: the caller has the only pointer.
     let bytes = unsafe { extent.as_ref() }.memory_bytes();
