@@ -11,8 +11,10 @@
 
 pub mod lists;
 pub mod load;
+mod mistake;
 mod named;
 
+pub use mistake::Mistake;
 pub use named::Named;
 
 use std::fmt::Display;

@@ -2,6 +2,7 @@
 
 use crate::lists::protocol::{Answer, Answered, MicroOperation};
 use crate::lists::representation::{Reads, Representation, Writes};
+use crate::mistake::Mistake;
 use crate::named::Named;
 use hedgerow::{Error, ErrorKind, Graph, Isolation, WriteTxn};
 use rand::RngExt;
@@ -30,22 +31,6 @@ impl Named for Transactions {
         ("declared", Transactions::Declared),
         ("mixed", Transactions::Mixed),
     ];
-}
-
-/// A mistake that the checker must find.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mistake {
-    /// None: what is to be judged.
-    Nothing,
-    /// Each transaction is two, so that others come between.
-    Split,
-    /// A transaction is answered before it is committed, whatever becomes of that.
-    Early,
-}
-
-impl Named for Mistake {
-    const NAMES: &'static [(&'static str, Self)] =
-        &[("nothing", Mistake::Nothing), ("split", Mistake::Split), ("early", Mistake::Early)];
 }
 
 /// Makes the transactions of one client.

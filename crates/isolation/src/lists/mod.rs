@@ -10,7 +10,7 @@ mod relay;
 mod representation;
 mod server;
 
-pub use execute::{Mistake, Transactions};
+pub use execute::Transactions;
 pub use relay::relay;
 pub use representation::{LONGEST_LIST, Representation};
 pub use server::{ServerOptions, serve};

@@ -2,9 +2,10 @@
 
 use crate::give_up;
 use crate::lists::disturbance::disturb;
-use crate::lists::execute::{Executor, Mistake, Transactions};
+use crate::lists::execute::{Executor, Transactions};
 use crate::lists::protocol::Request;
 use crate::lists::representation::{Representation, with_schema};
+use crate::mistake::Mistake;
 use crate::named::Named;
 use hedgerow::{Durability, ErrorKind, Graph, GraphOptions, Topology};
 use hedgerow_sync::Arc;

@@ -4,6 +4,7 @@ use crate::give_up;
 use crate::load::acknowledged::Acknowledged;
 use crate::load::plan::{Change, Plan, Way, plan};
 use crate::load::{COUNT, LEDGER, NUMBERED, PLAIN, graph_options};
+use crate::mistake::Mistake;
 use crate::named::Named;
 use hedgerow::{
     CheckpointOptions, Commit, DeclaredTxn, Durability, Error, ErrorKind, Graph, Timestamp, Topology, Value,
@@ -15,22 +16,6 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
-
-/// A mistake that the verification must find.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mistake {
-    /// None: what is to be judged.
-    Nothing,
-    /// Each transaction is two.
-    Split,
-    /// A commit is acknowledged before it is made.
-    Early,
-}
-
-impl Named for Mistake {
-    const NAMES: &'static [(&'static str, Self)] =
-        &[("nothing", Mistake::Nothing), ("split", Mistake::Split), ("early", Mistake::Early)];
-}
 
 /// What the process is started with.
 #[derive(Clone, Debug, clap::Args)]

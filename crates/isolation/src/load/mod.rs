@@ -12,7 +12,7 @@ mod plan;
 mod verify;
 
 pub use acknowledged::Acknowledged;
-pub use client::{LoadOptions, Mistake, run};
+pub use client::{LoadOptions, run};
 pub use plan::CLIENTS;
 pub use verify::{Promise, Round, Verifier, Violation};
 

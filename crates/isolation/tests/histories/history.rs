@@ -3,7 +3,8 @@
 use crate::checker::{PATIENCE, checker};
 use crate::server::{Life, PROGRAM, serve_and_kill};
 use hedgerow::{Durability, Topology};
-use hedgerow_isolation::lists::{LONGEST_LIST, Mistake, Representation, ServerOptions, Transactions};
+use hedgerow_isolation::Mistake;
+use hedgerow_isolation::lists::{LONGEST_LIST, Representation, ServerOptions, Transactions};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use std::fs::{self, File};

@@ -11,7 +11,8 @@ mod server;
 
 use checker::judge;
 use hedgerow::Durability;
-use hedgerow_isolation::lists::{Mistake, Transactions};
+use hedgerow_isolation::Mistake;
+use hedgerow_isolation::lists::Transactions;
 use history::{Scenario, record, transactions};
 
 /// Kinds of transactions, of each of which there are as many histories.

@@ -1,8 +1,9 @@
 //! A store, and processes that are killed while they write to it.
 
 use hedgerow::{Durability, ErrorKind, Graph, Topology};
+use hedgerow_isolation::Mistake;
 use hedgerow_isolation::Named;
-use hedgerow_isolation::load::{Acknowledged, Mistake, Promise, Round, Verifier, Violation, graph_options};
+use hedgerow_isolation::load::{Acknowledged, Promise, Round, Verifier, Violation, graph_options};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 use std::io::{BufRead, BufReader, Read};

@@ -7,7 +7,8 @@
 mod killed;
 
 use hedgerow::{Durability, Topology};
-use hedgerow_isolation::load::{Acknowledged, Mistake, Promise, Round, Violation};
+use hedgerow_isolation::Mistake;
+use hedgerow_isolation::load::{Acknowledged, Promise, Round, Violation};
 use killed::Killed;
 
 /// Rounds on one store before another is begun.
