@@ -14,7 +14,7 @@ mod segment;
 mod store;
 mod wire;
 
-pub use body::{Body, CommitRef, LoggedCommit};
+pub use body::{Body, CommitRef, LoggedCommit, logged_edge};
 pub use error::{LogError, StoreError};
 pub use log::{Appended, Durability, Log, LogOptions};
 pub use segment::Record;

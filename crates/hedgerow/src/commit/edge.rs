@@ -95,7 +95,7 @@ impl<E: Engine> Store<E> {
 
     /// Whether both ends of an edge exist. The locks of [`Store::stripes_of_edge`] are held.
     #[inline]
-    pub(crate) fn both_exist(&self, held: &HeldLocks<'_>, edge: &StoredEdge) -> bool {
+    pub(super) fn both_exist(&self, held: &HeldLocks<'_>, edge: &StoredEdge) -> bool {
         let (source, destination) = edge.ends();
         self.exists(held, source) && self.exists(held, destination)
     }

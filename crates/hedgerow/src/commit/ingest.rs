@@ -1,6 +1,7 @@
 //! Bulk ingest: a slice of edges as one commit, sorted, deduplicated and applied in parallel.
 
 use crate::commit::Commit;
+use crate::commit::entries::{Ends, changed_entries, put_entries};
 use crate::commit::holdings::{AssignedIds, Holdings};
 use crate::commit::locks::LockGuard;
 use crate::commit::resolve::Resolved;
@@ -10,8 +11,8 @@ use crate::storage::Store;
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, AsKey, Column, ColumnType, Direction, EdgeChange, Effects, Engine, KeyRef, LabelId,
-    Record, VertexChange, VertexEffect, VertexId,
+    AdjacencyEffects, AsKey, Column, ColumnType, Effects, Engine, KeyRef, LabelId, Record, VertexChange,
+    VertexEffect, VertexId,
 };
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -61,9 +62,6 @@ impl<K: AsKey, W: Column> BulkEdge for (K, K, W) {
         self.2
     }
 }
-
-/// The ends of an edge as ids.
-type Ends = (VertexId, VertexId);
 
 /// How often ids are looked up again because keys were deleted in the meantime, before all keys are locked.
 const OPTIMISTIC_ATTEMPTS: usize = 2;
@@ -184,46 +182,15 @@ impl<E: Engine> Store<E> {
         pool: Option<&ThreadPool>,
     ) -> SmallVec<[AdjacencyEffects; 2]> {
         let effects = self.topology.directions().iter().map(|direction| {
+            let (stored, ends) = ((self.topology, *direction), ends.iter().copied());
+            let value_of = |edge: usize| Some(edges[edge].value().to_bits());
             let changes = match B::Value::TYPE {
-                ColumnType::Unit => {
-                    let mut positions = Vec::with_capacity(edges.len());
-                    self.for_each_position(*direction, ends, |position, _| positions.push(position));
-                    sort(&mut positions, pool);
-                    positions.dedup();
-                    let value = ().to_bits();
-                    positions.into_iter().map(|position| EdgeChange::put_at(position, value)).collect()
-                }
-                _ => {
-                    let mut positions = Vec::with_capacity(edges.len());
-                    self.for_each_position(*direction, ends, |position, edge| {
-                        positions.push((position, edge));
-                    });
-                    sort(&mut positions, pool);
-                    // The last of each position, which is that of the last edge.
-                    let same = positions.chunk_by(|one, next| one.0 == next.0);
-                    let last = same.filter_map(|same| same.last().copied());
-                    last.map(|(position, edge)| EdgeChange::put_at(position, edges[edge].value().to_bits()))
-                        .collect()
-                }
+                ColumnType::Unit => put_entries(stored, ends, ().to_bits(), pool).collect(),
+                _ => changed_entries(stored, ends, value_of, pool).collect(),
             };
             AdjacencyEffects { label, direction: *direction, changes }
         });
         effects.collect()
-    }
-
-    /// Visits the [position](EdgeChange::position) of every entry in a stored direction, with the number of its edge.
-    fn for_each_position(&self, direction: Direction, ends: &[Ends], mut visit: impl FnMut(u64, usize)) {
-        for (edge, (source, destination)) in ends.iter().enumerate() {
-            if direction == Direction::Out {
-                visit(EdgeChange::position_of(*source, *destination), edge);
-            }
-            match self.topology.second_entry(*source, *destination) {
-                Some((stored, owner, neighbour)) if stored == direction => {
-                    visit(EdgeChange::position_of(owner, neighbour), edge);
-                }
-                _ => {}
-            }
-        }
     }
 
     /// The ends that do not exist yet, ascending.
@@ -258,11 +225,4 @@ fn keys_of<B: BulkEdge>(edge: &B) -> [KeyRef<'_>; 2] {
 /// All ends.
 fn ends_of(ends: &[Ends]) -> impl Iterator<Item = VertexId> {
     ends.iter().flat_map(|ends| <[VertexId; 2]>::from(*ends))
-}
-
-fn sort<T: Ord + Send>(items: &mut [T], pool: Option<&ThreadPool>) {
-    match pool {
-        Some(pool) => pool.install(|| items.par_sort_unstable()),
-        None => items.sort_unstable(),
-    }
 }

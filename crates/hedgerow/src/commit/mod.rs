@@ -7,6 +7,7 @@ mod applied;
 pub(crate) mod conflicts;
 pub(crate) mod each;
 pub(crate) mod edge;
+pub(crate) mod entries;
 pub(crate) mod heads;
 mod holdings;
 pub(crate) mod ingest;

@@ -1,26 +1,35 @@
 //! Commits of the log that are applied together: nobody sees the states between them, so that of several changes of one thing
 //! the last is enough, and an engine is given few large commits instead of many small ones.
 
+use crate::commit::entries::{changed_entries, put_entries};
 use hashbrown::HashMap;
 use hedgerow_model::{
-    AdjacencyEffects, Direction, EdgeChange, Effects, LabelId, Timestamp, VertexChange, VertexEffect,
-    VertexId,
+    AdjacencyEffects, Direction, EdgeChange, EdgeValue, Effects, LabelId, Timestamp, Topology, VertexChange,
+    VertexEffect, VertexId,
 };
 use rayon::ThreadPool;
-use rayon::slice::ParallelSliceMut;
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
 /// What some commits in a row change.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     vertices: HashMap<VertexId, VertexChange>,
-    /// Changes in the order of their commits.
-    adjacencies: BTreeMap<(LabelId, Direction), Vec<EdgeChange>>,
+    edges: BTreeMap<LabelId, GatheredEdges>,
     changes: usize,
     /// The last of the commits.
     at: Timestamp,
     /// All vertices that came are below, also those that went again.
     vertex_bound: u32,
+}
+
+/// The changed edges of one label.
+#[derive(Debug, Default)]
+struct GatheredEdges {
+    /// Their canonical entries, in the order of the commits.
+    changes: Vec<EdgeChange>,
+    /// Some are deleted, or have a value other than 0.
+    differ: bool,
 }
 
 impl Gathered {
@@ -29,7 +38,7 @@ impl Gathered {
         self.changes == 0
     }
 
-    /// How many changes there are, of which some may undo others.
+    /// How many vertices and edges change, of which some may be changed again.
     pub(super) fn len(&self) -> usize {
         self.changes
     }
@@ -44,24 +53,23 @@ impl Gathered {
         self.vertex_bound
     }
 
-    /// Whether a vertex exists after these commits; `None` if they do not change that.
-    #[inline]
-    pub(super) fn contains(&self, vertex: VertexId) -> Option<bool> {
-        if self.vertices.is_empty() {
-            return None;
-        }
-        self.vertices.get(&vertex).map(|change| matches!(change, VertexChange::Put(_)))
-    }
-
-    /// Adds the next commit. O(changes).
+    /// Adds the next commit, whose edges are there once, as their canonical entries. O(changes).
     pub(super) fn add(&mut self, effects: Effects, at: Timestamp) {
-        self.changes += effects.len();
         self.at = at;
+        self.changes += effects.len();
         self.vertex_bound = self.vertex_bound.max(vertex_bound(&effects));
         self.vertices.extend(effects.vertices.into_iter().map(|effect| (effect.vertex, effect.change)));
-        for AdjacencyEffects { label, direction, changes } in effects.adjacencies {
-            self.adjacencies.entry((label, direction)).or_default().extend(changes);
+        for AdjacencyEffects { label, changes, .. } in effects.adjacencies {
+            self.edges.entry(label).or_default().extend(&changes);
         }
+    }
+
+    /// Adds the next commit, which changes one edge. O(1).
+    #[inline]
+    pub(super) fn add_edge(&mut self, label: LabelId, change: EdgeChange, at: Timestamp) {
+        self.at = at;
+        self.changes += 1;
+        self.edges.entry(label).or_default().extend(&[change]);
     }
 
     /// The same changes as those of one commit. `existed` tells which vertices there were before the first of them.
@@ -69,6 +77,7 @@ impl Gathered {
     /// O(n log n), on the threads of `pool` if there is one.
     pub(super) fn into_effects(
         self,
+        topology: Topology,
         existed: impl Fn(VertexId) -> bool,
         pool: Option<&ThreadPool>,
     ) -> Effects {
@@ -82,42 +91,53 @@ impl Gathered {
             .map(|(vertex, change)| VertexEffect { vertex, change })
             .collect();
         vertices.sort_unstable_by_key(|effect| effect.vertex);
-        let adjacencies = self.adjacencies.into_iter().map(|((label, direction), mut changes)| {
-            keep_last(&mut changes, pool);
-            changes.retain(|change| change.value.is_some() || existed(change.owner));
-            AdjacencyEffects { label, direction, changes: changes.into() }
-        });
-        let adjacencies = adjacencies.filter(|effects| !effects.changes.is_empty()).collect();
+        let mut adjacencies = SmallVec::new();
+        for (label, edges) in &self.edges {
+            for direction in topology.directions() {
+                let mut changes = edges.entries(topology, *direction, pool);
+                changes.retain(|change| change.value.is_some() || existed(change.owner));
+                if !changes.is_empty() {
+                    adjacencies.push(AdjacencyEffects { label: *label, direction: *direction, changes });
+                }
+            }
+        }
         Effects { vertices, adjacencies }
     }
 }
 
-/// Where the ids of the vertices end that a commit puts. O(vertices).
-pub(super) fn vertex_bound(effects: &Effects) -> u32 {
-    let puts = |effect: &&VertexEffect| matches!(effect.change, VertexChange::Put(_));
-    effects.vertices.iter().rfind(puts).map_or(0, |effect| effect.vertex.get() + 1)
+impl GatheredEdges {
+    #[inline]
+    fn extend(&mut self, changes: &[EdgeChange]) {
+        self.differ |= changes.iter().any(|change| change.value != Some(EdgeValue(0)));
+        self.changes.extend_from_slice(changes);
+    }
+
+    /// The entries in a stored direction, ascending, each once.
+    fn entries(
+        &self,
+        topology: Topology,
+        direction: Direction,
+        pool: Option<&ThreadPool>,
+    ) -> SmallVec<[EdgeChange; 2]> {
+        let stored = (topology, direction);
+        let ends = self.changes.iter().map(|change| (change.owner, change.neighbour));
+        match self.differ {
+            false => put_entries(stored, ends, EdgeValue(0), pool).collect(),
+            true => changed_entries(stored, ends, |edge| self.changes[edge].value, pool).collect(),
+        }
+    }
 }
 
-/// Sorts changes, and keeps of several of one entry the last.
-fn keep_last(changes: &mut Vec<EdgeChange>, pool: Option<&ThreadPool>) {
-    match pool {
-        Some(pool) => pool.install(|| changes.par_sort_by_key(EdgeChange::position)),
-        None => changes.sort_by_key(EdgeChange::position),
-    }
-    // What is given first is the later one, and goes if it is told that both are one.
-    changes.dedup_by(|later, kept| {
-        let is_same = later.position() == kept.position();
-        if is_same {
-            *kept = *later;
-        }
-        is_same
-    });
+/// Where the ids of the vertices end that a commit puts. O(vertices).
+fn vertex_bound(effects: &Effects) -> u32 {
+    let puts = |effect: &&VertexEffect| matches!(effect.change, VertexChange::Put(_));
+    effects.vertices.iter().rfind(puts).map_or(0, |effect| effect.vertex.get() + 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hedgerow_model::{EdgeValue, Record};
+    use hedgerow_model::Record;
 
     fn id(number: u32) -> VertexId {
         VertexId::new(number)
@@ -154,11 +174,37 @@ mod tests {
         ];
         let gathered = gathered(commits);
         assert_eq!((gathered.len(), gathered.at()), (5, Timestamp(5)));
-        let effects = gathered.into_effects(|_| true, None);
+        let effects = gathered.into_effects(Topology::Directed, |_| true, None);
         assert!(effects.is_sorted());
         let expected = [edge(0, 9, None), edge(3, 1, Some(3))];
         let changes = expected.iter().flat_map(|effects| effects.adjacencies[0].changes.clone());
         assert_eq!(effects.adjacencies[0].changes.to_vec(), changes.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn both_ends_of_an_edge_get_what_the_last_commit_says() {
+        let stored = |commits: Vec<Effects>, topology| {
+            let effects = gathered(commits).into_effects(topology, |_| true, None);
+            assert!(effects.is_sorted());
+            let entries = effects.adjacencies.iter().flat_map(|effects| {
+                let entry =
+                    |change: &EdgeChange| (effects.direction, change.owner, change.neighbour, change.value);
+                effects.changes.iter().map(entry).collect::<Vec<_>>()
+            });
+            entries.collect::<Vec<_>>()
+        };
+        let (out, into) = (Direction::Out, Direction::In);
+        let plain = vec![edge(1, 3, Some(0)), edge(2, 2, Some(0)), edge(1, 3, Some(0))];
+        let zero = Some(EdgeValue(0));
+        let both = [(out, id(1), id(3), zero), (out, id(2), id(2), zero), (out, id(3), id(1), zero)];
+        assert_eq!(stored(plain.clone(), Topology::Undirected), both);
+        let reverse = [both[0], both[1], (into, id(2), id(2), zero), (into, id(3), id(1), zero)];
+        assert_eq!(stored(plain, Topology::DirectedWithReverse), reverse);
+        let last = vec![edge(1, 3, Some(7)), edge(1, 3, None), edge(1, 2, None), edge(1, 2, Some(8))];
+        let eight = Some(EdgeValue(8));
+        let both = [(1, 2, eight), (1, 3, None), (2, 1, eight), (3, 1, None)];
+        let both = both.map(|(owner, neighbour, value)| (out, id(owner), id(neighbour), value));
+        assert_eq!(stored(last, Topology::Undirected), both);
     }
 
     #[test]
@@ -172,10 +218,9 @@ mod tests {
             vertex(1, VertexChange::Delete),
         ];
         let mut both = gathered(commits);
-        assert_eq!([5, 1, 2].map(|number| both.contains(id(number))), [Some(false), Some(false), None]);
         both.add(vertex(1, put()), Timestamp(6));
-        assert_eq!((both.contains(id(1)), both.vertex_bound()), (Some(true), 6));
-        let effects = both.into_effects(|vertex| vertex == id(1), None);
+        assert_eq!(both.vertex_bound(), 6);
+        let effects = both.into_effects(Topology::Directed, |vertex| vertex == id(1), None);
         assert_eq!(effects, vertex(1, put()));
     }
 }

@@ -1,15 +1,16 @@
 //! The commits of a log into a graph that comes back.
 
 use crate::commit::sequencer::VertexCounts;
-use crate::durable::gathered::{Gathered, vertex_bound};
+use crate::durable::gathered::Gathered;
 use crate::error::Error;
 use crate::storage::Store;
-use hedgerow_log::{LoggedCommit, Place, Record as LogRecord, StoreError};
+use hedgerow_log::{LoggedCommit, Place, Record as LogRecord, StoreError, logged_edge};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, ColumnType, EdgeValue, Effects, Engine, GraphView, Key, LabelId, Prepared, Record,
+    ColumnType, EdgeChange, EdgeValue, Effects, Engine, GraphView, Key, LabelId, Prepared, Record,
     SchemaError, Timestamp, VertexChange, VertexEffect, VertexId,
 };
+use roaring::RoaringBitmap;
 
 /// A commit is not one of this graph, though its bytes are what was written: what is wrong with it.
 struct Foreign(String);
@@ -18,13 +19,15 @@ fn foreign<T>(what: impl Into<String>) -> Result<T, Foreign> {
     Err(Foreign(what.into()))
 }
 
-/// Changes that are applied together, about.
-pub(super) const AT_ONCE: usize = 1 << 22;
+/// Vertices and edges whose changes are applied together, about.
+pub(super) const AT_ONCE: usize = 1 << 21;
 
 /// The commits of a log on their way into a graph. All locks are held, and nobody sees the graph.
 pub(super) struct Replay<'r, E: Engine> {
     store: &'r Store<E>,
     held: &'r HeldLocks<'r>,
+    /// The vertices that exist after the commits so far.
+    existing: RoaringBitmap,
     /// Commits that are checked and have their keys, and are not applied yet.
     gathered: Gathered,
     /// So many changes are applied together, about.
@@ -33,7 +36,11 @@ pub(super) struct Replay<'r, E: Engine> {
 
 impl<'r, E: Engine> Replay<'r, E> {
     pub(super) fn new(store: &'r Store<E>, held: &'r HeldLocks<'r>, at_once: usize) -> Self {
-        Replay { store, held, gathered: Gathered::default(), at_once }
+        let mut existing = RoaringBitmap::new();
+        store.engine.latest(held).scan_vertices(0..held.counts().vertex_bound, |vertex| {
+            existing.insert(vertex.get());
+        });
+        Replay { store, held, existing, gathered: Gathered::default(), at_once }
     }
 
     /// Makes the commit of a record again. Gives what an importer noted with it.
@@ -42,25 +49,35 @@ impl<'r, E: Engine> Replay<'r, E> {
         record: &LogRecord<'_>,
         place: Place<'_>,
     ) -> Result<Option<Box<[u8]>>, Error> {
-        let damaged = |what: String| StoreError::Damaged {
+        let made = match logged_edge(record.body, self.store.topology) {
+            Some((label, change)) => self.commit_edge(label, change, record.at).map(|()| None),
+            None => self.commit_any(record),
+        };
+        let input = made.map_err(|Foreign(what)| StoreError::Damaged {
             path: place.path.to_owned(),
             offset: place.offset,
             what: format!("the commit of timestamp {} {what}", record.at),
-        };
-        let commit = LoggedCommit::decode(record.body, self.store.topology);
-        let mut commit = commit.map_err(|error| damaged(format!("cannot be read: {error}")))?;
-        self.check(&commit).map_err(|Foreign(what)| damaged(what))?;
-        let effects = std::mem::take(&mut commit.effects);
-        if effects.len() >= self.at_once {
-            // It is sorted, and large enough by itself.
+        })?;
+        if self.gathered.len() >= self.at_once {
             self.finish()?;
-            self.apply(&effects, record.at, vertex_bound(&effects))?;
-        } else {
-            self.gathered.add(effects, record.at);
-            if self.gathered.len() >= self.at_once {
-                self.finish()?;
-            }
         }
+        Ok(input)
+    }
+
+    /// The most frequent commit.
+    #[inline]
+    fn commit_edge(&mut self, label: LabelId, change: EdgeChange, at: Timestamp) -> Result<(), Foreign> {
+        self.check_values(label, &[change])?;
+        self.check_ends(&[change], &[], &[])?;
+        self.gathered.add_edge(label, change, at);
+        Ok(())
+    }
+
+    fn commit_any(&mut self, record: &LogRecord<'_>) -> Result<Option<Box<[u8]>>, Foreign> {
+        let commit = LoggedCommit::decode_canonical(record.body, self.store.topology);
+        let commit = commit.map_err(|error| Foreign(format!("cannot be read: {error}")))?;
+        self.check(&commit)?;
+        self.gathered.add(commit.effects, record.at);
         Ok(commit.input)
     }
 
@@ -74,16 +91,10 @@ impl<'r, E: Engine> Replay<'r, E> {
         let pool = self.store.pool_for(gathered.len());
         let effects = {
             let latest = self.store.engine.latest(self.held);
-            gathered.into_effects(|vertex| latest.contains_vertex(vertex), pool)
+            gathered.into_effects(self.store.topology, |vertex| latest.contains_vertex(vertex), pool)
         };
-        self.apply(&effects, at, bound)
-    }
-
-    /// Makes the changes of one commit, or of several up to `at`. The vertex ids that they gave are below `bound`.
-    fn apply(&self, effects: &Effects, at: Timestamp, bound: u32) -> Result<(), Error> {
-        let counts = VertexCounts { bound, ..self.count_vertices(effects) };
-        let pool = self.store.pool_for(effects.len());
-        let Prepared { changes, outcome, .. } = self.store.engine.prepare(self.held, effects, pool)?;
+        let counts = VertexCounts { bound, ..self.count_vertices(&effects) };
+        let Prepared { changes, outcome, .. } = self.store.engine.prepare(self.held, &effects, pool)?;
         let stamp = self.store.sequencer.stamp_again(at, counts, &outcome.edges);
         self.store.engine.apply(stamp, changes);
         Ok(())
@@ -105,25 +116,32 @@ impl<'r, E: Engine> Replay<'r, E> {
     /// Whether a vertex exists after the commits so far.
     #[inline]
     fn exists(&self, vertex: VertexId) -> bool {
-        self.gathered.contains(vertex).unwrap_or_else(|| self.store.exists(self.held, vertex))
+        self.existing.contains(vertex.get())
     }
 
-    /// Whether a commit can be the next, and gives its new vertices their keys.
-    fn check(&self, commit: &LoggedCommit) -> Result<(), Foreign> {
+    /// Whether a commit can be the next. Its new vertices get their keys, and exist from now on.
+    fn check(&mut self, commit: &LoggedCommit) -> Result<(), Foreign> {
         let LoggedCommit { effects, keys, catalogue, .. } = commit;
         if catalogue.as_ref().is_some_and(|catalogue| *catalogue != *self.store.catalogue) {
             return foreign("changes labels or properties, which this version does not know how to");
         }
-        effects.adjacencies.iter().try_for_each(|edges| self.check_values(edges))?;
+        effects.adjacencies.iter().try_for_each(|edges| self.check_values(edges.label, &edges.changes))?;
         let (created, deleted) = self.check_vertices(effects)?;
-        self.check_ends(effects, &created, &deleted)?;
-        self.restore_keys(keys, &created, &deleted)
+        let mut edges = effects.adjacencies.iter();
+        edges.try_for_each(|edges| self.check_ends(&edges.changes, &created, &deleted))?;
+        self.restore_keys(keys, &created, &deleted)?;
+        self.existing.extend(created.iter().map(|vertex| vertex.get()));
+        deleted.iter().for_each(|vertex| {
+            self.existing.remove(vertex.get());
+        });
+        Ok(())
     }
 
     /// Whether the label exists, and its column can have the values.
-    fn check_values(&self, edges: &AdjacencyEffects) -> Result<(), Foreign> {
-        let AdjacencyEffects { label: LabelId(number), .. } = edges;
-        let Some(schema) = self.store.catalogue.label(edges.label) else {
+    #[inline]
+    fn check_values(&self, label: LabelId, changes: &[EdgeChange]) -> Result<(), Foreign> {
+        let LabelId(number) = label;
+        let Some(schema) = self.store.catalogue.label(label) else {
             return foreign(format!("has edges of label number {number}, which does not exist"));
         };
         let column = schema.edges.column();
@@ -133,7 +151,7 @@ impl<'r, E: Engine> Replay<'r, E> {
             ColumnType::U64 | ColumnType::I64 | ColumnType::F64 => u64::MAX,
         };
         let fits = |value: EdgeValue| value.0 <= most;
-        match edges.changes.iter().all(|change| change.value.is_none_or(fits)) {
+        match changes.iter().all(|change| change.value.is_none_or(fits)) {
             true => Ok(()),
             false => foreign(format!("has edges of label number {number} with values that are no {column}")),
         }
@@ -163,20 +181,19 @@ impl<'r, E: Engine> Replay<'r, E> {
     }
 
     /// Whether the ends of all edges that are put exist then.
+    #[inline]
     fn check_ends(
         &self,
-        effects: &Effects,
+        changes: &[EdgeChange],
         created: &[VertexId],
         deleted: &[VertexId],
     ) -> Result<(), Foreign> {
         let exists = |vertex: &VertexId| {
-            created.binary_search(vertex).is_ok()
-                || self.exists(*vertex) && deleted.binary_search(vertex).is_err()
+            self.exists(*vertex) && deleted.binary_search(vertex).is_err()
+                || created.binary_search(vertex).is_ok()
         };
-        let changes = effects.adjacencies.iter().flat_map(|effects| &effects.changes);
-        let mut ends = changes
-            .filter(|change| change.value.is_some())
-            .flat_map(|change| [change.owner, change.neighbour]);
+        let puts = changes.iter().filter(|change| change.value.is_some());
+        let mut ends = puts.flat_map(|change| [change.owner, change.neighbour]);
         match ends.find(|end| !exists(end)) {
             Some(end) => foreign(format!("puts an edge of vertex {end}, which does not exist")),
             None => Ok(()),

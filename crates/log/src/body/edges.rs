@@ -107,6 +107,34 @@ fn encode_bits(bytes: &mut Vec<u8>, bits: impl Iterator<Item = bool>) {
     }
 }
 
+/// The section of one edge, whose canonical entry is given; `None` if it is any other.
+#[inline]
+pub(super) fn decode_one(reader: &mut Reader<'_>, topology: Topology) -> Option<(LabelId, EdgeChange)> {
+    let label = LabelId(u16::try_from(reader.varint().ok()?.checked_sub(1)?).ok()?);
+    let form = reader.byte().ok()?;
+    let is_run_of_one = reader.byte() == Ok(1);
+    let (owner, neighbour) = (decode_id(reader)?, decode_id(reader)?);
+    let ends_runs = reader.byte() == Ok(0);
+    let value = match (form & WIDTH, form & !WIDTH) {
+        (NO_VALUES, ALL_PUT) => Some(EdgeValue(0)),
+        (FOUR_BYTES, ALL_PUT) => Some(EdgeValue(u64::from(u32::from_le_bytes(reader.array().ok()?)))),
+        (EIGHT_BYTES, ALL_PUT) => Some(EdgeValue(u64::from_le_bytes(reader.array().ok()?))),
+        (NO_VALUES, ALL_DELETED) => None,
+        _ => return None,
+    };
+    let ends_labels = reader.byte() == Ok(0);
+    let is_canonical = topology.is_canonical_entry(Direction::Out, owner, neighbour);
+    let is_one = is_run_of_one && ends_runs && ends_labels && is_canonical;
+    is_one.then_some((label, EdgeChange { owner, neighbour, value }))
+}
+
+/// The first of ascending ids.
+#[inline]
+fn decode_id(reader: &mut Reader<'_>) -> Option<VertexId> {
+    VertexId::try_from(reader.varint().ok()?).ok()
+}
+
+/// Per label the canonical entries, ascending.
 pub(super) fn decode(
     reader: &mut Reader<'_>,
     topology: Topology,
@@ -120,8 +148,8 @@ pub(super) fn decode(
         if adjacencies.last().is_some_and(|before| before.label.0 >= label) {
             return Err(reader.error("the labels do not ascend"));
         }
-        let changes = decode_label(reader, topology)?;
-        expand(&mut adjacencies, LabelId(label), changes, topology);
+        let (label, changes) = (LabelId(label), decode_label(reader, topology)?);
+        adjacencies.push(AdjacencyEffects { label, direction: Direction::Out, changes });
     }
 }
 
@@ -180,13 +208,13 @@ fn decode_runs(
     }
 }
 
-/// Adds the changes of a label, and those of the other ends.
-fn expand(
+/// Adds the canonical entries of a label, and those of the other ends.
+pub(super) fn expand(
     adjacencies: &mut SmallVec<[AdjacencyEffects; 2]>,
-    label: LabelId,
-    mut changes: SmallVec<[EdgeChange; 2]>,
+    canonical: AdjacencyEffects,
     topology: Topology,
 ) {
+    let AdjacencyEffects { label, mut changes, .. } = canonical;
     let others = changes.iter().filter_map(|change| {
         let (_, owner, neighbour) = topology.second_entry(change.owner, change.neighbour)?;
         Some(EdgeChange { owner, neighbour, value: change.value })

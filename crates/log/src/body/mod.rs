@@ -15,7 +15,7 @@ pub(crate) use catalogue::{decode_catalogue, encode_catalogue};
 pub(crate) use vertices::{decode_record, encode_value};
 
 use crate::wire::{DecodeError, Reader, put_bytes};
-use hedgerow_model::{Catalogue, Effects, Key, StoredEdge, Topology, VertexId};
+use hedgerow_model::{Catalogue, EdgeChange, Effects, Key, LabelId, StoredEdge, Topology, VertexId};
 
 /// What one commit did, to be logged.
 #[derive(Clone, Copy, Debug)]
@@ -102,6 +102,16 @@ impl Body {
     }
 }
 
+/// The canonical entry of an edge that a commit changed, and nothing else, with its label; `None` if the body is another one, or none at all.
+/// O(1).
+#[inline]
+#[must_use]
+pub fn logged_edge(bytes: &[u8], topology: Topology) -> Option<(LabelId, EdgeChange)> {
+    let mut reader = Reader::new(bytes);
+    let is_one = reader.byte() == Ok(EDGES);
+    is_one.then(|| edges::decode_one(&mut reader, topology))?.filter(|_| reader.end().is_ok())
+}
+
 impl LoggedCommit {
     /// Reads the body of a record of a graph of this topology. O(changes · log changes).
     ///
@@ -111,6 +121,23 @@ impl LoggedCommit {
     /// # Errors
     /// The bytes are not a body.
     pub fn decode(bytes: &[u8], topology: Topology) -> Result<Self, DecodeError> {
+        let mut commit = LoggedCommit::decode_canonical(bytes, topology)?;
+        commit.add_other_ends(topology);
+        Ok(commit)
+    }
+
+    /// Adds the entries of the other ends to those that [`LoggedCommit::decode_canonical`] found. O(changes · log changes).
+    pub fn add_other_ends(&mut self, topology: Topology) {
+        let canonical = std::mem::take(&mut self.effects.adjacencies);
+        canonical.into_iter().for_each(|edges| edges::expand(&mut self.effects.adjacencies, edges, topology));
+    }
+
+    /// The same as [`LoggedCommit::decode`], but with each edge once, as its canonical entry, for whoever sorts the changes of many
+    /// commits anyway. O(changes).
+    ///
+    /// # Errors
+    /// The bytes are not a body.
+    pub fn decode_canonical(bytes: &[u8], topology: Topology) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(bytes);
         let flags = reader.byte()?;
         if flags & !ALL != 0 {

@@ -1,6 +1,6 @@
 //! What is encoded comes back; any bytes are a body or an error.
 
-use super::{Body, CommitRef, LoggedCommit};
+use super::{Body, CommitRef, LoggedCommit, logged_edge};
 use hedgerow_model::{
     AdjacencyEffects, Catalogue, ColumnType, Direction, EdgeChange, EdgeSchema, EdgeValue, Field, Key,
     LabelId, LabelSchema, Record, RecordSchema, StoredEdge, Topology, Value, ValueType, VertexChange,
@@ -106,6 +106,15 @@ fn commit(
     commit
 }
 
+/// The canonical entry of a commit of one edge, read in the general way.
+fn the_edge_of(bytes: &[u8], topology: Topology) -> Option<(LabelId, EdgeChange)> {
+    let mut commit = LoggedCommit::decode_canonical(bytes, topology).ok()?;
+    let adjacencies = std::mem::take(&mut commit.effects.adjacencies);
+    let [edges] = &adjacencies[..] else { return None };
+    let [change] = edges.changes[..] else { return None };
+    (commit == LoggedCommit::default()).then_some((edges.label, change))
+}
+
 fn encoded(commit: &LoggedCommit, topology: Topology) -> Body {
     let LoggedCommit { effects, keys, catalogue, input } = commit;
     let mut body = Body::default();
@@ -145,6 +154,9 @@ proptest! {
             let place = place % bytes.len();
             bytes[place] = byte;
         }
+        if let Some(edge) = logged_edge(&bytes, topology) {
+            prop_assert_eq!(the_edge_of(&bytes, topology), Some(edge));
+        }
         if let Ok(decoded) = LoggedCommit::decode(&bytes, topology) {
             prop_assert!(decoded.effects.is_sorted());
             let again = encoded(&decoded, topology);
@@ -153,8 +165,34 @@ proptest! {
     }
 
     #[test]
+    fn the_short_way_of_one_edge_reads_what_the_general_one_does(
+        label in 0..3_u16,
+        source: u32,
+        destination: u32,
+        value: Option<u64>,
+        damage in prop::option::of((any::<usize>(), any::<u8>())),
+        topology in prop::sample::select(&TOPOLOGIES[..]),
+    ) {
+        let id = |number: u32| VertexId::new(number.min(VertexId::MAX.get()));
+        let value = value.map(EdgeValue);
+        let edge = StoredEdge::new(topology, LabelId(label), id(source), id(destination), value);
+        let mut body = Body::default();
+        body.encode_edge(&edge, topology);
+        let mut bytes = body.as_bytes().to_vec();
+        if let Some((place, byte)) = damage {
+            let place = place % bytes.len();
+            bytes[place] = byte;
+            prop_assert!(logged_edge(&bytes, topology).is_none_or(|read| the_edge_of(&bytes, topology) == Some(read)));
+        } else {
+            prop_assert_eq!(logged_edge(&bytes, topology), the_edge_of(&bytes, topology));
+            prop_assert!(logged_edge(&bytes, topology).is_some());
+        }
+    }
+
+    #[test]
     fn random_bytes_do_no_harm(bytes: Vec<u8>) {
         for topology in TOPOLOGIES {
+            let _ = logged_edge(&bytes, topology);
             let _ = LoggedCommit::decode(&bytes, topology);
         }
     }
@@ -178,6 +216,9 @@ fn one_edge_takes_few_bytes() {
                 "as the general commit has it"
             );
             let weight = if value == Some(EdgeValue(u64::MAX)) { 8 } else { 0 };
+            let canonical = LoggedCommit::decode_canonical(body.as_bytes(), topology).unwrap();
+            let edges = &canonical.effects.adjacencies[0];
+            assert_eq!(logged_edge(body.as_bytes(), topology), Some((edges.label, edges.changes[0])));
             assert!(body.as_bytes().len() <= 14 + weight, "{} bytes", body.as_bytes().len());
         }
     }

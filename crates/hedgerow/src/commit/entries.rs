@@ -1,0 +1,73 @@
+//! The adjacency entries of many edges in one stored direction: sorted, each once, what the last edge says of it.
+
+use hedgerow_model::{Direction, EdgeChange, EdgeValue, Topology, VertexId};
+use rayon::ThreadPool;
+use rayon::slice::ParallelSliceMut;
+
+/// The ends of an edge as ids.
+pub(crate) type Ends = (VertexId, VertexId);
+
+/// The entries of edges that are put, all with the same value. O(n log n), on the threads of `pool` if there is one.
+pub(crate) fn put_entries(
+    (topology, direction): (Topology, Direction),
+    edges: impl ExactSizeIterator<Item = Ends>,
+    value: EdgeValue,
+    pool: Option<&ThreadPool>,
+) -> impl Iterator<Item = EdgeChange> {
+    let mut positions = Vec::with_capacity(edges.len());
+    for_each_position((topology, direction), edges, |position, _| positions.push(position));
+    sort(&mut positions, pool);
+    positions.dedup();
+    positions.into_iter().map(move |position| EdgeChange::put_at(position, value))
+}
+
+/// The entries of edges of which `value_of` says by their number what is put, or that they are deleted. Otherwise the same.
+pub(crate) fn changed_entries(
+    (topology, direction): (Topology, Direction),
+    edges: impl ExactSizeIterator<Item = Ends>,
+    value_of: impl Fn(usize) -> Option<EdgeValue>,
+    pool: Option<&ThreadPool>,
+) -> impl Iterator<Item = EdgeChange> {
+    let mut positions = Vec::with_capacity(edges.len());
+    for_each_position((topology, direction), edges, |position, edge| positions.push((position, edge)));
+    sort(&mut positions, pool);
+    // The last of each position, which is that of the last edge.
+    positions.dedup_by(|later, kept| {
+        let is_same = later.0 == kept.0;
+        if is_same {
+            *kept = *later;
+        }
+        is_same
+    });
+    let change = move |(position, edge)| EdgeChange {
+        value: value_of(edge),
+        ..EdgeChange::put_at(position, EdgeValue::default())
+    };
+    positions.into_iter().map(change)
+}
+
+/// Visits the [position](EdgeChange::position) of every entry in a stored direction, with the number of its edge.
+fn for_each_position(
+    (topology, direction): (Topology, Direction),
+    edges: impl Iterator<Item = Ends>,
+    mut visit: impl FnMut(u64, usize),
+) {
+    for (edge, (source, destination)) in edges.enumerate() {
+        if direction == Direction::Out {
+            visit(EdgeChange::position_of(source, destination), edge);
+        }
+        match topology.second_entry(source, destination) {
+            Some((stored, owner, neighbour)) if stored == direction => {
+                visit(EdgeChange::position_of(owner, neighbour), edge);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn sort<T: Ord + Send>(items: &mut [T], pool: Option<&ThreadPool>) {
+    match pool {
+        Some(pool) => pool.install(|| items.par_sort_unstable()),
+        None => items.sort_unstable(),
+    }
+}
