@@ -20,6 +20,10 @@ pub(crate) const APPENDED: usize = 16 << 20;
 /// Bytes that are written at a time where many are.
 const PIECE: usize = 1 << 20;
 
+/// Bytes that are written at a time of a file to which appends follow: larger pieces would make each of those dearer, because
+/// the system keeps a piece as one in its cache, and looks at all of it again.
+const PAGE: usize = 4 << 10;
+
 /// Operations that were waited for one by one.
 #[derive(Debug)]
 pub(crate) struct Waits {
@@ -56,7 +60,7 @@ impl<'s> Disk<'s> {
         let file = OpenOptions::new().write(true).create_new(true).open(&path);
         let file = file.map_err(|source| Failure::File { path: path.clone(), source })?;
         let disk = Disk { _store: store, path, file, length, position: 0 };
-        disk.fill(0).map_err(|source| disk.failed(source))?;
+        disk.fill(0, PAGE).map_err(|source| disk.failed(source))?;
         Ok(disk)
     }
 
@@ -64,11 +68,11 @@ impl<'s> Disk<'s> {
         Failure::File { path: self.path.clone(), source }
     }
 
-    /// Writes the whole file in order, and syncs it.
-    fn fill(&self, byte: u8) -> io::Result<()> {
-        let piece = vec![byte; PIECE];
-        for position in (0..self.length).step_by(PIECE) {
-            let piece = &piece[..PIECE.min(self.length - position)];
+    /// Writes the whole file in order, so many bytes at a time, and syncs it.
+    fn fill(&self, byte: u8, at_a_time: usize) -> io::Result<()> {
+        let piece = vec![byte; at_a_time];
+        for position in (0..self.length).step_by(at_a_time) {
+            let piece = &piece[..at_a_time.min(self.length - position)];
             self.file.write_all_at(piece, position as u64)?;
         }
         self.file.sync_data()
@@ -77,7 +81,7 @@ impl<'s> Disk<'s> {
     /// Bytes per second of writing the whole file in order, with a sync at the end.
     pub(crate) fn bandwidth(&self) -> Result<f64, Failure> {
         let started = Instant::now();
-        self.fill(1).map_err(|source| self.failed(source))?;
+        self.fill(1, PIECE).map_err(|source| self.failed(source))?;
         Ok(self.length as f64 / started.elapsed().as_secs_f64())
     }
 

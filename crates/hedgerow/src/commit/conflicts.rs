@@ -47,8 +47,8 @@ pub(crate) const LARGE_COMMIT: usize = 1 << 16;
 /// A shard that would hold more entries than this is given up, which conflicts with every open transaction.
 const LARGEST_SHARD: usize = 1 << 16;
 
-/// A shard with fewer entries is not cleared.
-const SMALL_SHARD: usize = 1024;
+/// A shard with fewer entries is not cleared. Few, so that commits that nobody may ask for leave the caches to others.
+const SMALL_SHARD: usize = 64;
 
 impl ConflictTable {
     pub(crate) fn new() -> Self {

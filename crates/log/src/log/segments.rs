@@ -9,8 +9,12 @@ use crate::segment;
 use crate::store::{Manifest, Sealed, SegmentEntry};
 use hedgerow_sync::atomic::Ordering;
 
-/// Zeros are written in pieces of this size, and each is synced, so that the commits meanwhile don't wait for all of them.
-const ZEROS: usize = 4 << 20;
+/// So many zeros are synced at a time, so that the commits meanwhile don't wait for all of them.
+const SYNCED_ZEROS: u64 = 4 << 20;
+
+/// So many are written at a time: a page. The system keeps what was written at once as one piece in its cache, of which each later write and
+/// sync of a few bytes would look at every page.
+const WRITTEN_ZEROS: u64 = 4 << 10;
 
 impl Log {
     /// Whether [`Log::maintain`] should make the next segment now: half of this one is full, and there is none. O(1), without a lock.
@@ -90,13 +94,15 @@ pub(super) fn zeros(files: &dyn FileSystem, number: u64, length: u64) -> Result<
         _ => {}
     }
     let file = files.open(&name, Access::Create)?;
-    let zeros = vec![0; ZEROS.min(length as usize)];
+    let zeros = [0; WRITTEN_ZEROS as usize];
     let mut offset = 0;
     while offset < length {
-        let count = (length - offset).min(ZEROS as u64) as usize;
-        file.write_all_at(&zeros[..count], offset)?;
-        file.sync()?;
-        offset += count as u64;
+        let count = (length - offset).min(WRITTEN_ZEROS);
+        file.write_all_at(&zeros[..count as usize], offset)?;
+        offset += count;
+        if offset == length || offset.is_multiple_of(SYNCED_ZEROS) {
+            file.sync()?;
+        }
     }
     Ok(file)
 }
