@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 const WITHOUT: &str = "the writer without a checkpoint";
 const ALONE: &str = "a checkpoint without a writer";
 
-/// How much of its time each thread of a checkpoint works, and what the metrics end with.
-const SHARES: [(f64, &str); 3] = [(1.0, ""), (0.5, "-0.5"), (0.25, "-0.25")];
+/// How much of its time each thread of a checkpoint works, by default or if told so, and what the metrics end with.
+const SHARES: [(Option<f64>, &str); 3] = [(None, ""), (Some(1.0), "-1"), (Some(0.25), "-0.25")];
 
 pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     for (turn, kind) in bench.turns_written() {
@@ -37,8 +37,13 @@ fn checkpoints(bench: &mut Bench<'_>, turn: Turn, graph: &Graph) -> Result<(), F
     bench.record(turn, "time", "s", alone);
     bench.record(turn, "bytes-per-edge", "bytes", report.bytes as f64 / stream.len() as f64);
     for (share, ending) in SHARES {
-        bench.begin(turn, &format!(" at a share of {share}, beside a writer"))?;
-        let options = CheckpointOptions::new().share(share).cancelled_by(cancel);
+        let named = share.map_or_else(String::new, |share| format!(" at a share of {share}"));
+        bench.begin(turn, &format!("{named}, beside a writer"))?;
+        let default = CheckpointOptions::new().cancelled_by(cancel);
+        let options = match share {
+            Some(share) => default.share(share),
+            None => default,
+        };
         let beside = beside_writer(graph, stream, &options, bench.settings.writer_window(), cancel)?;
         let rates = (beside.during, (WITHOUT, beside.before));
         bench.record_against(turn, &format!("writer-throughput{ending}"), "edges/s", rates.0, rates.1);

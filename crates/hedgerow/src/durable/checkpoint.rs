@@ -7,7 +7,11 @@ use crate::kernels::CancelToken;
 use crate::storage::Store;
 use hedgerow_log::checkpoint::{self, Description, ViewSource, WriteOptions, WriteProgress};
 use hedgerow_log::{CheckpointEntry, Log, StoreError};
-use hedgerow_model::Engine;
+use hedgerow_model::{Engine, Timestamp};
+use hedgerow_sync::atomic::{AtomicU64, Ordering};
+
+/// How much of its time a thread of a checkpoint works while others commit, unless its options say so.
+const SHARE_BESIDE_WRITERS: f64 = 0.5;
 
 impl<E: Engine> Store<E> {
     /// See [`Graph::checkpoint`](crate::Graph::checkpoint).
@@ -44,7 +48,8 @@ impl<E: Engine> Store<E> {
             let source = ViewSource::new(&view, |vertex| self.dictionary.key(vertex));
             report.number += 1;
             let name = checkpoint::name_of(report.number);
-            let written = options.with(self.pool_for(usize::MAX), |options| {
+            let share = self.share_beside_writers(at);
+            let written = options.with(self.pool_for(usize::MAX), &share, |options| {
                 checkpoint::write(&**log.files(), &name, &description, &source, options)
             })?;
             (report.written, report.bytes) = (true, written.bytes);
@@ -52,6 +57,17 @@ impl<E: Engine> Store<E> {
         }
         report.pruned = log.prune()?;
         Ok(report)
+    }
+
+    /// How much of its time a thread of a checkpoint works by default: asked again and again, it looks whether there was a commit since it was
+    /// asked before, first since `at`.
+    fn share_beside_writers(&self, at: Timestamp) -> impl Fn() -> f64 + Sync {
+        let seen = AtomicU64::new(at.0);
+        move || {
+            let newest = self.sequencer.newest().0.0;
+            let was_quiet = seen.swap(newest, Ordering::Relaxed) == newest;
+            if was_quiet { 1.0 } else { SHARE_BESIDE_WRITERS }
+        }
     }
 }
 
@@ -65,13 +81,19 @@ fn install(log: &Log, entry: CheckpointEntry) -> Result<(), StoreError> {
 }
 
 impl CheckpointOptions {
-    /// Runs `write` with these options in the form in which the writer takes them.
-    fn with<T>(&self, pool: Option<&rayon::ThreadPool>, write: impl FnOnce(&WriteOptions<'_>) -> T) -> T {
+    /// Runs `write` with these options in the form in which the writer takes them, and with `share` if they have none.
+    fn with<T>(
+        &self,
+        pool: Option<&rayon::ThreadPool>,
+        share: &(dyn Fn() -> f64 + Sync),
+        write: impl FnOnce(&WriteOptions<'_>) -> T,
+    ) -> T {
+        let share = || self.share.unwrap_or_else(share);
         let is_cancelled = || self.cancel.as_ref().is_some_and(CancelToken::is_cancelled);
         let progress = |progress: WriteProgress| self.progress.iter().for_each(|report| report(progress));
         write(&WriteOptions {
             pool,
-            share: self.share,
+            share: Some(&share),
             is_cancelled: Some(&is_cancelled),
             progress: Some(&progress),
         })

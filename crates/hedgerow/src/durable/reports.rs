@@ -50,7 +50,8 @@ pub struct StoreInfo {
     pub durable: Timestamp,
 }
 
-/// How [`Graph::checkpoint`](crate::Graph::checkpoint) works. By default as fast as it can, on the graph's worker threads.
+/// How [`Graph::checkpoint`](crate::Graph::checkpoint) works. By default on the graph's worker threads, as fast as it can where nobody commits, and
+/// for half of the time beside those who do.
 #[derive(Clone, Default)]
 pub struct CheckpointOptions {
     pub(crate) share: Option<f64>,
@@ -59,13 +60,13 @@ pub struct CheckpointOptions {
 }
 
 impl CheckpointOptions {
-    /// As fast as it can.
+    /// The default.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How much of its time each thread works, between 0 and 1; it sleeps for the rest.
+    /// How much of its time each thread works, between 0 and 1, whoever else commits; it sleeps for the rest. 1 is as fast as it can.
     #[must_use]
     pub fn share(mut self, share: f64) -> Self {
         self.share = Some(share);

@@ -27,8 +27,8 @@ const SYNC_BYTES: u64 = 64 << 20;
 pub struct WriteOptions<'a> {
     /// The threads to encode on; `None` is the calling thread alone.
     pub pool: Option<&'a ThreadPool>,
-    /// How much of its time a thread works, if not always: it sleeps for the rest. Between 0 and 1.
-    pub share: Option<f64>,
+    /// How much of its time a thread works, between 0 and 1: it sleeps for the rest. Asked at every pause; `None` is always.
+    pub share: Option<&'a (dyn Fn() -> f64 + Sync)>,
     /// Asked after every chunk: whether to stop, with [`CheckpointError::Cancelled`].
     pub is_cancelled: Option<&'a (dyn Fn() -> bool + Sync)>,
     /// Called after every part that was written, on the calling thread.
@@ -61,10 +61,7 @@ pub struct Written {
 
 impl fmt::Debug for WriteOptions<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("WriteOptions")
-            .field("threads", &self.threads())
-            .field("share", &self.share)
-            .finish_non_exhaustive()
+        f.debug_struct("WriteOptions").field("threads", &self.threads()).finish_non_exhaustive()
     }
 }
 
@@ -83,7 +80,7 @@ impl WriteOptions<'_> {
     /// Sleeps for what is not its share of the time since `begin`.
     fn rest(&self, begin: Instant) {
         if let Some(share) = self.share {
-            let rest_per_work = 1.0 / share.clamp(0.001, 1.0) - 1.0;
+            let rest_per_work = 1.0 / share().clamp(0.001, 1.0) - 1.0;
             thread::sleep(begin.elapsed().mul_f64(rest_per_work));
         }
     }

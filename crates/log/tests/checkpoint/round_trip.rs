@@ -184,7 +184,7 @@ fn progress_ends_at_the_whole() {
         assert!(progress.entries >= seen.load(Ordering::Relaxed) && progress.entries <= progress.of);
         seen.store(progress.entries, Ordering::Relaxed);
     };
-    let options = WriteOptions { progress: Some(&progress), share: Some(0.9), ..WriteOptions::default() };
+    let options = WriteOptions { progress: Some(&progress), share: Some(&|| 0.9), ..WriteOptions::default() };
     write(&files, "checkpoint", &graph.description, &graph, &options).unwrap();
     let counts = &graph.description.counts;
     assert_eq!(seen.into_inner(), counts.vertices + counts.total_edges());
