@@ -20,7 +20,7 @@ fn foreign<T>(what: impl Into<String>) -> Result<T, Foreign> {
 }
 
 /// Vertices and edges whose changes are applied together, about.
-pub(super) const AT_ONCE: usize = 1 << 21;
+pub(super) const AT_ONCE: usize = 1 << 22;
 
 /// The commits of a log on their way into a graph. All locks are held, and nobody sees the graph.
 pub(super) struct Replay<'r, E: Engine> {
