@@ -4,21 +4,12 @@
 
 use hedgerow::model::{EdgeValue, Operation};
 use hedgerow::{
-    ColumnType, Direction, EdgeSchema, EngineKind, Field, Graph, GraphOptions, Key, KeyKind, LabelId,
-    LabelSchema, RecordSchema, Snapshot, Topology, Value, ValueType,
+    ColumnType, Direction, EdgeSchema, Field, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema,
+    RecordSchema, Snapshot, Topology, Value, ValueType,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Every engine that exists.
-pub const ENGINES: [EngineKind; 7] = [
-    EngineKind::Rapid,
-    EngineKind::AdjacencyList,
-    EngineKind::FineGrainedArt,
-    EngineKind::Art,
-    EngineKind::CompressedArt,
-    EngineKind::VectorArt,
-    EngineKind::ClusteredArt,
-];
+pub use hedgerow_engines::ENGINES;
 
 /// The labels of every graph under test: topology, a float, an integer.
 pub const LABELS: [LabelId; 3] = [LabelId(0), LabelId(1), LabelId(2)];

@@ -2,15 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod oracle;
-
 use hedgerow::kernels::{Kernel, KernelError};
 use hedgerow::model::{Adjacency, Cursor, GraphView};
 use hedgerow::{
     Column, Direction, EdgeSchema, EngineKind, Field, Graph, GraphOptions, Key, KeyKind, LabelId,
     LabelSchema, RecordSchema, Snapshot, Topology, Value, ValueType, VertexId,
 };
-use oracle::ENGINES;
+use hedgerow_engines::ENGINES;
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;

@@ -3,12 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(not(hedgerow_shuttle))]
 
-mod oracle;
-
 use hedgerow::kernels::{Kernel, KernelError};
 use hedgerow::model::{Adjacency, Cursor, GraphView, VertexId};
 use hedgerow::{Direction, EngineKind, Graph, GraphOptions, KeyKind, LabelId, Snapshot};
-use oracle::ENGINES;
+use hedgerow_engines::ENGINES;
 use std::collections::BTreeSet;
 
 type Set = BTreeSet<u64>;

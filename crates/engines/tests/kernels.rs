@@ -4,8 +4,6 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(not(hedgerow_shuttle))]
 
-mod oracle;
-
 use hedgerow::kernels::{
     Betweenness, Bfs, Communities, Cores, Execution, Kernel, LocalClustering, Neighbourhood, PageRank,
     Precision, Sources, Sssp, TriangleCount, TriangleOrder, Wcc, WccMethod,
@@ -14,7 +12,7 @@ use hedgerow::{
     BuildOptions, ColumnType, Csr, EdgeSchema, EngineKind, Graph, GraphOptions, LabelId, LabelSchema,
     Snapshot, Topology, VertexId,
 };
-use oracle::ENGINES;
+use hedgerow_engines::ENGINES;
 use proptest::prelude::*;
 use std::thread;
 

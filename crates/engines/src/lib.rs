@@ -1,0 +1,18 @@
+//! The engines that graphs are tested with. Not published.
+//!
+//! The tests of this crate run kernels, their own and the library's, on every engine. A kernel is compiled for each of
+//! them where it is used, which takes minutes with any optimisation, so that these tests are compiled without. Those of
+//! other operations are in `crates/hedgerow`, which has them compiled already.
+
+use hedgerow::EngineKind;
+
+/// Every engine that exists.
+pub const ENGINES: [EngineKind; 7] = [
+    EngineKind::Rapid,
+    EngineKind::AdjacencyList,
+    EngineKind::FineGrainedArt,
+    EngineKind::Art,
+    EngineKind::CompressedArt,
+    EngineKind::VectorArt,
+    EngineKind::ClusteredArt,
+];
