@@ -13,6 +13,7 @@ use hedgerow::{
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::planted::{PlantedBug, plant};
 use hedgerow_sync::Arc;
+use hedgerow_testing::models;
 use shuttle::thread;
 use std::cell::Cell;
 
@@ -21,14 +22,11 @@ thread_local! {
     static ENGINE: Cell<EngineKind> = const { Cell::new(EngineKind::Rapid) };
 }
 
-/// Runs a model with each engine, under random schedules and under schedules with few, well-placed preemptions.
+/// Runs a model with each engine.
 fn check(model: fn()) {
-    let iterations = std::env::var("SHUTTLE_ITERATIONS").ok().and_then(|count| count.parse().ok());
-    let iterations: usize = iterations.unwrap_or(500);
     for engine in [EngineKind::Rapid, EngineKind::AdjacencyList] {
         ENGINE.set(engine);
-        shuttle::check_random(model, iterations);
-        shuttle::check_pct(model, iterations, 3);
+        models::check(model, 500);
     }
 }
 
@@ -419,8 +417,8 @@ fn an_edit_of_what_is_not_published_is_found() {
         ENGINE.set(engine);
         plant(Some(PlantedBug::EditUnpublished));
         let found = std::panic::catch_unwind(|| {
-            shuttle::check_random(synced_writers_and_a_reader, 20_000);
-            shuttle::check_pct(synced_writers_and_a_reader, 20_000, 3);
+            models::check_random(synced_writers_and_a_reader, 20_000);
+            models::check_few_preemptions(synced_writers_and_a_reader, 20_000);
         });
         plant(None);
         assert!(found.is_err(), "{engine:?}");

@@ -12,14 +12,11 @@ use hedgerow_log::{
 };
 use hedgerow_model::{Catalogue, Effects, KeyKind, Timestamp, Topology};
 use hedgerow_sync::{Arc, Mutex};
+use hedgerow_testing::models;
 use shuttle::thread;
 
-/// Runs a model under random schedules and under schedules with few, well-placed preemptions.
 fn check(model: fn()) {
-    let iterations = std::env::var("SHUTTLE_ITERATIONS").ok().and_then(|count| count.parse().ok());
-    let iterations: usize = iterations.unwrap_or(2000);
-    shuttle::check_random(model, iterations);
-    shuttle::check_pct(model, iterations, 3);
+    models::check(model, 2000);
 }
 
 /// A log and the mutex of a sequencer.
@@ -170,6 +167,6 @@ fn a_failure_reaches_everybody() {
             }
             assert!(graph.survivors() >= graph.log.durable());
         };
-        shuttle::check_random(model, 300);
+        models::check_random(model, 300);
     }
 }

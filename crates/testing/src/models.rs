@@ -1,7 +1,9 @@
-//! The scenario under the model checker.
+//! Models under the model checker, and the scenario as one.
 
 use crate::Tested;
 use crate::scenario::{Graph, join, spawn};
+use shuttle::scheduler::{PctScheduler, RandomScheduler};
+use shuttle::{Config, Runner};
 
 /// Makes a test of each model for an engine that is [`Tested`].
 #[macro_export]
@@ -23,19 +25,36 @@ macro_rules! model_tests {
         $(
             #[test]
             fn $model() {
-                $crate::models::check($crate::models::$model::<$tested>);
+                $crate::models::check($crate::models::$model::<$tested>, 3000);
             }
         )*
     };
 }
 
-/// Runs a scenario under random schedules, and under schedules with few preemptions: 3,000 of each, or as many as
-/// `SHUTTLE_ITERATIONS` says.
-pub fn check(scenario: fn()) {
-    let iterations = std::env::var("SHUTTLE_ITERATIONS").ok().and_then(|count| count.parse().ok());
-    let iterations: usize = iterations.unwrap_or(3000);
-    shuttle::check_random(scenario, iterations);
-    shuttle::check_pct(scenario, iterations, 3);
+/// Runs a model under random schedules, and under schedules with few, well-placed preemptions: `schedules` of each, or as
+/// many as `SHUTTLE_ITERATIONS` says.
+pub fn check(model: fn(), schedules: usize) {
+    let asked = std::env::var("SHUTTLE_ITERATIONS").ok().and_then(|count| count.parse().ok());
+    let schedules = asked.unwrap_or(schedules);
+    check_random(model, schedules);
+    check_few_preemptions(model, schedules);
+}
+
+/// Runs a model under so many random schedules.
+pub fn check_random(model: impl Fn() + Send + Sync + 'static, schedules: usize) {
+    Runner::new(RandomScheduler::new(schedules), config()).run(model);
+}
+
+/// Runs a model under so many schedules with three preemptions at most.
+pub fn check_few_preemptions(model: impl Fn() + Send + Sync + 'static, schedules: usize) {
+    Runner::new(PctScheduler::new(3, schedules), config()).run(model);
+}
+
+/// The tasks of a model have stacks for code that is hardly optimised; the default is 60 KiB.
+fn config() -> Config {
+    let mut config = Config::new();
+    config.stack_size = 1 << 20;
+    config
 }
 
 /// An edge is put, deleted and put again while snapshots open, read and close, and a reclamation frees what is dead.
