@@ -29,7 +29,8 @@ pub fn miri() -> Result<()> {
 
 /// Everything that stores or reads a graph, with checked memory accesses and leaks.
 pub fn address() -> Result<()> {
-    let packages = "-p hedgerow -p hedgerow-rapid -p hedgerow-subgraphs -p hedgerow-lab -p hedgerow-kernels -p hedgerow-formats";
+    let packages = "-p hedgerow -p hedgerow-engines -p hedgerow-rapid -p hedgerow-subgraphs -p hedgerow-lab -p hedgerow-kernels \
+         -p hedgerow-formats";
     let mut tests = nightly_cargo(&format!("test --lib --tests --target {TARGET} {packages}"));
     tests
         .env("RUSTFLAGS", "-Zsanitizer=address --cfg hedgerow_checked_memory")
@@ -40,7 +41,7 @@ pub fn address() -> Result<()> {
 /// The concurrent tests, with checked ordering of memory accesses.
 pub fn thread() -> Result<()> {
     install("rust-src");
-    let packages = "-p hedgerow -p hedgerow-log -p hedgerow-rapid -p hedgerow-kernels";
+    let packages = "-p hedgerow -p hedgerow-engines -p hedgerow-log -p hedgerow-rapid -p hedgerow-kernels";
     let build = format!("test --lib --tests -Zbuild-std --target {TARGET} {packages}");
     let mut tests = nightly_cargo(&build);
     tests
