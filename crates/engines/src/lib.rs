@@ -16,3 +16,16 @@ pub const ENGINES: [EngineKind; 7] = [
     EngineKind::VectorArt,
     EngineKind::ClusteredArt,
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn engines_have_names_of_their_own() {
+        for kind in ENGINES {
+            assert_eq!(EngineKind::of_name(kind.name()), Some(kind));
+        }
+        assert_eq!(EngineKind::of_name(""), None);
+    }
+}

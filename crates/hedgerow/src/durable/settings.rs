@@ -84,25 +84,3 @@ fn fields(schema: &RecordSchema) -> String {
 fn list(items: impl Iterator<Item = String>) -> String {
     format!("[{}]", items.collect::<Vec<_>>().join(", "))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn engines_have_names_of_their_own() {
-        let kinds = [
-            EngineKind::Rapid,
-            EngineKind::AdjacencyList,
-            EngineKind::FineGrainedArt,
-            EngineKind::Art,
-            EngineKind::CompressedArt,
-            EngineKind::VectorArt,
-            EngineKind::ClusteredArt,
-        ];
-        for kind in kinds {
-            assert_eq!(EngineKind::of_name(kind.name()), Some(kind));
-        }
-        assert_eq!(EngineKind::of_name(""), None);
-    }
-}
