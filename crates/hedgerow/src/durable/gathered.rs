@@ -129,7 +129,7 @@ impl GatheredEdges {
 }
 
 /// Where the ids of the vertices end that a commit puts. O(vertices).
-fn vertex_bound(effects: &Effects) -> u32 {
+pub(super) fn vertex_bound(effects: &Effects) -> u32 {
     let puts = |effect: &&VertexEffect| matches!(effect.change, VertexChange::Put(_));
     effects.vertices.iter().rfind(puts).map_or(0, |effect| effect.vertex.get() + 1)
 }

@@ -1,7 +1,7 @@
 //! The commits of a log into a graph that comes back.
 
 use crate::commit::sequencer::VertexCounts;
-use crate::durable::gathered::Gathered;
+use crate::durable::gathered::{Gathered, vertex_bound};
 use crate::error::Error;
 use crate::storage::Store;
 use hedgerow_log::{LoggedCommit, Place, Record as LogRecord, StoreError, logged_edge};
@@ -49,19 +49,28 @@ impl<'r, E: Engine> Replay<'r, E> {
         record: &LogRecord<'_>,
         place: Place<'_>,
     ) -> Result<Option<Box<[u8]>>, Error> {
-        let made = match logged_edge(record.body, self.store.topology) {
-            Some((label, change)) => self.commit_edge(label, change, record.at).map(|()| None),
-            None => self.commit_any(record),
-        };
-        let input = made.map_err(|Foreign(what)| StoreError::Damaged {
+        let damaged = |Foreign(what)| StoreError::Damaged {
             path: place.path.to_owned(),
             offset: place.offset,
             what: format!("the commit of timestamp {} {what}", record.at),
-        })?;
-        if self.gathered.len() >= self.at_once {
-            self.finish()?;
+        };
+        if let Some((label, change)) = logged_edge(record.body, self.store.topology) {
+            self.commit_edge(label, change, record.at).map_err(damaged)?;
+            self.finish_if_large()?;
+            return Ok(None);
         }
-        Ok(input)
+        let mut commit = self.read(record).map_err(damaged)?;
+        if commit.effects.len() >= self.at_once {
+            // It is sorted, and large enough by itself.
+            self.finish()?;
+            let bound = vertex_bound(&commit.effects);
+            commit.add_other_ends(self.store.topology);
+            self.apply(&commit.effects, record.at, bound)?;
+        } else {
+            self.gathered.add(commit.effects, record.at);
+            self.finish_if_large()?;
+        }
+        Ok(commit.input)
     }
 
     /// The most frequent commit.
@@ -73,12 +82,17 @@ impl<'r, E: Engine> Replay<'r, E> {
         Ok(())
     }
 
-    fn commit_any(&mut self, record: &LogRecord<'_>) -> Result<Option<Box<[u8]>>, Foreign> {
+    /// Any other, checked; each edge is there once.
+    fn read(&mut self, record: &LogRecord<'_>) -> Result<LoggedCommit, Foreign> {
         let commit = LoggedCommit::decode_canonical(record.body, self.store.topology);
         let commit = commit.map_err(|error| Foreign(format!("cannot be read: {error}")))?;
         self.check(&commit)?;
-        self.gathered.add(commit.effects, record.at);
-        Ok(commit.input)
+        Ok(commit)
+    }
+
+    /// Applies what was gathered, if that is much.
+    fn finish_if_large(&mut self) -> Result<(), Error> {
+        if self.gathered.len() >= self.at_once { self.finish() } else { Ok(()) }
     }
 
     /// Applies what was gathered.
@@ -93,8 +107,14 @@ impl<'r, E: Engine> Replay<'r, E> {
             let latest = self.store.engine.latest(self.held);
             gathered.into_effects(self.store.topology, |vertex| latest.contains_vertex(vertex), pool)
         };
-        let counts = VertexCounts { bound, ..self.count_vertices(&effects) };
-        let Prepared { changes, outcome, .. } = self.store.engine.prepare(self.held, &effects, pool)?;
+        self.apply(&effects, at, bound)
+    }
+
+    /// Makes the changes of one commit, or of several up to `at`. The vertex ids that they gave are below `bound`.
+    fn apply(&self, effects: &Effects, at: Timestamp, bound: u32) -> Result<(), Error> {
+        let counts = VertexCounts { bound, ..self.count_vertices(effects) };
+        let pool = self.store.pool_for(effects.len());
+        let Prepared { changes, outcome, .. } = self.store.engine.prepare(self.held, effects, pool)?;
         let stamp = self.store.sequencer.stamp_again(at, counts, &outcome.edges);
         self.store.engine.apply(stamp, changes);
         Ok(())
