@@ -1,14 +1,12 @@
 //! Breadth-first search against a search with a queue.
 
-mod support;
-
+use crate::support::{Graph, Sets, TOPOLOGIES, Unhelpful, execution, graphs, id, large_graph, pool};
 use hedgerow_kernels::{
     Bfs, BfsResult, CancelToken, Execution, Kernel, KernelError, KernelErrorKind, MemoryBudget, MemoryError,
 };
 use hedgerow_model::{GraphView, LabelId, Topology, ViewError};
 use proptest::prelude::*;
 use std::collections::VecDeque;
-use support::{Graph, Sets, TOPOLOGIES, Unhelpful, execution, graphs, id, large_graph, pool};
 
 /// Alpha and beta that give a search top-down only, bottom-up wherever it can be, changing at
 /// every chance, and the defaults.

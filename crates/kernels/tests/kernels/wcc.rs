@@ -1,13 +1,11 @@
 //! Components against a flood of every vertex.
 
-mod support;
-
+use crate::support::{Graph, TOPOLOGIES, Unhelpful, execution, graphs, large_graph, pool};
 use hedgerow_kernels::{
     CancelToken, Execution, Kernel, KernelError, MemoryBudget, MemoryError, Wcc, WccMethod, WccResult,
 };
 use hedgerow_model::{GraphView, LabelId, Topology, ViewError};
 use proptest::prelude::*;
-use support::{Graph, TOPOLOGIES, Unhelpful, execution, graphs, large_graph, pool};
 
 const METHODS: [WccMethod; 2] = [WccMethod::Sampling, WccMethod::Plain];
 

@@ -1,7 +1,6 @@
 //! Betweenness against counting the paths between all pairs.
 
-mod support;
-
+use crate::support::{Doubled, Graph, Sets, TOPOLOGIES, Unhelpful, execution, graphs, id, large_graph, pool};
 use hedgerow_kernels::{
     Betweenness, BetweennessResult, CancelToken, Execution, Kernel, KernelError, KernelErrorKind,
     MemoryBudget, MemoryError, Progress, Sources,
@@ -9,7 +8,6 @@ use hedgerow_kernels::{
 use hedgerow_model::{GraphView, LabelId, Topology, VertexId, ViewError};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
-use support::{Doubled, Graph, Sets, TOPOLOGIES, Unhelpful, execution, graphs, id, large_graph, pool};
 
 /// Distance and number of shortest paths from a vertex to all that it reaches.
 fn paths_from(graph: &Sets, source: u32) -> BTreeMap<u32, (u32, f64)> {

@@ -1,7 +1,6 @@
 //! Neighbourhoods against sets that grow edge by edge.
 
-mod support;
-
+use crate::support::{Doubled, Graph, TOPOLOGIES, Unhelpful, execution, graphs, id, large_graph, pool};
 use hedgerow_kernels::{
     CancelToken, Execution, Kernel, KernelError, KernelErrorKind, MemoryBudget, MemoryError, Neighbourhood,
     NeighbourhoodResult, Progress,
@@ -9,7 +8,6 @@ use hedgerow_kernels::{
 use hedgerow_model::{GraphView, LabelId, Topology, VertexId, ViewError};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use support::{Doubled, Graph, TOPOLOGIES, Unhelpful, execution, graphs, id, large_graph, pool};
 
 /// The verifier: the vertices within so many hops, with the hops, nearest first.
 fn hops_by_definition(graph: &Graph, sources: &[VertexId], hops: u32) -> Vec<(VertexId, u32)> {

@@ -1,7 +1,8 @@
 //! Shortest paths against Dijkstra's algorithm.
 
-mod support;
-
+use crate::support::{
+    Graph, Sets, TOPOLOGIES, Unhelpful, execution, graphs, id, large_graph, pool, scrambled,
+};
 use hedgerow_kernels::{
     CancelToken, Execution, Kernel, KernelError, KernelErrorKind, MemoryBudget, MemoryError, Sssp,
     SsspResult, Weight,
@@ -9,7 +10,6 @@ use hedgerow_kernels::{
 use hedgerow_model::{ColumnType, GraphView, LabelId, Topology, ViewError};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use support::{Graph, Sets, TOPOLOGIES, Unhelpful, execution, graphs, id, large_graph, pool, scrambled};
 
 /// The same from either end.
 fn hashed(source: u32, destination: u32) -> u32 {

@@ -1,13 +1,13 @@
 //! Triangles against all sets of three vertices that are joined.
 
-mod support;
-
+use crate::support::{
+    Doubled, Graph, TOPOLOGIES, Unhelpful, dense_graphs, execution, graphs, large_graph, pool,
+};
 use hedgerow_kernels::{
     CancelToken, Execution, Kernel, KernelError, MemoryBudget, MemoryError, TriangleCount, TriangleOrder,
 };
 use hedgerow_model::{GraphView, LabelId, Topology, ViewError};
 use proptest::prelude::*;
-use support::{Doubled, Graph, TOPOLOGIES, Unhelpful, dense_graphs, execution, graphs, large_graph, pool};
 
 const ORDERS: [TriangleOrder; 3] = [TriangleOrder::Auto, TriangleOrder::ById, TriangleOrder::ByDegree];
 

@@ -1,12 +1,10 @@
 //! What is known of public graphs, where they are at hand.
 
-mod support;
-
+use crate::support::{Graph, TOPOLOGIES, execution, pool};
 use hedgerow_kernels::{Cores, Kernel, LocalClustering, TriangleCount, Wcc};
 use hedgerow_model::Topology;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use support::{Graph, TOPOLOGIES, pool};
 
 struct Known {
     file: &'static str,
@@ -65,7 +63,7 @@ fn read(file: &str, topology: Topology) -> Option<Graph> {
 #[test]
 fn what_is_known_comes_out() {
     let pool = pool(2);
-    let execution = support::execution(pool.as_ref());
+    let execution = execution(pool.as_ref());
     for known in KNOWN {
         for topology in TOPOLOGIES {
             let Some(graph) = read(known.file, topology) else { return };

@@ -1,7 +1,7 @@
 //! What is the same for all kernels: how they are watched and stopped, on one thread and on several.
 
-mod support;
-
+use crate::support::rearranged::{Arrangement, Descending, Rearranged, Twice};
+use crate::support::{Graph, TOPOLOGIES, execution, pool, scrambled};
 use hedgerow_kernels::{
     Betweenness, Bfs, CancelToken, Communities, Cores, Execution, Kernel, KernelError, LocalClustering,
     Neighbourhood, PageRank, Progress, Sources, Sssp, TriangleCount, TriangleOrder, Wcc, WccMethod,
@@ -11,8 +11,6 @@ use hedgerow_model::{GraphView, LabelId, Topology, VertexId};
 use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
-use support::rearranged::{Arrangement, Descending, Rearranged, Twice};
-use support::{Graph, TOPOLOGIES, execution, pool, scrambled};
 
 const SOURCES: [VertexId; 3] = [VertexId::new(1), VertexId::new(2), VertexId::new(3)];
 

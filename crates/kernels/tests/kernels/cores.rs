@@ -1,16 +1,14 @@
 //! Core numbers against the definition.
 
-mod support;
-
+use crate::support::{
+    Doubled, Graph, Sets, TOPOLOGIES, Unhelpful, dense_graphs, execution, graphs, large_graph, pool,
+};
 use hedgerow_kernels::{
     CancelToken, Cores, CoresResult, Execution, Kernel, KernelError, MemoryBudget, MemoryError, Progress,
 };
 use hedgerow_model::{GraphView, LabelId, Topology, ViewError};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use support::{
-    Doubled, Graph, Sets, TOPOLOGIES, Unhelpful, dense_graphs, execution, graphs, large_graph, pool,
-};
 
 /// The verifier: for every k, takes vertices away that have fewer than k neighbours until there are none such.
 fn cores_by_definition(graph: &Graph) -> Vec<u32> {

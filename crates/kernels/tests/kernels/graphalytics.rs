@@ -1,12 +1,10 @@
 //! The validation graphs of LDBC Graphalytics, where they are at hand.
 
-mod support;
-
+use crate::support::{Graph, id};
 use hedgerow_kernels::{Bfs, Communities, Kernel, LocalClustering, PageRank, Sssp, Wcc, WccMethod};
 use hedgerow_model::Topology;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use support::{Graph, id};
 
 /// A file of the validation data; `None`, with a message, where it is not there.
 fn validation_file(name: &str) -> Option<String> {

@@ -1,14 +1,14 @@
 //! Clustering coefficients against a look at every pair of neighbours.
 
-mod support;
-
+use crate::support::{
+    Doubled, Graph, TOPOLOGIES, Unhelpful, dense_graphs, execution, graphs, large_graph, pool,
+};
 use hedgerow_kernels::{
     CancelToken, Execution, Kernel, KernelError, LocalClustering, LocalClusteringResult, MemoryBudget,
     MemoryError,
 };
 use hedgerow_model::{GraphView, LabelId, Topology, ViewError};
 use proptest::prelude::*;
-use support::{Doubled, Graph, TOPOLOGIES, Unhelpful, dense_graphs, execution, graphs, large_graph, pool};
 
 /// The verifier: of all ordered pairs of different neighbours those with an edge from the first to the second.
 fn coefficients_by_definition(graph: &Graph) -> Vec<f64> {

@@ -1,7 +1,8 @@
 //! Label propagation against the definition.
 
-mod support;
-
+use crate::support::{
+    Doubled, Graph, TOPOLOGIES, Unhelpful, dense_graphs, execution, graphs, large_graph, pool, scrambled,
+};
 use hedgerow_kernels::{
     CancelToken, Communities, CommunitiesResult, Execution, Kernel, KernelError, KernelErrorKind,
     MemoryBudget, MemoryError, Progress,
@@ -10,9 +11,6 @@ use hedgerow_model::{GraphView, LabelId, Topology, ViewError};
 use proptest::prelude::*;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use support::{
-    Doubled, Graph, TOPOLOGIES, Unhelpful, dense_graphs, execution, graphs, large_graph, pool, scrambled,
-};
 
 /// The verifier: a map of votes for every vertex in every iteration.
 fn labels_by_definition(graph: &Graph, iterations: u32, first: impl Fn(u32) -> u32) -> Vec<u32> {

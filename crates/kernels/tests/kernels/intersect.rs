@@ -1,10 +1,8 @@
 //! Common neighbours on views that are sorted, that repeat neighbours, and that are not sorted at all.
 
-mod support;
-
+use crate::support::{Doubled, Sets, Unhelpful, graphs, id, large_graph};
 use hedgerow_model::{Adjacency, Direction, GraphView, LabelId, Topology, VertexId};
 use proptest::prelude::*;
-use support::{Doubled, Sets, Unhelpful, graphs, id, large_graph};
 
 /// What is visited.
 fn collected(run: impl FnOnce(&mut dyn FnMut(VertexId))) -> Vec<u32> {

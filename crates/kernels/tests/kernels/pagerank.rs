@@ -1,7 +1,6 @@
 //! PageRank against the textbook.
 
-mod support;
-
+use crate::support::{Graph, Sets, TOPOLOGIES, Unhelpful, execution, graphs, id, large_graph, pool};
 use hedgerow_kernels::{
     CancelToken, Execution, Kernel, KernelError, KernelErrorKind, MemoryBudget, MemoryError, PageRank,
     PageRankResult, Precision, Progress,
@@ -10,7 +9,6 @@ use hedgerow_lab::{BuildOptions, Csr};
 use hedgerow_model::{GraphView, LabelId, Topology};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use support::{Graph, Sets, TOPOLOGIES, Unhelpful, execution, graphs, id, large_graph, pool};
 
 /// The verifier: the definition, with every vertex pushing its rank.
 fn ranks_by_definition(graph: &Sets, damping: f64, iterations: u32) -> BTreeMap<u32, f64> {

@@ -1,7 +1,5 @@
 //! Random graphs, and views of them that are less helpful than the static graph.
 
-#![allow(dead_code, unused_imports, reason = "each test binary uses a part of this")]
-
 pub mod rearranged;
 
 use hedgerow_kernels::Execution;

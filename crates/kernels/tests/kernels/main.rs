@@ -1,0 +1,32 @@
+//! The kernels against plain definitions of what they compute.
+
+#[cfg(test)]
+mod betweenness;
+#[cfg(test)]
+mod bfs;
+#[cfg(test)]
+mod clustering;
+#[cfg(test)]
+mod communities;
+#[cfg(test)]
+mod cores;
+#[cfg(test)]
+mod execution;
+#[cfg(test)]
+mod graphalytics;
+#[cfg(test)]
+mod intersect;
+#[cfg(test)]
+mod neighbourhood;
+#[cfg(test)]
+mod pagerank;
+#[cfg(test)]
+mod real_graphs;
+#[cfg(test)]
+mod sssp;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod triangles;
+#[cfg(test)]
+mod wcc;
