@@ -4,10 +4,9 @@
 
 mod oracle;
 
-use hedgerow::kernels::{Bfs, CancelToken, Execution, PageRank};
 use hedgerow::{
-    BuildOptions, Direction, EdgeSchema, ErrorKind, Field, Graph, GraphOptions, Key, KeyKind, LabelId,
-    LabelSchema, RecordSchema, Snapshot, Topology, Value, ValueType, VertexId,
+    Direction, EdgeSchema, ErrorKind, Field, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema,
+    RecordSchema, Snapshot, Topology, Value, ValueType,
 };
 use std::thread;
 use std::time::Duration;
@@ -260,10 +259,6 @@ fn dense_ids_end_at_two_below_two_to_the_32() {
     assert_eq!((snapshot.vertex_count(), snapshot.vertex_bound()), (2, u32::MAX));
     assert_eq!(snapshot.neighbours(0).unwrap(), [4_294_967_294.into()]);
     assert!(graph.memory().total_bytes() < 1 << 20, "{:?}", graph.memory());
-    // Two vertices are no reason to allocate tens of gigabytes.
-    assert_eq!(kind(snapshot.run(PageRank::default())), ErrorKind::Kernel);
-    assert_eq!(kind(snapshot.run(Bfs::new(VertexId::new(0)))), ErrorKind::Kernel);
-    assert_eq!(kind(snapshot.to_csr::<()>(LabelId::DEFAULT, BuildOptions::default())), ErrorKind::Kernel);
 }
 
 #[test]
@@ -313,8 +308,6 @@ fn labels_and_values_are_checked() {
         assert_eq!(kind(snapshot.degree(pays, Direction::In, key)), ErrorKind::InvalidInput);
         assert_eq!(kind(snapshot.degree(LabelId(9), Direction::Out, key)), ErrorKind::InvalidInput);
     }
-    let csr = snapshot.to_csr::<f64>(pays, BuildOptions::default()).unwrap();
-    assert_eq!(csr.neighbours(), [snapshot.vertex_id(2).unwrap().unwrap()]);
 }
 
 #[test]
@@ -398,8 +391,6 @@ fn self_loops_and_duplicates_count_once() {
     }
 }
 
-// --- ids and kernels -------------------------------------------------------------------------
-
 #[test]
 fn vertices_that_come_and_go_beside_an_old_snapshot_use_few_ids() {
     let graph = graph(GraphOptions::new().topology(Topology::Undirected));
@@ -418,20 +409,4 @@ fn vertices_that_come_and_go_beside_an_old_snapshot_use_few_ids() {
         assert_eq!(snapshot.neighbours(2).unwrap(), [1.into()]);
         assert_eq!(snapshot.key(snapshot.vertex_id(1).unwrap().unwrap()), Some(1.into()));
     }
-}
-
-#[test]
-fn kernels_run_on_an_empty_graph_and_can_be_cancelled() {
-    let graph = directed();
-    let empty = graph.snapshot().unwrap();
-    assert!(empty.run(PageRank::default()).unwrap().ranks.is_empty());
-    assert_eq!(kind(empty.run(Bfs::new(VertexId::new(0)))), ErrorKind::Kernel);
-    graph.ingest(&(0..1000u64).map(|edge| (edge, edge + 1)).collect::<Vec<_>>()).unwrap();
-    let snapshot = graph.snapshot().unwrap();
-    let token = CancelToken::default();
-    token.cancel();
-    let execution = Execution::default().cancelled_by(&token);
-    let cancelled = snapshot.run(PageRank { execution, ..PageRank::default() });
-    assert_eq!(kind(cancelled), ErrorKind::Kernel);
-    assert_eq!(snapshot.run(Bfs::new(VertexId::new(0))).unwrap().reached, 1001);
 }
