@@ -38,6 +38,10 @@ pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Vec<VertexEffect>, Decod
 }
 
 pub(crate) fn decode_record(reader: &mut Reader<'_>, count: u64) -> Result<Record, DecodeError> {
+    if count == 0 {
+        // Most vertices, in bulk.
+        return Ok(Record::default());
+    }
     if count > reader.remaining() as u64 {
         return Err(reader.error("more is promised than there are bytes"));
     }

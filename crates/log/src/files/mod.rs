@@ -175,14 +175,23 @@ impl dyn File + '_ {
     /// # Errors
     /// The operating system's.
     pub fn read_from(&self, offset: u64) -> Result<Vec<u8>, FileError> {
+        let mut bytes = Vec::new();
+        self.read_into(&mut bytes, offset)?;
+        Ok(bytes)
+    }
+
+    /// The same, in memory that was used before.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn read_into(&self, bytes: &mut Vec<u8>, offset: u64) -> Result<(), FileError> {
         let length = self.length()?.saturating_sub(offset);
         let length = usize::try_from(length).map_err(|_| {
             let larger = io::Error::other("the file is larger than the memory");
             FileError::new(FileOperation::Read, self.path(), larger)
         })?;
-        let mut bytes = vec![0; length];
-        self.read_exact_at(&mut bytes, offset)?;
-        Ok(bytes)
+        bytes.resize(length, 0);
+        self.read_exact_at(bytes, offset)
     }
 }
 

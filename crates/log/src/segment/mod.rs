@@ -10,7 +10,7 @@ mod scan;
 
 pub(crate) use frame::{BATCH_LENGTH, Binding, Times, put_batch, put_record, record_length};
 pub(crate) use header::{HEADER_LENGTH, SegmentHeader};
-pub(crate) use scan::{NoScan, Scan, ScanEnd};
+pub(crate) use scan::{NoScan, Scan, ScanEnd, length_without_zeros};
 
 use hedgerow_model::Timestamp;
 

@@ -115,7 +115,7 @@ impl<'a> Scan<'a> {
     /// What comes after the last valid record. O(bytes) to come.
     pub(crate) fn end(&self) -> ScanEnd {
         let rest = &self.segment[self.position..];
-        if is_zero(rest) {
+        if length_without_zeros(rest) == 0 {
             ScanEnd::Clean
         } else if something_synced(self.segment, self.binding, self.position) {
             ScanEnd::Damaged
@@ -125,14 +125,19 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Whether there are only zeros. By blocks, each of which is read without a branch.
-fn is_zero(bytes: &[u8]) -> bool {
-    bytes.chunks(4096).all(|block| block.iter().fold(0, |all, byte| all | byte) == 0)
+/// Where the last byte ends that is not zero. By blocks, each of which is read without a branch.
+pub(crate) fn length_without_zeros(bytes: &[u8]) -> usize {
+    let is_zero = |block: &&[u8]| block.iter().fold(0, |all, byte| all | byte) == 0;
+    let zeros: usize = bytes.rchunks(4096).take_while(is_zero).map(<[u8]>::len).sum();
+    let last = bytes[..bytes.len() - zeros].iter().rposition(|byte| *byte != 0);
+    last.map_or(0, |last| last + 1)
 }
 
 /// Whether a batch at or after `hole` says that more than `hole` bytes had been synced before it.
 fn something_synced(segment: &[u8], binding: Binding, hole: usize) -> bool {
     let synced = |position| read_batch(segment, position, binding);
-    let mut batches = (hole..segment.len()).filter_map(synced);
+    // A frame has a kind, which is not 0.
+    let end = hole + length_without_zeros(&segment[hole..]);
+    let mut batches = (hole..end).filter_map(synced);
     !planted::is(PlantedBug::CutDamage) && batches.any(|synced| synced > hole as u64)
 }

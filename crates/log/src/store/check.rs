@@ -48,13 +48,14 @@ impl Store {
     fn check(&self, report: &mut CheckReport) -> Result<(), StoreError> {
         report.problems.extend(self.check_unlisted().err());
         let mut recovered = Recovered::before(&self.manifest);
+        let mut memory = Vec::new();
         for entry in &self.manifest.segments {
             let is_whole = report.problems.is_empty();
             // Behind a gap a segment is judged by itself.
             let first = if is_whole { recovered.last.next() } else { self.first_of(entry.number)? };
             let path = self.segment_path(entry.number);
             let mut undecodable = None;
-            let reading = self.read_segment(entry, first, |record, offset| {
+            let reading = self.read_segment(entry, first, &mut memory, |record, offset| {
                 report.commits += 1;
                 let decoded = LoggedCommit::decode(record.body, self.manifest.options.topology);
                 if let Err(error) = decoded {

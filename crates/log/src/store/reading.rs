@@ -3,7 +3,7 @@
 use super::{Sealed, SegmentEntry, Store};
 use crate::error::StoreError;
 use crate::files::Access;
-use crate::segment::{self, NoScan, Record, Scan, ScanEnd};
+use crate::segment::{self, NoScan, Record, Scan, ScanEnd, length_without_zeros};
 use hedgerow_model::Timestamp;
 use std::path::{Path, PathBuf};
 
@@ -42,25 +42,27 @@ impl Store {
         self.files.location().join(segment::name_of(number))
     }
 
-    /// Hands over the valid records of a segment, whose first one should have timestamp `next`, and where each begins.
+    /// Hands over the valid records of a segment, whose first one should have timestamp `next`, and where each begins. All of it
+    /// is read into `memory`, which can be used for the next one.
     ///
     /// Fails if the file system does, or `apply`. Whatever is wrong with the content is in the reading.
     pub(super) fn read_segment<E: From<StoreError>>(
         &self,
         entry: &SegmentEntry,
         next: Timestamp,
+        memory: &mut Vec<u8>,
         mut apply: impl FnMut(Record<'_>, u64) -> Result<(), E>,
     ) -> Result<Reading, E> {
         let path = self.segment_path(entry.number);
-        let bytes = match self.files.open(&segment::name_of(entry.number), Access::Read) {
-            Ok(file) => file.read_from(0).map_err(StoreError::from)?,
+        match self.files.open(&segment::name_of(entry.number), Access::Read) {
+            Ok(file) => file.read_into(memory, 0).map_err(StoreError::from)?,
             Err(error) if error.is_not_found() => return Ok(Reading::problem(StoreError::Missing { path })),
             Err(error) => return Err(StoreError::from(error).into()),
-        };
+        }
         let bytes = match entry.sealed {
             // What comes after is none of the log.
-            Some(sealed) => bytes.get(..sealed.end as usize).unwrap_or(&bytes),
-            None => &bytes[..],
+            Some(sealed) => memory.get(..sealed.end as usize).unwrap_or(memory),
+            None => &memory[..],
         };
         let mut scan = match Scan::new(bytes, self.manifest.store, entry.number, next) {
             Ok(scan) => scan,
@@ -99,8 +101,8 @@ fn judge(entry: &SegmentEntry, scan: &Scan<'_>, path: &Path, bytes: &[u8], first
 
 /// What there is from `offset` on that is not zeros.
 fn torn_tail(path: &Path, bytes: &[u8], offset: usize) -> Option<TornTail> {
-    let last = bytes[offset..].iter().rposition(|byte| *byte != 0)?;
-    Some(TornTail { path: path.to_owned(), offset: offset as u64, bytes: last as u64 + 1 })
+    let length = length_without_zeros(&bytes[offset..]);
+    (length > 0).then(|| TornTail { path: path.to_owned(), offset: offset as u64, bytes: length as u64 })
 }
 
 impl NoScan {

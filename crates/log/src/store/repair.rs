@@ -44,8 +44,10 @@ pub fn recover_to_last_valid(files: Arc<dyn FileSystem>) -> Result<Repair, Store
     store.check_unlisted()?;
     let mut recovered = Recovered::before(&store.manifest);
     let (mut torn, mut damaged) = (None, None);
+    let mut memory = Vec::new();
     for (number, entry) in store.manifest.segments.iter().enumerate() {
-        let reading = store.read_segment(entry, recovered.last.next(), |_, _| Ok::<(), StoreError>(()))?;
+        let next = recovered.last.next();
+        let reading = store.read_segment(entry, next, &mut memory, |_, _| Ok::<(), StoreError>(()))?;
         let follows = recovered.add(entry, &reading);
         let end = (number, reading.valid, reading.synced);
         if follows.is_err() || reading.problem.is_some() {

@@ -91,12 +91,12 @@ impl Store {
         }
         self.check_unlisted()?;
         let mut recovered = Recovered::before(&self.manifest);
-        let mut commits = 0;
+        let (mut commits, mut memory) = (0, Vec::new());
         for entry in &self.manifest.segments {
             let path = self.segment_path(entry.number);
             let reading = match entry.sealed {
                 Some(sealed) if sealed.last <= after => self.pass_over(entry, sealed)?,
-                _ => self.read_segment(entry, recovered.last.next(), |record, offset| {
+                _ => self.read_segment(entry, recovered.last.next(), &mut memory, |record, offset| {
                     if record.at <= after {
                         return Ok(());
                     }
