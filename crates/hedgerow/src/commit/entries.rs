@@ -3,6 +3,7 @@
 use hedgerow_model::{Direction, EdgeChange, EdgeValue, Topology, VertexId};
 use rayon::ThreadPool;
 use rayon::slice::ParallelSliceMut;
+use smallvec::SmallVec;
 
 /// The ends of an edge as ids.
 pub(crate) type Ends = (VertexId, VertexId);
@@ -13,12 +14,12 @@ pub(crate) fn put_entries(
     edges: impl ExactSizeIterator<Item = Ends>,
     value: EdgeValue,
     pool: Option<&ThreadPool>,
-) -> impl Iterator<Item = EdgeChange> {
+) -> SmallVec<[EdgeChange; 2]> {
     let mut positions = Vec::with_capacity(edges.len());
     for_each_position((topology, direction), edges, |position, _| positions.push(position));
     sort(&mut positions, pool);
     positions.dedup();
-    positions.into_iter().map(move |position| EdgeChange::put_at(position, value))
+    collect(positions.into_iter().map(|position| EdgeChange::put_at(position, value)))
 }
 
 /// The entries of edges of which `value_of` says by their number what is put, or that they are deleted. Otherwise the same.
@@ -27,7 +28,7 @@ pub(crate) fn changed_entries(
     edges: impl ExactSizeIterator<Item = Ends>,
     value_of: impl Fn(usize) -> Option<EdgeValue>,
     pool: Option<&ThreadPool>,
-) -> impl Iterator<Item = EdgeChange> {
+) -> SmallVec<[EdgeChange; 2]> {
     let mut positions = Vec::with_capacity(edges.len());
     for_each_position((topology, direction), edges, |position, edge| positions.push((position, edge)));
     sort(&mut positions, pool);
@@ -39,11 +40,16 @@ pub(crate) fn changed_entries(
         }
         is_same
     });
-    let change = move |(position, edge)| EdgeChange {
+    let change = |(position, edge)| EdgeChange {
         value: value_of(edge),
         ..EdgeChange::put_at(position, EdgeValue::default())
     };
-    positions.into_iter().map(change)
+    collect(positions.into_iter().map(change))
+}
+
+/// By way of a vector, which knows how long it becomes and asks no more with each entry.
+fn collect(entries: impl Iterator<Item = EdgeChange>) -> SmallVec<[EdgeChange; 2]> {
+    SmallVec::from_vec(entries.collect())
 }
 
 /// Visits the [position](EdgeChange::position) of every entry in a stored direction, with the number of its edge.

@@ -185,8 +185,8 @@ impl<E: Engine> Store<E> {
             let (stored, ends) = ((self.topology, *direction), ends.iter().copied());
             let value_of = |edge: usize| Some(edges[edge].value().to_bits());
             let changes = match B::Value::TYPE {
-                ColumnType::Unit => put_entries(stored, ends, ().to_bits(), pool).collect(),
-                _ => changed_entries(stored, ends, value_of, pool).collect(),
+                ColumnType::Unit => put_entries(stored, ends, ().to_bits(), pool),
+                _ => changed_entries(stored, ends, value_of, pool),
             };
             AdjacencyEffects { label, direction: *direction, changes }
         });

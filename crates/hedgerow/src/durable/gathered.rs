@@ -1,8 +1,7 @@
 //! Commits of the log that are applied together: nobody sees the states between them, so that of several changes of one thing
 //! the last is enough, and an engine is given few large commits instead of many small ones.
 
-use crate::commit::entries::{changed_entries, put_entries};
-use hashbrown::HashMap;
+use crate::commit::entries::{Ends, changed_entries, put_entries};
 use hedgerow_model::{
     AdjacencyEffects, Direction, EdgeChange, EdgeValue, Effects, LabelId, Timestamp, Topology, VertexChange,
     VertexEffect, VertexId,
@@ -14,7 +13,8 @@ use std::collections::BTreeMap;
 /// What some commits in a row change.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
-    vertices: HashMap<VertexId, VertexChange>,
+    /// In the order of the commits.
+    vertices: Vec<VertexEffect>,
     edges: BTreeMap<LabelId, GatheredEdges>,
     changes: usize,
     /// The last of the commits.
@@ -26,10 +26,10 @@ pub(super) struct Gathered {
 /// The changed edges of one label.
 #[derive(Debug, Default)]
 struct GatheredEdges {
-    /// Their canonical entries, in the order of the commits.
-    changes: Vec<EdgeChange>,
-    /// Some are deleted, or have a value other than 0.
-    differ: bool,
+    /// Where their canonical entries are, in the order of the commits.
+    ends: Vec<Ends>,
+    /// What they become, if not all are put with 0.
+    values: Option<Vec<Option<EdgeValue>>>,
 }
 
 impl Gathered {
@@ -58,9 +58,10 @@ impl Gathered {
         self.at = at;
         self.changes += effects.len();
         self.vertex_bound = self.vertex_bound.max(vertex_bound(&effects));
-        self.vertices.extend(effects.vertices.into_iter().map(|effect| (effect.vertex, effect.change)));
+        self.vertices.extend(effects.vertices);
         for AdjacencyEffects { label, changes, .. } in effects.adjacencies {
-            self.edges.entry(label).or_default().extend(&changes);
+            let edges = self.edges.entry(label).or_default();
+            changes.into_iter().for_each(|change| edges.push(change));
         }
     }
 
@@ -69,7 +70,7 @@ impl Gathered {
     pub(super) fn add_edge(&mut self, label: LabelId, change: EdgeChange, at: Timestamp) {
         self.at = at;
         self.changes += 1;
-        self.edges.entry(label).or_default().extend(&[change]);
+        self.edges.entry(label).or_default().push(change);
     }
 
     /// The same changes as those of one commit. `existed` tells which vertices there were before the first of them.
@@ -81,21 +82,25 @@ impl Gathered {
         existed: impl Fn(VertexId) -> bool,
         pool: Option<&ThreadPool>,
     ) -> Effects {
+        let mut vertices = self.vertices;
+        // Stable: the last change of a vertex stays the last.
+        vertices.sort_by_key(|effect| effect.vertex);
+        vertices.dedup_by(|later, kept| {
+            let is_same = later.vertex == kept.vertex;
+            if is_same {
+                std::mem::swap(later, kept);
+            }
+            is_same
+        });
         // A vertex that came and went leaves nothing, and has nothing to be removed.
-        let remains =
-            |change: &VertexChange, vertex| matches!(change, VertexChange::Put(_)) || existed(vertex);
-        let mut vertices: Vec<VertexEffect> = self
-            .vertices
-            .into_iter()
-            .filter(|(vertex, change)| remains(change, *vertex))
-            .map(|(vertex, change)| VertexEffect { vertex, change })
-            .collect();
-        vertices.sort_unstable_by_key(|effect| effect.vertex);
+        vertices.retain(|effect| matches!(effect.change, VertexChange::Put(_)) || existed(effect.vertex));
         let mut adjacencies = SmallVec::new();
         for (label, edges) in &self.edges {
             for direction in topology.directions() {
                 let mut changes = edges.entries(topology, *direction, pool);
-                changes.retain(|change| change.value.is_some() || existed(change.owner));
+                if edges.values.is_some() {
+                    changes.retain(|change| change.value.is_some() || existed(change.owner));
+                }
                 if !changes.is_empty() {
                     adjacencies.push(AdjacencyEffects { label: *label, direction: *direction, changes });
                 }
@@ -107,9 +112,15 @@ impl Gathered {
 
 impl GatheredEdges {
     #[inline]
-    fn extend(&mut self, changes: &[EdgeChange]) {
-        self.differ |= changes.iter().any(|change| change.value != Some(EdgeValue(0)));
-        self.changes.extend_from_slice(changes);
+    fn push(&mut self, change: EdgeChange) {
+        let (plain, before) = (Some(EdgeValue(0)), self.ends.len());
+        if self.values.is_none() && change.value != plain {
+            self.values = Some(vec![plain; before]);
+        }
+        self.ends.push((change.owner, change.neighbour));
+        if let Some(values) = &mut self.values {
+            values.push(change.value);
+        }
     }
 
     /// The entries in a stored direction, ascending, each once.
@@ -119,11 +130,10 @@ impl GatheredEdges {
         direction: Direction,
         pool: Option<&ThreadPool>,
     ) -> SmallVec<[EdgeChange; 2]> {
-        let stored = (topology, direction);
-        let ends = self.changes.iter().map(|change| (change.owner, change.neighbour));
-        match self.differ {
-            false => put_entries(stored, ends, EdgeValue(0), pool).collect(),
-            true => changed_entries(stored, ends, |edge| self.changes[edge].value, pool).collect(),
+        let (stored, ends) = ((topology, direction), self.ends.iter().copied());
+        match &self.values {
+            None => put_entries(stored, ends, EdgeValue(0), pool),
+            Some(values) => changed_entries(stored, ends, |edge| values[edge], pool),
         }
     }
 }

@@ -10,6 +10,7 @@ mod open;
 mod replay;
 mod reports;
 mod settings;
+mod vertex_set;
 
 pub(crate) use journal::{Journal, with_body};
 pub(crate) use open::newest_checkpoint;

@@ -2,6 +2,7 @@
 
 use crate::commit::sequencer::VertexCounts;
 use crate::durable::gathered::{Gathered, vertex_bound};
+use crate::durable::vertex_set::VertexSet;
 use crate::error::Error;
 use crate::storage::Store;
 use hedgerow_log::{LoggedCommit, Place, Record as LogRecord, StoreError, logged_edge};
@@ -10,7 +11,6 @@ use hedgerow_model::{
     ColumnType, EdgeChange, EdgeValue, Effects, Engine, GraphView, Key, LabelId, Prepared, Record,
     SchemaError, Timestamp, VertexChange, VertexEffect, VertexId,
 };
-use roaring::RoaringBitmap;
 
 /// A commit is not one of this graph, though its bytes are what was written: what is wrong with it.
 struct Foreign(String);
@@ -27,7 +27,7 @@ pub(super) struct Replay<'r, E: Engine> {
     store: &'r Store<E>,
     held: &'r HeldLocks<'r>,
     /// The vertices that exist after the commits so far.
-    existing: RoaringBitmap,
+    existing: VertexSet,
     /// Commits that are checked and have their keys, and are not applied yet.
     gathered: Gathered,
     /// So many changes are applied together, about.
@@ -36,10 +36,8 @@ pub(super) struct Replay<'r, E: Engine> {
 
 impl<'r, E: Engine> Replay<'r, E> {
     pub(super) fn new(store: &'r Store<E>, held: &'r HeldLocks<'r>, at_once: usize) -> Self {
-        let mut existing = RoaringBitmap::new();
-        store.engine.latest(held).scan_vertices(0..held.counts().vertex_bound, |vertex| {
-            existing.insert(vertex.get());
-        });
+        let (bound, mut existing) = (held.counts().vertex_bound, VertexSet::default());
+        store.engine.latest(held).scan_vertices(0..bound, |vertex| existing.insert(vertex));
         Replay { store, held, existing, gathered: Gathered::default(), at_once }
     }
 
@@ -133,12 +131,6 @@ impl<'r, E: Engine> Replay<'r, E> {
         counts
     }
 
-    /// Whether a vertex exists after the commits so far.
-    #[inline]
-    fn exists(&self, vertex: VertexId) -> bool {
-        self.existing.contains(vertex.get())
-    }
-
     /// Whether a commit can be the next. Its new vertices get their keys, and exist from now on.
     fn check(&mut self, commit: &LoggedCommit) -> Result<(), Foreign> {
         let LoggedCommit { effects, keys, catalogue, .. } = commit;
@@ -150,10 +142,8 @@ impl<'r, E: Engine> Replay<'r, E> {
         let mut edges = effects.adjacencies.iter();
         edges.try_for_each(|edges| self.check_ends(&edges.changes, &created, &deleted))?;
         self.restore_keys(keys, &created, &deleted)?;
-        self.existing.extend(created.iter().map(|vertex| vertex.get()));
-        deleted.iter().for_each(|vertex| {
-            self.existing.remove(vertex.get());
-        });
+        created.iter().for_each(|vertex| self.existing.insert(*vertex));
+        deleted.iter().for_each(|vertex| self.existing.remove(*vertex));
         Ok(())
     }
 
@@ -181,7 +171,7 @@ impl<'r, E: Engine> Replay<'r, E> {
     fn check_vertices(&self, effects: &Effects) -> Result<(Vec<VertexId>, Vec<VertexId>), Foreign> {
         let (mut created, mut deleted) = (Vec::new(), Vec::new());
         for effect in &effects.vertices {
-            let (vertex, existed) = (effect.vertex, self.exists(effect.vertex));
+            let (vertex, existed) = (effect.vertex, self.existing.contains(effect.vertex));
             match &effect.change {
                 VertexChange::Put(record) => {
                     if let Err(error) = self.store.check_record(record) {
@@ -209,15 +199,15 @@ impl<'r, E: Engine> Replay<'r, E> {
         deleted: &[VertexId],
     ) -> Result<(), Foreign> {
         let exists = |vertex: &VertexId| {
-            self.exists(*vertex) && deleted.binary_search(vertex).is_err()
+            self.existing.contains(*vertex) && deleted.binary_search(vertex).is_err()
                 || created.binary_search(vertex).is_ok()
         };
-        let puts = changes.iter().filter(|change| change.value.is_some());
-        let mut ends = puts.flat_map(|change| [change.owner, change.neighbour]);
-        match ends.find(|end| !exists(end)) {
-            Some(end) => foreign(format!("puts an edge of vertex {end}, which does not exist")),
-            None => Ok(()),
+        for change in changes.iter().filter(|change| change.value.is_some()) {
+            if let Some(end) = [change.owner, change.neighbour].into_iter().find(|end| !exists(end)) {
+                return foreign(format!("puts an edge of vertex {end}, which does not exist"));
+            }
         }
+        Ok(())
     }
 
     /// Gives new vertices their keys, and takes those of deleted ones.
