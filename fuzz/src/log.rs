@@ -19,9 +19,15 @@ pub fn read_record(bytes: &[u8]) -> bool {
     let read = topologies.map(|topology| {
         let Ok(commit) = LoggedCommit::decode(bytes, topology) else { return false };
         assert!(commit.effects.is_sorted());
-        let LoggedCommit { effects, keys, catalogue, input } = &commit;
+        let LoggedCommit { effects, keys, catalogue, input, .. } = &commit;
         let mut body = Body::default();
-        let again = CommitRef { effects, keys, catalogue: catalogue.as_ref(), input: input.as_deref() };
+        let again = CommitRef {
+            effects,
+            keys,
+            catalogue: catalogue.as_ref(),
+            input: input.as_deref(),
+            records: &commit,
+        };
         body.encode(&again, topology);
         let again = LoggedCommit::decode(body.as_bytes(), topology).expect("what was encoded is a body");
         // By their bytes, since a number that is none differs from itself.

@@ -4,6 +4,7 @@ use crate::commit::Commit;
 use crate::commit::acquire::Acquired;
 use crate::commit::sequencer::Writer;
 use crate::error::{Error, Reason};
+use crate::records::EdgeUpdate;
 use crate::snapshot::{check_adjacency, check_column};
 use crate::staged::Staged;
 use crate::state::{KeyReads, StateReads, ViewReads};
@@ -79,6 +80,23 @@ impl DeclaredTxn<'_> {
         Ok(())
     }
 
+    /// Puts, changes or deletes an edge between declared vertices that has a record. A condition is decided on the newest state.
+    ///
+    /// # Errors
+    /// A vertex was not declared, there is no such label, its edges have no records, or a property is unknown or of another type.
+    pub fn update_edge(
+        &mut self,
+        label: LabelId,
+        source: impl AsKey,
+        destination: impl AsKey,
+        update: &EdgeUpdate<'_>,
+    ) -> Result<(), Error> {
+        self.declared(&source)?;
+        self.declared(&destination)?;
+        self.staged.push(self.stores.update_edge(label, &source, &destination, update)?);
+        Ok(())
+    }
+
     /// Deletes an edge between declared vertices, if it exists.
     ///
     /// # Errors
@@ -135,6 +153,36 @@ impl DeclaredTxn<'_> {
         Ok(typed.collect())
     }
 
+    /// The record of an edge between declared vertices; `None` if the edge does not exist.
+    ///
+    /// # Errors
+    /// A vertex was not declared, there is no such label, or its edges have no records.
+    pub fn edge_record(
+        &self,
+        label: LabelId,
+        source: impl AsKey,
+        destination: impl AsKey,
+    ) -> Result<Option<Record>, Error> {
+        self.stores.record_schema(label)?;
+        let (source, destination) = (self.declared(&source)?, self.declared(&destination)?);
+        Ok(self.staged.edge_record(self.state, label, source, destination)?)
+    }
+
+    /// The neighbours of a declared vertex over a label that has records, with their records.
+    ///
+    /// # Errors
+    /// The vertex was not declared, there is no such label or direction, or its edges have no records.
+    pub fn neighbour_records(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        key: impl AsKey,
+    ) -> Result<Vec<(Key, Record)>, Error> {
+        self.stores.record_schema(label)?;
+        check_adjacency::<()>(self.stores, label, direction)?;
+        Ok(self.staged.neighbour_records(self.state, label, direction, self.declared(&key)?)?)
+    }
+
     /// The properties of a declared vertex; `None` if it does not exist.
     ///
     /// # Errors
@@ -161,7 +209,7 @@ pub(crate) fn transact_declared<E: Engine, T>(
         let held = acquired.held();
         let view = store.engine.latest(&held);
         let state = ViewReads { store, view: &view, keys: KeyReads::Current };
-        let staged = Staged::new(store.topology);
+        let staged = Staged::new(store.topology, Arc::clone(&store.catalogue));
         let mut transaction = DeclaredTxn { stores, state: &state, declared: &declared, staged };
         (run(&mut transaction), transaction.staged.into_operations())
     };

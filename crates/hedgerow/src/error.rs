@@ -5,8 +5,9 @@ use hedgerow_kernels::KernelError;
 use hedgerow_lab::{CsrError, MemoryError};
 use hedgerow_log::checkpoint::CheckpointError;
 use hedgerow_log::{LogError, StoreError};
-use hedgerow_model::{CapacityError, Key, KeyKind, ReadError, SchemaError, VertexIdError, ViewError};
-use hedgerow_subgraphs::SubgraphError;
+use hedgerow_model::{
+    CapacityError, Key, KeyKind, LabelId, ReadError, SchemaError, VertexIdError, ViewError,
+};
 use std::path::PathBuf;
 
 /// Why a call on a graph failed, by what the caller can do about it.
@@ -64,13 +65,12 @@ impl Error {
             | Reason::Schema(_)
             | Reason::View(_)
             | Reason::NotDeclared(_)
+            | Reason::NoRecords(_)
             | Reason::OtherOption(_) => ErrorKind::InvalidInput,
             Reason::Capacity(_) => ErrorKind::Capacity,
-            Reason::Engine(_)
-            | Reason::NotBuilt(_)
-            | Reason::UnknownEngine(_)
-            | Reason::InMemory
-            | Reason::Threads(_) => ErrorKind::Unsupported,
+            Reason::NotBuilt(_) | Reason::UnknownEngine(_) | Reason::InMemory | Reason::Threads(_) => {
+                ErrorKind::Unsupported
+            }
             Reason::ReadOnly => ErrorKind::ReadOnly,
             Reason::Poisoned => ErrorKind::Poisoned,
             Reason::Store(error) => kind_of_store(error),
@@ -168,6 +168,8 @@ pub(crate) enum Reason {
     NoSuchVertex(Key),
     #[error("the key {key} does not fit: the keys of this graph are of kind {expected}")]
     WrongKeyKind { key: Key, expected: KeyKind },
+    #[error("the edges of label number {} have no records", .0.0)]
+    NoRecords(LabelId),
     #[error("vertex {0} was not declared at the start of this transaction")]
     NotDeclared(Key),
     #[error(transparent)]
@@ -178,8 +180,6 @@ pub(crate) enum Reason {
     View(#[from] ViewError),
     #[error(transparent)]
     Capacity(#[from] CapacityError),
-    #[error(transparent)]
-    Engine(#[from] SubgraphError),
     #[cfg_attr(feature = "lab", expect(dead_code, reason = "all engines are built"))]
     #[error("the engine {0:?} is not built: enable the feature `lab` of the crate `hedgerow`")]
     NotBuilt(EngineKind),
@@ -259,7 +259,6 @@ from_reason!(
     SchemaError,
     ViewError,
     CapacityError,
-    SubgraphError,
     rayon::ThreadPoolBuildError,
     KernelError,
     CsrError,

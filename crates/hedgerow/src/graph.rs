@@ -7,14 +7,14 @@ use crate::commit::sequencer::Reader;
 use crate::declared::{DeclaredTxn, transact_declared};
 use crate::error::Error;
 use crate::options::{GraphOptions, Isolation};
+use crate::records::EdgeUpdate;
 use crate::snapshot::{Snapshot, SnapshotInfo};
 use crate::stores::{Stores, with_store};
 use crate::transaction::WriteTxn;
 use hedgerow_model::{
-    AsKey, Catalogue, Column, Engine, Key, KeyKind, LabelId, MemoryUse, Operation, Reclaimed, Topology, Value,
+    AsKey, Catalogue, Column, Key, KeyKind, LabelId, MemoryUse, Operation, Reclaimed, Record, Topology, Value,
 };
 use hedgerow_sync::Arc;
-use std::collections::HashMap;
 
 /// A graph that can be written and read by any number of threads at the same time.
 ///
@@ -129,6 +129,23 @@ impl Graph {
     ) -> Result<bool, Error> {
         let commit = self.stores.commit_delete(label, &source, &destination)?;
         Ok(commit.edges_removed > 0)
+    }
+
+    /// Puts, changes or deletes an edge that has a record, as a commit of its own, and decides a condition on the newest state.
+    ///
+    /// [`Commit::changed`] says whether the condition held and anything is different now.
+    ///
+    /// # Errors
+    /// A key is of another kind than the graph's, there is no such label, its edges have no records, a property is unknown, of
+    /// another type or null where it must not be, or a limit would be exceeded.
+    pub fn update_edge(
+        &self,
+        label: LabelId,
+        source: impl AsKey,
+        destination: impl AsKey,
+        update: &EdgeUpdate<'_>,
+    ) -> Result<Commit, Error> {
+        self.commit_one(self.stores.update_edge(label, &source, &destination, update)?)
     }
 
     /// Makes a vertex exist, as a commit of its own; says whether it is new.
@@ -339,6 +356,19 @@ impl Graph {
         self.snapshot()?.neighbours(key)
     }
 
+    /// The record of an edge in the newest state; `None` if the edge does not exist. O(log degree).
+    ///
+    /// # Errors
+    /// A key is of another kind than the graph's, there is no such label, its edges have no records, or the graph is poisoned.
+    pub fn edge_record(
+        &self,
+        label: LabelId,
+        source: impl AsKey,
+        destination: impl AsKey,
+    ) -> Result<Option<Record>, Error> {
+        self.snapshot()?.edge_record(label, source, destination)
+    }
+
     // --- housekeeping ------------------------------------------------------------------------
 
     /// The states that are being read, oldest first, and what each keeps in memory.
@@ -347,7 +377,7 @@ impl Graph {
         with_store!(&*self.stores, store => {
             let open = store.sequencer.open_timestamps();
             let newest = store.sequencer.newest().0;
-            let retained: HashMap<_, _> = store.retained().into_iter().collect();
+            let retained = store.retained();
             let info = |open: &crate::commit::sequencer::OpenTimestamp| SnapshotInfo {
                 timestamp: open.at,
                 handles: open.handles,
@@ -371,11 +401,6 @@ impl Graph {
     /// [`MemoryUse::reserved_bytes`] is beside it, and of the whole process.
     #[must_use]
     pub fn memory(&self) -> MemoryUse {
-        with_store!(&*self.stores, store => {
-            let mut memory = store.engine.memory();
-            memory.index_bytes += store.dictionary.bytes() + store.conflicts.bytes();
-            memory.reserved_bytes = store.engine.reserved_bytes();
-            memory
-        })
+        with_store!(&*self.stores, store => store.memory())
     }
 }

@@ -35,6 +35,7 @@ mod error;
 mod graph;
 mod operations;
 mod options;
+mod records;
 mod snapshot;
 mod staged;
 mod state;
@@ -59,5 +60,6 @@ pub use hedgerow_model::{
     LabelSchema, MemoryUse, Reclaimed, Record, RecordSchema, Timestamp, Topology, Value, ValueType, VertexId,
 };
 pub use options::{EngineKind, GraphOptions, Isolation};
+pub use records::EdgeUpdate;
 pub use snapshot::{Snapshot, SnapshotInfo};
 pub use transaction::WriteTxn;

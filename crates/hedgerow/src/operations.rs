@@ -4,13 +4,21 @@ use crate::commit::Commit;
 use crate::commit::each::{Commits, StreamError};
 use crate::commit::edge::EdgeWrite;
 use crate::commit::ingest::BulkEdge;
-use crate::error::Error;
+use crate::error::{Error, Reason};
+use crate::records::EdgeUpdate;
 use crate::stores::{Stores, with_store};
-use hedgerow_model::{AsKey, Catalogue, Column, EdgeValue, Key, LabelId, Operation, Value, ViewError};
+use hedgerow_model::{
+    AsKey, Catalogue, Column, ColumnType, EdgeValue, Key, LabelId, Operation, RecordSchema, Value, ViewError,
+};
+use hedgerow_sync::Arc;
 
 impl Stores {
     pub(crate) fn catalogue(&self) -> &Catalogue {
         with_store!(self, store => &store.catalogue)
+    }
+
+    pub(crate) fn shared_catalogue(&self) -> Arc<Catalogue> {
+        with_store!(self, store => Arc::clone(&store.catalogue))
     }
 
     /// A key, if it is of the graph's kind.
@@ -65,6 +73,24 @@ impl Stores {
         Ok(Operation::DeleteEdge { label, source, destination })
     }
 
+    pub(crate) fn update_edge(
+        &self,
+        label: LabelId,
+        source: &impl AsKey,
+        destination: &impl AsKey,
+        update: &EdgeUpdate<'_>,
+    ) -> Result<Operation, Error> {
+        let change = update.to_change(self.record_schema(label)?)?;
+        let (source, destination) = (self.check_key(source)?, self.check_key(destination)?);
+        Ok(Operation::ChangeRecord { label, source, destination, change })
+    }
+
+    /// The schema of the records that edges of a label have.
+    pub(crate) fn record_schema(&self, label: LabelId) -> Result<&RecordSchema, Error> {
+        let schema = self.catalogue().label(label).ok_or(ViewError::UnknownLabel(label))?;
+        Ok(schema.edges.record().ok_or(Reason::NoRecords(label))?)
+    }
+
     /// Commits an edge that is put, on its own.
     pub(crate) fn commit_put<W: Column>(
         &self,
@@ -84,7 +110,11 @@ impl Stores {
         source: &impl AsKey,
         destination: &impl AsKey,
     ) -> Result<Commit, Error> {
-        self.catalogue().label(label).ok_or(ViewError::UnknownLabel(label))?;
+        let schema = self.catalogue().label(label).ok_or(ViewError::UnknownLabel(label))?;
+        if schema.edges.record().is_some() {
+            let operation = self.delete_edge(label, source, destination)?;
+            return Ok(with_store!(self, store => store.commit(&[operation], None))?);
+        }
         self.commit_edge(label, source, destination, None)
     }
 
@@ -119,8 +149,27 @@ impl Stores {
         edges: &[B],
     ) -> Result<Commits, StreamError> {
         let known = self.catalogue().label(label).ok_or(ViewError::UnknownLabel(label));
-        known.map_err(|unknown| StreamError::at_once(unknown.into()))?;
+        let schema = known.map_err(|unknown| StreamError::at_once(unknown.into()))?;
+        if schema.edges.record().is_some() {
+            return self.commit_delete_records(label, edges);
+        }
         self.commit_each(label, edges, |_| None)
+    }
+
+    /// The same for edges that have records, which the short way of a stream does not know.
+    fn commit_delete_records<B: BulkEdge<Value = ()>>(
+        &self,
+        label: LabelId,
+        edges: &[B],
+    ) -> Result<Commits, StreamError> {
+        let mut done = Commits::default();
+        for edge in edges {
+            match self.commit_delete(label, &edge.source(), &edge.destination()) {
+                Ok(commit) => done.count(commit),
+                Err(error) => return Err(StreamError { committed: done, error }),
+            }
+        }
+        Ok(done)
     }
 
     fn commit_each<B: BulkEdge>(
@@ -140,7 +189,8 @@ impl Stores {
     pub(crate) fn check_written_column<W: Column>(&self, label: LabelId) -> Result<(), Error> {
         let schema = self.catalogue().label(label).ok_or(ViewError::UnknownLabel(label))?;
         let declared = schema.edges.column();
-        if declared == W::TYPE {
+        // Handles of records are made by the commit that puts the record: nobody else has any.
+        if declared == W::TYPE && declared != ColumnType::Record {
             return Ok(());
         }
         Err(ViewError::WrongColumn { label, declared, asked: W::TYPE }.into())

@@ -2,6 +2,7 @@
 
 use crate::commit::sequencer::{Reader, Registration};
 use crate::error::{Error, Reason};
+use crate::records::decoded;
 use crate::state::{KeyReads, StateReads, ViewReads};
 use crate::stores::{Stores, with_store};
 use hedgerow_kernels::Kernel;
@@ -239,6 +240,52 @@ impl Snapshot {
             None => Ok(()),
         })?;
         Ok(neighbours)
+    }
+
+    /// The record of an edge, in the order of its label's schema; `None` if the edge does not exist. O(log degree).
+    ///
+    /// # Errors
+    /// A key is of another kind than the graph's, there is no such label, or its edges have no records.
+    pub fn edge_record(
+        &self,
+        label: LabelId,
+        source: impl AsKey,
+        destination: impl AsKey,
+    ) -> Result<Option<Record>, Error> {
+        self.stores().record_schema(label)?;
+        let record =
+            self.read(|state| match (state.vertex(source.as_key())?, state.vertex(destination.as_key())?) {
+                (Some(source), Some(destination)) => state.edge_record(label, source, destination),
+                _ => Ok::<_, Reason>(None),
+            })?;
+        Ok(record)
+    }
+
+    /// The neighbours of a vertex over a label that has records, with their records, ascending by vertex id. O(degree).
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's, there is no such label or direction, or its edges have no records.
+    pub fn neighbour_records(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        key: impl AsKey,
+    ) -> Result<Vec<(Key, Record)>, Error> {
+        self.stores().record_schema(label)?;
+        check_adjacency::<()>(self.stores(), label, direction)?;
+        let (mut neighbours, mut failed) = (Vec::new(), None);
+        self.read(|state| match state.vertex(key.as_key())? {
+            Some(vertex) => {
+                state.neighbour_records(label, direction, vertex, &mut |neighbour, record| match decoded(
+                    record,
+                ) {
+                    Ok(record) => neighbours.push((state.key(neighbour), record)),
+                    Err(error) => failed = Some(error),
+                })
+            }
+            None => Ok(()),
+        })?;
+        failed.map_or(Ok(neighbours), |error| Err(error.into()))
     }
 
     /// Runs a kernel on this state. The engine is chosen once, here; the kernel is compiled for each.

@@ -1,11 +1,14 @@
 //! What a transaction has staged so far, and how it reads on top of a state of the graph.
 
 use crate::error::Reason;
+use crate::records::decoded;
 use crate::snapshot::edge_by_key;
 use crate::state::StateReads;
 use hedgerow_model::{
-    Direction, EdgeValue, Key, KeyRef, LabelId, Operation, Record, RecordSchema, Topology, Value,
+    Catalogue, Direction, EdgeValue, Key, KeyRef, LabelId, Operation, Record, RecordChange, RecordSchema,
+    Topology, Value,
 };
+use hedgerow_sync::Arc;
 use std::collections::HashMap;
 
 /// Staged operations, in order, with an index of their outcome for the transaction's own reads.
@@ -14,9 +17,15 @@ pub(crate) struct Staged {
     operations: Vec<Operation>,
     topology: Topology,
     /// The last word on each edge, by canonical keys.
-    edges: HashMap<(LabelId, Key, Key), Option<EdgeValue>>,
+    edges: HashMap<EdgeKey, Option<EdgeValue>>,
+    /// Changes of edges that have records, by canonical keys, in order: after the last word, if there is one.
+    records: HashMap<EdgeKey, Vec<RecordChange>>,
+    catalogue: Arc<Catalogue>,
     vertices: HashMap<Key, StagedVertex>,
 }
+
+/// An edge by the keys of its ends, canonical.
+type EdgeKey = (LabelId, Key, Key);
 
 /// What becomes of a vertex.
 #[derive(Clone, Debug, Default)]
@@ -28,8 +37,9 @@ struct StagedVertex {
 }
 
 impl Staged {
-    pub(crate) fn new(topology: Topology) -> Self {
-        Staged { operations: Vec::new(), topology, edges: HashMap::new(), vertices: HashMap::new() }
+    pub(crate) fn new(topology: Topology, catalogue: Arc<Catalogue>) -> Self {
+        let (operations, edges, records, vertices) = Default::default();
+        Staged { operations, topology, edges, records, catalogue, vertices }
     }
 
     /// The operations, in the order in which they were staged.
@@ -60,7 +70,16 @@ impl Staged {
             }
             Operation::DeleteEdge { label, source, destination } => {
                 let edge = self.edge_key(*label, source.as_ref(), destination.as_ref());
+                self.records.remove(&edge);
                 self.edges.insert(edge, None);
+            }
+            Operation::ChangeRecord { label, source, destination, change } => {
+                if change.may_create() {
+                    self.vertex(source).exists = true;
+                    self.vertex(destination).exists = true;
+                }
+                let edge = self.edge_key(*label, source.as_ref(), destination.as_ref());
+                self.records.entry(edge).or_default().push(change.clone());
             }
         }
         self.operations.push(operation);
@@ -72,10 +91,11 @@ impl Staged {
 
     fn delete_vertex(&mut self, key: &Key) {
         self.edges.retain(|(_, source, destination), _| source != key && destination != key);
+        self.records.retain(|(_, source, destination), _| source != key && destination != key);
         *self.vertex(key) = StagedVertex { exists: false, cleared: true, properties: Vec::new() };
     }
 
-    fn edge_key(&self, label: LabelId, source: KeyRef<'_>, destination: KeyRef<'_>) -> (LabelId, Key, Key) {
+    fn edge_key(&self, label: LabelId, source: KeyRef<'_>, destination: KeyRef<'_>) -> EdgeKey {
         let swap = self.topology.is_undirected() && destination < source;
         let (source, destination) = if swap { (destination, source) } else { (source, destination) };
         (label, source.to_key(), destination.to_key())
@@ -101,6 +121,10 @@ impl Staged {
         source: KeyRef<'_>,
         destination: KeyRef<'_>,
     ) -> Result<Option<EdgeValue>, Reason> {
+        if self.has_records(label) {
+            let record = self.edge_record(state, label, source, destination)?;
+            return Ok(record.map(|_| EdgeValue::default()));
+        }
         let edge = self.edge_key(label, source, destination);
         if let Some(value) = self.edges.get(&edge) {
             return Ok(*value);
@@ -111,6 +135,90 @@ impl Staged {
         edge_by_key(state, label, source, destination)
     }
 
+    fn has_records(&self, label: LabelId) -> bool {
+        self.catalogue.label(label).is_some_and(|label| label.edges.record().is_some())
+    }
+
+    /// The record of an edge, after all that is staged; `None` if the edge does not exist.
+    pub(crate) fn edge_record(
+        &self,
+        state: &dyn StateReads,
+        label: LabelId,
+        source: KeyRef<'_>,
+        destination: KeyRef<'_>,
+    ) -> Result<Option<Record>, Reason> {
+        let edge = self.edge_key(label, source, destination);
+        let is_gone = self.edges.contains_key(&edge) || self.is_cleared(&edge.1) || self.is_cleared(&edge.2);
+        let mut record = match is_gone {
+            true => None,
+            false => match (state.vertex(source)?, state.vertex(destination)?) {
+                (Some(source), Some(destination)) => state.edge_record(label, source, destination)?,
+                _ => None,
+            },
+        };
+        let schema = self.catalogue.label(label).and_then(|label| label.edges.record());
+        if let (Some(changes), Some(schema)) = (self.records.get(&edge), schema) {
+            for change in changes {
+                if let Some(decided) = change.decide(record.as_ref(), schema) {
+                    record = decided;
+                }
+            }
+        }
+        Ok(record)
+    }
+
+    /// The neighbours of a vertex over a label that has records, with their records, in the order of [`Staged::neighbours`].
+    pub(crate) fn neighbour_records(
+        &self,
+        state: &dyn StateReads,
+        label: LabelId,
+        direction: Direction,
+        key: KeyRef<'_>,
+    ) -> Result<Vec<(Key, Record)>, Reason> {
+        let owner = key.to_key();
+        let touched = self.edges.keys().chain(self.records.keys());
+        let mut staged = HashMap::new();
+        for (neighbour, (source, destination)) in self.seen_from(touched, label, direction, &owner) {
+            let record = self.edge_record(state, label, source.as_ref(), destination.as_ref())?;
+            staged.insert(neighbour.clone(), record);
+        }
+        let (mut neighbours, mut failed) = (Vec::new(), None);
+        if !self.is_cleared(&owner)
+            && let Some(vertex) = state.vertex(key)?
+        {
+            state.neighbour_records(label, direction, vertex, &mut |neighbour, stored| {
+                let neighbour = state.key(neighbour);
+                match staged.remove(&neighbour) {
+                    Some(record) => neighbours.extend(record.map(|record| (neighbour, record))),
+                    None if self.is_cleared(&neighbour) => {}
+                    None => match decoded(stored) {
+                        Ok(record) => neighbours.push((neighbour, record)),
+                        Err(error) => failed = Some(error),
+                    },
+                }
+            })?;
+        }
+        neighbours.extend(new_ones(staged));
+        failed.map_or(Ok(neighbours), Err)
+    }
+
+    /// Those of `edges` that are of a label and seen from `owner` in a direction: the other end, and both ends.
+    fn seen_from<'e>(
+        &self,
+        edges: impl Iterator<Item = &'e EdgeKey>,
+        label: LabelId,
+        direction: Direction,
+        owner: &Key,
+    ) -> impl Iterator<Item = (&'e Key, (&'e Key, &'e Key))> {
+        let outgoing = direction == Direction::Out || self.topology.is_undirected();
+        let incoming = direction == Direction::In || self.topology.is_undirected();
+        edges.filter(move |(of, _, _)| *of == label).filter_map(move |(_, source, destination)| match () {
+            () if outgoing && source == owner => Some((destination, (source, destination))),
+            () if incoming && destination == owner => Some((source, (source, destination))),
+            () => None,
+        })
+    }
+
     /// The neighbours of a vertex, after all that is staged: the stored ones first, then the new ones.
     pub(crate) fn neighbours(
         &self,
@@ -119,6 +227,10 @@ impl Staged {
         direction: Direction,
         key: KeyRef<'_>,
     ) -> Result<Vec<(Key, EdgeValue)>, Reason> {
+        if self.has_records(label) {
+            let records = self.neighbour_records(state, label, direction, key)?;
+            return Ok(records.into_iter().map(|(neighbour, _)| (neighbour, EdgeValue::default())).collect());
+        }
         let owner = key.to_key();
         let mut staged = self.staged_neighbours(label, direction, &owner);
         let mut neighbours = Vec::new();
@@ -134,10 +246,7 @@ impl Staged {
                 }
             })?;
         }
-        let mut new: Vec<_> =
-            staged.into_iter().filter_map(|(neighbour, value)| Some((neighbour, value?))).collect();
-        new.sort_by(|one, other| one.0.cmp(&other.0));
-        neighbours.extend(new);
+        neighbours.extend(new_ones(staged));
         Ok(neighbours)
     }
 
@@ -148,15 +257,10 @@ impl Staged {
         direction: Direction,
         owner: &Key,
     ) -> HashMap<Key, Option<EdgeValue>> {
-        let of_label = self.edges.iter().filter(|((of, _, _), _)| *of == label);
-        let neighbours = of_label.filter_map(|((_, source, destination), value)| {
-            let outgoing = direction == Direction::Out || self.topology.is_undirected();
-            let incoming = direction == Direction::In || self.topology.is_undirected();
-            match () {
-                () if outgoing && source == owner => Some((destination.clone(), *value)),
-                () if incoming && destination == owner => Some((source.clone(), *value)),
-                () => None,
-            }
+        let neighbours = self.seen_from(self.edges.keys(), label, direction, owner);
+        let neighbours = neighbours.map(|(neighbour, (source, destination))| {
+            let value = self.edges.get(&(label, source.clone(), destination.clone()));
+            (neighbour.clone(), value.copied().flatten())
         });
         neighbours.collect()
     }
@@ -182,4 +286,12 @@ impl Staged {
         }
         Ok(Some(Record::new(values)))
     }
+}
+
+/// What is staged and was not stored, ascending by key.
+fn new_ones<V>(staged: HashMap<Key, Option<V>>) -> Vec<(Key, V)> {
+    let mut new: Vec<_> =
+        staged.into_iter().filter_map(|(neighbour, value)| Some((neighbour, value?))).collect();
+    new.sort_by(|one, other| one.0.cmp(&other.0));
+    new
 }

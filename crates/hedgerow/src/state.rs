@@ -2,9 +2,10 @@
 
 use crate::error::{Reason, read_failed};
 use crate::storage::Store;
+use hedgerow_log::EdgeRecords;
 use hedgerow_model::{
     Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView, Key, KeyRef, LabelId,
-    Record, VertexId, VertexRecords, ViewError, with_column,
+    Record, RecordHandle, VertexId, VertexRecords, ViewError, with_column,
 };
 use std::ops::ControlFlow;
 
@@ -26,6 +27,18 @@ pub(crate) trait StateReads {
         direction: Direction,
         vertex: VertexId,
         visit: &mut dyn FnMut(VertexId, EdgeValue),
+    ) -> Result<(), Reason>;
+
+    /// The record of an edge of a label that has records, if it exists.
+    fn edge_record(&self, label: LabelId, from: VertexId, to: VertexId) -> Result<Option<Record>, Reason>;
+
+    /// Visits the neighbours of a vertex over a label that has records, with their records, encoded: ascending by id.
+    fn neighbour_records(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        visit: &mut dyn FnMut(VertexId, &[u8]),
     ) -> Result<(), Reason>;
 
     /// The number of neighbours of a vertex.
@@ -112,6 +125,24 @@ impl<E: Engine, V: GraphView + VertexRecords> StateReads for ViewReads<'_, E, V>
         visit: &mut dyn FnMut(VertexId, EdgeValue),
     ) -> Result<(), Reason> {
         with_column!(self.column(label)?, W => self.visit::<W>(label, direction, vertex, visit))
+    }
+
+    fn edge_record(&self, label: LabelId, from: VertexId, to: VertexId) -> Result<Option<Record>, Reason> {
+        let found = self.store.records.find(self.view, label, from, to)?;
+        found.map(|found| found.record()).transpose()
+    }
+
+    fn neighbour_records(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        visit: &mut dyn FnMut(VertexId, &[u8]),
+    ) -> Result<(), Reason> {
+        let records = self.store.records.seen_by(self.view);
+        self.visit::<RecordHandle>(label, direction, vertex, &mut |neighbour, value| {
+            visit(neighbour, records.record(label, value).unwrap_or_default());
+        })
     }
 
     fn degree(&self, label: LabelId, direction: Direction, vertex: VertexId) -> Result<usize, Reason> {

@@ -5,10 +5,12 @@ use crate::commit::locks::{LockTable, ReclaimLocks};
 use crate::commit::sequencer::Sequencer;
 use crate::dictionary::Dictionary;
 use crate::options::GraphOptions;
-use hedgerow_model::{Catalogue, Engine, LabelId, Reclaimed, Timestamp, Topology};
+use crate::records::Records;
+use hedgerow_model::{Catalogue, Engine, LabelId, MemoryUse, Reclaimed, Timestamp, Topology};
 use hedgerow_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use hedgerow_sync::{Arc, OnceLock};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::collections::BTreeMap;
 
 /// Locks over units. More units than this share a lock with others.
 const UNIT_STRIPES: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1 << 14 };
@@ -26,6 +28,7 @@ pub(crate) struct Store<E: Engine> {
     pub(crate) sequencer: Arc<Sequencer>,
     pub(crate) units: LockTable,
     pub(crate) conflicts: ConflictTable,
+    pub(crate) records: Records,
     pub(crate) catalogue: Arc<Catalogue>,
     pub(crate) topology: Topology,
     pub(crate) strict: bool,
@@ -46,6 +49,7 @@ impl<E: Engine> Store<E> {
             sequencer: Arc::default(),
             units: LockTable::new(UNIT_STRIPES),
             conflicts: ConflictTable::new(),
+            records: Records::new(Arc::clone(&catalogue), options.memory_limit),
             catalogue,
             topology: options.topology,
             strict: options.strict,
@@ -85,7 +89,13 @@ impl<E: Engine> Store<E> {
     pub(crate) fn reclaim(&self, budget_bytes: usize) -> Reclaimed {
         let (live, releases) = self.sequencer.live();
         let locks = ReclaimLocks { table: &self.units, sequencer: &self.sequencer };
-        let reclaimed = self.engine.reclaim(&live, &locks, budget_bytes);
+        let mut reclaimed = self.engine.reclaim(&live, &locks, budget_bytes);
+        if reclaimed.bytes < budget_bytes {
+            let records = self.records.reclaim(&live, budget_bytes - reclaimed.bytes);
+            reclaimed.versions += records.versions;
+            reclaimed.bytes += records.bytes;
+            reclaimed.more |= records.more;
+        }
         if !reclaimed.more {
             self.reclaimed_releases.fetch_max(releases, Ordering::AcqRel);
         }
@@ -93,8 +103,20 @@ impl<E: Engine> Store<E> {
     }
 
     /// What each timestamp keeps; see [`Engine::retained`].
-    pub(crate) fn retained(&self) -> Vec<(Timestamp, usize)> {
-        self.engine.retained(&ReclaimLocks { table: &self.units, sequencer: &self.sequencer })
+    pub(crate) fn retained(&self) -> BTreeMap<Timestamp, usize> {
+        let locks = ReclaimLocks { table: &self.units, sequencer: &self.sequencer };
+        let mut retained = self.engine.retained(&locks).into_iter().collect();
+        self.records.add_retained(&mut retained);
+        retained
+    }
+
+    /// What the graph holds in memory; see [`Graph::memory`](crate::Graph::memory).
+    pub(crate) fn memory(&self) -> MemoryUse {
+        let mut memory = self.engine.memory();
+        self.records.add_memory(&mut memory);
+        memory.index_bytes += self.dictionary.bytes() + self.conflicts.bytes();
+        memory.reserved_bytes = self.engine.reserved_bytes();
+        memory
     }
 
     /// Reclaims a little, as part of a commit, if enough snapshots were closed since the last time

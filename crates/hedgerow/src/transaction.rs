@@ -6,6 +6,7 @@ use crate::commit::sequencer::Reader;
 use crate::commit::{Commit, Interactive};
 use crate::error::{Error, Reason};
 use crate::options::Isolation;
+use crate::records::EdgeUpdate;
 use crate::snapshot::{Snapshot, check_adjacency, check_column};
 use crate::staged::Staged;
 use crate::state::StateReads;
@@ -32,7 +33,7 @@ pub struct WriteTxn {
 impl WriteTxn {
     pub(crate) fn begin(stores: &Arc<Stores>, isolation: Isolation) -> Result<Self, Error> {
         let snapshot = Snapshot::open(stores, Reader::Interactive)?;
-        let staged = Staged::new(snapshot.topology());
+        let staged = Staged::new(snapshot.topology(), stores.shared_catalogue());
         let reads = (isolation == Isolation::Serializable).then(ReadSet::default);
         Ok(WriteTxn { snapshot, staged, reads })
     }
@@ -93,6 +94,22 @@ impl WriteTxn {
         value: W,
     ) -> Result<(), Error> {
         self.stage(|stores| stores.put_edge(label, &source, &destination, value))
+    }
+
+    /// Puts, changes or deletes an edge that has a record; a condition is decided on what the transaction reads, and on the newest state
+    /// again when it commits.
+    ///
+    /// # Errors
+    /// A key is of another kind than the graph's, there is no such label, its edges have no records, or a property is unknown or of
+    /// another type.
+    pub fn update_edge(
+        &mut self,
+        label: LabelId,
+        source: impl AsKey,
+        destination: impl AsKey,
+        update: &EdgeUpdate<'_>,
+    ) -> Result<(), Error> {
+        self.stage(|stores| stores.update_edge(label, &source, &destination, update))
     }
 
     /// Deletes an edge of the default label, if it exists.
@@ -184,6 +201,40 @@ impl WriteTxn {
         let neighbours = self.snapshot.read(|state| self.staged.neighbours(state, label, direction, key))?;
         let typed = neighbours.into_iter().map(|(neighbour, value)| (neighbour, W::from_bits(value)));
         Ok(typed.collect())
+    }
+
+    /// The record of an edge for this transaction; `None` if the edge does not exist.
+    ///
+    /// # Errors
+    /// A key is of another kind than the graph's, there is no such label, or its edges have no records.
+    pub fn edge_record(
+        &mut self,
+        label: LabelId,
+        source: impl AsKey,
+        destination: impl AsKey,
+    ) -> Result<Option<Record>, Error> {
+        self.snapshot.stores().record_schema(label)?;
+        let (source, destination) = (source.as_key(), destination.as_key());
+        self.track_edge(label, source, destination);
+        Ok(self.snapshot.read(|state| self.staged.edge_record(state, label, source, destination))?)
+    }
+
+    /// The neighbours of a vertex over a label that has records, with their records, for this transaction: in the order of
+    /// [`neighbours_of`](WriteTxn::neighbours_of).
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's, there is no such label or direction, or its edges have no records.
+    pub fn neighbour_records(
+        &mut self,
+        label: LabelId,
+        direction: Direction,
+        key: impl AsKey,
+    ) -> Result<Vec<(Key, Record)>, Error> {
+        self.snapshot.stores().record_schema(label)?;
+        check_adjacency::<()>(self.snapshot.stores(), label, direction)?;
+        let key = key.as_key();
+        self.track(key, |vertex| Some(Touched::Neighbours(vertex)));
+        Ok(self.snapshot.read(|state| self.staged.neighbour_records(state, label, direction, key))?)
     }
 
     /// The properties of a vertex for this transaction; `None` if it does not exist.

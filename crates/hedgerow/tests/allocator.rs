@@ -3,7 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(not(hedgerow_shuttle))]
 
-use hedgerow::{EngineKind, Graph, GraphOptions, KeyKind};
+use hedgerow::{
+    EdgeSchema, EdgeUpdate, EngineKind, Field, Graph, GraphOptions, KeyKind, LabelId, LabelSchema,
+    RecordSchema, Topology, ValueType,
+};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicIsize, Ordering};
 
@@ -46,8 +49,41 @@ fn excess(graph: &Graph, rest: isize) -> f64 {
 /// One test, so that nobody else allocates.
 #[test]
 fn engines_count_what_they_allocate() {
+    records();
     adjacency_lists();
     rapid();
+}
+
+/// Records are counted, kept for snapshots, and gone with the graph.
+fn records() {
+    let before = in_use();
+    let note = Field { name: "note".to_owned(), value_type: ValueType::String, nullable: true };
+    let edges = EdgeSchema::Record(RecordSchema { fields: vec![note] });
+    let options = GraphOptions::new().keys(KeyKind::Dense).threads(1).topology(Topology::Undirected);
+    let graph = Graph::in_memory(options.label(LabelSchema { name: "pays".to_owned(), edges })).unwrap();
+    let rest = in_use() - graph.memory().total_bytes() as isize;
+    let put = |round: usize| {
+        for edge in 0..20_000u64 {
+            let note = "x".repeat((edge as usize + round) % 90);
+            let update = EdgeUpdate::put().set("note", &*note);
+            graph.update_edge(LabelId::DEFAULT, edge * 7919 % 512, edge * 31 % 509, &update).unwrap();
+        }
+    };
+    put(0);
+    assert!(excess(&graph, rest).abs() < 1.0, "loaded: {} %", excess(&graph, rest));
+    let snapshot = graph.snapshot().unwrap();
+    put(1);
+    let once = graph.memory().total_bytes();
+    (2..6).for_each(put);
+    let again = graph.memory().total_bytes();
+    assert!(again < once + once / 100, "one snapshot keeps one record of each edge: {once}, then {again}");
+    drop(snapshot);
+    reclaim_all(&graph);
+    assert_eq!(graph.memory().retained_bytes, 0);
+    assert!(excess(&graph, rest).abs() < 1.0, "reclaimed: {} %", excess(&graph, rest));
+    drop(graph);
+    let left = in_use() - before;
+    assert!(left < UNCOUNTED, "{left} bytes are left of a graph that is gone");
 }
 
 fn adjacency_lists() {

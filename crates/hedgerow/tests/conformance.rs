@@ -6,7 +6,7 @@ mod oracle;
 
 use hedgerow::model::Operation;
 use hedgerow::{EngineKind, Graph, Key, KeyKind, LabelId, Snapshot, Topology};
-use oracle::{ENGINES, Oracle, domain, operation, options, stage};
+use oracle::{ENGINES, Oracle, RECORDS, as_values, domain, operation, options, stage};
 use proptest::prelude::*;
 
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
@@ -131,7 +131,15 @@ impl Run {
                 let expected = mine.neighbours(LabelId(0), *direction, key);
                 assert_eq!(sorted, expected.into_keys().collect::<Vec<_>>());
             }
+            for direction in mine.topology.directions() {
+                let records = transaction.neighbour_records(RECORDS, *direction, key).unwrap();
+                assert_eq!(as_values(records), mine.neighbour_records(*direction, key));
+            }
             let other = &self.keys[0];
+            let record = transaction.edge_record(RECORDS, key, other).unwrap();
+            assert_eq!(record.map(|record| record.values().to_vec()), mine.record(key, other));
+            let exists = transaction.get_edge::<()>(RECORDS, key, other).unwrap().is_some();
+            assert_eq!(exists, mine.record(key, other).is_some());
             let value = transaction.get_edge::<f64>(LabelId(1), key, other).unwrap();
             let expected = mine.edge(LabelId(1), key, other).map(|value| f64::from_bits(value.0));
             assert_eq!(value, expected);

@@ -4,9 +4,10 @@
 
 mod oracle;
 
+use hedgerow::model::{EdgeValue, RecordHandle};
 use hedgerow::{
-    Direction, EdgeSchema, ErrorKind, Field, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema,
-    RecordSchema, Snapshot, Topology, Value, ValueType,
+    Column, Direction, EdgeSchema, EdgeUpdate, ErrorKind, Field, Graph, GraphOptions, Key, KeyKind, LabelId,
+    LabelSchema, RecordSchema, Snapshot, Topology, Value, ValueType,
 };
 use std::thread;
 use std::time::Duration;
@@ -310,13 +311,125 @@ fn labels_and_values_are_checked() {
     }
 }
 
+/// A graph whose only label has records: an amount that each edge must have, and a note.
+fn payments(options: GraphOptions) -> Graph {
+    let field = |name: &str, value_type, nullable| Field { name: name.to_owned(), value_type, nullable };
+    let fields = vec![field("amount", ValueType::I64, false), field("note", ValueType::String, true)];
+    let edges = EdgeSchema::Record(RecordSchema { fields });
+    graph(options.label(LabelSchema { name: "pays".to_owned(), edges }))
+}
+
 #[test]
-fn what_is_not_built_is_refused_by_name() {
-    let record = LabelSchema { name: "pays".to_owned(), edges: EdgeSchema::Record(RecordSchema::default()) };
+fn what_lies_on_an_edge_is_checked() {
     for engine in oracle::ENGINES {
-        let with_records = GraphOptions::new().engine(engine).label(record.clone());
-        assert_eq!(kind(Graph::in_memory(with_records)), ErrorKind::Unsupported);
+        let graph = payments(GraphOptions::new().engine(engine));
+        let pays = LabelId::DEFAULT;
+        for wrong in [
+            EdgeUpdate::put().set("note", "no amount"),
+            EdgeUpdate::put().set("amount", Value::Null),
+            EdgeUpdate::put().set("amount", 1.5),
+            EdgeUpdate::put().set("amount", 1).set("weight", 1),
+            EdgeUpdate::change().set("note", "there is no such edge yet"),
+            EdgeUpdate::delete().only_if("weight", 1),
+        ] {
+            assert_eq!(kind(graph.update_edge(pays, 1, 2, &wrong)), ErrorKind::InvalidInput, "{wrong:?}");
+        }
+        assert_eq!(graph.snapshot().unwrap().vertex_count(), 0, "what is refused creates nothing");
+        // Neither a value nor a handle of one's own can be put instead.
+        assert_eq!(kind(graph.put_edge(1, 2)), ErrorKind::InvalidInput);
+        assert_eq!(kind(graph.put_edge_value(pays, 1, 2, 7u64)), ErrorKind::InvalidInput);
+        let handle = RecordHandle::from_bits(EdgeValue(7));
+        assert_eq!(kind(graph.put_edge_value(pays, 1, 2, handle)), ErrorKind::InvalidInput);
+        assert_eq!(kind(graph.ingest_into(pays, &[(1u64, 2u64, handle)])), ErrorKind::InvalidInput);
+        // A label without records has none to read or change.
+        let plain = directed();
+        let put = EdgeUpdate::put();
+        assert_eq!(kind(plain.update_edge(pays, 1, 2, &put)), ErrorKind::InvalidInput);
+        assert_eq!(kind(plain.edge_record(pays, 1, 2)), ErrorKind::InvalidInput);
+        assert_eq!(kind(plain.edge_record(LabelId(9), 1, 2)), ErrorKind::InvalidInput);
     }
+}
+
+#[test]
+fn records_are_compared_and_changed_as_one() {
+    for engine in oracle::ENGINES {
+        let graph = payments(GraphOptions::new().engine(engine).topology(Topology::Undirected));
+        let pays = LabelId::DEFAULT;
+        let of = |values: &[Value]| Some(values.to_vec());
+        let read =
+            |graph: &Graph| graph.edge_record(pays, 2, 1).unwrap().map(|record| record.values().to_vec());
+        assert_eq!(read(&graph), None);
+        let first = graph.update_edge(pays, 1, 2, &EdgeUpdate::insert().set("amount", 1)).unwrap();
+        assert_eq!((first.edges_added, first.vertices_added), (1, 2));
+        let again = graph.update_edge(pays, 2, 1, &EdgeUpdate::insert().set("amount", 5)).unwrap();
+        assert!(!again.changed);
+        let noted = EdgeUpdate::change().set("note", "rent").only_if("amount", 1);
+        assert_eq!(graph.update_edge(pays, 2, 1, &noted).unwrap().edges_added, 0);
+        assert_eq!(read(&graph), of(&[Value::I64(1), "rent".into()]));
+        assert!(!graph.update_edge(pays, 1, 2, &noted).unwrap().changed, "it is as it would be");
+        let before = graph.snapshot().unwrap();
+        graph.update_edge(pays, 1, 2, &EdgeUpdate::put().set("amount", 2)).unwrap();
+        assert_eq!(read(&graph), of(&[Value::I64(2), Value::Null]));
+        let kept = before.edge_record(pays, 1, 2).unwrap().unwrap();
+        assert_eq!((kept.values()[0].as_i64(), kept.values()[1].as_text()), (Some(1), Some("rent")));
+        let other = EdgeUpdate::delete().only_if("amount", 1);
+        assert!(!graph.update_edge(pays, 1, 2, &other).unwrap().changed);
+        assert!(graph.delete_edge_of(pays, 1, 2).unwrap());
+        assert_eq!(read(&graph), None);
+        assert!(!graph.delete_edge_of(pays, 1, 2).unwrap());
+        assert!(graph.memory().retained_bytes > 0);
+        drop(before);
+        assert!(!graph.reclaim().more);
+        assert_eq!(graph.memory().retained_bytes, 0);
+    }
+}
+
+#[test]
+fn a_lost_update_of_a_record_is_a_conflict() {
+    let graph = payments(GraphOptions::new());
+    let pays = LabelId::DEFAULT;
+    graph.update_edge(pays, 1, 2, &EdgeUpdate::put().set("amount", 0)).unwrap();
+    let (mut one, mut other) = (graph.begin().unwrap(), graph.begin().unwrap());
+    for transaction in [&mut one, &mut other] {
+        let amount = transaction.edge_record(pays, 1, 2).unwrap().unwrap().values()[0].as_i64().unwrap();
+        transaction.update_edge(pays, 1, 2, &EdgeUpdate::change().set("amount", amount + 1)).unwrap();
+    }
+    one.commit().unwrap();
+    assert_eq!(kind(other.commit()), ErrorKind::Conflict);
+    // With transactions that declare, and that run again, none is lost.
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for _ in 0..200 {
+                    graph
+                        .transact(|transaction| {
+                            let record = transaction.edge_record(pays, 1, 2)?.unwrap();
+                            let amount = record.values()[0].as_i64().unwrap() + 1;
+                            transaction.update_edge(pays, 1, 2, &EdgeUpdate::change().set("amount", amount))
+                        })
+                        .unwrap();
+                }
+            });
+        }
+    });
+    let amount = graph.edge_record(pays, 1, 2).unwrap().unwrap().values()[0].as_i64();
+    assert_eq!(amount, Some(401));
+}
+
+#[test]
+fn a_strict_graph_makes_no_ends_for_records() {
+    let graph = payments(GraphOptions::new().strict(true));
+    let (pays, put) = (LabelId::DEFAULT, EdgeUpdate::put().set("amount", 1));
+    assert_eq!(kind(graph.update_edge(pays, 1, 2, &put)), ErrorKind::NotFound);
+    graph.add_vertex(1).unwrap();
+    graph.add_vertex(2).unwrap();
+    assert!(graph.update_edge(pays, 1, 2, &put).unwrap().changed);
+    // What needs an edge that is not there changes nothing, wherever its ends are.
+    assert!(!graph.update_edge(pays, 5, 6, &EdgeUpdate::delete()).unwrap().changed);
+}
+
+#[test]
+fn vertices_cannot_have_to_have_a_property() {
     let fields = vec![Field { name: "age".to_owned(), value_type: ValueType::I64, nullable: false }];
     let required = GraphOptions::new().vertex_properties(RecordSchema { fields });
     assert_eq!(kind(Graph::in_memory(required)), ErrorKind::InvalidInput);

@@ -5,8 +5,8 @@
 mod oracle;
 
 use hedgerow::{
-    EngineKind, Error, ErrorKind, Field, Graph, GraphOptions, Key, KeyKind, RecordSchema, Snapshot, Value,
-    ValueType,
+    EdgeSchema, EdgeUpdate, EngineKind, Error, ErrorKind, Field, Graph, GraphOptions, Key, KeyKind, LabelId,
+    LabelSchema, RecordSchema, Snapshot, Value, ValueType,
 };
 use oracle::ENGINES;
 use std::collections::BTreeSet;
@@ -186,5 +186,32 @@ fn what_closed_snapshots_kept_does_not_count_against_the_limit() {
         (1..64u64).for_each(|other| assert!(graph.put_edge(0, other).unwrap().changed));
         let left = graph.memory().retained_bytes;
         assert!(left < retained / 2, "{engine:?}: {left} of {retained}");
+    }
+}
+
+#[test]
+fn records_beyond_the_limit_are_refused() {
+    for engine in ENGINES {
+        let note = Field { name: "note".to_owned(), value_type: ValueType::String, nullable: true };
+        let edges = EdgeSchema::Record(RecordSchema { fields: vec![note] });
+        let options = GraphOptions::new().engine(engine).keys(KeyKind::Dense).memory_limit(LIMIT);
+        let graph = Graph::in_memory(options.label(LabelSchema { name: "pays".to_owned(), edges })).unwrap();
+        let long = "x".repeat(1000);
+        let put = |number: u64| {
+            let update = EdgeUpdate::put().set("note", &*long);
+            graph.update_edge(LabelId::DEFAULT, number % 8, 8 + number / 8, &update).map(drop)
+        };
+        let made = fill(engine, put);
+        check_refused(
+            engine,
+            &graph,
+            || put(made),
+            || {
+                for number in 0..made / 2 {
+                    let (source, destination) = (number % 8, 8 + number / 8);
+                    assert!(graph.delete_edge_of(LabelId::DEFAULT, source, destination).unwrap());
+                }
+            },
+        );
     }
 }

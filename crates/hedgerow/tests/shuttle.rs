@@ -7,8 +7,8 @@
 #![cfg(hedgerow_shuttle)]
 
 use hedgerow::{
-    EngineKind, Field, Graph, GraphOptions, Isolation, KeyKind, RecordSchema, Snapshot, Topology, Value,
-    ValueType,
+    Direction, EdgeSchema, EdgeUpdate, EngineKind, Field, Graph, GraphOptions, Isolation, KeyKind, LabelId,
+    LabelSchema, Record, RecordSchema, Snapshot, Topology, Value, ValueType,
 };
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::planted::{PlantedBug, plant};
@@ -123,6 +123,52 @@ fn snapshots_are_atomic_and_stable() {
             })
         };
         writers.into_iter().for_each(|writer| writer.join().unwrap());
+        reader.join().unwrap();
+        assert!(!graph.reclaim().more);
+        assert_eq!(graph.memory().retained_bytes, 0);
+    });
+}
+
+/// A snapshot reads the record that an edge had, from both its ends, while writers replace it and reclamation frees what was before.
+#[test]
+fn records_stay_as_long_as_a_snapshot_reads_them() {
+    check(|| {
+        let amount = Field { name: "amount".to_owned(), value_type: ValueType::I64, nullable: true };
+        let edges = EdgeSchema::Record(RecordSchema { fields: vec![amount] });
+        let label = LabelSchema { name: "pays".to_owned(), edges };
+        let options = options(Topology::Undirected, KeyKind::Dense).label(label);
+        let (graph, pays) = (Graph::in_memory(options).unwrap(), LabelId::DEFAULT);
+        let put = |graph: &Graph, amount: i64| {
+            graph.update_edge(pays, 0u64, 66u64, &EdgeUpdate::put().set("amount", amount)).unwrap();
+        };
+        put(&graph, 0);
+        let writer = {
+            let graph = graph.clone();
+            thread::spawn(move || {
+                put(&graph, 1);
+                assert!(graph.delete_edge_of(pays, 66u64, 0u64).unwrap());
+                put(&graph, 2);
+            })
+        };
+        let reader = {
+            let graph = graph.clone();
+            thread::spawn(move || {
+                for _ in 0..2 {
+                    let snapshot = graph.snapshot().unwrap();
+                    let amount = |record: Record| record.values()[0].as_i64().unwrap();
+                    let read = || {
+                        let one = snapshot.edge_record(pays, 0u64, 66u64).unwrap().map(amount);
+                        let other = snapshot.neighbour_records(pays, Direction::Out, 66u64).unwrap();
+                        assert_eq!(one, other.into_iter().next().map(|(_, record)| amount(record)));
+                        one
+                    };
+                    let first = read();
+                    graph.reclaim();
+                    assert_eq!(read(), first, "the snapshot changed");
+                }
+            })
+        };
+        writer.join().unwrap();
         reader.join().unwrap();
         assert!(!graph.reclaim().more);
         assert_eq!(graph.memory().retained_bytes, 0);

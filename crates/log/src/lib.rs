@@ -10,13 +10,15 @@ mod error;
 pub mod files;
 mod log;
 pub mod planted;
+mod record;
 mod segment;
 mod store;
 mod wire;
 
-pub use body::{Body, CommitRef, LoggedCommit, logged_edge};
+pub use body::{Body, CommitRef, EdgeRecords, LoggedCommit, NoRecords, logged_edge};
 pub use error::{LogError, StoreError};
 pub use log::{Appended, Durability, Log, LogOptions};
+pub use record::{decode_record, encode_record};
 pub use segment::Record;
 pub use store::{
     CheckReport, CheckpointEntry, Cut, Manifest, Place, Recovered, Repair, Sealed, SegmentEntry, Store,

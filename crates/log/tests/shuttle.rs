@@ -7,8 +7,8 @@
 
 use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use hedgerow_log::{
-    Appended, Body, CommitRef, Durability, Log, LogError, LogOptions, Recovered, Store, StoreError,
-    StoreOptions,
+    Appended, Body, CommitRef, Durability, Log, LogError, LogOptions, NoRecords, Recovered, Store,
+    StoreError, StoreOptions,
 };
 use hedgerow_model::{Catalogue, Effects, KeyKind, Timestamp, Topology};
 use hedgerow_sync::{Arc, Mutex};
@@ -46,7 +46,13 @@ impl Graph {
     fn append(&self) -> Result<Appended, LogError> {
         let mut body = Body::default();
         let effects = Effects::default();
-        let commit = CommitRef { effects: &effects, keys: &[], catalogue: None, input: Some(&[7; 30]) };
+        let commit = CommitRef {
+            effects: &effects,
+            keys: &[],
+            catalogue: None,
+            input: Some(&[7; 30]),
+            records: &NoRecords,
+        };
         body.encode(&commit, Topology::Directed);
         let mut last = self.last.lock();
         let appended = self.log.append(last.next(), 0, &mut body)?;

@@ -18,6 +18,8 @@ pub enum ColumnType {
     F32,
     /// `f64`
     F64,
+    /// Where the record of the edge is kept: see [`RecordHandle`].
+    Record,
 }
 
 impl ColumnType {
@@ -27,7 +29,7 @@ impl ColumnType {
         match self {
             ColumnType::Unit => 0,
             ColumnType::U32 | ColumnType::F32 => 4,
-            ColumnType::U64 | ColumnType::I64 | ColumnType::F64 => 8,
+            ColumnType::U64 | ColumnType::I64 | ColumnType::F64 | ColumnType::Record => 8,
         }
     }
 }
@@ -41,6 +43,7 @@ impl std::fmt::Display for ColumnType {
             ColumnType::I64 => "i64",
             ColumnType::F32 => "f32",
             ColumnType::F64 => "f64",
+            ColumnType::Record => "records",
         })
     }
 }
@@ -56,7 +59,8 @@ impl std::fmt::Display for ColumnType {
 #[macro_export]
 macro_rules! with_column {
     ($column:expr, $W:ident => $run:expr) => {
-        $crate::with_column!(@ $column, $W => $run, Unit (), U32 u32, U64 u64, I64 i64, F32 f32, F64 f64)
+        $crate::with_column!(@ $column, $W => $run,
+            Unit (), U32 u32, U64 u64, I64 i64, F32 f32, F64 f64, Record $crate::RecordHandle)
     };
     (@ $column:expr, $W:ident => $run:expr, $($name:ident $type:ty),*) => {
         match $column {
@@ -78,7 +82,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A type that can lie beside the neighbours: `()`, `u32`, `u64`, `i64`, `f32`, `f64`.
+/// A type that can lie beside the neighbours: `()`, `u32`, `u64`, `i64`, `f32`, `f64`, [`RecordHandle`].
 ///
 /// `()` is topology: it reads every label, whatever that label's column.
 pub trait Column:
@@ -158,6 +162,15 @@ column!(u64, U64, Eight, |value: u64| value, |bits: u64| bits);
 column!(i64, I64, Eight, |value: i64| value as u64, |bits: u64| bits as i64);
 column!(f32, F32, Four, |value: f32| u64::from(value.to_bits()), |bits: u64| f32::from_bits(bits as u32));
 column!(f64, F64, Eight, f64::to_bits, f64::from_bits);
+column!(RecordHandle, Record, Eight, |handle: RecordHandle| handle.0, RecordHandle);
+
+/// Where the record of an edge is kept, as whoever keeps it numbers places.
+///
+/// Engines store handles as any other value and never look behind them. It lies beside the neighbours of a label whose
+/// edges have [records](crate::EdgeSchema::Record).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(transparent)]
+pub struct RecordHandle(u64);
 
 /// A growable column of values whose type is known at run time.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -19,6 +19,7 @@
 //! | delete of a vertex | [`Operation::DeleteVertex`], as [`VertexChange::Delete`] and an [`EdgeChange`] per incident edge |
 //! | InsEdge(u, v), its update | [`Operation::PutEdge`], as an [`EdgeChange`] with a value |
 //! | delete of an edge | [`Operation::DeleteEdge`], as an [`EdgeChange`] without a value |
+//! | change of what lies on an edge | [`Operation::ChangeRecord`], as either of these |
 //! | SearchVtx(u) | [`GraphView::contains_vertex`] |
 //! | SearchEdge(u, v) | [`Cursor::find`] |
 //! | ScanVtx(G) | [`GraphView::scan_vertices`] |
@@ -33,6 +34,7 @@ mod ids;
 pub mod intersect;
 mod key;
 mod operation;
+mod record_change;
 mod schema;
 pub mod search;
 pub mod token;
@@ -40,7 +42,7 @@ mod topology;
 mod value;
 mod view;
 
-pub use column::{Column, ColumnType, EdgeValue, ValueColumn, unit_slice};
+pub use column::{Column, ColumnType, EdgeValue, RecordHandle, ValueColumn, unit_slice};
 pub use effects::{
     AdjacencyEffects, Counts, EdgeChange, EdgeOutcome, EdgePlan, Effects, Outcome, StoredEdge, VertexChange,
     VertexEffect,
@@ -49,6 +51,7 @@ pub use engine::{CapacityError, Engine, MemoryUse, Prepared, Reclaimed, UnitLock
 pub use ids::{LabelId, LockUnit, Timestamp, VertexId, VertexIdError};
 pub use key::{AsKey, Key, KeyKind, KeyRef};
 pub use operation::Operation;
+pub use record_change::{RecordChange, RecordMode};
 pub use schema::{Catalogue, EdgeSchema, Field, LabelSchema, RecordSchema, SchemaError};
 pub use topology::{Direction, Topology};
 pub use value::{Record, Value, ValueType};

@@ -1,6 +1,6 @@
 //! What a transaction asks for, in terms of application keys.
 
-use crate::{EdgeValue, Key, LabelId, Value};
+use crate::{EdgeValue, Key, LabelId, RecordChange, Value};
 
 /// One request of a transaction.
 ///
@@ -44,5 +44,17 @@ pub enum Operation {
         source: Key,
         /// Where the edge ends.
         destination: Key,
+    },
+    /// Puts, changes or deletes an edge that has a record, under a condition or without; missing endpoints of an edge that
+    /// may be put without a condition are created unless the graph is strict.
+    ChangeRecord {
+        /// The label.
+        label: LabelId,
+        /// Where the edge starts.
+        source: Key,
+        /// Where the edge ends.
+        destination: Key,
+        /// What happens to it.
+        change: RecordChange,
     },
 }

@@ -37,8 +37,18 @@ impl EdgeSchema {
     #[must_use]
     pub fn column(&self) -> ColumnType {
         match self {
-            EdgeSchema::Topology | EdgeSchema::Record(_) => ColumnType::Unit,
+            EdgeSchema::Topology => ColumnType::Unit,
             EdgeSchema::Value(column) => *column,
+            EdgeSchema::Record(_) => ColumnType::Record,
+        }
+    }
+
+    /// The schema of the records, if edges have records.
+    #[must_use]
+    pub fn record(&self) -> Option<&RecordSchema> {
+        match self {
+            EdgeSchema::Record(schema) => Some(schema),
+            EdgeSchema::Topology | EdgeSchema::Value(_) => None,
         }
     }
 }

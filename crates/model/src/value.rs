@@ -53,6 +53,42 @@ impl Value {
         }
     }
 
+    /// What a [`Value::Bool`] says; `None` for any other.
+    #[must_use]
+    pub fn as_bool(&self) -> Option<bool> {
+        if let Value::Bool(truth) = self { Some(*truth) } else { None }
+    }
+
+    /// The number of a [`Value::I64`]; `None` for any other.
+    #[must_use]
+    pub fn as_i64(&self) -> Option<i64> {
+        if let Value::I64(number) = self { Some(*number) } else { None }
+    }
+
+    /// The number of a [`Value::F64`]; `None` for any other.
+    #[must_use]
+    pub fn as_f64(&self) -> Option<f64> {
+        if let Value::F64(number) = self { Some(*number) } else { None }
+    }
+
+    /// The text of a [`Value::String`]; `None` for any other.
+    #[must_use]
+    pub fn as_text(&self) -> Option<&str> {
+        if let Value::String(text) = self { Some(text) } else { None }
+    }
+
+    /// The bytes of a [`Value::Bytes`]; `None` for any other.
+    #[must_use]
+    pub fn as_bytes(&self) -> Option<&[u8]> {
+        if let Value::Bytes(bytes) = self { Some(bytes) } else { None }
+    }
+
+    /// The microseconds since 1970-01-01 UTC of a [`Value::Timestamp`]; `None` for any other.
+    #[must_use]
+    pub fn as_timestamp(&self) -> Option<i64> {
+        if let Value::Timestamp(microseconds) = self { Some(*microseconds) } else { None }
+    }
+
     /// Bytes on the heap behind this value.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
@@ -64,7 +100,19 @@ impl Value {
     }
 }
 
-/// The properties of a vertex: one value per field of its [`RecordSchema`](crate::RecordSchema), in its order.
+macro_rules! into_value {
+    ($($type:ty => $variant:ident),*) => {
+        $(impl From<$type> for Value {
+            fn from(value: $type) -> Self {
+                Value::$variant(value.into())
+            }
+        })*
+    };
+}
+
+into_value!(bool => Bool, i64 => I64, i32 => I64, u32 => I64, f64 => F64, f32 => F64, &str => String, String => String, &[u8] => Bytes, Vec<u8> => Bytes);
+
+/// The properties of a vertex or an edge: one value per field of its [`RecordSchema`](crate::RecordSchema), in its order.
 ///
 /// Cheap to clone; never changed in place, so that snapshots share it.
 #[derive(Clone, Debug, Default, PartialEq)]

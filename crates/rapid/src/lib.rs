@@ -38,7 +38,7 @@ mod tests;
 extern crate self as hedgerow_rapid;
 
 pub use block::Block;
-pub use hedgerow_subgraphs::{PARTITION_SIZE, SubgraphError as RapidError, SubgraphOptions as RapidOptions};
+pub use hedgerow_subgraphs::{PARTITION_SIZE, SubgraphOptions as RapidOptions};
 pub use pool::{PoolUse, pool_use};
 
 /// A graph in memory, as versioned subgraphs.

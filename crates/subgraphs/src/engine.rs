@@ -4,7 +4,7 @@ use crate::chain::Chain;
 use crate::container::Container;
 use crate::directory::Directory;
 use crate::garbage::Place;
-use crate::options::{SubgraphError, SubgraphOptions};
+use crate::options::SubgraphOptions;
 use crate::partition::{PARTITIONS, partition_of, slot_of, unit_of};
 use crate::prepare::SubgraphChanges;
 use crate::reclamation::{self, Garbage, Memory, MemoryChange};
@@ -40,11 +40,7 @@ pub(crate) struct AdjacencyTable<C: Container> {
 
 impl<C: Container> Subgraphs<C> {
     /// An empty store.
-    ///
-    /// # Errors
-    /// A label declares records on its edges, which this engine does not support yet.
-    pub fn new(options: SubgraphOptions) -> Result<Self, SubgraphError> {
-        options.check()?;
+    pub fn new(options: SubgraphOptions) -> Self {
         let SubgraphOptions { topology, catalogue, memory_limit } = options;
         // The catalogue checked that its labels can be numbered.
         let labels = (0..).map(LabelId).zip(catalogue.labels());
@@ -58,7 +54,7 @@ impl<C: Container> Subgraphs<C> {
             };
             topology.directions().iter().map(table)
         });
-        Ok(Subgraphs {
+        Subgraphs {
             topology,
             memory_limit,
             vertices: Directory::default(),
@@ -66,7 +62,7 @@ impl<C: Container> Subgraphs<C> {
             garbage: Garbage::default(),
             memory: Memory::default(),
             catalogue,
-        })
+        }
     }
 
     /// The labels and what lies on their edges.

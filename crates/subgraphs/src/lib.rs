@@ -61,7 +61,7 @@ mod view;
 pub use container::{Container, Plan, Tally};
 pub use cursor::SubgraphCursor;
 pub use engine::Subgraphs;
-pub use options::{SubgraphError, SubgraphOptions};
+pub use options::SubgraphOptions;
 pub use owned::{Content, Owned};
 pub use partition::PARTITION_SIZE;
 pub use prepare::SubgraphChanges;

@@ -5,7 +5,7 @@ use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
 use crate::progress;
-use crate::stored::number::EdgeNumber;
+use crate::stored::number::{self, EdgeNumber};
 use hedgerow::model::with_column;
 use hedgerow::{Column, Direction, Key, LabelId, Snapshot};
 use hedgerow_formats::{Batch, Edge, GraphWriter};
@@ -34,7 +34,13 @@ impl<'a> Edges<'a> {
         console: &Console,
         interrupt: &Interrupt,
     ) -> Result<u64, CliError> {
-        let column = self.snapshot.catalogue().label(self.label).map(|schema| schema.edges.column());
+        let schema = self.snapshot.catalogue().label(self.label);
+        let column = schema.map(|schema| schema.edges.column());
+        if let Some(schema) = schema.filter(|schema| schema.edges.record().is_some()) {
+            let (label, given) = (schema.name.clone(), "an edge in a file has a weight at most".to_owned());
+            let declared = number::describe(schema.edges.column());
+            return Err(StoredError::Value { given, label, declared }.into());
+        }
         with_column!(column.unwrap_or_default(), W => self.write_with::<K, W>(writer, console, interrupt))
     }
 

@@ -2,8 +2,9 @@
 
 use crate::args::{FormatArgs, MemoryArgs, at_least_one, threads};
 use crate::stored::args::{DurabilityName, engine};
+use crate::stored::schema;
 use clap::{Args, ValueEnum};
-use hedgerow::{ColumnType, EdgeSchema, EngineKind, LabelSchema};
+use hedgerow::{ColumnType, EdgeSchema, EngineKind, Field, LabelSchema, RecordSchema, ValueType};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -14,7 +15,8 @@ Examples:
   hedgerow import wiki-Vote.txt --store wiki
   hedgerow import kron.wel.zst --store kron --undirected --weights
   hedgerow import 2024.csv 2025.csv.gz --store calls --columns timestamp --atomic --json
-  hedgerow import knows.txt --store friends --keys text --labels knows,likes:f64 --label knows";
+  hedgerow import knows.txt --store friends --keys text --labels knows,likes:f64 --label knows
+  hedgerow import knows.txt --store bank --labels knows,pays:amount=f64+note=string --vertex-properties name=string";
 
 /// `hedgerow import`
 #[derive(Debug, Args)]
@@ -42,10 +44,14 @@ pub struct ImportArgs {
     /// A new directed store keeps in-neighbours, too, for twice the memory
     #[arg(long)]
     pub reverse: bool,
-    /// The labels of a new store, separated by commas, each NAME or NAME:TYPE with the type of its values: u32, u64, i64,
-    /// f32 or f64 [default: the one of --label, or edge]
+    /// The labels of a new store, separated by commas, each NAME, or NAME:TYPE with the type of its values: u32, u64, i64,
+    /// f32 or f64, or NAME:PROPERTY=TYPE+PROPERTY=TYPE with the properties of its records: bool, i64, f64, string, bytes or
+    /// timestamp, with ! behind the type if each edge must have it [default: the one of --label, or edge]
     #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = label)]
     pub labels: Vec<LabelSchema>,
+    /// The properties of the vertices of a new store, separated by commas, each PROPERTY=TYPE
+    #[arg(long, value_name = "PROPERTIES", value_delimiter = ',', value_parser = property)]
+    pub vertex_properties: Vec<Field>,
     /// The label that the edges get [default: the first of the store]
     #[arg(long, value_name = "NAME")]
     pub label: Option<String>,
@@ -90,14 +96,18 @@ pub enum When {
     Never,
 }
 
-/// A label with the type of its values.
+/// A label with what lies on its edges.
 fn label(text: &str) -> Result<LabelSchema, String> {
     let (name, edges) = match text.rsplit_once(':') {
         None => (text, EdgeSchema::Topology),
+        Some((name, fields)) if fields.contains('=') => {
+            let fields = fields.split('+').map(property).collect::<Result<_, _>>()?;
+            (name, EdgeSchema::Record(RecordSchema { fields }))
+        }
         Some((name, column)) => (name, EdgeSchema::Value(self::column(column)?)),
     };
     if name.is_empty() {
-        return Err("expected NAME or NAME:TYPE".into());
+        return Err("expected NAME, NAME:TYPE or NAME:PROPERTY=TYPE".into());
     }
     Ok(LabelSchema { name: name.into(), edges })
 }
@@ -106,4 +116,31 @@ fn column(name: &str) -> Result<ColumnType, String> {
     let columns = [ColumnType::U32, ColumnType::U64, ColumnType::I64, ColumnType::F32, ColumnType::F64];
     let column = columns.into_iter().find(|column| column.to_string() == name);
     column.ok_or_else(|| format!("{name:?} is no type of values: expected u32, u64, i64, f32 or f64"))
+}
+
+/// A property of a record.
+fn property(text: &str) -> Result<Field, String> {
+    let types = [
+        ValueType::Bool,
+        ValueType::I64,
+        ValueType::F64,
+        ValueType::String,
+        ValueType::Bytes,
+        ValueType::Timestamp,
+    ];
+    let (name, name_of_type) = text.split_once('=').ok_or("expected PROPERTY=TYPE")?;
+    let (name_of_type, nullable) = match name_of_type.strip_suffix('!') {
+        Some(required) => (required, false),
+        None => (name_of_type, true),
+    };
+    let value_type = types.into_iter().find(|value_type| schema::property(*value_type) == name_of_type);
+    let value_type = value_type.ok_or_else(|| {
+        format!(
+            "{name_of_type:?} is no type of properties: expected bool, i64, f64, string, bytes or timestamp"
+        )
+    })?;
+    if name.is_empty() {
+        return Err("expected PROPERTY=TYPE".into());
+    }
+    Ok(Field { name: name.into(), value_type, nullable })
 }

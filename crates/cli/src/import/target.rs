@@ -91,10 +91,12 @@ fn asked_of(args: &ImportArgs, stored: StoreOptions) -> Result<StoreOptions, Cli
         (_, true) => Topology::DirectedWithReverse,
         _ => stored.topology,
     };
-    let catalogue = match &*args.labels {
-        [] => stored.catalogue,
-        labels => catalogue(labels.to_vec(), stored.catalogue.vertices().clone())?,
+    let vertices = match &*args.vertex_properties {
+        [] => stored.catalogue.vertices().clone(),
+        fields => RecordSchema { fields: fields.to_vec() },
     };
+    let labels = if args.labels.is_empty() { stored.catalogue.labels() } else { &args.labels };
+    let catalogue = catalogue(labels.to_vec(), vertices)?;
     let engine = args.engine.map_or(stored.engine, |engine| engine.name().into());
     let keys = args.format.keys.map_or(stored.keys, KeysName::kind);
     Ok(StoreOptions { engine, keys, topology, catalogue, ..stored })
@@ -117,7 +119,7 @@ fn asked_of_new(args: &ImportArgs) -> Result<StoreOptions, CliError> {
         keys: args.format.keys().kind(),
         topology,
         strict: false,
-        catalogue: catalogue(labels, RecordSchema::default())?,
+        catalogue: catalogue(labels, RecordSchema { fields: args.vertex_properties.clone() })?,
     })
 }
 
@@ -130,6 +132,7 @@ fn check_values(args: &ImportArgs, label: &LabelSchema) -> Result<(), StoredErro
     let column = label.edges.column();
     let given = match column {
         ColumnType::Unit if args.weights => "--weights",
+        ColumnType::Record => "an edge in a file has a weight at most",
         ColumnType::Unit | ColumnType::F64 => return Ok(()),
         _ => "the weights of files are of type f64, and other values cannot be imported",
     };

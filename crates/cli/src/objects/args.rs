@@ -20,7 +20,8 @@ Examples:
 const PUT_EXAMPLES: &str = "\
 Examples:
   hedgerow put vertex anna --store friends --property age=31
-  hedgerow put edge anna ben --store friends --label knows --value 0.5";
+  hedgerow put edge anna ben --store friends --label knows --value 0.5
+  hedgerow put edge anna ben --store friends --label pays --property amount=9.5";
 
 const DELETE_EXAMPLES: &str = "\
 Examples:
@@ -88,7 +89,7 @@ pub enum GetObject {
     /// Print how many neighbours a vertex has, and its properties
     #[command(after_help = GET_EXAMPLES)]
     Vertex(GetVertexArgs),
-    /// Print an edge and its value
+    /// Print an edge and its value, or its properties
     #[command(after_help = GET_EXAMPLES)]
     Edge(GetEdgeArgs),
 }
@@ -126,7 +127,7 @@ pub enum PutObject {
     /// Make a vertex exist, and set its properties
     #[command(after_help = PUT_EXAMPLES)]
     Vertex(PutVertexArgs),
-    /// Put an edge, or give the one that is there another value; its ends are made if they do not exist
+    /// Put an edge, or give the one that is there another value or other properties; its ends are made if they do not exist
     #[command(after_help = PUT_EXAMPLES)]
     Edge(PutEdgeArgs),
 }
@@ -151,6 +152,9 @@ pub struct PutEdgeArgs {
     /// The value of the edge, which must be given if the label carries values
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub value: Option<String>,
+    /// Set a property of the edge, if edges of the label have records; can be given several times
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub property: Vec<String>,
     #[command(flatten)]
     pub write: WriteArgs,
 }

@@ -38,6 +38,9 @@ struct Edge {
     label: String,
     /// Null if the label carries none.
     value: EdgeNumber,
+    /// If edges of the label have records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    properties: Option<Map<String, Json>>,
 }
 
 /// Prints a vertex or an edge.
@@ -93,9 +96,7 @@ fn degrees(snapshot: &Snapshot, key: &Key) -> Result<Vec<Degrees>, StoredError> 
 
 fn properties(snapshot: &Snapshot, key: &Key) -> Result<Map<String, Json>, StoredError> {
     let record = snapshot.properties(key)?.unwrap_or_default();
-    let fields = &snapshot.catalogue().vertices().fields;
-    let named = fields.iter().zip(record.values());
-    Ok(named.map(|(field, value)| (field.name.clone(), schema::json(value))).collect())
+    Ok(schema::json_record(snapshot.catalogue().vertices(), &record))
 }
 
 fn edge(args: &GetEdgeArgs, console: &Console) -> Result<(), CliError> {
@@ -109,15 +110,22 @@ fn edge(args: &GetEdgeArgs, console: &Console) -> Result<(), CliError> {
         value.map(EdgeNumber::of)
     });
     let value = value.ok_or_else(|| edge.missing(store))?;
+    let properties = edge.schema.edges.record().map(|schema| {
+        let record = snapshot.edge_record(edge.label, &edge.from, &edge.to).map_err(StoredError::from)?;
+        Ok::<_, StoredError>(schema::json_record(schema, &record.unwrap_or_default()))
+    });
+    let properties = properties.transpose()?;
     let edge = Edge {
         store: store.display().to_string(),
         from: edge.from.into(),
         to: edge.to.into(),
         label: edge.schema.name.clone(),
         value,
+        properties,
     };
-    console.print(&edge, |Edge { from, to, value, .. }| match value {
-        EdgeNumber::None => format!("{from} {to}\n"),
-        value => format!("{from} {to} {value}\n"),
+    console.print(&edge, |Edge { from, to, value, properties, .. }| match (properties, value) {
+        (Some(properties), _) => format!("{from} {to} {}\n", schema::line(properties)),
+        (None, EdgeNumber::None) => format!("{from} {to}\n"),
+        (None, value) => format!("{from} {to} {value}\n"),
     })
 }

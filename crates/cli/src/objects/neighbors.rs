@@ -5,10 +5,11 @@ use super::no_vertex;
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
-use crate::stored::{self, number::EdgeNumber};
+use crate::stored::{self, number::EdgeNumber, schema};
 use hedgerow::model::with_column;
-use hedgerow::{ErrorKind, Key, Snapshot};
+use hedgerow::{Column, Direction, ErrorKind, Key, LabelId, Record, RecordSchema, Snapshot};
 use serde::Serialize;
+use serde_json::{Map, Value as Json};
 
 #[derive(Debug, Serialize)]
 struct Neighbors {
@@ -26,6 +27,9 @@ struct Neighbor {
     key: JsonKey,
     #[serde(skip_serializing_if = "is_none")]
     value: EdgeNumber,
+    /// If edges of the label have records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    properties: Option<Map<String, Json>>,
 }
 
 fn is_none(value: &EdgeNumber) -> bool {
@@ -37,36 +41,61 @@ pub fn execute(args: &NeighborsArgs, console: &Console) -> Result<(), CliError> 
     let store = &args.store;
     let state = stored::read(store, &args.read, None, console)?;
     let snapshot = &state.snapshot;
-    let (label, schema) = stored::label(snapshot.catalogue(), args.label.as_deref(), store)?;
+    let (label, of_label) = stored::label(snapshot.catalogue(), args.label.as_deref(), store)?;
     let key = keys::parse("KEY", &args.key, state.keys)?;
     if !exists(snapshot, &key)? {
         return Err(no_vertex(&key, store));
     }
     let direction = args.direction.direction();
-    let all: Vec<(Key, EdgeNumber)> = with_column!(schema.edges.column(), W => {
-        let neighbours = snapshot.neighbours_of::<W>(label, direction, &key).map_err(StoredError::from)?;
-        neighbours.into_iter().map(|(neighbour, value)| (neighbour, EdgeNumber::of(value))).collect()
-    });
+    let all = match of_label.edges.record() {
+        Some(properties) => with_records(snapshot, (label, direction), properties, &key)?,
+        None => {
+            with_column!(of_label.edges.column(), W => with_values::<W>(snapshot, (label, direction), &key)?)
+        }
+    };
     let shown = args.limit.map_or(all.len(), |limit| limit.get().min(all.len()));
     let neighbors = Neighbors {
         store: store.display().to_string(),
         key: key.into(),
-        label: schema.name.clone(),
+        label: of_label.name.clone(),
         direction: args.direction,
         degree: all.len(),
-        neighbors: all
-            .into_iter()
-            .take(shown)
-            .map(|(key, value)| Neighbor { key: key.into(), value })
-            .collect(),
+        neighbors: all.into_iter().take(shown).collect(),
     };
     console.print(&neighbors, |result| {
-        let line = |Neighbor { key, value }: &Neighbor| match value {
-            EdgeNumber::None => format!("{key}\n"),
-            value => format!("{key} {value}\n"),
+        let line = |Neighbor { key, value, properties }: &Neighbor| match (properties, value) {
+            (Some(properties), _) => format!("{key} {}\n", schema::line(properties)),
+            (None, EdgeNumber::None) => format!("{key}\n"),
+            (None, value) => format!("{key} {value}\n"),
         };
         result.neighbors.iter().map(line).collect()
     })
+}
+
+fn with_values<W: Column>(
+    snapshot: &Snapshot,
+    (label, direction): (LabelId, Direction),
+    key: &Key,
+) -> Result<Vec<Neighbor>, StoredError> {
+    let neighbours = snapshot.neighbours_of::<W>(label, direction, key)?.into_iter();
+    let neighbour =
+        |(key, value): (Key, W)| Neighbor { key: key.into(), value: EdgeNumber::of(value), properties: None };
+    Ok(neighbours.map(neighbour).collect())
+}
+
+fn with_records(
+    snapshot: &Snapshot,
+    (label, direction): (LabelId, Direction),
+    properties: &RecordSchema,
+    key: &Key,
+) -> Result<Vec<Neighbor>, StoredError> {
+    let neighbours = snapshot.neighbour_records(label, direction, key)?.into_iter();
+    let neighbour = |(key, record): (Key, Record)| Neighbor {
+        key: key.into(),
+        value: EdgeNumber::None,
+        properties: Some(schema::json_record(properties, &record)),
+    };
+    Ok(neighbours.map(neighbour).collect())
 }
 
 /// Whether there is a vertex with this key. A number beyond the ids of a dense graph has none.

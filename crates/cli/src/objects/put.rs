@@ -7,7 +7,7 @@ use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
 use crate::stored::{number::EdgeNumber, schema};
 use hedgerow::model::with_column;
-use hedgerow::{Catalogue, Column, Value, WriteTxn};
+use hedgerow::{Column, EdgeUpdate, LabelSchema, WriteTxn};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -49,7 +49,10 @@ fn vertex(args: &PutVertexArgs, console: &Console) -> Result<(), CliError> {
     let store = &args.vertex.store;
     let graph = open(store, &args.write, console)?;
     let key = keys::parse("KEY", &args.vertex.key, graph.key_kind())?;
-    let properties = args.property.iter().map(|given| property(given, graph.catalogue()));
+    let properties = args.property.iter().map(|given| {
+        let fields = &graph.catalogue().vertices().fields;
+        schema::named_property(given, fields, "vertices of this store")
+    });
     let properties = properties.collect::<Result<Vec<_>, _>>()?;
     let ((), commit) = commit(&graph, |transaction| {
         transaction.add_vertex(&key).map_err(StoredError::from)?;
@@ -76,10 +79,17 @@ fn edge(args: &PutEdgeArgs, console: &Console) -> Result<(), CliError> {
     let store = &args.edge.store;
     let graph = open(store, &args.write, console)?;
     let edge = NamedEdge::of(&args.edge, graph.key_kind(), graph.catalogue())?;
-    let value = EdgeNumber::given(args.value.as_deref(), edge.schema)?;
+    let update = update(args, edge.schema)?;
+    let value = match update {
+        Some(_) => EdgeNumber::None,
+        None => EdgeNumber::given(args.value.as_deref(), edge.schema)?,
+    };
     let ((), commit) = commit(&graph, |transaction| {
         let column = edge.schema.edges.column();
-        let staged = with_column!(column, W => stage::<W>(transaction, &edge, value));
+        let staged = match &update {
+            Some(update) => transaction.update_edge(edge.label, &edge.from, &edge.to, update),
+            None => with_column!(column, W => stage::<W>(transaction, &edge, value)),
+        };
         Ok(staged.map_err(StoredError::from)?)
     })?;
     let put = PutEdge {
@@ -98,6 +108,18 @@ fn edge(args: &PutEdgeArgs, console: &Console) -> Result<(), CliError> {
     })
 }
 
+/// The properties that are given to an edge of a label that has records; `None` for any other label.
+fn update<'a>(args: &'a PutEdgeArgs, label: &LabelSchema) -> Result<Option<EdgeUpdate<'a>>, StoredError> {
+    let owners = format!("edges of the label {:?}", label.name);
+    let fields = label.edges.record().map_or(&[][..], |schema| &schema.fields);
+    let mut update = EdgeUpdate::change();
+    for given in &args.property {
+        let (name, value) = schema::named_property(given, fields, &owners)?;
+        update = update.set(name, value);
+    }
+    Ok((label.edges.record().is_some() && args.value.is_none()).then_some(update))
+}
+
 /// Stages an edge whose label carries values of type `W`.
 fn stage<W: Column>(
     transaction: &mut WriteTxn,
@@ -114,19 +136,4 @@ fn done(added: bool, changed: bool, replaced: &'static str) -> &'static str {
         (false, true) => replaced,
         (false, false) => "was there already, nothing changed",
     }
-}
-
-/// A property and its value, from `NAME=VALUE`.
-fn property<'a>(given: &'a str, catalogue: &Catalogue) -> Result<(&'a str, Value), StoredError> {
-    let wrong = |problem: String| StoredError::Property { given: given.into(), problem };
-    let (name, text) = given.split_once('=').ok_or_else(|| wrong("expected NAME=VALUE".into()))?;
-    let fields = &catalogue.vertices().fields;
-    let Some(field) = fields.iter().find(|field| field.name == name) else {
-        let known = fields.iter().map(|field| format!("{:?}", field.name)).collect::<Vec<_>>().join(", ");
-        let known = if known.is_empty() { "none".into() } else { known };
-        return Err(wrong(format!("vertices of this store have the properties {known}")));
-    };
-    let expected = || format!("expected a value of type {}", schema::property(field.value_type));
-    let value = schema::parse(text, field.value_type).ok_or_else(|| wrong(expected()))?;
-    Ok((name, value))
 }

@@ -24,7 +24,8 @@ impl EdgeNumber {
     pub fn of<W: Column>(value: W) -> Self {
         let bits = value.to_bits();
         match W::TYPE {
-            ColumnType::Unit => EdgeNumber::None,
+            // What lies on an edge that has a record is not a number.
+            ColumnType::Unit | ColumnType::Record => EdgeNumber::None,
             ColumnType::U32 => EdgeNumber::U32(u32::from_bits(bits)),
             ColumnType::U64 => EdgeNumber::U64(u64::from_bits(bits)),
             ColumnType::I64 => EdgeNumber::I64(i64::from_bits(bits)),
@@ -46,7 +47,7 @@ impl EdgeNumber {
             return is_none.then_some(EdgeNumber::None).ok_or_else(|| wrong("--value is missing".into()));
         };
         let parsed = match column {
-            ColumnType::Unit => None,
+            ColumnType::Unit | ColumnType::Record => None,
             ColumnType::U32 => text.parse().ok().map(EdgeNumber::U32),
             ColumnType::U64 => text.parse().ok().map(EdgeNumber::U64),
             ColumnType::I64 => text.parse().ok().map(EdgeNumber::I64),
@@ -86,6 +87,7 @@ impl EdgeNumber {
 pub fn describe(column: ColumnType) -> String {
     match column {
         ColumnType::Unit => "no value".into(),
+        ColumnType::Record => "records, whose properties `put edge --property` sets".into(),
         column => format!("a value of type {column}"),
     }
 }

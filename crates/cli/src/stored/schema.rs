@@ -1,6 +1,8 @@
 //! What a graph is made of, as it is printed.
 
-use hedgerow::{ColumnType, KeyKind, LabelSchema, Topology, Value, ValueType};
+use crate::error::StoredError;
+use hedgerow::{EdgeSchema, Field, KeyKind, LabelSchema, Record, RecordSchema, Topology, Value, ValueType};
+use serde_json::Map;
 
 /// How edges are seen.
 pub fn topology(topology: Topology) -> &'static str {
@@ -20,12 +22,47 @@ pub fn keys(kind: KeyKind) -> &'static str {
     }
 }
 
-/// The type of the values of a label; `None` if there are none.
+/// The type of the values of a label, or the properties of its records; `None` if there is nothing on its edges.
 pub fn values(label: &LabelSchema) -> Option<String> {
-    match label.edges.column() {
-        ColumnType::Unit => None,
-        column => Some(column.to_string()),
+    match &label.edges {
+        EdgeSchema::Value(column) if column.width() > 0 => Some(column.to_string()),
+        EdgeSchema::Topology | EdgeSchema::Value(_) => None,
+        EdgeSchema::Record(schema) => {
+            let field = |field: &Field| format!("{}={}", field.name, property(field.value_type));
+            let fields: Vec<_> = schema.fields.iter().map(field).collect();
+            Some(format!("record {}", fields.join("+")))
+        }
     }
+}
+
+/// A property from the command line, as `NAME=VALUE`, of a record that has these `fields`. `owners` have such records.
+pub fn named_property<'a>(
+    given: &'a str,
+    fields: &[Field],
+    owners: &str,
+) -> Result<(&'a str, Value), StoredError> {
+    let wrong = |problem: String| StoredError::Property { given: given.into(), problem };
+    let (name, text) = given.split_once('=').ok_or_else(|| wrong("expected NAME=VALUE".into()))?;
+    let Some(field) = fields.iter().find(|field| field.name == name) else {
+        let known = fields.iter().map(|field| format!("{:?}", field.name)).collect::<Vec<_>>().join(", ");
+        let known = if known.is_empty() { "none".into() } else { known };
+        return Err(wrong(format!("{owners} have the properties {known}")));
+    };
+    let expected = || format!("expected a value of type {}", property(field.value_type));
+    let value = parse(text, field.value_type).ok_or_else(|| wrong(expected()))?;
+    Ok((name, value))
+}
+
+/// A record by the names of its properties.
+pub fn json_record(schema: &RecordSchema, record: &Record) -> Map<String, serde_json::Value> {
+    let named = schema.fields.iter().zip(record.values());
+    named.map(|(field, value)| (field.name.clone(), json(value))).collect()
+}
+
+/// A record in one line.
+pub fn line(properties: &Map<String, serde_json::Value>) -> String {
+    let property = |(name, value): (&String, &serde_json::Value)| format!("{name}={value}");
+    properties.iter().map(property).collect::<Vec<_>>().join(" ")
 }
 
 /// The type of a property.

@@ -100,6 +100,56 @@ fn edges_are_put_read_and_deleted() {
 }
 
 #[test]
+fn edges_with_records_are_put_changed_and_read() {
+    let folder = Folder::with("knows", "10 20\n");
+    folder.json("import knows --store store --labels knows,pays:amount=f64!+note=string --vertex-properties name=string");
+    let put = "put edge 10 20 --store store --label pays";
+    let first = folder.json(&format!("{put} --property amount=9.5"));
+    assert_eq!((&first["added"], &first["changed"]), (&true.into(), &true.into()));
+    let changed = folder.text(&format!("{put} --property note=rent"));
+    assert_eq!(changed, "edge from 10 to 20 has the value now\n");
+    let got = folder.json("get edge 10 20 --store store --label pays");
+    assert_eq!(
+        (&got["value"], &got["properties"]),
+        (&Value::Null, &json!({ "amount": 9.5, "note": "rent" }))
+    );
+    let line = "10 20 amount=9.5 note=\"rent\"\n";
+    assert_eq!(folder.text("get edge 10 20 --store store --label pays"), line);
+    assert_eq!(folder.text("neighbors 10 --store store --label pays"), "20 amount=9.5 note=\"rent\"\n");
+    let neighbors = folder.json("neighbors 10 --store store --label pays")["neighbors"].clone();
+    assert_eq!(neighbors, json!([{ "key": 20, "properties": { "amount": 9.5, "note": "rent" } }]));
+    assert_eq!(folder.text("neighbors 10 --store store"), "20\n");
+    folder.json("put vertex 10 --store store --property name=anna");
+    folder.json("checkpoint store");
+    assert_eq!(folder.text("get edge 10 20 --store store --label pays"), line);
+    for (command, code, parts) in [
+        ("put edge 10 30 --store store --label pays --property note=x", 2, ["\"amount\"", "F64"]),
+        (
+            "put edge 10 20 --store store --label pays --property weight=1",
+            2,
+            ["weight=1", "\"amount\", \"note\""],
+        ),
+        ("put edge 10 20 --store store --label pays --property amount=much", 2, ["amount=much", "type f64"]),
+        ("put edge 10 20 --store store --label pays --value 3", 2, ["--value \"3\"", "records"]),
+        (
+            "put edge 10 20 --store store --property amount=3",
+            2,
+            ["amount=3", "\"knows\" have the properties none"],
+        ),
+        ("export store --label pays --output pays.el", 2, ["a weight at most", "records"]),
+        ("import knows --store store --label pays", 2, ["a weight at most", "records"]),
+        (
+            "import knows --store other --labels pays:amount=money",
+            2,
+            ["\"money\"", "expected bool, i64, f64"],
+        ),
+    ] {
+        folder.fails(command, code, &parts);
+    }
+    assert_eq!(folder.text("delete edge 10 20 --store store --label pays"), "edge from 10 to 20 deleted\n");
+}
+
+#[test]
 fn vertices_are_put_read_and_deleted() {
     let folder = store();
     assert_eq!(folder.text("put vertex 60 --store store"), "vertex 60 added\n");

@@ -134,6 +134,7 @@ fn resolve_keys<E: Engine>(
     let creates = match operation {
         Operation::AddVertex { .. } | Operation::SetProperties { .. } => true,
         Operation::PutEdge { .. } => !assigned.store().strict,
+        Operation::ChangeRecord { change, .. } => change.may_create() && !assigned.store().strict,
         Operation::DeleteVertex { .. } | Operation::DeleteEdge { .. } => false,
     };
     let mut id_of = |key: &Key| {
@@ -256,7 +257,8 @@ fn keys_of(operation: &Operation) -> (&Key, Option<&Key>) {
         | Operation::DeleteVertex { key }
         | Operation::SetProperties { key, .. } => (key, None),
         Operation::PutEdge { source, destination, .. }
-        | Operation::DeleteEdge { source, destination, .. } => (source, Some(destination)),
+        | Operation::DeleteEdge { source, destination, .. }
+        | Operation::ChangeRecord { source, destination, .. } => (source, Some(destination)),
     }
 }
 

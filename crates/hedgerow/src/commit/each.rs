@@ -39,7 +39,7 @@ pub struct Commits {
 
 impl Commits {
     /// Counts one that went its way alone.
-    fn count(&mut self, commit: Commit) {
+    pub(crate) fn count(&mut self, commit: Commit) {
         self.committed += 1;
         if commit.changed {
             self.changed += 1;

@@ -72,7 +72,7 @@ impl<E: Engine> Store<E> {
             }
             match self.engine.plan_edge(&held, &edge) {
                 Some(plan) => self.finish_edge(&edge, &plan)?,
-                None => match self.finish(&held, &Resolved::edge(&edge), Writer::Blind, None) {
+                None => match self.finish(&held, Resolved::edge(&edge), Writer::Blind, None) {
                     // The general commit reclaims and tries again.
                     Err(Reason::Capacity(_)) => return Ok(None),
                     finished => finished?,

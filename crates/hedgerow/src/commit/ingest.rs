@@ -132,7 +132,7 @@ impl<E: Engine> Store<E> {
             // Another commit has assigned a key and not created its vertex yet; it may still fail.
             return Ok(None);
         }
-        let (commit, pending) = self.finish(&holdings.held(), &resolved, Writer::Blind, input)?;
+        let (commit, pending) = self.finish(&holdings.held(), resolved, Writer::Blind, input)?;
         holdings.assigned.keep();
         drop(holdings);
         self.reclaim_after_commit(pending);
@@ -213,7 +213,7 @@ impl<E: Engine> Store<E> {
         let put =
             |vertex: &VertexId| VertexEffect { vertex: *vertex, change: VertexChange::Put(Record::EMPTY) };
         let effects = Effects { vertices: created.iter().map(put).collect(), adjacencies };
-        Ok(Resolved { effects, created: created.into(), deleted: SmallVec::new() })
+        Ok(Resolved { effects, created: created.into(), ..Resolved::default() })
     }
 }
 

@@ -116,7 +116,7 @@ impl<E: Engine> Store<E> {
             resolve::resolve(self, &latest, operations, acquired.ids())?
         };
         acquired.assigned().release_unless(|id| resolved.created.binary_search(&id).is_ok());
-        let (commit, pending) = self.finish(&acquired.held(), &resolved, writer, None)?;
+        let (commit, pending) = self.finish(&acquired.held(), resolved, writer, None)?;
         acquired.assigned().keep();
         drop(acquired);
         self.reclaim_after_commit(pending);
@@ -150,7 +150,8 @@ impl<E: Engine> Store<E> {
                 [deleted(key), ids.first.map(Touched::Record), ids.first.map(Touched::Neighbours)]
             }
             Operation::PutEdge { label, source, destination, .. }
-            | Operation::DeleteEdge { label, source, destination } => {
+            | Operation::DeleteEdge { label, source, destination }
+            | Operation::ChangeRecord { label, source, destination, .. } => {
                 let edge = ids.first.zip(ids.second).map(|(source, destination)| {
                     let (source, destination) = self.topology.canonical(source, destination);
                     Touched::Edge(*label, source, destination)
@@ -165,23 +166,26 @@ impl<E: Engine> Store<E> {
     fn finish(
         &self,
         held: &HeldLocks<'_>,
-        resolved: &Resolved,
+        mut resolved: Resolved,
         writer: Writer,
         input: Option<&[u8]>,
     ) -> Result<(Commit, PendingReclaim), Reason> {
         let pool = self.pool_for(resolved.effects.len());
+        let records = std::mem::take(&mut resolved.records);
+        self.records.check_limit(&records, || self.engine.memory().total_bytes())?;
         let Prepared { changes, outcome, changed } = self.engine.prepare(held, &resolved.effects, pool)?;
         if !changed && input.is_none() {
             let nothing = Commit { at: self.sequencer.newest().0, ..Commit::default() };
             return Ok((nothing, PendingReclaim::default()));
         }
         let (nothing, changes) = (Resolved::default(), changed.then_some(changes));
-        let resolved = if changed { resolved } else { &nothing };
+        let resolved = if changed { &resolved } else { &nothing };
         let counts = resolved.vertex_counts();
-        let stamped = self.stamp(resolved, &outcome.edges, writer, input)?;
+        let stamped = self.stamp(resolved, &records, &outcome.edges, writer, input)?;
         let stamp = stamped.stamp;
         self.poisoning_on_panic(|| {
             changes.into_iter().for_each(|changes| self.engine.apply(stamp, changes));
+            self.records.apply(stamp, records);
             // While the deleted ids still belong to their keys.
             if stamped.record_conflicts {
                 self.record_conflicts(resolved, stamp);

@@ -4,13 +4,15 @@
 use crate::commit::acquire::{OperationIds, for_each_incident};
 use crate::commit::sequencer::VertexCounts;
 use crate::error::Reason;
+use crate::records::RecordChanges;
 use crate::storage::Store;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use hedgerow_log::encode_record;
 use hedgerow_model::{
-    Adjacency, AdjacencyEffects, Cursor, Direction, EdgeChange, EdgeValue, Effects, Engine, GraphView,
-    LabelId, Operation, Record, StoredEdge, Topology, Value, VertexChange, VertexEffect, VertexId,
-    VertexRecords,
+    Adjacency, AdjacencyEffects, Cursor, Direction, EdgeChange, EdgeValue, Effects, Engine, GraphView, Key,
+    LabelId, Operation, Record, RecordChange, StoredEdge, Topology, Value, VertexChange, VertexEffect,
+    VertexId, VertexRecords,
 };
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
@@ -23,6 +25,8 @@ pub(crate) struct Resolved {
     pub(crate) created: SmallVec<[VertexId; 2]>,
     /// Ascending.
     pub(crate) deleted: SmallVec<[VertexId; 2]>,
+    /// The records that edges get and lose; the values of edges that get some stand for them.
+    pub(crate) records: RecordChanges,
 }
 
 impl Resolved {
@@ -54,6 +58,15 @@ struct EdgeWord {
     value: Option<EdgeValue>,
 }
 
+/// An edge, canonical.
+type EdgeId = (LabelId, VertexId, VertexId);
+
+impl EdgeWord {
+    fn id(&self) -> EdgeId {
+        (self.label, self.source, self.destination)
+    }
+}
+
 /// What becomes of a vertex that the transaction creates, deletes or gives properties.
 struct VertexState {
     existed: bool,
@@ -70,6 +83,8 @@ struct Resolver<'r, E: Engine, V> {
     /// In the order of the operations; a later word on an edge overrides an earlier one.
     edges: SmallVec<[EdgeWord; 1]>,
     vertices: HashMap<VertexId, VertexState, FixedState>,
+    /// What becomes of edges that have records, or would have: canonical, with the record if they exist.
+    records: HashMap<EdgeId, Option<Record>, FixedState>,
     /// Where the edges start that end at a vertex to be deleted, if only a scan can tell.
     incoming: HashMap<VertexId, Vec<(LabelId, VertexId)>, FixedState>,
 }
@@ -86,13 +101,14 @@ pub(crate) fn resolve<E: Engine, V: GraphView + VertexRecords>(
         latest,
         edges: SmallVec::new(),
         vertices: HashMap::with_hasher(FixedState::default()),
+        records: HashMap::with_hasher(FixedState::default()),
         incoming: HashMap::with_hasher(FixedState::default()),
     };
     resolver.scan_for_sources(operations, ids)?;
     for (operation, ids) in operations.iter().zip(ids) {
         resolver.operation(operation, *ids)?;
     }
-    Ok(resolver.finish())
+    resolver.finish()
 }
 
 impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
@@ -108,16 +124,19 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
                 ids.first.into_iter().try_for_each(|vertex| self.delete_vertex(vertex))?;
             }
             Operation::PutEdge { label, source, destination, value } => {
-                let strict = self.store.strict;
-                let mut end = |id: Option<VertexId>, key: &hedgerow_model::Key| match id {
-                    Some(vertex) if !strict || self.exists(vertex) => {
-                        self.create(vertex);
-                        Ok(vertex)
-                    }
-                    _ => Err(Reason::NoSuchVertex(key.clone())),
-                };
-                let (source, destination) = (end(ids.first, source)?, end(ids.second, destination)?);
+                let (source, destination) =
+                    (self.end(ids.first, source)?, self.end(ids.second, destination)?);
                 self.edge(*label, source, destination, Some(*value));
+            }
+            Operation::ChangeRecord { label, source, destination, change } if change.may_create() => {
+                let (source, destination) =
+                    (self.end(ids.first, source)?, self.end(ids.second, destination)?);
+                self.change_record(*label, source, destination, change)?;
+            }
+            Operation::ChangeRecord { label, change, .. } => {
+                if let (Some(source), Some(destination)) = (ids.first, ids.second) {
+                    self.change_record(*label, source, destination, change)?;
+                }
             }
             Operation::DeleteEdge { label, .. } => {
                 if let (Some(source), Some(destination)) = (ids.first, ids.second) {
@@ -126,6 +145,17 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
             }
         }
         Ok(())
+    }
+
+    /// An end of an edge that is put, which exists from now on.
+    fn end(&mut self, id: Option<VertexId>, key: &Key) -> Result<VertexId, Reason> {
+        match id {
+            Some(vertex) if !self.store.strict || self.exists(vertex) => {
+                self.create(vertex);
+                Ok(vertex)
+            }
+            _ => Err(Reason::NoSuchVertex(key.clone())),
+        }
     }
 
     fn exists(&self, vertex: VertexId) -> bool {
@@ -178,6 +208,9 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
         for edge in stored {
             self.edge(edge.label, edge.source, edge.destination, None);
         }
+        let incident =
+            self.records.iter_mut().filter(|((_, one, other), _)| vertex == *one || vertex == *other);
+        incident.for_each(|(_, record)| *record = None);
         let state = self.state(vertex);
         state.exists = false;
         state.record = Some(Record::EMPTY);
@@ -215,20 +248,78 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
 
     fn edge(&mut self, label: LabelId, source: VertexId, destination: VertexId, value: Option<EdgeValue>) {
         let (source, destination) = self.store.topology.canonical(source, destination);
-        self.edges.push(EdgeWord { label, source, destination, value });
+        let word = EdgeWord { label, source, destination, value };
+        if value.is_none() && self.store.records.schema(label).is_some() {
+            self.records.insert(word.id(), None);
+        }
+        self.edges.push(word);
     }
 
-    fn finish(mut self) -> Resolved {
+    /// Decides a change on the record that the edge has after all that was said of it before.
+    fn change_record(
+        &mut self,
+        label: LabelId,
+        source: VertexId,
+        destination: VertexId,
+        change: &RecordChange,
+    ) -> Result<(), Reason> {
+        let schema = self.store.records.schema(label).ok_or(Reason::NoRecords(label))?;
+        let (source, destination) = self.store.topology.canonical(source, destination);
+        let id = (label, source, destination);
+        let current = match self.records.get(&id) {
+            Some(record) => record.clone(),
+            None => {
+                let found = self.store.records.find(self.latest, label, source, destination)?;
+                found.map(|found| found.record()).transpose()?
+            }
+        };
+        let Some(decided) = change.decide(current.as_ref(), schema) else { return Ok(()) };
+        decided.as_ref().map_or(Ok(()), |record| schema.check(record))?;
+        // What stands for the record is known in the end.
+        self.edges.push(EdgeWord {
+            label,
+            source,
+            destination,
+            value: decided.as_ref().map(|_| EdgeValue(0)),
+        });
+        self.records.insert(id, decided);
+        Ok(())
+    }
+
+    /// The value of an edge of a label that has records, which `word` has the last word on; `None` if nothing changes.
+    fn record_value(
+        &mut self,
+        word: &EdgeWord,
+        changes: &mut RecordChanges,
+    ) -> Result<Option<Option<EdgeValue>>, Reason> {
+        let EdgeWord { label, source, destination, .. } = *word;
+        let found = self.store.records.find(self.latest, label, source, destination)?;
+        let record = word.value.and_then(|_| self.records.remove(&word.id())?);
+        let bytes = record.as_ref().map(encode_record);
+        if found.map(|found| found.bytes) == bytes.as_deref() {
+            return Ok(None);
+        }
+        found.into_iter().for_each(|found| changes.supersede(found));
+        Ok(Some(bytes.map(|bytes| changes.add(&bytes))))
+    }
+
+    fn finish(mut self) -> Result<Resolved, Reason> {
         self.void_words();
         // Stable, so that the last word on an edge stays last.
-        self.edges.sort_by_key(|edge| (edge.label, edge.source, edge.destination));
+        let mut edges = std::mem::take(&mut self.edges);
+        edges.sort_by_key(EdgeWord::id);
         let mut resolved = Resolved::default();
-        let mut words = self.edges.iter().peekable();
+        let mut words = edges.iter().peekable();
         while let Some(edge) = words.next() {
-            let identity = |edge: &EdgeWord| (edge.label, edge.source, edge.destination);
-            let overridden = words.peek().is_some_and(|next| identity(next) == identity(edge));
+            let overridden = words.peek().is_some_and(|next| next.id() == edge.id());
             if !overridden {
-                let EdgeWord { label, source, destination, value } = *edge;
+                let EdgeWord { label, source, destination, mut value } = *edge;
+                if self.store.records.schema(label).is_some() {
+                    match self.record_value(edge, &mut resolved.records)? {
+                        Some(decided) => value = decided,
+                        None => continue,
+                    }
+                }
                 let stored = StoredEdge::new(self.store.topology, label, source, destination, value);
                 for (direction, change) in stored.entries() {
                     push_entry(&mut resolved.effects, label, *direction, *change);
@@ -241,7 +332,7 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
         resolved.effects.adjacencies.sort_unstable_by_key(|effects| (effects.label, effects.direction));
         self.finish_vertices(&mut resolved);
         debug_assert!(resolved.effects.is_sorted());
-        resolved
+        Ok(resolved)
     }
 
     /// Turns what was said about the edges of a vertex before it was deleted into deletions.

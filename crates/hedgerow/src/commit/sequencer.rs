@@ -283,6 +283,11 @@ impl Sequencer {
         Ok((Registration { token, sequencer: Arc::clone(self), reader }, seen))
     }
 
+    /// Whether a commit ended half way.
+    pub(crate) fn is_poisoned(&self) -> bool {
+        self.applied.is_poisoned()
+    }
+
     /// The newest stamp, and how large the graph is at it. O(1).
     pub(crate) fn newest(&self) -> (Timestamp, Counts) {
         let state = self.state.lock();

@@ -5,6 +5,7 @@ use crate::commit::resolve::Resolved;
 use crate::commit::sequencer::{Stamped, VertexCounts, Writer};
 use crate::durable::with_body;
 use crate::error::Reason;
+use crate::records::RecordChanges;
 use crate::storage::Store;
 use hedgerow_log::{CommitRef, Durability};
 use hedgerow_model::{EdgeOutcome, EdgePlan, Engine, Key, StoredEdge, Timestamp, VertexId};
@@ -27,6 +28,7 @@ impl<E: Engine> Store<E> {
     pub(super) fn stamp(
         &self,
         resolved: &Resolved,
+        records: &RecordChanges,
         edges: &[EdgeOutcome],
         writer: Writer,
         input: Option<&[u8]>,
@@ -40,7 +42,9 @@ impl<E: Engine> Store<E> {
         let keys = self.keys_of(&resolved.created);
         with_body(|body| {
             let effects = &resolved.effects;
-            body.encode(&CommitRef { effects, keys: &keys, catalogue: None, input }, self.topology);
+            let records = records.for_log(&self.records);
+            let commit = CommitRef { effects, keys: &keys, catalogue: None, input, records: &records };
+            body.encode(&commit, self.topology);
             self.sequencer.stamp_logged(journal, body, input, counts, edges, writer)
         })
     }

@@ -72,7 +72,7 @@ fn store() -> Store<Faulty> {
     let options =
         RapidOptions { topology: Topology::Directed, catalogue: catalogue.clone(), memory_limit: None };
     let engine = Faulty {
-        engine: Rapid::new(options).unwrap(),
+        engine: Rapid::new(options),
         panic_in_prepare: AtomicBool::new(false),
         panic_in_apply: AtomicBool::new(false),
     };

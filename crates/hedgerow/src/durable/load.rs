@@ -2,13 +2,14 @@
 
 use crate::commit::sequencer::VertexCounts;
 use crate::error::Error;
+use crate::records::{RecordChanges, check_encoded};
 use crate::storage::Store;
 use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{Checkpoint, Chunk};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     AdjacencyEffects, Column, Direction, EdgeChange, Effects, Engine, GraphView, KeyRef, LabelId, Prepared,
-    Record, Timestamp, VertexChange, VertexEffect, VertexId, with_column,
+    Record, RecordSchema, Timestamp, VertexChange, VertexEffect, VertexId, with_column,
 };
 use rayon::prelude::*;
 use smallvec::SmallVec;
@@ -43,7 +44,10 @@ impl<E: Engine> Store<E> {
         }
         for (label, schema) in described.labels() {
             for chunks in groups(checkpoint.edge_chunks(label)) {
-                with_column!(schema.edges.column(), W => loading.edges::<W>(label, chunks))?;
+                match schema.edges.record() {
+                    Some(schema) => loading.record_edges(label, schema, chunks)?,
+                    None => with_column!(schema.edges.column(), W => loading.edges::<W>(label, chunks))?,
+                }
             }
         }
         Ok(())
@@ -140,14 +144,43 @@ impl<E: Engine> Loading<'_, E> {
                         value: Some(value(position)),
                     }));
                 })?;
-                let missing = |end: VertexId| {
-                    self.damaged(chunk.offset, format!("an edge of vertex {end}, which does not exist"))
-                };
-                wrong.map_or(Ok(changes), |end| Err(missing(end)))
+                wrong.map_or(Ok(changes), |end| Err(self.missing(chunk, end)))
             })?
         };
         let adjacencies = self.with_other_ends(label, changes);
         self.put(&Effects { vertices: Vec::new(), adjacencies }, VertexCounts::default())
+    }
+
+    /// The same of edges that have records.
+    fn record_edges(&self, label: LabelId, schema: &RecordSchema, chunks: &[Chunk]) -> Result<(), Error> {
+        let mut records = RecordChanges::default();
+        let mut changes = Vec::new();
+        for chunk in chunks {
+            let latest = self.store.engine.latest(self.held);
+            let mut wrong = None;
+            self.checkpoint.read_record_edges(chunk, |owner, neighbour, record| {
+                let missing = [owner, neighbour].into_iter().find(|end| !latest.contains_vertex(*end));
+                wrong =
+                    wrong.take().or_else(|| Some(self.missing(chunk, missing?))).or_else(|| {
+                        let error = check_encoded(schema, record).err()?;
+                        Some(self.damaged(
+                            chunk.offset,
+                            format!("the record of an edge of vertex {owner}: {error}"),
+                        ))
+                    });
+                if wrong.is_none() {
+                    changes.push(EdgeChange { owner, neighbour, value: Some(records.add(record)) });
+                }
+            })?;
+            wrong.map_or(Ok(()), Err)?;
+        }
+        let adjacencies = self.with_other_ends(label, changes);
+        let effects = Effects { vertices: Vec::new(), adjacencies };
+        self.put_with(&effects, VertexCounts::default(), records)
+    }
+
+    fn missing(&self, chunk: &Chunk, end: VertexId) -> Error {
+        self.damaged(chunk.offset, format!("an edge of vertex {end}, which does not exist"))
     }
 
     /// Edges as they are stored: those of the other ends, too.
@@ -180,10 +213,15 @@ impl<E: Engine> Loading<'_, E> {
     }
 
     fn put(&self, effects: &Effects, counts: VertexCounts) -> Result<(), Error> {
+        self.put_with(effects, counts, RecordChanges::default())
+    }
+
+    fn put_with(&self, effects: &Effects, counts: VertexCounts, records: RecordChanges) -> Result<(), Error> {
         let pool = self.store.pool_for(effects.len());
         let Prepared { changes, outcome, .. } = self.store.engine.prepare(self.held, effects, pool)?;
         let stamp = self.store.sequencer.stamp_again(self.at, counts, &outcome.edges);
         self.store.engine.apply(stamp, changes);
+        self.store.records.apply(stamp, records);
         Ok(())
     }
 }

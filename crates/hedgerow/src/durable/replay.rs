@@ -3,13 +3,14 @@
 use crate::commit::sequencer::VertexCounts;
 use crate::durable::gathered::{Gathered, vertex_bound};
 use crate::durable::vertex_set::VertexSet;
-use crate::error::Error;
+use crate::error::{Error, Reason};
+use crate::records::{RecordChanges, check_encoded};
 use crate::storage::Store;
-use hedgerow_log::{LoggedCommit, Place, Record as LogRecord, StoreError, logged_edge};
+use hedgerow_log::{EdgeRecords, LoggedCommit, Place, Record as LogRecord, StoreError, logged_edge};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    ColumnType, EdgeChange, EdgeValue, Effects, Engine, GraphView, Key, LabelId, Prepared, Record,
-    SchemaError, Timestamp, VertexChange, VertexEffect, VertexId,
+    AdjacencyEffects, ColumnType, EdgeChange, EdgeValue, Effects, Engine, GraphView, Key, LabelId, Prepared,
+    Record, RecordSchema, SchemaError, Timestamp, VertexChange, VertexEffect, VertexId,
 };
 
 /// A commit is not one of this graph, though its bytes are what was written: what is wrong with it.
@@ -52,18 +53,22 @@ impl<'r, E: Engine> Replay<'r, E> {
             offset: place.offset,
             what: format!("the commit of timestamp {} {what}", record.at),
         };
-        if let Some((label, change)) = logged_edge(record.body, self.store.topology) {
+        let edge = logged_edge(record.body, self.store.topology);
+        if let Some((label, change)) = edge.filter(|(label, _)| self.store.records.schema(*label).is_none()) {
             self.commit_edge(label, change, record.at).map_err(damaged)?;
             self.finish_if_large()?;
             return Ok(None);
         }
         let mut commit = self.read(record).map_err(damaged)?;
-        if commit.effects.len() >= self.at_once {
-            // It is sorted, and large enough by itself.
+        let changes_records =
+            commit.effects.adjacencies.iter().any(|edges| self.store.records.schema(edges.label).is_some());
+        if changes_records || commit.effects.len() >= self.at_once {
+            // It is sorted, and large enough by itself, or has to find the records that edges have before.
             self.finish()?;
             let bound = vertex_bound(&commit.effects);
+            let records = self.restore_records(&mut commit)?;
             commit.add_other_ends(self.store.topology);
-            self.apply(&commit.effects, record.at, bound)?;
+            self.apply(&commit.effects, record.at, bound, records)?;
         } else {
             self.gathered.add(commit.effects, record.at);
             self.finish_if_large()?;
@@ -105,17 +110,44 @@ impl<'r, E: Engine> Replay<'r, E> {
             let latest = self.store.engine.latest(self.held);
             gathered.into_effects(self.store.topology, |vertex| latest.contains_vertex(vertex), pool)
         };
-        self.apply(&effects, at, bound)
+        self.apply(&effects, at, bound, RecordChanges::default())
     }
 
     /// Makes the changes of one commit, or of several up to `at`. The vertex ids that they gave are below `bound`.
-    fn apply(&self, effects: &Effects, at: Timestamp, bound: u32) -> Result<(), Error> {
+    fn apply(
+        &self,
+        effects: &Effects,
+        at: Timestamp,
+        bound: u32,
+        records: RecordChanges,
+    ) -> Result<(), Error> {
         let counts = VertexCounts { bound, ..self.count_vertices(effects) };
         let pool = self.store.pool_for(effects.len());
         let Prepared { changes, outcome, .. } = self.store.engine.prepare(self.held, effects, pool)?;
         let stamp = self.store.sequencer.stamp_again(at, counts, &outcome.edges);
         self.store.engine.apply(stamp, changes);
+        self.store.records.apply(stamp, records);
         Ok(())
+    }
+
+    /// Makes the records of the edges of a commit, each of which is there once; what stands for them is the value of their edges then.
+    fn restore_records(&self, commit: &mut LoggedCommit) -> Result<RecordChanges, Reason> {
+        let latest = self.store.engine.latest(self.held);
+        let mut changes = RecordChanges::default();
+        for edges in &mut commit.effects.adjacencies {
+            if self.store.records.schema(edges.label).is_none() {
+                continue;
+            }
+            for change in &mut edges.changes {
+                let found = self.store.records.find(&latest, edges.label, change.owner, change.neighbour)?;
+                found.into_iter().for_each(|found| changes.supersede(found));
+                if let Some(EdgeValue(position)) = &mut change.value {
+                    let EdgeValue(value) = changes.add(&commit.records[*position as usize]);
+                    *position = value;
+                }
+            }
+        }
+        Ok(changes)
     }
 
     /// How many vertices come and go.
@@ -137,7 +169,15 @@ impl<'r, E: Engine> Replay<'r, E> {
         if catalogue.as_ref().is_some_and(|catalogue| *catalogue != *self.store.catalogue) {
             return foreign("changes labels or properties, which this version does not know how to");
         }
-        effects.adjacencies.iter().try_for_each(|edges| self.check_values(edges.label, &edges.changes))?;
+        for edges in &effects.adjacencies {
+            match self.store.records.schema(edges.label) {
+                Some(schema) => check_records(schema, commit, edges)?,
+                None if commit.record_labels.contains(&edges.label) => {
+                    return foreign(format!("has records on edges of label number {}", edges.label.0));
+                }
+                None => self.check_values(edges.label, &edges.changes)?,
+            }
+        }
         let (created, deleted) = self.check_vertices(effects)?;
         let mut edges = effects.adjacencies.iter();
         edges.try_for_each(|edges| self.check_ends(&edges.changes, &created, &deleted))?;
@@ -158,7 +198,7 @@ impl<'r, E: Engine> Replay<'r, E> {
         let most = match column {
             ColumnType::Unit => 0,
             ColumnType::U32 | ColumnType::F32 => u64::from(u32::MAX),
-            ColumnType::U64 | ColumnType::I64 | ColumnType::F64 => u64::MAX,
+            ColumnType::U64 | ColumnType::I64 | ColumnType::F64 | ColumnType::Record => u64::MAX,
         };
         let fits = |value: EdgeValue| value.0 <= most;
         match changes.iter().all(|change| change.value.is_none_or(fits)) {
@@ -237,6 +277,26 @@ impl<'r, E: Engine> Replay<'r, E> {
         }
         Ok(())
     }
+}
+
+/// Whether the edges of a label that has records have records of its schema.
+fn check_records(
+    schema: &RecordSchema,
+    commit: &LoggedCommit,
+    edges: &AdjacencyEffects,
+) -> Result<(), Foreign> {
+    for change in &edges.changes {
+        let Some(value) = change.value else { continue };
+        let record = commit.record(edges.label, value);
+        let checked = record.map_or(Err("it has none".to_owned()), |record| check_encoded(schema, record));
+        if let Err(error) = checked {
+            let (owner, neighbour) = (change.owner, change.neighbour);
+            return foreign(format!(
+                "gives the edge from vertex {owner} to {neighbour} a record that it cannot have: {error}"
+            ));
+        }
+    }
+    Ok(())
 }
 
 impl<E: Engine> Store<E> {

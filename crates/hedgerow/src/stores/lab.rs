@@ -68,6 +68,6 @@ fn fine_grained<E: Entries>(
     options: &GraphOptions,
     catalogue: Catalogue,
 ) -> Result<Store<FineGrained<E>>, Error> {
-    let engine = FineGrained::new(engine_options(options, &catalogue))?;
+    let engine = FineGrained::new(engine_options(options, &catalogue));
     Ok(Store::new(engine, options, Arc::new(catalogue)))
 }

@@ -65,7 +65,7 @@ fn subgraphs<C: Container>(
     options: &GraphOptions,
     catalogue: Catalogue,
 ) -> Result<Store<Subgraphs<C>>, Error> {
-    let engine = Subgraphs::new(engine_options(options, &catalogue))?;
+    let engine = Subgraphs::new(engine_options(options, &catalogue));
     Ok(Store::new(engine, options, Arc::new(catalogue)))
 }
 

@@ -10,7 +10,7 @@ use hedgerow::{
     Timestamp, Topology, Value,
 };
 use hedgerow_log::files::simulated::SimulatedFiles;
-use hedgerow_log::{Body, CommitRef, Log, LogOptions, Store, StoreError as LogStoreError};
+use hedgerow_log::{Body, CommitRef, Log, LogOptions, NoRecords, Store, StoreError as LogStoreError};
 use std::sync::Arc;
 
 const TOPOLOGY: Topology = Topology::DirectedWithReverse;
@@ -58,7 +58,7 @@ fn store_with(
     let log =
         Log::start(store, &recovered, LogOptions { segment_bytes: 4096, ..LogOptions::default() }).unwrap();
     let mut body = Body::default();
-    body.encode(&CommitRef { effects, keys, catalogue, input: None }, TOPOLOGY);
+    body.encode(&CommitRef { effects, keys, catalogue, input: None, records: &NoRecords }, TOPOLOGY);
     let appended = log.append(Timestamp(2), 0, &mut body).unwrap();
     log.wait_durable(appended.at()).unwrap();
     log.close().unwrap();

@@ -2,17 +2,23 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 
-use hedgerow::model::{EdgeValue, Operation};
+use hedgerow::model::{EdgeValue, Operation, RecordChange, RecordMode};
 use hedgerow::{
-    ColumnType, Direction, EdgeSchema, Field, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema,
-    RecordSchema, Snapshot, Topology, Value, ValueType,
+    ColumnType, Direction, EdgeSchema, EdgeUpdate, Field, Graph, GraphOptions, Key, KeyKind, LabelId,
+    LabelSchema, Record, RecordSchema, Snapshot, Topology, Value, ValueType,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use hedgerow_engines::ENGINES;
 
-/// The labels of every graph under test: topology, a float, an integer.
-pub const LABELS: [LabelId; 3] = [LabelId(0), LabelId(1), LabelId(2)];
+/// The labels of every graph under test: topology, a float, an integer, records.
+pub const LABELS: [LabelId; 4] = [LabelId(0), LabelId(1), LabelId(2), RECORDS];
+
+/// The label whose edges have records.
+pub const RECORDS: LabelId = LabelId(3);
+
+/// The properties of those edges.
+const SENT: [&str; 2] = ["amount", "note"];
 
 /// Options of a graph with all that the oracle knows.
 pub fn options(topology: Topology, keys: KeyKind) -> GraphOptions {
@@ -24,6 +30,12 @@ pub fn options(topology: Topology, keys: KeyKind) -> GraphOptions {
         .label(label("knows", EdgeSchema::Topology))
         .label(label("pays", EdgeSchema::Value(ColumnType::F64)))
         .label(label("calls", EdgeSchema::Value(ColumnType::U32)))
+        .label(label(
+            "sends",
+            EdgeSchema::Record(RecordSchema {
+                fields: vec![field(SENT[0], ValueType::I64), field(SENT[1], ValueType::String)],
+            }),
+        ))
         .vertex_properties(RecordSchema {
             fields: vec![field("age", ValueType::I64), field("name", ValueType::String)],
         })
@@ -35,11 +47,13 @@ pub struct Oracle {
     pub topology: Topology,
     pub vertices: BTreeMap<Key, Vec<Value>>,
     pub edges: BTreeMap<(LabelId, Key, Key), EdgeValue>,
+    /// Of edges that have some; their values are 0.
+    pub records: BTreeMap<(LabelId, Key, Key), Vec<Value>>,
 }
 
 impl Oracle {
     pub fn new(topology: Topology) -> Self {
-        Oracle { topology, vertices: BTreeMap::new(), edges: BTreeMap::new() }
+        Oracle { topology, vertices: BTreeMap::new(), edges: BTreeMap::new(), records: BTreeMap::new() }
     }
 
     fn canonical(&self, source: &Key, destination: &Key) -> (Key, Key) {
@@ -62,6 +76,7 @@ impl Oracle {
             Operation::DeleteVertex { key } => {
                 self.vertices.remove(key);
                 self.edges.retain(|(_, source, destination), _| source != key && destination != key);
+                self.records.retain(|(_, source, destination), _| source != key && destination != key);
             }
             Operation::SetProperties { key, properties } => {
                 let record = self.add(key);
@@ -77,14 +92,62 @@ impl Oracle {
             }
             Operation::DeleteEdge { label, source, destination } => {
                 let (source, destination) = self.canonical(source, destination);
-                self.edges.remove(&(*label, source, destination));
+                let edge = (*label, source, destination);
+                self.edges.remove(&edge);
+                self.records.remove(&edge);
+            }
+            Operation::ChangeRecord { label, source, destination, change } => {
+                self.change_record(*label, source, destination, change);
             }
         }
+    }
+
+    fn change_record(&mut self, label: LabelId, source: &Key, destination: &Key, change: &RecordChange) {
+        let RecordChange { mode, fields, condition } = change;
+        let (first, second) = self.canonical(source, destination);
+        let edge = (label, first, second);
+        let before = self.records.get(&edge).cloned();
+        if let Some(condition) = condition {
+            let Some(record) = &before else { return };
+            if condition.iter().any(|(position, value)| record[*position] != *value) {
+                return;
+            }
+        }
+        if *mode == RecordMode::Delete {
+            self.edges.remove(&edge);
+            self.records.remove(&edge);
+            return;
+        }
+        self.add(source);
+        self.add(destination);
+        let keeps = matches!(mode, RecordMode::Update | RecordMode::Insert);
+        let mut record = before.clone().filter(|_| keeps).unwrap_or(vec![Value::Null; 2]);
+        if *mode != RecordMode::Insert || before.is_none() {
+            fields.iter().for_each(|(position, value)| record[*position] = value.clone());
+        }
+        self.edges.insert(edge.clone(), EdgeValue(0));
+        self.records.insert(edge, record);
     }
 
     pub fn edge(&self, label: LabelId, source: &Key, destination: &Key) -> Option<EdgeValue> {
         let (source, destination) = self.canonical(source, destination);
         self.edges.get(&(label, source, destination)).copied()
+    }
+
+    /// What lies on an edge that has a record.
+    pub fn record(&self, source: &Key, destination: &Key) -> Option<Vec<Value>> {
+        let (source, destination) = self.canonical(source, destination);
+        self.records.get(&(RECORDS, source, destination)).cloned()
+    }
+
+    /// The neighbours of a vertex over edges that have records, with these.
+    pub fn neighbour_records(&self, direction: Direction, key: &Key) -> BTreeMap<Key, Vec<Value>> {
+        let neighbours = self.neighbours(RECORDS, direction, key).into_keys();
+        let record = |neighbour: &Key| match direction {
+            Direction::Out => self.record(key, neighbour),
+            Direction::In => self.record(neighbour, key),
+        };
+        neighbours.map(|neighbour| (neighbour.clone(), record(&neighbour).unwrap())).collect()
     }
 
     pub fn neighbours(&self, label: LabelId, direction: Direction, key: &Key) -> BTreeMap<Key, EdgeValue> {
@@ -109,12 +172,16 @@ impl Oracle {
             oracle.vertices.insert(key, record.values().to_vec());
         });
         let keys: Vec<Key> = oracle.vertices.keys().cloned().collect();
-        for label in LABELS {
-            for key in &keys {
+        for key in &keys {
+            for label in LABELS {
                 for (neighbour, value) in neighbours_as_bits(snapshot, label, Direction::Out, key) {
                     let (source, destination) = oracle.canonical(key, &neighbour);
                     oracle.edges.insert((label, source, destination), value);
                 }
+            }
+            for (neighbour, record) in snapshot.neighbour_records(RECORDS, Direction::Out, key).unwrap() {
+                let (source, destination) = oracle.canonical(key, &neighbour);
+                oracle.records.insert((RECORDS, source, destination), record.values().to_vec());
             }
         }
         oracle
@@ -141,6 +208,11 @@ impl Oracle {
                 for destination in domain {
                     let value = edge_as_bits(snapshot, label, source, destination);
                     assert_eq!(value, self.edge(label, source, destination), "{source} -> {destination}");
+                    if label == RECORDS {
+                        let record = snapshot.edge_record(label, source, destination).unwrap();
+                        let values = record.map(|record| record.values().to_vec());
+                        assert_eq!(values, self.record(source, destination), "{source} -> {destination}");
+                    }
                 }
             }
         }
@@ -167,9 +239,18 @@ impl Oracle {
                     self.neighbours(label, direction, key),
                     "{label:?} {direction:?} of {key}"
                 );
+                if label == RECORDS {
+                    let records = snapshot.neighbour_records(label, direction, key).unwrap();
+                    assert_eq!(as_values(records), self.neighbour_records(direction, key));
+                }
             }
         }
     }
+}
+
+/// Records by neighbour.
+pub fn as_values(records: Vec<(Key, Record)>) -> BTreeMap<Key, Vec<Value>> {
+    records.into_iter().map(|(neighbour, record)| (neighbour, record.values().to_vec())).collect()
 }
 
 /// The neighbours of a vertex, whatever the type of the label's values.
@@ -184,7 +265,7 @@ pub fn neighbours_as_bits(
         pairs.into_iter().map(|(key, value)| (key, value.to_bits())).collect()
     }
     match label.0 {
-        0 => bits(snapshot.neighbours_of::<()>(label, direction, key).unwrap()),
+        0 | 3 => bits(snapshot.neighbours_of::<()>(label, direction, key).unwrap()),
         1 => bits(snapshot.neighbours_of::<f64>(label, direction, key).unwrap()),
         _ => bits(snapshot.neighbours_of::<u32>(label, direction, key).unwrap()),
     }
@@ -199,7 +280,7 @@ pub fn edge_as_bits(
 ) -> Option<EdgeValue> {
     use hedgerow::Column;
     match label.0 {
-        0 => snapshot.get_edge::<()>(label, source, destination).unwrap().map(Column::to_bits),
+        0 | 3 => snapshot.get_edge::<()>(label, source, destination).unwrap().map(Column::to_bits),
         1 => snapshot.get_edge::<f64>(label, source, destination).unwrap().map(Column::to_bits),
         _ => snapshot.get_edge::<u32>(label, source, destination).unwrap().map(Column::to_bits),
     }
@@ -223,9 +304,9 @@ pub fn domain(kind: KeyKind, size: usize) -> Vec<Key> {
 pub fn operation(keys: &[Key], (choice, first, second, value): (u8, u16, u16, u32)) -> Operation {
     use hedgerow::Column;
     let key = |number: u16| keys[usize::from(number) % keys.len()].clone();
-    let label = LabelId(value as u16 % 3);
+    let label = LabelId(value as u16 % 4);
     let bits = match label.0 {
-        0 => Column::to_bits(()),
+        0 | 3 => Column::to_bits(()),
         1 => Column::to_bits(f64::from(value)),
         _ => Column::to_bits(value),
     };
@@ -240,8 +321,45 @@ pub fn operation(keys: &[Key], (choice, first, second, value): (u8, u16, u16, u3
             Operation::SetProperties { key: key(first), properties: vec![(0, Value::Null), (1, name)] }
         }
         5..=8 => Operation::DeleteEdge { label, source: key(first), destination: key(second) },
+        _ if label == RECORDS => {
+            let change = record_change(value);
+            Operation::ChangeRecord { label, source: key(first), destination: key(second), change }
+        }
         _ => Operation::PutEdge { label, source: key(first), destination: key(second), value: bits },
     }
+}
+
+/// The change of a record that a random number stands for. Amounts are few, so that conditions hold now and then.
+fn record_change(value: u32) -> RecordChange {
+    let amount = |number: u32| (0, Value::I64(i64::from(number % 3)));
+    let note = (1, Value::String("x".repeat(value as usize % 40).into()));
+    let condition = Some(vec![amount(value / 7)]);
+    match value / 4 % 8 {
+        0 | 1 => RecordChange::new(RecordMode::Put, vec![amount(value), note]),
+        2 => RecordChange::new(RecordMode::Put, vec![]),
+        3 => RecordChange::new(RecordMode::Insert, vec![note]),
+        4 => RecordChange::new(RecordMode::Update, vec![amount(value)]),
+        5 => RecordChange::new(RecordMode::Update, vec![(1, Value::Null)]),
+        6 => RecordChange { condition, ..RecordChange::new(RecordMode::Update, vec![amount(value), note]) },
+        _ => RecordChange { condition, ..RecordChange::new(RecordMode::Delete, vec![]) },
+    }
+}
+
+/// What an application says to ask for a change.
+fn update(change: &RecordChange) -> EdgeUpdate<'static> {
+    let mut update = match change.mode {
+        RecordMode::Put => EdgeUpdate::put(),
+        RecordMode::Insert => EdgeUpdate::insert(),
+        RecordMode::Update => EdgeUpdate::change(),
+        RecordMode::Delete => EdgeUpdate::delete(),
+    };
+    for (position, value) in &change.fields {
+        update = update.set(SENT[*position], value.clone());
+    }
+    for (position, value) in change.condition.iter().flatten() {
+        update = update.only_if(SENT[*position], value.clone());
+    }
+    update
 }
 
 /// Runs one operation as a commit of its own, through the method that is made for it.
@@ -269,6 +387,9 @@ pub fn stage(transaction: &mut hedgerow::WriteTxn, operation: &Operation) {
         },
         Operation::DeleteEdge { label, source, destination } => {
             transaction.delete_edge_of(*label, source, destination)
+        }
+        Operation::ChangeRecord { label, source, destination, change } => {
+            transaction.update_edge(*label, source, destination, &update(change))
         }
     }
     .unwrap();

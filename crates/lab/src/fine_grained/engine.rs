@@ -1,5 +1,6 @@
 //! The store and its place among the engines.
 
+use super::FineGrainedOptions;
 use super::directory::Directory;
 use super::entries::Entries;
 use super::garbage::Place;
@@ -7,7 +8,6 @@ use super::prepare::FineGrainedChanges;
 use super::row::Row;
 use super::vertex::VertexCell;
 use super::view::FineGrainedView;
-use super::{FineGrainedError, FineGrainedOptions};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     CapacityError, Catalogue, ColumnType, Direction, Effects, Engine, LabelId, LockUnit, MemoryUse, Prepared,
@@ -40,11 +40,7 @@ pub(super) struct Table<E> {
 
 impl<E: Entries> FineGrained<E> {
     /// An empty store.
-    ///
-    /// # Errors
-    /// A label declares records on its edges, which this engine does not support.
-    pub fn new(options: FineGrainedOptions) -> Result<Self, FineGrainedError> {
-        options.check()?;
+    pub fn new(options: FineGrainedOptions) -> Self {
         let FineGrainedOptions { topology, catalogue, memory_limit } = options;
         // The catalogue checked that its labels can be numbered.
         let labels = (0..).map(LabelId).zip(catalogue.labels());
@@ -58,7 +54,7 @@ impl<E: Entries> FineGrained<E> {
             };
             topology.directions().iter().map(table)
         });
-        Ok(FineGrained {
+        FineGrained {
             topology,
             memory_limit,
             vertices: Directory::default(),
@@ -66,7 +62,7 @@ impl<E: Entries> FineGrained<E> {
             garbage: Garbage::default(),
             memory: Memory::default(),
             catalogue,
-        })
+        }
     }
 
     /// The labels and what lies on their edges.

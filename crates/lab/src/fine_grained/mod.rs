@@ -69,7 +69,7 @@ mod tests;
 pub use cursor::FineGrainedCursor;
 pub use engine::FineGrained;
 pub use entries::{ArtEntries, Entries, SortedEntries};
-pub use hedgerow_subgraphs::{SubgraphError as FineGrainedError, SubgraphOptions as FineGrainedOptions};
+pub use hedgerow_subgraphs::SubgraphOptions as FineGrainedOptions;
 pub use prepare::FineGrainedChanges;
 pub use view::{FineGrainedAdjacency, FineGrainedView};
 

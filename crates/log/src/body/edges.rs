@@ -3,8 +3,9 @@
 //! Each edge is there once, as its canonical entry: as seen from the source, or in an undirected graph from the smaller
 //! id. The entries of the other end are made when it is read.
 
-use super::Gaps;
-use crate::wire::{DecodeError, Reader, put_varint};
+use super::{EdgeRecords, Gaps, LoggedCommit, NoRecords};
+use crate::record::decode_record;
+use crate::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{
     AdjacencyEffects, Direction, EdgeChange, EdgeValue, LabelId, StoredEdge, Topology, VertexId,
 };
@@ -14,6 +15,8 @@ use smallvec::SmallVec;
 const NO_VALUES: u8 = 0;
 const FOUR_BYTES: u8 = 1;
 const EIGHT_BYTES: u8 = 2;
+/// A record each.
+const RECORDS: u8 = 3;
 const WIDTH: u8 = 3;
 
 const ALL_PUT: u8 = 0;
@@ -22,10 +25,15 @@ const ALL_DELETED: u8 = 4;
 const MIXED: u8 = 8;
 const DELETIONS: u8 = 12;
 
-pub(super) fn encode(bytes: &mut Vec<u8>, adjacencies: &[AdjacencyEffects], topology: Topology) {
+pub(super) fn encode(
+    bytes: &mut Vec<u8>,
+    adjacencies: &[AdjacencyEffects],
+    topology: Topology,
+    records: &dyn EdgeRecords,
+) {
     for effects in adjacencies {
         let AdjacencyEffects { label, direction: Direction::Out, changes } = effects else { continue };
-        encode_label(bytes, *label, changes, topology);
+        encode_label(bytes, *label, changes, topology, records);
     }
     put_varint(bytes, 0);
 }
@@ -34,7 +42,7 @@ pub(super) fn encode_one(bytes: &mut Vec<u8>, edge: &StoredEdge, topology: Topol
     let entries = edge.entries().iter();
     let mut canonical = entries.filter(|(direction, change)| is_canonical(topology, *direction, change));
     if let Some((_, change)) = canonical.next() {
-        encode_label(bytes, edge.label, std::slice::from_ref(change), topology);
+        encode_label(bytes, edge.label, std::slice::from_ref(change), topology, &NoRecords);
     }
     put_varint(bytes, 0);
 }
@@ -44,7 +52,13 @@ fn is_canonical(topology: Topology, direction: Direction, change: &EdgeChange) -
 }
 
 /// One label: its number plus one, the form, the runs, which are deletions, the values.
-fn encode_label(bytes: &mut Vec<u8>, label: LabelId, changes: &[EdgeChange], topology: Topology) {
+fn encode_label(
+    bytes: &mut Vec<u8>,
+    label: LabelId,
+    changes: &[EdgeChange],
+    topology: Topology,
+    records: &dyn EdgeRecords,
+) {
     let canonical = || changes.iter().filter(|change| is_canonical(topology, Direction::Out, change));
     let (mut count, mut deletions, mut values) = (0, 0, 0);
     for change in canonical() {
@@ -55,7 +69,10 @@ fn encode_label(bytes: &mut Vec<u8>, label: LabelId, changes: &[EdgeChange], top
     if count == 0 {
         return;
     }
+    let mut put = canonical().filter_map(|change| change.value).peekable();
+    let has_records = put.peek().is_some_and(|value| records.record(label, *value).is_some());
     let width = match values {
+        _ if has_records => RECORDS,
         0 => NO_VALUES,
         1..=0xffff_ffff => FOUR_BYTES,
         _ => EIGHT_BYTES,
@@ -71,9 +88,10 @@ fn encode_label(bytes: &mut Vec<u8>, label: LabelId, changes: &[EdgeChange], top
     if form == MIXED {
         encode_bits(bytes, canonical().map(|change| change.value.is_none()));
     }
-    for EdgeValue(value) in canonical().filter_map(|change| change.value) {
+    for EdgeValue(value) in put {
         match width {
             NO_VALUES => {}
+            RECORDS => put_bytes(bytes, records.record(label, EdgeValue(value)).unwrap_or_default()),
             FOUR_BYTES => bytes.extend((value as u32).to_le_bytes()),
             _ => bytes.extend(value.to_le_bytes()),
         }
@@ -138,28 +156,29 @@ fn decode_id(reader: &mut Reader<'_>) -> Option<VertexId> {
 pub(super) fn decode(
     reader: &mut Reader<'_>,
     topology: Topology,
-) -> Result<SmallVec<[AdjacencyEffects; 2]>, DecodeError> {
-    let mut adjacencies: SmallVec<[AdjacencyEffects; 2]> = SmallVec::new();
+    commit: &mut LoggedCommit,
+) -> Result<(), DecodeError> {
     loop {
         let label = match reader.varint()? {
-            0 => break Ok(adjacencies),
+            0 => break Ok(()),
             number => u16::try_from(number - 1).map_err(|_| reader.error("beyond the labels"))?,
         };
-        if adjacencies.last().is_some_and(|before| before.label.0 >= label) {
+        if commit.effects.adjacencies.last().is_some_and(|before| before.label.0 >= label) {
             return Err(reader.error("the labels do not ascend"));
         }
-        let (label, changes) = (LabelId(label), decode_label(reader, topology)?);
-        adjacencies.push(AdjacencyEffects { label, direction: Direction::Out, changes });
+        decode_label(reader, topology, LabelId(label), commit)?;
     }
 }
 
 fn decode_label(
     reader: &mut Reader<'_>,
     topology: Topology,
-) -> Result<SmallVec<[EdgeChange; 2]>, DecodeError> {
+    label: LabelId,
+    commit: &mut LoggedCommit,
+) -> Result<(), DecodeError> {
     let form = reader.byte()?;
     let (width, deletions) = (form & WIDTH, form & DELETIONS);
-    if form & !(WIDTH | DELETIONS) != 0 || width > EIGHT_BYTES || deletions > MIXED {
+    if form & !(WIDTH | DELETIONS) != 0 || deletions > MIXED || width == RECORDS && deletions == ALL_DELETED {
         return Err(reader.error("an unknown form of edges"));
     }
     let mut changes = decode_runs(reader, topology)?;
@@ -174,15 +193,38 @@ fn decode_label(
             }
         }
     }
-    if width != NO_VALUES {
-        for value in changes.iter_mut().filter_map(|change| change.value.as_mut()) {
-            value.0 = match width {
-                FOUR_BYTES => u64::from(u32::from_le_bytes(reader.array()?)),
-                _ => u64::from_le_bytes(reader.array()?),
-            };
+    let mut values = changes.iter_mut().filter_map(|change| change.value.as_mut());
+    match width {
+        NO_VALUES => {}
+        RECORDS => {
+            commit.record_labels.push(label);
+            values.try_for_each(|value| decode_edge_record(reader, value, &mut commit.records))?;
+        }
+        _ => {
+            for value in values {
+                value.0 = match width {
+                    FOUR_BYTES => u64::from(u32::from_le_bytes(reader.array()?)),
+                    _ => u64::from_le_bytes(reader.array()?),
+                };
+            }
         }
     }
-    Ok(changes)
+    commit.effects.adjacencies.push(AdjacencyEffects { label, direction: Direction::Out, changes });
+    Ok(())
+}
+
+/// A record, and its position as the value of its edge.
+fn decode_edge_record(
+    reader: &mut Reader<'_>,
+    value: &mut EdgeValue,
+    records: &mut Vec<Box<[u8]>>,
+) -> Result<(), DecodeError> {
+    let bytes = reader.bytes()?;
+    let begin = reader.position() - bytes.len();
+    decode_record(bytes).map_err(|error| DecodeError { offset: begin + error.offset, ..error })?;
+    *value = EdgeValue(records.len() as u64);
+    records.push(bytes.into());
+    Ok(())
 }
 
 fn decode_runs(

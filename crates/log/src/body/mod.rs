@@ -12,13 +12,14 @@ mod tests;
 mod vertices;
 
 pub(crate) use catalogue::{decode_catalogue, encode_catalogue};
-pub(crate) use vertices::{decode_record, encode_value};
 
 use crate::wire::{DecodeError, Reader, put_bytes};
-use hedgerow_model::{Catalogue, EdgeChange, Effects, Key, LabelId, StoredEdge, Topology, VertexId};
+use hedgerow_model::{
+    Catalogue, EdgeChange, EdgeValue, Effects, Key, LabelId, StoredEdge, Topology, VertexId,
+};
 
 /// What one commit did, to be logged.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct CommitRef<'a> {
     /// What changed.
     pub effects: &'a Effects,
@@ -28,6 +29,25 @@ pub struct CommitRef<'a> {
     pub catalogue: Option<&'a Catalogue>,
     /// How far an importer got in its input with this commit, in bytes of its own.
     pub input: Option<&'a [u8]>,
+    /// Where the records of edges are.
+    pub records: &'a dyn EdgeRecords,
+}
+
+/// Where the records of edges are whose handles are the values of changes.
+pub trait EdgeRecords {
+    /// The [bytes](crate::encode_record) of the record behind a value of an edge of `label`; `None` if the edges of that label have no
+    /// records.
+    fn record(&self, label: LabelId, value: EdgeValue) -> Option<&[u8]>;
+}
+
+/// No label has records on its edges.
+#[derive(Clone, Copy, Debug)]
+pub struct NoRecords;
+
+impl EdgeRecords for NoRecords {
+    fn record(&self, _label: LabelId, _value: EdgeValue) -> Option<&[u8]> {
+        None
+    }
 }
 
 /// What one commit did, out of the log.
@@ -41,6 +61,17 @@ pub struct LoggedCommit {
     pub catalogue: Option<Catalogue>,
     /// How far an importer got in its input with this commit.
     pub input: Option<Box<[u8]>>,
+    /// The [bytes](crate::encode_record) of records of edges. The value of an edge of a label that has records is the position of its record in here.
+    pub records: Vec<Box<[u8]>>,
+    /// The labels of edges that came with records, ascending.
+    pub record_labels: Vec<LabelId>,
+}
+
+impl EdgeRecords for LoggedCommit {
+    fn record(&self, label: LabelId, EdgeValue(position): EdgeValue) -> Option<&[u8]> {
+        self.record_labels.binary_search(&label).ok()?;
+        self.records.get(position as usize).map(|record| &**record)
+    }
 }
 
 /// The body of a record, ready to be logged. Can be used again and again.
@@ -69,7 +100,7 @@ impl Body {
     ///
     /// Of an edge that is stored twice, one entry is written.
     pub fn encode(&mut self, commit: &CommitRef<'_>, topology: Topology) {
-        let CommitRef { effects, keys, catalogue, input } = *commit;
+        let CommitRef { effects, keys, catalogue, input, records } = *commit;
         debug_assert!(effects.is_sorted());
         let section = |present: bool, flag: u8| if present { flag } else { 0 };
         let flags = section(!effects.vertices.is_empty(), VERTICES)
@@ -86,7 +117,7 @@ impl Body {
             keys::encode(&mut self.bytes, keys);
         }
         if !effects.adjacencies.is_empty() {
-            edges::encode(&mut self.bytes, &effects.adjacencies, topology);
+            edges::encode(&mut self.bytes, &effects.adjacencies, topology, records);
         }
         catalogue.into_iter().for_each(|catalogue| encode_catalogue(&mut self.bytes, catalogue));
         input.into_iter().for_each(|input| put_bytes(&mut self.bytes, input));
@@ -151,7 +182,7 @@ impl LoggedCommit {
             commit.keys = keys::decode(&mut reader)?;
         }
         if flags & EDGES != 0 {
-            commit.effects.adjacencies = edges::decode(&mut reader, topology)?;
+            edges::decode(&mut reader, topology, &mut commit)?;
         }
         if flags & CATALOGUE != 0 {
             commit.catalogue = Some(decode_catalogue(&mut reader)?);

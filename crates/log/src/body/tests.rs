@@ -1,6 +1,8 @@
 //! What is encoded comes back; any bytes are a body or an error.
 
 use super::{Body, CommitRef, LoggedCommit, logged_edge};
+use crate::record::encode_record;
+use crate::wire::DecodeError;
 use hedgerow_model::{
     AdjacencyEffects, Catalogue, ColumnType, Direction, EdgeChange, EdgeSchema, EdgeValue, Field, Key,
     LabelId, LabelSchema, Record, RecordSchema, StoredEdge, Topology, Value, ValueType, VertexChange,
@@ -106,6 +108,31 @@ fn commit(
     commit
 }
 
+/// What becomes of edges of a label that has records, by their ends.
+type RecordEdges = BTreeMap<(u32, u32), Option<Vec<Value>>>;
+
+/// A commit of such edges beside others.
+fn commit_of_records(topology: Topology, edges: &RecordEdges, others: &Edges) -> LoggedCommit {
+    let label = LabelId(7);
+    let (mut numbered, mut records) = (others.clone(), Vec::new());
+    let canonical = |(source, destination): &(u32, u32)| {
+        let ends = topology.canonical(VertexId::new(*source), VertexId::new(*destination));
+        (ends.0.get(), ends.1.get())
+    };
+    let edges: BTreeMap<_, _> = edges.iter().map(|(ends, record)| (canonical(ends), record)).collect();
+    for ((source, destination), record) in edges {
+        let position = record.as_ref().map(|values| {
+            records.push(encode_record(&Record::new(values.clone())).into_boxed_slice());
+            records.len() as u64 - 1
+        });
+        numbered.insert((label.0, source, destination), position);
+    }
+    let mut commit = commit(topology, &numbered, vec![], vec![], None);
+    commit.record_labels = if records.is_empty() { vec![] } else { vec![label] };
+    commit.records = records;
+    commit
+}
+
 /// The canonical entry of a commit of one edge, read in the general way.
 fn the_edge_of(bytes: &[u8], topology: Topology) -> Option<(LabelId, EdgeChange)> {
     let mut commit = LoggedCommit::decode_canonical(bytes, topology).ok()?;
@@ -116,9 +143,10 @@ fn the_edge_of(bytes: &[u8], topology: Topology) -> Option<(LabelId, EdgeChange)
 }
 
 fn encoded(commit: &LoggedCommit, topology: Topology) -> Body {
-    let LoggedCommit { effects, keys, catalogue, input } = commit;
+    let LoggedCommit { effects, keys, catalogue, input, .. } = commit;
     let mut body = Body::default();
-    let commit = CommitRef { effects, keys, catalogue: catalogue.as_ref(), input: input.as_deref() };
+    let commit =
+        CommitRef { effects, keys, catalogue: catalogue.as_ref(), input: input.as_deref(), records: commit };
     body.encode(&commit, topology);
     body
 }
@@ -137,6 +165,31 @@ proptest! {
         prop_assert_eq!(LoggedCommit::decode(body.as_bytes(), topology), Ok(commit));
         for length in 0..body.as_bytes().len() {
             prop_assert!(LoggedCommit::decode(&body.as_bytes()[..length], topology).is_err());
+        }
+    }
+
+    #[test]
+    fn records_of_edges_come_back(
+        edges in prop::collection::btree_map((id(), id()), prop::option::of(prop::collection::vec(value(), 0..4)), 0..20),
+        others in edges(),
+        damage in prop::option::of((any::<usize>(), any::<u8>())),
+        topology in prop::sample::select(&TOPOLOGIES[..]),
+    ) {
+        let commit = commit_of_records(topology, &edges, &others);
+        let mut bytes = encoded(&commit, topology).as_bytes().to_vec();
+        prop_assert_eq!(LoggedCommit::decode(&bytes, topology), Ok(commit));
+        for length in 0..bytes.len() {
+            prop_assert!(LoggedCommit::decode(&bytes[..length], topology).is_err());
+        }
+        if let Some((place, byte)) = damage {
+            let place = place % bytes.len();
+            bytes[place] = byte;
+            if let Ok(decoded) = LoggedCommit::decode(&bytes, topology) {
+                let again = encoded(&decoded, topology);
+                let read = LoggedCommit::decode(again.as_bytes(), topology);
+                // By their bytes, since a number that is none differs from itself.
+                prop_assert_eq!(format!("{read:?}"), format!("{:?}", Ok::<_, DecodeError>(decoded)));
+            }
         }
     }
 

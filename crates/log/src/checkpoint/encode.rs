@@ -3,7 +3,7 @@
 use super::codec::rows::RowBuffer;
 use super::codec::vertices::VertexBuffer;
 use super::{CheckpointError, Content, Description, Source};
-use hedgerow_model::{Column, LabelId, VertexId, with_column};
+use hedgerow_model::{Column, ColumnType, LabelId, VertexId, with_column};
 use std::ops::{ControlFlow, Range};
 
 /// A chunk without a place.
@@ -105,10 +105,15 @@ fn rows<S: Source, W: Column>(
     source.rows::<W>(label, range, &mut |owner, neighbours, values| {
         let mut begin = canonical_from(is_undirected, owner, neighbours);
         while begin < neighbours.len() {
-            let end = neighbours.len().min(begin + buffer.room());
+            // Records are of any size: after each there may be no more room.
+            let most = if W::TYPE == ColumnType::Record { 1 } else { buffer.room() };
+            let end = neighbours.len().min(begin + most);
             pushed = buffer.push(owner, &neighbours[begin..end], &values[begin..end]);
             if pushed.is_err() {
                 return ControlFlow::Break(());
+            }
+            if W::TYPE == ColumnType::Record {
+                buffer.push_record(source.record(label, values[begin].to_bits()));
             }
             begin = end;
             if buffer.room() == 0 {

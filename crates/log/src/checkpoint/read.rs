@@ -1,6 +1,6 @@
 //! Reading a checkpoint, chunk by chunk, in any order, by any number of threads.
 
-use super::codec::rows::{RowsShape, read_rows};
+use super::codec::rows::{RowsShape, read_record_rows, read_rows};
 use super::codec::vertices::{VerticesShape, read_vertices};
 use super::layout::{
     CHUNK_HEADER_BYTES, HEADER_BYTES, Header, INDEX_ENTRY_BYTES, NoHeader, TRAILER_BYTES, Trailer, read_index,
@@ -10,7 +10,7 @@ use crate::error::StoreError;
 use crate::files::{Access, File, FileSystem};
 use crate::planted::{self, PlantedBug};
 use crate::wire::DecodeError;
-use hedgerow_model::{Column, KeyRef, LabelId, Record, VertexId, with_column};
+use hedgerow_model::{Column, ColumnType, KeyRef, LabelId, Record, VertexId, with_column};
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
@@ -129,19 +129,40 @@ impl Checkpoint {
         chunk: &Chunk,
         visit: impl FnMut(VertexId, &[VertexId], &[W]),
     ) -> Result<(), StoreError> {
-        let Content::Edges(label) = chunk.content else { panic!("not a chunk of edges") };
-        let column = self.description.column(label);
-        assert!(W::TYPE == column || W::TYPE == Default::default(), "values of another type");
+        let shape = self.rows_shape(chunk);
+        assert!(W::TYPE == shape.column || W::TYPE == Default::default(), "values of another type");
         let body = self.read_body(chunk)?;
-        let shape = RowsShape {
+        read_rows(&body, &shape, visit).map_err(|error| self.damaged(chunk, error))
+    }
+
+    /// The same of a label whose edges have records: edge by edge, each with its [record](crate::decode_record).
+    ///
+    /// # Errors
+    /// As [`Checkpoint::read_edges`].
+    ///
+    /// # Panics
+    /// If the chunk is not one of edges of this checkpoint that have records.
+    pub fn read_record_edges(
+        &self,
+        chunk: &Chunk,
+        visit: impl FnMut(VertexId, VertexId, &[u8]),
+    ) -> Result<(), StoreError> {
+        let shape = self.rows_shape(chunk);
+        assert!(shape.column == ColumnType::Record, "values of another type");
+        let body = self.read_body(chunk)?;
+        read_record_rows(&body, &shape, visit).map_err(|error| self.damaged(chunk, error))
+    }
+
+    fn rows_shape(&self, chunk: &Chunk) -> RowsShape {
+        let Content::Edges(label) = chunk.content else { panic!("not a chunk of edges") };
+        RowsShape {
             is_undirected: self.description.topology.is_undirected(),
-            column,
+            column: self.description.column(label),
             vertex_bound: self.description.counts.vertex_bound,
             entries: chunk.entries as usize,
             first: chunk.first,
             last: chunk.last,
-        };
-        read_rows(&body, &shape, visit).map_err(|error| self.damaged(chunk, error))
+        }
     }
 
     /// Reads everything, on the threads of `pool` or on this one, and gives all damage that it finds, in the order of the file.

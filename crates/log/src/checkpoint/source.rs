@@ -1,8 +1,9 @@
 //! What a checkpoint is written from.
 
+use crate::EdgeRecords;
 use hedgerow_model::{
-    Adjacency, Column, Cursor, Direction, GraphView, Key, KeyRef, LabelId, ReadError, Record, VertexId,
-    VertexRecords, ViewError,
+    Adjacency, Column, Cursor, Direction, EdgeValue, GraphView, Key, KeyRef, LabelId, ReadError, Record,
+    VertexId, VertexRecords, ViewError,
 };
 use std::ops::{ControlFlow, Range};
 
@@ -32,6 +33,10 @@ pub trait Source: Sync {
         visit: &mut VisitRun<'_, W>,
     ) -> Result<(), ReadError>;
 
+    /// The [bytes](crate::encode_record) of the record that is behind a value which [`Source::rows`] gave beside a neighbour; asked for labels
+    /// whose edges have records.
+    fn record(&self, label: LabelId, value: EdgeValue) -> &[u8];
+
     /// Cuts the vertices below the bound into about `parts` ranges of about equal work, which ascend and cover every vertex
     /// that has neighbours over `label`.
     ///
@@ -41,10 +46,11 @@ pub trait Source: Sync {
 }
 
 /// A view of an engine, and what knows the keys of its vertices.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct ViewSource<'v, V, K> {
     view: &'v V,
     key: K,
+    records: &'v (dyn EdgeRecords + Sync),
 }
 
 impl<'v, V, K> ViewSource<'v, V, K>
@@ -52,9 +58,9 @@ where
     V: GraphView + VertexRecords,
     K: Fn(VertexId) -> Key + Sync,
 {
-    /// The state that `view` shows; `key` gives the key of a vertex that exists in it.
-    pub fn new(view: &'v V, key: K) -> Self {
-        ViewSource { view, key }
+    /// The state that `view` shows; `key` gives the key of a vertex that exists in it, `records` has the records of its edges.
+    pub fn new(view: &'v V, key: K, records: &'v (dyn EdgeRecords + Sync)) -> Self {
+        ViewSource { view, key, records }
     }
 }
 
@@ -91,6 +97,10 @@ where
             return Ok(());
         }
         sorted_rows(&adjacency, range, visit).map_err(Into::into)
+    }
+
+    fn record(&self, label: LabelId, value: EdgeValue) -> &[u8] {
+        self.records.record(label, value).unwrap_or_default()
     }
 
     fn cuts(&self, label: LabelId, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {

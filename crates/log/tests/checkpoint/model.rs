@@ -1,11 +1,11 @@
 //! Graphs to write, random and given, and graphs that were read.
 
-use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{
     Checkpoint, CheckpointError, Content, Description, Source, VisitRun, VisitVertex, WriteOptions, write,
 };
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::files::simulated::SimulatedFiles;
+use hedgerow_log::{StoreError, decode_record, encode_record};
 use hedgerow_model::{
     Catalogue, Column, ColumnType, Counts, EdgeSchema, EdgeValue, Field, Key, KeyKind, LabelId, LabelSchema,
     ReadError, Record, RecordSchema, Timestamp, Topology, Value, ValueType, VertexId, with_column,
@@ -23,6 +23,15 @@ pub struct Graph {
     pub description: Description,
     pub vertices: BTreeMap<u32, (Key, Record)>,
     pub edges: Vec<BTreeMap<(u32, u32), u64>>,
+    /// The records that values stand for, of labels that have some: that of the number itself.
+    pub records: BTreeMap<u64, Vec<u8>>,
+}
+
+/// The record that stands for a number.
+fn record_of(number: u64) -> Vec<u8> {
+    // Of different lengths, some of which compress well.
+    let padding = vec![0; if number.is_multiple_of(50) { 70_000 } else { number as usize % 9 }];
+    encode_record(&Record::new(vec![Value::I64(number as i64), Value::Bytes(padding.into())]))
 }
 
 impl Graph {
@@ -60,7 +69,11 @@ impl Graph {
             counts,
             input: Some((*b"edges.tsv:1234").into()),
         };
-        Graph { description, vertices, edges }
+        let labels = description.labels().zip(&edges);
+        let with_records = labels.filter(|((_, label), _)| label.edges.record().is_some());
+        let numbers = with_records.flat_map(|(_, edges)| edges.values());
+        let records = numbers.map(|number| (*number, record_of(*number))).collect();
+        Graph { description, vertices, edges, records }
     }
 
     /// The graph in a file of its own.
@@ -83,6 +96,7 @@ impl Graph {
         let mut graph = Graph {
             vertices: BTreeMap::new(),
             edges: vec![BTreeMap::new(); description.catalogue.labels().len()],
+            records: BTreeMap::new(),
             description,
         };
         let mut chunks = checkpoint.chunks().to_vec();
@@ -97,6 +111,16 @@ impl Graph {
                 Content::Edges(label) => {
                     let column = graph.description.catalogue.label(label).unwrap().edges.column();
                     let edges = &mut graph.edges[label.index()];
+                    if column == ColumnType::Record {
+                        checkpoint.read_record_edges(chunk, |source, destination, bytes| {
+                            let record = decode_record(bytes).unwrap();
+                            let number = record.values()[0].as_i64().unwrap() as u64;
+                            graph.records.insert(number, bytes.to_vec());
+                            let before = edges.insert((source.get(), destination.get()), number);
+                            assert_eq!(before, None, "{source} to {destination} twice");
+                        })?;
+                        continue;
+                    }
                     with_column!(column, W => checkpoint.read_edges::<W>(chunk, |source, run, values| {
                         assert_eq!(run.len(), values.len());
                         for (destination, value) in run.iter().zip(values) {
@@ -157,6 +181,10 @@ impl Source for Graph {
             }
         }
         Ok(())
+    }
+
+    fn record(&self, _label: LabelId, EdgeValue(number): EdgeValue) -> &[u8] {
+        &self.records[&number]
     }
 
     fn cuts(&self, _label: LabelId, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
@@ -221,7 +249,7 @@ fn edge_value(column: ColumnType, seed: u64) -> u64 {
         ColumnType::F64 if seed.is_multiple_of(2) => ((seed % 100) as f64).to_bits(),
         ColumnType::U32 | ColumnType::F32 => u64::from(seed as u32),
         // Not all NaNs are equal to themselves, but their bits are: the model compares bits.
-        ColumnType::U64 | ColumnType::I64 | ColumnType::F64 => seed,
+        ColumnType::U64 | ColumnType::I64 | ColumnType::F64 | ColumnType::Record => seed,
     }
 }
 

@@ -8,8 +8,8 @@ use hedgerow_log::checkpoint::{
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem, RealFiles};
 use hedgerow_model::{
-    Catalogue, Column, ColumnType, EdgeSchema, Field, Key, KeyKind, KeyRef, LabelId, LabelSchema, ReadError,
-    Record, RecordSchema, Topology, Value, ValueType, VertexId,
+    Catalogue, Column, ColumnType, EdgeSchema, EdgeValue, Field, Key, KeyKind, KeyRef, LabelId, LabelSchema,
+    ReadError, Record, RecordSchema, Topology, Value, ValueType, VertexId,
 };
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
@@ -255,6 +255,10 @@ fn rows_out_of_order_are_not_written() {
                 let _ = visit(VertexId::new(*owner), &row, &vec![W::default(); row.len()]);
             }
             Ok(())
+        }
+
+        fn record(&self, _label: LabelId, _value: EdgeValue) -> &[u8] {
+            &[]
         }
 
         fn cuts(&self, _label: LabelId, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {

@@ -41,7 +41,7 @@ fn write_view<W: Column, V: GraphView + VertexRecords>(csr: &V, files: &Simulate
         input: None,
     };
     files.create_directory().unwrap();
-    let source = ViewSource::new(csr, |vertex| Key::Number(vertex.get().into()));
+    let source = ViewSource::new(csr, |vertex| Key::Number(vertex.get().into()), &hedgerow_log::NoRecords);
     write(files, "checkpoint", &description, &source, &WriteOptions::default()).unwrap()
 }
 

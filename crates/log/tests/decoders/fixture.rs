@@ -92,7 +92,7 @@ fn commits() -> Vec<LoggedCommit> {
         },
         keys: vec![(id(0), "zero".into()), (id(1), "".into()), (id(300), "three hundred".into())],
         catalogue: Some(catalogue()),
-        input: None,
+        ..LoggedCommit::default()
     };
     let second = LoggedCommit {
         effects: Effects {
@@ -132,9 +132,10 @@ fn wall_clock(at: Timestamp) -> u64 {
 }
 
 fn body(commit: &LoggedCommit) -> Body {
-    let LoggedCommit { effects, keys, catalogue, input } = commit;
+    let LoggedCommit { effects, keys, catalogue, input, .. } = commit;
     let mut body = Body::default();
-    let commit = CommitRef { effects, keys, catalogue: catalogue.as_ref(), input: input.as_deref() };
+    let commit =
+        CommitRef { effects, keys, catalogue: catalogue.as_ref(), input: input.as_deref(), records: commit };
     body.encode(&commit, Topology::Undirected);
     body
 }

@@ -2,8 +2,8 @@
 
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::{
-    Body, CheckpointEntry, CommitRef, Durability, Log, LogOptions, LoggedCommit, Record, Store, StoreError,
-    StoreOptions,
+    Body, CheckpointEntry, CommitRef, Durability, Log, LogOptions, LoggedCommit, NoRecords, Record, Store,
+    StoreError, StoreOptions,
 };
 use hedgerow_model::{Catalogue, Effects, KeyKind, Timestamp, Topology};
 use rand::rngs::StdRng;
@@ -39,7 +39,13 @@ pub fn content(at: Timestamp) -> Vec<u8> {
 
 pub fn body(at: Timestamp) -> Body {
     let (mut body, effects, content) = (Body::default(), Effects::default(), content(at));
-    let commit = CommitRef { effects: &effects, keys: &[], catalogue: None, input: Some(&content) };
+    let commit = CommitRef {
+        effects: &effects,
+        keys: &[],
+        catalogue: None,
+        input: Some(&content),
+        records: &NoRecords,
+    };
     body.encode(&commit, Topology::Undirected);
     body
 }

@@ -2,11 +2,7 @@
 
 use super::Pipeline;
 use crate::large_set::{LARGE, SMALL_AGAIN};
-use crate::{Rapid, RapidError, RapidOptions};
-use hedgerow_model::{
-    Adjacency, Catalogue, Cursor, Direction, EdgeSchema, Engine, GraphView, LabelId, LabelSchema,
-    RecordSchema, Topology, VertexId,
-};
+use hedgerow_model::{Adjacency, Cursor, Direction, Engine, GraphView, LabelId, Topology, VertexId};
 use hedgerow_testing::contract::{delete, put};
 use std::ops::ControlFlow;
 
@@ -40,13 +36,4 @@ fn a_set_becomes_large_and_small_again_at_its_thresholds() {
     assert_eq!(runs(&pipeline, 1), 0);
     pipeline.commit(&[put(1, 0..=large), put(63, [0, 64])], 0).unwrap();
     pipeline.check(&[0, 1, 2, 3, 63, 64, large]);
-}
-
-#[test]
-fn records_on_edges_are_refused() {
-    let edges = EdgeSchema::Record(RecordSchema::default());
-    let label = LabelSchema { name: "payment".to_owned(), edges };
-    let catalogue = Catalogue::new(vec![label], RecordSchema::default()).unwrap();
-    let refused = Rapid::new(RapidOptions { catalogue, ..RapidOptions::default() }).err();
-    assert_eq!(refused, Some(RapidError::EdgeRecords { label: "payment".to_owned() }));
 }

@@ -14,7 +14,6 @@ impl Tested for TestedRapid {
 
     fn engine(topology: Topology, catalogue: Catalogue, memory_limit: Option<usize>) -> Rapid {
         Rapid::new(RapidOptions { topology, catalogue, memory_limit })
-            .expect("no label has records on its edges")
     }
 
     fn recount(engine: &Rapid, locks: &HeldLocks<'_>) -> MemoryUse {

@@ -18,7 +18,7 @@ pub struct Superseded<P> {
 }
 
 /// What becomes of a superseded version.
-pub(super) enum Fate {
+enum Fate {
     /// This live timestamp sees it.
     KeptFor(Timestamp),
     /// Nobody sees it or will.
@@ -28,7 +28,7 @@ pub(super) enum Fate {
 }
 
 impl<P> Superseded<P> {
-    pub(super) fn fate(&self, live: &LiveTimestamps) -> Fate {
+    fn fate(&self, live: &LiveTimestamps) -> Fate {
         match live.holder(self.born..self.superseded) {
             Some(holder) => Fate::KeptFor(holder),
             None if live.decides(self.superseded) => Fate::Dead,
@@ -85,13 +85,35 @@ impl<P: Copy> Garbage<P> {
         buckets.remove_entry(&holder)
     }
 
+    /// Files those versions of a batch that another live timestamp sees under that, and gives those that nobody sees. What
+    /// cannot be decided yet is added to `left`, with the `holder` that it was filed under.
+    pub(super) fn sort_out(
+        &self,
+        live: &LiveTimestamps,
+        holder: Timestamp,
+        batch: Vec<Superseded<P>>,
+        left: &mut Vec<(Timestamp, Superseded<P>)>,
+    ) -> Vec<Superseded<P>> {
+        let mut dead = Vec::with_capacity(batch.len());
+        let mut kept = Vec::new();
+        for version in batch {
+            match version.fate(live) {
+                Fate::KeptFor(other) => kept.push((other, version)),
+                Fate::Dead => dead.push(version),
+                Fate::Undecided => left.push((holder, version)),
+            }
+        }
+        self.file_each(kept);
+        dead
+    }
+
     /// Whether there is a bucket whose timestamp is not live.
     pub(super) fn has_expired(&self, live: &LiveTimestamps) -> bool {
         first_expired(&self.buckets.lock(), live).is_some()
     }
 
     /// A copy of all buckets, ascending by timestamp.
-    pub(super) fn buckets(&self) -> Vec<(Timestamp, Vec<Superseded<P>>)> {
+    pub fn buckets(&self) -> Vec<(Timestamp, Vec<Superseded<P>>)> {
         self.buckets.lock().iter().map(|(holder, bucket)| (*holder, bucket.clone())).collect()
     }
 }

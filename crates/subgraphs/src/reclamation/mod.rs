@@ -10,7 +10,6 @@ mod memory;
 pub use garbage::{Garbage, Superseded};
 pub use memory::{Memory, MemoryChange};
 
-use garbage::Fate;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps};
 use hedgerow_model::{LockUnit, Reclaimed, Timestamp, UnitLocks};
 
@@ -61,6 +60,26 @@ pub fn reclaim<V: Versioned>(
     pass.done
 }
 
+/// The same for what needs no lock to be freed: `free` frees what nobody sees, and says how many bytes that was.
+pub fn reclaim_unlocked<P: Copy>(
+    garbage: &Garbage<P>,
+    live: &LiveTimestamps,
+    budget_bytes: usize,
+    free: impl Fn(P) -> usize,
+) -> Reclaimed {
+    let (mut done, mut left) = (Reclaimed::default(), Vec::new());
+    while done.bytes < budget_bytes {
+        let Some((holder, batch)) = garbage.take_expired(live, BATCH) else { break };
+        for version in garbage.sort_out(live, holder, batch, &mut left) {
+            done.versions += 1;
+            done.bytes += free(version.place);
+        }
+    }
+    done.more = garbage.has_expired(live);
+    garbage.file_each(left);
+    done
+}
+
 /// Bytes that superseded versions keep, by the timestamp they are filed under. O(filed versions).
 pub fn retained<V: Versioned>(engine: &V, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
     let bytes = |bucket: &[Superseded<V::Place>]| -> usize {
@@ -83,16 +102,7 @@ struct Pass<'p, V: Versioned> {
 impl<V: Versioned> Pass<'_, V> {
     /// Decides about versions that were filed under `holder`.
     fn sort_out(&mut self, holder: Timestamp, batch: Vec<Superseded<V::Place>>) {
-        let mut dead = Vec::with_capacity(batch.len());
-        let mut kept = Vec::new();
-        for version in batch {
-            match version.fate(self.live) {
-                Fate::KeptFor(other) => kept.push((other, version)),
-                Fate::Dead => dead.push(version),
-                Fate::Undecided => self.left.push((holder, version)),
-            }
-        }
-        self.engine.garbage().file_each(kept);
+        let mut dead = self.engine.garbage().sort_out(self.live, holder, batch, &mut self.left);
         dead.sort_unstable_by_key(|version| V::unit_of(&version.place));
         for versions in dead.chunk_by_mut(|one, next| V::unit_of(&one.place) == V::unit_of(&next.place)) {
             if self.done.bytes >= self.budget_bytes || !self.free(versions) {

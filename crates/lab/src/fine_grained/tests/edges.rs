@@ -1,13 +1,10 @@
 //! Named cases at the edges of rows.
 
 use super::Pipeline;
-use crate::fine_grained::{
-    AdjacencyList, ArtEntries, Entries, FineGrainedError, FineGrainedOptions, SortedEntries,
-};
+use crate::fine_grained::{ArtEntries, Entries, SortedEntries};
 use hedgerow_model::token::Stamp;
 use hedgerow_model::{
-    Adjacency, Catalogue, Cursor, Direction, EdgeSchema, Engine, GraphView, LabelId, LabelSchema,
-    RecordSchema, Timestamp, Topology, VertexId,
+    Adjacency, Cursor, Direction, Engine, GraphView, LabelId, Timestamp, Topology, VertexId,
 };
 use hedgerow_testing::contract::{delete, put};
 use std::ops::ControlFlow;
@@ -86,13 +83,4 @@ fn change_a_row_while_it_is_read<E: Entries>() {
     });
     assert!(flow.unwrap().is_continue() && prepared.is_none());
     assert_eq!(degree(), Ok(5));
-}
-
-#[test]
-fn records_on_edges_are_refused() {
-    let edges = EdgeSchema::Record(RecordSchema::default());
-    let label = LabelSchema { name: "payment".to_owned(), edges };
-    let catalogue = Catalogue::new(vec![label], RecordSchema::default()).unwrap();
-    let refused = AdjacencyList::new(FineGrainedOptions { catalogue, ..Default::default() }).err();
-    assert_eq!(refused, Some(FineGrainedError::EdgeRecords { label: "payment".to_owned() }));
 }

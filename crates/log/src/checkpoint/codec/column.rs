@@ -6,6 +6,7 @@
 
 use super::bits::{BitReader, BitWriter, unzigzag, zigzag};
 use super::stretch::{put_stretch, read_stretch};
+use crate::record::decode_record;
 use crate::wire::{DecodeError, Reader, put_bytes, put_signed};
 use hedgerow_model::ColumnType;
 use std::borrow::Cow;
@@ -86,7 +87,9 @@ fn integer(column: ColumnType, value: u64) -> Option<i64> {
     let integer = match column {
         ColumnType::F32 => f32::from_bits(value as u32) as i64,
         ColumnType::F64 => f64::from_bits(value) as i64,
-        ColumnType::Unit | ColumnType::U32 | ColumnType::U64 | ColumnType::I64 => value as i64,
+        ColumnType::Unit | ColumnType::U32 | ColumnType::U64 | ColumnType::I64 | ColumnType::Record => {
+            value as i64
+        }
     };
     (value_of(column, integer) == value).then_some(integer)
 }
@@ -96,7 +99,7 @@ fn value_of(column: ColumnType, integer: i64) -> u64 {
         ColumnType::F32 => u64::from((integer as f32).to_bits()),
         ColumnType::F64 => (integer as f64).to_bits(),
         ColumnType::U32 => u64::from(integer as u32),
-        ColumnType::Unit | ColumnType::U64 | ColumnType::I64 => integer as u64,
+        ColumnType::Unit | ColumnType::U64 | ColumnType::I64 | ColumnType::Record => integer as u64,
     }
 }
 
@@ -106,6 +109,8 @@ pub(crate) enum ColumnReader<'a> {
     Unit,
     /// Bytes of one significance beside each other.
     Planes { width: usize, planes: Cow<'a, [u8]>, next: usize },
+    /// Records one after the other, each with its length. Their values are where they begin.
+    Records { stretch: Cow<'a, [u8]>, next: usize },
     /// Differences.
     Packed { column: ColumnType, differences: Differences<'a> },
 }
@@ -129,6 +134,9 @@ impl<'a> ColumnReader<'a> {
     ) -> Result<Self, DecodeError> {
         if column == ColumnType::Unit {
             return Ok(ColumnReader::Unit);
+        }
+        if column == ColumnType::Record {
+            return Ok(ColumnReader::Records { stretch: read_stretch(bytes)?, next: 0 });
         }
         match bytes.byte()? {
             PLANES => {
@@ -163,14 +171,27 @@ impl<'a> ColumnReader<'a> {
                 *next += 1;
                 Ok(value)
             }
+            ColumnReader::Records { stretch, next } => {
+                let begin = *next;
+                let mut rest = Reader::new(&stretch[begin..]);
+                decode_record(rest.bytes()?)?;
+                *next += rest.position();
+                Ok(begin as u64)
+            }
             ColumnReader::Packed { column, differences } => Ok(value_of(*column, differences.next()?)),
         }
+    }
+
+    /// Where the records are, if values are records; else nothing.
+    pub(crate) fn records(&self) -> &[u8] {
+        if let ColumnReader::Records { stretch, .. } = self { stretch } else { &[] }
     }
 
     /// Fails if there is more than was read.
     pub(crate) fn finish(&self) -> Result<(), DecodeError> {
         match self {
             ColumnReader::Unit | ColumnReader::Planes { .. } => Ok(()),
+            ColumnReader::Records { stretch, next } => Reader::new(&stretch[*next..]).end(),
             ColumnReader::Packed { differences, .. } => differences.bits.finish(),
         }
     }

@@ -7,13 +7,17 @@
 
 use super::bits::{BitReader, BitWriter, GapCounts, unzigzag, zigzag};
 use super::column::{ColumnReader, put_column};
+use super::stretch::put_stretch;
 use crate::checkpoint::CheckpointError;
 use crate::wire::{DecodeError, Reader, put_bytes, put_varint};
-use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, VertexId};
+use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, RecordHandle, VertexId};
 use std::ops::RangeInclusive;
 
 /// Entries of a chunk, at most.
 pub(crate) const MAX_ENTRIES: usize = 1 << 17;
+
+/// Bytes of records that make a chunk full.
+const MANY_BYTES: usize = 1 << 20;
 
 /// Classes of rows: those of 1 neighbour, of 2 and 3, of 4 to 7, and so on.
 const CLASSES: usize = MAX_ENTRIES.ilog2() as usize + 1;
@@ -47,13 +51,15 @@ pub(crate) struct RowBuffer {
     rows: Vec<(VertexId, usize)>,
     neighbours: Vec<VertexId>,
     values: Vec<u64>,
+    /// Instead of values, the records of all entries, each with its length.
+    records: Vec<u8>,
 }
 
 impl RowBuffer {
     /// A buffer for entries of which both ends are below the bound.
     pub(crate) fn new(vertex_bound: u32) -> Self {
-        let (rows, neighbours, values) = Default::default();
-        RowBuffer { vertex_bound, last: None, rows, neighbours, values }
+        let (rows, neighbours, values, records) = Default::default();
+        RowBuffer { vertex_bound, last: None, rows, neighbours, values, records }
     }
 
     /// Appends neighbours of `owner`, not more than there is room for.
@@ -77,7 +83,7 @@ impl RowBuffer {
         }
         self.last = Some(EdgeChange::position_of(owner, *last));
         self.neighbours.extend_from_slice(neighbours);
-        if W::TYPE != ColumnType::Unit {
+        if !matches!(W::TYPE, ColumnType::Unit | ColumnType::Record) {
             self.values.extend(values.iter().map(|value| value.to_bits().0));
         }
         let end = self.neighbours.len();
@@ -88,9 +94,14 @@ impl RowBuffer {
         Ok(())
     }
 
+    /// Appends the record of the next of the entries that were pushed.
+    pub(crate) fn push_record(&mut self, bytes: &[u8]) {
+        put_bytes(&mut self.records, bytes);
+    }
+
     /// How many entries more there is room for.
     pub(crate) fn room(&self) -> usize {
-        MAX_ENTRIES - self.neighbours.len()
+        if self.records.len() >= MANY_BYTES { 0 } else { MAX_ENTRIES - self.neighbours.len() }
     }
 
     /// How many entries there are.
@@ -109,6 +120,7 @@ impl RowBuffer {
         self.rows.clear();
         self.neighbours.clear();
         self.values.clear();
+        self.records.clear();
     }
 
     fn rows(&self) -> impl Iterator<Item = (VertexId, &[VertexId])> {
@@ -128,7 +140,10 @@ impl RowBuffer {
         put_varint(&mut bytes, self.rows.len() as u64);
         shifts.encode(&mut bytes);
         put_bytes(&mut bytes, &bits);
-        put_column(&mut bytes, column, &self.values);
+        match column {
+            ColumnType::Record => put_stretch(&mut bytes, &self.records),
+            _ => put_column(&mut bytes, column, &self.values),
+        }
         bytes
     }
 
@@ -251,6 +266,31 @@ pub(crate) fn read_rows<W: Column>(
     shape: &RowsShape,
     mut visit: impl FnMut(VertexId, &[VertexId], &[W]),
 ) -> Result<(), DecodeError> {
+    read_rows_beside::<W>(bytes, shape, &mut |owner, neighbours, values, _| visit(owner, neighbours, values))
+}
+
+/// The same of entries that have records, one by one, each with its record.
+pub(crate) fn read_record_rows(
+    bytes: &[u8],
+    shape: &RowsShape,
+    mut visit: impl FnMut(VertexId, VertexId, &[u8]),
+) -> Result<(), DecodeError> {
+    read_rows_beside::<RecordHandle>(bytes, shape, &mut |owner, neighbours, handles, records| {
+        for (neighbour, handle) in neighbours.iter().zip(handles) {
+            // Where it begins, as the reader of the column has found out.
+            let begin = handle.to_bits().0 as usize;
+            let record = records.get(begin..).and_then(|records| Reader::new(records).bytes().ok());
+            visit(owner, *neighbour, record.unwrap_or_default());
+        }
+    })
+}
+
+/// Hands over what lies beside all values, too.
+fn read_rows_beside<W: Column>(
+    bytes: &[u8],
+    shape: &RowsShape,
+    visit: &mut impl FnMut(VertexId, &[VertexId], &[W], &[u8]),
+) -> Result<(), DecodeError> {
     let mut bytes = Reader::new(bytes);
     let rows = bytes.varint()?;
     let shifts = Shifts::decode(&mut bytes)?;
@@ -261,7 +301,7 @@ pub(crate) fn read_rows<W: Column>(
     let mut reader = RowReader { shape, shifts, gaps, values, owner: None, left: shape.entries };
     let mut run = Run { neighbours: [VertexId::new(0); RUN], values: [W::default(); RUN] };
     for _ in 0..rows {
-        reader.read_row(&mut run, &mut visit)?;
+        reader.read_row(&mut run, visit)?;
     }
     reader.finish()
 }
@@ -286,7 +326,7 @@ impl RowReader<'_> {
     fn read_row<W: Column>(
         &mut self,
         run: &mut Run<W>,
-        visit: &mut impl FnMut(VertexId, &[VertexId], &[W]),
+        visit: &mut impl FnMut(VertexId, &[VertexId], &[W], &[u8]),
     ) -> Result<(), DecodeError> {
         let expected = self.owner.map_or(0, |(owner, _)| u64::from(owner.get()) + 1);
         let owner = self.gaps.gap(self.shifts.of(Kind::Owner))?.saturating_add(expected);
@@ -340,7 +380,7 @@ impl RowReader<'_> {
         owner: VertexId,
         run: &mut Run<W>,
         filled: usize,
-        visit: &mut impl FnMut(VertexId, &[VertexId], &[W]),
+        visit: &mut impl FnMut(VertexId, &[VertexId], &[W], &[u8]),
     ) -> Result<(), DecodeError> {
         if EdgeChange::position_of(owner, run.neighbours[filled - 1]) > self.shape.last {
             return Err(self.gaps.error("an entry behind the last that the chunk says"));
@@ -350,7 +390,7 @@ impl RowReader<'_> {
                 *value = W::from_bits(EdgeValue(self.values.next()?));
             }
         }
-        visit(owner, &run.neighbours[..filled], &run.values[..filled]);
+        visit(owner, &run.neighbours[..filled], &run.values[..filled], self.values.records());
         Ok(())
     }
 

@@ -3,8 +3,8 @@
 use super::bits::{BitReader, BitWriter, GapCounts};
 use super::column::{ColumnReader, put_column};
 use super::stretch::{put_stretch, read_stretch};
-use crate::body::{decode_record, encode_value};
 use crate::checkpoint::CheckpointError;
+use crate::record::{decode_values, encode_value};
 use crate::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{ColumnType, KeyKind, KeyRef, Record, VertexId};
 
@@ -191,5 +191,5 @@ fn record(records: &mut Reader<'_>, fields: usize) -> Result<Record, DecodeError
     if values != 0 && values != fields as u64 {
         return Err(records.error("a record of another number of fields"));
     }
-    decode_record(records, values)
+    decode_values(records, values)
 }

@@ -1,0 +1,231 @@
+//! The records of edges.
+//!
+//! A record lies in memory of its own; beside its edge an engine keeps a handle, as it keeps any other value, in one entry of the
+//! edge or in both. So that every engine has records, and topology costs what it does without.
+//!
+//! A record never changes. A commit that changes what lies on an edge makes a new one, and files the old one with its lifetime,
+//! from the commit that put it up to its own. It is freed when no timestamp within is read any more: by the same reasoning as a
+//! version of an engine, and by the same filing ([`Garbage`]). No lock is needed for that, since nothing leads to the record but the
+//! versions that had it, which nobody reads then either.
+
+mod end;
+mod heap;
+mod update;
+
+pub use update::EdgeUpdate;
+
+use heap::OwnedRecord;
+
+use crate::error::{Reason, read_failed};
+use hedgerow_log::{EdgeRecords, decode_record};
+use hedgerow_model::token::{LiveTimestamps, Stamp};
+use hedgerow_model::{
+    Adjacency, CapacityError, Catalogue, Column, Cursor, Direction, EdgeValue, GraphView, LabelId, MemoryUse,
+    Reclaimed, Record, RecordHandle, RecordSchema, Timestamp, VertexId,
+};
+use hedgerow_subgraphs::reclamation::{Garbage, Memory, MemoryChange, Superseded, reclaim_unlocked};
+use hedgerow_sync::Arc;
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+
+/// The records of the edges of one graph.
+///
+/// Safe functions of this module rest on this: the value of an edge of a label with records is that of an [`OwnedRecord`] which was
+/// let go in [`Records::apply`] at the edge's commit, and taken back when no timestamp that sees the edge is read any more. For those
+/// values come from [`RecordChanges`] alone, and a view keeps its timestamp registered, or its locks held.
+pub(crate) struct Records {
+    catalogue: Arc<Catalogue>,
+    garbage: Garbage<Kept>,
+    memory: Memory,
+    limit: Option<usize>,
+}
+
+/// A record that an edge has no more, kept for snapshots.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    value: EdgeValue,
+    bytes: usize,
+}
+
+/// What a commit does to records. Dropping it changes nothing.
+#[derive(Debug, Default)]
+pub(crate) struct RecordChanges {
+    /// What lies on edges from now on.
+    new: Vec<OwnedRecord>,
+    /// What lay on edges until now.
+    superseded: Vec<EdgeValue>,
+    /// What the newest state loses.
+    superseded_bytes: usize,
+}
+
+impl RecordChanges {
+    /// Makes a record; what stands for it beside its edge.
+    pub(crate) fn add(&mut self, bytes: &[u8]) -> EdgeValue {
+        let record = OwnedRecord::new(bytes);
+        let value = record.value();
+        self.new.push(record);
+        value
+    }
+
+    /// The record that an edge [was found](Records::find) to have is replaced, or goes with its edge.
+    pub(crate) fn supersede(&mut self, found: Found<'_>) {
+        self.superseded.push(found.value);
+        self.superseded_bytes += heap::memory_bytes(found.bytes.len());
+    }
+}
+
+/// A record that an edge was found to have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found<'v> {
+    value: EdgeValue,
+    /// The record, encoded.
+    pub(crate) bytes: &'v [u8],
+}
+
+impl Found<'_> {
+    /// The record.
+    pub(crate) fn record(&self) -> Result<Record, Reason> {
+        decoded(self.bytes)
+    }
+}
+
+/// The record that bytes in memory stand for.
+pub(crate) fn decoded(bytes: &[u8]) -> Result<Record, Reason> {
+    decode_record(bytes).map_err(|error| read_failed(hedgerow_model::ReadError(error.to_string())))
+}
+
+/// Whether bytes are a record of a schema; what is wrong if not.
+pub(crate) fn check_encoded(schema: &RecordSchema, bytes: &[u8]) -> Result<(), String> {
+    let record = decode_record(bytes).map_err(|error| error.to_string())?;
+    schema.check(&record).map_err(|error| error.to_string())
+}
+
+impl Records {
+    pub(crate) fn new(catalogue: Arc<Catalogue>, limit: Option<usize>) -> Self {
+        Records { catalogue, garbage: Garbage::default(), memory: Memory::default(), limit }
+    }
+
+    /// The schema of the records of a label; `None` if its edges have none.
+    pub(crate) fn schema(&self, label: LabelId) -> Option<&RecordSchema> {
+        self.catalogue.label(label)?.edges.record()
+    }
+
+    /// The record of an edge of a label that has records, in a view of this graph. As [`Cursor::find`].
+    pub(crate) fn find<'v, V: GraphView>(
+        &self,
+        view: &'v V,
+        label: LabelId,
+        from: VertexId,
+        to: VertexId,
+    ) -> Result<Option<Found<'v>>, Reason> {
+        debug_assert!(self.schema(label).is_some());
+        let adjacency = view.adjacency::<RecordHandle>(label, Direction::Out)?;
+        let handle = adjacency.cursor().find(from, to).map_err(read_failed)?;
+        Ok(handle.map(|handle| {
+            let value = handle.to_bits();
+            // SAFETY: the value of an edge in a view, which is alive for `'v`: see `Records`.
+            Found { value, bytes: unsafe { heap::bytes(value) } }
+        }))
+    }
+
+    /// Whether a graph that holds so many bytes beside its records may hold the new ones.
+    pub(crate) fn check_limit(
+        &self,
+        changes: &RecordChanges,
+        beside: impl FnOnce() -> usize,
+    ) -> Result<(), CapacityError> {
+        let new: usize = changes.new.iter().map(OwnedRecord::memory_bytes).sum();
+        // What counts is by how much the newest state grows, so that a graph at its limit can be shrunk.
+        let needed = new.saturating_sub(changes.superseded_bytes);
+        match self.limit {
+            Some(limit) if needed > 0 => {
+                let held = beside() + self.memory.used().total_bytes();
+                let fits = held + needed <= limit;
+                if fits { Ok(()) } else { Err(CapacityError::Memory { needed, held, limit }) }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Lets new records go, which edges have got at the stamp, and files those that they have no more.
+    pub(crate) fn apply(&self, stamp: Stamp, changes: RecordChanges) {
+        let mut memory = MemoryChange::default();
+        for record in changes.new {
+            record.set_born(stamp.at());
+            memory.live += record.memory_bytes() as isize;
+            record.let_go();
+        }
+        let mut kept = SmallVec::new();
+        for value in changes.superseded {
+            // SAFETY: it was the value of an edge that this commit changed under its lock, so that nobody else takes it back. It
+            // is let go again below if anybody may read it.
+            let record = unsafe { OwnedRecord::take_back(value) };
+            let (born, bytes) = (record.born(), record.memory_bytes());
+            memory.live -= bytes as isize;
+            if born < stamp.editable_from() {
+                memory.retained += bytes as isize;
+                let place = Kept { value: record.let_go(), bytes };
+                kept.push(Superseded { place, born, superseded: stamp.at() });
+            }
+            // Otherwise nobody can see it, nor will, by the contract of `Stamp`: it is freed.
+        }
+        self.memory.add(memory);
+        self.garbage.file(stamp.newest_registered(), kept);
+    }
+
+    /// Frees records that nobody sees any more, until about `budget_bytes` are free.
+    pub(crate) fn reclaim(&self, live: &LiveTimestamps, budget_bytes: usize) -> Reclaimed {
+        reclaim_unlocked(&self.garbage, live, budget_bytes, |Kept { value, bytes }| {
+            self.memory.add(MemoryChange { live: 0, retained: -(bytes as isize) });
+            // SAFETY: it was let go when it was filed, with the lifetime within which an edge had it. No timestamp within is read or
+            // will be, and it came out of the garbage once.
+            drop(unsafe { OwnedRecord::take_back(value) });
+            bytes
+        })
+    }
+
+    /// Adds the bytes that each timestamp keeps.
+    pub(crate) fn add_retained(&self, retained: &mut BTreeMap<Timestamp, usize>) {
+        for (holder, kept) in self.garbage.buckets() {
+            *retained.entry(holder).or_default() += kept.iter().map(|kept| kept.place.bytes).sum::<usize>();
+        }
+    }
+
+    /// Adds what records take.
+    pub(crate) fn add_memory(&self, memory: &mut MemoryUse) {
+        let used = self.memory.used();
+        memory.live_bytes += used.live_bytes;
+        memory.retained_bytes += used.retained_bytes;
+    }
+}
+
+/// Records that do not go while `'k` lasts, for the log and for checkpoints: those that a commit puts, or those that a view shows. It
+/// is asked for the values of that commit, or of that view.
+pub(crate) struct KeptAlive<'k> {
+    records: &'k Records,
+    _by: PhantomData<&'k ()>,
+}
+
+impl RecordChanges {
+    /// The new records of edges whose labels `records` knows.
+    pub(crate) fn for_log<'k>(&'k self, records: &'k Records) -> KeptAlive<'k> {
+        KeptAlive { records, _by: PhantomData }
+    }
+}
+
+impl Records {
+    /// The records of the edges that a view of this graph shows.
+    pub(crate) fn seen_by<'k, V: GraphView>(&'k self, _view: &'k V) -> KeptAlive<'k> {
+        KeptAlive { records: self, _by: PhantomData }
+    }
+}
+
+impl EdgeRecords for KeptAlive<'_> {
+    fn record(&self, label: LabelId, value: EdgeValue) -> Option<&[u8]> {
+        self.records.schema(label)?;
+        // SAFETY: the value of a change that is about to be made, whose `RecordChanges` own the record, or of an edge in a view, which
+        // is alive: see `Records`.
+        Some(unsafe { heap::bytes(value) })
+    }
+}

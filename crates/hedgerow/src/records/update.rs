@@ -1,0 +1,87 @@
+//! What applications ask to be done to an edge that has a record.
+
+use hedgerow_model::{RecordChange, RecordMode, RecordSchema, SchemaError, Value};
+
+/// A change of an edge that has a record: what happens to it, by the names of its properties, and on which condition.
+///
+/// ```
+/// use hedgerow::{EdgeSchema, EdgeUpdate, Field, Graph, GraphOptions, LabelSchema, RecordSchema, ValueType};
+///
+/// let field = |name: &str, value_type| Field { name: name.into(), value_type, nullable: true };
+/// let fields = vec![field("amount", ValueType::F64), field("version", ValueType::I64)];
+/// let pays = LabelSchema { name: "pays".into(), edges: EdgeSchema::Record(RecordSchema { fields }) };
+/// let graph = Graph::in_memory(GraphOptions::new().label(pays))?;
+/// let pays = graph.label("pays")?;
+///
+/// graph.update_edge(pays, 1, 2, &EdgeUpdate::put().set("amount", 9.5).set("version", 1))?;
+/// let raised = EdgeUpdate::change().set("amount", 10.0).set("version", 2).only_if("version", 1);
+/// assert!(graph.update_edge(pays, 1, 2, &raised)?.changed);
+/// assert!(!graph.update_edge(pays, 1, 2, &raised)?.changed, "it has another version by now");
+/// let record = graph.edge_record(pays, 1, 2)?.expect("it was put");
+/// assert_eq!(record.values()[0].as_f64(), Some(10.0));
+/// # Ok::<(), hedgerow::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct EdgeUpdate<'n> {
+    mode: RecordMode,
+    fields: Vec<(&'n str, Value)>,
+    condition: Option<Vec<(&'n str, Value)>>,
+}
+
+impl<'n> EdgeUpdate<'n> {
+    fn new(mode: RecordMode) -> Self {
+        EdgeUpdate { mode, fields: Vec::new(), condition: None }
+    }
+
+    /// The edge exists from now on, with the properties that are set and nulls in all others.
+    #[must_use]
+    pub fn put() -> Self {
+        EdgeUpdate::new(RecordMode::Put)
+    }
+
+    /// The same, if there is no such edge; else nothing changes.
+    #[must_use]
+    pub fn insert() -> Self {
+        EdgeUpdate::new(RecordMode::Insert)
+    }
+
+    /// The properties that are set change, all others stay; an edge that does not exist is put.
+    #[must_use]
+    pub fn change() -> Self {
+        EdgeUpdate::new(RecordMode::Update)
+    }
+
+    /// The edge exists no more.
+    #[must_use]
+    pub fn delete() -> Self {
+        EdgeUpdate::new(RecordMode::Delete)
+    }
+
+    /// Sets a property.
+    #[must_use]
+    pub fn set(mut self, name: &'n str, value: impl Into<Value>) -> Self {
+        self.fields.push((name, value.into()));
+        self
+    }
+
+    /// Nothing changes unless the edge exists and the property has this value, in the newest state when the change is committed. Of several
+    /// conditions all have to hold.
+    #[must_use]
+    pub fn only_if(mut self, name: &'n str, value: impl Into<Value>) -> Self {
+        self.condition.get_or_insert_default().push((name, value.into()));
+        self
+    }
+
+    /// The change of a record of this schema.
+    pub(crate) fn to_change(&self, schema: &RecordSchema) -> Result<RecordChange, SchemaError> {
+        let field = |(name, value): &(&str, Value)| {
+            let position = schema.position(name)?;
+            schema.fields[position].check(value)?;
+            Ok((position, value.clone()))
+        };
+        let fields =
+            |fields: &[(&str, Value)]| fields.iter().map(field).collect::<Result<Vec<_>, SchemaError>>();
+        let condition = self.condition.as_deref().map(fields).transpose()?;
+        Ok(RecordChange { mode: self.mode, fields: fields(&self.fields)?, condition })
+    }
+}

@@ -1,0 +1,122 @@
+//! Records as bytes: in the log, in checkpoints, and where records of edges are kept in memory.
+//!
+//! A record is the number of its values, then each value as its type and what it needs beside that. Equal records have equal bytes.
+
+use crate::wire::{DecodeError, Reader, put_bytes, put_signed, put_varint};
+use hedgerow_model::{Record, Value};
+
+/// A record as bytes. O(bytes).
+#[must_use]
+pub fn encode_record(record: &Record) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(1 + record.values().len() * 9);
+    put_varint(&mut bytes, record.values().len() as u64);
+    record.values().iter().for_each(|value| encode_value(&mut bytes, value));
+    bytes
+}
+
+/// The record that bytes stand for, all of them. O(bytes).
+///
+/// # Errors
+/// They stand for none.
+pub fn decode_record(bytes: &[u8]) -> Result<Record, DecodeError> {
+    let mut reader = Reader::new(bytes);
+    let count = reader.varint()?;
+    let record = decode_values(&mut reader, count)?;
+    reader.end()?;
+    Ok(record)
+}
+
+/// Reads so many values.
+pub(crate) fn decode_values(reader: &mut Reader<'_>, count: u64) -> Result<Record, DecodeError> {
+    if count == 0 {
+        // Most vertices, in bulk.
+        return Ok(Record::default());
+    }
+    if count > reader.remaining() as u64 {
+        return Err(reader.error("more is promised than there are bytes"));
+    }
+    let values = (0..count).map(|_| decode_value(reader));
+    Ok(Record::new(values.collect::<Result<_, _>>()?))
+}
+
+const NULL: u8 = 0;
+const FALSE: u8 = 1;
+const TRUE: u8 = 2;
+const I64: u8 = 3;
+const F64: u8 = 4;
+const STRING: u8 = 5;
+const BYTES: u8 = 6;
+const TIMESTAMP: u8 = 7;
+
+/// Appends a value.
+pub(crate) fn encode_value(bytes: &mut Vec<u8>, value: &Value) {
+    let tag = match value {
+        Value::Null => NULL,
+        Value::Bool(false) => FALSE,
+        Value::Bool(true) => TRUE,
+        Value::I64(_) => I64,
+        Value::F64(_) => F64,
+        Value::String(_) => STRING,
+        Value::Bytes(_) => BYTES,
+        Value::Timestamp(_) => TIMESTAMP,
+    };
+    bytes.push(tag);
+    match value {
+        Value::Null | Value::Bool(_) => {}
+        Value::I64(number) | Value::Timestamp(number) => put_signed(bytes, *number),
+        Value::F64(number) => bytes.extend(number.to_bits().to_le_bytes()),
+        Value::String(text) => put_bytes(bytes, text.as_bytes()),
+        Value::Bytes(content) => put_bytes(bytes, content),
+    }
+}
+
+fn decode_value(reader: &mut Reader<'_>) -> Result<Value, DecodeError> {
+    Ok(match reader.byte()? {
+        NULL => Value::Null,
+        FALSE => Value::Bool(false),
+        TRUE => Value::Bool(true),
+        I64 => Value::I64(reader.signed()?),
+        F64 => Value::F64(f64::from_bits(u64::from_le_bytes(reader.array()?))),
+        STRING => Value::String(reader.text()?.into()),
+        BYTES => Value::Bytes(reader.bytes()?.into()),
+        TIMESTAMP => Value::Timestamp(reader.signed()?),
+        _ => return Err(reader.error("an unknown type of value")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn value() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::Bool),
+            any::<i64>().prop_map(Value::I64),
+            (-1e9..1e9).prop_map(Value::F64),
+            ".{0,9}".prop_map(|text| Value::String(text.into())),
+            any::<Vec<u8>>().prop_map(|bytes| Value::Bytes(bytes.into())),
+            any::<i64>().prop_map(Value::Timestamp),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn records_come_back(values in prop::collection::vec(value(), 0..6)) {
+            let record = Record::new(values);
+            let bytes = encode_record(&record);
+            prop_assert_eq!(decode_record(&bytes), Ok(record));
+            for length in 0..bytes.len() {
+                prop_assert!(decode_record(&bytes[..length]).is_err());
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_a_record_or_an_error(bytes: Vec<u8>) {
+            if let Ok(record) = decode_record(&bytes) {
+                prop_assert_eq!(decode_record(&encode_record(&record)), Ok(record));
+            }
+        }
+    }
+}

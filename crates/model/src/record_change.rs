@@ -1,0 +1,120 @@
+//! How the record of an edge changes.
+
+use crate::{Record, RecordSchema, Value};
+
+/// A change of the record of one edge, decided when it is committed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordChange {
+    /// What happens to the edge.
+    pub mode: RecordMode,
+    /// Positions in the schema of the label, and the new values.
+    pub fields: Vec<(usize, Value)>,
+    /// Positions and values that the record has to have, or nothing changes. An edge that does not exist has none of them.
+    pub condition: Option<Vec<(usize, Value)>>,
+}
+
+/// What a change does to an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecordMode {
+    /// The edge exists from now on, with these fields and nulls in all others.
+    Put,
+    /// The same, if the edge does not exist; else nothing changes.
+    Insert,
+    /// These fields change and all others stay; an edge that does not exist is put.
+    Update,
+    /// The edge does not exist from now on.
+    Delete,
+}
+
+impl RecordChange {
+    /// A change without a condition.
+    #[must_use]
+    pub fn new(mode: RecordMode, fields: Vec<(usize, Value)>) -> Self {
+        RecordChange { mode, fields, condition: None }
+    }
+
+    /// Whether it may put an edge that does not exist.
+    #[must_use]
+    pub fn may_create(&self) -> bool {
+        self.mode != RecordMode::Delete && self.condition.is_none()
+    }
+
+    /// What becomes of an edge whose record is `current`, or which does not exist: `None` if nothing changes, else its record
+    /// from now on, or that it exists no more. `schema` is that of its label.
+    #[must_use]
+    pub fn decide(&self, current: Option<&Record>, schema: &RecordSchema) -> Option<Option<Record>> {
+        let holds = |condition: &Vec<(usize, Value)>| {
+            let has = |record: &Record, (position, value): &(usize, Value)| {
+                record.values().get(*position) == Some(value)
+            };
+            current.is_some_and(|record| condition.iter().all(|field| has(record, field)))
+        };
+        if !self.condition.as_ref().is_none_or(holds) {
+            return None;
+        }
+        let changed = match (self.mode, current) {
+            (RecordMode::Delete, current) => return current.map(|_| None),
+            (RecordMode::Insert, Some(_)) => return None,
+            (RecordMode::Update, Some(current)) => self.applied_to(current),
+            (RecordMode::Put | RecordMode::Insert | RecordMode::Update, _) => {
+                self.applied_to(&schema.nulls())
+            }
+        };
+        (current != Some(&changed)).then_some(Some(changed))
+    }
+
+    fn applied_to(&self, record: &Record) -> Record {
+        let mut values = record.values().to_vec();
+        for (position, value) in &self.fields {
+            values[*position].clone_from(value);
+        }
+        Record::new(values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Field, ValueType};
+
+    fn schema() -> RecordSchema {
+        let field = |name: &str| Field { name: name.to_owned(), value_type: ValueType::I64, nullable: true };
+        RecordSchema { fields: vec![field("version"), field("amount")] }
+    }
+
+    fn record(version: i64, amount: i64) -> Record {
+        Record::new(vec![Value::I64(version), Value::I64(amount)])
+    }
+
+    #[test]
+    fn modes_differ_in_what_they_do_to_an_edge_that_exists() {
+        let decide = |mode, current: Option<Record>| {
+            RecordChange::new(mode, vec![(1, Value::I64(7))]).decide(current.as_ref(), &schema())
+        };
+        let fresh = Record::new(vec![Value::Null, Value::I64(7)]);
+        for mode in [RecordMode::Put, RecordMode::Insert, RecordMode::Update] {
+            assert_eq!(decide(mode, None), Some(Some(fresh.clone())));
+        }
+        assert_eq!(decide(RecordMode::Put, Some(record(1, 2))), Some(Some(fresh)));
+        assert_eq!(decide(RecordMode::Insert, Some(record(1, 2))), None);
+        assert_eq!(decide(RecordMode::Update, Some(record(1, 2))), Some(Some(record(1, 7))));
+        assert_eq!(decide(RecordMode::Update, Some(record(1, 7))), None, "it has these values");
+        assert_eq!(decide(RecordMode::Delete, Some(record(1, 2))), Some(None));
+        assert_eq!(decide(RecordMode::Delete, None), None);
+    }
+
+    #[test]
+    fn a_condition_holds_only_for_the_record_that_is_there() {
+        let change = RecordChange {
+            condition: Some(vec![(0, Value::I64(1))]),
+            ..RecordChange::new(RecordMode::Update, vec![(0, Value::I64(2))])
+        };
+        assert_eq!(change.decide(Some(&record(1, 5)), &schema()), Some(Some(record(2, 5))));
+        assert_eq!(change.decide(Some(&record(3, 5)), &schema()), None);
+        assert_eq!(change.decide(None, &schema()), None);
+        assert!(!change.may_create());
+        // Even one that asks for nothing needs an edge.
+        let any = RecordChange { condition: Some(Vec::new()), ..change };
+        assert_eq!(any.decide(None, &schema()), None);
+    }
+}
