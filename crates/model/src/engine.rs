@@ -91,6 +91,13 @@ pub trait Engine: Send + Sync + 'static {
     /// Reading a vertex whose unit is not locked panics.
     fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Self::View<'l>;
 
+    /// Whether so much could be freed without any timestamp being released that writers should [reclaim](Engine::reclaim).
+    /// O(1), asked after each commit.
+    #[inline]
+    fn asks_for_reclamation(&self) -> bool {
+        false
+    }
+
     /// Frees versions that no timestamp in `live` sees, until about `budget_bytes` are free.
     ///
     /// Units that are locked by somebody else are left for the next call. Cost is proportional to

@@ -41,6 +41,23 @@ mod production {
             unsafe { self.0.defer_destroy(unlinked) }
         }
 
+        /// Runs `free`, which frees what is behind `pointer`, once every thread pinned now has been unpinned.
+        ///
+        /// # Safety
+        /// What is behind `pointer` is unlinked (no thread that pins itself from now on can reach it), and `free` may run
+        /// on any thread at any later time, whatever it uses.
+        pub unsafe fn defer_free(&self, _pointer: *const u8, free: impl FnOnce() + Send + 'static) {
+            // SAFETY: the caller promises what `defer_unchecked` asks for.
+            unsafe { self.0.defer_unchecked(free) }
+        }
+
+        /// Unpins and pins again, so that what was unlinked meanwhile can be freed. Cheaper than a new guard; without
+        /// effect while the thread has another one.
+        #[inline]
+        pub fn repin(&mut self) {
+            self.0.repin();
+        }
+
         /// Hands this thread's deferred drops to whoever may run them next.
         pub fn flush(&self) {
             self.0.flush();
@@ -92,6 +109,18 @@ mod modelled {
         });
     }
 
+    fn defer(address: usize) {
+        STATE.with_borrow_mut(|state| {
+            assert!(
+                !state.dropped.contains(&address)
+                    && state.deferred.iter().all(|other| other.address != address),
+                "a version was dropped twice"
+            );
+            let waits_for = state.pinned.clone();
+            state.deferred.push(Deferred { address, waits_for });
+        });
+    }
+
     impl Guard {
         /// Marks the box behind `pointer` as dropped once every task pinned now is unpinned.
         ///
@@ -100,16 +129,21 @@ mod modelled {
         /// # Safety
         /// None is needed here; the signature is that of production.
         pub unsafe fn defer_drop<T: Send + 'static>(&self, pointer: *mut T) {
-            STATE.with_borrow_mut(|state| {
-                let address = pointer as usize;
-                assert!(
-                    !state.dropped.contains(&address)
-                        && state.deferred.iter().all(|other| other.address != address),
-                    "a version was dropped twice"
-                );
-                let waits_for = state.pinned.clone();
-                state.deferred.push(Deferred { address, waits_for });
-            });
+            defer(pointer as usize);
+        }
+
+        /// Marks what is behind `pointer` as dropped once every task pinned now is unpinned.
+        ///
+        /// # Safety
+        /// None is needed here; the signature is that of production.
+        pub unsafe fn defer_free(&self, pointer: *const u8, free: impl FnOnce() + Send + 'static) {
+            drop(free);
+            defer(pointer as usize);
+        }
+
+        /// Unpins the current task and pins it again.
+        pub fn repin(&mut self) {
+            *self = pin();
         }
 
         /// Nothing to do here: what can be dropped is dropped when a pin ends.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
 
 type Expected = BTreeMap<u32, BTreeMap<u32, EdgeValue>>;
-type Entry = (u32, u32, EdgeValue);
+type Entry = (u32, u32, u64);
 
 /// Compares all of a view, and in particular these vertices, with what it has to show.
 pub fn check_view<V: GraphView + VertexRecords>(view: &V, oracle: &Oracle, vertices: &[u32]) {
@@ -62,37 +62,50 @@ fn check_adjacency<V: GraphView, W: Column>(
     }
     let mut cursor = adjacency.cursor();
     for vertex in vertices {
-        check_vertex(&mut cursor, *vertex, &expected, vertices);
+        check_vertex::<V::Adjacency<'_, W>>(&mut cursor, *vertex, &expected, vertices);
     }
     for range in ranges(vertices) {
-        assert_eq!(scan(&mut cursor, range.clone()), entries(&expected, range));
+        assert_eq!(scan::<V::Adjacency<'_, W>>(&mut cursor, range.clone()), entries(&expected, range));
     }
     check_break(&mut cursor, &expected);
     check_cuts(&adjacency, view.vertex_bound(), &expected);
 }
 
-fn check_vertex<C: Cursor>(cursor: &mut C, vertex: u32, expected: &Expected, others: &[u32]) {
+/// Entries as they have to come from an adjacency: ascending, or in any order if it is not sorted.
+fn in_order<A: Adjacency, T: Ord>(mut entries: Vec<T>) -> Vec<T> {
+    if !A::SORTED {
+        entries.sort_unstable();
+    }
+    entries
+}
+
+fn check_vertex<'a, A: Adjacency + 'a>(
+    cursor: &mut A::Cursor<'a>,
+    vertex: u32,
+    expected: &Expected,
+    others: &[u32],
+) {
     let id = VertexId::new(vertex);
     let none = BTreeMap::new();
     let expected = expected.get(&vertex).unwrap_or(&none);
-    let row: Vec<(u32, EdgeValue)> = expected.iter().map(|(id, value)| (*id, *value)).collect();
+    let row: Vec<(u32, u64)> = expected.iter().map(|(id, value)| (*id, value.0)).collect();
+    let pairs = |ids: &[VertexId], values: &[A::Value]| -> Vec<(u32, u64)> {
+        assert_eq!(ids.len(), values.len());
+        ids.iter().map(|id| id.get()).zip(values.iter().map(|value| value.to_bits().0)).collect()
+    };
     assert_eq!(cursor.degree(id).ok().unwrap(), row.len(), "degree of {vertex}");
     let mut visited = Vec::new();
     let flow = cursor.neighbours(id, |ids, values| {
-        assert!(!ids.is_empty() && ids.len() == values.len());
-        visited.extend(ids.iter().map(|id| id.get()).zip(values.iter().map(|value| value.to_bits())));
+        assert!(!ids.is_empty());
+        visited.extend(pairs(ids, values));
         ControlFlow::<()>::Continue(())
     });
     assert!(flow.ok().unwrap().is_continue());
-    assert_eq!(visited, row, "neighbours of {vertex}");
+    assert_eq!(in_order::<A, _>(visited), row, "neighbours of {vertex}");
     let (ids, values) = cursor.gather(id).ok().unwrap();
-    let gathered: Vec<_> =
-        ids.iter().map(|id| id.get()).zip(values.iter().map(|value| value.to_bits())).collect();
-    assert_eq!(gathered, row, "gathered of {vertex}");
+    assert_eq!(in_order::<A, _>(pairs(ids, values)), row, "gathered of {vertex}");
     if let Some((ids, values)) = cursor.contiguous(id).ok().unwrap() {
-        let in_one_run: Vec<_> =
-            ids.iter().map(|id| id.get()).zip(values.iter().map(|value| value.to_bits())).collect();
-        assert_eq!(in_one_run, row, "the one run of {vertex}");
+        assert_eq!(in_order::<A, _>(pairs(ids, values)), row, "the one run of {vertex}");
     }
     for other in others.iter().chain(expected.keys()) {
         let found = cursor.find(id, VertexId::new(*other)).ok().unwrap();
@@ -102,9 +115,12 @@ fn check_vertex<C: Cursor>(cursor: &mut C, vertex: u32, expected: &Expected, oth
 
 fn check_break<C: Cursor>(cursor: &mut C, expected: &Expected) {
     let flow = cursor.scan(0..u32::MAX, |vertex, ids, _| ControlFlow::Break((vertex.get(), ids[0].get())));
-    let first = entries(expected, 0..u32::MAX).first().map(|(owner, neighbour, _)| (*owner, *neighbour));
-    assert_eq!(flow.ok().unwrap(), first.map_or(ControlFlow::Continue(()), ControlFlow::Break));
-    let Some((owner, neighbour)) = first else { return };
+    let broke = flow.ok().unwrap().break_value();
+    let first = expected.iter().find(|(_, row)| !row.is_empty());
+    assert_eq!(broke.map(|(owner, _)| owner), first.map(|(owner, _)| *owner));
+    let (Some((owner, neighbour)), Some((_, row))) = (broke, first) else { return };
+    // Which neighbour comes first is checked with the order of all.
+    assert!(row.contains_key(&neighbour));
     let flow = cursor.neighbours(VertexId::new(owner), |ids, _| ControlFlow::Break(ids[0].get()));
     assert_eq!(flow.ok().unwrap(), ControlFlow::Break(neighbour));
 }
@@ -116,7 +132,7 @@ fn check_cuts<A: Adjacency>(adjacency: &A, bound: u32, expected: &Expected) {
         assert!(cuts.iter().all(|cut| cut.start < cut.end && cut.end <= bound));
         assert!(cuts.windows(2).all(|pair| pair[0].end <= pair[1].start));
         let scanned: Vec<Entry> =
-            cuts.into_iter().flat_map(|cut| scan(&mut adjacency.cursor(), cut)).collect();
+            cuts.into_iter().flat_map(|cut| scan::<A>(&mut adjacency.cursor(), cut)).collect();
         assert_eq!(scanned, entries(expected, 0..u32::MAX));
     }
 }
@@ -130,20 +146,21 @@ fn check_errors<V: GraphView>(view: &V) {
     assert!(view.adjacency::<u32>(LabelId(0), Direction::Out).is_err());
 }
 
-fn scan<C: Cursor>(cursor: &mut C, range: Range<u32>) -> Vec<Entry> {
+fn scan<'a, A: Adjacency + 'a>(cursor: &mut A::Cursor<'a>, range: Range<u32>) -> Vec<Entry> {
     let mut scanned = Vec::new();
     let flow = cursor.scan(range, |vertex, ids, values| {
         assert!(!ids.is_empty() && ids.len() == values.len());
-        scanned.extend(ids.iter().zip(values).map(|(id, value)| (vertex.get(), id.get(), value.to_bits())));
+        scanned.extend(ids.iter().zip(values).map(|(id, value)| (vertex.get(), id.get(), value.to_bits().0)));
         ControlFlow::<()>::Continue(())
     });
     assert!(flow.ok().unwrap().is_continue());
-    scanned
+    assert!(scanned.is_sorted_by_key(|(owner, _, _)| *owner));
+    in_order::<A, _>(scanned)
 }
 
 fn entries(expected: &Expected, range: Range<u32>) -> Vec<Entry> {
     let rows = expected.range(range);
-    rows.flat_map(|(owner, row)| row.iter().map(|(id, value)| (*owner, *id, *value))).collect()
+    rows.flat_map(|(owner, row)| row.iter().map(|(id, value)| (*owner, *id, value.0))).collect()
 }
 
 /// Everything, nothing, and what lies between some of the vertices.

@@ -5,8 +5,8 @@ use crate::check::check_view;
 use crate::oracle::{Oracle, Request};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    CapacityError, Catalogue, ColumnType, Counts, EdgeSchema, Engine, Field, LabelSchema, LockUnit,
-    Reclaimed, RecordSchema, Timestamp, Topology, UnitLocks, ValueType,
+    CapacityError, Catalogue, ColumnType, Counts, EdgeSchema, Engine, Field, LabelId, LabelSchema, LockUnit,
+    Reclaimed, RecordSchema, StoredEdge, Timestamp, Topology, UnitLocks, ValueType, VertexId,
 };
 
 /// A store, the oracle of its newest state, and the open snapshots.
@@ -60,16 +60,54 @@ impl<T: Tested> Pipeline<T> {
         let locks = self.locks();
         let prepared = self.engine.prepare(&locks, &effects, None)?;
         assert_eq!(prepared.outcome, after.outcome_since(&self.oracle));
+        let stamp = self.next_stamp(margin);
+        self.engine.apply(stamp, prepared.changes);
+        self.last = stamp.at();
+        self.oracle = after;
+        Ok(())
+    }
+
+    /// Commits the change of one edge between existing vertices by the short way, if the engine has one for it; says whether.
+    /// `None` in the place of a value deletes it.
+    pub fn commit_edge(
+        &mut self,
+        label: u16,
+        (source, destination): (u32, u32),
+        value: Option<u32>,
+        margin: u64,
+    ) -> bool {
+        let destinations = vec![destination];
+        let request = match value {
+            Some(value) => Request::PutEdges { label, source, destinations, value },
+            None => Request::DeleteEdges { label, source, destinations },
+        };
+        let bits = value.map(|value| Oracle::value(label, value));
+        let ends = [source, destination].map(VertexId::new);
+        let edge = StoredEdge::new(self.oracle.topology, LabelId(label), ends[0], ends[1], bits);
+        self.engine.prefetch(std::slice::from_ref(&edge));
+        let Some(plan) = self.engine.plan_edge(&self.locks(), &edge) else { return false };
+        let mut after = self.oracle.clone();
+        after.commit(&[request]);
+        let expected = after.outcome_since(&self.oracle);
+        assert_eq!((plan.outcome.added, plan.outcome.removed), (expected.added(), expected.removed()));
+        if plan.changed {
+            let stamp = self.next_stamp(margin);
+            self.engine.apply_edge(stamp, &edge, &plan);
+            self.last = stamp.at();
+        } else {
+            assert_eq!(after.edges, self.oracle.edges);
+        }
+        self.oracle = after;
+        true
+    }
+
+    fn next_stamp(&self, margin: u64) -> Stamp {
         let at = self.last.next();
         let lowest = self.snapshots.last().map_or(0, |newest| newest.token.at().0 + 1);
         let editable_from = Timestamp((lowest + margin).min(at.0));
         // SAFETY: counted up on one thread, under the lock of everything; `editable_from` is above
         // every registered timestamp, and snapshots register the newest stamp.
-        let stamp = unsafe { Stamp::new(at, editable_from) };
-        self.engine.apply(stamp, prepared.changes);
-        self.last = at;
-        self.oracle = after;
-        Ok(())
+        unsafe { Stamp::new(at, editable_from) }
     }
 
     /// Prepares requests and gives up.

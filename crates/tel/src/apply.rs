@@ -1,0 +1,170 @@
+//! Making prepared changes part of the graph.
+
+use crate::block::{OwnedBlock, Writer};
+use crate::engine::{Table, Tel};
+use crate::garbage::{NOTE_BYTES, Place, Superseded};
+use crate::keeps::Locked;
+use crate::layout::bytes_of;
+use crate::prepare::{NEW, NOTHING, RowLink, Target, TelChanges, VertexLink};
+use crate::sparse::is_sparse;
+use hedgerow_model::token::Stamp;
+use hedgerow_model::{EdgeChange, Timestamp, VertexId};
+use hedgerow_subgraphs::reclamation::MemoryChange;
+use hedgerow_sync::epoch::{self, Guard};
+use smallvec::SmallVec;
+
+impl Tel {
+    /// Publishes what was written ahead, ends what was superseded, and links the blocks that were copied. O(changes).
+    ///
+    /// What was superseded and may be seen is filed under the newest registered timestamp, after
+    /// the counters know of it, so that reclaiming it finds it counted.
+    pub(crate) fn apply_changes(&self, stamp: Stamp, changes: TelChanges<'_>) {
+        assert!(std::ptr::eq(self, changes.engine), "changes are applied to the store that prepared them");
+        let guard = epoch::pin();
+        let mut applied = Applied::new(self, stamp);
+        changes.vertices.into_iter().for_each(|link| applied.change_vertex(&link, &guard));
+        changes.rows.into_iter().for_each(|link| applied.change_row(link, &guard));
+        applied.finish();
+    }
+}
+
+/// What the changes of a commit did so far.
+pub(crate) struct Applied<'e> {
+    engine: &'e Tel,
+    stamp: Stamp,
+    memory: MemoryChange,
+    superseded: SmallVec<[Superseded; 2]>,
+}
+
+impl<'e> Applied<'e> {
+    #[inline]
+    pub(crate) fn new(engine: &'e Tel, stamp: Stamp) -> Self {
+        Applied { engine, stamp, memory: MemoryChange::default(), superseded: SmallVec::new() }
+    }
+
+    #[inline]
+    pub(crate) fn finish(self) {
+        self.engine.memory.add(self.memory);
+        self.engine.garbage.file(self.stamp.newest_registered(), self.superseded);
+    }
+
+    fn change_vertex(&mut self, link: &VertexLink<'_>, guard: &Guard) {
+        // Pinned, so that what is looked at stays though it is unlinked here.
+        let (memory, kept) = link.vertex.apply(&link.effect.change, self.stamp, guard, guard);
+        self.memory += memory;
+        let (place, superseded) = (Place::of_vertex(link.effect.vertex), self.stamp.at());
+        self.superseded.extend(kept.map(|born| Superseded { place, born, superseded }));
+    }
+
+    fn change_row(&mut self, link: RowLink<'_>, guard: &Guard) {
+        let RowLink { owner, table, target, old_bytes, changes, positions, inserted } = link;
+        match target {
+            Target::InPlace(mut writer) => {
+                writer.publish(inserted, self.stamp.at());
+                self.end_old(&mut writer, owner, table, changes, &positions);
+            }
+            Target::New(mut block) => {
+                let mut writer = block.writer();
+                writer.publish(inserted, self.stamp.at());
+                self.end_old(&mut writer, owner, table, changes, &positions);
+                self.link(block, old_bytes, table as usize, owner, guard);
+            }
+        }
+    }
+
+    /// Links a block in the place of one of so many bytes, which nobody uses any more. The owner is locked.
+    pub(crate) fn link(
+        &mut self,
+        block: OwnedBlock<'_>,
+        old_bytes: usize,
+        table: usize,
+        owner: VertexId,
+        guard: &Guard,
+    ) {
+        self.memory.live += bytes_of(block.class()) as isize - old_bytes as isize;
+        let Table { label, direction, .. } = self.engine.tables[table];
+        let (index, context) = (self.engine.index(direction), (&self.engine.store, &self.engine.memory));
+        // SAFETY: the locks of the commit are held until it is applied.
+        let keeps = unsafe { Locked::assume() };
+        // SAFETY: the owner is locked, and this thread uses the old block no more.
+        let lists = unsafe { index.link(owner, label, Some(block), context, &keeps, guard) };
+        self.memory.live += lists;
+    }
+
+    /// Whether nobody sees, or will see, what was born then and ends with the changes.
+    #[inline]
+    pub(crate) fn is_unseen_since(&self, born: Timestamp) -> bool {
+        born >= self.stamp.editable_from()
+    }
+
+    /// The timestamp of the changes.
+    #[inline]
+    pub(crate) fn at(&self) -> Timestamp {
+        self.stamp.at()
+    }
+
+    /// Where they are made.
+    #[inline]
+    pub(crate) fn engine(&self) -> &'e Tel {
+        self.engine
+    }
+
+    fn end_old(
+        &mut self,
+        writer: &mut Writer<'_>,
+        owner: VertexId,
+        table: u32,
+        changes: &[EdgeChange],
+        positions: &[u32],
+    ) {
+        let dead = writer.log().dead();
+        for (change, position) in changes.iter().zip(positions) {
+            if *position != NEW && *position != NOTHING {
+                self.end_one(writer, table, change, *position);
+            }
+        }
+        self.list_if_sparse(writer, owner, table, dead);
+    }
+
+    /// Ends the entry of a change, and appends the one that follows, if any, for which there is room.
+    ///
+    /// What nobody sees is changed in place: the value of an entry, or the entry dies at once.
+    #[inline]
+    pub(crate) fn end_one(
+        &mut self,
+        writer: &mut Writer<'_>,
+        table: u32,
+        change: &EdgeChange,
+        position: u32,
+    ) {
+        let (at, place) = (self.stamp.at(), position as usize);
+        let born = writer.log().creations()[place];
+        let is_unseen = self.is_unseen_since(born);
+        match change.value {
+            Some(value) if is_unseen => {
+                // SAFETY: born at or after the stamp's `editable_from`.
+                unsafe { writer.set_value(place, value) };
+                return;
+            }
+            Some(value) => {
+                writer.write_ahead(0, change.neighbour, value);
+                writer.publish(1, at);
+            }
+            None if is_unseen => return writer.kill(place, at),
+            None => {}
+        }
+        writer.invalidate(place, at);
+        let place = Place { owner: change.owner, table, neighbour: change.neighbour, position };
+        self.superseded.push(Superseded { place, born, superseded: at });
+        self.memory.retained += NOTE_BYTES as isize;
+    }
+
+    /// Lists a log that had so many dead entries before.
+    #[inline]
+    pub(crate) fn list_if_sparse(&self, writer: &Writer<'_>, owner: VertexId, table: u32, dead: usize) {
+        let log = writer.log();
+        if log.dead() > dead && is_sparse(log.length(), log.dead()) && !is_sparse(log.length(), dead) {
+            self.engine.sparse.push(owner, table, log.bytes());
+        }
+    }
+}

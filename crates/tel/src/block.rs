@@ -1,0 +1,462 @@
+//! A block: the log of the neighbours of one vertex for one label in one stored direction.
+//!
+//! LiveGraph's transactional edge log (section 4, figure 3) in columns. Entries are appended, each with the timestamp of its
+//! creation, so creations ascend and what was created by a timestamp is a prefix. An entry is deleted or superseded by a
+//! timestamp in its invalidation. All else of an entry that somebody may see never changes, so readers borrow it.
+//!
+//! Invariants of memory that [`OwnedBlock`] handed over and the store has not got back:
+//!
+//! 1. It is laid out by the [`Layout`] of its class and width, and initialised: the header and the filter whole, the columns below
+//!    `length`.
+//! 2. One thread at a time writes: who holds the lock of the owner, or the owner of an [`OwnedBlock`].
+//! 3. Below `length` ids and creations never change, invalidations are atomic, and a value changes only while its entry is in
+//!    no prefix of a reader (invariant E of `docs/concurrency.md`).
+
+use crate::filter::Filter;
+use crate::layout::{HEADER_BYTES, Layout, bytes_of};
+use crate::scan::last_position;
+use crate::store::BlockStore;
+use hedgerow_model::{Column, Direction, EdgeValue, LabelId, Timestamp, VertexId};
+use hedgerow_sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use hedgerow_sync::{epoch, prefetch};
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+/// The invalidation of an entry that is valid.
+pub(crate) const VALID: u64 = u64::MAX;
+
+/// The invalidation of an entry that nobody sees, nor ever will: as if it had ended before it began.
+pub(crate) const DEAD: u64 = 0;
+
+/// Later than every timestamp that a commit has, earlier than [`VALID`]: what the newest state is read at.
+pub(crate) const END_OF_TIME: Timestamp = Timestamp(u64::MAX - 1);
+
+/// What a block begins with. Ids follow.
+#[repr(C, align(8))]
+pub(crate) struct Header {
+    length: AtomicU32,
+    /// Entries whose invalidation is [`DEAD`].
+    dead: AtomicU32,
+    owner: VertexId,
+    label: LabelId,
+    direction: u8,
+    class: u8,
+    /// The creation of the last entry.
+    newest: AtomicU64,
+    /// Up to this timestamp nothing below `length` was invalid that had been created.
+    oldest_invalidation: AtomicU64,
+}
+
+/// The entries of a block that were there when it was looked at.
+#[derive(Clone, Copy)]
+pub(crate) struct Log<'a> {
+    memory: NonNull<u8>,
+    length: usize,
+    width: u8,
+    class: u8,
+    lives: PhantomData<&'a Header>,
+}
+
+// SAFETY: what it leads to is read by many threads, and written by one at a time in atomics or beyond what others read.
+unsafe impl Send for Log<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for Log<'_> {}
+
+impl<'a> Log<'a> {
+    /// The block at an address.
+    ///
+    /// # Safety
+    /// It was linked with this class and width, and is not given back to its store during `'a`.
+    #[inline]
+    pub(crate) unsafe fn new(memory: NonNull<u8>, class: u8, width: usize) -> Self {
+        epoch::check_live(memory.as_ptr());
+        let mut log = Log { memory, length: 0, width: width as u8, class, lives: PhantomData };
+        // Acquire: with the length come the entries below it.
+        log.length = log.header().length.load(Ordering::Acquire) as usize;
+        log
+    }
+
+    #[inline]
+    fn header(&self) -> &'a Header {
+        // SAFETY: invariant 1.
+        unsafe { self.memory.cast::<Header>().as_ref() }
+    }
+
+    #[inline]
+    pub(crate) fn layout(&self) -> &'static Layout {
+        Layout::of(self.class, usize::from(self.width))
+    }
+
+    #[inline]
+    pub(crate) fn class(&self) -> u8 {
+        self.class
+    }
+
+    #[inline]
+    pub(crate) fn label(&self) -> LabelId {
+        self.header().label
+    }
+
+    /// Entries, whether anybody sees them or not.
+    #[inline]
+    pub(crate) fn length(&self) -> usize {
+        self.length
+    }
+
+    /// How many of the entries nobody sees.
+    #[inline]
+    pub(crate) fn dead(&self) -> usize {
+        self.header().dead.load(Ordering::Relaxed) as usize
+    }
+
+    /// Bytes of the block.
+    #[inline]
+    pub(crate) fn bytes(&self) -> usize {
+        bytes_of(self.class)
+    }
+
+    /// The address of what lies at an offset.
+    #[inline]
+    fn at<T>(&self, offset: usize) -> *mut T {
+        self.memory.as_ptr().wrapping_add(offset).cast()
+    }
+
+    /// The ids of the entries, oldest first.
+    #[inline]
+    pub(crate) fn ids(&self) -> &'a [VertexId] {
+        // SAFETY: invariants 1 and 3; the length was loaded from the header.
+        unsafe { std::slice::from_raw_parts(self.at(HEADER_BYTES), self.length) }
+    }
+
+    /// When they were created, ascending.
+    #[inline]
+    pub(crate) fn creations(&self) -> &'a [Timestamp] {
+        // SAFETY: as for the ids.
+        unsafe { std::slice::from_raw_parts(self.at(self.layout().creations), self.length) }
+    }
+
+    /// When they were invalidated.
+    #[inline]
+    pub(crate) fn invalidations(&self) -> &'a [AtomicU64] {
+        // SAFETY: as for the ids.
+        unsafe { std::slice::from_raw_parts(self.at(self.layout().invalidations), self.length) }
+    }
+
+    /// Values of a prefix that the reader's timestamp sees created, beside the ids. `W` is the column of the label, or `()`.
+    #[inline]
+    pub(crate) fn values<W: Column>(&self, prefix: usize) -> &'a [W] {
+        assert!(prefix <= self.length);
+        if size_of::<W>() == 0 {
+            // SAFETY: values that take no memory lie anywhere.
+            return unsafe { std::slice::from_raw_parts(NonNull::dangling().as_ptr(), prefix) };
+        }
+        assert!(size_of::<W>() == usize::from(self.width), "a column of another width");
+        // SAFETY: invariants 1 and 3: within the prefix nobody changes a value. Aligned by the layout, valid whatever the bits.
+        unsafe { std::slice::from_raw_parts(self.at(self.layout().values), prefix) }
+    }
+
+    /// The value at a position below the length, which is not being written.
+    #[inline]
+    pub(crate) fn value(&self, position: usize) -> EdgeValue {
+        assert!(position < self.length);
+        let values = self.layout().values;
+        match self.width {
+            0 => EdgeValue(0),
+            4 => {
+                let place = self.at::<u32>(values + 4 * position);
+                // SAFETY: invariant 1.
+                EdgeValue(u64::from(unsafe { place.read() }))
+            }
+            _ => {
+                let place = self.at::<u64>(values + 8 * position);
+                // SAFETY: invariant 1.
+                EdgeValue(unsafe { place.read() })
+            }
+        }
+    }
+
+    #[inline]
+    fn filter(&self) -> Filter<'a> {
+        let layout = self.layout();
+        if layout.filter_words == 0 {
+            return Filter(&[]);
+        }
+        // SAFETY: invariant 1.
+        Filter(unsafe { std::slice::from_raw_parts(self.at(layout.filter), layout.filter_words) })
+    }
+
+    /// How many entries, from the first, were created by a timestamp. O(1) if all were, else O(log entries).
+    #[inline]
+    pub(crate) fn created_by(&self, at: Timestamp) -> usize {
+        // Loaded after the length: no entry below that is newer.
+        if self.header().newest.load(Ordering::Acquire) <= at.0 {
+            return self.length;
+        }
+        self.creations().partition_point(|creation| *creation <= at)
+    }
+
+    /// Whether all entries created by a timestamp are valid then. O(1).
+    #[inline]
+    pub(crate) fn is_whole(&self, at: Timestamp) -> bool {
+        at.0 < self.header().oldest_invalidation.load(Ordering::Acquire)
+    }
+
+    /// False if there never was an entry of a neighbour. O(1).
+    #[inline]
+    pub(crate) fn may_have(&self, neighbour: VertexId) -> bool {
+        self.filter().may_contain(neighbour)
+    }
+
+    /// The newest entry of a neighbour among the first `prefix`, valid or not. O(1) if a filter knows that there is none, else
+    /// O(entries behind it).
+    #[inline]
+    pub(crate) fn newest_of(&self, neighbour: VertexId, prefix: usize) -> Option<usize> {
+        match self.filter().may_contain(neighbour) {
+            true => last_position(&self.ids()[..prefix], neighbour),
+            false => None,
+        }
+    }
+
+    /// Where the entry of a neighbour that is valid at a timestamp is.
+    ///
+    /// The newest that was created by then decides: the lifetimes of a neighbour's entries follow each other.
+    #[inline]
+    pub(crate) fn find(&self, neighbour: VertexId, at: Timestamp) -> Option<usize> {
+        let position = self.newest_of(neighbour, self.created_by(at))?;
+        (at.0 < self.invalidations()[position].load(Ordering::Relaxed)).then_some(position)
+    }
+
+    /// Whether there is room for another entry.
+    #[inline]
+    pub(crate) fn has_room(&self) -> bool {
+        self.length < self.layout().capacity
+    }
+
+    /// Asks for what an entry of a neighbour is looked up by and where the next one is appended.
+    #[inline]
+    pub(crate) fn prefetch_change(&self, neighbour: VertexId) {
+        self.filter().prefetch(neighbour);
+        let layout = self.layout();
+        prefetch(self.at::<u8>(HEADER_BYTES + 4 * self.length), 1);
+        prefetch(self.at::<u8>(layout.creations + 8 * self.length), 1);
+        prefetch(self.at::<u8>(layout.invalidations + 8 * self.length), 1);
+        if layout.width > 0 {
+            prefetch(self.at::<u8>(layout.values + layout.width * self.length), 1);
+        }
+    }
+}
+
+/// A block that the current thread may write to.
+///
+/// Its functions are safe: entries are written beyond the length, and what is below it in the ways that invariant 3 allows.
+#[derive(Clone, Copy)]
+pub(crate) struct Writer<'a>(Log<'a>);
+
+impl<'a> Writer<'a> {
+    /// Write access.
+    ///
+    /// # Safety
+    /// Nobody else writes to the block during `'a`: its owner is locked, or nobody else knows it. `log` has its present length.
+    #[inline]
+    pub(crate) unsafe fn new(log: Log<'a>) -> Self {
+        Writer(log)
+    }
+
+    /// What can be read, up to what was published last.
+    #[inline]
+    pub(crate) fn log(&self) -> Log<'a> {
+        self.0
+    }
+
+    /// Writes an entry so many places beyond the length, where no reader looks.
+    #[inline]
+    pub(crate) fn write_ahead(&self, ahead: usize, neighbour: VertexId, value: EdgeValue) {
+        let position = self.0.length + ahead;
+        let layout = self.0.layout();
+        assert!(position < layout.capacity, "an entry is written where there is room");
+        let id = self.0.at::<VertexId>(HEADER_BYTES + 4 * position);
+        // SAFETY: within the columns by the assertion, and beyond what others read.
+        unsafe { id.write(neighbour) };
+        self.write_value(position, value);
+        self.write_invalidation(position, VALID);
+        self.0.filter().insert(neighbour);
+    }
+
+    #[inline]
+    fn write_invalidation(&self, position: usize, invalidation: u64) {
+        let layout = self.0.layout();
+        let place = self.0.at::<AtomicU64>(layout.invalidations + size_of::<AtomicU64>() * position);
+        // SAFETY: below the capacity and beyond the length, as all callers have made sure.
+        unsafe { place.write(AtomicU64::new(invalidation)) };
+    }
+
+    #[inline]
+    fn write_creation(&self, position: usize, creation: Timestamp) {
+        let place = self.0.at::<Timestamp>(self.0.layout().creations + 8 * position);
+        // SAFETY: as above.
+        unsafe { place.write(creation) };
+    }
+
+    #[inline]
+    fn write_value(&self, position: usize, value: EdgeValue) {
+        let values = self.0.layout().values;
+        match self.0.width {
+            0 => {}
+            4 => {
+                let place = self.0.at::<u32>(values + 4 * position);
+                // SAFETY: below the capacity; nobody reads there, beyond the length or by the promise of `set_value`.
+                unsafe { place.write(value.0 as u32) };
+            }
+            _ => {
+                let place = self.0.at::<u64>(values + 8 * position);
+                // SAFETY: as above.
+                unsafe { place.write(value.0) };
+            }
+        }
+    }
+
+    /// Makes entries that were written ahead part of the log. O(count).
+    #[inline]
+    pub(crate) fn publish(&mut self, count: usize, creation: Timestamp) {
+        if count == 0 {
+            return;
+        }
+        let length = self.0.length + count;
+        assert!(length <= self.0.layout().capacity, "there is room for what was written ahead");
+        (self.0.length..length).for_each(|position| self.write_creation(position, creation));
+        self.set_length(length, creation);
+    }
+
+    fn set_length(&mut self, length: usize, newest: Timestamp) {
+        let header = self.0.header();
+        // Release, as the length: who sees a length sees a creation at least as new.
+        header.newest.store(newest.0, Ordering::Release);
+        header.length.store(length as u32, Ordering::Release);
+        self.0.length = length;
+    }
+
+    /// Replaces the value of an entry that no reader's prefix has.
+    ///
+    /// # Safety
+    /// It was created at or after the `editable_from` of a stamp that is being applied, so that by invariant E nobody reads it.
+    #[inline]
+    pub(crate) unsafe fn set_value(&self, position: usize, value: EdgeValue) {
+        assert!(position < self.0.length);
+        self.write_value(position, value);
+    }
+
+    /// Ends an entry that somebody may see.
+    #[inline]
+    pub(crate) fn invalidate(&self, position: usize, at: Timestamp) {
+        let header = self.0.header();
+        let oldest = header.oldest_invalidation.load(Ordering::Relaxed).min(at.0);
+        header.oldest_invalidation.store(oldest, Ordering::Release);
+        self.0.invalidations()[position].store(at.0, Ordering::Release);
+    }
+
+    /// Ends an entry that nobody sees.
+    #[inline]
+    pub(crate) fn kill(&self, position: usize, at: Timestamp) {
+        self.invalidate(position, at);
+        self.bury(position);
+    }
+
+    /// Marks an entry that was invalidated, and that nobody sees any more.
+    #[inline]
+    pub(crate) fn bury(&self, position: usize) {
+        self.0.invalidations()[position].store(DEAD, Ordering::Release);
+        let dead = &self.0.header().dead;
+        dead.store(dead.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+}
+
+/// A block that nobody else knows yet. Dropping it gives it back.
+pub(crate) struct OwnedBlock<'s> {
+    store: &'s BlockStore,
+    log: Log<'s>,
+}
+
+impl<'s> OwnedBlock<'s> {
+    /// An empty block.
+    pub(crate) fn new(
+        store: &'s BlockStore,
+        class: u8,
+        width: usize,
+        owner: VertexId,
+        label: LabelId,
+        direction: Direction,
+    ) -> Self {
+        let memory = store.allocate(class);
+        let header = Header {
+            length: AtomicU32::new(0),
+            dead: AtomicU32::new(0),
+            owner,
+            label,
+            direction: direction as u8,
+            class,
+            newest: AtomicU64::new(0),
+            oldest_invalidation: AtomicU64::new(VALID),
+        };
+        // SAFETY: as long as the class says, aligned, and nobody else's.
+        unsafe { memory.cast::<Header>().write(header) };
+        let log = Log { memory, length: 0, width: width as u8, class, lives: PhantomData };
+        let layout = log.layout();
+        for word in 0..layout.filter_words {
+            let place = log.at::<AtomicU64>(layout.filter + size_of::<AtomicU64>() * word);
+            // SAFETY: as above.
+            unsafe { place.write(AtomicU64::new(0)) };
+        }
+        OwnedBlock { store, log }
+    }
+
+    /// Write access.
+    #[inline]
+    pub(crate) fn writer(&mut self) -> Writer<'_> {
+        // SAFETY: nobody else knows the block, which is borrowed exclusively.
+        unsafe { Writer::new(self.log) }
+    }
+
+    /// Copies all entries but the dead ones, which is told by their positions, ascending. O(entries).
+    pub(crate) fn copy_from(&mut self, from: Log<'_>, mut left_out: impl FnMut(usize)) {
+        let (ids, creations, invalidations) = (from.ids(), from.creations(), from.invalidations());
+        let (mut length, mut oldest) = (0, VALID);
+        let mut writer = self.writer();
+        for position in 0..from.length() {
+            let invalidation = invalidations[position].load(Ordering::Relaxed);
+            if invalidation == DEAD {
+                left_out(position);
+                continue;
+            }
+            oldest = oldest.min(invalidation);
+            writer.write_ahead(length, ids[position], from.value(position));
+            writer.write_invalidation(length, invalidation);
+            writer.write_creation(length, creations[position]);
+            length += 1;
+        }
+        if length > 0 {
+            writer.0.header().oldest_invalidation.store(oldest, Ordering::Relaxed);
+            writer.set_length(length, *creations.last().expect("something was copied"));
+            self.log.length = length;
+        }
+    }
+
+    /// The size class.
+    #[inline]
+    pub(crate) fn class(&self) -> u8 {
+        self.log.class
+    }
+
+    /// Hands the block over to whoever links it.
+    pub(crate) fn into_linked(self) -> (NonNull<u8>, u8) {
+        let linked = (self.log.memory, self.log.class);
+        std::mem::forget(self);
+        linked
+    }
+}
+
+impl Drop for OwnedBlock<'_> {
+    fn drop(&mut self) {
+        // SAFETY: from this store with this class, and nobody else knows it.
+        unsafe { self.store.free(self.log.memory, self.log.class) };
+    }
+}

@@ -1,0 +1,186 @@
+//! Reading neighbours.
+
+use crate::block::Log;
+use crate::directory::Slot;
+use crate::engine::Table;
+use crate::index::Index;
+use crate::scan::{count_valid, valid_stretches};
+use crate::view::TelAdjacency;
+use hedgerow_model::{Column, Cursor, Neighbours, Timestamp, VertexId};
+use hedgerow_sync::epoch::{self, Guard};
+use hedgerow_sync::prefetch;
+use std::convert::Infallible;
+use std::ops::{ControlFlow, Range};
+
+/// How many vertices ahead a scan asks for a block.
+const AHEAD: usize = 8;
+
+/// Bytes of each that it asks for.
+const AHEAD_BYTES: usize = 256;
+
+/// After so many vertices a scan lets go of what was retired meanwhile.
+const PINNED: usize = 64;
+
+/// Reads neighbours: lends stretches of the logs themselves (LiveGraph, section 5, "sequential scans").
+///
+/// A cursor is pinned while it lives, and pins anew whenever it is called: so blocks that are replaced while a reader has
+/// a cursor are freed when each cursor was used again or is gone.
+pub struct TelCursor<'s, W> {
+    adjacency: TelAdjacency<'s, W>,
+    guard: Guard,
+    at: Timestamp,
+    bound: u32,
+    /// What [`Cursor::gather`] copied.
+    gathered: (Vec<VertexId>, Vec<W>),
+}
+
+/// Hands over what is valid of a log in runs.
+#[inline]
+fn runs<W: Column, B>(
+    log: Log<'_>,
+    at: Timestamp,
+    mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+) -> ControlFlow<B> {
+    let created = log.created_by(at);
+    if created == 0 {
+        return ControlFlow::Continue(());
+    }
+    let (ids, values) = (&log.ids()[..created], log.values::<W>(created));
+    if log.is_whole(at) {
+        return run(ids, values);
+    }
+    valid_stretches(&log.invalidations()[..created], at, |stretch| {
+        run(&ids[stretch.clone()], &values[stretch])
+    })
+}
+
+impl<'s, W: Column> TelCursor<'s, W> {
+    pub(crate) fn new(adjacency: TelAdjacency<'s, W>) -> Self {
+        let (at, bound) = (adjacency.at(), adjacency.vertex_bound());
+        TelCursor { adjacency, guard: epoch::pin(), at, bound, gathered: (Vec::new(), Vec::new()) }
+    }
+
+    #[inline]
+    fn slot(&self, vertex: VertexId) -> Option<&'s Slot> {
+        if vertex.get() < self.bound { self.adjacency.index().directory.get(vertex) } else { None }
+    }
+
+    /// The log of a vertex, as it is now.
+    #[inline]
+    fn log(&mut self, vertex: VertexId) -> Option<Log<'_>> {
+        let slot = self.slot(vertex)?;
+        self.adjacency.check_lock(vertex);
+        self.guard.repin();
+        self.log_at(slot)
+    }
+
+    #[inline]
+    fn log_at(&self, slot: &Slot) -> Option<Log<'_>> {
+        let Table { label, width, .. } = self.adjacency.table();
+        Index::log_at(slot, label, width, &self.guard)
+    }
+}
+
+impl<W: Column> Cursor for TelCursor<'_, W> {
+    type Value = W;
+    type Error = Infallible;
+
+    /// O(1) if nothing was deleted, else O(entries).
+    #[inline]
+    fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {
+        let at = self.at;
+        Ok(self.log(vertex).map_or(0, |log| count_valid(log, at)))
+    }
+
+    /// O(1) if the filter of a large log knows that there is no such edge, else O(entries).
+    #[inline]
+    fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<W>, Infallible> {
+        let at = self.at;
+        let Some(log) = self.log(vertex) else { return Ok(None) };
+        Ok(log.find(neighbour, at).map(|position| W::from_bits(log.value(position))))
+    }
+
+    #[inline]
+    fn neighbours<B>(
+        &mut self,
+        vertex: VertexId,
+        run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Infallible> {
+        let at = self.at;
+        Ok(self.log(vertex).map_or(ControlFlow::Continue(()), |log| runs(log, at, run)))
+    }
+
+    fn scan<B>(
+        &mut self,
+        range: Range<u32>,
+        mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Infallible> {
+        let (at, index) = (self.at, self.adjacency.index());
+        for (first, slots) in index.directory.stretches(range.start..range.end.min(self.bound)) {
+            slots.iter().take(AHEAD).for_each(|slot| Index::prefetch_block(slot, AHEAD_BYTES));
+            for (number, slot) in slots.iter().enumerate() {
+                if let Some(later) = slots.get(number + AHEAD) {
+                    Index::prefetch_block(later, AHEAD_BYTES);
+                }
+                // Below the bound.
+                let vertex = VertexId::new(first + number as u32);
+                self.adjacency.check_lock(vertex);
+                if number.is_multiple_of(PINNED) {
+                    self.guard.repin();
+                }
+                let Some(log) = self.log_at(slot) else { continue };
+                let flow = runs(log, at, |ids, values| run(vertex, ids, values));
+                if flow.is_break() {
+                    return Ok(flow);
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    #[inline]
+    fn prefetch_place(&self, vertex: VertexId) {
+        if let Some(slot) = self.slot(vertex) {
+            prefetch(slot, 1);
+        }
+    }
+
+    #[inline]
+    fn prefetch(&self, vertex: VertexId) {
+        if let Some(slot) = self.slot(vertex) {
+            Index::prefetch_block(slot, AHEAD_BYTES);
+        }
+    }
+
+    #[inline]
+    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbours<'_, W>>, Infallible> {
+        let at = self.at;
+        let Some(log) = self.log(vertex) else { return Ok(Some((&[], &[]))) };
+        Ok(log.is_whole(at).then(|| {
+            let created = log.created_by(at);
+            (&log.ids()[..created], log.values(created))
+        }))
+    }
+
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbours<'_, W>, Infallible> {
+        let Some(slot) = self.slot(vertex) else { return Ok((&[], &[])) };
+        self.adjacency.check_lock(vertex);
+        self.guard.repin();
+        let Table { label, width, .. } = self.adjacency.table();
+        let Some(log) = Index::log_at(slot, label, width, &self.guard) else { return Ok((&[], &[])) };
+        if log.is_whole(self.at) {
+            let created = log.created_by(self.at);
+            return Ok((&log.ids()[..created], log.values(created)));
+        }
+        let (all_ids, all_values) = &mut self.gathered;
+        all_ids.clear();
+        all_values.clear();
+        let flow = runs(log, self.at, |ids, values: &[W]| {
+            all_ids.extend_from_slice(ids);
+            all_values.extend_from_slice(values);
+            ControlFlow::<()>::Continue(())
+        });
+        debug_assert!(flow.is_continue());
+        Ok((&self.gathered.0, &self.gathered.1))
+    }
+}

@@ -1,0 +1,180 @@
+//! The short way of one edge: looked up in its logs, appended or ended there.
+
+use crate::apply::Applied;
+use crate::block::{END_OF_TIME, Log, Writer};
+use crate::engine::{Table, Tel, check_lock};
+use crate::index::Index;
+use crate::keeps::Locked;
+use crate::prepare::{NEW, NOTHING, class_for_more, position_of};
+use hedgerow_model::token::{HeldLocks, Stamp};
+use hedgerow_model::{Direction, EdgeChange, EdgeOutcome, EdgePlan, StoredEdge, Timestamp};
+use hedgerow_sync::{epoch, prefetch};
+use smallvec::SmallVec;
+
+/// A log of up to so many bytes is copied into a larger block while its edge is applied: that is short.
+const COPIED_BYTES: usize = 1 << 15;
+
+/// Bytes of a block that are asked for before it is known what is needed of it.
+const FIRST_LINES: usize = 128;
+
+/// One of the entries of an edge, and its log.
+struct Entry<'l> {
+    change: &'l EdgeChange,
+    direction: Direction,
+    table: Table,
+    log: Option<Log<'l>>,
+}
+
+/// Those of the edges that are planned together.
+type Entries<'l> = SmallVec<[Entry<'l>; 16]>;
+
+impl Tel {
+    /// Asks for the slots of all ends, then for the blocks that they lead to.
+    #[inline]
+    pub(crate) fn prefetch_places(&self, edges: &[StoredEdge]) {
+        let slots = |edge: &StoredEdge| -> SmallVec<[_; 2]> {
+            let entries = edge.entries().iter();
+            entries.filter_map(|(stored, change)| self.index(*stored).directory.get(change.owner)).collect()
+        };
+        if let [_, _, ..] = edges {
+            for edge in edges {
+                slots(edge).into_iter().for_each(|slot| prefetch(slot, 1));
+                let (source, destination) = edge.ends();
+                let existence = [source, destination].map(|end| self.vertices.get(end));
+                existence.into_iter().flatten().for_each(|slot| prefetch(slot, 1));
+            }
+        }
+        edges.iter().flat_map(slots).for_each(|slot| Index::prefetch_block(slot, FIRST_LINES));
+    }
+
+    /// `None` where a large log would have to be copied, and where one would grow beside a limit.
+    #[inline]
+    pub(crate) fn plan_one(&self, locks: &HeldLocks<'_>, edge: &StoredEdge) -> Option<EdgePlan> {
+        let mut entries = Entries::new();
+        self.find_entries(locks, edge, &mut entries);
+        self.plan_entries(edge, &entries)
+    }
+
+    /// The same for several edges: each step for all before the next.
+    pub(crate) fn plan_several(
+        &self,
+        locks: &HeldLocks<'_>,
+        edges: &[StoredEdge],
+        plans: &mut Vec<EdgePlan>,
+    ) {
+        let mut entries = Entries::new();
+        edges.iter().for_each(|edge| self.find_entries(locks, edge, &mut entries));
+        for Entry { change, log, .. } in &entries {
+            log.iter().for_each(|log| log.prefetch_change(change.neighbour));
+        }
+        let mut entries = entries.as_slice();
+        for edge in edges {
+            let (own, others) = entries.split_at(edge.entries().len());
+            let Some(plan) = self.plan_entries(edge, own) else { return };
+            plans.push(plan);
+            entries = others;
+        }
+    }
+
+    /// Adds the entries of an edge, each with the log that it is kept in.
+    #[inline]
+    fn find_entries<'l>(&self, locks: &'l HeldLocks<'_>, edge: &'l StoredEdge, entries: &mut Entries<'l>) {
+        for (direction, change) in edge.entries() {
+            check_lock(locks, change.owner);
+            let table = self.tables[self.position(edge.label, *direction)];
+            let log = self.log_of(table, change.owner, locks);
+            entries.push(Entry { change, direction: *direction, table, log });
+        }
+    }
+
+    #[inline]
+    fn plan_entries(&self, edge: &StoredEdge, entries: &[Entry<'_>]) -> Option<EdgePlan> {
+        let (mut added, mut removed, mut changed) = (0, 0, false);
+        let mut places = [0; 2];
+        for (number, Entry { change, direction, table, log }) in entries.iter().enumerate() {
+            let position = match log {
+                Some(log) => position_of(*log, log.find(change.neighbour, END_OF_TIME), change.value),
+                None if change.value.is_some() => NEW,
+                None => NOTHING,
+            };
+            places[number] = u64::from(position);
+            if position == NOTHING {
+                continue;
+            }
+            changed = true;
+            let grows = change.value.is_some() && class_for_more(*table, *log, 1).is_some();
+            let is_large = log.is_some_and(|log| log.bytes() > COPIED_BYTES);
+            if grows && (is_large || self.memory_limit.is_some()) {
+                return None;
+            }
+            if self.topology.is_canonical_entry(*direction, change.owner, change.neighbour) {
+                added += u64::from(position == NEW);
+                removed += u64::from(change.value.is_none());
+            }
+        }
+        let outcome = EdgeOutcome { label: edge.label, added, removed };
+        Some(EdgePlan { changed, outcome, bases: [Timestamp::ZERO; 2], places })
+    }
+
+    #[inline]
+    pub(crate) fn apply_one(&self, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan) {
+        let mut applied = Applied::new(self, stamp);
+        for ((direction, change), place) in edge.entries().iter().zip(plan.places) {
+            // A position has 32 bits.
+            let position = place as u32;
+            if position == NOTHING {
+                continue;
+            }
+            let number = self.position(edge.label, *direction);
+            // SAFETY: an edge is applied under the locks that it was planned under.
+            let keeps = unsafe { Locked::assume() };
+            let log = self.log(self.tables[number], change.owner, &keeps);
+            match (log, change.value) {
+                (Some(log), value)
+                    if value.is_none() || log.has_room() || applied.is_unseen(log, position) =>
+                {
+                    // SAFETY: the owner is locked, and the log was just looked up.
+                    let mut writer = unsafe { Writer::new(log) };
+                    applied.write_one(&mut writer, number as u32, change, position);
+                }
+                (log, _) => applied.grow(log, number, change, position),
+            }
+        }
+        applied.finish();
+    }
+}
+
+impl Applied<'_> {
+    /// Whether the entry at a position, if there is one, is changed in place.
+    fn is_unseen(&self, log: Log<'_>, position: u32) -> bool {
+        position != NEW && self.is_unseen_since(log.creations()[position as usize])
+    }
+
+    /// Makes one change in a log with room for it.
+    #[inline]
+    fn write_one(&mut self, writer: &mut Writer<'_>, table: u32, change: &EdgeChange, position: u32) {
+        if let (NEW, Some(value)) = (position, change.value) {
+            writer.write_ahead(0, change.neighbour, value);
+            writer.publish(1, self.at());
+            return;
+        }
+        let dead = writer.log().dead();
+        self.end_one(writer, table, change, position);
+        self.list_if_sparse(writer, change.owner, table, dead);
+    }
+
+    /// Makes one change in a larger copy of a log, or in the first block of one.
+    #[cold]
+    fn grow(&mut self, log: Option<Log<'_>>, number: usize, change: &EdgeChange, position: u32) {
+        let engine = self.engine();
+        let table = engine.tables[number];
+        let class = class_for_more(table, log, 1).unwrap_or_default();
+        let (mut block, left_out) = engine.copied(table, change.owner, log, class);
+        let position = match position {
+            NEW => NEW,
+            position => position - left_out.partition_point(|dead| *dead < position) as u32,
+        };
+        self.write_one(&mut block.writer(), number as u32, change, position);
+        self.link(block, log.map_or(0, |log| log.bytes()), number, change.owner, &epoch::pin());
+    }
+}

@@ -1,0 +1,234 @@
+//! The store and its place among the engines.
+
+use crate::TelOptions;
+use crate::block::Log;
+use crate::directory::Directory;
+use crate::garbage::Place;
+use crate::index::Index;
+use crate::keeps::{Keeps, Locked};
+use crate::prepare::TelChanges;
+use crate::sparse::Sparse;
+use crate::store::BlockStore;
+use crate::vertex::Vertex;
+use crate::view::TelView;
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
+use hedgerow_model::{
+    CapacityError, Catalogue, Direction, EdgePlan, Effects, Engine, LabelId, LockUnit, MemoryUse, Prepared,
+    Reclaimed, StoredEdge, Timestamp, Topology, UnitLocks, VertexId, ViewError,
+};
+use hedgerow_subgraphs::reclamation::{self, Garbage, Memory, MemoryChange};
+use hedgerow_sync::{Arc, epoch};
+use rayon::ThreadPool;
+
+/// A graph in memory, as a log of edges per vertex. See the [crate] for how it works.
+pub struct Tel {
+    pub(crate) topology: Topology,
+    pub(crate) memory_limit: Option<usize>,
+    pub(crate) vertices: Directory,
+    /// One per stored direction.
+    pub(crate) indexes: Vec<Index>,
+    /// One per label and stored direction, ascending by both.
+    pub(crate) tables: Vec<Table>,
+    pub(crate) store: Arc<BlockStore>,
+    pub(crate) garbage: Garbage<Place>,
+    pub(crate) sparse: Sparse,
+    pub(crate) memory: Memory,
+    catalogue: Catalogue,
+}
+
+/// One label in one stored direction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Table {
+    pub(crate) label: LabelId,
+    pub(crate) direction: Direction,
+    /// Bytes of each value.
+    pub(crate) width: usize,
+}
+
+impl Tel {
+    /// An empty store.
+    pub fn new(options: TelOptions) -> Self {
+        let TelOptions { topology, catalogue, memory_limit } = options;
+        // The catalogue checked that its labels can be numbered.
+        let labels = (0..).map(LabelId).zip(catalogue.labels());
+        let tables = labels.flat_map(|(label, schema)| {
+            let width = schema.edges.column().width();
+            let table = move |direction: &Direction| Table { label, direction: *direction, width };
+            topology.directions().iter().map(table)
+        });
+        Tel {
+            topology,
+            memory_limit,
+            vertices: Directory::default(),
+            indexes: topology.directions().iter().map(|_| Index::default()).collect(),
+            tables: tables.collect(),
+            store: Arc::default(),
+            garbage: Garbage::default(),
+            sparse: Sparse::default(),
+            memory: Memory::default(),
+            catalogue,
+        }
+    }
+
+    /// The labels and what lies on their edges.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// What [`Engine::memory`] has to say, by a walk over everything, all of which is locked. For tests.
+    ///
+    /// O(vertices + entries).
+    pub fn recount_memory(&self, locks: &HeldLocks<'_>) -> MemoryUse {
+        let keeps = Locked::by(locks);
+        let mut counted = MemoryChange::default();
+        for (_, slot) in self.vertices.slots(0..u32::MAX) {
+            counted += Vertex(slot).count_bytes(&keeps);
+        }
+        let widths = |label: LabelId| self.tables[self.position(label, Direction::Out)].width;
+        for index in &self.indexes {
+            index.count_bytes(widths, &keeps, |log, bytes| {
+                counted.live += bytes as isize;
+                counted.retained += log.map_or(0, |log| crate::sparse::note_bytes(log) as isize);
+            });
+        }
+        MemoryUse {
+            live_bytes: counted.live as usize,
+            retained_bytes: counted.retained as usize,
+            ..self.memory.used()
+        }
+    }
+
+    /// The number of the table of a label in a stored direction.
+    #[inline]
+    pub(crate) fn position(&self, label: LabelId, stored: Direction) -> usize {
+        label.index() * self.indexes.len() + usize::from(stored == Direction::In)
+    }
+
+    /// The number of the table that answers reads of `label` in `direction`.
+    pub(crate) fn table(&self, label: LabelId, direction: Direction) -> Result<usize, ViewError> {
+        if self.catalogue.label(label).is_none() {
+            return Err(ViewError::UnknownLabel(label));
+        }
+        let stored = self.topology.stored(direction).ok_or(ViewError::NoReverse)?;
+        Ok(self.position(label, stored))
+    }
+
+    /// The index of a stored direction.
+    #[inline]
+    pub(crate) fn index(&self, stored: Direction) -> &Index {
+        &self.indexes[usize::from(stored == Direction::In)]
+    }
+
+    /// The log of a vertex in a table, if there is one.
+    #[inline]
+    pub(crate) fn log<'a>(&self, table: Table, owner: VertexId, keeps: &'a impl Keeps) -> Option<Log<'a>> {
+        self.index(table.direction).log(owner, table.label, table.width, keeps)
+    }
+}
+
+impl Drop for Tel {
+    fn drop(&mut self) {
+        self.vertices.slots(0..u32::MAX).for_each(|(_, slot)| Vertex(slot).clear());
+        self.indexes.iter_mut().for_each(|index| index.clear(&self.store));
+    }
+}
+
+/// The lock that covers a vertex.
+#[inline]
+pub(crate) const fn unit_of(vertex: VertexId) -> LockUnit {
+    LockUnit(vertex.get())
+}
+
+/// Panics if the lock of a vertex is not held.
+#[inline]
+pub(crate) fn check_lock(locks: &HeldLocks<'_>, vertex: VertexId) {
+    assert!(locks.covers(unit_of(vertex)), "vertex {vertex} is changed without its lock");
+}
+
+impl Engine for Tel {
+    type View<'s> = TelView<'s>;
+    type Changes<'l> = TelChanges<'l>;
+
+    const TELLS_EXISTENCE: bool = true;
+    const PLANS_EDGES: bool = true;
+
+    #[inline]
+    fn lock_unit(&self, vertex: VertexId) -> LockUnit {
+        unit_of(vertex)
+    }
+
+    #[inline]
+    fn prefetch(&self, edges: &[StoredEdge]) {
+        self.prefetch_places(edges);
+    }
+
+    #[inline]
+    fn exists(&self, vertex: VertexId) -> bool {
+        self.vertices.get(vertex).is_some_and(|slot| Vertex(slot).exists_now())
+    }
+
+    /// Copies the blocks that have no room, and writes new entries where nobody looks yet.
+    ///
+    /// [`CapacityError::Memory`] is the only error. Effects that name a label or a direction that is
+    /// not stored panic: whoever resolved them looked it up in the catalogue.
+    fn prepare<'l>(
+        &'l self,
+        locks: &'l HeldLocks<'_>,
+        effects: &'l Effects,
+        pool: Option<&ThreadPool>,
+    ) -> Result<Prepared<TelChanges<'l>>, CapacityError> {
+        self.prepare_changes(locks, effects, pool)
+    }
+
+    fn apply(&self, stamp: Stamp, changes: TelChanges<'_>) {
+        self.apply_changes(stamp, changes);
+    }
+
+    #[inline]
+    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge) -> Option<EdgePlan> {
+        self.plan_one(locks, edge)
+    }
+
+    #[inline]
+    fn plan_edges(&self, locks: &HeldLocks<'_>, edges: &[StoredEdge], plans: &mut Vec<EdgePlan>) {
+        self.plan_several(locks, edges, plans);
+    }
+
+    #[inline]
+    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan) {
+        self.apply_one(stamp, edge, plan);
+    }
+
+    fn view<'s>(&'s self, at: &'s Registered) -> TelView<'s> {
+        TelView::registered(self, at)
+    }
+
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> TelView<'l> {
+        TelView::locked(self, locks)
+    }
+
+    #[inline]
+    fn asks_for_reclamation(&self) -> bool {
+        self.sparse.is_worthwhile()
+    }
+
+    fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
+        let mut reclaimed = reclamation::reclaim(self, live, units, budget_bytes);
+        self.compact_sparse(units, budget_bytes, &mut reclaimed);
+        epoch::pin().flush();
+        reclaimed
+    }
+
+    fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
+        reclamation::retained(self, units)
+    }
+
+    fn memory(&self) -> MemoryUse {
+        self.memory.used()
+    }
+
+    /// Of this graph: each has a store of blocks of its own.
+    fn reserved_bytes(&self) -> usize {
+        self.store.free_bytes()
+    }
+}

@@ -1,0 +1,308 @@
+//! From a vertex and a label to a block, in one stored direction (LiveGraph, section 4, "label index blocks").
+//!
+//! A slot is empty, or leads to the block of the only label that the vertex has edges of, or to a list of labels. The low bits of a
+//! block's address, which is a multiple of 64, are its class: so a scan knows how long a block is before it looks at it.
+
+use crate::block::{Log, OwnedBlock};
+use crate::directory::{Directory, Slot};
+use crate::keeps::Keeps;
+use crate::store::BlockStore;
+use hedgerow_model::{LabelId, VertexId};
+use hedgerow_subgraphs::reclamation::Memory;
+use hedgerow_sync::atomic::Ordering;
+use hedgerow_sync::epoch::{self, Guard};
+use hedgerow_sync::{Arc, prefetch};
+use std::ptr::NonNull;
+
+/// The bit that tells a list from a block.
+const LIST: usize = 1;
+
+/// The bits with the class of a block, above that.
+const CLASS: usize = 31 << 1;
+
+/// The blocks of a vertex in one stored direction, for all vertices.
+#[derive(Default)]
+pub(crate) struct Index {
+    pub(crate) directory: Directory,
+}
+
+/// The blocks of a vertex that has edges of several labels, ascending by label. Which labels there are never changes.
+pub(crate) struct Labels(Box<[(LabelId, Slot)]>);
+
+impl Labels {
+    fn bytes(&self) -> usize {
+        size_of::<Labels>() + size_of_val(&*self.0)
+    }
+
+    #[inline]
+    fn slot(&self, label: LabelId) -> Option<&Slot> {
+        let position = self.0.binary_search_by_key(&label, |(label, _)| *label).ok()?;
+        Some(&self.0[position].1)
+    }
+}
+
+/// What a slot leads to.
+pub(crate) enum Target<'a> {
+    Nothing,
+    Block(BlockAt),
+    Labels(&'a Labels),
+}
+
+/// The address and class of a block.
+#[derive(Clone, Copy)]
+pub(crate) struct BlockAt {
+    memory: NonNull<u8>,
+    class: u8,
+}
+
+impl BlockAt {
+    #[inline]
+    fn of(pointer: *mut u8) -> Option<BlockAt> {
+        let class = (pointer.addr() & CLASS) >> 1;
+        let memory = NonNull::new(pointer.map_addr(|address| address & !(CLASS | LIST)))?;
+        Some(BlockAt { memory, class: class as u8 })
+    }
+
+    fn tagged((memory, class): (NonNull<u8>, u8)) -> *mut u8 {
+        memory.as_ptr().map_addr(|address| address | usize::from(class) << 1)
+    }
+
+    #[inline]
+    pub(crate) fn class(self) -> u8 {
+        self.class
+    }
+
+    /// Asks for the first lines of the block.
+    #[inline]
+    pub(crate) fn prefetch(self, most: usize) {
+        prefetch(self.memory.as_ptr(), most.min(crate::layout::bytes_of(self.class)));
+    }
+}
+
+/// What a slot leads to.
+#[inline]
+fn target<'a>(slot: &Slot, _keeps: &'a impl Keeps) -> Target<'a> {
+    let pointer = slot.load(Ordering::Acquire);
+    if pointer.addr() & LIST == 0 {
+        return BlockAt::of(pointer).map_or(Target::Nothing, Target::Block);
+    }
+    let labels = pointer.map_addr(|address| address & !LIST).cast::<Labels>();
+    epoch::check_live(labels);
+    // SAFETY: linked by `Index::link` and not dropped while the proof is borrowed.
+    Target::Labels(unsafe { &*labels })
+}
+
+impl Index {
+    /// The block of a label that a slot leads to, if any. `width` is that of the label's values. O(log labels of the vertex).
+    #[inline]
+    pub(crate) fn log_at<'a>(
+        slot: &Slot,
+        label: LabelId,
+        width: usize,
+        keeps: &'a impl Keeps,
+    ) -> Option<Log<'a>> {
+        match target(slot, keeps) {
+            Target::Nothing => None,
+            Target::Block(BlockAt { memory, class }) => {
+                // SAFETY: linked with this class, and kept. The header, which says of which label it is, is the same for all
+                // widths; another label's block is not looked at further.
+                let log = unsafe { Log::new(memory, class, width) };
+                (log.label() == label).then_some(log)
+            }
+            Target::Labels(labels) => {
+                let BlockAt { memory, class } = BlockAt::of(labels.slot(label)?.load(Ordering::Acquire))?;
+                // SAFETY: linked with this class for the label, whose width this is, and kept.
+                Some(unsafe { Log::new(memory, class, width) })
+            }
+        }
+    }
+
+    /// The block of a vertex and a label, if there is one.
+    #[inline]
+    pub(crate) fn log<'a>(
+        &self,
+        owner: VertexId,
+        label: LabelId,
+        width: usize,
+        keeps: &'a impl Keeps,
+    ) -> Option<Log<'a>> {
+        Self::log_at(self.directory.get(owner)?, label, width, keeps)
+    }
+
+    /// The class of the block of a label that a slot leads to: about how much there is to read.
+    ///
+    /// Where a vertex has one label, which that is is not looked at.
+    #[inline]
+    pub(crate) fn class_at(slot: &Slot, label: LabelId, keeps: &impl Keeps) -> Option<u8> {
+        match target(slot, keeps) {
+            Target::Nothing => None,
+            Target::Block(block) => Some(block.class()),
+            Target::Labels(labels) => Some(BlockAt::of(labels.slot(label)?.load(Ordering::Acquire))?.class()),
+        }
+    }
+
+    /// Asks for the first lines of the block that a slot leads to, if that is one.
+    #[inline]
+    pub(crate) fn prefetch_block(slot: &Slot, most: usize) {
+        let pointer = slot.load(Ordering::Relaxed);
+        if pointer.addr() & LIST == 0
+            && let Some(block) = BlockAt::of(pointer)
+        {
+            block.prefetch(most);
+        }
+    }
+
+    /// Links a block, or none, in the place of the one that the vertex has for the label. By how many bytes the lists of
+    /// labels grew.
+    ///
+    /// # Safety
+    /// The owner is locked. The block that was linked is not used by this thread any more.
+    pub(crate) unsafe fn link(
+        &self,
+        owner: VertexId,
+        label: LabelId,
+        block: Option<OwnedBlock<'_>>,
+        (store, memory): (&Arc<BlockStore>, &Memory),
+        keeps: &impl Keeps,
+        guard: &Guard,
+    ) -> isize {
+        let linked = block.map_or(std::ptr::null_mut(), |block| BlockAt::tagged(block.into_linked()));
+        let slot = self.directory.get_or_create(owner, memory);
+        match target(slot, keeps) {
+            Target::Nothing => slot.store(linked, Ordering::Release),
+            Target::Block(old) => {
+                // SAFETY: linked, and the owner is locked; the header is the same for all widths.
+                let old_label = unsafe { Log::new(old.memory, old.class, 0) }.label();
+                if old_label == label {
+                    slot.store(linked, Ordering::Release);
+                    // SAFETY: unlinked just now.
+                    unsafe { retire(old, store, guard) };
+                } else if !linked.is_null() {
+                    let mut labels = [(old_label, BlockAt::tagged((old.memory, old.class))), (label, linked)];
+                    labels.sort_unstable_by_key(|(label, _)| *label);
+                    return Self::link_labels(slot, labels.into_iter());
+                }
+            }
+            Target::Labels(labels) => match labels.slot(label) {
+                Some(of_label) => {
+                    let old = BlockAt::of(of_label.load(Ordering::Acquire));
+                    of_label.store(linked, Ordering::Release);
+                    if let Some(old) = old {
+                        // SAFETY: unlinked just now.
+                        unsafe { retire(old, store, guard) };
+                    }
+                    let is_empty = |(_, slot): &(LabelId, Slot)| slot.load(Ordering::Acquire).is_null();
+                    if linked.is_null() && labels.0.iter().all(is_empty) {
+                        slot.store(linked, Ordering::Release);
+                        // SAFETY: unlinked just now.
+                        return unsafe { Self::retire_labels(labels, guard) };
+                    }
+                }
+                None if linked.is_null() => {}
+                None => {
+                    let kept = labels.0.iter().map(|(label, slot)| (*label, slot.load(Ordering::Acquire)));
+                    let before = labels.0.partition_point(|(other, _)| *other < label);
+                    let first = kept.clone().take(before);
+                    let longer = first.chain(std::iter::once((label, linked))).chain(kept.skip(before));
+                    let grown = Self::link_labels(slot, longer);
+                    // SAFETY: unlinked just now.
+                    return grown + unsafe { Self::retire_labels(labels, guard) };
+                }
+            },
+        }
+        0
+    }
+
+    fn link_labels(slot: &Slot, labels: impl Iterator<Item = (LabelId, *mut u8)>) -> isize {
+        let labels = labels.map(|(label, block)| (label, Slot::new(block))).collect();
+        let labels = Box::new(Labels(labels));
+        let bytes = labels.bytes();
+        let pointer = Box::into_raw(labels).cast::<u8>();
+        slot.store(pointer.map_addr(|address| address | LIST), Ordering::Release);
+        bytes as isize
+    }
+
+    /// # Safety
+    /// The list is unlinked, and passed here once.
+    unsafe fn retire_labels(labels: &Labels, guard: &Guard) -> isize {
+        let bytes = labels.bytes() as isize;
+        // SAFETY: from `Box::into_raw` in `link_labels`, and unlinked.
+        unsafe { guard.defer_drop(std::ptr::from_ref(labels).cast_mut()) };
+        -bytes
+    }
+
+    /// Bytes of all blocks and lists, and the notes of the old entries in the blocks. All vertices are locked. O(entries).
+    pub(crate) fn count_bytes(
+        &self,
+        widths: impl Fn(LabelId) -> usize,
+        keeps: &impl Keeps,
+        mut count: impl FnMut(Option<Log<'_>>, usize),
+    ) {
+        let mut block = |BlockAt { memory, class }: BlockAt| {
+            // SAFETY: linked with this class; the header is the same for all widths.
+            let label = unsafe { Log::new(memory, class, 0) }.label();
+            // SAFETY: as above, and the width is that of the label.
+            let log = unsafe { Log::new(memory, class, widths(label)) };
+            count(Some(log), log.bytes());
+        };
+        let mut lists = 0;
+        for (_, slot) in self.directory.slots(0..u32::MAX) {
+            match target(slot, keeps) {
+                Target::Nothing => {}
+                Target::Block(at) => block(at),
+                Target::Labels(labels) => {
+                    lists += labels.bytes();
+                    let blocks =
+                        labels.0.iter().filter_map(|(_, slot)| BlockAt::of(slot.load(Ordering::Acquire)));
+                    blocks.for_each(&mut block);
+                }
+            }
+        }
+        count(None, lists);
+    }
+
+    /// Frees all blocks and lists, when nobody can look at them any more.
+    pub(crate) fn clear(&mut self, store: &BlockStore) {
+        for (_, slot) in self.directory.slots(0..u32::MAX) {
+            let pointer = slot.swap(std::ptr::null_mut(), Ordering::AcqRel);
+            if pointer.addr() & LIST == 0 {
+                free(BlockAt::of(pointer), store);
+                continue;
+            }
+            let labels = pointer.map_addr(|address| address & !LIST).cast::<Labels>();
+            // SAFETY: from `Box::into_raw` in `link_labels`, linked until now.
+            let labels = unsafe { Box::from_raw(labels) };
+            labels.0.iter().for_each(|(_, slot)| free(BlockAt::of(slot.load(Ordering::Acquire)), store));
+        }
+    }
+}
+
+/// Frees a block of a store that nobody looks at any more.
+fn free(block: Option<BlockAt>, store: &BlockStore) {
+    if let Some(BlockAt { memory, class }) = block {
+        // SAFETY: it was linked; `clear` is exclusive.
+        unsafe { store.free(memory, class) };
+    }
+}
+
+/// Gives a block back when nobody can be reading it any more.
+///
+/// # Safety
+/// It is unlinked, and passed here once.
+unsafe fn retire(block: BlockAt, store: &Arc<BlockStore>, guard: &Guard) {
+    /// What the closure owns keeps the store, so that the memory is there until it is given back.
+    struct Retired(BlockAt, Arc<BlockStore>);
+    // SAFETY: nobody else uses the block.
+    unsafe impl Send for Retired {}
+    impl Retired {
+        fn free(self) {
+            let Retired(BlockAt { memory, class }, store) = self;
+            // SAFETY: from this store with this class; every thread that might have read it was unpinned since.
+            unsafe { store.free(memory, class) };
+        }
+    }
+    let address = block.memory.as_ptr();
+    let retired = Retired(block, Arc::clone(store));
+    // SAFETY: unlinked by the caller's promise; the closure owns what it uses.
+    unsafe { guard.defer_free(address, move || retired.free()) };
+}

@@ -1,0 +1,75 @@
+//! An in-memory engine with a log of versioned edges per vertex: LiveGraph's transactional edge log.
+//!
+//! The neighbours of a vertex, for one label in one stored direction, are one block of memory: a log of entries, each with the
+//! timestamps of its creation and its invalidation ("LiveGraph: A Transactional Graph Storage System with Purely
+//! Sequential Adjacency List Scans", sections 3 to 6). An insertion is an append, a reader walks one stretch of memory and
+//! takes no lock, and what nobody sees any more is left out when a log is rewritten.
+//!
+//! | file | what |
+//! |---|---|
+//! | `layout`, `block`, `scan`, `filter` | a block: where its columns lie, its entries, looking through them |
+//! | `store/` | where the memory of blocks comes from |
+//! | `directory`, `index`, `vertex` | from a vertex to its slots, to its blocks, to its record |
+//! | `keeps` | why what a slot leads to is there as long as it is used |
+//! | `prepare`, `apply`, `edge` | commits; the short way of one edge |
+//! | `garbage`, `reclaim`, `sparse` | old entries, and rewriting the logs that have many |
+//! | `view`, `cursor` | reading |
+//!
+//! # The concurrency contract
+//!
+//! - *One writer per vertex.* A lock unit is a vertex. A commit holds the exclusive locks of all vertices whose logs it changes from
+//!   before `prepare` until after `apply`.
+//! - *Readers take no lock.* A reader loads the slot of a vertex and reads the block it leads to. The newest block of a log has every
+//!   entry that any live timestamp sees, so there is no walk over older ones, and whichever of two blocks a reader finds
+//!   while one takes the other's place, it reads the same.
+//! - *A prefix and its invalidations.* Entries are published by their number (Release), after all else of them is written. Creations
+//!   ascend: what a timestamp sees created is a prefix. An invalidation after the reader's timestamp, made while it looks, leaves the
+//!   entry valid for it.
+//! - *In place where nobody can see it.* An entry that was created at or after the `editable_from` of a stamp is in no reader's
+//!   prefix: its value is overwritten, and its deletion is final at once.
+//! - *Blocks are retired.* A block that was replaced is given back when every thread that was pinned then has let go. A cursor is
+//!   pinned, and pins itself anew at the beginning of each call.
+//! - *Reclamation follows the closed snapshots.* An old entry is marked dead when no live timestamp lies in its lifetime, and leaves
+//!   when half of its log is dead.
+//!
+//! # Deviations from the source
+//!
+//! - Columns instead of entries of mixed fields: a scan reads ids and values alone, unless something was deleted after them. The log
+//!   of properties that grows from the other end of a block is not there yet; [`layout`](self) says where it belongs.
+//! - A scan goes from the oldest entry to the newest, as runs of slices, not from the end of the log.
+//! - No transaction writes its own entries with its negative number: entries are written beyond the length while a commit is
+//!   prepared, and get their timestamp with their stamp.
+//! - Blocks are in anonymous memory, not in a mapped file; checkpoints and the log of commits are those of all engines.
+//! - Compaction follows the garbage that snapshots leave, instead of a scan over dirty vertices every 65,536 transactions.
+
+mod apply;
+mod block;
+mod cursor;
+mod directory;
+mod edge;
+mod engine;
+mod filter;
+mod garbage;
+mod index;
+mod keeps;
+mod layout;
+mod prepare;
+mod reclaim;
+mod scan;
+mod sparse;
+mod store;
+mod vertex;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+// The test support is shared with the integration tests, which name this crate from outside.
+#[cfg(test)]
+extern crate self as hedgerow_tel;
+
+pub use cursor::TelCursor;
+pub use engine::Tel;
+pub use hedgerow_subgraphs::SubgraphOptions as TelOptions;
+pub use prepare::TelChanges;
+pub use view::{TelAdjacency, TelView};

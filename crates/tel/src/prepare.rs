@@ -1,0 +1,365 @@
+//! Finding out what a commit changes, and making room for it, before anybody can see it.
+
+use crate::block::{END_OF_TIME, Log, OwnedBlock, VALID, Writer};
+use crate::engine::{Table, Tel, check_lock};
+use crate::keeps::Locked;
+use crate::layout::{Layout, bytes_of};
+use crate::vertex::Vertex;
+use hedgerow_model::token::HeldLocks;
+use hedgerow_model::{
+    AdjacencyEffects, CapacityError, EdgeChange, EdgeValue, Effects, Outcome, Prepared, VertexEffect,
+    VertexId,
+};
+use hedgerow_sync::atomic::Ordering;
+use rayon::ThreadPool;
+use rayon::prelude::*;
+use smallvec::SmallVec;
+
+/// Effects with fewer changes than this are prepared by one thread even if there is a pool.
+const PARALLEL_FROM: usize = 4096;
+
+/// More changes of one log than this are looked up together, by one pass over it.
+const TOGETHER_FROM: usize = 8;
+
+/// In the place of a position: there is no valid entry, and one is appended.
+pub(crate) const NEW: u32 = u32::MAX;
+
+/// In the place of a position: the change makes no difference.
+pub(crate) const NOTHING: u32 = u32::MAX - 1;
+
+/// What a commit will change, and the memory for it. Dropping it changes nothing.
+pub struct TelChanges<'l> {
+    pub(crate) engine: &'l Tel,
+    pub(crate) vertices: Vec<VertexLink<'l>>,
+    pub(crate) rows: Vec<RowLink<'l>>,
+}
+
+/// A vertex that changes.
+pub(crate) struct VertexLink<'l> {
+    pub(crate) vertex: Vertex<'l>,
+    pub(crate) effect: &'l VertexEffect,
+}
+
+/// A log that changes. Its new entries are written already, where nobody looks.
+pub(crate) struct RowLink<'l> {
+    pub(crate) owner: VertexId,
+    pub(crate) table: u32,
+    pub(crate) target: Target<'l>,
+    /// Bytes of the block that is in the index.
+    pub(crate) old_bytes: usize,
+    pub(crate) changes: &'l [EdgeChange],
+    /// Beside each change, where its entry is in the target. Empty where all that is put is new.
+    pub(crate) positions: Positions,
+    /// How many entries are written ahead.
+    pub(crate) inserted: usize,
+}
+
+/// Where the entries of changes are; [`NEW`] and [`NOTHING`] are none.
+pub(crate) type Positions = SmallVec<[u32; 4]>;
+
+/// Where the changes are written.
+pub(crate) enum Target<'l> {
+    InPlace(Writer<'l>),
+    New(OwnedBlock<'l>),
+}
+
+impl std::fmt::Debug for TelChanges<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (vertices, rows) = (self.vertices.len(), self.rows.len());
+        f.debug_struct("TelChanges").field("vertices", &vertices).field("rows", &rows).finish()
+    }
+}
+
+/// A vertex that will change, and by how much its record grows.
+struct PlannedVertex<'l> {
+    effect: &'l VertexEffect,
+    growth: isize,
+}
+
+/// A log that will change.
+struct PlannedRow<'l> {
+    owner: VertexId,
+    table: usize,
+    log: Option<Log<'l>>,
+    changes: &'l [EdgeChange],
+    positions: Positions,
+    /// The class of the block that takes its place, if it needs one.
+    class: Option<u8>,
+    /// Edges that did not exist before, and edges that exist no more.
+    added: u64,
+    removed: u64,
+}
+
+impl PlannedRow<'_> {
+    fn growth(&self) -> isize {
+        let old = self.log.map_or(0, |log| log.bytes());
+        self.class.map_or(0, |class| bytes_of(class) as isize - old as isize)
+    }
+}
+
+impl Tel {
+    pub(crate) fn prepare_changes<'l>(
+        &'l self,
+        locks: &'l HeldLocks<'_>,
+        effects: &'l Effects,
+        pool: Option<&ThreadPool>,
+    ) -> Result<Prepared<TelChanges<'l>>, CapacityError> {
+        debug_assert!(effects.is_sorted(), "effects ascend");
+        let pool = pool.filter(|_| effects.len() >= PARALLEL_FROM);
+        let mut outcome = Outcome::default();
+
+        let vertices: Vec<PlannedVertex<'_>> =
+            map(pool, effects.vertices.iter().collect(), |effect| self.plan_vertex(locks, effect));
+        let mut growth: isize = vertices.iter().map(|planned| planned.growth).sum();
+        growth += self.vertices.missing_bytes(vertices.iter().map(|planned| planned.effect.vertex)) as isize;
+        let mut rows: Vec<PlannedRow<'_>> = Vec::new();
+        for effects in effects.adjacencies.iter().filter(|effects| !effects.changes.is_empty()) {
+            let (number, table) = self.table_of(effects);
+            let of_owner = effects.changes.chunk_by(|one, next| one.owner == next.owner).collect();
+            let planned: Vec<PlannedRow<'_>> =
+                map(pool, of_owner, |changes| self.plan_row(locks, number, changes));
+            growth += planned.iter().map(PlannedRow::growth).sum::<isize>();
+            let directory = &self.index(table.direction).directory;
+            growth += directory.missing_bytes(planned.iter().map(|row| row.owner)) as isize;
+            let added = planned.iter().map(|row| row.added).sum();
+            let removed = planned.iter().map(|row| row.removed).sum();
+            if added + removed > 0 {
+                outcome.count(table.label, added, removed);
+            }
+            match rows.is_empty() {
+                true => rows = planned,
+                false => rows.extend(planned),
+            }
+        }
+        self.check_limit(growth)?;
+
+        // Nothing fails from here on.
+        let vertices = vertices.iter().map(|planned| self.link_vertex(planned)).collect();
+        let rows = map(pool, rows, |planned| Some(self.build_row(planned)));
+        let changes = TelChanges { engine: self, vertices, rows };
+        let changed = !(changes.vertices.is_empty() && changes.rows.is_empty());
+        Ok(Prepared { changes, outcome, changed })
+    }
+
+    /// Fails if a commit by which the newest state grows would exceed the limit.
+    ///
+    /// Only growth counts, so that a graph at its limit can be shrunk; what snapshots keep of the state
+    /// before is held already. Commits that run at the same time each see what was held before them.
+    fn check_limit(&self, growth: isize) -> Result<(), CapacityError> {
+        let (Some(limit), Ok(needed @ 1..)) = (self.memory_limit, usize::try_from(growth)) else {
+            return Ok(());
+        };
+        let held = self.memory.used().total_bytes();
+        if held.saturating_add(needed) > limit {
+            return Err(CapacityError::Memory { needed, held, limit });
+        }
+        Ok(())
+    }
+
+    fn table_of(&self, effects: &AdjacencyEffects) -> (usize, Table) {
+        let wanted = (effects.label, effects.direction);
+        let found = self.tables.binary_search_by_key(&wanted, |table| (table.label, table.direction));
+        let number =
+            found.expect("effects name a label of the catalogue and a direction that the topology stores");
+        (number, self.tables[number])
+    }
+
+    /// `None` if the effect makes no difference.
+    fn plan_vertex<'l>(&self, locks: &HeldLocks<'_>, effect: &'l VertexEffect) -> Option<PlannedVertex<'l>> {
+        check_lock(locks, effect.vertex);
+        let never = crate::directory::Slot::default();
+        let vertex = Vertex(self.vertices.get(effect.vertex).unwrap_or(&never));
+        let growth = vertex.growth(&effect.change, &Locked::by(locks))?;
+        Some(PlannedVertex { effect, growth })
+    }
+
+    /// `None` if the changes, which are all of one log, make no difference. O(changes), and a pass over the log if many of
+    /// them may be in it.
+    fn plan_row<'l>(
+        &self,
+        locks: &'l HeldLocks<'_>,
+        number: usize,
+        changes: &'l [EdgeChange],
+    ) -> Option<PlannedRow<'l>> {
+        let (owner, table) = (changes[0].owner, self.tables[number]);
+        check_lock(locks, owner);
+        let log = self.log_of(table, owner, locks);
+        let positions = log.map_or_else(Positions::new, |log| positions_of(log, changes));
+        let (mut inserted, mut replaced, mut deleted) = (0, 0, 0);
+        let (mut added, mut removed) = (0, 0);
+        for (number, change) in changes.iter().enumerate() {
+            // Each edge is counted at the one entry that stands for it.
+            let counts = self.topology.is_canonical_entry(table.direction, owner, change.neighbour);
+            match (positions.get(number).copied().unwrap_or(NEW), change.value) {
+                (NOTHING, _) | (NEW, None) => {}
+                (NEW, Some(_)) => {
+                    inserted += 1;
+                    added += u64::from(counts);
+                }
+                (_, Some(_)) => replaced += 1,
+                (_, None) => {
+                    deleted += 1;
+                    removed += u64::from(counts);
+                }
+            }
+        }
+        if inserted + replaced + deleted == 0 {
+            return None;
+        }
+        let class = class_for_more(table, log, inserted + replaced);
+        Some(PlannedRow { owner, table: number, log, changes, positions, class, added, removed })
+    }
+
+    /// The log of a vertex that is locked.
+    pub(crate) fn log_of<'l>(
+        &self,
+        table: Table,
+        owner: VertexId,
+        locks: &'l HeldLocks<'_>,
+    ) -> Option<Log<'l>> {
+        let slot = self.index(table.direction).directory.get(owner)?;
+        // The locks that are borrowed for so long are the proof.
+        crate::index::Index::log_at(slot, table.label, table.width, Locked::of(locks))
+    }
+
+    fn link_vertex<'l>(&'l self, planned: &PlannedVertex<'l>) -> VertexLink<'l> {
+        let slot = self.vertices.get_or_create(planned.effect.vertex, &self.memory);
+        VertexLink { vertex: Vertex(slot), effect: planned.effect }
+    }
+
+    /// Copies what has to move, and writes what is new beyond what readers see. O(changes), and O(log) if it is copied.
+    fn build_row<'l>(&'l self, planned: PlannedRow<'l>) -> RowLink<'l> {
+        let PlannedRow { owner, table: number, log, changes, mut positions, class, .. } = planned;
+        let table = self.tables[number];
+        self.index(table.direction).directory.get_or_create(owner, &self.memory);
+        let mut target = match (class, log) {
+            (None, Some(log)) => {
+                // SAFETY: the owner is locked, and nothing was published since the log was looked up.
+                Target::InPlace(unsafe { Writer::new(log) })
+            }
+            (class, log) => {
+                let class = class.unwrap_or_default();
+                let (block, left_out) = self.copied(table, owner, log, class);
+                for position in positions.iter_mut().filter(|position| **position < NOTHING) {
+                    *position -= left_out.partition_point(|dead| dead < position) as u32;
+                }
+                Target::New(block)
+            }
+        };
+        let inserted = {
+            let writer = match &mut target {
+                Target::InPlace(writer) => *writer,
+                Target::New(block) => block.writer(),
+            };
+            let new = changes.iter().enumerate().filter_map(|(number, change)| {
+                let is_new = positions.get(number).is_none_or(|position| *position == NEW);
+                change.value.filter(|_| is_new).map(|value| (change.neighbour, value))
+            });
+            let mut inserted = 0;
+            for (neighbour, value) in new {
+                writer.write_ahead(inserted, neighbour, value);
+                inserted += 1;
+            }
+            inserted
+        };
+        let old_bytes = log.map_or(0, |log| log.bytes());
+        RowLink { owner, table: number as u32, target, old_bytes, changes, positions, inserted }
+    }
+
+    /// A block with the entries of a log, but for dead ones, whose positions it tells. O(log).
+    pub(crate) fn copied(
+        &self,
+        table: Table,
+        owner: VertexId,
+        log: Option<Log<'_>>,
+        class: u8,
+    ) -> (OwnedBlock<'_>, Vec<u32>) {
+        let Table { label, direction, width } = table;
+        let mut block = OwnedBlock::new(&self.store, class, width, owner, label, direction);
+        let mut left_out = Vec::new();
+        if let Some(log) = log {
+            block.copy_from(log, |position| left_out.push(position as u32));
+        }
+        (block, left_out)
+    }
+}
+
+/// The class of the block that a log needs for so many more entries; `None` if it has room for them.
+///
+/// A log that is copied has a quarter of its entries in room afterwards, so that a copy costs O(1) per change.
+pub(crate) fn class_for_more(table: Table, log: Option<Log<'_>>, more: usize) -> Option<u8> {
+    let Some(log) = log else { return Some(Layout::class_for(more, table.width)) };
+    if log.length() + more <= log.layout().capacity {
+        return None;
+    }
+    let kept = log.length() - log.dead();
+    Some(Layout::class_for(kept + more + kept / 4, table.width))
+}
+
+/// Whether a label's column keeps one value as it keeps the other.
+#[inline]
+pub(crate) fn is_same_value(width: usize, one: EdgeValue, other: EdgeValue) -> bool {
+    match width {
+        0 => true,
+        4 => one.0 as u32 == other.0 as u32,
+        _ => one == other,
+    }
+}
+
+/// What happens to a change of which the valid entry, if any, is known.
+#[inline]
+pub(crate) fn position_of(log: Log<'_>, found: Option<usize>, value: Option<EdgeValue>) -> u32 {
+    match (found, value) {
+        (None, Some(_)) => NEW,
+        (None, None) => NOTHING,
+        (Some(position), Some(value)) if is_same_value(log.layout().width, log.value(position), value) => {
+            NOTHING
+        }
+        (Some(position), _) => position as u32,
+    }
+}
+
+/// Where the entries of changes are in a log, if they make a difference. The changes ascend by neighbour.
+fn positions_of(log: Log<'_>, changes: &[EdgeChange]) -> Positions {
+    if changes.len() <= TOGETHER_FROM || log.length() <= TOGETHER_FROM {
+        let found = changes
+            .iter()
+            .map(|change| position_of(log, log.find(change.neighbour, END_OF_TIME), change.value));
+        return found.collect();
+    }
+    let mut positions: Positions =
+        changes.iter().map(|change| position_of(log, None, change.value)).collect();
+    let suspects: Vec<(VertexId, usize)> = changes
+        .iter()
+        .enumerate()
+        .filter(|(_, change)| log.may_have(change.neighbour))
+        .map(|(number, change)| (change.neighbour, number))
+        .collect();
+    if suspects.is_empty() {
+        return positions;
+    }
+    let (first, last) = (suspects[0].0, suspects[suspects.len() - 1].0);
+    for (position, id) in log.ids().iter().enumerate() {
+        if *id < first || last < *id {
+            continue;
+        }
+        let Ok(found) = suspects.binary_search_by_key(id, |(neighbour, _)| *neighbour) else { continue };
+        if log.invalidations()[position].load(Ordering::Relaxed) == VALID {
+            let number = suspects[found].1;
+            positions[number] = position_of(log, Some(position), changes[number].value);
+        }
+    }
+    positions
+}
+
+/// What of `parts` makes a difference, in their order.
+fn map<C: Send, P: Send>(
+    pool: Option<&ThreadPool>,
+    parts: Vec<C>,
+    map: impl Fn(C) -> Option<P> + Sync + Send,
+) -> Vec<P> {
+    match pool {
+        Some(pool) => pool.install(|| parts.into_par_iter().filter_map(map).collect()),
+        None => parts.into_iter().filter_map(map).collect(),
+    }
+}

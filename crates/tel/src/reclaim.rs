@@ -1,0 +1,102 @@
+//! Freeing old entries and versions of vertices that nobody sees any more.
+
+use crate::block::{Log, Writer};
+use crate::engine::{Tel, unit_of};
+use crate::garbage::{NOTE_BYTES, Place, Superseded};
+use crate::keeps::Locked;
+use crate::vertex::Vertex;
+use hedgerow_model::token::HeldLocks;
+use hedgerow_model::{LockUnit, UnitLocks};
+use hedgerow_subgraphs::reclamation::{Garbage, Memory, MemoryChange, Versioned};
+use hedgerow_sync::atomic::Ordering;
+use hedgerow_sync::epoch;
+
+impl Versioned for Tel {
+    type Place = Place;
+
+    fn garbage(&self) -> &Garbage<Place> {
+        &self.garbage
+    }
+
+    fn counters(&self) -> &Memory {
+        &self.memory
+    }
+
+    fn unit_of(place: &Place) -> LockUnit {
+        unit_of(place.owner)
+    }
+
+    /// Marks entries dead, and rewrites the logs that became sparse by that.
+    fn free(&self, locks: &HeldLocks<'_>, _unit: LockUnit, versions: &mut [Superseded]) -> MemoryChange {
+        versions.sort_unstable_by_key(|version| (version.place.table, version.place.position));
+        let keeps = Locked::by(locks);
+        let mut change = MemoryChange::default();
+        for versions in versions.chunk_by(|one, next| one.place.table == next.place.table) {
+            let place = versions[0].place;
+            match place.table() {
+                Some(table) => {
+                    let log = self.log(self.tables[table], place.owner, &keeps);
+                    bury(log.expect("an entry that is filed lies in a log"), versions);
+                    change.retained -= (versions.len() * NOTE_BYTES) as isize;
+                    change += self.compact(place.owner, table, keeps);
+                }
+                None => {
+                    let slot = self.vertices.get(place.owner).expect("a filed version has a vertex");
+                    let guard = epoch::pin();
+                    for version in versions {
+                        change += Vertex(slot).remove_version(version.born, &keeps, &guard);
+                    }
+                }
+            }
+        }
+        change
+    }
+
+    fn retained_by(&self, version: &Superseded, _units: &dyn UnitLocks) -> usize {
+        match version.place.table() {
+            Some(_) => NOTE_BYTES,
+            None => {
+                let slot = self.vertices.get(version.place.owner);
+                slot.map_or(0, |slot| Vertex(slot).retained_bytes(version.born, &epoch::pin()))
+            }
+        }
+    }
+}
+
+/// Marks entries dead, which are all in one log. The owner is locked.
+///
+/// O(entries that are freed), or O(log) for all together where entries were moved since they were filed.
+fn bury(log: Log<'_>, versions: &[Superseded]) {
+    // SAFETY: the owner is locked, and the log was just looked up.
+    let writer = unsafe { Writer::new(log) };
+    let mut moved: Vec<&Superseded> = Vec::new();
+    for version in versions {
+        let position = version.place.position as usize;
+        match position < log.length() && is(log, position, version) {
+            true => writer.bury(position),
+            false => moved.push(version),
+        }
+    }
+    if moved.is_empty() {
+        return;
+    }
+    let key = |version: &&Superseded| (version.born, version.place.neighbour, version.superseded);
+    moved.sort_unstable_by_key(key);
+    let mut buried = 0;
+    for position in 0..log.length() {
+        let end = hedgerow_model::Timestamp(log.invalidations()[position].load(Ordering::Relaxed));
+        let wanted = (log.creations()[position], log.ids()[position], end);
+        if moved.binary_search_by_key(&wanted, key).is_ok() {
+            writer.bury(position);
+            buried += 1;
+        }
+    }
+    assert_eq!(buried, moved.len(), "an entry that is filed lies in its log");
+}
+
+/// Whether an entry is the one that was filed.
+fn is(log: Log<'_>, position: usize, version: &Superseded) -> bool {
+    log.ids()[position] == version.place.neighbour
+        && log.creations()[position] == version.born
+        && log.invalidations()[position].load(Ordering::Relaxed) == version.superseded.0
+}

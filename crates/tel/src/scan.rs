@@ -1,0 +1,86 @@
+//! Looking through columns.
+
+use crate::block::Log;
+use hedgerow_model::{Timestamp, VertexId};
+use hedgerow_sync::atomic::{AtomicU64, Ordering};
+use std::ops::{ControlFlow, Range};
+
+/// Ids that are compared together.
+const TOGETHER: usize = 32;
+
+/// The last position of an id. Compares from the end, some lines at a time. O(ids behind it).
+#[inline]
+pub(crate) fn last_position(ids: &[VertexId], id: VertexId) -> Option<usize> {
+    let mut rest = ids;
+    while let Some((before, together)) = rest.split_last_chunk::<TOGETHER>() {
+        if together.iter().fold(false, |found, other| found | (*other == id)) {
+            break;
+        }
+        rest = before;
+    }
+    rest.iter().rposition(|other| *other == id)
+}
+
+/// The stretches of a prefix that are valid at a timestamp, as long as each can be. O(prefix).
+#[inline]
+pub(crate) fn valid_stretches<B>(
+    invalidations: &[AtomicU64],
+    at: Timestamp,
+    mut visit: impl FnMut(Range<usize>) -> ControlFlow<B>,
+) -> ControlFlow<B> {
+    let is_valid = |invalidation: &AtomicU64| at.0 < invalidation.load(Ordering::Relaxed);
+    let mut from = 0;
+    while let Some(skipped) = invalidations[from..].iter().position(is_valid) {
+        let start = from + skipped;
+        let rest = &invalidations[start..];
+        let length = rest.iter().position(|invalidation| !is_valid(invalidation)).unwrap_or(rest.len());
+        from = start + length;
+        visit(start..from)?;
+    }
+    ControlFlow::Continue(())
+}
+
+/// How many entries are valid at a timestamp. O(1) if all are that were created, else O(those).
+#[inline]
+pub(crate) fn count_valid(log: Log<'_>, at: Timestamp) -> usize {
+    let created = log.created_by(at);
+    if log.is_whole(at) {
+        return created;
+    }
+    let invalidations = &log.invalidations()[..created];
+    invalidations.iter().map(|end| usize::from(at.0 < end.load(Ordering::Relaxed))).sum()
+}
+
+#[cfg(all(test, not(hedgerow_shuttle)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_of_several_is_found_wherever_it_is() {
+        for length in [0, 1, 31, 32, 33, 64, 100] {
+            let ids: Vec<VertexId> = (0..length).map(|id| VertexId::new(id % 50)).collect();
+            for id in 0..60 {
+                let expected = ids.iter().rposition(|other| other.get() == id);
+                assert_eq!(last_position(&ids, VertexId::new(id)), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn stretches_are_as_long_as_they_can_be() {
+        let ends = [9, 0, 9, 9, 3, 3, 9].map(AtomicU64::new);
+        let stretches = |at, length: usize| {
+            let mut stretches = Vec::new();
+            let flow = valid_stretches(&ends[..length], Timestamp(at), |stretch| {
+                stretches.push(stretch);
+                ControlFlow::<()>::Continue(())
+            });
+            assert!(flow.is_continue());
+            stretches
+        };
+        assert_eq!(stretches(5, 7), [0..1, 2..4, 6..7]);
+        assert_eq!(stretches(2, 7), [0..1, 2..7]);
+        assert_eq!(stretches(9, 7), []);
+        assert_eq!(stretches(5, 0), []);
+    }
+}

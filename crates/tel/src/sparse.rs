@@ -1,0 +1,118 @@
+//! Logs with many dead entries, and rewriting them without those (LiveGraph, section 6, "Compaction").
+//!
+//! An entry that nobody sees any more is marked dead and stays where it is. A log is rewritten when half of it is dead: so
+//! a rewrite costs O(1) per entry that died, however large the log is. Where nobody could see an entry when it was
+//! superseded, it is dead at once, and no snapshot that closes would ask for the rewrite: such logs are listed here.
+
+use crate::block::{DEAD, Log, OwnedBlock, VALID};
+use crate::engine::{Tel, unit_of};
+use crate::garbage::NOTE_BYTES;
+use crate::keeps::Locked;
+use crate::layout::{Layout, bytes_of};
+use hedgerow_model::{Reclaimed, UnitLocks, VertexId};
+use hedgerow_subgraphs::reclamation::MemoryChange;
+use hedgerow_sync::atomic::{AtomicUsize, Ordering};
+use hedgerow_sync::{Mutex, epoch};
+
+/// Bytes of listed blocks from which on writers should help.
+const WORTHWHILE_BYTES: usize = 1 << 16;
+
+/// The logs that became sparse without a snapshot.
+#[derive(Default)]
+pub(crate) struct Sparse {
+    logs: Mutex<Vec<SparseLog>>,
+    bytes: AtomicUsize,
+}
+
+/// A log of which about half was dead when it was listed.
+#[derive(Clone, Copy)]
+struct SparseLog {
+    owner: VertexId,
+    table: u32,
+    bytes: usize,
+}
+
+impl Sparse {
+    /// Lists a log.
+    pub(crate) fn push(&self, owner: VertexId, table: u32, bytes: usize) {
+        self.logs.lock().push(SparseLog { owner, table, bytes });
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Whether there is enough to do. O(1).
+    #[inline]
+    pub(crate) fn is_worthwhile(&self) -> bool {
+        self.bytes.load(Ordering::Relaxed) >= WORTHWHILE_BYTES
+    }
+
+    fn pop(&self) -> Option<SparseLog> {
+        let log = self.logs.lock().pop()?;
+        self.bytes.fetch_sub(log.bytes, Ordering::Relaxed);
+        Some(log)
+    }
+}
+
+/// Whether a log with so many dead entries is worth rewriting.
+#[inline]
+pub(crate) fn is_sparse(length: usize, dead: usize) -> bool {
+    dead > 0 && dead * 2 >= length
+}
+
+/// The bytes of the notes of old entries in a log that are filed. O(entries).
+pub(crate) fn note_bytes(log: Log<'_>) -> usize {
+    let ends = log.invalidations().iter().map(|end| end.load(Ordering::Relaxed));
+    ends.filter(|end| *end != VALID && *end != DEAD).count() * NOTE_BYTES
+}
+
+impl Tel {
+    /// Rewrites listed logs until the budget ends.
+    pub(crate) fn compact_sparse(&self, units: &dyn UnitLocks, budget_bytes: usize, done: &mut Reclaimed) {
+        let mut left = Vec::new();
+        while done.bytes < budget_bytes {
+            let Some(log) = self.sparse.pop() else { break };
+            let was_free = units.try_with(unit_of(log.owner), &mut |locks| {
+                assert!(locks.covers(unit_of(log.owner)), "a log is rewritten without the lock of its owner");
+                let change = self.compact(log.owner, log.table as usize, Locked::by(locks));
+                self.memory.add(change);
+                done.bytes += change.live.unsigned_abs();
+            });
+            if !was_free {
+                left.push(log);
+            }
+        }
+        left.into_iter().for_each(|log| self.sparse.push(log.owner, log.table, log.bytes));
+        done.more |= !self.sparse.logs.lock().is_empty();
+    }
+
+    /// Rewrites a log without its dead entries, if enough of it is dead; one without any other entry goes. The owner is
+    /// locked. O(entries).
+    pub(crate) fn compact(&self, owner: VertexId, table: usize, keeps: Locked<'_>) -> MemoryChange {
+        let of_table = self.tables[table];
+        let Some(log) = self.log(of_table, owner, &keeps) else { return MemoryChange::default() };
+        let (length, dead) = (log.length(), log.dead());
+        if !is_sparse(length, dead) {
+            return MemoryChange::default();
+        }
+        let before = log.bytes();
+        let rewritten = (length > dead).then(|| {
+            let class = Layout::class_for(length - dead, of_table.width).min(log.class());
+            let mut block = OwnedBlock::new(
+                &self.store,
+                class,
+                of_table.width,
+                owner,
+                of_table.label,
+                of_table.direction,
+            );
+            block.copy_from(log, |_| ());
+            block
+        });
+        let after = rewritten.as_ref().map_or(0, |block| bytes_of(block.class()));
+        let guard = epoch::pin();
+        let context = (&self.store, &self.memory);
+        let index = self.index(of_table.direction);
+        // SAFETY: the owner is locked, and the old log is not used from here on.
+        let lists = unsafe { index.link(owner, of_table.label, rewritten, context, &keeps, &guard) };
+        MemoryChange { live: after as isize - before as isize + lists, retained: 0 }
+    }
+}

@@ -1,0 +1,177 @@
+//! Logs against naive maps with a version per commit.
+
+use super::TestedTel;
+use crate::layout::{CLASSES, Layout};
+use hedgerow_model::{Engine, Topology};
+use hedgerow_testing::oracle::Request;
+use hedgerow_testing::pipeline::Pipeline;
+use proptest::prelude::*;
+
+type Tested = Pipeline<TestedTel>;
+
+/// A label for each width of values: none, 8, 4 bytes.
+const WIDTHS: [(u16, usize); 3] = [(0, 0), (1, 8), (2, 4)];
+
+fn put(label: u16, destinations: impl IntoIterator<Item = u32>, value: u32) -> Request {
+    Request::PutEdges { label, source: 1, destinations: destinations.into_iter().collect(), value }
+}
+
+fn delete(label: u16, destinations: impl IntoIterator<Item = u32>) -> Request {
+    Request::DeleteEdges { label, source: 1, destinations: destinations.into_iter().collect() }
+}
+
+/// One entry more than each size has room for, by one commit and by one each.
+#[test]
+fn logs_grow_at_every_size() {
+    for (label, width) in WIDTHS {
+        let mut pipeline = Tested::new(Topology::Directed, None);
+        let mut length = 0;
+        for class in 0..7 {
+            let full = Layout::of(class, width).capacity as u32;
+            if full <= length {
+                continue;
+            }
+            pipeline.commit(&[put(label, length..full, 1)], 0).unwrap();
+            pipeline.assert_counters_are_exact();
+            pipeline.commit(&[put(label, [full], 1)], 0).unwrap();
+            pipeline.assert_counters_are_exact();
+            pipeline.open();
+            length = full + 1;
+        }
+        pipeline.check(&[0, 1, 2, length - 1, length]);
+    }
+}
+
+/// Where a filter is full, every neighbour is looked for.
+#[test]
+fn a_full_filter_changes_nothing() {
+    let mut pipeline = Tested::new(Topology::Directed, None);
+    for round in 0..40 {
+        pipeline.commit(&[put(2, (0..60).map(|id| id * 40 + round), round)], 0).unwrap();
+        pipeline.commit(&[delete(2, (0..55).map(|id| id * 40 + round))], 0).unwrap();
+    }
+    pipeline.check(&[1, 5, 39, 40, 2399]);
+    pipeline.assert_counters_are_exact();
+}
+
+/// Without any snapshot, deleted entries leave once writers are told to help.
+#[test]
+fn a_log_that_became_sparse_without_a_snapshot_is_rewritten() {
+    let mut pipeline = Tested::new(Topology::Directed, None);
+    pipeline.commit(&[put(0, 0..20_000, 0)], 0).unwrap();
+    let before = pipeline.engine.memory().total_bytes();
+    assert!(!pipeline.engine.asks_for_reclamation());
+    for first in (0..19_000).step_by(10) {
+        pipeline.commit(&[delete(0, first..first + 10)], 0).unwrap();
+    }
+    assert!(pipeline.engine.asks_for_reclamation());
+    assert!(pipeline.reclaim(usize::MAX, 0).bytes > before / 2);
+    assert!(!pipeline.engine.asks_for_reclamation());
+    pipeline.check(&[0, 1, 18_999, 19_000]);
+    pipeline.assert_counters_are_exact();
+    pipeline.commit(&[delete(0, 19_000..20_000)], 0).unwrap();
+    pipeline.reclaim(usize::MAX, 0);
+    assert_eq!(pipeline.engine.memory().live_bytes, 0);
+}
+
+/// The copies that updates of one full log make cost a constant each.
+#[test]
+fn updates_of_a_full_log_do_not_copy_it_each_time() {
+    let mut pipeline = Tested::new(Topology::Directed, None);
+    let full = Layout::of(6, 4).capacity as u32;
+    pipeline.commit(&[put(2, 0..full, 0)], 0).unwrap();
+    let before = pipeline.engine.memory().live_bytes;
+    for value in 1..2000 {
+        pipeline.commit(&[put(2, [value % full], value)], 0).unwrap();
+    }
+    assert_eq!(pipeline.engine.memory().live_bytes.max(2 * before), 2 * before);
+    pipeline.check(&[0, 1, 2, full - 1]);
+}
+
+/// A vertex with edges of all labels has a list of them; it comes and goes.
+#[test]
+fn labels_of_one_vertex_come_and_go() {
+    let mut pipeline = Tested::new(Topology::Undirected, None);
+    for round in 0..3 {
+        for label in [1, 0, 2] {
+            pipeline.commit(&[put(label, 0..30, round)], 0).unwrap();
+            pipeline.check(&[0, 1, 29]);
+            pipeline.assert_counters_are_exact();
+        }
+        pipeline.open();
+        for label in [0, 2, 1] {
+            pipeline.commit(&[delete(label, 0..30)], 0).unwrap();
+            pipeline.check(&[0, 1, 29]);
+        }
+        pipeline.close(0);
+        pipeline.reclaim(usize::MAX, 0);
+        pipeline.assert_counters_are_exact();
+    }
+    assert_eq!(pipeline.engine.memory().live_bytes, 0);
+}
+
+#[test]
+fn the_largest_size_has_room_for_all_neighbours() {
+    let last = CLASSES as u8 - 1;
+    assert!(Layout::of(last, 8).capacity >= u32::MAX as usize - 2);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Put { first: u32, count: u32, step: u32, value: u32 },
+    Delete { first: u32, count: u32, step: u32 },
+    Open,
+    Close(usize),
+    Reclaim(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let stretch = || (0..150_u32, prop_oneof![Just(1_u32), 1..60_u32], 1..4_u32);
+    prop_oneof![
+        5 => (stretch(), 0..3_u32).prop_map(|((first, count, step), value)| Step::Put { first, count, step, value }),
+        3 => stretch().prop_map(|(first, count, step)| Step::Delete { first, count, step }),
+        2 => Just(Step::Open),
+        1 => (0..8_usize).prop_map(Step::Close),
+        2 => prop_oneof![Just(usize::MAX), 0..500_usize].prop_map(Step::Reclaim),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// One log, with stretches of ids put, changed, deleted and put again, and rewritten at every point, under snapshots.
+    #[test]
+    fn one_log_is_a_map_with_versions(
+        label in 0..3_u16,
+        margin in prop_oneof![Just(0_u64), Just(1000)],
+        steps in prop::collection::vec(step(), 1..60),
+    ) {
+        let mut pipeline = Tested::new(Topology::Directed, None);
+        let ids = |first: u32, count: u32, step: u32| (0..count).map(move |number| first + number * step);
+        for (number, step) in steps.into_iter().enumerate() {
+            match step {
+                Step::Put { first, count, step, value } => {
+                    pipeline.commit(&[put(label, ids(first, count, step), value)], margin).unwrap();
+                }
+                Step::Delete { first, count, step } => {
+                    pipeline.commit(&[delete(label, ids(first, count, step))], margin).unwrap();
+                }
+                Step::Open => pipeline.open(),
+                Step::Close(choice) => pipeline.close(choice),
+                Step::Reclaim(budget) => {
+                    pipeline.reclaim(budget, 0);
+                }
+            }
+            pipeline.assert_counters_are_exact();
+            if number % 8 == 7 {
+                pipeline.check(&[0, 1, 2, 50, 149]);
+            }
+        }
+        pipeline.check(&[0, 1, 2, 50, 149]);
+        pipeline.snapshots.clear();
+        pipeline.reclaim(usize::MAX, 0);
+        pipeline.check(&[0, 1, 2, 50, 149]);
+        pipeline.assert_counters_are_exact();
+        assert_eq!(pipeline.engine.memory().retained_bytes, 0);
+    }
+}

@@ -1,0 +1,93 @@
+//! The short way of single edges.
+
+use super::TestedTel;
+use crate::layout::Layout;
+use hedgerow_model::{Engine, Topology};
+use hedgerow_testing::contract::put;
+use hedgerow_testing::pipeline::Pipeline;
+use proptest::prelude::*;
+
+type Tested = Pipeline<TestedTel>;
+
+const VERTICES: u32 = 40;
+
+/// With vertices and no edge.
+fn with_vertices(topology: Topology, memory_limit: Option<usize>) -> Tested {
+    let mut pipeline = Tested::new(topology, memory_limit);
+    pipeline.commit(&[put(VERTICES, 0..VERTICES)], 0).unwrap();
+    pipeline
+}
+
+#[test]
+fn first_edges_and_growth_take_the_short_way() {
+    let mut pipeline = with_vertices(Topology::Undirected, None);
+    for destination in 0..VERTICES {
+        assert!(pipeline.commit_edge(2, (1, destination), Some(7), 0));
+        pipeline.assert_counters_are_exact();
+    }
+    pipeline.check(&[0, 1, 2, 39]);
+}
+
+/// A limit is watched where memory is reserved, which no single append or deletion does.
+#[test]
+fn beside_a_limit_only_what_grows_takes_the_long_way() {
+    let mut pipeline = with_vertices(Topology::Directed, Some(1 << 20));
+    assert!(!pipeline.commit_edge(0, (1, 2), Some(0), 0));
+    pipeline.commit(&[put(1, 2..4)], 0).unwrap();
+    assert!(pipeline.commit_edge(0, (1, 5), Some(0), 0));
+    assert!(pipeline.commit_edge(0, (1, 2), None, 0));
+    let full = Layout::of(1, 0).capacity as u32;
+    pipeline.commit(&[put(1, 10..10 + full - 3)], 0).unwrap();
+    assert!(!pipeline.commit_edge(0, (1, 6), Some(0), 0));
+    pipeline.check(&[1, 2, 5, 6]);
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Edge { ends: (u32, u32), value: Option<u32>, margin: u64 },
+    Open,
+    Close(usize),
+    Reclaim,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let margin = prop_oneof![Just(0_u64), Just(1000)];
+    // Few owners, so that their logs grow.
+    let edge = ((0..3_u32, 0..VERTICES), prop::option::weighted(0.7, 0..3_u32), margin);
+    prop_oneof![
+        20 => edge.prop_map(|(ends, value, margin)| Step::Edge { ends, value, margin }),
+        2 => Just(Step::Open),
+        1 => (0..8_usize).prop_map(Step::Close),
+        1 => Just(Step::Reclaim),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// Single edges by the short way do what they do as commits.
+    #[test]
+    fn single_edges_do_what_commits_do(
+        topology in prop::sample::select(&[Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected][..]),
+        label in 0..3_u16,
+        steps in prop::collection::vec(step(), 1..200),
+    ) {
+        let mut pipeline = with_vertices(topology, None);
+        for step in steps {
+            match step {
+                Step::Edge { ends, value, margin } => assert!(pipeline.commit_edge(label, ends, value, margin)),
+                Step::Open => pipeline.open(),
+                Step::Close(choice) => pipeline.close(choice),
+                Step::Reclaim => {
+                    pipeline.reclaim(usize::MAX, 0);
+                }
+            }
+            pipeline.assert_counters_are_exact();
+        }
+        pipeline.check(&[0, 1, 2, 20, 39, 40]);
+        pipeline.snapshots.clear();
+        pipeline.reclaim(usize::MAX, 0);
+        assert_eq!(pipeline.engine.memory().retained_bytes, 0);
+        pipeline.check(&[0, 1, 2, 20, 39, 40]);
+    }
+}

@@ -1,0 +1,265 @@
+//! Vertices: whether they exist, their records, and the versions of both (LiveGraph, section 4, "vertex blocks").
+//!
+//! A slot is empty for a vertex that never existed, says itself since when one with an empty record exists, or leads to
+//! the newest version; versions are copied on write and linked newest first.
+
+use crate::directory::Slot;
+use crate::garbage::NOTE_BYTES;
+use crate::keeps::Keeps;
+use hedgerow_model::token::Stamp;
+use hedgerow_model::{Record, Timestamp, VertexChange};
+use hedgerow_subgraphs::reclamation::MemoryChange;
+use hedgerow_sync::atomic::Ordering;
+use hedgerow_sync::epoch::{self, Guard};
+
+/// The bit of a slot that holds a timestamp: the vertex exists since then, without a value.
+const INLINE: usize = 1;
+
+/// The bit of a slot that leads to a deletion.
+const DELETED: usize = 2;
+
+const TAGS: usize = INLINE | DELETED;
+
+/// What a vertex was from one timestamp on.
+pub(crate) struct Version {
+    since: Timestamp,
+    /// `None` while it does not exist.
+    record: Option<Record>,
+    older: Slot,
+}
+
+/// What a slot says.
+enum State<'a> {
+    Never,
+    Inline(Timestamp),
+    Version(&'a Version),
+}
+
+fn inline(since: Timestamp) -> *mut u8 {
+    std::ptr::without_provenance_mut((since.0 as usize) << 2 | INLINE)
+}
+
+#[inline]
+fn state<'a>(pointer: *mut u8, _keeps: &'a impl Keeps) -> State<'a> {
+    if pointer.is_null() {
+        return State::Never;
+    }
+    if pointer.addr() & INLINE != 0 {
+        return State::Inline(Timestamp((pointer.addr() >> 2) as u64));
+    }
+    let version = pointer.map_addr(|address| address & !TAGS).cast::<Version>();
+    epoch::check_live(version);
+    // SAFETY: linked by `apply`, and not dropped while the proof is borrowed.
+    State::Version(unsafe { &*version })
+}
+
+impl State<'_> {
+    fn since(&self) -> Option<Timestamp> {
+        match self {
+            State::Never => None,
+            State::Inline(since) => Some(*since),
+            State::Version(version) => Some(version.since),
+        }
+    }
+
+    /// Bytes of the version.
+    fn bytes(&self) -> usize {
+        match self {
+            State::Version(version) => {
+                size_of::<Version>() + version.record.as_ref().map_or(0, Record::heap_bytes)
+            }
+            _ => 0,
+        }
+    }
+
+    fn record(&self) -> Option<&Record> {
+        match self {
+            State::Never => None,
+            State::Inline(_) => Some(&Record::EMPTY),
+            State::Version(version) => version.record.as_ref(),
+        }
+    }
+
+    fn older(&self) -> *mut u8 {
+        match self {
+            State::Version(version) => version.older.load(Ordering::Acquire),
+            _ => std::ptr::null_mut(),
+        }
+    }
+}
+
+/// A vertex, as its slot.
+#[derive(Clone, Copy)]
+pub(crate) struct Vertex<'a>(pub(crate) &'a Slot);
+
+impl Vertex<'_> {
+    /// Whether it exists in the newest state. O(1), and follows no pointer.
+    #[inline]
+    pub(crate) fn exists_now(self) -> bool {
+        let pointer = self.0.load(Ordering::Acquire);
+        !pointer.is_null() && pointer.addr() & DELETED == 0
+    }
+
+    /// Its record at a timestamp; `None` if it does not exist then. O(versions newer than that).
+    #[inline]
+    pub(crate) fn record(self, at: Timestamp, keeps: &impl Keeps) -> Option<Record> {
+        self.with_record(at, keeps, Record::clone)
+    }
+
+    /// Whether it exists at a timestamp.
+    #[inline]
+    pub(crate) fn exists(self, at: Timestamp, keeps: &impl Keeps) -> bool {
+        self.with_record(at, keeps, |_| ()).is_some()
+    }
+
+    #[inline]
+    fn with_record<R>(self, at: Timestamp, keeps: &impl Keeps, read: impl FnOnce(&Record) -> R) -> Option<R> {
+        let mut pointer = self.0.load(Ordering::Acquire);
+        loop {
+            let state = state(pointer, keeps);
+            if state.since()? <= at {
+                return state.record().map(read);
+            }
+            pointer = state.older();
+        }
+    }
+
+    /// By how many bytes a change makes the newest state grow; `None` if it makes no difference. The vertex is locked.
+    pub(crate) fn growth(self, change: &VertexChange, keeps: &impl Keeps) -> Option<isize> {
+        let state = state(self.0.load(Ordering::Acquire), keeps);
+        let is_same = match (change, state.record()) {
+            (VertexChange::Delete, None) => true,
+            (VertexChange::Put(record), Some(old)) => is_same(record, old),
+            _ => false,
+        };
+        let bytes = match change {
+            VertexChange::Put(record) if !record.is_empty() => size_of::<Version>() + record.heap_bytes(),
+            _ => 0,
+        };
+        (!is_same).then(|| bytes as isize - state.bytes() as isize)
+    }
+
+    /// Makes a change at a stamp. The birth of the version that is superseded and kept, if any. The vertex is locked.
+    pub(crate) fn apply(
+        self,
+        change: &VertexChange,
+        stamp: Stamp,
+        keeps: &impl Keeps,
+        guard: &Guard,
+    ) -> (MemoryChange, Option<Timestamp>) {
+        let old = self.0.load(Ordering::Acquire);
+        let old_state = state(old, keeps);
+        let kept = old_state.since().filter(|since| *since < stamp.editable_from());
+        let older = if kept.is_some() { old } else { old_state.older() };
+        let new = match change {
+            VertexChange::Put(record) if record.is_empty() && older.is_null() => inline(stamp.at()),
+            VertexChange::Delete if older.is_null() => std::ptr::null_mut(),
+            VertexChange::Put(record) => link(stamp.at(), Some(record.clone()), older),
+            VertexChange::Delete => link(stamp.at(), None, older),
+        };
+        let mut memory = MemoryChange { live: state(new, keeps).bytes() as isize, retained: 0 };
+        memory.live -= old_state.bytes() as isize;
+        if kept.is_some() {
+            memory.retained += (old_state.bytes() + NOTE_BYTES) as isize;
+        }
+        self.0.store(new, Ordering::Release);
+        if let (None, State::Version(version)) = (kept, &old_state) {
+            // SAFETY: unlinked just now.
+            unsafe { retire(version, guard) };
+        }
+        (memory, kept)
+    }
+
+    /// Frees the superseded version born at `born`. The vertex is locked.
+    pub(crate) fn remove_version(self, born: Timestamp, keeps: &impl Keeps, guard: &Guard) -> MemoryChange {
+        let mut newer = state(self.0.load(Ordering::Acquire), keeps);
+        let mut memory = MemoryChange::default();
+        while let State::Version(version) = newer {
+            let old = state(version.older.load(Ordering::Acquire), keeps);
+            if old.since() == Some(born) {
+                version.older.store(old.older(), Ordering::Release);
+                memory.retained -= (old.bytes() + NOTE_BYTES) as isize;
+                if let State::Version(old) = old {
+                    // SAFETY: unlinked just now.
+                    unsafe { retire(old, guard) };
+                }
+                break;
+            }
+            newer = old;
+        }
+        memory.live += self.shorten(keeps, guard);
+        memory
+    }
+
+    /// What no older version needs is said by the slot itself, if it can be.
+    fn shorten(self, keeps: &impl Keeps, guard: &Guard) -> isize {
+        let newest = state(self.0.load(Ordering::Acquire), keeps);
+        let State::Version(version) = newest else { return 0 };
+        let short = match &version.record {
+            None => std::ptr::null_mut(),
+            Some(record) if record.is_empty() => inline(version.since),
+            Some(_) => return 0,
+        };
+        if !newest.older().is_null() {
+            return 0;
+        }
+        let freed = newest.bytes() as isize;
+        self.0.store(short, Ordering::Release);
+        // SAFETY: unlinked just now.
+        unsafe { retire(version, guard) };
+        -freed
+    }
+
+    /// The bytes that the superseded version born at `born` keeps; 0 if it is gone.
+    pub(crate) fn retained_bytes(self, born: Timestamp, keeps: &impl Keeps) -> usize {
+        let mut older = state(state(self.0.load(Ordering::Acquire), keeps).older(), keeps);
+        while older.since().is_some_and(|since| since != born) {
+            older = state(older.older(), keeps);
+        }
+        older.since().map_or(0, |_| older.bytes() + NOTE_BYTES)
+    }
+
+    /// What [`MemoryChange`] counts step by step. The vertex is locked.
+    pub(crate) fn count_bytes(self, keeps: &impl Keeps) -> MemoryChange {
+        let newest = state(self.0.load(Ordering::Acquire), keeps);
+        let mut memory = MemoryChange { live: newest.bytes() as isize, retained: 0 };
+        let mut older = state(newest.older(), keeps);
+        while older.since().is_some() {
+            memory.retained += (older.bytes() + NOTE_BYTES) as isize;
+            older = state(older.older(), keeps);
+        }
+        memory
+    }
+
+    /// Drops all versions, when nobody can look at them any more.
+    pub(crate) fn clear(self) {
+        let mut pointer = self.0.swap(std::ptr::null_mut(), Ordering::AcqRel);
+        while !pointer.is_null() && pointer.addr() & INLINE == 0 {
+            let version = pointer.map_addr(|address| address & !TAGS).cast::<Version>();
+            // SAFETY: from `Box::into_raw` in `link`, linked until now.
+            let version = unsafe { Box::from_raw(version) };
+            pointer = version.older.load(Ordering::Acquire);
+        }
+    }
+}
+
+/// A slot that leads to a new version.
+fn link(since: Timestamp, record: Option<Record>, older: *mut u8) -> *mut u8 {
+    let tag = if record.is_none() { DELETED } else { 0 };
+    let version = Box::new(Version { since, record, older: Slot::new(older) });
+    Box::into_raw(version).cast::<u8>().map_addr(|address| address | tag)
+}
+
+/// Drops a version when nobody can be reading it any more.
+///
+/// # Safety
+/// It is unlinked, and passed here once.
+unsafe fn retire(version: &Version, guard: &Guard) {
+    // SAFETY: from `Box::into_raw` in `link`, and unlinked.
+    unsafe { guard.defer_drop(std::ptr::from_ref(version).cast_mut()) }
+}
+
+/// Whether two records are one and the same. Equality of their values would not do: 0.0 equals -0.0.
+fn is_same(one: &Record, other: &Record) -> bool {
+    std::ptr::eq(one.values(), other.values()) || one.is_empty() && other.is_empty()
+}

@@ -1,0 +1,12 @@
+//! The scenario of the model checker on threads of the operating system.
+#![cfg(not(hedgerow_shuttle))]
+
+mod support;
+
+use hedgerow_testing::scenario;
+use support::TestedTel;
+
+#[test]
+fn readers_see_whole_prefixes_beside_writers_and_reclaimers() {
+    scenario::readers_see_whole_prefixes_beside_writers_and_reclaimers::<TestedTel>();
+}
