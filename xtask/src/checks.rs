@@ -40,8 +40,9 @@ pub fn test() -> Result<()> {
 
 /// The models of the commit pipeline and of the engines under the model checker.
 pub fn shuttle(iterations: u32) -> Result<Tally> {
-    let mut models =
-        cargo("test --quiet -p hedgerow-log -p hedgerow-rapid -p hedgerow-lab -p hedgerow --test shuttle");
+    let mut models = cargo(
+        "test --quiet -p hedgerow-log -p hedgerow-rapid -p hedgerow-tel -p hedgerow-lab -p hedgerow --test shuttle",
+    );
     models
         .env("RUSTFLAGS", "--cfg hedgerow_shuttle")
         .env("CARGO_TARGET_DIR", "target/shuttle")

@@ -16,6 +16,8 @@ pub fn miri() -> Result<()> {
         "-p hedgerow-subgraphs --lib chain",
         "-p hedgerow-rapid --lib edges::a_set_becomes",
         "-p hedgerow-rapid --lib large_sets",
+        "-p hedgerow-tel --lib labels_of_one_vertex",
+        "-p hedgerow-tel --lib edges_are_deleted",
         "-p hedgerow-sync -p hedgerow-model --lib",
         "-p hedgerow --lib locks",
     ];
@@ -29,7 +31,7 @@ pub fn miri() -> Result<()> {
 
 /// Everything that stores or reads a graph, with checked memory accesses and leaks.
 pub fn address() -> Result<()> {
-    let packages = "-p hedgerow -p hedgerow-engines -p hedgerow-rapid -p hedgerow-subgraphs -p hedgerow-lab -p hedgerow-kernels \
+    let packages = "-p hedgerow -p hedgerow-engines -p hedgerow-rapid -p hedgerow-tel -p hedgerow-subgraphs -p hedgerow-lab -p hedgerow-kernels \
          -p hedgerow-formats";
     let mut tests = nightly_cargo(&format!("test --lib --tests --target {TARGET} {packages}"));
     tests
@@ -41,7 +43,7 @@ pub fn address() -> Result<()> {
 /// The concurrent tests, with checked ordering of memory accesses.
 pub fn thread() -> Result<()> {
     install("rust-src");
-    let packages = "-p hedgerow -p hedgerow-engines -p hedgerow-log -p hedgerow-rapid -p hedgerow-kernels";
+    let packages = "-p hedgerow -p hedgerow-engines -p hedgerow-log -p hedgerow-rapid -p hedgerow-tel -p hedgerow-kernels";
     let build = format!("test --lib --tests -Zbuild-std --target {TARGET} {packages}");
     let mut tests = nightly_cargo(&build);
     tests

@@ -23,6 +23,11 @@ pub const ENGINES: &[Engine] = &[
         kind: Some(EngineKind::Rapid),
     },
     Engine {
+        name: "tel",
+        description: "a log of versioned edges per vertex, lock-free readers (LiveGraph)",
+        kind: Some(EngineKind::Tel),
+    },
+    Engine {
         name: "adjacency-list",
         description: "a sorted array per vertex with a version per edge and short locks (the study's AdjLst)",
         kind: Some(EngineKind::AdjacencyList),

@@ -7,8 +7,9 @@
 use hedgerow::EngineKind;
 
 /// Every engine that exists.
-pub const ENGINES: [EngineKind; 7] = [
+pub const ENGINES: [EngineKind; 8] = [
     EngineKind::Rapid,
+    EngineKind::Tel,
     EngineKind::AdjacencyList,
     EngineKind::FineGrainedArt,
     EngineKind::Art,

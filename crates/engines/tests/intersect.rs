@@ -37,7 +37,10 @@ fn common<A: Adjacency>(adjacency: &A, vertices: &[VertexId]) -> Result<Vec<Comm
             A::common_neighbours([&mut one, &mut other], both, |id| by_vertices.push(id))
                 .map_err(KernelError::read)?;
             let (ids, _) = other.gather(*second).map_err(KernelError::read)?;
-            A::intersect(&mut one, *first, ids, |id| by_slice.push(id)).map_err(KernelError::read)?;
+            let mut ids = ids.to_vec();
+            // A slice ascends, whatever the order that neighbours are kept in.
+            ids.sort_unstable();
+            A::intersect(&mut one, *first, &ids, |id| by_slice.push(id)).map_err(KernelError::read)?;
             found.push((by_vertices, by_slice));
         }
     }

@@ -7,8 +7,8 @@ use std::path::Path;
 
 /// Which engine stores the graph.
 ///
-/// All but [`Rapid`](EngineKind::Rapid) are there to measure against, and are built with the feature `lab` only; without
-/// it [`Graph::in_memory`](crate::Graph::in_memory) refuses them as [`Unsupported`](crate::ErrorKind::Unsupported).
+/// All but [`Rapid`](EngineKind::Rapid) and [`Tel`](EngineKind::Tel) are there to measure against, and are built with the
+/// feature `lab` only; without it [`Graph::in_memory`](crate::Graph::in_memory) refuses them as [`Unsupported`](crate::ErrorKind::Unsupported).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EngineKind {
@@ -16,6 +16,9 @@ pub enum EngineKind {
     /// (RapidStore, PVLDB 18(10), 2025).
     #[default]
     Rapid,
+    /// In memory: a log of versioned edges per vertex, lock-free readers, neighbours in the order of their insertion
+    /// (LiveGraph, PVLDB 13(7), 2020).
+    Tel,
     /// In memory: a sorted adjacency list per vertex with a version per edge and short locks, the
     /// scheme to measure against ("Revisiting the Design of In-Memory Dynamic Graph Storage", 2025).
     AdjacencyList,
@@ -36,8 +39,9 @@ pub enum EngineKind {
 }
 
 /// What each engine is called in stores and on the command line.
-const NAMES: [(EngineKind, &str); 7] = [
+const NAMES: [(EngineKind, &str); 8] = [
     (EngineKind::Rapid, "rapid"),
+    (EngineKind::Tel, "tel"),
     (EngineKind::AdjacencyList, "adjacency-list"),
     (EngineKind::FineGrainedArt, "art-fine"),
     (EngineKind::Art, "art"),

@@ -89,6 +89,9 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
         visit: &mut dyn FnMut(VertexId, EdgeValue),
     ) -> Result<(), Reason> {
         let adjacency = self.view.adjacency::<W>(label, direction)?;
+        if !<V::Adjacency<'_, W> as Adjacency>::SORTED {
+            return visit_sorted(&adjacency, vertex, visit).map_err(read_failed);
+        }
         let visited = adjacency.cursor().neighbours(vertex, |neighbours, values| {
             for (neighbour, value) in neighbours.iter().zip(values) {
                 visit(*neighbour, value.to_bits());
@@ -98,6 +101,21 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
         visited.map_err(read_failed)?.is_continue();
         Ok(())
     }
+}
+
+/// Visits the neighbours of a vertex ascending, where they come in another order. O(n log n).
+fn visit_sorted<A: Adjacency>(
+    adjacency: &A,
+    vertex: VertexId,
+    visit: &mut dyn FnMut(VertexId, EdgeValue),
+) -> Result<(), A::Error> {
+    let mut cursor = adjacency.cursor();
+    let (neighbours, values) = cursor.gather(vertex)?;
+    let values = values.iter().map(|value| value.to_bits());
+    let mut row: Vec<(VertexId, EdgeValue)> = neighbours.iter().copied().zip(values).collect();
+    row.sort_unstable_by_key(|(neighbour, _)| *neighbour);
+    row.into_iter().for_each(|(neighbour, value)| visit(neighbour, value));
+    Ok(())
 }
 
 impl<E: Engine, V: GraphView + VertexRecords> StateReads for ViewReads<'_, E, V> {

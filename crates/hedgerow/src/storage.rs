@@ -120,10 +120,11 @@ impl<E: Engine> Store<E> {
     }
 
     /// Reclaims a little, as part of a commit, if enough snapshots were closed since the last time
-    /// (RapidStore, section 5.3: reclamation by writers).
+    /// (RapidStore, section 5.3: reclamation by writers), or if the engine asks for it.
     pub(crate) fn reclaim_after_commit(&self, pending: PendingReclaim) {
         let new_releases = pending.releases.saturating_sub(self.reclaimed_releases.load(Ordering::Acquire));
-        let worthwhile = new_releases > pending.open_timestamps as u64 / 16;
+        let worthwhile =
+            new_releases > pending.open_timestamps as u64 / 16 || self.engine.asks_for_reclamation();
         if worthwhile && !self.reclaiming.swap(true, Ordering::AcqRel) {
             self.reclaim(WRITER_BUDGET_BYTES);
             self.reclaiming.store(false, Ordering::Release);

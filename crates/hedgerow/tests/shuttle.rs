@@ -24,7 +24,7 @@ thread_local! {
 
 /// Runs a model with each engine.
 fn check(model: fn()) {
-    for engine in [EngineKind::Rapid, EngineKind::AdjacencyList] {
+    for engine in [EngineKind::Rapid, EngineKind::Tel, EngineKind::AdjacencyList] {
         ENGINE.set(engine);
         models::check(model, 500);
     }
@@ -459,7 +459,7 @@ fn what_is_durable_is_what_is_seen() {
 /// The model finds what it is for.
 #[test]
 fn an_edit_of_what_is_not_published_is_found() {
-    for engine in [EngineKind::Rapid, EngineKind::AdjacencyList] {
+    for engine in [EngineKind::Rapid, EngineKind::Tel, EngineKind::AdjacencyList] {
         ENGINE.set(engine);
         plant(Some(PlantedBug::EditUnpublished));
         let found = std::panic::catch_unwind(|| {

@@ -38,7 +38,7 @@ impl LabStores {
     /// An empty store in memory, of one of these engines.
     pub(crate) fn in_memory(options: &GraphOptions, catalogue: Catalogue) -> Result<Self, Error> {
         Ok(match options.engine {
-            EngineKind::Rapid => unreachable!("it is always built"),
+            EngineKind::Rapid | EngineKind::Tel => unreachable!("they are always built"),
             EngineKind::AdjacencyList => LabStores::AdjacencyList(fine_grained(options, catalogue)?),
             EngineKind::FineGrainedArt => LabStores::FineGrainedArt(fine_grained(options, catalogue)?),
             EngineKind::Art => LabStores::Art(subgraphs(options, catalogue)?),

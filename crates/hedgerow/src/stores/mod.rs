@@ -12,10 +12,12 @@ use hedgerow_model::Catalogue;
 use hedgerow_rapid::Rapid;
 use hedgerow_subgraphs::{Container, SubgraphOptions, Subgraphs};
 use hedgerow_sync::Arc;
+use hedgerow_tel::Tel;
 
 /// A store, for whichever engine.
 pub(crate) enum Stores {
     Rapid(Store<Rapid>),
+    Tel(Store<Tel>),
     #[cfg(feature = "lab")]
     Lab(lab::LabStores),
 }
@@ -25,6 +27,7 @@ macro_rules! with_store {
     ($stores:expr, $store:ident => $run:expr) => {
         match $stores {
             $crate::stores::Stores::Rapid($store) => $run,
+            $crate::stores::Stores::Tel($store) => $run,
             #[cfg(feature = "lab")]
             $crate::stores::Stores::Lab(stores) => {
                 $crate::stores::lab::with_lab_store!(stores, $store => $run)
@@ -41,6 +44,10 @@ impl Stores {
         let catalogue = Catalogue::new(labels, std::mem::take(&mut options.vertices))?;
         match options.engine {
             EngineKind::Rapid => Ok(Stores::Rapid(subgraphs(&options, catalogue)?)),
+            EngineKind::Tel => {
+                let engine = Tel::new(engine_options(&options, &catalogue));
+                Ok(Stores::Tel(Store::new(engine, &options, Arc::new(catalogue))))
+            }
             #[cfg(feature = "lab")]
             _ => Ok(Stores::Lab(lab::LabStores::in_memory(&options, catalogue)?)),
             #[cfg(not(feature = "lab"))]
@@ -54,6 +61,7 @@ impl Stores {
     pub(crate) fn engine(&self) -> EngineKind {
         match self {
             Stores::Rapid(_) => EngineKind::Rapid,
+            Stores::Tel(_) => EngineKind::Tel,
             #[cfg(feature = "lab")]
             Stores::Lab(stores) => stores.engine(),
         }

@@ -113,29 +113,49 @@ fn is_sorted<A: Adjacency>(_: &A) -> bool {
     A::SORTED
 }
 
-/// The rows of an adjacency that keeps its neighbours in some other order.
+/// The rows of an adjacency that keeps its neighbours in some other order. O(what a scan looks at + n log n of each row).
 fn sorted_rows<A: Adjacency>(
     adjacency: &A,
     range: Range<u32>,
     visit: &mut VisitRun<'_, A::Value>,
 ) -> Result<(), A::Error> {
-    let mut cursor = adjacency.cursor();
-    let (mut row, mut ids, mut values) = (Vec::new(), Vec::new(), Vec::new());
-    for vertex in range.map(VertexId::new) {
-        let (neighbours, beside) = cursor.gather(vertex)?;
-        if neighbours.is_empty() {
-            continue;
+    let mut row =
+        Row { owner: VertexId::default(), entries: Vec::new(), ids: Vec::new(), values: Vec::new() };
+    let flow = adjacency.cursor().scan(range, |owner, neighbours, values| {
+        // A row may come in several runs.
+        if owner != row.owner {
+            row.hand_over(visit)?;
+            row.owner = owner;
         }
-        row.clear();
-        row.extend(neighbours.iter().copied().zip(beside.iter().copied()));
-        row.sort_unstable_by_key(|(neighbour, _)| *neighbour);
-        ids.clear();
-        ids.extend(row.iter().map(|(neighbour, _)| *neighbour));
-        values.clear();
-        values.extend(row.iter().map(|(_, value)| *value));
-        if visit(vertex, &ids, &values).is_break() {
-            break;
-        }
+        row.entries.extend(neighbours.iter().copied().zip(values.iter().copied()));
+        ControlFlow::Continue(())
+    })?;
+    if flow.is_continue() {
+        // It is the last.
+        let _flow: ControlFlow<()> = row.hand_over(visit);
     }
     Ok(())
+}
+
+/// A row that is gathered, sorted and handed over.
+struct Row<W> {
+    owner: VertexId,
+    entries: Vec<(VertexId, W)>,
+    ids: Vec<VertexId>,
+    values: Vec<W>,
+}
+
+impl<W: Column> Row<W> {
+    fn hand_over(&mut self, visit: &mut VisitRun<'_, W>) -> ControlFlow<()> {
+        if self.entries.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        self.entries.sort_unstable_by_key(|(neighbour, _)| *neighbour);
+        self.ids.clear();
+        self.ids.extend(self.entries.iter().map(|(neighbour, _)| *neighbour));
+        self.values.clear();
+        self.values.extend(self.entries.iter().map(|(_, value)| *value));
+        self.entries.clear();
+        visit(self.owner, &self.ids, &self.values)
+    }
 }
