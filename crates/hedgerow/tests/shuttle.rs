@@ -138,7 +138,7 @@ fn records_stay_as_long_as_a_snapshot_reads_them() {
         let label = LabelSchema { name: "pays".to_owned(), edges };
         let options = options(Topology::Undirected, KeyKind::Dense).label(label);
         let (graph, pays) = (Graph::in_memory(options).unwrap(), LabelId::DEFAULT);
-        let put = |graph: &Graph, amount: i64| {
+        let put = move |graph: &Graph, amount: i64| {
             graph.update_edge(pays, 0u64, 66u64, &EdgeUpdate::put().set("amount", amount)).unwrap();
         };
         put(&graph, 0);

@@ -16,7 +16,7 @@ const SEGMENT: usize = if cfg!(hedgerow_shuttle) { 4 } else { 4096 };
 const LIST: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1024 };
 
 /// Lists of a full table.
-const LISTS: usize = if cfg!(hedgerow_shuttle) { 4 } else { (1 << 32) / (SEGMENT * LIST) };
+const LISTS: usize = if cfg!(hedgerow_shuttle) { 16 } else { (1 << 32) / (SEGMENT * LIST) };
 
 type Segment = OnceLock<Box<[Slot]>>;
 type List = OnceLock<Box<[Segment]>>;
