@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 const SMALL_FRONTIER: u64 = 4096;
 /// So many vertices ahead, neighbours are asked for from memory.
 const PREFETCHED: usize = 8;
+/// Of so many vertices in a row the places are in one cache line, at the least.
+const PLACES_PER_LINE: usize = 16;
 
 /// How many edges every vertex is away from one of them.
 ///
@@ -194,8 +196,7 @@ impl<A: Adjacency> Search<'_, A> {
     }
 
     fn top_down_chunk(&self, chunk: &[VertexId]) -> Result<(Frontier, u64), KernelError> {
-        let (mut cursor, mut degrees) = (self.outgoing.cursor(), self.outgoing.cursor());
-        let (mut next, mut examined) = (Frontier::default(), 0);
+        let (mut cursor, mut next, mut examined) = (self.outgoing.cursor(), Frontier::default(), 0);
         for (position, vertex) in chunk.iter().enumerate() {
             if let Some(later) = chunk.get(position + 2 * PREFETCHED) {
                 cursor.prefetch_place(*later);
@@ -203,18 +204,27 @@ impl<A: Adjacency> Search<'_, A> {
             if let Some(later) = chunk.get(position + PREFETCHED) {
                 cursor.prefetch(*later);
             }
-            let before = next.vertices.len();
             let walked = cursor.neighbours(*vertex, |neighbours, _| {
                 examined += neighbours.len() as u64;
                 next.vertices.extend(neighbours.iter().filter(|neighbour| self.claim(**neighbour)));
                 ControlFlow::<()>::Continue(())
             });
             walked.map(|_| ()).map_err(KernelError::read)?;
-            for claimed in &next.vertices[before..] {
-                next.neighbours += self.degree(&mut degrees, *claimed)?;
-            }
         }
+        next.neighbours = self.degrees(&mut cursor, &next.vertices)?;
         Ok((next, examined))
+    }
+
+    /// How many neighbours these have together. Where they lie all miss the cache, at the same time.
+    fn degrees(&self, cursor: &mut A::Cursor<'_>, vertices: &[VertexId]) -> Result<u64, KernelError> {
+        let mut sum = 0;
+        for (position, vertex) in vertices.iter().enumerate() {
+            if let Some(later) = vertices.get(position + PREFETCHED) {
+                cursor.prefetch_place(*later);
+            }
+            sum += self.degree(cursor, *vertex)?;
+        }
+        Ok(sum)
     }
 
     /// Gives `vertex` the depth of the next level if nobody has reached it before.
@@ -264,19 +274,18 @@ impl<A: Adjacency> Search<'_, A> {
         let execution = self.parameters.execution;
         let found = execution.map_chunks(ranges.to_vec(), |range| {
             let (mut cursor, mut found, mut examined) = (incoming.cursor(), 0, 0);
+            let mut coming = self.unreached(&range, range.start);
             for first in range.clone().step_by(64) {
-                let end = range.end.min(first.saturating_add(64));
-                let depths = &self.depths[first as usize..end as usize];
-                let mut unreached = 0_u64;
-                for (bit, depth) in depths.iter().enumerate() {
-                    unreached |= u64::from(depth.load(Ordering::Relaxed) == Bfs::UNREACHED) << bit;
-                }
+                let unreached = coming;
                 // Of most vertices only the first neighbours are looked at: they all miss the cache,
-                // so they had better miss it at the same time.
-                if end < range.end {
-                    cursor.prefetch_place(VertexId::new(end));
+                // so they had better miss it at the same time, while others are looked at.
+                let after = first.saturating_add(64);
+                coming = self.unreached(&range, after);
+                ones(coming).for_each(|bit| cursor.prefetch(VertexId::new(after + bit)));
+                for place in (after..range.end).skip(64).step_by(PLACES_PER_LINE).take(64 / PLACES_PER_LINE) {
+                    cursor.prefetch_place(VertexId::new(place));
                 }
-                ones(unreached).for_each(|bit| cursor.prefetch(VertexId::new(first + bit)));
+                let depths = &self.depths[first as usize..];
                 let mut members = 0_u64;
                 for bit in ones(unreached) {
                     let walked = cursor.neighbours(VertexId::new(first + bit), |neighbours, _| {
@@ -299,6 +308,14 @@ impl<A: Adjacency> Search<'_, A> {
         self.bottom_up_levels += u32::from(found > 0);
         self.finish_level(found, examined);
         Ok(found)
+    }
+
+    /// Which of the 64 vertices from `first` on are in the range and not reached yet, a bit for each.
+    fn unreached(&self, range: &Range<u32>, first: u32) -> u64 {
+        let end = range.end.min(first.saturating_add(64));
+        let depths = self.depths.get(first as usize..end as usize).unwrap_or_default();
+        let unreached = |depth: &AtomicU32| u64::from(depth.load(Ordering::Relaxed) == Bfs::UNREACHED);
+        depths.iter().enumerate().fold(0, |found, (bit, depth)| found | unreached(depth) << bit)
     }
 
     /// The degree of `vertex`, or the average where it would have to be counted.

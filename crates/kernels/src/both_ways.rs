@@ -22,7 +22,7 @@ impl<'a, A: Adjacency> SortedRows<'a, A> {
     /// Says that vertices will be read soon, the first of them now: the rows of those that follow may be on
     /// their way from memory meanwhile.
     #[inline]
-    pub(crate) fn ask_ahead(&self, vertices: &[VertexId]) {
+    pub(crate) fn ask_ahead(&mut self, vertices: &[VertexId]) {
         if let Some(later) = vertices.get(2 * AHEAD) {
             self.cursor.prefetch_place(*later);
         }

@@ -171,7 +171,7 @@ pub trait Cursor {
     /// Says that the neighbours of `vertex` will be read soon, so that they may be on their way from
     /// memory meanwhile. Changes no result; by default it does nothing.
     #[inline]
-    fn prefetch(&self, vertex: VertexId) {
+    fn prefetch(&mut self, vertex: VertexId) {
         let _ = vertex;
     }
 

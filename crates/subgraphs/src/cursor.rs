@@ -11,17 +11,46 @@ use std::ops::{ControlFlow, Range};
 /// Not the number of a partition.
 const NONE: u32 = u32::MAX;
 
-/// Reads neighbours, and remembers the partition that it read last: its version is resolved once.
+/// Reads neighbours, and remembers the partitions that it read and asked for last: their versions are resolved once.
 pub struct SubgraphCursor<'s, C: Container, W> {
     adjacency: SubgraphAdjacency<'s, C, W>,
     bound: u32,
     /// The partition that was read last.
-    partition: u32,
-    /// Its container, and which of its slots have neighbours.
-    container: Option<&'s C>,
-    occupied: u64,
+    read: Resolved<'s, C>,
+    /// The partition that was asked for last.
+    ahead: Resolved<'s, C>,
     /// What [`Cursor::gather`] copied.
     gathered: (Vec<VertexId>, Vec<W>),
+}
+
+/// A partition as the view of a cursor sees it.
+struct Resolved<'s, C> {
+    partition: u32,
+    container: Option<&'s C>,
+    /// Which of its slots have neighbours.
+    occupied: u64,
+}
+
+impl<C> Clone for Resolved<'_, C> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C> Copy for Resolved<'_, C> {}
+
+impl<'s, C> Resolved<'s, C> {
+    const NOTHING: Self = Resolved { partition: NONE, container: None, occupied: 0 };
+
+    /// The container of a vertex of this partition that has neighbours, and the vertex's slot in it.
+    #[inline]
+    fn locate(&self, vertex: VertexId) -> Option<(&'s C, usize)> {
+        let slot = slot_of(vertex);
+        if self.occupied >> slot & 1 == 0 {
+            return None;
+        }
+        self.container.map(|container| (container, slot))
+    }
 }
 
 impl<'s, C: Container, W: Column> SubgraphCursor<'s, C, W> {
@@ -30,9 +59,8 @@ impl<'s, C: Container, W: Column> SubgraphCursor<'s, C, W> {
         SubgraphCursor {
             adjacency,
             bound,
-            partition: NONE,
-            container: None,
-            occupied: 0,
+            read: Resolved::NOTHING,
+            ahead: Resolved::NOTHING,
             gathered: (Vec::new(), Vec::new()),
         }
     }
@@ -44,15 +72,17 @@ impl<'s, C: Container, W: Column> SubgraphCursor<'s, C, W> {
             return None;
         }
         let partition = partition_of(vertex);
-        if partition != self.partition {
-            (self.container, self.occupied) = self.adjacency.container(partition);
-            self.partition = partition;
+        if partition != self.read.partition {
+            let was_asked_for = partition == self.ahead.partition;
+            self.read = if was_asked_for { self.ahead } else { self.resolve(partition) };
         }
-        let slot = slot_of(vertex);
-        if self.occupied >> slot & 1 == 0 {
-            return None;
-        }
-        self.container.map(|container| (container, slot))
+        self.read.locate(vertex)
+    }
+
+    #[inline]
+    fn resolve(&self, partition: u32) -> Resolved<'s, C> {
+        let (container, occupied) = self.adjacency.container(partition);
+        Resolved { partition, container, occupied }
     }
 }
 
@@ -130,14 +160,16 @@ impl<C: Container, W: Column> Cursor for SubgraphCursor<'_, C, W> {
     }
 
     #[inline]
-    fn prefetch(&self, vertex: VertexId) {
+    fn prefetch(&mut self, vertex: VertexId) {
         if vertex.get() >= self.bound {
             return;
         }
-        if let (Some(container), occupied) = self.adjacency.container(partition_of(vertex))
-            && occupied >> slot_of(vertex) & 1 == 1
-        {
-            container.prefetch_first::<W>(slot_of(vertex));
+        let partition = partition_of(vertex);
+        if partition != self.ahead.partition {
+            self.ahead = self.resolve(partition);
+        }
+        if let Some((container, slot)) = self.ahead.locate(vertex) {
+            container.prefetch_first::<W>(slot);
         }
     }
 }

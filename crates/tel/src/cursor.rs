@@ -146,7 +146,7 @@ impl<W: Column> Cursor for TelCursor<'_, W> {
     }
 
     #[inline]
-    fn prefetch(&self, vertex: VertexId) {
+    fn prefetch(&mut self, vertex: VertexId) {
         if let Some(slot) = self.slot(vertex) {
             Index::prefetch_block(slot, AHEAD_BYTES);
         }

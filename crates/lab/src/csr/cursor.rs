@@ -173,7 +173,7 @@ impl<W: Column> Cursor for CsrCursor<'_, W> {
 
     /// The first cache line of the row.
     #[inline]
-    fn prefetch(&self, vertex: VertexId) {
+    fn prefetch(&mut self, vertex: VertexId) {
         let (neighbours, values) = self.rows.row(vertex);
         prefetch(neighbours.as_ptr(), 1);
         prefetch(values.as_ptr(), size_of::<W>());
