@@ -66,11 +66,15 @@ impl Error {
             | Reason::View(_)
             | Reason::NotDeclared(_)
             | Reason::NoRecords(_)
+            | Reason::NoTime { .. }
+            | Reason::NotATime { .. }
             | Reason::OtherOption(_) => ErrorKind::InvalidInput,
             Reason::Capacity(_) => ErrorKind::Capacity,
-            Reason::NotBuilt(_) | Reason::UnknownEngine(_) | Reason::InMemory | Reason::Threads(_) => {
-                ErrorKind::Unsupported
-            }
+            Reason::NoCommitOrder
+            | Reason::NotBuilt(_)
+            | Reason::UnknownEngine(_)
+            | Reason::InMemory
+            | Reason::Threads(_) => ErrorKind::Unsupported,
             Reason::ReadOnly => ErrorKind::ReadOnly,
             Reason::Poisoned => ErrorKind::Poisoned,
             Reason::Store(error) => kind_of_store(error),
@@ -170,6 +174,15 @@ pub(crate) enum Reason {
     WrongKeyKind { key: Key, expected: KeyKind },
     #[error("the edges of label number {} have no records", .0.0)]
     NoRecords(LabelId),
+    #[error(
+        "the edges of {label:?} have no time: it would be a property of type timestamp, or an integer beside each edge; \
+         name the property of type i64 that says it, if there is one"
+    )]
+    NoTime { label: String },
+    #[error("the property {property:?} says no time: it would be of type timestamp or i64")]
+    NotATime { property: String },
+    #[error("this engine does not keep the order in which edges were put; `tel` does")]
+    NoCommitOrder,
     #[error("vertex {0} was not declared at the start of this transaction")]
     NotDeclared(Key),
     #[error(transparent)]

@@ -33,6 +33,7 @@ mod dictionary;
 mod durable;
 mod error;
 mod graph;
+mod newest;
 mod operations;
 mod options;
 mod records;
@@ -59,6 +60,7 @@ pub use hedgerow_model::{
     AsKey, Catalogue, Column, ColumnType, Direction, EdgeSchema, Field, Key, KeyKind, KeyRef, LabelId,
     LabelSchema, MemoryUse, Reclaimed, Record, RecordSchema, Timestamp, Topology, Value, ValueType, VertexId,
 };
+pub use newest::Newest;
 pub use options::{EngineKind, GraphOptions, Isolation};
 pub use records::EdgeUpdate;
 pub use snapshot::{Snapshot, SnapshotInfo};

@@ -1,11 +1,12 @@
 //! Point reads by key on one state of the graph: of a snapshot, or of the units that a commit has locked.
 
 use crate::error::{Reason, read_failed};
+use crate::newest::Newest;
 use crate::storage::Store;
 use hedgerow_log::EdgeRecords;
 use hedgerow_model::{
     Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView, Key, KeyRef, LabelId,
-    Record, RecordHandle, VertexId, VertexRecords, ViewError, with_column,
+    LabelSchema, Record, RecordHandle, VertexId, VertexRecords, ViewError, with_column,
 };
 use std::ops::ControlFlow;
 
@@ -41,6 +42,16 @@ pub(crate) trait StateReads {
         visit: &mut dyn FnMut(VertexId, &[u8]),
     ) -> Result<(), Reason>;
 
+    /// Visits the edges of a vertex newest first: neighbour, value, and the record, encoded, if the label has records.
+    fn newest(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        wanted: &Newest,
+        visit: &mut dyn FnMut(VertexId, EdgeValue, &[u8]) -> Result<(), Reason>,
+    ) -> Result<(), Reason>;
+
     /// The number of neighbours of a vertex.
     fn degree(&self, label: LabelId, direction: Direction, vertex: VertexId) -> Result<usize, Reason>;
 
@@ -65,9 +76,12 @@ pub(crate) enum KeyReads {
 }
 
 impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
+    pub(crate) fn schema(&self, label: LabelId) -> Result<&LabelSchema, ViewError> {
+        self.store.catalogue.label(label).ok_or(ViewError::UnknownLabel(label))
+    }
+
     fn column(&self, label: LabelId) -> Result<ColumnType, ViewError> {
-        let schema = self.store.catalogue.label(label).ok_or(ViewError::UnknownLabel(label))?;
-        Ok(schema.edges.column())
+        Ok(self.schema(label)?.edges.column())
     }
 
     fn find<W: Column>(
@@ -161,6 +175,17 @@ impl<E: Engine, V: GraphView + VertexRecords> StateReads for ViewReads<'_, E, V>
         self.visit::<RecordHandle>(label, direction, vertex, &mut |neighbour, value| {
             visit(neighbour, records.record(label, value).unwrap_or_default());
         })
+    }
+
+    fn newest(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        wanted: &Newest,
+        visit: &mut dyn FnMut(VertexId, EdgeValue, &[u8]) -> Result<(), Reason>,
+    ) -> Result<(), Reason> {
+        self.visit_newest(label, direction, vertex, wanted, visit)
     }
 
     fn degree(&self, label: LabelId, direction: Direction, vertex: VertexId) -> Result<usize, Reason> {

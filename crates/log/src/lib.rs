@@ -18,7 +18,7 @@ mod wire;
 pub use body::{Body, CommitRef, EdgeRecords, LoggedCommit, NoRecords, logged_edge};
 pub use error::{LogError, StoreError};
 pub use log::{Appended, Durability, Log, LogOptions};
-pub use record::{decode_record, encode_record};
+pub use record::{decode_record, decode_record_value, encode_record};
 pub use segment::Record;
 pub use store::{
     CheckReport, CheckpointEntry, Cut, Manifest, Place, Recovered, Repair, Sealed, SegmentEntry, Store,

@@ -26,6 +26,19 @@ pub fn decode_record(bytes: &[u8]) -> Result<Record, DecodeError> {
     Ok(record)
 }
 
+/// One value of the record that bytes stand for: the one at a position of the schema. O(bytes before it).
+///
+/// # Errors
+/// They stand for no record, or for one without that position; what lies behind the value is not looked at.
+pub fn decode_record_value(bytes: &[u8], position: usize) -> Result<Value, DecodeError> {
+    let mut reader = Reader::new(bytes);
+    if position as u64 >= reader.varint()? {
+        return Err(reader.error("the record has no such value"));
+    }
+    (0..position).try_for_each(|_| skip_value(&mut reader))?;
+    decode_value(&mut reader)
+}
+
 /// Reads so many values.
 pub(crate) fn decode_values(reader: &mut Reader<'_>, count: u64) -> Result<Record, DecodeError> {
     if count == 0 {
@@ -70,6 +83,17 @@ pub(crate) fn encode_value(bytes: &mut Vec<u8>, value: &Value) {
     }
 }
 
+/// Reads over a value, and makes nothing of it.
+fn skip_value(reader: &mut Reader<'_>) -> Result<(), DecodeError> {
+    match reader.byte()? {
+        NULL | FALSE | TRUE => Ok(()),
+        I64 | TIMESTAMP => reader.signed().map(drop),
+        F64 => reader.array::<8>().map(drop),
+        STRING | BYTES => reader.bytes().map(drop),
+        _ => Err(reader.error("an unknown type of value")),
+    }
+}
+
 fn decode_value(reader: &mut Reader<'_>) -> Result<Value, DecodeError> {
     Ok(match reader.byte()? {
         NULL => Value::Null,
@@ -106,6 +130,10 @@ mod tests {
         fn records_come_back(values in prop::collection::vec(value(), 0..6)) {
             let record = Record::new(values);
             let bytes = encode_record(&record);
+            for (position, value) in record.values().iter().enumerate() {
+                prop_assert_eq!(&decode_record_value(&bytes, position), &Ok(value.clone()));
+            }
+            prop_assert!(decode_record_value(&bytes, record.values().len()).is_err());
             prop_assert_eq!(decode_record(&bytes), Ok(record));
             for length in 0..bytes.len() {
                 prop_assert!(decode_record(&bytes[..length]).is_err());

@@ -71,6 +71,9 @@ pub unsafe trait Adjacency: Sync {
     /// Whether a degree costs O(1); else a kernel counts once and keeps the array.
     const DEGREE_IS_O1: bool;
 
+    /// Whether [`Cursor::newest_first`] answers.
+    const KEEPS_COMMIT_ORDER: bool = false;
+
     /// A cursor: one per thread, two to intersect.
     fn cursor(&self) -> Self::Cursor<'_>;
 
@@ -160,6 +163,22 @@ pub trait Cursor {
         range: Range<u32>,
         run: impl FnMut(VertexId, &[VertexId], &[Self::Value]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Self::Error>;
+
+    /// Hands over the neighbours of `vertex`, each with its value and the commit that put it as it is: the one that was put
+    /// last comes first. O(visited, and entries that were superseded between them).
+    ///
+    /// Asked only of an adjacency that [keeps that order](Adjacency::KEEPS_COMMIT_ORDER).
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn newest_first<B>(
+        &mut self,
+        vertex: VertexId,
+        visit: impl FnMut(VertexId, Self::Value, Timestamp) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Self::Error> {
+        let (_, _) = (vertex, visit);
+        unreachable!("this adjacency keeps no order of commits");
+    }
 
     /// Says that [`Cursor::prefetch`] will be called for `vertex` soon: where its neighbours are may be on its way from
     /// memory meanwhile. Changes no result; by default it does nothing.

@@ -126,9 +126,8 @@ impl<'e> Applied<'e> {
         self.list_if_sparse(writer, owner, table, dead);
     }
 
-    /// Ends the entry of a change, and appends the one that follows, if any, for which there is room.
-    ///
-    /// What nobody sees is changed in place: the value of an entry, or the entry dies at once.
+    /// Ends the entry of a change, and appends the one that follows, if any, for which there is room: so that the log is in the
+    /// order in which edges were put. What nobody sees is dead at once.
     #[inline]
     pub(crate) fn end_one(
         &mut self,
@@ -139,19 +138,12 @@ impl<'e> Applied<'e> {
     ) {
         let (at, place) = (self.stamp.at(), position as usize);
         let born = writer.log().creations()[place];
-        let is_unseen = self.is_unseen_since(born);
-        match change.value {
-            Some(value) if is_unseen => {
-                // SAFETY: born at or after the stamp's `editable_from`.
-                unsafe { writer.set_value(place, value) };
-                return;
-            }
-            Some(value) => {
-                writer.write_ahead(0, change.neighbour, value);
-                writer.publish(1, at);
-            }
-            None if is_unseen => return writer.kill(place, at),
-            None => {}
+        if let Some(value) = change.value {
+            writer.write_ahead(0, change.neighbour, value);
+            writer.publish(1, at);
+        }
+        if self.is_unseen_since(born) {
+            return writer.kill(place, at);
         }
         writer.invalidate(place, at);
         let place = Place { owner: change.owner, table, neighbour: change.neighbour, position };

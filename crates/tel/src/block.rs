@@ -9,8 +9,7 @@
 //! 1. It is laid out by the [`Layout`] of its class and width, and initialised: the header and the filter whole, the columns below
 //!    `length`.
 //! 2. One thread at a time writes: who holds the lock of the owner, or the owner of an [`OwnedBlock`].
-//! 3. Below `length` ids and creations never change, invalidations are atomic, and a value changes only while its entry is in
-//!    no prefix of a reader (invariant E of `docs/concurrency.md`).
+//! 3. Below `length` ids, creations and values never change, and invalidations are atomic.
 
 use crate::filter::Filter;
 use crate::layout::{HEADER_BYTES, Layout, bytes_of};
@@ -304,7 +303,7 @@ impl<'a> Writer<'a> {
             0 => {}
             4 => {
                 let place = self.0.at::<u32>(values + 4 * position);
-                // SAFETY: below the capacity; nobody reads there, beyond the length or by the promise of `set_value`.
+                // SAFETY: below the capacity; nobody reads beyond the length.
                 unsafe { place.write(value.0 as u32) };
             }
             _ => {
@@ -333,16 +332,6 @@ impl<'a> Writer<'a> {
         header.newest.store(newest.0, Ordering::Release);
         header.length.store(length as u32, Ordering::Release);
         self.0.length = length;
-    }
-
-    /// Replaces the value of an entry that no reader's prefix has.
-    ///
-    /// # Safety
-    /// It was created at or after the `editable_from` of a stamp that is being applied, so that by invariant E nobody reads it.
-    #[inline]
-    pub(crate) unsafe fn set_value(&self, position: usize, value: EdgeValue) {
-        assert!(position < self.0.length);
-        self.write_value(position, value);
     }
 
     /// Ends an entry that somebody may see.

@@ -4,7 +4,7 @@ use crate::block::Log;
 use crate::directory::Slot;
 use crate::engine::Table;
 use crate::index::Index;
-use crate::scan::{count_valid, valid_stretches};
+use crate::scan::{count_valid, valid_from_the_end, valid_stretches};
 use crate::view::TelAdjacency;
 use hedgerow_model::{Column, Cursor, Neighbours, Timestamp, VertexId};
 use hedgerow_sync::epoch::{self, Guard};
@@ -136,6 +136,20 @@ impl<W: Column> Cursor for TelCursor<'_, W> {
             }
         }
         Ok(ControlFlow::Continue(()))
+    }
+
+    fn newest_first<B>(
+        &mut self,
+        vertex: VertexId,
+        mut visit: impl FnMut(VertexId, W, Timestamp) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Infallible> {
+        let at = self.at;
+        let Some(log) = self.log(vertex) else { return Ok(ControlFlow::Continue(())) };
+        let created = log.created_by(at);
+        let (ids, values, creations) = (log.ids(), log.values::<W>(created), log.creations());
+        Ok(valid_from_the_end(&log.invalidations()[..created], at, |position| {
+            visit(ids[position], values[position], creations[position])
+        }))
     }
 
     #[inline]

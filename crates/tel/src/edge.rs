@@ -130,9 +130,7 @@ impl Tel {
             let keeps = unsafe { Locked::assume() };
             let log = self.log(self.tables[number], change.owner, &keeps);
             match (log, change.value) {
-                (Some(log), value)
-                    if value.is_none() || log.has_room() || applied.is_unseen(log, position) =>
-                {
+                (Some(log), value) if value.is_none() || log.has_room() => {
                     // SAFETY: the owner is locked, and the log was just looked up.
                     let mut writer = unsafe { Writer::new(log) };
                     applied.write_one(&mut writer, number as u32, change, position);
@@ -145,11 +143,6 @@ impl Tel {
 }
 
 impl Applied<'_> {
-    /// Whether the entry at a position, if there is one, is changed in place.
-    fn is_unseen(&self, log: Log<'_>, position: u32) -> bool {
-        position != NEW && self.is_unseen_since(log.creations()[position as usize])
-    }
-
     /// Makes one change in a log with room for it.
     #[inline]
     fn write_one(&mut self, writer: &mut Writer<'_>, table: u32, change: &EdgeChange, position: u32) {

@@ -25,8 +25,8 @@
 //! - *A prefix and its invalidations.* Entries are published by their number (Release), after all else of them is written. Creations
 //!   ascend: what a timestamp sees created is a prefix. An invalidation after the reader's timestamp, made while it looks, leaves the
 //!   entry valid for it.
-//! - *In place where nobody can see it.* An entry that was created at or after the `editable_from` of a stamp is in no reader's
-//!   prefix: its value is overwritten, and its deletion is final at once.
+//! - *Entries never change.* Another value is another entry, so a log is in the order in which edges were put. An entry that was
+//!   created at or after the `editable_from` of a stamp is in no reader's prefix: it is dead at once when it ends.
 //! - *Blocks are retired.* A block that was replaced is given back when every thread that was pinned then has let go. A cursor is
 //!   pinned, and pins itself anew at the beginning of each call.
 //! - *Reclamation follows the closed snapshots.* An old entry is marked dead when no live timestamp lies in its lifetime, and leaves
@@ -36,7 +36,8 @@
 //!
 //! - Columns instead of entries of mixed fields: a scan reads ids and values alone, unless something was deleted after them. The log
 //!   of properties that grows from the other end of a block is not there yet; [`layout`](self) says where it belongs.
-//! - A scan goes from the oldest entry to the newest, as runs of slices, not from the end of the log.
+//! - A scan goes from the oldest entry to the newest, as runs of slices; only [`Cursor::newest_first`](hedgerow_model::Cursor::newest_first)
+//!   goes from the end of the log.
 //! - No transaction writes its own entries with its negative number: entries are written beyond the length while a commit is
 //!   prepared, and get their timestamp with their stamp.
 //! - Blocks are in anonymous memory, not in a mapped file; checkpoints and the log of commits are those of all engines.

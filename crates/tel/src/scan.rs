@@ -40,6 +40,16 @@ pub(crate) fn valid_stretches<B>(
     ControlFlow::Continue(())
 }
 
+/// The positions in a prefix that are valid at a timestamp, the last one first. O(visited, and what is invalid between them).
+pub(crate) fn valid_from_the_end<B>(
+    invalidations: &[AtomicU64],
+    at: Timestamp,
+    visit: impl FnMut(usize) -> ControlFlow<B>,
+) -> ControlFlow<B> {
+    let is_valid = |position: &usize| at.0 < invalidations[*position].load(Ordering::Relaxed);
+    (0..invalidations.len()).rev().filter(is_valid).try_for_each(visit)
+}
+
 /// How many entries are valid at a timestamp. O(1) if all are that were created, else O(those).
 #[inline]
 pub(crate) fn count_valid(log: Log<'_>, at: Timestamp) -> usize {
@@ -82,5 +92,15 @@ mod tests {
         assert_eq!(stretches(2, 7), [0..1, 2..7]);
         assert_eq!(stretches(9, 7), []);
         assert_eq!(stretches(5, 0), []);
+        let from_the_end = |at, length: usize| {
+            let mut positions = Vec::new();
+            let flow = valid_from_the_end(&ends[..length], Timestamp(at), |position| {
+                positions.push(position);
+                if positions.len() == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            });
+            (positions, flow.is_break())
+        };
+        assert_eq!(from_the_end(5, 7), (vec![6, 3, 2], true));
+        assert_eq!(from_the_end(5, 2), (vec![0], false));
     }
 }

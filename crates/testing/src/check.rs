@@ -107,10 +107,31 @@ fn check_vertex<'a, A: Adjacency + 'a>(
     if let Some((ids, values)) = cursor.contiguous(id).ok().unwrap() {
         assert_eq!(in_order::<A, _>(pairs(ids, values)), row, "the one run of {vertex}");
     }
+    if A::KEEPS_COMMIT_ORDER {
+        check_newest_first::<A>(cursor, id, &row);
+    }
     for other in others.iter().chain(expected.keys()) {
         let found = cursor.find(id, VertexId::new(*other)).ok().unwrap();
         assert_eq!(found.map(Column::to_bits), expected.get(other).copied(), "{vertex} to {other}");
     }
+}
+
+/// All neighbours come, by commits that descend, and no more than are wanted.
+fn check_newest_first<'a, A: Adjacency + 'a>(cursor: &mut A::Cursor<'a>, id: VertexId, row: &[(u32, u64)]) {
+    let (mut visited, mut commits) = (Vec::new(), Vec::new());
+    let flow = cursor.newest_first(id, |neighbour, value, commit| {
+        visited.push((neighbour.get(), value.to_bits().0));
+        commits.push(commit);
+        ControlFlow::<()>::Continue(())
+    });
+    assert!(flow.ok().unwrap().is_continue());
+    assert!(commits.iter().rev().is_sorted(), "commits of {id} ascend");
+    let newest = visited.first().copied();
+    visited.sort_unstable();
+    assert_eq!(visited, row, "newest first of {id}");
+    let flow = cursor
+        .newest_first(id, |neighbour, value, _| ControlFlow::Break((neighbour.get(), value.to_bits().0)));
+    assert_eq!(flow.ok().unwrap().break_value(), newest);
 }
 
 fn check_break<C: Cursor>(cursor: &mut C, expected: &Expected) {

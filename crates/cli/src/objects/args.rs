@@ -3,14 +3,15 @@
 use crate::args::at_least_one;
 use crate::stored::args::{DurabilityName, ReadArgs};
 use clap::{Args, Subcommand, ValueEnum};
-use hedgerow::Direction;
+use hedgerow::{Direction, Newest};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 const NEIGHBORS_EXAMPLES: &str = "\
 Examples:
   hedgerow neighbors 30 --store wiki
-  hedgerow neighbors anna --store friends --label knows --direction in --limit 10 --json";
+  hedgerow neighbors anna --store friends --label knows --direction in --limit 10 --json
+  hedgerow neighbors anna --store friends --label pays --newest 5 --since 1700000000000000";
 
 const GET_EXAMPLES: &str = "\
 Examples:
@@ -48,10 +49,47 @@ pub struct NeighborsArgs {
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub limit: Option<NonZeroUsize>,
     #[command(flatten)]
+    pub newest: NewestArgs,
+    #[command(flatten)]
     pub read: ReadArgs,
     /// Print the neighbours as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// Neighbours by the time of the edges, the newest first.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Newest first")]
+pub struct NewestArgs {
+    /// Print at most so many, the newest first
+    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "limit")]
+    newest: Option<NonZeroUsize>,
+    /// Only edges of this time or later: microseconds since 1970 for timestamps, else the number itself
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    since: Option<i64>,
+    /// Only edges of this time or earlier
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    until: Option<i64>,
+    /// The property that is the time, of type timestamp or i64; by default the first timestamp, or the integer beside the edge
+    #[arg(long, value_name = "PROPERTY")]
+    by: Option<String>,
+}
+
+impl NewestArgs {
+    /// What is asked for; `None` if nothing is said of time.
+    pub fn wanted(&self) -> Option<Newest> {
+        let NewestArgs { newest, since, until, by } = self;
+        if newest.is_none() && since.is_none() && until.is_none() && by.is_none() {
+            return None;
+        }
+        let wanted = Newest::most(newest.map_or(usize::MAX, NonZeroUsize::get))
+            .since(since.unwrap_or(i64::MIN))
+            .until(until.unwrap_or(i64::MAX));
+        Some(match by {
+            Some(property) => wanted.by_property(property),
+            None => wanted,
+        })
+    }
 }
 
 /// Which ends of edges a vertex is.

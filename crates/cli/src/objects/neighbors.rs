@@ -7,7 +7,7 @@ use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
 use crate::stored::{self, number::EdgeNumber, schema};
 use hedgerow::model::with_column;
-use hedgerow::{Column, Direction, ErrorKind, Key, LabelId, Record, RecordSchema, Snapshot};
+use hedgerow::{Column, Direction, ErrorKind, Key, LabelId, Newest, Record, RecordSchema, Snapshot};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
@@ -46,21 +46,22 @@ pub fn execute(args: &NeighborsArgs, console: &Console) -> Result<(), CliError> 
     if !exists(snapshot, &key)? {
         return Err(no_vertex(&key, store));
     }
-    let direction = args.direction.direction();
-    let all = match of_label.edges.record() {
-        Some(properties) => with_records(snapshot, (label, direction), properties, &key)?,
-        None => {
-            with_column!(of_label.edges.column(), W => with_values::<W>(snapshot, (label, direction), &key)?)
-        }
+    let adjacency = (label, args.direction.direction());
+    let newest = args.newest.wanted();
+    let found = match of_label.edges.record() {
+        Some(properties) => with_records(snapshot, adjacency, properties, &key, newest.as_ref())?,
+        None => with_column!(of_label.edges.column(), W => {
+            with_values::<W>(snapshot, adjacency, &key, newest.as_ref())?
+        }),
     };
-    let shown = args.limit.map_or(all.len(), |limit| limit.get().min(all.len()));
+    let shown = args.limit.map_or(found.len(), |limit| limit.get().min(found.len()));
     let neighbors = Neighbors {
         store: store.display().to_string(),
-        key: key.into(),
+        key: key.clone().into(),
         label: of_label.name.clone(),
         direction: args.direction,
-        degree: all.len(),
-        neighbors: all.into_iter().take(shown).collect(),
+        degree: snapshot.degree(label, adjacency.1, &key).map_err(StoredError::from)?,
+        neighbors: found.into_iter().take(shown).collect(),
     };
     console.print(&neighbors, |result| {
         let line = |Neighbor { key, value, properties }: &Neighbor| match (properties, value) {
@@ -76,11 +77,15 @@ fn with_values<W: Column>(
     snapshot: &Snapshot,
     (label, direction): (LabelId, Direction),
     key: &Key,
+    newest: Option<&Newest>,
 ) -> Result<Vec<Neighbor>, StoredError> {
-    let neighbours = snapshot.neighbours_of::<W>(label, direction, key)?.into_iter();
+    let neighbours = match newest {
+        Some(wanted) => snapshot.newest_neighbours::<W>(label, direction, key, wanted)?,
+        None => snapshot.neighbours_of::<W>(label, direction, key)?,
+    };
     let neighbour =
         |(key, value): (Key, W)| Neighbor { key: key.into(), value: EdgeNumber::of(value), properties: None };
-    Ok(neighbours.map(neighbour).collect())
+    Ok(neighbours.into_iter().map(neighbour).collect())
 }
 
 fn with_records(
@@ -88,14 +93,18 @@ fn with_records(
     (label, direction): (LabelId, Direction),
     properties: &RecordSchema,
     key: &Key,
+    newest: Option<&Newest>,
 ) -> Result<Vec<Neighbor>, StoredError> {
-    let neighbours = snapshot.neighbour_records(label, direction, key)?.into_iter();
+    let neighbours = match newest {
+        Some(wanted) => snapshot.newest_records(label, direction, key, wanted)?,
+        None => snapshot.neighbour_records(label, direction, key)?,
+    };
     let neighbour = |(key, record): (Key, Record)| Neighbor {
         key: key.into(),
         value: EdgeNumber::None,
         properties: Some(schema::json_record(properties, &record)),
     };
-    Ok(neighbours.map(neighbour).collect())
+    Ok(neighbours.into_iter().map(neighbour).collect())
 }
 
 /// Whether there is a vertex with this key. A number beyond the ids of a dense graph has none.

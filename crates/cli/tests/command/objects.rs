@@ -41,6 +41,34 @@ fn neighbors_are_printed_one_per_line_with_their_values() {
 }
 
 #[test]
+fn neighbors_are_printed_newest_first_by_the_time_of_the_edges() {
+    let folder = store();
+    let labels = "knows,pays:note=string+at=timestamp+rank=i64,calls:u64";
+    folder.json(&format!("import knows --store times --labels {labels}"));
+    for (to, properties) in [
+        (1, "--property at=100 --property rank=3"),
+        (2, "--property at=300 --property rank=-1"),
+        (3, "--property at=200"),
+        (4, "--property rank=2"),
+    ] {
+        folder.json(&format!("put edge 10 {to} --store times --label pays {properties}"));
+        folder.json(&format!("put edge 10 {to} --store times --label calls --value {to}0"));
+    }
+    let keys = |options: &str| -> Vec<u64> {
+        let found = folder.json(&format!("neighbors 10 --store times {options}"));
+        assert_eq!(found["degree"], 4);
+        found["neighbors"].as_array().unwrap().iter().map(|found| found["key"].as_u64().unwrap()).collect()
+    };
+    assert_eq!(keys("--label pays --newest 9"), [2, 3, 1]);
+    assert_eq!(keys("--label pays --newest 2"), [2, 3]);
+    assert_eq!(keys("--label pays --since 150 --until 200"), [3]);
+    assert_eq!(keys("--label pays --newest 2 --by rank"), [1, 4]);
+    assert_eq!(keys("--label pays --since -1 --limit 1"), [2]);
+    assert_eq!(keys("--label calls --newest 1"), [4]);
+    assert_eq!(folder.text("neighbors 10 --store times --label calls --until 20"), "2 20\n1 10\n");
+}
+
+#[test]
 fn what_is_not_there_is_an_error() {
     let folder = store();
     for (command, code, parts) in [
@@ -52,6 +80,7 @@ fn what_is_not_there_is_an_error() {
         ("delete edge 20 30 --store store", 3, ["no edge from 20 to 30", "label \"knows\""]),
         ("delete edge 20 10 --store store --label rates", 3, ["no edge from 20 to 10", "label \"rates\""]),
         ("neighbors 10 --store store --label likes", 2, ["no label \"likes\"", "only \"knows\", \"rates\""]),
+        ("neighbors 10 --store store --newest 1", 2, ["\"knows\" have no time", "type timestamp"]),
         ("neighbors x --store store", 2, ["KEY \"x\"", "numbers below 2^64"]),
         ("get edge -1 2 --store store", 2, ["FROM \"-1\"", "numbers below 2^64"]),
         ("put edge 1 y --store store", 2, ["TO \"y\"", "numbers below 2^64"]),

@@ -17,11 +17,11 @@ pub use update::EdgeUpdate;
 use heap::OwnedRecord;
 
 use crate::error::{Reason, read_failed};
-use hedgerow_log::{EdgeRecords, decode_record};
+use hedgerow_log::{EdgeRecords, decode_record, decode_record_value};
 use hedgerow_model::token::{LiveTimestamps, Stamp};
 use hedgerow_model::{
     Adjacency, CapacityError, Catalogue, Column, Cursor, Direction, EdgeValue, GraphView, LabelId, MemoryUse,
-    Reclaimed, Record, RecordHandle, RecordSchema, Timestamp, VertexId,
+    Reclaimed, Record, RecordHandle, RecordSchema, Timestamp, Value, VertexId,
 };
 use hedgerow_subgraphs::reclamation::{Garbage, Memory, MemoryChange, Superseded, reclaim_unlocked};
 use hedgerow_sync::Arc;
@@ -93,6 +93,12 @@ impl Found<'_> {
 /// The record that bytes in memory stand for.
 pub(crate) fn decoded(bytes: &[u8]) -> Result<Record, Reason> {
     decode_record(bytes).map_err(|error| read_failed(hedgerow_model::ReadError(error.to_string())))
+}
+
+/// One value of the record that bytes in memory stand for.
+pub(crate) fn decoded_value(bytes: &[u8], position: usize) -> Result<Value, Reason> {
+    decode_record_value(bytes, position)
+        .map_err(|error| read_failed(hedgerow_model::ReadError(error.to_string())))
 }
 
 /// Whether bytes are a record of a schema; what is wrong if not.

@@ -5,8 +5,9 @@
 use hedgerow::model::{EdgeValue, Operation, RecordChange, RecordMode};
 use hedgerow::{
     ColumnType, Direction, EdgeSchema, EdgeUpdate, Field, Graph, GraphOptions, Key, KeyKind, LabelId,
-    LabelSchema, Record, RecordSchema, Snapshot, Topology, Value, ValueType,
+    LabelSchema, Newest, Record, RecordSchema, Snapshot, Topology, Value, ValueType,
 };
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use hedgerow_engines::ENGINES;
@@ -244,6 +245,45 @@ impl Oracle {
                     assert_eq!(as_values(records), self.neighbour_records(direction, key));
                 }
             }
+        }
+        for direction in [Direction::Out, Direction::In] {
+            if self.topology.stored(direction).is_some() {
+                self.check_newest(snapshot, direction, key);
+            }
+        }
+    }
+
+    /// Newest-first reads, by amounts and by the integers of the label that has these.
+    fn check_newest(&self, snapshot: &Snapshot, direction: Direction, key: &Key) {
+        let id = |key: &Key| snapshot.vertex_id(key).unwrap();
+        let newest = |mut dated: Vec<(i64, Key)>, most: usize, since: i64| {
+            dated.retain(|(time, _)| *time >= since);
+            dated.sort_by_key(|(time, key)| (Reverse(*time), id(key)));
+            dated.into_iter().map(|(_, key)| key).take(most).collect::<Vec<Key>>()
+        };
+        let amounts: Vec<(i64, Key)> = self
+            .neighbour_records(direction, key)
+            .into_iter()
+            .filter_map(|(neighbour, values)| Some((values[0].as_i64()?, neighbour)))
+            .collect();
+        let counts: Vec<(i64, Key)> = self
+            .neighbours(LABELS[2], direction, key)
+            .into_iter()
+            .map(|(neighbour, value)| (value.0 as i64, neighbour))
+            .collect();
+        for (most, since) in [(0, 0), (1, 0), (3, 1), (usize::MAX, i64::MIN)] {
+            let wanted = Newest::most(most).since(since);
+            let read = snapshot.newest_neighbours::<u32>(LABELS[2], direction, key, &wanted).unwrap();
+            let read: Vec<Key> = read.into_iter().map(|(neighbour, _)| neighbour).collect();
+            assert_eq!(read, newest(counts.clone(), most, since), "newest of {key}");
+            let wanted = wanted.by_property(SENT[0]);
+            let read = snapshot.newest_records(RECORDS, direction, key, &wanted).unwrap();
+            let expected = newest(amounts.clone(), most, since);
+            let records = self.neighbour_records(direction, key);
+            let expected: Vec<_> = expected.into_iter().map(|key| (records[&key].clone(), key)).collect();
+            let read: Vec<_> =
+                read.into_iter().map(|(key, record)| (record.values().to_vec(), key)).collect();
+            assert_eq!(read, expected, "newest of {key}");
         }
     }
 }

@@ -2,10 +2,12 @@
 
 use super::TestedTel;
 use crate::layout::Layout;
-use hedgerow_model::{Engine, Topology};
+use hedgerow_model::token::Registered;
+use hedgerow_model::{Adjacency, Cursor, Direction, Engine, GraphView, LabelId, Topology, VertexId};
 use hedgerow_testing::contract::put;
 use hedgerow_testing::pipeline::Pipeline;
 use proptest::prelude::*;
+use std::ops::ControlFlow;
 
 type Tested = Pipeline<TestedTel>;
 
@@ -90,4 +92,60 @@ proptest! {
         assert_eq!(pipeline.engine.memory().retained_bytes, 0);
         pipeline.check(&[0, 1, 2, 20, 39, 40]);
     }
+
+    /// The log of a vertex is read in the order in which its edges were put, as every snapshot sees it.
+    #[test]
+    fn edges_come_newest_first(steps in prop::collection::vec(step(), 1..200)) {
+        let mut pipeline = with_vertices(Topology::Directed, None);
+        let (mut order, mut orders) = (Vec::new(), Vec::new());
+        for step in steps {
+            match step {
+                Step::Edge { ends: (source, destination), value, margin } => {
+                    prop_assert!(pipeline.commit_edge(2, (source, destination), value, margin));
+                    pipeline.open();
+                    let now = pipeline.snapshots.pop().unwrap().token.at();
+                    let same = |put: &Put| (put.0, put.1) == (destination, value.unwrap_or(u32::MAX));
+                    if source == 0 && !order.iter().any(same) {
+                        order.retain(|put: &Put| put.0 != destination);
+                        order.extend(value.map(|value| (destination, value, now.0)));
+                    }
+                }
+                Step::Open => {
+                    pipeline.open();
+                    orders.push(order.clone());
+                }
+                Step::Close(choice) => {
+                    pipeline.close(choice);
+                    if !orders.is_empty() {
+                        orders.remove(choice % orders.len());
+                    }
+                }
+                Step::Reclaim => {
+                    pipeline.reclaim(usize::MAX, 0);
+                }
+            }
+            for (snapshot, order) in pipeline.snapshots.iter().zip(&orders) {
+                prop_assert_eq!(&oldest_first(&pipeline, &snapshot.token), order);
+            }
+        }
+        pipeline.open();
+        prop_assert_eq!(oldest_first(&pipeline, &pipeline.snapshots.last().unwrap().token), order);
+    }
+}
+
+/// Neighbour, value, and the commit that put it.
+type Put = (u32, u32, u64);
+
+/// What [`Cursor::newest_first`] says of vertex 0, turned round.
+fn oldest_first(pipeline: &Tested, at: &Registered) -> Vec<Put> {
+    let view = pipeline.engine.view(at);
+    let adjacency = view.adjacency::<u32>(LabelId(2), Direction::Out).unwrap();
+    let mut puts = Vec::new();
+    let Ok(flow) = adjacency.cursor().newest_first(VertexId::new(0), |neighbour, value, commit| {
+        puts.push((neighbour.get(), value, commit.0));
+        ControlFlow::<()>::Continue(())
+    });
+    assert!(flow.is_continue());
+    puts.reverse();
+    puts
 }

@@ -1,0 +1,312 @@
+//! Newest-first reads: the edges of a vertex by time, the latest first, as many as are wanted.
+
+use crate::error::{Error, Reason, read_failed};
+use crate::records::{decoded, decoded_value};
+use crate::snapshot::{Snapshot, check_adjacency};
+use crate::state::ViewReads;
+use hedgerow_log::EdgeRecords;
+use hedgerow_model::{
+    Adjacency, AsKey, Column, ColumnType, Cursor, Direction, EdgeSchema, EdgeValue, Engine, GraphView, Key,
+    LabelId, LabelSchema, Record, Value, ValueType, VertexId, with_column,
+};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::{ControlFlow, RangeInclusive};
+
+/// Which edges of a vertex are read newest first: at most how many, by which time, and from when to when.
+///
+/// Without more said, the time of an edge is its first property of type `timestamp`, or the integer beside it if its label has
+/// values (`u32`, `u64`, `i64`). Edges whose time is null are left out. Of equal times the lower vertex id comes first.
+///
+/// That costs O(degree) on every engine, and the memory of what is wanted.
+///
+/// ```
+/// use hedgerow::{ColumnType, Direction, EdgeSchema, Graph, GraphOptions, LabelId, LabelSchema, Newest};
+///
+/// let sent = LabelSchema { name: "sent".to_owned(), edges: EdgeSchema::Value(ColumnType::I64) };
+/// let graph = Graph::in_memory(GraphOptions::new().labels([sent]))?;
+/// for (to, time) in [(2, 1_700), (3, 1_900), (4, 1_800)] {
+///     graph.put_edge_value(LabelId::DEFAULT, 1, to, time)?;
+/// }
+/// let latest = Newest::most(2).until(1_850);
+/// let found = graph.snapshot()?.newest_neighbours::<i64>(LabelId::DEFAULT, Direction::Out, 1, &latest)?;
+/// assert_eq!(found, [(4.into(), 1_800), (2.into(), 1_700)]);
+/// # Ok::<(), hedgerow::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Newest {
+    most: usize,
+    order: Order,
+    times: RangeInclusive<i64>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Order {
+    OfLabel,
+    Property(String),
+    Commit,
+}
+
+impl Newest {
+    /// At most so many edges.
+    #[must_use]
+    pub fn most(count: usize) -> Self {
+        Newest { most: count, order: Order::OfLabel, times: i64::MIN..=i64::MAX }
+    }
+
+    /// Edges of this time or later.
+    #[must_use]
+    pub fn since(self, time: i64) -> Self {
+        Newest { times: time..=*self.times.end(), ..self }
+    }
+
+    /// Edges of this time or earlier.
+    #[must_use]
+    pub fn until(self, time: i64) -> Self {
+        Newest { times: *self.times.start()..=time, ..self }
+    }
+
+    /// The time is this property of the edge, of type `timestamp` or `i64`.
+    #[must_use]
+    pub fn by_property(self, name: impl Into<String>) -> Self {
+        Newest { order: Order::Property(name.into()), ..self }
+    }
+
+    /// The time is the commit that put the edge, or changed what lies on it, as the number of its
+    /// [`Timestamp`](crate::Timestamp). Engine `tel` only.
+    ///
+    /// Costs what is read (LiveGraph, section 4: a log is read from its end). What one commit put has one time; a store that is opened puts what its
+    /// checkpoint has, and what its log says after that, in few commits.
+    #[must_use]
+    pub fn by_commit(self) -> Self {
+        Newest { order: Order::Commit, ..self }
+    }
+
+    /// What says the time on the edges of a label.
+    pub(crate) fn clock(&self, label: &LabelSchema) -> Result<Clock, Reason> {
+        let no_time = || Reason::NoTime { label: label.name.clone() };
+        match (&self.order, &label.edges) {
+            (Order::Commit, _) => Ok(Clock::Commit),
+            (Order::OfLabel, EdgeSchema::Value(ColumnType::U32 | ColumnType::U64 | ColumnType::I64)) => {
+                Ok(Clock::Value)
+            }
+            (Order::OfLabel, EdgeSchema::Record(schema)) => {
+                let mut types = schema.fields.iter().map(|field| field.value_type);
+                types.position(|of| of == ValueType::Timestamp).map(Clock::Property).ok_or_else(no_time)
+            }
+            (Order::Property(name), EdgeSchema::Record(schema)) => {
+                let position = schema.position(name)?;
+                match schema.fields[position].value_type {
+                    ValueType::Timestamp | ValueType::I64 => Ok(Clock::Property(position)),
+                    _ => Err(Reason::NotATime { property: name.clone() }),
+                }
+            }
+            _ => Err(no_time()),
+        }
+    }
+}
+
+/// What says the time of an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// The integer beside it.
+    Value,
+    /// The property at this position of its record.
+    Property(usize),
+    /// The commit that put it as it is.
+    Commit,
+}
+
+/// An edge with its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Dated {
+    time: i64,
+    /// Reversed, so that of equal times the lower id is the greater.
+    neighbour: Reverse<VertexId>,
+    /// The bits of its value.
+    value: u64,
+}
+
+/// The newest of the edges that were seen.
+struct Selection<'n> {
+    wanted: &'n Newest,
+    /// The oldest of them on top.
+    found: BinaryHeap<Reverse<Dated>>,
+}
+
+impl<'n> Selection<'n> {
+    fn new(wanted: &'n Newest) -> Self {
+        Selection { wanted, found: BinaryHeap::new() }
+    }
+
+    /// O(log wanted).
+    fn see(&mut self, time: i64, neighbour: VertexId, value: EdgeValue) {
+        if !self.wanted.times.contains(&time) {
+            return;
+        }
+        let dated = Reverse(Dated { time, neighbour: Reverse(neighbour), value: value.0 });
+        if self.found.len() < self.wanted.most {
+            self.found.push(dated);
+        } else if let Some(mut oldest) = self.found.peek_mut()
+            && dated < *oldest
+        {
+            *oldest = dated;
+        }
+    }
+
+    fn newest_first(self) -> Vec<(VertexId, EdgeValue)> {
+        let found = self.found.into_sorted_vec().into_iter();
+        found.map(|Reverse(dated)| (dated.neighbour.0, EdgeValue(dated.value))).collect()
+    }
+}
+
+/// An integer of a column as a time; the largest there is if it is larger.
+fn time_of(column: ColumnType, value: EdgeValue) -> i64 {
+    match column {
+        ColumnType::I64 => i64::from_bits(value),
+        ColumnType::U32 => i64::from(u32::from_bits(value)),
+        _ => i64::try_from(value.0).unwrap_or(i64::MAX),
+    }
+}
+
+impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
+    /// Visits the edges of a vertex newest first: neighbour, value, and the record, encoded, if the label has records.
+    pub(crate) fn visit_newest(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        wanted: &Newest,
+        visit: &mut dyn FnMut(VertexId, EdgeValue, &[u8]) -> Result<(), Reason>,
+    ) -> Result<(), Reason> {
+        let schema = self.schema(label)?;
+        let column = schema.edges.column();
+        let clock = wanted.clock(schema)?;
+        let newest = with_column!(column, W => self.newest::<W>(label, direction, vertex, wanted, clock))?;
+        let records = self.store.records.seen_by(self.view);
+        newest.into_iter().try_for_each(|(neighbour, value)| {
+            visit(neighbour, value, records.record(label, value).unwrap_or_default())
+        })
+    }
+
+    fn newest<W: Column>(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        wanted: &Newest,
+        clock: Clock,
+    ) -> Result<Vec<(VertexId, EdgeValue)>, Reason> {
+        let adjacency = self.view.adjacency::<W>(label, direction)?;
+        let mut cursor = adjacency.cursor();
+        let mut selection = Selection::new(wanted);
+        match clock {
+            Clock::Commit if !<V::Adjacency<'_, W> as Adjacency>::KEEPS_COMMIT_ORDER => {
+                return Err(Reason::NoCommitOrder);
+            }
+            Clock::Commit => {
+                let oldest = *wanted.times.start();
+                let walked = cursor.newest_first(vertex, |neighbour, value, commit| {
+                    let time = commit.0 as i64;
+                    // What one commit put is seen whole, so that the lower ids of it are found.
+                    let is_full = selection.found.len() == wanted.most
+                        && selection.found.peek().is_none_or(|Reverse(last)| time < last.time);
+                    if is_full || time < oldest {
+                        return ControlFlow::Break(());
+                    }
+                    selection.see(time, neighbour, value.to_bits());
+                    ControlFlow::Continue(())
+                });
+                let _: ControlFlow<()> = walked.map_err(read_failed)?;
+            }
+            Clock::Value => {
+                let walked = cursor.neighbours(vertex, |neighbours, values| {
+                    for (neighbour, value) in neighbours.iter().zip(values) {
+                        selection.see(time_of(W::TYPE, value.to_bits()), *neighbour, value.to_bits());
+                    }
+                    ControlFlow::<()>::Continue(())
+                });
+                let _: ControlFlow<()> = walked.map_err(read_failed)?;
+            }
+            Clock::Property(position) => {
+                let records = self.store.records.seen_by(self.view);
+                let walked = cursor.neighbours(vertex, |neighbours, values| {
+                    for (neighbour, value) in neighbours.iter().zip(values) {
+                        let value = value.to_bits();
+                        let record = records.record(label, value).unwrap_or_default();
+                        match decoded_value(record, position) {
+                            Ok(Value::Timestamp(time) | Value::I64(time)) => {
+                                selection.see(time, *neighbour, value)
+                            }
+                            Ok(_) => {}
+                            Err(error) => return ControlFlow::Break(error),
+                        }
+                    }
+                    ControlFlow::Continue(())
+                });
+                if let ControlFlow::Break(error) = walked.map_err(read_failed)? {
+                    return Err(error);
+                }
+            }
+        }
+        Ok(selection.newest_first())
+    }
+}
+
+impl Snapshot {
+    /// The neighbours of a vertex and the values beside them, newest first: see [`Newest`] for what that means and costs.
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's, there is no such label or direction, its edges carry another type, or they
+    /// have no such time.
+    pub fn newest_neighbours<W: Column>(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        key: impl AsKey,
+        newest: &Newest,
+    ) -> Result<Vec<(Key, W)>, Error> {
+        check_adjacency::<W>(self.stores(), label, direction)?;
+        self.newest(label, direction, key, newest, |value, _| Ok(W::from_bits(value)))
+    }
+
+    /// The neighbours of a vertex over a label that has records, with their records, newest first.
+    ///
+    /// # Errors
+    /// As [`Snapshot::newest_neighbours`], or the edges have no records.
+    pub fn newest_records(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        key: impl AsKey,
+        newest: &Newest,
+    ) -> Result<Vec<(Key, Record)>, Error> {
+        self.stores().record_schema(label)?;
+        check_adjacency::<()>(self.stores(), label, direction)?;
+        self.newest(label, direction, key, newest, |_, record| decoded(record))
+    }
+
+    fn newest<T>(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        key: impl AsKey,
+        newest: &Newest,
+        on_edge: impl Fn(EdgeValue, &[u8]) -> Result<T, Reason>,
+    ) -> Result<Vec<(Key, T)>, Error> {
+        let schema = self.catalogue().label(label).ok_or(hedgerow_model::ViewError::UnknownLabel(label))?;
+        // A vertex that does not exist has no edges, but what is asked of it is checked all the same.
+        newest.clock(schema)?;
+        let mut found = Vec::new();
+        self.read(|state| match state.vertex(key.as_key())? {
+            Some(vertex) => {
+                state.newest(label, direction, vertex, newest, &mut |neighbour, value, record| {
+                    found.push((state.key(neighbour), on_edge(value, record)?));
+                    Ok(())
+                })
+            }
+            None => Ok(()),
+        })?;
+        Ok(found)
+    }
+}
