@@ -106,6 +106,9 @@ impl Newest {
     }
 }
 
+/// Is handed an edge: its neighbour, its value, and its record, encoded, if the label has records.
+pub(crate) type VisitEdge<'v> = dyn FnMut(VertexId, EdgeValue, &[u8]) -> Result<(), Reason> + 'v;
+
 /// What says the time of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
@@ -154,6 +157,51 @@ impl<'n> Selection<'n> {
         }
     }
 
+    /// Sees the edges of a vertex by the commits that put them, until those that follow are too old.
+    fn see_commits<C: Cursor>(&mut self, cursor: &mut C, vertex: VertexId) -> Result<(), C::Error> {
+        let flow = cursor.newest_first(vertex, |neighbour, value, commit| {
+            let time = commit.0 as i64;
+            // What one commit put is seen whole, so that its lower ids are found.
+            let is_full = self.found.len() == self.wanted.most
+                && self.found.peek().is_none_or(|Reverse(oldest)| time < oldest.time);
+            if is_full || time < *self.wanted.times.start() {
+                return ControlFlow::Break(());
+            }
+            self.see(time, neighbour, value.to_bits());
+            ControlFlow::Continue(())
+        })?;
+        // Either way, all that is wanted was seen.
+        let (ControlFlow::Continue(()) | ControlFlow::Break(())) = flow;
+        Ok(())
+    }
+
+    /// Sees all edges of a vertex by the integers beside them.
+    fn see_values<C: Cursor>(&mut self, cursor: &mut C, vertex: VertexId) -> Result<(), C::Error> {
+        let time = |value| Ok(Some(time_of(C::Value::TYPE, value)));
+        self.see_all::<C, std::convert::Infallible>(cursor, vertex, time).map(|Ok(())| ())
+    }
+
+    /// Sees all edges of a vertex, up to the first whose time cannot be told.
+    fn see_all<C: Cursor, E>(
+        &mut self,
+        cursor: &mut C,
+        vertex: VertexId,
+        time: impl Fn(EdgeValue) -> Result<Option<i64>, E>,
+    ) -> Result<Result<(), E>, C::Error> {
+        let flow = cursor.neighbours(vertex, |neighbours, values| {
+            for (neighbour, value) in neighbours.iter().zip(values) {
+                let value = value.to_bits();
+                match time(value) {
+                    Ok(Some(time)) => self.see(time, *neighbour, value),
+                    Ok(None) => {}
+                    Err(error) => return ControlFlow::Break(error),
+                }
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(flow.break_value().map_or(Ok(()), Err))
+    }
+
     fn newest_first(self) -> Vec<(VertexId, EdgeValue)> {
         let found = self.found.into_sorted_vec().into_iter();
         found.map(|Reverse(dated)| (dated.neighbour.0, EdgeValue(dated.value))).collect()
@@ -177,7 +225,7 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
         direction: Direction,
         vertex: VertexId,
         wanted: &Newest,
-        visit: &mut dyn FnMut(VertexId, EdgeValue, &[u8]) -> Result<(), Reason>,
+        visit: &mut VisitEdge<'_>,
     ) -> Result<(), Reason> {
         let schema = self.schema(label)?;
         let column = schema.edges.column();
@@ -204,49 +252,18 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
             Clock::Commit if !<V::Adjacency<'_, W> as Adjacency>::KEEPS_COMMIT_ORDER => {
                 return Err(Reason::NoCommitOrder);
             }
-            Clock::Commit => {
-                let oldest = *wanted.times.start();
-                let walked = cursor.newest_first(vertex, |neighbour, value, commit| {
-                    let time = commit.0 as i64;
-                    // What one commit put is seen whole, so that the lower ids of it are found.
-                    let is_full = selection.found.len() == wanted.most
-                        && selection.found.peek().is_none_or(|Reverse(last)| time < last.time);
-                    if is_full || time < oldest {
-                        return ControlFlow::Break(());
-                    }
-                    selection.see(time, neighbour, value.to_bits());
-                    ControlFlow::Continue(())
-                });
-                let _: ControlFlow<()> = walked.map_err(read_failed)?;
-            }
-            Clock::Value => {
-                let walked = cursor.neighbours(vertex, |neighbours, values| {
-                    for (neighbour, value) in neighbours.iter().zip(values) {
-                        selection.see(time_of(W::TYPE, value.to_bits()), *neighbour, value.to_bits());
-                    }
-                    ControlFlow::<()>::Continue(())
-                });
-                let _: ControlFlow<()> = walked.map_err(read_failed)?;
-            }
+            Clock::Commit => selection.see_commits(&mut cursor, vertex).map_err(read_failed)?,
+            Clock::Value => selection.see_values(&mut cursor, vertex).map_err(read_failed)?,
             Clock::Property(position) => {
                 let records = self.store.records.seen_by(self.view);
-                let walked = cursor.neighbours(vertex, |neighbours, values| {
-                    for (neighbour, value) in neighbours.iter().zip(values) {
-                        let value = value.to_bits();
-                        let record = records.record(label, value).unwrap_or_default();
-                        match decoded_value(record, position) {
-                            Ok(Value::Timestamp(time) | Value::I64(time)) => {
-                                selection.see(time, *neighbour, value)
-                            }
-                            Ok(_) => {}
-                            Err(error) => return ControlFlow::Break(error),
-                        }
-                    }
-                    ControlFlow::Continue(())
-                });
-                if let ControlFlow::Break(error) = walked.map_err(read_failed)? {
-                    return Err(error);
-                }
+                let time = |value| {
+                    let record = records.record(label, value).unwrap_or_default();
+                    decoded_value(record, position).map(|value| match value {
+                        Value::Timestamp(time) | Value::I64(time) => Some(time),
+                        _ => None,
+                    })
+                };
+                selection.see_all(&mut cursor, vertex, time).map_err(read_failed)??;
             }
         }
         Ok(selection.newest_first())

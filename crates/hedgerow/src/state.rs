@@ -1,7 +1,7 @@
 //! Point reads by key on one state of the graph: of a snapshot, or of the units that a commit has locked.
 
 use crate::error::{Reason, read_failed};
-use crate::newest::Newest;
+use crate::newest::{Newest, VisitEdge};
 use crate::storage::Store;
 use hedgerow_log::EdgeRecords;
 use hedgerow_model::{
@@ -49,7 +49,7 @@ pub(crate) trait StateReads {
         direction: Direction,
         vertex: VertexId,
         wanted: &Newest,
-        visit: &mut dyn FnMut(VertexId, EdgeValue, &[u8]) -> Result<(), Reason>,
+        visit: &mut VisitEdge<'_>,
     ) -> Result<(), Reason>;
 
     /// The number of neighbours of a vertex.
@@ -183,7 +183,7 @@ impl<E: Engine, V: GraphView + VertexRecords> StateReads for ViewReads<'_, E, V>
         direction: Direction,
         vertex: VertexId,
         wanted: &Newest,
-        visit: &mut dyn FnMut(VertexId, EdgeValue, &[u8]) -> Result<(), Reason>,
+        visit: &mut VisitEdge<'_>,
     ) -> Result<(), Reason> {
         self.visit_newest(label, direction, vertex, wanted, visit)
     }
