@@ -6,7 +6,7 @@ use hedgerow_lab::{CsrError, MemoryError};
 use hedgerow_log::checkpoint::CheckpointError;
 use hedgerow_log::{LogError, StoreError};
 use hedgerow_model::{
-    CapacityError, Key, KeyKind, LabelId, ReadError, SchemaError, VertexIdError, ViewError,
+    CapacityError, Key, KeyKind, LabelId, ReadError, SchemaError, Timestamp, VertexIdError, ViewError,
 };
 use std::path::PathBuf;
 
@@ -59,7 +59,10 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match &self.0 {
             Reason::Conflict => ErrorKind::Conflict,
-            Reason::NoSuchVertex(_) | Reason::NoCheckpoint(_) => ErrorKind::NotFound,
+            Reason::NoSuchVertex(_)
+            | Reason::NoCheckpoint(_)
+            | Reason::NotKept { .. }
+            | Reason::NotYet { .. } => ErrorKind::NotFound,
             Reason::WrongKeyKind { .. }
             | Reason::VertexId(_)
             | Reason::Schema(_)
@@ -70,7 +73,8 @@ impl Error {
             | Reason::NotATime { .. }
             | Reason::OtherOption(_) => ErrorKind::InvalidInput,
             Reason::Capacity(_) => ErrorKind::Capacity,
-            Reason::NoCommitOrder
+            Reason::NoHistory
+            | Reason::NoCommitOrder
             | Reason::NotBuilt(_)
             | Reason::UnknownEngine(_)
             | Reason::InMemory
@@ -181,6 +185,14 @@ pub(crate) enum Reason {
     NoTime { label: String },
     #[error("the property {property:?} says no time: it would be of type timestamp or i64")]
     NotATime { property: String },
+    #[error("this graph keeps no past states: make or open it with a history (`GraphOptions::history`)")]
+    NoHistory,
+    #[error(
+        "that state is not kept any more, or was before the graph was opened; the oldest is that of commit {oldest}"
+    )]
+    NotKept { oldest: Timestamp },
+    #[error("commit {at} is not there yet; the newest is {newest}")]
+    NotYet { at: Timestamp, newest: Timestamp },
     #[error("this engine does not keep the order in which edges were put; `tel` does")]
     NoCommitOrder,
     #[error("vertex {0} was not declared at the start of this transaction")]

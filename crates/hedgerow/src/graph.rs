@@ -2,6 +2,7 @@
 
 use crate::commit::Commit;
 use crate::commit::each::{Commits, StreamError};
+use crate::commit::history::AsOf;
 use crate::commit::ingest::BulkEdge;
 use crate::commit::sequencer::Reader;
 use crate::declared::{DeclaredTxn, transact_declared};
@@ -12,7 +13,8 @@ use crate::snapshot::{Snapshot, SnapshotInfo};
 use crate::stores::{Stores, with_store};
 use crate::transaction::WriteTxn;
 use hedgerow_model::{
-    AsKey, Catalogue, Column, Key, KeyKind, LabelId, MemoryUse, Operation, Reclaimed, Record, Topology, Value,
+    AsKey, Catalogue, Column, Key, KeyKind, LabelId, MemoryUse, Operation, Reclaimed, Record, Timestamp,
+    Topology, Value,
 };
 use hedgerow_sync::Arc;
 
@@ -324,6 +326,24 @@ impl Graph {
     /// The graph is poisoned.
     pub fn snapshot(&self) -> Result<Snapshot, Error> {
         Snapshot::open(&self.stores, Reader::Snapshot)
+    }
+
+    /// Opens a snapshot of a past state, which the graph [keeps](GraphOptions::history): after a commit, or at a time. O(log commits kept).
+    ///
+    /// Reading it costs more the more was changed since: on `rapid` O(commits to its partition since then) for each partition.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the state is not kept any more or not there yet,
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the graph keeps no history; the graph is poisoned.
+    pub fn snapshot_at(&self, state: impl Into<AsOf>) -> Result<Snapshot, Error> {
+        Snapshot::open_past(&self.stores, state.into())
+    }
+
+    /// The oldest past state that the graph keeps, and when its commit was made, in microseconds since 1970-01-01 UTC; `None` if it
+    /// keeps no history. O(1).
+    #[must_use]
+    pub fn oldest_kept(&self) -> Option<(Timestamp, u64)> {
+        with_store!(&*self.stores, store => store.sequencer.oldest_kept())
     }
 
     /// Whether there is an edge of the default label, now.

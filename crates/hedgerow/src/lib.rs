@@ -47,6 +47,7 @@ mod transaction;
 
 pub use commit::Commit;
 pub use commit::each::{Commits, StreamError};
+pub use commit::history::AsOf;
 pub use commit::ingest::BulkEdge;
 pub use declared::DeclaredTxn;
 pub use durable::{CheckpointOptions, CheckpointReport, Recovery, StoreInfo};
@@ -61,7 +62,7 @@ pub use hedgerow_model::{
     LabelSchema, MemoryUse, Reclaimed, Record, RecordSchema, Timestamp, Topology, Value, ValueType, VertexId,
 };
 pub use newest::Newest;
-pub use options::{EngineKind, GraphOptions, Isolation};
+pub use options::{EngineKind, GraphOptions, History, Isolation};
 pub use records::EdgeUpdate;
 pub use snapshot::{Snapshot, SnapshotInfo};
 pub use transaction::WriteTxn;

@@ -24,8 +24,8 @@ use std::ops::{ControlFlow, RangeInclusive};
 /// use hedgerow::{ColumnType, Direction, EdgeSchema, Graph, GraphOptions, LabelId, LabelSchema, Newest};
 ///
 /// let sent = LabelSchema { name: "sent".to_owned(), edges: EdgeSchema::Value(ColumnType::I64) };
-/// let graph = Graph::in_memory(GraphOptions::new().labels([sent]))?;
-/// for (to, time) in [(2, 1_700), (3, 1_900), (4, 1_800)] {
+/// let graph = Graph::in_memory(GraphOptions::new().label(sent))?;
+/// for (to, time) in [(2, 1_700_i64), (3, 1_900), (4, 1_800)] {
 ///     graph.put_edge_value(LabelId::DEFAULT, 1, to, time)?;
 /// }
 /// let latest = Newest::most(2).until(1_850);

@@ -4,6 +4,7 @@ use crate::error::Error;
 use hedgerow_log::{Durability, LogOptions, Manifest};
 use hedgerow_model::{KeyKind, LabelSchema, RecordSchema, Topology};
 use std::path::Path;
+use std::time::Duration;
 
 /// Which engine stores the graph.
 ///
@@ -79,6 +80,21 @@ pub enum Isolation {
     Serializable,
 }
 
+/// Which past states of a graph can be read, beside those that snapshots are open on.
+///
+/// A graph that keeps them changes nothing in place: engine `rapid` copies a partition for each commit that touches it, `tel`
+/// keeps 32 bytes for an entry that ends. Each commit is remembered with the size of the graph, in about 100 bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum History {
+    /// The newest alone.
+    #[default]
+    None,
+    /// Every state that was the newest within so long.
+    For(Duration),
+    /// All, since the graph was made or opened.
+    All,
+}
+
 /// How a graph is made.
 ///
 /// ```
@@ -101,6 +117,7 @@ pub struct GraphOptions {
     pub(crate) threads: Option<usize>,
     pub(crate) log: LogOptions,
     pub(crate) is_simulated: bool,
+    pub(crate) history: History,
 }
 
 impl GraphOptions {
@@ -159,6 +176,14 @@ impl GraphOptions {
     #[must_use]
     pub fn memory_limit(mut self, bytes: usize) -> Self {
         self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// Which past states can be read, by [`Graph::snapshot_at`](crate::Graph::snapshot_at). None if not set. What is kept lives in memory,
+    /// and begins when the graph is made or opened.
+    #[must_use]
+    pub fn history(mut self, history: History) -> Self {
+        self.history = history;
         self
     }
 

@@ -1,5 +1,6 @@
 //! Snapshots: states of the graph that do not change.
 
+use crate::commit::history::AsOf;
 use crate::commit::sequencer::{Reader, Registration};
 use crate::error::{Error, Reason};
 use crate::records::decoded;
@@ -64,6 +65,12 @@ impl Snapshot {
     /// Registers the newest state.
     pub(crate) fn open(stores: &Arc<Stores>, reader: Reader) -> Result<Self, Error> {
         let registration = with_store!(&**stores, store => store.sequencer.open(reader))?;
+        Ok(Snapshot(Arc::new(Inner { registration, stores: Arc::clone(stores), opened: Instant::now() })))
+    }
+
+    /// Registers a past state.
+    pub(crate) fn open_past(stores: &Arc<Stores>, as_of: AsOf) -> Result<Self, Error> {
+        let registration = with_store!(&**stores, store => store.sequencer.open_past(as_of))?;
         Ok(Snapshot(Arc::new(Inner { registration, stores: Arc::clone(stores), opened: Instant::now() })))
     }
 

@@ -46,7 +46,7 @@ impl<E: Engine> Store<E> {
         Store {
             engine,
             dictionary: Dictionary::new(options.keys),
-            sequencer: Arc::default(),
+            sequencer: Arc::new(Sequencer::new(options.history)),
             units: LockTable::new(UNIT_STRIPES),
             conflicts: ConflictTable::new(),
             records: Records::new(Arc::clone(&catalogue), options.memory_limit),

@@ -5,9 +5,12 @@
 mod oracle;
 
 use hedgerow::model::Operation;
-use hedgerow::{EngineKind, Graph, Key, KeyKind, LabelId, Snapshot, Topology};
+use hedgerow::{
+    AsOf, EngineKind, ErrorKind, Graph, History, Key, KeyKind, LabelId, Snapshot, Timestamp, Topology,
+};
 use oracle::{ENGINES, Oracle, RECORDS, as_values, domain, operation, options, stage};
 use proptest::prelude::*;
+use std::time::Duration;
 
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
 const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::Text, KeyKind::Dense];
@@ -50,7 +53,12 @@ struct Run {
 
 impl Run {
     fn new(engine: EngineKind, topology: Topology, kind: KeyKind) -> Self {
-        let graph = Graph::in_memory(options(topology, kind).engine(engine)).unwrap();
+        Run::with_history(History::None, engine, topology, kind)
+    }
+
+    fn with_history(history: History, engine: EngineKind, topology: Topology, kind: KeyKind) -> Self {
+        let options = options(topology, kind).engine(engine).history(history);
+        let graph = Graph::in_memory(options).unwrap();
         Run { graph, oracle: Oracle::new(topology), keys: domain(kind, 11), open: Vec::new() }
     }
 
@@ -193,6 +201,82 @@ proptest! {
             steps.iter().for_each(|step| run.step(step));
             run.finish();
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Every state since the beginning can be read after all that came later, with snapshots open or not.
+    #[test]
+    fn past_states_are_what_they_were(steps in steps(), topology in 0..3usize, kind in 0..3usize) {
+        for engine in ENGINES {
+            let mut run = Run::with_history(History::All, engine, TOPOLOGIES[topology], KEY_KINDS[kind]);
+            let mut past = vec![(Timestamp::ZERO, run.oracle.clone())];
+            for step in &steps {
+                run.step(step);
+                // A step is one commit, or none.
+                let at = run.graph.snapshot().unwrap().timestamp();
+                if at > past[past.len() - 1].0 {
+                    past.push((at, run.oracle.clone()));
+                }
+            }
+            run.graph.reclaim();
+            for (at, oracle) in &past {
+                let snapshot = run.graph.snapshot_at(*at).unwrap();
+                prop_assert_eq!(snapshot.timestamp(), *at);
+                oracle.check(&snapshot, &run.keys);
+            }
+            let (newest, _) = past[past.len() - 1];
+            let early = run.graph.snapshot_at(Timestamp(newest.0 + 1)).unwrap_err();
+            prop_assert_eq!(early.kind(), ErrorKind::NotFound);
+            prop_assert_eq!(run.graph.oldest_kept().unwrap().0, Timestamp::ZERO);
+            let (oldest, now) = (run.graph.oldest_kept().unwrap().1, u64::MAX);
+            prop_assert_eq!(run.graph.snapshot_at(AsOf::Time(now)).unwrap().timestamp(), newest);
+            prop_assert!(run.graph.snapshot_at(AsOf::Time(oldest)).unwrap().timestamp() <= newest);
+            prop_assert!(run.graph.snapshot_at(AsOf::Time(oldest - 1)).is_err());
+        }
+    }
+}
+
+#[test]
+fn each_commit_of_a_stream_is_a_past_state() {
+    for engine in ENGINES {
+        let options = options(Topology::Directed, KeyKind::Number).engine(engine).history(History::All);
+        let graph = Graph::in_memory(options).unwrap();
+        let edges: Vec<(u64, u64)> = (0..100).map(|number| (number % 7, number)).collect();
+        let first = graph.put_each(&edges).unwrap();
+        let last = graph.delete_each(&edges).unwrap();
+        assert_eq!((first.at, last.at), (Timestamp(100), Timestamp(200)));
+        for at in 0..=200u64 {
+            let snapshot = graph.snapshot_at(Timestamp(at)).unwrap();
+            let put = at.min(100) - at.saturating_sub(100);
+            assert_eq!(snapshot.edge_count(), put);
+            for (number, (source, destination)) in (1..).zip(&edges) {
+                let is_there = number <= at && number + 100 > at;
+                assert_eq!(snapshot.contains_edge(source, destination).unwrap(), is_there);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_history_that_is_over_leaves_nothing() {
+    for engine in ENGINES {
+        let options = options(Topology::Directed, KeyKind::Number).engine(engine);
+        let without = Graph::in_memory(options.clone()).unwrap();
+        assert_eq!(without.snapshot_at(Timestamp::ZERO).unwrap_err().kind(), ErrorKind::Unsupported);
+        assert_eq!(without.oldest_kept(), None);
+        let graph = Graph::in_memory(options.history(History::For(Duration::ZERO))).unwrap();
+        for destination in 0..50u64 {
+            graph.put_edge(1, destination).unwrap();
+            graph.delete_edge(1, destination).unwrap();
+        }
+        assert_eq!(graph.oldest_kept().unwrap().0, Timestamp(100));
+        let error = graph.snapshot_at(Timestamp(99)).unwrap_err();
+        assert!(error.to_string().contains("the oldest is that of commit 100"), "{error}");
+        assert!(!graph.reclaim().more);
+        assert_eq!(graph.memory().retained_bytes, 0);
     }
 }
 

@@ -191,6 +191,8 @@ impl<'l> HeldLocks<'l> {
 #[derive(Clone, Debug)]
 pub struct LiveTimestamps {
     timestamps: Vec<Timestamp>,
+    /// From here on all are live.
+    all_from: Timestamp,
     as_of: Timestamp,
 }
 
@@ -202,11 +204,17 @@ impl LiveTimestamps {
     ///
     /// # Safety
     /// Every registered timestamp below `next` is in `timestamps`, and no timestamp below `next` will be
-    /// registered any more.
+    /// registered any more, but for those that [`LiveTimestamps::and_all_from`] names.
     #[must_use]
     pub unsafe fn as_of(timestamps: Vec<Timestamp>, next: Timestamp) -> Self {
         debug_assert!(timestamps.is_sorted());
-        LiveTimestamps { timestamps, as_of: next }
+        LiveTimestamps { timestamps, all_from: Timestamp(u64::MAX), as_of: next }
+    }
+
+    /// The same, and every timestamp from `oldest` on, though nobody has registered them: the history of the graph is kept.
+    #[must_use]
+    pub fn and_all_from(self, oldest: Timestamp) -> Self {
+        LiveTimestamps { all_from: oldest, ..self }
     }
 
     /// Whether what is said about a version that was superseded at `superseded` is final.
@@ -222,6 +230,9 @@ impl LiveTimestamps {
     /// to, not including, its end. `None` if the version is dead. O(log n).
     #[must_use]
     pub fn holder(&self, lifetime: Range<Timestamp>) -> Option<Timestamp> {
+        if self.all_from < lifetime.end && lifetime.start < lifetime.end {
+            return Some(Timestamp(lifetime.end.0 - 1));
+        }
         let below_end = self.timestamps.partition_point(|live| *live < lifetime.end);
         let newest = *self.timestamps[..below_end].last()?;
         (newest >= lifetime.start).then_some(newest)
@@ -230,7 +241,7 @@ impl LiveTimestamps {
     /// Whether `timestamp` is live. O(log n).
     #[must_use]
     pub fn contains(&self, timestamp: Timestamp) -> bool {
-        self.timestamps.binary_search(&timestamp).is_ok()
+        self.all_from <= timestamp || self.timestamps.binary_search(&timestamp).is_ok()
     }
 }
 
@@ -250,6 +261,19 @@ mod tests {
         assert_eq!(holder(4, 7), None);
         assert_eq!(holder(7, 8), Some(Timestamp(7)));
         assert_eq!(holder(10, 20), None);
+    }
+
+    #[test]
+    fn a_version_is_kept_by_the_history_up_to_the_end_of_its_life() {
+        // SAFETY: no engine is involved; the value is only asked about numbers.
+        let live = unsafe { LiveTimestamps::as_of(vec![Timestamp(3)], Timestamp(20)) };
+        let live = live.and_all_from(Timestamp(8));
+        let holder = |from, to| live.holder(Timestamp(from)..Timestamp(to));
+        assert_eq!(holder(0, 4), Some(Timestamp(3)));
+        assert_eq!(holder(4, 8), None);
+        assert_eq!(holder(4, 9), Some(Timestamp(8)));
+        assert_eq!(holder(12, 15), Some(Timestamp(14)));
+        assert_eq!([3, 7, 8, 30].map(|at| live.contains(Timestamp(at))), [true, false, true, true]);
     }
 
     #[test]

@@ -253,6 +253,12 @@ pub struct CommonRunArgs {
     /// Of a store: read the newest checkpoint, which can be done while another process writes to the store
     #[arg(long, requires = "store", conflicts_with = "graph")]
     pub from_checkpoint: bool,
+    /// Of a store: the state after this commit, which is at or after the newest checkpoint
+    #[arg(long, value_name = "COMMIT", requires = "store", conflicts_with_all = ["graph", "from_checkpoint", "as_of_time"])]
+    pub as_of: Option<u64>,
+    /// Of a store: the newest state at this time, in microseconds since 1970, in UTC
+    #[arg(long, value_name = "TIME", requires = "store", conflicts_with_all = ["graph", "from_checkpoint"])]
+    pub as_of_time: Option<u64>,
     /// Of a store: the edges of this label; by default of the first
     #[arg(long, value_name = "NAME", requires = "store", conflicts_with = "graph")]
     pub label: Option<String>,

@@ -6,7 +6,7 @@ use super::problem::Torn;
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::import::Noted;
-use crate::stored::args::ReadArgs;
+use crate::stored::args::{AsOfArgs, ReadArgs};
 use crate::stored::{self, StoredState, schema};
 use crate::text;
 use hedgerow::model::Counts;
@@ -117,7 +117,12 @@ fn open(
         let holder = holder.ok().flatten().map(|holder| Holder { process: holder.process });
         return Ok((None, holder));
     }
-    match stored::read(path, &ReadArgs { from_checkpoint: false, memory: args.memory }, None, console) {
+    match stored::read(
+        path,
+        &ReadArgs { from_checkpoint: false, as_of: AsOfArgs::default(), memory: args.memory },
+        None,
+        console,
+    ) {
         Ok(state) => Ok((Some(state), None)),
         Err(StoredError::Graph(error)) => match error.store() {
             Some(StoreError::Locked { holder, .. }) => Ok((None, Some(Holder { process: *holder }))),

@@ -10,7 +10,8 @@ use crate::error::{CliError, StoredError};
 use crate::input::{Input, Loaded, Weights};
 use crate::interrupt::Interrupt;
 use crate::keys::{self, JsonKey};
-use crate::stored::{self, args::ReadArgs, number};
+use crate::stored::args::{AsOfArgs, ReadArgs};
+use crate::stored::{self, number};
 use crate::threads::Threads;
 use crate::{progress, results, text};
 use hedgerow::kernels::{Execution, Kernel, Progress};
@@ -116,7 +117,8 @@ fn open(
     threads: &Threads,
     console: &Console,
 ) -> Result<Loaded, CliError> {
-    let args = ReadArgs { from_checkpoint: common.from_checkpoint, memory: common.memory };
+    let &CommonRunArgs { from_checkpoint, as_of, as_of_time, memory, .. } = common;
+    let args = ReadArgs { from_checkpoint, as_of: AsOfArgs { as_of, as_of_time }, memory };
     let state = stored::read(store, &args, Some(threads.count()), console)?;
     let skipped = SkippedLines::default();
     Ok(Loaded { snapshot: state.snapshot, rows: 0, skipped, elapsed: state.elapsed })

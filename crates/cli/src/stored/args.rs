@@ -2,7 +2,7 @@
 
 use crate::args::MemoryArgs;
 use clap::{Args, ValueEnum};
-use hedgerow::{Durability, EngineKind};
+use hedgerow::{AsOf, Durability, EngineKind, Timestamp};
 use std::path::{Path, PathBuf};
 
 /// Which store, for commands that name nothing else.
@@ -31,7 +31,28 @@ pub struct ReadArgs {
     #[arg(long)]
     pub from_checkpoint: bool,
     #[command(flatten)]
+    pub as_of: AsOfArgs,
+    #[command(flatten)]
     pub memory: MemoryArgs,
+}
+
+/// A past state: that of the newest checkpoint, or any after it.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct AsOfArgs {
+    /// Read the state after this commit, which is at or after the newest checkpoint
+    #[arg(long, value_name = "COMMIT", conflicts_with_all = ["from_checkpoint", "as_of_time"])]
+    pub as_of: Option<u64>,
+    /// Read the newest state at this time: microseconds since 1970, in UTC
+    #[arg(long, value_name = "TIME", conflicts_with = "from_checkpoint")]
+    pub as_of_time: Option<u64>,
+}
+
+impl AsOfArgs {
+    /// The state that is asked for; `None` is the newest.
+    pub fn state(self) -> Option<AsOf> {
+        let commit = self.as_of.map(|commit| AsOf::Commit(Timestamp(commit)));
+        commit.or(self.as_of_time.map(AsOf::Time))
+    }
 }
 
 /// When a commit is done.

@@ -43,9 +43,10 @@ pub fn read(
     let options = args.memory.limit(small(store)?);
     let options = threads.into_iter().fold(options, GraphOptions::threads);
     let bar = progress::spinner(console, "opening");
-    let graph = match args.from_checkpoint {
-        true => Graph::open_checkpoint_with(store, options)?,
-        false => Graph::open_with(store, options)?,
+    let graph = match args.as_of.state() {
+        Some(state) => Graph::open_at(store, state, options)?,
+        None if args.from_checkpoint => Graph::open_checkpoint_with(store, options)?,
+        None => Graph::open_with(store, options)?,
     };
     let (snapshot, keys) = (graph.snapshot()?, graph.key_kind());
     let recovery = graph.recovery().cloned().unwrap_or_default();

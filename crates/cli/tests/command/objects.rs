@@ -69,6 +69,36 @@ fn neighbors_are_printed_newest_first_by_the_time_of_the_edges() {
 }
 
 #[test]
+fn past_states_are_read_back_to_the_newest_checkpoint() {
+    let folder = store();
+    let before = folder.json("info store")["timestamp"].as_u64().unwrap();
+    let after = folder.json("put edge 10 50 --store store")["timestamp"].as_u64().unwrap();
+    folder.json("delete edge 10 20 --store store");
+    assert_eq!(folder.text(&format!("neighbors 10 --store store --as-of {before}")), "20\n30\n");
+    assert_eq!(folder.text(&format!("neighbors 10 --store store --as-of {after}")), "20\n30\n50\n");
+    assert_eq!(folder.text("neighbors 10 --store store"), "30\n50\n");
+    assert_eq!(folder.text("neighbors 10 --store store --as-of-time 99999999999999999"), "30\n50\n");
+    let reached = |options: &str| {
+        folder.json(&format!("run bfs --store store --source 10 {options}"))["reached"].clone()
+    };
+    assert_eq!([reached(""), reached(&format!("--as-of {before}"))], [json!(3), json!(3)]);
+    assert_eq!(folder.text(&format!("get edge 10 20 --store store --as-of {after}")), "10 20\n");
+    folder.fails(
+        &format!("neighbors 10 --store store --as-of {}", after + 9),
+        3,
+        &["is not there yet", "the newest is"],
+    );
+    folder.json("checkpoint store");
+    folder.fails(
+        &format!("neighbors 10 --store store --as-of {before}"),
+        3,
+        &["not kept any more", "the oldest is"],
+    );
+    folder.fails("neighbors 10 --store store --as-of-time 1", 3, &["not kept any more"]);
+    folder.fails("neighbors 10 --store store --as-of 1 --from-checkpoint", 2, &["cannot be used with"]);
+}
+
+#[test]
 fn what_is_not_there_is_an_error() {
     let folder = store();
     for (command, code, parts) in [

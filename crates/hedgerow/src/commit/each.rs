@@ -135,7 +135,7 @@ impl<E: Engine> Store<E> {
         let mut group = Group::default();
         while done.committed < count {
             let next = done.committed;
-            if E::PLANS_EDGES {
+            if E::PLANS_EDGES && !self.sequencer.keeps_history() {
                 self.commit_together(next..count, &write, &mut group, done)?;
             }
             if done.committed == next {

@@ -9,6 +9,7 @@ pub(crate) mod each;
 pub(crate) mod edge;
 pub(crate) mod entries;
 pub(crate) mod heads;
+pub(crate) mod history;
 mod holdings;
 pub(crate) mod ingest;
 pub(crate) mod locks;

@@ -46,6 +46,18 @@ impl Registry {
         }
     }
 
+    /// Registers a reader of any timestamp. O(log n) if it is registered already, else O(n).
+    pub(crate) fn register_past(&mut self, at: Timestamp) {
+        let position = self.entries.partition_point(|entry| entry.at < at);
+        if self.entries.get(position).is_none_or(|entry| entry.at != at) {
+            self.entries.insert(position, Entry { at, handles: 0, since: Instant::now() });
+        }
+        self.handles += 1;
+        let entry = &mut self.entries[position];
+        self.live += usize::from(entry.handles == 0);
+        entry.handles += 1;
+    }
+
     /// Releases a reader of `at`; says whether it was the last one. Amortised O(log n).
     pub(crate) fn release(&mut self, at: Timestamp) -> bool {
         self.handles -= 1;

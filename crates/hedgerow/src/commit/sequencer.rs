@@ -15,9 +15,11 @@
 
 use crate::commit::applied::Applied;
 use crate::commit::heads::{FormerHeads, Head};
+use crate::commit::history::{AsOf, KeptStates};
 use crate::commit::registry::Registry;
-use crate::durable::Journal;
+use crate::durable::{Journal, wall_clock};
 use crate::error::Reason;
+use crate::options::History;
 use crate::storage::PendingReclaim;
 use crossbeam_utils::CachePadded;
 use hedgerow_log::Body;
@@ -42,6 +44,8 @@ pub(crate) struct Sequencer {
     open: AtomicUsize,
     /// Where commits are logged; `None`: nowhere. The same as long as anybody else sees the graph.
     journal: Option<Journal>,
+    /// Which past states are kept. The same as long as anybody else sees the graph.
+    history: History,
 }
 
 /// What a commit changes comes first, so that it lies beside the lock.
@@ -56,6 +60,8 @@ struct State {
     interactive: Registry,
     /// What may be published before `head`, where each commit is synced.
     former: FormerHeads,
+    /// Past states that are kept, up to `head`, if any are.
+    kept: Option<KeptStates>,
 }
 
 impl State {
@@ -67,8 +73,11 @@ impl State {
         counts.add(edges);
     }
 
-    /// Above every timestamp that is read.
+    /// Above every timestamp that is read, or kept.
     fn editable_from(&self) -> Timestamp {
+        if self.kept.is_some() {
+            return self.head.at;
+        }
         self.registry.newest().map_or(Timestamp::ZERO, Timestamp::next)
     }
 
@@ -124,6 +133,13 @@ pub(crate) struct OpenTimestamp {
 }
 
 impl Sequencer {
+    /// Of an empty graph.
+    pub(crate) fn new(history: History) -> Self {
+        let mut sequencer = Sequencer { history, ..Sequencer::default() };
+        sequencer.begin_history();
+        sequencer
+    }
+
     /// Takes the next stamp and counts what the commit changes. O(1), plus the wait for the commit so many stamps before
     /// as [`Applied`] remembers.
     ///
@@ -152,13 +168,16 @@ impl Sequencer {
         edges: &[EdgeOutcome],
         writer: Writer,
     ) -> Result<ManyStamped, Reason> {
+        let now = self.keeps_history().then(|| self.wall_clock());
         let mut state = self.state.lock();
         if self.applied.is_poisoned() {
             return Err(Reason::Poisoned);
         }
+        debug_assert!(commits == 1 || state.kept.is_none(), "the state of each commit is kept");
         let before = state.head.at;
         let last = Timestamp(before.0 + commits as u64);
         state.count(last, vertices, edges);
+        self.keep(&mut state, now);
         let left = before.0 + 1..last.0 + 1;
         let editable_from = state.editable_from();
         let record_conflicts = state.records_conflicts(writer);
@@ -194,6 +213,7 @@ impl Sequencer {
             state.former.push(end);
         }
         let editable_from = match is_synced && !planted::is(PlantedBug::EditUnpublished) {
+            _ if state.kept.is_some() => at,
             true => appended.batch_from(),
             false => state.editable_from(),
         };
@@ -203,6 +223,7 @@ impl Sequencer {
         state.count(at, vertices, edges);
         state.head.wall_clock = state.head.wall_clock.max(wall_clock);
         state.head.input = input.or(state.head.input.take());
+        self.keep(&mut state, self.keeps_history().then_some(wall_clock));
         if begins_batch {
             self.forget_former(journal, &mut state);
         }
@@ -211,6 +232,32 @@ impl Sequencer {
         // whoever registers one before it is applied registers at least this one (invariants 2 and 3).
         let stamp = unsafe { Stamp::new(at, editable_from) };
         Ok(Stamped { stamp, record_conflicts })
+    }
+
+    /// Keeps the state of the newest stamp, if past states are kept: which is told by the time.
+    fn keep(&self, state: &mut State, now: Option<u64>) {
+        let State { head, kept: Some(kept), .. } = state else { return };
+        let Some(now) = now else { return };
+        head.wall_clock = head.wall_clock.max(now);
+        kept.push(head);
+        self.released.fetch_add(kept.expire(now) as u64, Ordering::Relaxed);
+    }
+
+    /// Now, in microseconds since 1970-01-01 UTC.
+    fn wall_clock(&self) -> u64 {
+        self.journal.as_ref().map_or_else(wall_clock, Journal::wall_clock)
+    }
+
+    /// Whether past states are kept, so that each commit has to be counted by itself.
+    #[inline]
+    pub(crate) fn keeps_history(&self) -> bool {
+        self.history != History::None
+    }
+
+    /// The oldest past state that is kept, and the time of its commit; `None` if none are kept.
+    pub(crate) fn oldest_kept(&self) -> Option<(Timestamp, u64)> {
+        let state = self.state.lock();
+        state.kept.as_ref().map(|kept| (kept.oldest(), kept.oldest_wall_clock()))
     }
 
     /// Notes how far an importer got, of a graph that is not logged.
@@ -273,14 +320,37 @@ impl Sequencer {
         }
         self.open.store(state.registry.len(), Ordering::Relaxed);
         drop(state);
+        Ok((self.registered(at, counts, reader)?, seen))
+    }
+
+    /// Registers a past state that is kept. O(log states), plus the wait as in [`Sequencer::open`].
+    pub(crate) fn open_past(self: &Arc<Self>, as_of: AsOf) -> Result<Registration, Reason> {
+        let mut state = self.state.lock();
+        let published = self.published(&mut state).at;
+        let State { kept: Some(kept), registry, .. } = &mut *state else { return Err(Reason::NoHistory) };
+        let (at, counts) = kept.find(as_of, published)?;
+        // Until now it was live because it is kept.
+        registry.register_past(at);
+        self.open.store(registry.len(), Ordering::Relaxed);
+        drop(state);
+        self.registered(at, counts, Reader::Snapshot)
+    }
+
+    /// Waits until everything up to a registered timestamp is applied, where the graph is so large.
+    fn registered(
+        self: &Arc<Self>,
+        at: Timestamp,
+        counts: Counts,
+        reader: Reader,
+    ) -> Result<Registration, Reason> {
         if !self.applied.wait_up_to(at) {
             self.release(at, reader);
             return Err(Reason::Poisoned);
         }
-        // SAFETY: registered above, until the registration is dropped; applied up to `at`; the
-        // counts were read together with the stamp.
+        // SAFETY: registered by the caller, until the registration is dropped; applied up to `at`; the
+        // counts are those at the stamp.
         let token = unsafe { Registered::new(at, counts) };
-        Ok((Registration { token, sequencer: Arc::clone(self), reader }, seen))
+        Ok(Registration { token, sequencer: Arc::clone(self), reader })
     }
 
     /// Whether a commit ended half way.
@@ -302,11 +372,17 @@ impl Sequencer {
 
     /// The timestamps that somebody can still read, and the count of releases so far. O(open timestamps).
     pub(crate) fn live(&self) -> (LiveTimestamps, u64) {
+        let now = self.keeps_history().then(|| self.wall_clock());
         let mut state = self.state.lock();
+        let expired = state.kept.as_mut().zip(now).map_or(0, |(kept, now)| kept.expire(now));
+        self.released.fetch_add(expired as u64, Ordering::Relaxed);
         let timestamps = state.registry.live().map(|entry| entry.at).collect();
         let next = self.published(&mut state).at;
-        // SAFETY: all registered timestamps are there, and the next one will be what is published now or later.
-        let live = unsafe { LiveTimestamps::as_of(timestamps, next) };
+        // SAFETY: all registered timestamps are there, and the next one will be what is published now or later, or one that is kept.
+        let mut live = unsafe { LiveTimestamps::as_of(timestamps, next) };
+        if let Some(kept) = &state.kept {
+            live = live.and_all_from(kept.oldest());
+        }
         (live, self.released.load(Ordering::Relaxed))
     }
 
@@ -371,6 +447,15 @@ impl Sequencer {
     /// Commits are logged from now on.
     pub(crate) fn attach(&mut self, journal: Journal) {
         self.journal = Some(journal);
+        self.begin_history();
+    }
+
+    /// Past states are kept from the newest one on, if the graph keeps any.
+    fn begin_history(&mut self) {
+        let now = if self.keeps_history() { self.wall_clock() } else { 0 };
+        let state = self.state.get_mut();
+        state.head.wall_clock = state.head.wall_clock.max(now);
+        state.kept = KeptStates::new(self.history, &state.head);
     }
 
     /// Where commits are logged; `None`: nowhere.

@@ -1,6 +1,7 @@
 //! The durable side of a graph, as applications see it.
 
 use crate::commit::Commit;
+use crate::commit::history::AsOf;
 use crate::commit::ingest::BulkEdge;
 use crate::durable::{CheckpointOptions, CheckpointReport, Journal, Recovery, StoreInfo, open};
 use crate::error::{Error, Reason};
@@ -78,6 +79,22 @@ impl Graph {
     /// As [`Graph::open_checkpoint`] and [`Graph::open_with`].
     pub fn open_checkpoint_with(path: impl AsRef<Path>, options: GraphOptions) -> Result<Self, Error> {
         open::open_checkpoint(Arc::new(RealFiles::read_only(path.as_ref())), Some(options))
+    }
+
+    /// Reads a past state of the graph in the directory `path`: that of its newest checkpoint, or any after it, from the log. The graph
+    /// cannot be written; the options are those of [`Graph::open_with`].
+    ///
+    /// While it is read, nobody else may have the store open; afterwards it may be written again. What was before the checkpoint is gone.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the state is older than the checkpoint, or not there yet; otherwise as
+    /// [`Graph::open_with`].
+    pub fn open_at(
+        path: impl AsRef<Path>,
+        state: impl Into<AsOf>,
+        options: GraphOptions,
+    ) -> Result<Self, Error> {
+        Self::open_at_on(Arc::new(RealFiles::new(path.as_ref())), state.into(), options)
     }
 
     /// What opening the store found; `None` if the graph was made by this program or lives in memory.
@@ -179,6 +196,15 @@ impl Graph {
     #[doc(hidden)]
     pub fn open_on(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Self, Error> {
         open::open(files, options)
+    }
+
+    /// [`Graph::open_at`] in any directory.
+    ///
+    /// # Errors
+    /// As [`Graph::open_at`].
+    #[doc(hidden)]
+    pub fn open_at_on(files: Arc<dyn FileSystem>, state: AsOf, options: GraphOptions) -> Result<Self, Error> {
+        open::open_past(files, options, state)
     }
 
     /// [`Graph::open_checkpoint`] in any directory.

@@ -19,6 +19,11 @@ thread_local! {
     static BODY: Cell<Body> = Cell::default();
 }
 
+/// Now, in microseconds since 1970-01-01 UTC.
+pub(crate) fn wall_clock() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros() as u64
+}
+
 /// Encodes a commit in a buffer that each thread uses again.
 pub(crate) fn with_body<T>(encode: impl FnOnce(&mut Body) -> T) -> T {
     let mut body = BODY.with(Cell::take);
@@ -130,8 +135,7 @@ impl Journal {
         if self.is_simulated {
             return 0;
         }
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        since.as_micros() as u64
+        wall_clock()
     }
 
     /// Waits until a commit, or what a commit saw that changed nothing, is as durable as it has to be.

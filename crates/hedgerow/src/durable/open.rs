@@ -1,5 +1,6 @@
 //! Making a store, and opening one: checkpoint, log, then new commits.
 
+use crate::commit::history::AsOf;
 use crate::commit::locks::LockGuard;
 use crate::durable::replay::{AT_ONCE, Replay};
 use crate::durable::{Journal, Recovery};
@@ -44,7 +45,8 @@ pub(super) fn open(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<
     let begin = Instant::now();
     let checkpoint = store.open_checkpoint()?;
     let at_once = if is_simulated { AT_ONCE_IN_SIMULATIONS } else { AT_ONCE };
-    let restored = with_store!(&stores, graph => graph.restore(&store, checkpoint.as_ref(), begin, at_once));
+    let restored =
+        with_store!(&stores, graph => graph.restore(&store, checkpoint.as_ref(), begin, at_once, None));
     let (recovered, recovery) = restored?;
     let log = Log::start(store, &recovered, log)?;
     remove_leftovers(&log)?;
@@ -69,6 +71,36 @@ pub(super) fn open_checkpoint(
     };
     let stores = Stores::in_memory(options)?;
     let recovery = with_store!(&stores, graph => graph.restore_checkpoint(&checkpoint, &manifest, &*files))?;
+    Ok(attach(stores, Journal::read_only(files, manifest, recovery)))
+}
+
+/// Opens a store to read a past state of it: that of its checkpoint, or a later one.
+pub(super) fn open_past(
+    files: Arc<dyn FileSystem>,
+    options: GraphOptions,
+    as_of: AsOf,
+) -> Result<Graph, Error> {
+    let store = hedgerow_log::Store::open(Arc::clone(&files))?;
+    options.check_against(&store.manifest().options, &manifest_path(&*files))?;
+    let at_once = if options.is_simulated { AT_ONCE_IN_SIMULATIONS } else { AT_ONCE };
+    let stores = Stores::in_memory(options)?;
+    let begin = Instant::now();
+    let checkpoint = store.open_checkpoint()?;
+    if let Some(description) = checkpoint.as_ref().map(Checkpoint::description)
+        && !as_of.includes(description.timestamp, description.wall_clock)
+    {
+        return Err(Reason::NotKept { oldest: description.timestamp }.into());
+    }
+    let restored = with_store!(&stores, graph => {
+        graph.restore(&store, checkpoint.as_ref(), begin, at_once, Some(as_of))
+    });
+    let (recovered, recovery) = restored?;
+    if let AsOf::Commit(at) = as_of
+        && at > recovered.last
+    {
+        return Err(Reason::NotYet { at, newest: recovered.last }.into());
+    }
+    let manifest = store.manifest().clone();
     Ok(attach(stores, Journal::read_only(files, manifest, recovery)))
 }
 
@@ -124,13 +156,14 @@ impl<E: Engine> Store<E> {
         sequencer.expect("nobody else sees a graph that is being made").attach(journal);
     }
 
-    /// Becomes the graph of a store, from its checkpoint and its log.
+    /// Becomes the graph of a store, from its checkpoint and its log; up to a past state, if one is asked for.
     fn restore(
         &self,
         store: &hedgerow_log::Store,
         checkpoint: Option<&Checkpoint>,
         begin: Instant,
         at_once: usize,
+        as_of: Option<AsOf>,
     ) -> Result<(Recovered, Recovery), Error> {
         let guard = LockGuard::lock(&self.units, self.units.all());
         let held = guard.held(&self.sequencer);
@@ -144,7 +177,12 @@ impl<E: Engine> Store<E> {
         let loading = begin.elapsed();
         let begin = Instant::now();
         let mut replay = Replay::new(self, &held, at_once);
+        let mut commits = 0;
         let recovered = store.replay(after, |record, place| {
+            if as_of.is_some_and(|as_of| !as_of.includes(record.at, record.wall_clock)) {
+                return Ok(());
+            }
+            (after, wall_clock, commits) = (record.at, wall_clock.max(record.wall_clock), commits + 1);
             if let Some(noted) = replay.commit(&record, place)? {
                 input = Some(noted.into());
             }
@@ -152,11 +190,15 @@ impl<E: Engine> Store<E> {
         })?;
         replay.finish()?;
         self.finish_restoring(&held);
-        self.sequencer.restore(recovered.last, wall_clock.max(recovered.wall_clock), input);
+        if as_of.is_none() {
+            // The manifest may know of later commits, which a checkpoint has.
+            (after, wall_clock) = (recovered.last, wall_clock.max(recovered.wall_clock));
+        }
+        self.sequencer.restore(after, wall_clock, input);
         let recovery = Recovery {
-            checkpoint: checkpoint.map(|_| after),
-            commits: recovered.commits,
-            last: recovered.last,
+            checkpoint: checkpoint.map(|checkpoint| checkpoint.description().timestamp),
+            commits,
+            last: after,
             torn: recovered.torn.clone(),
             loading,
             replaying: begin.elapsed(),

@@ -3,7 +3,8 @@
 use crate::oracle::{ENGINES, Oracle, domain, operation, options, stage};
 use hedgerow::model::Operation;
 use hedgerow::{
-    CheckpointOptions, Durability, EngineKind, Graph, Key, KeyKind, LabelId, Snapshot, Topology, VertexId,
+    AsOf, CheckpointOptions, Durability, EngineKind, ErrorKind, Graph, Key, KeyKind, LabelId, Snapshot,
+    Timestamp, Topology, VertexId,
 };
 use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
 use proptest::prelude::*;
@@ -66,6 +67,8 @@ struct Run {
     input: Option<Box<[u8]>>,
     keys: Vec<Key>,
     open: Vec<(Snapshot, Oracle)>,
+    /// States since the newest checkpoint, the first of them that of the checkpoint or before all commits.
+    past: Vec<(Timestamp, Oracle)>,
 }
 
 impl Run {
@@ -80,7 +83,8 @@ impl Run {
             .simulated();
         let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
         let (oracle, keys) = (Oracle::new(topology), domain(kind, 11));
-        Run { files, graph: Some(graph), options, oracle, input: None, keys, open: Vec::new() }
+        let past = vec![(Timestamp::ZERO, oracle.clone())];
+        Run { files, graph: Some(graph), options, oracle, input: None, keys, open: Vec::new(), past }
     }
 
     fn graph(&self) -> &Graph {
@@ -104,8 +108,12 @@ impl Run {
             Step::Checkpoint => self.checkpoint(),
             Step::Reopen(end, engine) => self.reopen(*end, ENGINES[engine % ENGINES.len()]),
         }
-        self.oracle.check(&self.graph().snapshot().unwrap(), &self.keys);
+        let newest = self.graph().snapshot().unwrap();
+        self.oracle.check(&newest, &self.keys);
         assert_eq!(self.graph().input_position(), self.input);
+        if self.past.last().is_none_or(|(last, _)| *last < newest.timestamp()) {
+            self.past.push((newest.timestamp(), self.oracle.clone()));
+        }
     }
 
     fn transaction(&mut self, draws: &[Draw], committed: bool) {
@@ -171,6 +179,26 @@ impl Run {
         assert!(info.durable >= entry.at);
         let read_only = Graph::open_checkpoint_on(Arc::new(self.files.clone())).unwrap();
         self.oracle.check(&read_only.snapshot().unwrap(), &self.keys);
+        self.past = vec![(report.timestamp, self.oracle.clone())];
+    }
+
+    /// Some of the states since the checkpoint are read back, and none before it or to come. Nobody has the store open.
+    fn check_past(&self) {
+        let at = |at: u64| {
+            let files = Arc::new(self.files.clone());
+            Graph::open_at_on(files, AsOf::Commit(Timestamp(at)), self.options.clone())
+        };
+        for (state, oracle) in self.past.iter().step_by(1 + self.past.len() / 3) {
+            let graph = at(state.0).unwrap();
+            let snapshot = graph.snapshot().unwrap();
+            assert_eq!(snapshot.timestamp(), *state);
+            oracle.check(&snapshot, &self.keys);
+            let refused = graph.put_edge(&self.keys[0], &self.keys[0]).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::ReadOnly);
+        }
+        let (first, last) = (self.past[0].0.0, self.past[self.past.len() - 1].0.0);
+        let missing = first.checked_sub(1).into_iter().chain([last + 1]);
+        missing.for_each(|missing| assert_eq!(at(missing).unwrap_err().kind(), ErrorKind::NotFound));
     }
 
     fn reopen(&mut self, end: End, engine: EngineKind) {
@@ -181,7 +209,7 @@ impl Run {
             End::Close => {
                 graph.close().unwrap();
                 let refused = graph.put_edge(&self.keys[0], &self.keys[0]).unwrap_err();
-                assert_eq!(refused.kind(), hedgerow::ErrorKind::Closed);
+                assert_eq!(refused.kind(), ErrorKind::Closed);
                 self.oracle.check(&graph.snapshot().unwrap(), &self.keys);
             }
             End::Drop => {}
@@ -191,6 +219,9 @@ impl Run {
             }
         }
         drop(graph);
+        if matches!(end, End::Close) {
+            self.check_past();
+        }
         let options = self.options.clone().engine(engine);
         let graph = Graph::open_on(Arc::new(self.files.clone()), options).unwrap();
         let recovery = graph.recovery().unwrap();
@@ -222,7 +253,7 @@ impl Run {
 /// What of a state is not in the oracle.
 #[derive(Debug, PartialEq)]
 struct Identity {
-    timestamp: hedgerow::Timestamp,
+    timestamp: Timestamp,
     bound: u32,
     ids: BTreeMap<VertexId, Key>,
 }

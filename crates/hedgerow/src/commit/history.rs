@@ -1,0 +1,155 @@
+//! Past states that can be read though nobody reads them: which are kept, and until when.
+//!
+//! A kept state is as good as a registered one. While a graph keeps its history, every timestamp from the oldest that is kept is live
+//! to every reclamation, and no stamp lets anything be edited in place that an earlier one has made. So engines need not know of it.
+
+use crate::commit::heads::Head;
+use crate::error::Reason;
+use crate::options::History;
+use hedgerow_model::{Counts, Timestamp};
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// The states of a graph that can be asked for, ascending.
+#[derive(Debug)]
+pub(crate) struct KeptStates {
+    /// The state of each commit, from the oldest that is kept.
+    states: VecDeque<State>,
+    /// For how long, in microseconds; `None` is for ever.
+    keep_for: Option<u64>,
+}
+
+/// What is known of a state without a look at the engine.
+#[derive(Clone, Debug)]
+struct State {
+    at: Timestamp,
+    wall_clock: u64,
+    counts: Counts,
+}
+
+/// Which state of a graph is asked for: a past one, or the newest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AsOf {
+    /// The state after this commit.
+    Commit(Timestamp),
+    /// What was the newest state at this time, in microseconds since 1970-01-01 UTC; of several commits at that microsecond, after the
+    /// last.
+    Time(u64),
+}
+
+impl From<Timestamp> for AsOf {
+    fn from(commit: Timestamp) -> Self {
+        AsOf::Commit(commit)
+    }
+}
+
+impl AsOf {
+    /// Whether a commit that was made then belongs to the state.
+    pub(crate) fn includes(self, at: Timestamp, wall_clock: u64) -> bool {
+        match self {
+            AsOf::Commit(last) => at <= last,
+            AsOf::Time(last) => wall_clock <= last,
+        }
+    }
+}
+
+impl KeptStates {
+    /// From a state on; `None` if the graph keeps no history.
+    pub(crate) fn new(history: History, from: &Head) -> Option<Self> {
+        let microseconds = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
+        let keep_for = match history {
+            History::None => return None,
+            History::For(duration) => Some(microseconds(duration)),
+            History::All => None,
+        };
+        let mut kept = KeptStates { states: VecDeque::new(), keep_for };
+        kept.push(from);
+        Some(kept)
+    }
+
+    /// Keeps the state of the newest commit. O(1) amortised.
+    pub(crate) fn push(&mut self, head: &Head) {
+        debug_assert!(self.states.back().is_none_or(|newest| newest.at < head.at));
+        let Head { at, counts, wall_clock, .. } = head;
+        self.states.push_back(State { at: *at, wall_clock: *wall_clock, counts: counts.clone() });
+    }
+
+    /// Forgets states that were not the newest any more so long ago. Says how many; amortised O(1).
+    pub(crate) fn expire(&mut self, now: u64) -> usize {
+        let Some(keep_for) = self.keep_for else { return 0 };
+        let expired = |next: &State| next.wall_clock.saturating_add(keep_for) <= now;
+        let before = self.states.len();
+        while self.states.get(1).is_some_and(expired) {
+            self.states.pop_front();
+        }
+        before - self.states.len()
+    }
+
+    /// The oldest state that is kept.
+    pub(crate) fn oldest(&self) -> Timestamp {
+        self.states.front().map_or(Timestamp::ZERO, |oldest| oldest.at)
+    }
+
+    /// When the commit of the oldest state was made, in microseconds since 1970-01-01 UTC.
+    pub(crate) fn oldest_wall_clock(&self) -> u64 {
+        self.states.front().map_or(0, |oldest| oldest.wall_clock)
+    }
+
+    /// A state among those up to `published`, and how large the graph is there. O(log states).
+    pub(crate) fn find(&self, as_of: AsOf, published: Timestamp) -> Result<(Timestamp, Counts), Reason> {
+        let known = self.states.partition_point(|state| state.at <= published);
+        let after = match as_of {
+            AsOf::Commit(at) if at > published => return Err(Reason::NotYet { at, newest: published }),
+            AsOf::Commit(at) => self.states.partition_point(|state| state.at <= at),
+            AsOf::Time(time) => self.states.partition_point(|state| state.wall_clock <= time).min(known),
+        };
+        let state = after.checked_sub(1).map(|last| &self.states[last]);
+        let state = state.ok_or_else(|| Reason::NotKept { oldest: self.oldest() })?;
+        Ok((state.at, state.counts.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Commits 5, 6 and 8, made at 100, 100 and 200.
+    fn kept(history: History) -> KeptStates {
+        let head = |at, wall_clock| Head {
+            at: Timestamp(at),
+            wall_clock,
+            counts: Counts { vertices: at, ..Counts::default() },
+            ..Head::default()
+        };
+        let mut kept = KeptStates::new(history, &head(5, 100)).unwrap();
+        kept.push(&head(6, 100));
+        kept.push(&head(8, 200));
+        kept
+    }
+
+    #[test]
+    fn a_state_is_found_by_its_commit_and_by_the_time() {
+        let kept = kept(History::All);
+        let found = |as_of| kept.find(as_of, Timestamp(8)).ok().map(|(at, counts)| (at.0, counts.vertices));
+        assert_eq!([5, 6, 7, 8].map(|at| found(AsOf::Commit(Timestamp(at))).unwrap().0), [5, 6, 6, 8]);
+        assert_eq!(found(AsOf::Time(150)), Some((6, 6)));
+        assert_eq!(found(AsOf::Time(u64::MAX)), Some((8, 8)));
+        assert_eq!([found(AsOf::Time(99)), found(AsOf::Commit(Timestamp(4)))], [None, None]);
+        assert!(matches!(
+            kept.find(AsOf::Commit(Timestamp(9)), Timestamp(8)),
+            Err(Reason::NotYet { newest: Timestamp(8), .. })
+        ));
+        // What is not published yet is not shown.
+        assert_eq!(kept.find(AsOf::Time(300), Timestamp(7)).unwrap().0, Timestamp(6));
+    }
+
+    #[test]
+    fn a_state_is_kept_until_it_was_not_the_newest_for_so_long() {
+        let mut kept = kept(History::For(Duration::from_micros(50)));
+        assert_eq!((kept.expire(149), kept.oldest()), (0, Timestamp(5)));
+        assert_eq!((kept.expire(150), kept.oldest()), (1, Timestamp(6)));
+        assert_eq!((kept.expire(249), kept.oldest()), (0, Timestamp(6)));
+        assert_eq!((kept.expire(1 << 40), kept.oldest()), (1, Timestamp(8)));
+        assert!(KeptStates::new(History::None, &Head::default()).is_none());
+    }
+}
