@@ -249,6 +249,31 @@ impl Snapshot {
         Ok(neighbours)
     }
 
+    /// The neighbours of a vertex over the edges of every label: ascending by label, then by vertex id. O(labels + degrees).
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's, or there is no such direction.
+    pub fn neighbours_by_label(
+        &self,
+        direction: Direction,
+        key: impl AsKey,
+    ) -> Result<Vec<(LabelId, Key)>, Error> {
+        check_adjacency::<()>(self.stores(), LabelId::DEFAULT, direction)?;
+        // The catalogue checked that its labels can be numbered.
+        let labels = (0..self.catalogue().labels().len() as u16).map(LabelId);
+        let mut neighbours = Vec::new();
+        self.read(|state| {
+            let Some(vertex) = state.vertex(key.as_key())? else { return Ok::<_, Reason>(()) };
+            for label in labels {
+                state.neighbours(label, direction, vertex, &mut |neighbour, _| {
+                    neighbours.push((label, state.key(neighbour)));
+                })?;
+            }
+            Ok(())
+        })?;
+        Ok(neighbours)
+    }
+
     /// The record of an edge, in the order of its label's schema; `None` if the edge does not exist. O(log degree).
     ///
     /// # Errors

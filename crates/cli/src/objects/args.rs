@@ -42,6 +42,9 @@ pub struct NeighborsArgs {
     /// Over edges of this label; by default of the first
     #[arg(long, value_name = "NAME")]
     pub label: Option<String>,
+    /// Over edges of every label, which is printed before the neighbour
+    #[arg(long, conflicts_with = "label")]
+    pub all_labels: bool,
     /// Which ends of edges the vertex is
     #[arg(long, value_enum, default_value_t = DirectionName::Out)]
     pub direction: DirectionName,
@@ -62,16 +65,16 @@ pub struct NeighborsArgs {
 #[command(next_help_heading = "Newest first")]
 pub struct NewestArgs {
     /// Print at most so many, the newest first
-    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "limit")]
+    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with_all = ["limit", "all_labels"])]
     newest: Option<NonZeroUsize>,
     /// Only edges of this time or later: microseconds since 1970 for timestamps, else the number itself
-    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true, conflicts_with = "all_labels")]
     since: Option<i64>,
     /// Only edges of this time or earlier
-    #[arg(long, value_name = "TIME", allow_negative_numbers = true)]
+    #[arg(long, value_name = "TIME", allow_negative_numbers = true, conflicts_with = "all_labels")]
     until: Option<i64>,
     /// The property that is the time, of type timestamp or i64; by default the first timestamp, or the integer beside the edge
-    #[arg(long, value_name = "PROPERTY")]
+    #[arg(long, value_name = "PROPERTY", conflicts_with = "all_labels")]
     by: Option<String>,
 }
 

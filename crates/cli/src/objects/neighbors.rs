@@ -7,7 +7,9 @@ use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
 use crate::stored::{self, number::EdgeNumber, schema};
 use hedgerow::model::with_column;
-use hedgerow::{Column, Direction, ErrorKind, Key, LabelId, Newest, Record, RecordSchema, Snapshot};
+use hedgerow::{
+    Column, Direction, ErrorKind, Key, LabelId, LabelSchema, Newest, Record, RecordSchema, Snapshot,
+};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
@@ -15,7 +17,8 @@ use serde_json::{Map, Value as Json};
 struct Neighbors {
     store: String,
     key: JsonKey,
-    label: String,
+    /// `None`: of every label.
+    label: Option<String>,
     direction: DirectionName,
     /// All that there are, shown or not.
     degree: usize,
@@ -24,6 +27,9 @@ struct Neighbors {
 
 #[derive(Debug, Serialize)]
 struct Neighbor {
+    /// If those of every label are asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label: Option<String>,
     key: JsonKey,
     #[serde(skip_serializing_if = "is_none")]
     value: EdgeNumber,
@@ -41,36 +47,65 @@ pub fn execute(args: &NeighborsArgs, console: &Console) -> Result<(), CliError> 
     let store = &args.store;
     let state = stored::read(store, &args.read, None, console)?;
     let snapshot = &state.snapshot;
-    let (label, of_label) = stored::label(snapshot.catalogue(), args.label.as_deref(), store)?;
+    let catalogue = snapshot.catalogue();
+    let asked = match args.all_labels {
+        true => None,
+        false => Some(stored::label(catalogue, args.label.as_deref(), store)?),
+    };
     let key = keys::parse("KEY", &args.key, state.keys)?;
     if !exists(snapshot, &key)? {
         return Err(no_vertex(&key, store));
     }
-    let adjacency = (label, args.direction.direction());
-    let newest = args.newest.wanted();
-    let found = match of_label.edges.record() {
-        Some(properties) => with_records(snapshot, adjacency, properties, &key, newest.as_ref())?,
-        None => with_column!(of_label.edges.column(), W => {
-            with_values::<W>(snapshot, adjacency, &key, newest.as_ref())?
-        }),
+    let direction = args.direction.direction();
+    let (degree, found) = match asked {
+        Some((label, schema)) => {
+            let degree = snapshot.degree(label, direction, &key).map_err(StoredError::from)?;
+            (degree, of_label(snapshot, (label, direction), schema, &key, args.newest.wanted().as_ref())?)
+        }
+        None => {
+            let mut found = Vec::new();
+            for (label, schema) in (0..).map(LabelId).zip(catalogue.labels()) {
+                let some = of_label(snapshot, (label, direction), schema, &key, None)?;
+                let label = Some(schema.name.clone());
+                found.extend(some.into_iter().map(|neighbor| Neighbor { label: label.clone(), ..neighbor }));
+            }
+            (found.len(), found)
+        }
     };
     let shown = args.limit.map_or(found.len(), |limit| limit.get().min(found.len()));
     let neighbors = Neighbors {
         store: store.display().to_string(),
-        key: key.clone().into(),
-        label: of_label.name.clone(),
+        key: key.into(),
+        label: asked.map(|(_, schema)| schema.name.clone()),
         direction: args.direction,
-        degree: snapshot.degree(label, adjacency.1, &key).map_err(StoredError::from)?,
+        degree,
         neighbors: found.into_iter().take(shown).collect(),
     };
     console.print(&neighbors, |result| {
-        let line = |Neighbor { key, value, properties }: &Neighbor| match (properties, value) {
-            (Some(properties), _) => format!("{key} {}\n", schema::line(properties)),
-            (None, EdgeNumber::None) => format!("{key}\n"),
-            (None, value) => format!("{key} {value}\n"),
+        let line = |Neighbor { label, key, value, properties }: &Neighbor| {
+            let label = label.iter().map(|label| format!("{label} ")).collect::<String>();
+            match (properties, value) {
+                (Some(properties), _) => format!("{label}{key} {}\n", schema::line(properties)),
+                (None, EdgeNumber::None) => format!("{label}{key}\n"),
+                (None, value) => format!("{label}{key} {value}\n"),
+            }
         };
         result.neighbors.iter().map(line).collect()
     })
+}
+
+/// The neighbours over edges of one label: all, or the newest.
+fn of_label(
+    snapshot: &Snapshot,
+    adjacency: (LabelId, Direction),
+    schema: &LabelSchema,
+    key: &Key,
+    newest: Option<&Newest>,
+) -> Result<Vec<Neighbor>, StoredError> {
+    match schema.edges.record() {
+        Some(properties) => with_records(snapshot, adjacency, properties, key, newest),
+        None => with_column!(schema.edges.column(), W => with_values::<W>(snapshot, adjacency, key, newest)),
+    }
 }
 
 fn with_values<W: Column>(
@@ -83,8 +118,12 @@ fn with_values<W: Column>(
         Some(wanted) => snapshot.newest_neighbours::<W>(label, direction, key, wanted)?,
         None => snapshot.neighbours_of::<W>(label, direction, key)?,
     };
-    let neighbour =
-        |(key, value): (Key, W)| Neighbor { key: key.into(), value: EdgeNumber::of(value), properties: None };
+    let neighbour = |(key, value): (Key, W)| Neighbor {
+        label: None,
+        key: key.into(),
+        value: EdgeNumber::of(value),
+        properties: None,
+    };
     Ok(neighbours.into_iter().map(neighbour).collect())
 }
 
@@ -100,6 +139,7 @@ fn with_records(
         None => snapshot.neighbour_records(label, direction, key)?,
     };
     let neighbour = |(key, record): (Key, Record)| Neighbor {
+        label: None,
         key: key.into(),
         value: EdgeNumber::None,
         properties: Some(schema::json_record(properties, &record)),

@@ -30,6 +30,11 @@ fn neighbors_are_printed_one_per_line_with_their_values() {
     assert_eq!(folder.text("neighbors 30 --store store --direction in"), "10\n30\n");
     assert_eq!(folder.text("neighbors 10 --store store --limit 1"), "20\n");
     assert_eq!(folder.text("neighbors 40 --store store"), "");
+    let of_all = "knows 20\nknows 30\nrates 20 0.5\nrates 40 -2\n";
+    assert_eq!(folder.text("neighbors 10 --store store --all-labels"), of_all);
+    let of_all = folder.json("neighbors 10 --store store --all-labels --limit 3");
+    assert_eq!((&of_all["label"], &of_all["degree"]), (&json!(null), &json!(4)));
+    assert_eq!(of_all["neighbors"][2], json!({ "label": "rates", "key": 20, "value": 0.5 }));
     assert_eq!(
         folder.json("neighbors 10 --store store --label rates --limit 1"),
         json!({

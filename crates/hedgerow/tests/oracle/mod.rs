@@ -222,9 +222,9 @@ impl Oracle {
     fn check_vertex(&self, snapshot: &Snapshot, key: &Key) {
         let record = snapshot.properties(key).unwrap().map(|record| record.values().to_vec());
         assert_eq!(record.as_ref(), self.vertices.get(key), "properties of {key}");
-        let id = snapshot.vertex_id(key).unwrap();
-        assert_eq!(id.is_some(), self.vertices.contains_key(key), "vertex {key}");
-        assert_eq!(id.and_then(|id| snapshot.key(id)), id.map(|_| key.clone()));
+        let id = |key: &Key| snapshot.vertex_id(key).unwrap();
+        assert_eq!(id(key).is_some(), self.vertices.contains_key(key), "vertex {key}");
+        assert_eq!(id(key).and_then(|id| snapshot.key(id)), id(key).map(|_| key.clone()));
         for label in LABELS {
             for direction in [Direction::Out, Direction::In] {
                 if self.topology.stored(direction).is_none() {
@@ -247,9 +247,19 @@ impl Oracle {
             }
         }
         for direction in [Direction::Out, Direction::In] {
-            if self.topology.stored(direction).is_some() {
-                self.check_newest(snapshot, direction, key);
-            }
+            let of_all = snapshot.neighbours_by_label(direction, key);
+            assert_eq!(of_all.is_ok(), self.topology.stored(direction).is_some());
+            let Ok(of_all) = of_all else { continue };
+            assert!(of_all.is_sorted_by_key(|(label, neighbour)| (*label, id(neighbour))));
+            let expected: BTreeSet<(LabelId, Key)> = LABELS
+                .iter()
+                .flat_map(|label| {
+                    self.neighbours(*label, direction, key).into_keys().map(|key| (*label, key))
+                })
+                .collect();
+            assert_eq!(of_all.len(), expected.len());
+            assert_eq!(of_all.into_iter().collect::<BTreeSet<_>>(), expected);
+            self.check_newest(snapshot, direction, key);
         }
     }
 
