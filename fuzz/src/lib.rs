@@ -3,6 +3,7 @@
 
 pub mod checkpoint;
 pub mod log;
+pub mod properties;
 
 use hedgerow_formats::{Batch, ErrorKind, GraphFormat, GraphReader, ReadOptions, VertexKey};
 use std::io::Cursor;

@@ -4,11 +4,13 @@ pub use crate::convert::ConvertArgs;
 pub use crate::export::ExportArgs;
 pub use crate::generate::GenerateArgs;
 pub use crate::import::ImportArgs;
-pub use crate::maintenance::{CheckArgs, CheckpointArgs, InfoArgs, RecoverArgs};
+pub use crate::maintenance::{CheckArgs, CheckpointArgs, InfoArgs, RecoverArgs, SchemaArgs};
 pub use crate::objects::{DeleteArgs, GetArgs, NeighborsArgs, PutArgs};
 
+mod format;
 mod run;
 
+pub use format::{FormatName, graph_format};
 pub use run::*;
 
 use bytesize::ByteSize;
@@ -16,7 +18,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hedgerow::{GraphOptions, KeyKind};
 use hedgerow_driver::{Engine, Workload};
-use hedgerow_formats::{Columns, GraphFormat, ReadOptions};
+use hedgerow_formats::{Columns, ReadOptions};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -93,6 +95,8 @@ pub enum Command {
     Export(ExportArgs),
     /// Tell what is in a store, and how it is kept
     Info(InfoArgs),
+    /// Print the labels of a store, what lies on their edges and on vertices, and the options that make such a store
+    Schema(SchemaArgs),
     /// Print the neighbours of a vertex in a store
     Neighbors(NeighborsArgs),
     /// Print a vertex or an edge in a store
@@ -125,6 +129,7 @@ impl Command {
             Command::Import(args) => args.json,
             Command::Export(args) => args.json,
             Command::Info(args) => args.json,
+            Command::Schema(args) => args.json,
             Command::Neighbors(args) => args.json,
             Command::Get(args) => args.object.json(),
             Command::Put(args) => args.object.json(),
@@ -261,7 +266,7 @@ pub struct BenchArgs {
 #[command(next_help_heading = "Input")]
 pub struct FormatArgs {
     /// The format of the file
-    #[arg(long, value_enum, default_value_t = FormatName::Auto)]
+    #[arg(long, value_parser = graph_format(), default_value = "auto")]
     pub format: FormatName,
     /// Also the vertices in this file, one key per line, whether they have edges or not
     #[arg(long, value_name = "FILE")]
@@ -307,46 +312,6 @@ impl MemoryArgs {
             Some(limit) => options.memory_limit(usize::try_from(limit.as_u64()).unwrap_or(usize::MAX)),
             None => options,
         }
-    }
-}
-
-/// The format of a graph file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum FormatName {
-    /// What the name or the first line of the file says, else edges
-    Auto,
-    /// `source destination [weight] [timestamp]`; also .el and .wel of the GAP benchmark suite
-    Edges,
-    /// The same, written with tabs
-    Tsv,
-    /// The same, written with commas
-    Csv,
-    /// Edges in x.e, vertices in x.v beside it, as LDBC Graphalytics has them
-    Graphalytics,
-    /// `vertex neighbour neighbour ...`
-    Adjacency,
-    /// Matrix Market: `row column [value]`
-    Mtx,
-    /// The serialized graph of the GAP benchmark suite
-    Sg,
-    /// The same with weights
-    Wsg,
-}
-
-impl FormatName {
-    /// The format, unless that is left to the file.
-    pub fn format(self) -> Option<GraphFormat> {
-        Some(match self {
-            FormatName::Auto => return None,
-            FormatName::Edges => GraphFormat::EdgeList,
-            FormatName::Tsv => GraphFormat::Tsv,
-            FormatName::Csv => GraphFormat::Csv,
-            FormatName::Graphalytics => GraphFormat::Graphalytics,
-            FormatName::Adjacency => GraphFormat::Adjacency,
-            FormatName::Mtx => GraphFormat::MatrixMarket,
-            FormatName::Sg => GraphFormat::Serialized,
-            FormatName::Wsg => GraphFormat::WeightedSerialized,
-        })
     }
 }
 

@@ -45,6 +45,9 @@ pub enum FormatError {
     /// A line is not what the format asks for.
     #[error(transparent)]
     BadLine(#[from] Box<BadLine>),
+    /// A line with properties is not what the schema asks for.
+    #[error(transparent)]
+    BadProperty(#[from] Box<BadProperty>),
     /// A binary file is not what the format asks for.
     #[error("{}: byte {offset}: found {found}, expected {expected}", path.display())]
     BadBytes {
@@ -87,9 +90,10 @@ impl FormatError {
         match self {
             FormatError::Io { .. } | FormatError::NotAFile { .. } => ErrorKind::Io,
             FormatError::Corrupt { .. } => ErrorKind::Corrupt,
-            FormatError::BadLine(_) | FormatError::BadBytes { .. } | FormatError::Unwritable { .. } => {
-                ErrorKind::BadInput
-            }
+            FormatError::BadLine(_)
+            | FormatError::BadProperty(_)
+            | FormatError::BadBytes { .. }
+            | FormatError::Unwritable { .. } => ErrorKind::BadInput,
         }
     }
 
@@ -103,6 +107,7 @@ impl FormatError {
             | FormatError::BadBytes { path, .. }
             | FormatError::Unwritable { path, .. } => path,
             FormatError::BadLine(bad) => &bad.path,
+            FormatError::BadProperty(bad) => &bad.path,
         }
     }
 
@@ -139,6 +144,53 @@ impl fmt::Display for BadLine {
 }
 
 impl std::error::Error for BadLine {}
+
+/// A line with properties that is not what its schema asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadProperty {
+    /// The file.
+    pub path: PathBuf,
+    /// The line's number, from 1.
+    pub line: u64,
+    /// The name of the column, if it is about one.
+    pub column: Option<String>,
+    /// What stands there, escaped and shortened.
+    pub found: String,
+    /// What should.
+    pub expected: String,
+    /// If there is a column that nobody has declared: all columns but those of keys.
+    pub undeclared: Vec<String>,
+}
+
+impl BadProperty {
+    /// One that says only what was expected.
+    pub(crate) fn new(path: PathBuf, expected: &str) -> Self {
+        let (column, found, undeclared) = Default::default();
+        BadProperty { path, line: 1, column, found, expected: expected.to_owned(), undeclared }
+    }
+}
+
+impl fmt::Display for BadProperty {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BadProperty { path, line, column, found, expected, .. } = self;
+        write!(f, "{}:{line}: ", path.display())?;
+        if let Some(column) = column {
+            write!(f, "column {column:?}: ")?;
+        }
+        match found.as_str() {
+            "" => write!(f, "found nothing, expected {expected}"),
+            found => write!(f, "found \"{found}\", expected {expected}"),
+        }
+    }
+}
+
+impl std::error::Error for BadProperty {}
+
+impl From<BadProperty> for FormatError {
+    fn from(bad: BadProperty) -> Self {
+        FormatError::BadProperty(Box::new(bad))
+    }
+}
 
 /// What is wrong in a line; the message says what was expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -17,6 +17,9 @@ pub(crate) mod scan {
         /// The key of a vertex that the file has a number for.
         fn of_number(number: u64) -> Self;
 
+        /// The key that a whole field is, which may have any characters if it is text.
+        fn of_text(text: &str) -> Result<Self, super::Problem>;
+
         /// The number, if it is one.
         fn as_number(&self) -> Option<u64>;
     }
@@ -40,6 +43,10 @@ pub(crate) mod scan {
             number
         }
 
+        fn of_text(text: &str) -> Result<Self, super::Problem> {
+            super::VertexKey::parse(text.as_bytes())
+        }
+
         #[inline]
         fn as_number(&self) -> Option<u64> {
             Some(*self)
@@ -54,6 +61,10 @@ pub(crate) mod scan {
 
         fn of_number(number: u64) -> Self {
             itoa::Buffer::new().format(number).into()
+        }
+
+        fn of_text(text: &str) -> Result<Self, super::Problem> {
+            Ok(text.into())
         }
 
         fn as_number(&self) -> Option<u64> {

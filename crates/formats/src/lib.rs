@@ -44,6 +44,13 @@
 //! each; n + 1 offsets of 8 bytes; m neighbours of 4 bytes, each with its weight of 4 bytes in `.wsg`; and if directed
 //! offsets and neighbours of the in-edges.
 //!
+//! # Properties
+//!
+//! [`PropertyReader`] and [`PropertyWriter`] know files whose lines carry typed properties ([`PropertyFormat`]): CSV as in RFC 4180 with
+//! a header, in which an empty field without quotation marks is null, and JSON lines. The schema says which properties there are
+//! ([`LineSchema`]). Numbers are decimal; `NaN`, `Infinity` and `-Infinity` are text in JSON; bytes are hexadecimal digits; timestamps are
+//! microseconds since 1970, or read as RFC 3339 has them, what is finer rounded down. A text key may be any text.
+//!
 //! # Trust
 //!
 //! Any bytes give edges or a [`FormatError`] that names file, line and column, or file and byte, what was found and
@@ -76,6 +83,7 @@ mod generate;
 mod key;
 mod options;
 mod piece;
+mod properties;
 mod reader;
 mod serialized;
 mod source;
@@ -83,13 +91,17 @@ mod text;
 mod write;
 
 pub use batch::{Batch, Edge};
-pub use error::{BadLine, ErrorKind, FormatError, Problem};
+pub use error::{BadLine, BadProperty, ErrorKind, FormatError, Problem};
 pub use format::GraphFormat;
 pub use generate::{
     Change, ChangeStream, Kronecker, KroneckerError, StreamError, Uniform, UniformError, Weights,
 };
 pub use key::VertexKey;
 pub use options::{Columns, Header, ReadOptions};
+pub use properties::{
+    LineSchema, MAX_PROPERTY_LINE, PropertyBatch, PropertyEdge, PropertyFormat, PropertyOptions,
+    PropertyReader, PropertyWriter,
+};
 pub use reader::{GraphReader, Position, Progress, SkippedLines};
 pub use text::{MAX_ADJACENCY_LINE, MAX_EDGE_LINE};
 pub use write::{CompleteFile, EdgeListWriter, GraphWriter, Lost, NewFile, Output, WriteOptions, Written};

@@ -223,6 +223,6 @@ pub(crate) fn transact_declared<E: Engine, T>(
         }
     };
     acquired.look_up_again(&operations)?;
-    let commit = store.commit_acquired(acquired, &operations, Writer::Blind)?;
+    let commit = store.commit_acquired(acquired, &operations, Writer::Blind, None)?;
     Ok((result, store.settle(commit, Durability::None)?))
 }

@@ -28,6 +28,8 @@ pub struct WriteTxn {
     staged: Staged,
     /// What was read, in a serializable transaction.
     reads: Option<ReadSet>,
+    /// What an importer notes with it.
+    input: Option<Box<[u8]>>,
 }
 
 impl WriteTxn {
@@ -35,7 +37,7 @@ impl WriteTxn {
         let snapshot = Snapshot::open(stores, Reader::Interactive)?;
         let staged = Staged::new(snapshot.topology(), stores.shared_catalogue());
         let reads = (isolation == Isolation::Serializable).then(ReadSet::default);
-        Ok(WriteTxn { snapshot, staged, reads })
+        Ok(WriteTxn { snapshot, staged, reads, input: None })
     }
 
     /// The commit whose state this transaction reads.
@@ -48,6 +50,12 @@ impl WriteTxn {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.staged.operations().is_empty()
+    }
+
+    /// Notes with the commit that it came from `input`: how far an importer got, as [`Graph::ingest_from`](crate::Graph::ingest_from)
+    /// does. There is a commit then even if nothing was staged.
+    pub fn note_input(&mut self, input: &[u8]) {
+        self.input = Some(input.into());
     }
 
     /// Makes a vertex exist.
@@ -274,12 +282,13 @@ impl WriteTxn {
             return Err(Reason::InMemory);
         }
         let began = self.snapshot.timestamp();
-        if self.is_empty() {
+        if self.is_empty() && self.input.is_none() {
             // What was read is a snapshot, so it is already in the order of commits.
             store.settle_read(began, durability)?;
             return Ok(Commit { at: began, ..Commit::default() });
         }
-        let interactive = Interactive { began, reads: self.reads.as_ref(), durability };
+        let interactive =
+            Interactive { began, reads: self.reads.as_ref(), durability, input: self.input.as_deref() };
         store.commit(self.staged.operations(), Some(&interactive))
     }
 

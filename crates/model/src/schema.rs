@@ -95,8 +95,8 @@ pub enum SchemaError {
         /// Values in the record.
         found: usize,
     },
-    /// A value has another type than its field.
-    #[error("field {field:?} is declared {expected:?}, not {found:?}")]
+    /// A value has another type than its field, or is null where that must not be.
+    #[error("{}", wrong_type(field, *expected, *found))]
     FieldType {
         /// The field.
         field: String,
@@ -105,6 +105,14 @@ pub enum SchemaError {
         /// The type of the value; `None` is null.
         found: Option<ValueType>,
     },
+}
+
+/// What is wrong with a value, and what to do about it.
+fn wrong_type(field: &str, expected: ValueType, found: Option<ValueType>) -> String {
+    match found {
+        None => format!("property {field:?} must not be null: give it a value of type {expected}"),
+        Some(found) => format!("property {field:?} has values of type {expected}, not {found}"),
+    }
 }
 
 impl RecordSchema {
@@ -248,6 +256,17 @@ mod tests {
             let record = Record::new(vec![wrong, Value::Null]);
             assert!(matches!(schema.check(&record), Err(SchemaError::FieldType { .. })));
         }
+    }
+
+    #[test]
+    fn a_value_that_does_not_fit_is_told_with_what_would() {
+        let required = field("amount", ValueType::F64, false);
+        let told = |value| required.check(&value).map_err(|error| error.to_string());
+        let missing = "property \"amount\" must not be null: give it a value of type f64";
+        assert_eq!(told(Value::Null), Err(missing.to_owned()));
+        let other = "property \"amount\" has values of type f64, not string";
+        assert_eq!(told(Value::from("much")), Err(other.to_owned()));
+        assert_eq!(told(Value::F64(1.0)), Ok(()));
     }
 
     #[test]

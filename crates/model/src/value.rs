@@ -1,5 +1,6 @@
 //! Property values and the records made of them.
 
+use std::fmt;
 use std::sync::Arc;
 
 /// The type of a property.
@@ -17,6 +18,37 @@ pub enum ValueType {
     Bytes,
     /// Microseconds since 1970-01-01 UTC.
     Timestamp,
+}
+
+impl ValueType {
+    /// All types.
+    pub const ALL: [ValueType; 6] = [
+        ValueType::Bool,
+        ValueType::I64,
+        ValueType::F64,
+        ValueType::String,
+        ValueType::Bytes,
+        ValueType::Timestamp,
+    ];
+
+    /// What users call the type.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            ValueType::Bool => "bool",
+            ValueType::I64 => "i64",
+            ValueType::F64 => "f64",
+            ValueType::String => "string",
+            ValueType::Bytes => "bytes",
+            ValueType::Timestamp => "timestamp",
+        }
+    }
+}
+
+impl fmt::Display for ValueType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 /// The value of a property.

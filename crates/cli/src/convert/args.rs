@@ -1,6 +1,6 @@
 //! Options of `hedgerow convert`.
 
-use crate::args::{FormatArgs, FormatName, file_to_write};
+use crate::args::{FormatArgs, FormatName, file_to_write, graph_format};
 use clap::Args;
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ pub struct ConvertArgs {
     #[arg(value_name = "OUTPUT", value_parser = file_to_write())]
     pub output: PathBuf,
     /// The format to write; auto is what the name of the file says, else edges
-    #[arg(long, value_enum, default_value_t = FormatName::Auto)]
+    #[arg(long, value_parser = graph_format(), default_value = "auto")]
     pub to: FormatName,
     /// Say in the file that every edge stands for both directions, where its format has a place for that
     #[arg(long)]

@@ -7,9 +7,9 @@ pub use stored::StoredError;
 use hedgerow::ErrorKind;
 use hedgerow::kernels::MemoryError;
 use hedgerow_driver::{BenchError, Failure};
-use hedgerow_formats::{FormatError, Problem};
+use hedgerow_formats::{FormatError, GraphFormat, Problem};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A command failed.
 #[derive(Debug, thiserror::Error)]
@@ -163,7 +163,17 @@ impl CliError {
             CliError::Output(FormatError::Io { .. }) => {
                 Some("look at the folder, its permissions and the free space")
             }
+            CliError::Input(FormatError::BadProperty(bad)) if !bad.undeclared.is_empty() => {
+                Some("`hedgerow schema DIR` prints what a store has declared")
+            }
             CliError::Input(FormatError::BadLine(bad)) => match bad.problem {
+                Problem::NotAWeight | Problem::NotATimestamp | Problem::TooManyColumns
+                    if has_name_of_csv(&bad.path) =>
+                {
+                    Some(
+                        "a file with a header of properties is imported with --format properties-csv, and --labels declares them",
+                    )
+                }
                 Problem::NotANumber => Some("that is --keys text"),
                 Problem::TooManyColumns => Some("that is --format adjacency"),
                 _ => None,
@@ -185,6 +195,10 @@ impl CliError {
     pub fn is_closed_pipe(&self) -> bool {
         matches!(self, CliError::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
+}
+
+fn has_name_of_csv(path: &Path) -> bool {
+    GraphFormat::of_name(path) == Some(GraphFormat::Csv)
 }
 
 /// What to do if the memory limit would be exceeded.

@@ -96,9 +96,25 @@ pub enum StoredError {
         /// The value.
         value: String,
     },
+    /// A file has columns that a new store would not know.
+    #[error(
+        "{cause}; a new store knows what it is told of: {option} {text} declares all these columns as text, and bool, i64, f64, bytes and \
+         timestamp are the other types"
+    )]
+    Undeclared {
+        /// What was found.
+        cause: Box<CliError>,
+        /// The option that declares them.
+        option: &'static str,
+        /// Its value.
+        text: String,
+    },
     /// What an import was asked for, and cannot be.
     #[error("{0}")]
     Import(String),
+    /// What an export was asked for, and cannot be.
+    #[error("{0}")]
+    Export(String),
     /// The files of an interrupted import are not what they were.
     #[error("{0}; --anew gives that import up, and begins with the first line of these files")]
     OtherImport(String),
@@ -152,13 +168,16 @@ impl StoredError {
             | StoredError::Value { .. }
             | StoredError::Property { .. }
             | StoredError::Import(_)
+            | StoredError::Export(_)
             | StoredError::OtherImport(_)
             | StoredError::RecoverHow(_) => 2,
             StoredError::NoVertex { .. }
             | StoredError::NoEdge { .. }
             | StoredError::NoWeights { .. }
             | StoredError::NoWeight { .. } => 3,
-            StoredError::ImportStopped { cause, .. } => cause.exit_code(),
+            StoredError::ImportStopped { cause, .. } | StoredError::Undeclared { cause, .. } => {
+                cause.exit_code()
+            }
             StoredError::InexactWeight { .. } | StoredError::Damaged { .. } => 1,
             StoredError::ImportInterrupted(_) => 130,
         }

@@ -9,6 +9,7 @@ const EXAMPLES: &str = "\
 Examples:
   hedgerow export wiki --output wiki.el.zst
   hedgerow export friends --label knows --output knows.e
+  hedgerow export bank --label pays --output pays.csv.zst --vertices-output people.csv
   hedgerow export --store wiki --output wiki.sg --mapping wiki.keys --from-checkpoint";
 
 /// `hedgerow export`
@@ -29,6 +30,9 @@ pub struct ExportArgs {
     /// If the format numbers its vertices: write one line `number key` per vertex to this file
     #[arg(long, value_name = "FILE", value_parser = file_to_write())]
     pub mapping: Option<PathBuf>,
+    /// Write the vertices with their properties to this file: CSV with a header if its name ends in .csv, JSON lines if in .jsonl
+    #[arg(long, value_name = "FILE", value_parser = file_to_write())]
+    pub vertices_output: Option<PathBuf>,
     #[command(flatten)]
     pub read: ReadArgs,
     /// Print what was written as JSON

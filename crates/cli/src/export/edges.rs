@@ -5,7 +5,7 @@ use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
 use crate::progress;
-use crate::stored::number::{self, EdgeNumber};
+use crate::stored::number::EdgeNumber;
 use hedgerow::model::with_column;
 use hedgerow::{Column, Direction, Key, LabelId, Snapshot};
 use hedgerow_formats::{Batch, Edge, GraphWriter};
@@ -14,11 +14,11 @@ use std::collections::HashSet;
 /// Vertices and edges that are handed over at a time.
 const BATCH: usize = 1 << 16;
 
-/// The edges of a label, each once, and the vertices.
+/// The edges of a label, each once, and the vertices. Those that have records are for files with properties.
 pub struct Edges<'a> {
-    snapshot: &'a Snapshot,
-    label: LabelId,
-    /// The file names vertices, whether they have edges or not.
+    pub(super) snapshot: &'a Snapshot,
+    pub(super) label: LabelId,
+    /// The files name vertices, whether they have edges or not.
     names_vertices: bool,
 }
 
@@ -34,13 +34,7 @@ impl<'a> Edges<'a> {
         console: &Console,
         interrupt: &Interrupt,
     ) -> Result<u64, CliError> {
-        let schema = self.snapshot.catalogue().label(self.label);
-        let column = schema.map(|schema| schema.edges.column());
-        if let Some(schema) = schema.filter(|schema| schema.edges.record().is_some()) {
-            let (label, given) = (schema.name.clone(), "an edge in a file has a weight at most".to_owned());
-            let declared = number::describe(schema.edges.column());
-            return Err(StoredError::Value { given, label, declared }.into());
-        }
+        let column = self.snapshot.catalogue().label(self.label).map(|schema| schema.edges.column());
         with_column!(column.unwrap_or_default(), W => self.write_with::<K, W>(writer, console, interrupt))
     }
 
@@ -74,18 +68,21 @@ impl<'a> Edges<'a> {
         Ok(without_edges.len() as u64)
     }
 
-    /// The edges that a vertex starts; an undirected one belongs to the smaller key.
-    fn edges_of<W: Column>(&self, key: &Key) -> Result<Vec<(Key, W)>, StoredError> {
+    /// The edges that are written where they start at this vertex.
+    pub(super) fn edges_of<W: Column>(&self, key: &Key) -> Result<Vec<(Key, W)>, StoredError> {
         let mut edges = self.snapshot.neighbours_of::<W>(self.label, Direction::Out, key)?;
-        if self.snapshot.topology().is_undirected() {
-            edges.retain(|(neighbour, _)| neighbour >= key);
-        }
+        edges.retain(|(neighbour, _)| self.belongs_to(key, neighbour));
         Ok(edges)
+    }
+
+    /// Whether an edge is written where it starts at `key`: an undirected one belongs to the smaller key.
+    pub(super) fn belongs_to(&self, key: &Key, neighbour: &Key) -> bool {
+        !self.snapshot.topology().is_undirected() || neighbour >= key
     }
 
     /// The vertices that no edge names, in a file that does not name them itself. Where in-neighbours are not kept, those that start
     /// no edge.
-    fn without_edges(&self) -> Result<HashSet<Key>, CliError> {
+    pub(super) fn without_edges(&self) -> Result<HashSet<Key>, CliError> {
         let mut without = HashSet::new();
         if self.names_vertices {
             return Ok(without);
@@ -105,7 +102,10 @@ impl<'a> Edges<'a> {
     }
 
     /// Visits every vertex until one fails.
-    fn for_each_vertex(&self, mut visit: impl FnMut(&Key) -> Result<(), CliError>) -> Result<(), CliError> {
+    pub(super) fn for_each_vertex(
+        &self,
+        mut visit: impl FnMut(&Key) -> Result<(), CliError>,
+    ) -> Result<(), CliError> {
         let mut visited = Ok(());
         self.snapshot.for_each_vertex(|_, key| {
             if visited.is_ok() {

@@ -2,18 +2,20 @@
 
 mod args;
 mod edges;
+mod lines;
 
 pub use args::ExportArgs;
 
 use crate::console::Console;
 use crate::convert::{notes, write_mapping};
-use crate::error::CliError;
+use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
-use crate::stored::{self, StoredState};
+use crate::stored::{self, StoredState, number};
 use crate::{results, text};
 use edges::Edges;
-use hedgerow::{AsKey, Key, KeyKind, LabelId};
-use hedgerow_formats::{GraphFormat, GraphWriter, Lost, VertexKey, WriteOptions, Written};
+use hedgerow::{AsKey, Key, KeyKind, LabelId, LabelSchema, Snapshot};
+use hedgerow_formats::{GraphWriter, Lost, NewFile, PropertyFormat, VertexKey, WriteOptions, Written};
+use lines::WrittenEdges;
 use serde::Serialize;
 use std::time::Instant;
 
@@ -26,6 +28,7 @@ struct Exported {
     from_checkpoint: bool,
     output: String,
     format: String,
+    vertices_output: Option<String>,
     label: String,
     undirected: bool,
     /// In the graph.
@@ -44,7 +47,7 @@ struct Exported {
 
 /// What came of it.
 struct Outcome {
-    format: GraphFormat,
+    format: String,
     edges: u64,
     lost: Lost,
     renumbered: bool,
@@ -58,21 +61,36 @@ pub fn execute(args: &ExportArgs, console: &Console, interrupt: &Interrupt) -> R
     if let Some(path) = &args.mapping {
         results::check("--mapping", path, &[Some(store), Some(&args.output)])?;
     }
+    if let Some(path) = &args.vertices_output {
+        let others = [Some(store), Some(&args.output), args.mapping.as_deref()];
+        results::check("--vertices-output", path, &others)?;
+    }
+    let vertices_format = vertices_format(args)?;
     let state = stored::read(store, &args.read, None, console)?;
     interrupt.check()?;
     let snapshot = &state.snapshot;
     let (label, schema) = stored::label(snapshot.catalogue(), args.label.as_deref(), store)?;
-    let outcome = match state.keys {
-        KeyKind::Number | KeyKind::Dense => export::<u64>(args, &state, label, console, interrupt)?,
-        KeyKind::Text => export::<Box<str>>(args, &state, label, console, interrupt)?,
+    let format = lines_format(args, schema)?;
+    let vertices = match (&args.vertices_output, vertices_format) {
+        (Some(path), Some(format)) => {
+            Some(lines::write_vertices(snapshot, path, format, console, interrupt)?)
+        }
+        _ => None,
     };
+    let outcome = match (format, state.keys) {
+        (Some(format), _) => export_lines(args, snapshot, (label, format), console, interrupt)?,
+        (None, KeyKind::Number | KeyKind::Dense) => export::<u64>(args, &state, label, console, interrupt)?,
+        (None, KeyKind::Text) => export::<Box<str>>(args, &state, label, console, interrupt)?,
+    };
+    vertices.map_or(Ok(()), NewFile::finish).map_err(CliError::Output)?;
     let Outcome { format, edges, lost, renumbered } = outcome;
     let exported = Exported {
         store: store.display().to_string(),
         timestamp: snapshot.timestamp().0,
         from_checkpoint: args.read.from_checkpoint,
         output: args.output.display().to_string(),
-        format: format.to_string(),
+        format: format.clone(),
+        vertices_output: args.vertices_output.as_ref().map(|path| path.display().to_string()),
         label: schema.name.clone(),
         undirected: snapshot.topology().is_undirected(),
         vertices: snapshot.vertex_count(),
@@ -94,6 +112,7 @@ pub fn execute(args: &ExportArgs, console: &Console, interrupt: &Interrupt) -> R
             ("edges", count(edges)),
             ("time", text::duration(started.elapsed())),
         ];
+        table.extend(exported.vertices_output.as_ref().map(|path| ("vertices in", path.clone())));
         let notes = notes(lost, renumbered, exported.mapping.as_deref());
         table.extend(notes.into_iter().map(|note| ("note", note)));
         if exported.lost_edges > 0 {
@@ -119,7 +138,7 @@ fn export<K: FileKey>(
     };
     let mut writer = GraphWriter::<K>::create(&args.output, &options).map_err(CliError::Output)?;
     let format = writer.format();
-    let names_vertices = !matches!(format, GraphFormat::EdgeList | GraphFormat::Tsv | GraphFormat::Csv);
+    let names_vertices = !format.is_edge_list() || args.vertices_output.is_some();
     let lost_vertices =
         Edges::new(&state.snapshot, label, names_vertices).write(&mut writer, console, interrupt)?;
     let complete = writer.complete().map_err(CliError::Output)?;
@@ -129,7 +148,55 @@ fn export<K: FileKey>(
     }
     let Written { edges, lost, keys, .. } = complete.finish().map_err(CliError::Output)?;
     let lost = Lost { vertices: lost_vertices, ..lost };
-    Ok(Outcome { format, edges, lost, renumbered: keys.is_some() })
+    Ok(Outcome { format: format.to_string(), edges, lost, renumbered: keys.is_some() })
+}
+
+/// Writes edges with what lies on them.
+fn export_lines(
+    args: &ExportArgs,
+    snapshot: &Snapshot,
+    (label, format): (LabelId, PropertyFormat),
+    console: &Console,
+    interrupt: &Interrupt,
+) -> Result<Outcome, CliError> {
+    let edges = Edges::new(snapshot, label, args.vertices_output.is_some());
+    let WrittenEdges { file, edges, lost_vertices } =
+        edges.write_lines(&args.output, format, console, interrupt)?;
+    interrupt.check()?;
+    file.finish().map_err(CliError::Output)?;
+    let lost = Lost { vertices: lost_vertices, ..Lost::default() };
+    Ok(Outcome { format: format.to_string(), edges, lost, renumbered: false })
+}
+
+/// The format of the file of edges, if its lines carry properties; edges that have records fit into no other.
+fn lines_format(args: &ExportArgs, label: &LabelSchema) -> Result<Option<PropertyFormat>, StoredError> {
+    let format = args.to.of_edges(&args.output, &label.edges);
+    if format.is_none() && label.edges.record().is_some() {
+        let given = format!(
+            "{}: an edge in this file has a weight at most; .csv and .jsonl hold records",
+            args.output.display()
+        );
+        let declared = number::describe(label.edges.column());
+        return Err(StoredError::Value { given, label: label.name.clone(), declared });
+    }
+    if let (Some(format), Some(mapping)) = (format, &args.mapping) {
+        let message =
+            format!("--mapping {}: {format} keeps the keys of vertices as they are", mapping.display());
+        return Err(StoredError::Export(message));
+    }
+    Ok(format)
+}
+
+/// The format of the file of vertices.
+fn vertices_format(args: &ExportArgs) -> Result<Option<PropertyFormat>, StoredError> {
+    let Some(path) = &args.vertices_output else { return Ok(None) };
+    let format = args.to.of_vertices(path, true);
+    format.map(Some).ok_or_else(|| {
+        let path = path.display();
+        StoredError::Export(format!(
+            "--vertices-output {path}: let the name end in .csv or .jsonl, as the format is to be"
+        ))
+    })
 }
 
 /// A key as files have it.

@@ -1,10 +1,11 @@
 //! Options of `hedgerow import`.
 
-use crate::args::{FormatArgs, MemoryArgs, at_least_one, threads};
+use crate::args::{FormatArgs, FormatName, MemoryArgs, at_least_one, threads};
 use crate::stored::args::{DurabilityName, engine};
-use crate::stored::schema;
+use crate::stored::declared::{label, property};
+use clap::builder::EnumValueParser;
 use clap::{Args, ValueEnum};
-use hedgerow::{ColumnType, EdgeSchema, EngineKind, Field, LabelSchema, RecordSchema, ValueType};
+use hedgerow::{EngineKind, Field, LabelSchema};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -16,7 +17,8 @@ Examples:
   hedgerow import kron.wel.zst --store kron --undirected --weights
   hedgerow import 2024.csv 2025.csv.gz --store calls --columns timestamp --atomic --json
   hedgerow import knows.txt --store friends --keys text --labels knows,likes:f64 --label knows
-  hedgerow import knows.txt --store bank --labels knows,pays:amount=f64+note=string --vertex-properties name=string";
+  hedgerow import pays.csv --store bank --labels 'knows,pays:amount=f64!+note=string' --label pays
+  hedgerow import pays.jsonl --vertices people.csv --store bank --labels pays:amount=f64 --vertex-properties name=string";
 
 /// `hedgerow import`
 #[derive(Debug, Args)]
@@ -24,7 +26,9 @@ Examples:
     after_help = EXAMPLES,
     mut_args(|arg| match arg.get_id().as_str() {
         "keys" => arg.help("What vertex keys are [default: what they are in the store, in a new one number]"),
-        "format" => arg.help("The format of the files"),
+        "format" => arg.help("The format of the files").value_parser(EnumValueParser::<FormatName>::new()),
+        "vertices" => arg.help("Also the vertices in this file, one key per line; or with properties, if its name ends in .jsonl or .ndjson, or \
+                                in .csv and vertices have properties"),
         _ => arg,
     })
 )]
@@ -61,9 +65,15 @@ pub struct ImportArgs {
     /// When a commit is done
     #[arg(long, value_enum, default_value_t = DurabilityName::Sync)]
     pub durability: DurabilityName,
-    /// Edges and vertices per commit
-    #[arg(long, value_name = "N", default_value = "1048576", value_parser = at_least_one)]
-    pub chunk: NonZeroUsize,
+    /// Of files with properties: the column where an edge starts [default: source, src or from, or the first of a CSV file]
+    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    pub source_column: Option<String>,
+    /// The column where it ends [default: destination, dst, target or to, or the second of a CSV file]
+    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    pub destination_column: Option<String>,
+    /// Edges and vertices per commit [default: 1048576, of files with properties 65536]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub chunk: Option<NonZeroUsize>,
     /// Read all files to their ends first: nothing is imported if anything is wrong with them
     #[arg(long)]
     pub atomic: bool,
@@ -94,53 +104,4 @@ pub enum When {
     Always,
     /// The log alone holds what was imported
     Never,
-}
-
-/// A label with what lies on its edges.
-fn label(text: &str) -> Result<LabelSchema, String> {
-    let (name, edges) = match text.rsplit_once(':') {
-        None => (text, EdgeSchema::Topology),
-        Some((name, fields)) if fields.contains('=') => {
-            let fields = fields.split('+').map(property).collect::<Result<_, _>>()?;
-            (name, EdgeSchema::Record(RecordSchema { fields }))
-        }
-        Some((name, column)) => (name, EdgeSchema::Value(self::column(column)?)),
-    };
-    if name.is_empty() {
-        return Err("expected NAME, NAME:TYPE or NAME:PROPERTY=TYPE".into());
-    }
-    Ok(LabelSchema { name: name.into(), edges })
-}
-
-fn column(name: &str) -> Result<ColumnType, String> {
-    let columns = [ColumnType::U32, ColumnType::U64, ColumnType::I64, ColumnType::F32, ColumnType::F64];
-    let column = columns.into_iter().find(|column| column.to_string() == name);
-    column.ok_or_else(|| format!("{name:?} is no type of values: expected u32, u64, i64, f32 or f64"))
-}
-
-/// A property of a record.
-fn property(text: &str) -> Result<Field, String> {
-    let types = [
-        ValueType::Bool,
-        ValueType::I64,
-        ValueType::F64,
-        ValueType::String,
-        ValueType::Bytes,
-        ValueType::Timestamp,
-    ];
-    let (name, name_of_type) = text.split_once('=').ok_or("expected PROPERTY=TYPE")?;
-    let (name_of_type, nullable) = match name_of_type.strip_suffix('!') {
-        Some(required) => (required, false),
-        None => (name_of_type, true),
-    };
-    let value_type = types.into_iter().find(|value_type| schema::property(*value_type) == name_of_type);
-    let value_type = value_type.ok_or_else(|| {
-        format!(
-            "{name_of_type:?} is no type of properties: expected bool, i64, f64, string, bytes or timestamp"
-        )
-    })?;
-    if name.is_empty() {
-        return Err("expected PROPERTY=TYPE".into());
-    }
-    Ok(Field { name: name.into(), value_type, nullable })
 }

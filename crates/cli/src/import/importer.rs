@@ -1,13 +1,13 @@
 //! Chunk by chunk from the files into the store.
 
-use super::Context;
-use super::position::{Changed, Position, Tallies};
+use super::position::{Position, Tallies};
 use super::sources::Source;
+use super::{Context, lines};
 use crate::error::{CliError, StoredError};
 use crate::input::{add_skipped, add_vertices};
 use crate::{progress, text};
-use hedgerow::{AsKey, BulkEdge, Graph};
-use hedgerow_formats::{Batch, Edge, SkippedLines, VertexKey};
+use hedgerow::{AsKey, BulkEdge, Error, Graph, WriteTxn};
+use hedgerow_formats::{Batch, Edge, PropertyBatch, PropertyOptions, SkippedLines, VertexKey};
 use std::path::Path;
 
 /// An import under way.
@@ -98,22 +98,26 @@ impl<'a> Importer<'a> {
             self.import_file::<K>(source)?;
         }
         self.position.finished = true;
-        self.commit::<K>(&mut Batch::new(), self.position.clone())
+        let position = self.position.clone();
+        self.transact(position, |_| Ok(()))
     }
 
     fn import_file<K: VertexKey + AsKey>(&mut self, source: Source<'_>) -> Result<(), CliError> {
+        match self.context.properties(source) {
+            Some(options) => self.import_lines::<K>(source, &options),
+            None => self.import_graph::<K>(source),
+        }
+    }
+
+    fn import_graph<K: VertexKey + AsKey>(&mut self, source: Source<'_>) -> Result<(), CliError> {
         let Context { sources, threads, console, interrupt, args, .. } = self.context;
-        let mut reader = sources.open::<K>(source, args.chunk.get())?;
+        let mut reader = sources.open::<K>(source, args.chunk)?;
         let bar = progress::of_bytes(console, "importing", reader.progress().total);
         let imported = self.position.read;
-        let changed = |_: Changed| {
-            let message = format!("{} was changed where it is imported already", source.path().display());
-            StoredError::OtherImport(message)
-        };
         let (mut seen, mut batch) = (Tallies::default(), Batch::new());
         while reader.read_batch_on(threads.pool(), &mut batch)? {
             interrupt.check()?;
-            seen.pass(&imported, &mut batch).map_err(changed)?;
+            seen.pass(&imported, &mut batch).map_err(|_| changed(source))?;
             if !batch.is_empty() {
                 self.commit(&mut batch, self.position.after(seen))?;
             }
@@ -122,7 +126,7 @@ impl<'a> Importer<'a> {
         bar.finish_and_clear();
         interrupt.check()?;
         if !seen.have_passed(&imported) {
-            return Err(changed(Changed).into());
+            return Err(changed(source).into());
         }
         add_skipped(&mut self.skipped, reader.skipped());
         Ok(())
@@ -157,14 +161,63 @@ impl<'a> Importer<'a> {
         edges: &[B],
         position: &Position,
     ) -> Result<(), CliError> {
-        let graph = match &mut self.graph {
-            Some(graph) => graph,
-            none => none.insert(self.context.target.open()?),
-        };
+        let label = self.context.target.label;
+        let graph = self.opened()?;
         add_vertices(graph, vertices)?;
-        graph.ingest_from(self.context.target.label, edges, &position.encode())?;
+        graph.ingest_from(label, edges, &position.encode())?;
         self.commits += 1;
         Ok(())
+    }
+
+    /// Imports a file whose lines carry properties.
+    fn import_lines<K: VertexKey + AsKey>(
+        &mut self,
+        source: Source<'_>,
+        options: &PropertyOptions,
+    ) -> Result<(), CliError> {
+        let Context { console, interrupt, target, .. } = self.context;
+        let mut reader = source.open_properties::<K>(options)?;
+        let bar = progress::of_bytes(console, "importing", reader.progress().total);
+        let imported = self.position.read;
+        let (mut seen, mut batch) = (Tallies::default(), PropertyBatch::new());
+        while reader.read_batch(&mut batch)? {
+            interrupt.check()?;
+            seen.pass_lines(&imported, &mut batch).map_err(|_| changed(source))?;
+            if !batch.is_empty() {
+                self.transact(self.position.after(seen), |transaction| {
+                    lines::stage(transaction, target, &batch)
+                })?;
+                self.rows += batch.edges.len() as u64;
+            }
+            bar.set_position(reader.progress().done);
+        }
+        bar.finish_and_clear();
+        interrupt.check()?;
+        seen.have_passed(&imported).then_some(()).ok_or_else(|| changed(source).into())
+    }
+
+    /// Commits what `stage` stages, with the position behind it.
+    fn transact(
+        &mut self,
+        position: Position,
+        stage: impl FnOnce(&mut WriteTxn) -> Result<(), Error>,
+    ) -> Result<(), CliError> {
+        let graph = self.opened()?;
+        let mut transaction = graph.begin()?;
+        stage(&mut transaction)?;
+        transaction.note_input(&position.encode());
+        transaction.commit()?;
+        self.commits += 1;
+        self.position = position;
+        Ok(())
+    }
+
+    /// The graph, which is opened or made.
+    fn opened(&mut self) -> Result<&Graph, StoredError> {
+        Ok(match &mut self.graph {
+            Some(graph) => graph,
+            none => none.insert(self.context.target.open()?),
+        })
     }
 
     /// An edge with its weight.
@@ -230,6 +283,12 @@ impl<'a> Importer<'a> {
     pub fn skipped(&self) -> &SkippedLines {
         &self.skipped
     }
+}
+
+/// A file is not what it was when a part of it was imported.
+fn changed(source: Source<'_>) -> StoredError {
+    let message = format!("{} was changed where it is imported already", source.path().display());
+    StoredError::OtherImport(message)
 }
 
 /// An edge lacks the weight that it must have.

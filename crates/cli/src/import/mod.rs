@@ -5,12 +5,14 @@
 //! | `sources` | the files, in their order |
 //! | `target` | the store, whether it is there or not |
 //! | `position` | how far an import is |
+//! | `lines` | lines with properties into a transaction |
 //! | `importer` | chunk by chunk from the files into the store, from where the last import stopped |
 //! | `validate` | reading everything first |
 //! | `noted`, `report` | what is said about it, by `info` and in the end |
 
 mod args;
 mod importer;
+mod lines;
 mod noted;
 mod position;
 mod report;
@@ -25,13 +27,14 @@ use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
 use crate::maintenance::checkpoint::{self, Checkpointed};
+use crate::stored::declared;
 use crate::threads::Threads;
 use args::When;
-use hedgerow::{AsKey, Graph, KeyKind};
-use hedgerow_formats::VertexKey;
+use hedgerow::{AsKey, EdgeSchema, Field, Graph, KeyKind, LabelSchema, RecordSchema, ValueType};
+use hedgerow_formats::{FormatError, PropertyOptions, VertexKey};
 use importer::Importer;
 use report::Imported;
-use sources::Sources;
+use sources::{Source, Sources};
 use std::time::Instant;
 use target::Target;
 
@@ -44,6 +47,44 @@ struct Context<'a> {
     threads: &'a Threads,
     console: &'a Console,
     interrupt: &'a Interrupt,
+}
+
+impl Context<'_> {
+    /// How this file is read, if its lines carry properties.
+    fn properties(&self, source: Source<'_>) -> Option<PropertyOptions> {
+        let Context { args, sources, target, .. } = self;
+        sources.properties(source, &target.schema.edges, &target.vertices, args.chunk)
+    }
+
+    /// Of columns that nobody has declared, says how a new store would declare them.
+    fn undeclared(&self, error: CliError) -> CliError {
+        let CliError::Input(FormatError::BadProperty(bad)) = &error else { return error };
+        let is_vertices = self.args.format.vertices.as_deref() == Some(&*bad.path);
+        let is_declared = !self.args.labels.is_empty() && !is_vertices
+            || !self.args.vertex_properties.is_empty() && is_vertices;
+        if self.target.exists() || is_declared || bad.undeclared.is_empty() {
+            return error;
+        }
+        let text =
+            |name: &String| Field { name: name.clone(), value_type: ValueType::String, nullable: true };
+        let fields: Vec<_> = bad.undeclared.iter().map(text).collect();
+        let (option, text) = if is_vertices {
+            ("--vertex-properties", declared::properties_text(&fields))
+        } else {
+            let edges = EdgeSchema::Record(RecordSchema { fields });
+            (
+                "--labels",
+                declared::labels_text(&[LabelSchema { name: self.target.schema.name.clone(), edges }]),
+            )
+        };
+        match text {
+            Some(text) => {
+                StoredError::Undeclared { cause: Box::new(error), option, text: declared::quoted(&text) }
+                    .into()
+            }
+            None => error,
+        }
+    }
 }
 
 /// Imports and says what was.
@@ -62,9 +103,9 @@ fn import<K: VertexKey + AsKey>(context: Context<'_>) -> Result<(), CliError> {
     let started = Instant::now();
     let mut importer = Importer::begin(context)?;
     if context.args.atomic {
-        validate::read_all::<K>(context)?;
+        validate::read_all::<K>(context).map_err(|error| context.undeclared(error))?;
     }
-    let done = importer.run::<K>();
+    let done = importer.run::<K>().map_err(|error| context.undeclared(error));
     let done = done.map_err(|error| importer.stopped(error));
     let Some(graph) = importer.graph() else { return done };
     let written = done.and_then(|()| checkpoint(graph, context));

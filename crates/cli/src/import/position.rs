@@ -3,8 +3,8 @@
 //! A file is read in the same order each time: its vertices in their order, its edges in theirs. So a position is a file and how
 //! many of each were imported of it, whatever the size of the chunks; their checksums tell whether they are still the same.
 
-use hedgerow::{AsKey, KeyRef};
-use hedgerow_formats::{Batch, Edge};
+use hedgerow::{AsKey, KeyRef, Record, Value};
+use hedgerow_formats::{Batch, Edge, PropertyBatch};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -96,6 +96,24 @@ impl Tallies {
         self.edges.pass(&imported.edges, &mut batch.edges, put_edge)
     }
 
+    /// The same over a batch of lines with properties.
+    pub fn pass_lines<K: AsKey>(
+        &mut self,
+        imported: &Tallies,
+        batch: &mut PropertyBatch<K>,
+    ) -> Result<(), Changed> {
+        self.vertices.pass(&imported.vertices, &mut batch.vertices, |(vertex, properties), bytes| {
+            put_key(vertex.as_key(), bytes);
+            put_record(properties, bytes);
+        })?;
+        self.edges.pass(&imported.edges, &mut batch.edges, |edge, bytes| {
+            put_key(edge.source.as_key(), bytes);
+            put_key(edge.destination.as_key(), bytes);
+            bytes.extend(edge.value.0.to_le_bytes());
+            put_record(&edge.record, bytes);
+        })
+    }
+
     /// Whether all that was imported has been seen again.
     pub fn have_passed(&self, imported: &Tallies) -> bool {
         self.vertices.count >= imported.vertices.count && self.edges.count >= imported.edges.count
@@ -137,6 +155,26 @@ fn put_edge<K: AsKey>(edge: &Edge<K>, bytes: &mut Vec<u8>) {
     put_key(edge.destination.as_key(), bytes);
     // No weight that a file can have is NaN.
     bytes.extend(edge.weight.unwrap_or(f64::NAN).to_bits().to_le_bytes());
+}
+
+fn put_record(record: &Record, bytes: &mut Vec<u8>) {
+    for value in record.values() {
+        match value {
+            Value::Null => bytes.push(0),
+            Value::Bool(truth) => bytes.extend([1, u8::from(*truth)]),
+            Value::I64(number) | Value::Timestamp(number) => put(2, &number.to_le_bytes(), bytes),
+            Value::F64(number) => put(3, &number.to_bits().to_le_bytes(), bytes),
+            Value::String(text) => put(4, text.as_bytes(), bytes),
+            Value::Bytes(value) => put(5, value, bytes),
+        }
+    }
+}
+
+/// A value that tells where it ends.
+fn put(kind: u8, value: &[u8], bytes: &mut Vec<u8>) {
+    bytes.push(kind);
+    bytes.extend((value.len() as u64).to_le_bytes());
+    bytes.extend(value);
 }
 
 fn put_key(key: KeyRef<'_>, bytes: &mut Vec<u8>) {

@@ -6,16 +6,24 @@ use crate::args::FormatArgs;
 use crate::error::{CliError, StoredError};
 use crate::input::{self, STANDARD_INPUT};
 use clap::ValueEnum;
-use hedgerow_formats::{FormatError, GraphReader, VertexKey};
-use std::fs;
+use hedgerow::{EdgeSchema, RecordSchema};
+use hedgerow_formats::{FormatError, GraphReader, LineSchema, PropertyOptions, PropertyReader, VertexKey};
+use std::num::NonZeroUsize;
 use std::path::Path;
+use std::{fs, io};
 
 /// The files, and how they are read.
 #[derive(Clone, Copy, Debug)]
 pub struct Sources<'a> {
     files: &'a [std::path::PathBuf],
     format: &'a FormatArgs,
+    /// The names of the columns where edges start and end, if they are named.
+    ends: [Option<&'a str>; 2],
 }
+
+/// Edges and vertices per commit, and the same of files with properties, which go in one by one.
+const CHUNK: usize = 1 << 20;
+const CHUNK_WITH_PROPERTIES: usize = 1 << 16;
 
 /// One of the files.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +36,8 @@ pub enum Source<'a> {
 impl<'a> Sources<'a> {
     /// The files of this import. All must be there.
     pub fn of(args: &'a ImportArgs) -> Result<Self, CliError> {
-        let sources = Sources { files: &args.files, format: &args.format };
+        let ends = [args.source_column.as_deref(), args.destination_column.as_deref()];
+        let sources = Sources { files: &args.files, format: &args.format, ends };
         let named = sources.iter().filter(|source| !source.is_standard_input());
         named.map(|source| source.path()).try_for_each(check)?;
         if sources.iter().filter(Source::is_standard_input).count() > 1 {
@@ -64,13 +73,66 @@ impl<'a> Sources<'a> {
     pub fn open<K: VertexKey>(
         &self,
         source: Source<'_>,
-        chunk: usize,
+        chunk: Option<NonZeroUsize>,
     ) -> Result<GraphReader<K>, FormatError> {
-        let options = self.format.read_options(chunk);
+        let options = self.format.read_options(chunk.map_or(CHUNK, NonZeroUsize::get));
         match source {
             Source::Vertices(path) => GraphReader::open_vertices(path, options),
             Source::Graph(path) => input::open(path, options),
         }
+    }
+
+    /// How a file is read whose lines carry properties, if this is one: vertices have the properties of `vertices`, edges what `edges` says.
+    pub fn properties(
+        &self,
+        source: Source<'_>,
+        edges: &EdgeSchema,
+        vertices: &RecordSchema,
+        chunk: Option<NonZeroUsize>,
+    ) -> Option<PropertyOptions> {
+        let named = self.format.format;
+        let (format, lines) = match source {
+            Source::Vertices(path) => {
+                let format = named.of_vertices(path, !vertices.fields.is_empty())?;
+                (format, LineSchema::Vertices(vertices.clone()))
+            }
+            Source::Graph(path) => (named.of_edges(path, edges)?, LineSchema::Edges(edges.clone())),
+        };
+        let [source_column, destination_column] = self.ends.map(|name| name.map(str::to_owned));
+        let batch_size = chunk.map_or(CHUNK_WITH_PROPERTIES, NonZeroUsize::get);
+        Some(PropertyOptions {
+            source_column,
+            destination_column,
+            batch_size,
+            ..PropertyOptions::new(format, lines)
+        })
+    }
+
+    /// Whether the options make sense for the files: some are for those with properties only, some for all others.
+    pub fn check_options(&self, edges: &EdgeSchema, vertices: &RecordSchema) -> Result<(), StoredError> {
+        let has_properties = |source: &Source<'_>| self.properties(*source, edges, vertices, None).is_some();
+        let of_graph = |source: &Source<'_>| matches!(source, Source::Graph(_)) && has_properties(source);
+        let refused = |message: String| Err(StoredError::Import(message));
+        if self.ends != [None, None] && !self.iter().any(|source| of_graph(&source)) {
+            return refused(
+                "--source-column and --destination-column name columns of files with properties, and none of these files is one: \
+                 --format properties-csv or jsonl says that they are"
+                    .into(),
+            );
+        }
+        match self.iter().find(has_properties).filter(|_| self.format.skip_bad_lines) {
+            Some(source) => refused(format!(
+                "--skip-bad-lines passes over lines of graphs without properties: those of {} must all be right",
+                source.path().display()
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// A file of edges that have at most a weight.
+    pub fn without_properties(&self, edges: &EdgeSchema) -> Option<&'a Path> {
+        let plain = |path: &&Path| self.format.format.of_edges(path, edges).is_none();
+        self.files.iter().map(|path| &**path).find(plain)
     }
 
     /// What tells this import from others.
@@ -78,11 +140,15 @@ impl<'a> Sources<'a> {
         let name = |value: Option<clap::builder::PossibleValue>| {
             value.map_or(String::new(), |value| value.get_name().to_owned())
         };
+        let ends = match self.ends {
+            [None, None] => String::new(),
+            ends => ends.map(|name| format!(" {:?}", name.unwrap_or("auto"))).concat(),
+        };
         InputList {
             files: self.iter().map(|source| source.name()).collect(),
             label: label.into(),
             format: name(self.format.format.to_possible_value()),
-            columns: name(self.format.columns.to_possible_value()),
+            columns: name(self.format.columns.to_possible_value()) + &ends,
         }
     }
 }
@@ -101,6 +167,18 @@ impl<'a> Source<'a> {
             return "standard input".into();
         }
         path.canonicalize().unwrap_or_else(|_| path.into()).display().to_string()
+    }
+
+    /// Begins to read a file whose lines carry properties.
+    pub fn open_properties<K: VertexKey>(
+        &self,
+        options: &PropertyOptions,
+    ) -> Result<PropertyReader<K>, FormatError> {
+        if self.is_standard_input() {
+            PropertyReader::from_reader("standard input", io::stdin(), options)
+        } else {
+            PropertyReader::open(self.path(), options)
+        }
     }
 
     fn is_standard_input(&self) -> bool {

@@ -25,6 +25,8 @@ pub struct Target<'a> {
     /// The label that edges get.
     pub label: LabelId,
     pub schema: LabelSchema,
+    /// The properties of vertices.
+    pub vertices: RecordSchema,
     pub keys: KeyKind,
 }
 
@@ -43,7 +45,8 @@ impl<'a> Target<'a> {
         }
         let engine = EngineKind::of_name(&engine).unwrap_or_default();
         let (label, schema) = stored::label(&catalogue, args.label.as_deref(), &args.store)?;
-        check_values(args, schema)?;
+        sources.check_options(&schema.edges, catalogue.vertices())?;
+        check_values(args, sources, schema)?;
         let options = GraphOptions::new()
             .engine(engine)
             .keys(keys)
@@ -55,7 +58,8 @@ impl<'a> Target<'a> {
             .segment_bytes(sources.bytes().map_or(LARGEST_SEGMENT, segment_bytes));
         let options =
             catalogue.labels().iter().cloned().fold(args.memory.limit(options), GraphOptions::label);
-        Ok(Target { store: &args.store, exists, options, label, schema: schema.clone(), keys })
+        let (schema, vertices) = (schema.clone(), catalogue.vertices().clone());
+        Ok(Target { store: &args.store, exists, options, label, schema, vertices, keys })
     }
 
     /// Whether the edges keep their weights.
@@ -127,15 +131,25 @@ fn catalogue(labels: Vec<LabelSchema>, vertices: RecordSchema) -> Result<Catalog
     Catalogue::new(labels, vertices).map_err(|error| StoredError::from(hedgerow::Error::from(error)).into())
 }
 
-/// Whether edges of this label can be imported, with weights if that is wanted.
-fn check_values(args: &ImportArgs, label: &LabelSchema) -> Result<(), StoredError> {
+/// Whether edges of this label can be imported out of these files, with weights if that is wanted.
+fn check_values(args: &ImportArgs, sources: &Sources<'_>, label: &LabelSchema) -> Result<(), StoredError> {
     let column = label.edges.column();
-    let given = match column {
-        ColumnType::Unit if args.weights => "--weights",
-        ColumnType::Record => "an edge in a file has a weight at most",
-        ColumnType::Unit | ColumnType::F64 => return Ok(()),
-        _ => "the weights of files are of type f64, and other values cannot be imported",
+    let given = if args.weights && column != ColumnType::F64 {
+        "--weights".to_owned()
+    } else if let (false, Some(file)) =
+        (matches!(column, ColumnType::Unit | ColumnType::F64), sources.without_properties(&label.edges))
+    {
+        let what = match column {
+            ColumnType::Record => "an edge in this file has a weight at most",
+            _ => "the weights in this file are of type f64",
+        };
+        let file = file.display();
+        format!(
+            "{file}: {what}; edges of this label come in .csv with a header (--format properties-csv) or .jsonl"
+        )
+    } else {
+        return Ok(());
     };
     let (label, declared) = (label.name.clone(), number::describe(column));
-    Err(StoredError::Value { given: given.into(), label, declared })
+    Err(StoredError::Value { given, label, declared })
 }

@@ -1,4 +1,4 @@
-//! Options of `hedgerow info`, `checkpoint`, `check` and `recover`.
+//! Options of `hedgerow info`, `schema`, `checkpoint`, `check` and `recover`.
 
 use crate::args::{MemoryArgs, threads};
 use crate::stored::args::StorePlace;
@@ -9,6 +9,11 @@ const INFO_EXAMPLES: &str = "\
 Examples:
   hedgerow info wiki
   hedgerow info --store wiki --quick --json";
+
+const SCHEMA_EXAMPLES: &str = "\
+Examples:
+  hedgerow schema bank
+  hedgerow schema --store bank --json";
 
 const CHECKPOINT_EXAMPLES: &str = "\
 Example:
@@ -36,6 +41,17 @@ pub struct InfoArgs {
     pub quick: bool,
     #[command(flatten)]
     pub memory: MemoryArgs,
+    /// Print all as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `hedgerow schema`
+#[derive(Debug, Args)]
+#[command(after_help = SCHEMA_EXAMPLES)]
+pub struct SchemaArgs {
+    #[command(flatten)]
+    pub place: StorePlace,
     /// Print all as JSON
     #[arg(long)]
     pub json: bool,

@@ -155,11 +155,12 @@ impl Info {
             values: schema::values(schema),
             edges: edges_of(label),
         });
-        let properties =
-            options.catalogue.vertices().fields.iter().map(|field| Property {
-                name: field.name.clone(),
-                r#type: schema::property(field.value_type),
-            });
+        let properties = options
+            .catalogue
+            .vertices()
+            .fields
+            .iter()
+            .map(|field| Property { name: field.name.clone(), r#type: field.value_type.name() });
         let input = state.map_or_else(
             || described.as_ref().and_then(|described| described.input.as_deref()),
             |state| state.input.as_deref(),

@@ -1,4 +1,4 @@
-//! `hedgerow info`, `checkpoint`, `check` and `recover`: stores as such.
+//! `hedgerow info`, `schema`, `checkpoint`, `check` and `recover`: stores as such.
 
 mod args;
 pub mod check;
@@ -7,5 +7,6 @@ mod files;
 pub mod info;
 mod problem;
 pub mod recover;
+pub mod schema;
 
-pub use args::{CheckArgs, CheckpointArgs, InfoArgs, RecoverArgs};
+pub use args::{CheckArgs, CheckpointArgs, InfoArgs, RecoverArgs, SchemaArgs};

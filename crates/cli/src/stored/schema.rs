@@ -1,5 +1,6 @@
 //! What a graph is made of, as it is printed.
 
+use super::declared::property_text;
 use crate::error::StoredError;
 use hedgerow::{EdgeSchema, Field, KeyKind, LabelSchema, Record, RecordSchema, Topology, Value, ValueType};
 use serde_json::Map;
@@ -28,8 +29,7 @@ pub fn values(label: &LabelSchema) -> Option<String> {
         EdgeSchema::Value(column) if column.width() > 0 => Some(column.to_string()),
         EdgeSchema::Topology | EdgeSchema::Value(_) => None,
         EdgeSchema::Record(schema) => {
-            let field = |field: &Field| format!("{}={}", field.name, property(field.value_type));
-            let fields: Vec<_> = schema.fields.iter().map(field).collect();
+            let fields: Vec<_> = schema.fields.iter().map(property_text).collect();
             Some(format!("record {}", fields.join("+")))
         }
     }
@@ -48,7 +48,7 @@ pub fn named_property<'a>(
         let known = if known.is_empty() { "none".into() } else { known };
         return Err(wrong(format!("{owners} have the properties {known}")));
     };
-    let expected = || format!("expected a value of type {}", property(field.value_type));
+    let expected = || format!("expected a value of type {}", field.value_type);
     let value = parse(text, field.value_type).ok_or_else(|| wrong(expected()))?;
     Ok((name, value))
 }
@@ -63,18 +63,6 @@ pub fn json_record(schema: &RecordSchema, record: &Record) -> Map<String, serde_
 pub fn line(properties: &Map<String, serde_json::Value>) -> String {
     let property = |(name, value): (&String, &serde_json::Value)| format!("{name}={value}");
     properties.iter().map(property).collect::<Vec<_>>().join(" ")
-}
-
-/// The type of a property.
-pub fn property(value_type: ValueType) -> &'static str {
-    match value_type {
-        ValueType::Bool => "bool",
-        ValueType::I64 => "i64",
-        ValueType::F64 => "f64",
-        ValueType::String => "string",
-        ValueType::Bytes => "bytes",
-        ValueType::Timestamp => "timestamp",
-    }
 }
 
 /// A property as JSON has it: bytes in hexadecimal digits, timestamps in microseconds since 1970-01-01 UTC.

@@ -211,7 +211,7 @@ fn options_that_contradict_the_store_are_refused_with_both_sides() {
         ("--labels knows", ["list of labels", "likes\": f64, \"rates\": u32], not [\"knows\"]"]),
         ("--label hates", ["there is no label \"hates\" in store", "only \"knows\", \"likes\", \"rates\""]),
         ("--weights", ["--weights: the edges of the label \"knows\"", "carry no value"]),
-        ("--label rates", ["other values cannot be imported", "carry a value of type u32"]),
+        ("--label rates", ["the weights in this file are of type f64", "carry a value of type u32"]),
     ] {
         folder.fails(&format!("import graph --store store {options}"), 2, &parts);
     }

@@ -187,7 +187,11 @@ fn edges_with_records_are_put_changed_and_read() {
     folder.json("checkpoint store");
     assert_eq!(folder.text("get edge 10 20 --store store --label pays"), line);
     for (command, code, parts) in [
-        ("put edge 10 30 --store store --label pays --property note=x", 2, ["\"amount\"", "F64"]),
+        (
+            "put edge 10 30 --store store --label pays --property note=x",
+            2,
+            ["property \"amount\" must not be null", "give it a value of type f64"],
+        ),
         (
             "put edge 10 20 --store store --label pays --property weight=1",
             2,

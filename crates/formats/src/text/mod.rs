@@ -10,6 +10,7 @@ mod matrix;
 mod parse;
 mod preamble;
 
+pub(crate) use chunk::{Cutter, Lines};
 pub(crate) use lines::{EXAMPLES, LongLine};
 
 use crate::error::{BadLine, FormatError, Problem};
@@ -17,7 +18,7 @@ use crate::piece::Piece;
 use crate::reader::Position;
 use crate::source::Source;
 use crate::{Batch, ReadOptions, VertexKey};
-use chunk::{Chunk, Cutter};
+use chunk::Chunk;
 use lines::{Parsed, Rules};
 use matrix::Matrix;
 use preamble::Preamble;

@@ -73,7 +73,7 @@ pub(super) fn check_weight(weight: f64, path: &Path) -> Result<(), FormatError> 
 
 /// A value that would not be read back.
 #[cold]
-pub(super) fn unwritable(path: &Path, value: &str, reason: &'static str) -> FormatError {
+pub(crate) fn unwritable(path: &Path, value: &str, reason: &'static str) -> FormatError {
     let value = format!("\"{}\"", excerpt(value.as_bytes()));
     FormatError::Unwritable { path: path.into(), value, reason }
 }

@@ -17,7 +17,7 @@ pub(crate) use whole::Numbered;
 
 use crate::format::{Compression, without_compression};
 use crate::{Batch, Columns, Edge, FormatError, GraphFormat, VertexKey, serialized};
-use field::unwritable;
+pub(crate) use field::unwritable;
 use std::path::{Path, PathBuf};
 use whole::Whole;
 

@@ -3,7 +3,11 @@
 //! No reader panics, none holds more than ten times the input and some buffers, and what it hands over is bounded by
 //! the input too. The files to start with are the seeds of the fuzz targets.
 
-use hedgerow_formats::{Batch, ErrorKind, GraphFormat, GraphReader, ReadOptions, VertexKey};
+use hedgerow_formats::{
+    Batch, ErrorKind, GraphFormat, GraphReader, LineSchema, PropertyBatch, PropertyFormat, PropertyOptions,
+    PropertyReader, ReadOptions, VertexKey,
+};
+use hedgerow_model::{EdgeSchema, Field, RecordSchema, ValueType};
 use hedgerow_testing::allocation::most_held;
 use hedgerow_testing::damage::{damage, seeds};
 use rand::SeedableRng;
@@ -99,6 +103,47 @@ fn damaged_serialized_graphs() {
 #[test]
 fn damaged_compressed_files() {
     run("compressed", None);
+}
+
+/// Lines with properties, of every type.
+fn run_properties(target: &str, format: PropertyFormat) {
+    let field = |value_type: ValueType| Field { name: value_type.to_string(), value_type, nullable: true };
+    let schema = RecordSchema { fields: ValueType::ALL.map(field).to_vec() };
+    let lines = LineSchema::Edges(EdgeSchema::Record(schema));
+    let options = PropertyOptions { batch_size: BATCH, ..PropertyOptions::new(format, lines) };
+    let mut random = StdRng::seed_from_u64(7);
+    let (mut good, mut bad) = (0, 0);
+    for seed in seeds(target) {
+        for case in 0..CASES {
+            let mut bytes = seed.clone();
+            if case > 0 {
+                damage(&mut bytes, &mut random);
+            }
+            let reader = Cursor::new(bytes.clone());
+            let (end, held) = most_held(|| {
+                let mut reader = PropertyReader::<u64>::from_reader("graph", reader, &options).unwrap();
+                let mut batch = PropertyBatch::new();
+                loop {
+                    match reader.read_batch(&mut batch) {
+                        Ok(true) => {}
+                        Ok(false) => return Ok(()),
+                        Err(error) => return Err(error.kind()),
+                    }
+                }
+            });
+            assert!(held <= 10 * bytes.len() + BUFFERS, "{held} bytes held for {} bytes", bytes.len());
+            assert!(end.is_ok() || case > 0, "a seed of {target} is no good");
+            assert_ne!(end, Err(ErrorKind::Io));
+            *if end.is_ok() { &mut good } else { &mut bad } += 1;
+        }
+    }
+    assert!(good > 20 && bad > 20, "the damage is of one kind only: {good} good, {bad} bad");
+}
+
+#[test]
+fn damaged_lines_with_properties() {
+    run_properties("properties_csv", PropertyFormat::Csv);
+    run_properties("json_lines", PropertyFormat::JsonLines);
 }
 
 /// Headers that promise much more than there is.

@@ -11,6 +11,8 @@ mod matrix_market;
 #[cfg(test)]
 mod parallel;
 #[cfg(test)]
+mod properties;
+#[cfg(test)]
 mod public_data;
 #[cfg(test)]
 mod reading;

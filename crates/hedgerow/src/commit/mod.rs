@@ -56,6 +56,8 @@ pub(crate) struct Interactive<'t> {
     pub(crate) reads: Option<&'t ReadSet>,
     /// How durable it has to be, at least.
     pub(crate) durability: Durability,
+    /// What an importer notes with it.
+    pub(crate) input: Option<&'t [u8]>,
 }
 
 impl<E: Engine> Store<E> {
@@ -101,15 +103,17 @@ impl<E: Engine> Store<E> {
             self.check_conflicts(operations, acquired.ids(), interactive)?;
         }
         let writer = if interactive.is_some() { Writer::Interactive } else { Writer::Blind };
-        self.commit_acquired(acquired, operations, writer)
+        let input = interactive.and_then(|interactive| interactive.input);
+        self.commit_acquired(acquired, operations, writer, input)
     }
 
-    /// Commits `operations`, whose locks are held. Somebody else waits until it is durable.
+    /// Commits `operations`, whose locks are held, with what an importer notes. Somebody else waits until it is durable.
     pub(crate) fn commit_acquired(
         &self,
         mut acquired: Acquired<'_, E>,
         operations: &[Operation],
         writer: Writer,
+        input: Option<&[u8]>,
     ) -> Result<Commit, Reason> {
         let resolved = {
             let held = acquired.held();
@@ -117,7 +121,7 @@ impl<E: Engine> Store<E> {
             resolve::resolve(self, &latest, operations, acquired.ids())?
         };
         acquired.assigned().release_unless(|id| resolved.created.binary_search(&id).is_ok());
-        let (commit, pending) = self.finish(&acquired.held(), resolved, writer, None)?;
+        let (commit, pending) = self.finish(&acquired.held(), resolved, writer, input)?;
         acquired.assigned().keep();
         drop(acquired);
         self.reclaim_after_commit(pending);

@@ -171,7 +171,7 @@ impl Graph {
         Ok(with_store!(&*self.stores, store => store.ingest(label, edges, Some(input)))?)
     }
 
-    /// What the last commit of [`Graph::ingest_from`] noted.
+    /// What the last commit of [`Graph::ingest_from`], or of a transaction that [notes](crate::WriteTxn::note_input) its input, noted.
     #[must_use]
     pub fn input_position(&self) -> Option<Box<[u8]>> {
         let input = with_store!(&*self.stores, store => store.sequencer.input());

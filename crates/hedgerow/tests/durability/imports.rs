@@ -1,6 +1,6 @@
 //! An importer that is stopped at any time goes on where it was.
 
-use hedgerow::{CheckpointOptions, Durability, Graph, GraphOptions, LabelId};
+use hedgerow::{CheckpointOptions, Commit, Durability, Graph, GraphOptions, LabelId};
 use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
 use std::sync::Arc;
 
@@ -16,6 +16,18 @@ fn next(graph: &Graph) -> u64 {
     noted.map_or(0, |last| last + 1)
 }
 
+/// Imports a piece, by one or the other way.
+fn import(graph: &Graph, piece: u64) -> Commit {
+    let (edges, position) = (edges(piece), piece.to_le_bytes());
+    if piece % 3 < 2 {
+        return graph.ingest_from(LabelId::DEFAULT, &edges, &position).unwrap();
+    }
+    let mut transaction = graph.begin().unwrap();
+    edges.iter().for_each(|(source, destination)| transaction.put_edge(*source, *destination).unwrap());
+    transaction.note_input(&position);
+    transaction.commit().unwrap()
+}
+
 #[test]
 fn every_piece_is_imported_once_whenever_the_power_goes() {
     for durability in [Durability::Sync, Durability::Buffered] {
@@ -26,7 +38,7 @@ fn every_piece_is_imported_once_whenever_the_power_goes() {
         let (mut imported, mut lost) = (0, 0);
         while next(&graph) < PIECES {
             let piece = next(&graph);
-            let commit = graph.ingest_from(LabelId::DEFAULT, &edges(piece), &piece.to_le_bytes()).unwrap();
+            let commit = import(&graph, piece);
             assert!(commit.changed);
             imported += 1;
             if imported % 7 == 0 {

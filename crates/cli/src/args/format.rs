@@ -1,0 +1,92 @@
+//! The formats of graph files by their names on the command line.
+
+use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use hedgerow::{ColumnType, EdgeSchema};
+use hedgerow_formats::{GraphFormat, PropertyFormat};
+use std::path::Path;
+
+/// The format of a graph file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FormatName {
+    /// What the name or the first line of the file says, else edges
+    Auto,
+    /// `source destination [weight] [timestamp]`; also .el and .wel of the GAP benchmark suite
+    Edges,
+    /// The same, written with tabs
+    Tsv,
+    /// The same, written with commas
+    Csv,
+    /// Edges in x.e, vertices in x.v beside it, as LDBC Graphalytics has them
+    Graphalytics,
+    /// `vertex neighbour neighbour ...`
+    Adjacency,
+    /// Matrix Market: `row column [value]`
+    Mtx,
+    /// The serialized graph of the GAP benchmark suite
+    Sg,
+    /// The same with weights
+    Wsg,
+    /// CSV with a first line of column names: the ends of an edge, and what lies on it; also .csv if edges have records
+    PropertiesCsv,
+    /// A JSON object per line, with the same names; also .jsonl and .ndjson
+    Jsonl,
+}
+
+impl FormatName {
+    /// The format of a graph without properties, unless that is left to the file.
+    pub fn format(self) -> Option<GraphFormat> {
+        Some(match self {
+            FormatName::Auto | FormatName::PropertiesCsv | FormatName::Jsonl => return None,
+            FormatName::Edges => GraphFormat::EdgeList,
+            FormatName::Tsv => GraphFormat::Tsv,
+            FormatName::Csv => GraphFormat::Csv,
+            FormatName::Graphalytics => GraphFormat::Graphalytics,
+            FormatName::Adjacency => GraphFormat::Adjacency,
+            FormatName::Mtx => GraphFormat::MatrixMarket,
+            FormatName::Sg => GraphFormat::Serialized,
+            FormatName::Wsg => GraphFormat::WeightedSerialized,
+        })
+    }
+
+    /// The format of lines with properties, if this is one.
+    pub fn properties(self) -> Option<PropertyFormat> {
+        match self {
+            FormatName::PropertiesCsv => Some(PropertyFormat::Csv),
+            FormatName::Jsonl => Some(PropertyFormat::JsonLines),
+            _ => None,
+        }
+    }
+
+    /// The format of a file of edges with properties; `None` if it is a graph without. A file called `.csv` is an edge list
+    /// where that can hold what lies on the edges.
+    pub fn of_edges(self, path: &Path, edges: &EdgeSchema) -> Option<PropertyFormat> {
+        let named = (self == FormatName::Auto).then(|| PropertyFormat::of_name(path)).flatten();
+        match named {
+            None => self.properties(),
+            Some(PropertyFormat::Csv) => {
+                let is_edge_list = matches!(edges.column(), ColumnType::Unit | ColumnType::F64);
+                (!is_edge_list).then_some(PropertyFormat::Csv)
+            }
+            named => named,
+        }
+    }
+
+    /// The format of a file of vertices with properties; `None` if each of its lines is a key.
+    pub fn of_vertices(self, path: &Path, has_properties: bool) -> Option<PropertyFormat> {
+        match PropertyFormat::of_name(path) {
+            None => self.properties(),
+            Some(PropertyFormat::Csv) => {
+                (has_properties || self.properties().is_some()).then_some(PropertyFormat::Csv)
+            }
+            named => named,
+        }
+    }
+}
+
+/// One of the formats that hold no properties.
+pub fn graph_format() -> impl TypedValueParser<Value = FormatName> {
+    let names = FormatName::value_variants().iter().filter(|name| name.properties().is_none());
+    let names = names.filter_map(ValueEnum::to_possible_value).collect::<Vec<_>>();
+    PossibleValuesParser::new(names).try_map(|name| FormatName::from_str(&name, false))
+}

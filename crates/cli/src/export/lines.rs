@@ -1,0 +1,102 @@
+//! The vertices and edges of a snapshot with all that lies on them, into files whose lines carry properties.
+
+use super::edges::Edges;
+use crate::console::Console;
+use crate::error::{CliError, StoredError};
+use crate::interrupt::Interrupt;
+use crate::progress;
+use hedgerow::model::with_column;
+use hedgerow::{Column, ColumnType, Direction, Key, Snapshot};
+use hedgerow_formats::{LineSchema, NewFile, PropertyFormat, PropertyWriter};
+use std::path::Path;
+
+/// So many vertices come between two looks at whether the user has pressed Ctrl-C.
+const VERTICES_BETWEEN_CHECKS: u64 = 1 << 12;
+
+/// What was written of the edges.
+pub struct WrittenEdges {
+    pub file: NewFile,
+    pub edges: u64,
+    /// Vertices that are not in the files, because they have no edges.
+    pub lost_vertices: u64,
+}
+
+/// Writes the vertices with their properties, ascending by id. The file gets its name when it is finished.
+pub fn write_vertices(
+    snapshot: &Snapshot,
+    path: &Path,
+    format: PropertyFormat,
+    console: &Console,
+    interrupt: &Interrupt,
+) -> Result<NewFile, CliError> {
+    let lines = LineSchema::Vertices(snapshot.catalogue().vertices().clone());
+    let mut writer = PropertyWriter::create(path, format, &lines).map_err(CliError::Output)?;
+    let bar = progress::of_steps(console, "writing vertices", snapshot.vertex_count());
+    let (mut written, mut count) = (Ok(()), 0);
+    snapshot.for_each_vertex(|_, key| {
+        if written.is_ok() {
+            count += 1;
+            bar.inc(1);
+            written = write_vertex(snapshot, &mut writer, &key);
+            if written.is_ok() && count % VERTICES_BETWEEN_CHECKS == 0 {
+                written = interrupt.check();
+            }
+        }
+    });
+    written?;
+    bar.finish_and_clear();
+    writer.complete().map_err(CliError::Output)
+}
+
+fn write_vertex(snapshot: &Snapshot, writer: &mut PropertyWriter, key: &Key) -> Result<(), CliError> {
+    let record = snapshot.properties(key).map_err(StoredError::from)?.unwrap_or_default();
+    writer.write_vertex(key, &record).map_err(CliError::Output)
+}
+
+impl Edges<'_> {
+    /// Writes the edges with what lies on them, ascending by the id of where they start. The file gets its name when it is finished.
+    pub fn write_lines(
+        &self,
+        path: &Path,
+        format: PropertyFormat,
+        console: &Console,
+        interrupt: &Interrupt,
+    ) -> Result<WrittenEdges, CliError> {
+        let schema = self.snapshot.catalogue().label(self.label);
+        let schema = schema.map(|schema| schema.edges.clone()).unwrap_or_default();
+        let column = schema.column();
+        let lines = LineSchema::Edges(schema);
+        let mut writer = PropertyWriter::create(path, format, &lines).map_err(CliError::Output)?;
+        let mut without_edges = self.without_edges()?;
+        let bar = progress::of_steps(console, "writing", self.snapshot.vertex_count());
+        let (mut vertices, mut edges) = (0, 0);
+        self.for_each_vertex(|key| {
+            let mut wrote = |neighbour: &Key, written: Result<(), _>| {
+                without_edges.remove(neighbour);
+                edges += 1;
+                written.map_err(CliError::Output)
+            };
+            match column {
+                ColumnType::Record => {
+                    let neighbours = self.snapshot.neighbour_records(self.label, Direction::Out, key);
+                    for (neighbour, record) in neighbours.map_err(StoredError::from)? {
+                        if self.belongs_to(key, &neighbour) {
+                            wrote(&neighbour, writer.write_edge_record(key, &neighbour, &record))?;
+                        }
+                    }
+                }
+                column => with_column!(column, W => {
+                    for (neighbour, value) in self.edges_of::<W>(key)? {
+                        wrote(&neighbour, writer.write_edge(key, &neighbour, Column::to_bits(value)))?;
+                    }
+                }),
+            }
+            bar.inc(1);
+            vertices += 1;
+            if vertices % VERTICES_BETWEEN_CHECKS == 0 { interrupt.check() } else { Ok(()) }
+        })?;
+        bar.finish_and_clear();
+        let file = writer.complete().map_err(CliError::Output)?;
+        Ok(WrittenEdges { file, edges, lost_vertices: without_edges.len() as u64 })
+    }
+}

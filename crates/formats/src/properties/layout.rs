@@ -1,0 +1,282 @@
+//! Which cell of a line is which end of an edge or which property, by the names of columns.
+
+use super::LineSchema;
+use super::value::Kind;
+use crate::error::excerpt;
+use hedgerow_model::{EdgeSchema, Field};
+use std::collections::HashSet;
+
+/// Names of the column of a vertex's key.
+const KEY: &[&str] = &["key", "id"];
+
+/// Names of the column where an edge starts.
+const SOURCE: &[&str] = &["source", "src", "from"];
+
+/// Names of the column where an edge ends.
+const DESTINATION: &[&str] = &["destination", "dst", "target", "to"];
+
+/// The name of the column of a value where a file is written; one that is read may have any.
+const VALUE: &str = "value";
+
+/// What a line has: its keys first, one of a vertex or two of an edge, then what lies on it. The cells of a line are brought into this
+/// order.
+pub(super) struct Layout {
+    pub keys: Vec<KeyColumn>,
+    pub fields: Vec<FieldColumn>,
+    /// The label carries a value, whose column may have any name.
+    has_value: bool,
+}
+
+/// The column of a key.
+pub(super) struct KeyColumn {
+    names: &'static [&'static str],
+    /// The only name that it has.
+    chosen: Option<String>,
+}
+
+/// The column of a property, or of the value of an edge.
+pub(super) struct FieldColumn {
+    pub name: String,
+    pub kind: Kind,
+    pub nullable: bool,
+}
+
+/// Names of columns that make no sense together.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct BadColumns {
+    /// The column.
+    pub column: Option<String>,
+    pub found: String,
+    pub expected: String,
+    /// Columns that are no keys, if one of them is unknown.
+    pub further: Vec<String>,
+}
+
+impl Layout {
+    pub fn new(lines: &LineSchema, source: Option<&str>, destination: Option<&str>) -> Self {
+        let key = |names, chosen: Option<&str>| KeyColumn { names, chosen: chosen.map(str::to_owned) };
+        let keys = match lines {
+            LineSchema::Vertices(_) => vec![key(KEY, None)],
+            LineSchema::Edges(_) => vec![key(SOURCE, source), key(DESTINATION, destination)],
+        };
+        let property = |field: &Field| FieldColumn {
+            name: field.name.clone(),
+            kind: Kind::Property(field.value_type),
+            nullable: field.nullable,
+        };
+        let fields = match lines {
+            LineSchema::Vertices(schema) | LineSchema::Edges(EdgeSchema::Record(schema)) => {
+                schema.fields.iter().map(property).collect()
+            }
+            LineSchema::Edges(EdgeSchema::Value(column)) if column.width() > 0 => {
+                vec![FieldColumn { name: VALUE.into(), kind: Kind::Value(*column), nullable: false }]
+            }
+            LineSchema::Edges(EdgeSchema::Topology | EdgeSchema::Value(_)) => Vec::new(),
+        };
+        let has_value = matches!(fields[..], [FieldColumn { kind: Kind::Value(_), .. }]);
+        Layout { keys, fields, has_value }
+    }
+
+    /// How many cells there are at most.
+    pub fn len(&self) -> usize {
+        self.keys.len() + self.fields.len()
+    }
+
+    /// Where the column of each of these names comes in this layout. Without the names of any key the first columns are the keys, if that is
+    /// `positional`.
+    pub fn places(&self, names: &[String], positional: bool) -> Result<Vec<usize>, BadColumns> {
+        if let Some(name) = first_repeated(names) {
+            return Err(bad(Some(name), "", "each name once"));
+        }
+        let keys = self.key_columns(names, positional)?;
+        let place = |(column, name): (usize, &String)| {
+            let key = keys.iter().position(|key| *key == column);
+            key.or_else(|| self.field(name)).ok_or_else(|| self.unknown(name, names, &keys))
+        };
+        let places = names.iter().enumerate().map(place).collect::<Result<Vec<_>, _>>()?;
+        if let (true, Some(second)) = (self.has_value, self.second_value(&places)) {
+            return Err(self.unknown(&names[second], names, &keys));
+        }
+        let is_missing =
+            |(position, field): &(usize, &FieldColumn)| !field.nullable && !places.contains(position);
+        match (self.keys.len()..).zip(&self.fields).find(is_missing) {
+            None => Ok(places),
+            Some((_, field)) => {
+                let name = (!self.has_value).then_some(&*field.name);
+                Err(bad(name, "", &format!("{}, which must be there", field.kind.expected())))
+            }
+        }
+    }
+
+    /// The columns of the keys, in their order.
+    fn key_columns(&self, names: &[String], positional: bool) -> Result<Vec<usize>, BadColumns> {
+        let found: Vec<_> = self.keys.iter().map(|key| self.find_key(key, names)).collect();
+        let is_default = self.keys.iter().all(|key| key.chosen.is_none());
+        if positional && is_default && found.iter().all(Option::is_none) && names.len() >= found.len() {
+            return Ok((0..found.len()).collect());
+        }
+        let place = |(key, column): (&KeyColumn, Option<usize>)| column.ok_or_else(|| key.missing(names));
+        self.keys.iter().zip(found).map(place).collect()
+    }
+
+    fn find_key(&self, key: &KeyColumn, names: &[String]) -> Option<usize> {
+        match &key.chosen {
+            Some(chosen) => names.iter().position(|name| name == chosen),
+            None => self
+                .names_of(key)
+                .find_map(|usual| names.iter().position(|name| name.eq_ignore_ascii_case(usual))),
+        }
+    }
+
+    /// The usual names of a key, but for those that are properties.
+    fn names_of(&self, key: &KeyColumn) -> impl Iterator<Item = &'static str> {
+        let is_property = |name: &str| {
+            !self.has_value && self.fields.iter().any(|field| field.name.eq_ignore_ascii_case(name))
+        };
+        key.names.iter().copied().filter(move |name| !is_property(name))
+    }
+
+    fn field(&self, name: &str) -> Option<usize> {
+        let named = |field: &FieldColumn| self.has_value || field.name == name;
+        self.fields.iter().position(named).map(|position| self.keys.len() + position)
+    }
+
+    /// The name of a place whose column the file does not have.
+    pub fn name_of(&self, place: usize) -> Option<&str> {
+        let field = place.checked_sub(self.keys.len()).and_then(|field| self.fields.get(field))?;
+        (!self.has_value).then_some(&*field.name)
+    }
+
+    /// The second column that would be the value.
+    fn second_value(&self, places: &[usize]) -> Option<usize> {
+        let is_value = |(_, place): &(usize, &usize)| **place == self.keys.len();
+        places.iter().enumerate().filter(is_value).nth(1).map(|(column, _)| column)
+    }
+
+    fn unknown(&self, name: &str, names: &[String], keys: &[usize]) -> BadColumns {
+        let expected = match &self.fields[..] {
+            [] => "no column but those of the keys: nothing was declared for these lines".to_owned(),
+            [value] if self.has_value => {
+                format!("one column beside those of the keys: {}", value.kind.expected())
+            }
+            fields => {
+                let known: Vec<_> = fields.iter().map(FieldColumn::describe).collect();
+                format!("one of the properties {}", known.join(", "))
+            }
+        };
+        let is_further = |(column, _): &(usize, &String)| !keys.contains(column);
+        let further = names.iter().enumerate().filter(is_further).map(|(_, name)| name.clone()).collect();
+        BadColumns { further, ..bad(None, name, &expected) }
+    }
+
+    /// The names of all columns of a file that is written, from which they are found again; `None` if properties have all
+    /// the names that a key could have.
+    pub fn written_names(&self) -> Option<Vec<String>> {
+        let keys = self.keys.iter().map(|key| self.names_of(key).next().map(str::to_owned));
+        let fields = self.fields.iter().map(|field| Some(field.name.clone()));
+        keys.chain(fields).collect()
+    }
+}
+
+impl KeyColumn {
+    fn missing(&self, names: &[String]) -> BadColumns {
+        let found = names.join(", ");
+        let expected = match &self.chosen {
+            Some(chosen) => format!("a column {chosen:?}"),
+            None => {
+                let option = match self.names {
+                    SOURCE => "; if it has another name, say which is the source column",
+                    DESTINATION => "; if it has another name, say which is the destination column",
+                    _ => "",
+                };
+                format!("a column {}{option}", self.names.join(" or "))
+            }
+        };
+        bad(None, &found, &expected)
+    }
+}
+
+impl FieldColumn {
+    fn describe(&self) -> String {
+        let required = if self.nullable { "" } else { ", never null" };
+        format!("{:?} ({}{required})", self.name, self.kind)
+    }
+}
+
+fn bad(column: Option<&str>, found: &str, expected: &str) -> BadColumns {
+    let column = column.map(str::to_owned);
+    BadColumns {
+        column,
+        found: excerpt(found.as_bytes()),
+        expected: expected.to_owned(),
+        further: Vec::new(),
+    }
+}
+
+fn first_repeated(names: &[String]) -> Option<&str> {
+    let mut seen = HashSet::new();
+    names.iter().map(String::as_str).find(|name| !seen.insert(*name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hedgerow_model::{ColumnType, RecordSchema, ValueType};
+
+    fn layout(properties: &[(&str, bool)]) -> Layout {
+        let field = |(name, nullable): &(&str, bool)| Field {
+            name: (*name).to_owned(),
+            value_type: ValueType::F64,
+            nullable: *nullable,
+        };
+        let fields = properties.iter().map(field).collect();
+        Layout::new(&LineSchema::Edges(EdgeSchema::Record(RecordSchema { fields })), None, None)
+    }
+
+    fn places(layout: &Layout, names: &str) -> Result<Vec<usize>, String> {
+        let names: Vec<_> = names.split(',').map(str::to_owned).collect();
+        layout.places(&names, true).map_err(|bad| format!("{:?} {} {}", bad.column, bad.found, bad.expected))
+    }
+
+    #[test]
+    fn columns_are_found_by_their_names_in_any_order() {
+        let pays = layout(&[("amount", false), ("note", true)]);
+        assert_eq!(places(&pays, "source,destination,amount,note"), Ok(vec![0, 1, 2, 3]));
+        assert_eq!(places(&pays, "note,To,amount,From"), Ok(vec![3, 1, 2, 0]));
+        assert_eq!(places(&pays, "payer,payee,amount"), Ok(vec![0, 1, 2]));
+        let told = |names| places(&pays, names).unwrap_err();
+        assert!(
+            told("source,to,note").contains("\"amount\"") && told("source,to,note").contains("must be there")
+        );
+        assert!(told("source,to,amount,amount").contains("each name once"));
+        assert!(told("source,payee,amount").contains("a column destination or dst or target or to"));
+        assert!(told("source,to,amount,colour").contains("\"amount\" (f64, never null), \"note\" (f64)"));
+        assert!(told("amount").contains("a column source"));
+    }
+
+    #[test]
+    fn a_property_may_have_the_name_of_an_end() {
+        let moves = layout(&[("from", true), ("source", true)]);
+        assert_eq!(places(&moves, "src,to,from,source"), Ok(vec![0, 1, 2, 3]));
+        assert_eq!(moves.written_names().unwrap(), ["src", "destination", "from", "source"]);
+        let all = layout(&[("from", true), ("source", true), ("src", true)]);
+        assert_eq!(all.written_names(), None);
+    }
+
+    #[test]
+    fn names_that_were_chosen_are_the_only_ones() {
+        let none = LineSchema::Edges(EdgeSchema::Topology);
+        let chosen = Layout::new(&none, Some("payer"), None);
+        assert_eq!(places(&chosen, "to,payer"), Ok(vec![1, 0]));
+        assert!(places(&chosen, "source,to").unwrap_err().contains("a column \"payer\""));
+    }
+
+    #[test]
+    fn a_value_is_the_only_other_column() {
+        let road = Layout::new(&LineSchema::Edges(EdgeSchema::Value(ColumnType::U32)), None, None);
+        assert_eq!(places(&road, "metres,source,to"), Ok(vec![2, 0, 1]));
+        assert!(places(&road, "source,to").unwrap_err().contains("which must be there"));
+        let two = road.places(&["source", "to", "metres", "lanes"].map(str::to_owned), true).unwrap_err();
+        assert_eq!((&*two.found, two.further), ("lanes", vec!["metres".to_owned(), "lanes".to_owned()]));
+    }
+}

@@ -1,0 +1,258 @@
+//! Reads files whose lines carry properties.
+
+use super::csv::CsvLines;
+use super::json::{JsonLines, Members};
+use super::layout::{BadColumns, Layout};
+use super::value::{Cell, Kind};
+use super::{PropertyBatch, PropertyEdge, PropertyFormat, PropertyOptions};
+use crate::error::{BadProperty, excerpt};
+use crate::source::Source;
+use crate::{FormatError, Progress, VertexKey};
+use hedgerow_model::{EdgeValue, KeyKind, Record, Value};
+use std::io::Read;
+use std::marker::PhantomData;
+use std::path::Path;
+
+/// Reads a file of vertices or edges with properties in batches, line by line on one thread.
+///
+/// Memory: the batch, and a line, of at most [`MAX_PROPERTY_LINE`](crate::MAX_PROPERTY_LINE) bytes.
+pub struct PropertyReader<K> {
+    lines: Lines,
+    columns: Columns,
+    batch_size: usize,
+    has_started: bool,
+    has_ended: bool,
+    keys: PhantomData<K>,
+}
+
+enum Lines {
+    Csv(Box<CsvLines>),
+    Json(Box<JsonLines>),
+}
+
+/// What the columns of a file are.
+struct Columns {
+    layout: Layout,
+    /// Of a CSV file those of its header, of JSON those of the last line.
+    names: Vec<String>,
+    /// Where each of them comes in the layout.
+    places: Vec<usize>,
+}
+
+/// A cell is not what its place wants.
+struct Misfit {
+    place: usize,
+    expected: String,
+}
+
+impl<K: VertexKey> PropertyReader<K> {
+    /// Opens a file, plain or compressed by gzip or Zstandard.
+    ///
+    /// # Errors
+    /// It cannot be opened, or is a directory.
+    pub fn open(path: impl AsRef<Path>, options: &PropertyOptions) -> Result<Self, FormatError> {
+        Ok(Self::of(Source::open(path.as_ref())?, options))
+    }
+
+    /// Reads from any reader, such as standard input; errors call it `name`.
+    ///
+    /// # Errors
+    /// Its first bytes cannot be read.
+    pub fn from_reader(
+        name: impl AsRef<Path>,
+        reader: impl Read + Send + 'static,
+        options: &PropertyOptions,
+    ) -> Result<Self, FormatError> {
+        Ok(Self::of(Source::new(name.as_ref(), Box::new(reader), None)?, options))
+    }
+
+    fn of(source: Source, options: &PropertyOptions) -> Self {
+        let PropertyOptions { format, lines, source_column, destination_column, batch_size } = options;
+        let layout = Layout::new(lines, source_column.as_deref(), destination_column.as_deref());
+        PropertyReader {
+            lines: match format {
+                PropertyFormat::Csv => Lines::Csv(Box::new(CsvLines::new(source))),
+                PropertyFormat::JsonLines => Lines::Json(Box::new(JsonLines::new(source))),
+            },
+            columns: Columns { layout, names: Vec::new(), places: Vec::new() },
+            batch_size: (*batch_size).max(1),
+            has_started: false,
+            has_ended: false,
+            keys: PhantomData,
+        }
+    }
+
+    /// How far the reading has come: for a progress bar. O(1).
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        let source = self.lines.source();
+        Progress { done: source.bytes_used(), total: source.size() }
+    }
+
+    /// Replaces what `batch` holds by what comes next; false if nothing does.
+    ///
+    /// # Errors
+    /// A bad line; or a file that cannot be read or decompressed. `batch` then holds what came before, and the reader is at its end.
+    pub fn read_batch(&mut self, batch: &mut PropertyBatch<K>) -> Result<bool, FormatError> {
+        batch.clear();
+        while batch.len() < self.batch_size && !self.has_ended {
+            let read = self.read_line(batch);
+            self.has_ended = !matches!(read, Ok(true));
+            read?;
+        }
+        Ok(!batch.is_empty())
+    }
+
+    /// Puts what the next line says into the batch; false if there is none.
+    fn read_line(&mut self, batch: &mut PropertyBatch<K>) -> Result<bool, FormatError> {
+        let Self { lines, columns, .. } = self;
+        if !self.has_started {
+            self.has_started = true;
+            lines.read_header(columns, K::KIND)?;
+        }
+        if !lines.read()? {
+            return Ok(false);
+        }
+        let cells = lines.cells(columns)?;
+        columns.add(&cells, batch).map_err(|misfit| {
+            let Misfit { place, expected } = misfit;
+            let column = columns.column_of(place);
+            let line = lines.line_of(column.unwrap_or(0));
+            let name = column.and_then(|column| columns.names.get(column));
+            let name = name.map(String::as_str).or_else(|| columns.layout.name_of(place));
+            let found = excerpt(cells[place].shown().as_bytes());
+            let column = name.map(str::to_owned);
+            let bad = BadProperty::new(lines.source().path().into(), &expected);
+            FormatError::from(BadProperty { line, column, found, ..bad })
+        })?;
+        Ok(true)
+    }
+}
+
+impl Lines {
+    fn source(&self) -> &Source {
+        match self {
+            Lines::Csv(lines) => lines.source(),
+            Lines::Json(lines) => lines.source(),
+        }
+    }
+
+    /// Reads the next line; false if there is none.
+    fn read(&mut self) -> Result<bool, FormatError> {
+        match self {
+            Lines::Csv(lines) => lines.read(),
+            Lines::Json(lines) => lines.read(),
+        }
+    }
+
+    /// The line in which a field starts.
+    fn line_of(&self, field: usize) -> u64 {
+        match self {
+            Lines::Csv(lines) => lines.line_of(field),
+            Lines::Json(lines) => lines.line(),
+        }
+    }
+
+    fn bad(&self, found: String, expected: &str) -> FormatError {
+        let bad = BadProperty::new(self.source().path().into(), expected);
+        BadProperty { line: self.line_of(0), found, ..bad }.into()
+    }
+
+    fn bad_columns(&self, bad: BadColumns) -> FormatError {
+        let BadColumns { column, found, expected, further } = bad;
+        let bad = BadProperty::new(self.source().path().into(), &expected);
+        BadProperty { line: self.line_of(0), column, found, undeclared: further, ..bad }.into()
+    }
+
+    /// Reads the names of the columns of a CSV file.
+    fn read_header(&mut self, columns: &mut Columns, keys: KeyKind) -> Result<(), FormatError> {
+        let Lines::Csv(lines) = self else { return Ok(()) };
+        if !lines.read()? {
+            return Err(self.bad(String::new(), "a first line of column names"));
+        }
+        let names = (0..lines.len()).map(|field| lines.cell(field).map(|cell| cell.shown().to_owned()));
+        let names = names.collect::<Result<Vec<_>, _>>()?;
+        let is_number = |name: &String| u64::parse(name.as_bytes()).is_ok();
+        if keys != KeyKind::Text && names.iter().take(columns.layout.keys.len()).all(is_number) {
+            return Err(
+                self.bad(excerpt(names.join(",").as_bytes()), "a first line of column names, not of values")
+            );
+        }
+        columns.arrange(names, true).map_err(|bad| self.bad_columns(bad))
+    }
+
+    /// The cells of the line, where the layout has them.
+    fn cells(&self, columns: &mut Columns) -> Result<Vec<Cell<'_>>, FormatError> {
+        let mut cells = vec![Cell::Null; columns.layout.len()];
+        match self {
+            Lines::Csv(lines) => {
+                let (expected, found) = (columns.names.len(), lines.len());
+                if found != expected {
+                    let expected = format!("{expected}, as in the header");
+                    return Err(self.bad(format!("{found} fields"), &expected));
+                }
+                for (field, place) in columns.places.iter().enumerate() {
+                    cells[*place] = lines.cell(field)?;
+                }
+            }
+            Lines::Json(lines) => {
+                let Members(members) = lines.members()?;
+                let is_as_before = members.iter().map(|(name, _)| name).eq(&columns.names);
+                if !is_as_before || members.is_empty() {
+                    let names = members.iter().map(|(name, _)| name.clone()).collect();
+                    columns.arrange(names, false).map_err(|bad| self.bad_columns(bad))?;
+                }
+                for ((_, value), place) in members.iter().zip(&columns.places) {
+                    let value = value.get();
+                    cells[*place] = if value == "null" { Cell::Null } else { Cell::Json(value) };
+                }
+            }
+        }
+        Ok(cells)
+    }
+}
+
+impl Columns {
+    fn arrange(&mut self, names: Vec<String>, positional: bool) -> Result<(), BadColumns> {
+        self.places = self.layout.places(&names, positional)?;
+        self.names = names;
+        Ok(())
+    }
+
+    fn column_of(&self, place: usize) -> Option<usize> {
+        self.places.iter().position(|other| *other == place)
+    }
+
+    /// Puts the vertex or the edge of these cells into the batch.
+    fn add<K: VertexKey>(&self, cells: &[Cell<'_>], batch: &mut PropertyBatch<K>) -> Result<(), Misfit> {
+        let key = |place: usize| cells[place].key().map_err(|expected| Misfit { place, expected });
+        let source = key(0)?;
+        if let [_] = self.layout.keys[..] {
+            batch.vertices.push((source, self.lying_on(cells)?.1));
+            return Ok(());
+        }
+        let destination = key(1)?;
+        let (value, record) = self.lying_on(cells)?;
+        batch.edges.push(PropertyEdge { source, destination, value, record });
+        Ok(())
+    }
+
+    /// The value or the properties among these cells.
+    fn lying_on(&self, cells: &[Cell<'_>]) -> Result<(EdgeValue, Record), Misfit> {
+        let (mut value, mut record) = (EdgeValue::default(), Vec::new());
+        for (place, field) in (self.layout.keys.len()..).zip(&self.layout.fields) {
+            let misfit = |note| Misfit { place, expected: format!("{}{note}", field.kind.expected()) };
+            match (field.kind, cells[place]) {
+                (_, Cell::Null) if !field.nullable => return Err(misfit(", which must be there")),
+                (Kind::Property(_), Cell::Null) => record.push(Value::Null),
+                (Kind::Property(value_type), cell) => {
+                    record.push(cell.property(value_type).ok_or_else(|| misfit(""))?);
+                }
+                (Kind::Value(column), cell) => {
+                    value = cell.edge_value(column).ok_or_else(|| misfit(""))?;
+                }
+            }
+        }
+        Ok((value, Record::new(record)))
+    }
+}

@@ -1,0 +1,372 @@
+//! From cells to values, and back to text.
+
+use crate::VertexKey;
+use hedgerow_model::{Column, ColumnType, EdgeValue, KeyKind, KeyRef, Value, ValueType};
+use std::borrow::Cow;
+use std::fmt;
+use std::io::Write;
+
+/// What stands in a place of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cell<'a> {
+    /// Nothing: an empty field, a member that is null or not there.
+    Null,
+    /// A field of a CSV file, unquoted.
+    Text(&'a str),
+    /// A JSON value that is not null.
+    Json(&'a str),
+}
+
+/// What a place of a line wants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Property(ValueType),
+    /// The value beside an edge.
+    Value(ColumnType),
+}
+
+/// Text with what it is in JSON; in CSV it may be any of them.
+enum Scalar<'a> {
+    Any(&'a str),
+    String(Cow<'a, str>),
+    /// A number, or true or false.
+    Bare(&'a str),
+}
+
+impl Cell<'_> {
+    /// What a message shows.
+    pub fn shown(&self) -> &str {
+        match self {
+            Cell::Null => "",
+            Cell::Text(text) | Cell::Json(text) => text,
+        }
+    }
+
+    fn scalar(&self) -> Option<Scalar<'_>> {
+        match self {
+            Cell::Null => None,
+            Cell::Text(text) => Some(Scalar::Any(text)),
+            Cell::Json(text) => match text.as_bytes().first()? {
+                b'"' => serde_json::from_str::<String>(text).ok().map(|text| Scalar::String(text.into())),
+                b'[' | b'{' => None,
+                _ => Some(Scalar::Bare(text)),
+            },
+        }
+    }
+
+    /// The key; or what is expected.
+    pub fn key<K: VertexKey>(&self) -> Result<K, String> {
+        match (self.scalar(), K::KIND) {
+            (Some(Scalar::Any(text)), _) => K::of_text(text).map_err(|problem| {
+                let problem = problem.to_string();
+                problem.strip_prefix("expected ").unwrap_or(&problem).to_owned()
+            }),
+            (Some(Scalar::Bare(text)), KeyKind::Number | KeyKind::Dense)
+                if text != "true" && text != "false" =>
+            {
+                K::of_text(text).map_err(|_| format!("a vertex key: a whole number from 0 to {}", u64::MAX))
+            }
+            (Some(Scalar::String(text)), KeyKind::Text) => {
+                K::of_text(&text).map_err(|problem| problem.to_string())
+            }
+            (_, KeyKind::Number | KeyKind::Dense) => Err("a vertex key: a number".into()),
+            (_, KeyKind::Text) => Err("a vertex key: text".into()),
+        }
+    }
+
+    /// The value of a property of this type; `None` if it is none.
+    pub fn property(&self, value_type: ValueType) -> Option<Value> {
+        let (scalar, is_csv) = (self.scalar()?, matches!(self, Cell::Text(_)));
+        let string = match &scalar {
+            Scalar::Any(text) => Some(*text),
+            Scalar::String(text) => Some(&**text),
+            Scalar::Bare(_) => None,
+        };
+        let bare = match &scalar {
+            Scalar::Any(text) | Scalar::Bare(text) => Some(*text),
+            Scalar::String(_) => None,
+        };
+        match value_type {
+            ValueType::Bool => bare?.parse().ok().map(Value::Bool),
+            ValueType::I64 => bare?.parse().ok().map(Value::I64),
+            ValueType::F64 => match bare {
+                Some(bare) => f64::parse(bare).map(Value::F64),
+                // JSON has no other way to say these.
+                None => f64::parse(string?).filter(|value| !value.is_finite()).map(Value::F64),
+            },
+            ValueType::String => string.map(|text| Value::String(text.into())),
+            ValueType::Bytes => bytes(string?).map(|bytes| Value::Bytes(bytes.into())),
+            ValueType::Timestamp => {
+                let number = bare.and_then(|text| text.parse().ok());
+                let is_time = is_csv || bare.is_none();
+                number.or_else(|| string.filter(|_| is_time).and_then(time)).map(Value::Timestamp)
+            }
+        }
+    }
+
+    /// The value beside an edge; `None` if it is none of this type.
+    pub fn edge_value(&self, column: ColumnType) -> Option<EdgeValue> {
+        let scalar = self.scalar()?;
+        let (text, is_string) = match &scalar {
+            Scalar::Any(text) | Scalar::Bare(text) => (*text, false),
+            Scalar::String(text) => (&**text, true),
+        };
+        let is_allowed = |is_finite: bool| !is_string || !is_finite;
+        let whole = Some(text).filter(|_| !is_string);
+        match column {
+            ColumnType::Unit | ColumnType::Record => None,
+            ColumnType::U32 => whole?.parse::<u32>().ok().map(Column::to_bits),
+            ColumnType::U64 => whole?.parse::<u64>().ok().map(Column::to_bits),
+            ColumnType::I64 => whole?.parse::<i64>().ok().map(Column::to_bits),
+            ColumnType::F32 => {
+                f32::parse(text).filter(|value| is_allowed(value.is_finite())).map(Column::to_bits)
+            }
+            ColumnType::F64 => {
+                f64::parse(text).filter(|value| is_allowed(value.is_finite())).map(Column::to_bits)
+            }
+        }
+    }
+}
+
+/// Floats as text.
+trait Float: Sized {
+    /// The float that is nearest to this number; `None` if there is no number, or one out of range.
+    fn parse(text: &str) -> Option<Self>;
+}
+
+impl Float for f64 {
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok().filter(|value: &f64| !value.is_infinite() || is_infinity(text))
+    }
+}
+
+impl Float for f32 {
+    fn parse(text: &str) -> Option<Self> {
+        text.parse().ok().filter(|value: &f32| !value.is_infinite() || is_infinity(text))
+    }
+}
+
+/// Whether this is the word, not a number that is too large.
+fn is_infinity(text: &str) -> bool {
+    !text.contains(|character: char| character.is_ascii_digit())
+}
+
+/// Bytes from hexadecimal digits.
+fn bytes(text: &str) -> Option<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let pair = |pair: &[u8]| u8::try_from(digit(pair[0])? << 4 | digit(pair[1])?).ok();
+    text.len().is_multiple_of(2).then(|| text.as_bytes().chunks(2).map(pair).collect())?
+}
+
+/// Microseconds since 1970 from a time as RFC 3339 writes it; what is finer is rounded down.
+fn time(text: &str) -> Option<i64> {
+    let time: jiff::Timestamp = text.parse().ok()?;
+    i64::try_from(time.as_nanosecond().div_euclid(1000)).ok()
+}
+
+impl Kind {
+    /// What a message says that is expected.
+    pub fn expected(self) -> String {
+        let (what, name) = match self {
+            Kind::Property(value_type) => (
+                match value_type {
+                    ValueType::Bool => "true or false",
+                    ValueType::I64 => return whole(i64::MIN, i64::MAX, self),
+                    ValueType::F64 => "a number that 64-bit floats can hold",
+                    ValueType::String => "text",
+                    ValueType::Bytes => "bytes as pairs of hexadecimal digits",
+                    ValueType::Timestamp => {
+                        "microseconds since 1970 as a whole number, or a time such as 2026-01-31T12:00:00Z"
+                    }
+                },
+                value_type.name(),
+            ),
+            Kind::Value(column) => match column {
+                ColumnType::Unit | ColumnType::Record => ("nothing", "()"),
+                ColumnType::U32 => return whole(0, u32::MAX, self),
+                ColumnType::U64 => return whole(0, u64::MAX, self),
+                ColumnType::I64 => return whole(i64::MIN, i64::MAX, self),
+                ColumnType::F32 => ("a number that 32-bit floats can hold", "f32"),
+                ColumnType::F64 => ("a number that 64-bit floats can hold", "f64"),
+            },
+        };
+        format!("{what} ({name})")
+    }
+}
+
+fn whole(from: impl fmt::Display, to: impl fmt::Display, kind: Kind) -> String {
+    format!("a whole number from {from} to {to} ({kind})")
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kind::Property(value_type) => value_type.fmt(f),
+            Kind::Value(column) => column.fmt(f),
+        }
+    }
+}
+
+/// How values are written.
+#[derive(Clone, Copy)]
+pub(super) struct Style {
+    /// As in JSON; else as in CSV.
+    pub json: bool,
+}
+
+impl Style {
+    pub fn push_key(self, key: KeyRef<'_>, buffer: &mut Vec<u8>) {
+        match key {
+            KeyRef::Number(number) => push(number, buffer),
+            KeyRef::Text(text) => self.push_text(text, buffer),
+        }
+    }
+
+    pub fn push_property(self, value: &Value, buffer: &mut Vec<u8>) {
+        match value {
+            Value::Null if self.json => buffer.extend_from_slice(b"null"),
+            Value::Null => {}
+            Value::Bool(truth) => push(truth, buffer),
+            Value::I64(number) | Value::Timestamp(number) => push(number, buffer),
+            Value::F64(number) => self.push_float(*number, number.is_finite(), buffer),
+            Value::String(text) => self.push_text(text, buffer),
+            Value::Bytes(bytes) => {
+                let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+                self.push_text(&digits, buffer);
+            }
+        }
+    }
+
+    pub fn push_value(self, value: EdgeValue, column: ColumnType, buffer: &mut Vec<u8>) {
+        match column {
+            ColumnType::Unit | ColumnType::Record => {}
+            ColumnType::U32 => push(u32::from_bits(value), buffer),
+            ColumnType::U64 => push(u64::from_bits(value), buffer),
+            ColumnType::I64 => push(i64::from_bits(value), buffer),
+            ColumnType::F32 => {
+                let value = <f32 as Column>::from_bits(value);
+                self.push_float(value, value.is_finite(), buffer);
+            }
+            ColumnType::F64 => {
+                let value = <f64 as Column>::from_bits(value);
+                self.push_float(value, value.is_finite(), buffer);
+            }
+        }
+    }
+
+    /// The fewest digits that give the same float again; JSON has no numbers that are not finite.
+    fn push_float(self, value: impl fmt::Debug, is_finite: bool, buffer: &mut Vec<u8>) {
+        let text = format!("{value:?}").replace("inf", "Infinity");
+        if is_finite { buffer.extend_from_slice(text.as_bytes()) } else { self.push_text(&text, buffer) }
+    }
+
+    /// Text in quotation marks, in CSV only where it would be something else without them.
+    pub fn push_text(self, text: &str, buffer: &mut Vec<u8>) {
+        if self.json {
+            serde_json::to_writer(buffer, text).expect("text is JSON");
+        } else if text.is_empty() || text.contains(['"', ',', '\r', '\n']) {
+            push(format_args!("\"{}\"", text.replace('"', "\"\"")), buffer);
+        } else {
+            buffer.extend_from_slice(text.as_bytes());
+        }
+    }
+}
+
+fn push(value: impl fmt::Display, buffer: &mut Vec<u8>) {
+    write!(buffer, "{value}").expect("writing to memory does not fail");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn csv(text: &str, value_type: ValueType) -> Option<Value> {
+        Cell::Text(text).property(value_type)
+    }
+
+    fn json(text: &str, value_type: ValueType) -> Option<Value> {
+        Cell::Json(text).property(value_type)
+    }
+
+    #[test]
+    fn fields_of_csv_are_what_their_type_says() {
+        assert_eq!(csv("true", ValueType::Bool), Some(Value::Bool(true)));
+        assert_eq!(csv("9223372036854775807", ValueType::I64), Some(Value::I64(i64::MAX)));
+        assert_eq!(csv("1e-300", ValueType::F64), Some(Value::F64(1e-300)));
+        assert_eq!(csv("-Infinity", ValueType::F64), Some(Value::F64(f64::NEG_INFINITY)));
+        assert_eq!(csv("", ValueType::String), Some(Value::from("")));
+        assert_eq!(csv("00fF", ValueType::Bytes), Some(Value::from(vec![0, 255])));
+        assert_eq!(csv("-5", ValueType::Timestamp), Some(Value::Timestamp(-5)));
+        for (text, value_type) in [
+            ("yes", ValueType::Bool),
+            ("9223372036854775808", ValueType::I64),
+            ("1.0", ValueType::I64),
+            ("1e999", ValueType::F64),
+            ("", ValueType::F64),
+            ("0", ValueType::Bytes),
+            ("+1", ValueType::Bytes),
+            ("ü", ValueType::Bytes),
+            ("yesterday", ValueType::Timestamp),
+        ] {
+            assert_eq!(csv(text, value_type), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn members_of_json_are_of_the_types_of_json() {
+        assert_eq!(json("true", ValueType::Bool), Some(Value::Bool(true)));
+        assert_eq!(json("3", ValueType::F64), Some(Value::F64(3.0)));
+        assert_eq!(json("\"Infinity\"", ValueType::F64), Some(Value::F64(f64::INFINITY)));
+        assert_eq!(json("\"a\\u00fc\\n\"", ValueType::String), Some(Value::from("aü\n")));
+        for (text, value_type) in [
+            ("\"true\"", ValueType::Bool),
+            ("\"3\"", ValueType::I64),
+            ("3.5", ValueType::I64),
+            ("\"3\"", ValueType::F64),
+            ("true", ValueType::F64),
+            ("3", ValueType::String),
+            ("12", ValueType::Bytes),
+            ("\"12\"", ValueType::Timestamp),
+            ("[1]", ValueType::I64),
+            ("{}", ValueType::String),
+        ] {
+            assert_eq!(json(text, value_type), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn times_are_microseconds_rounded_down() {
+        for (text, microseconds) in [
+            ("1970-01-01T00:00:01Z", 1_000_000),
+            ("1970-01-01T02:00:00.5+02:00", 500_000),
+            ("1969-12-31T23:59:59.999999999Z", -1),
+            ("2026-01-31T12:00:00.000001Z", 1_769_860_800_000_001),
+        ] {
+            assert_eq!(csv(text, ValueType::Timestamp), Some(Value::Timestamp(microseconds)), "{text}");
+            assert_eq!(
+                json(&format!("{text:?}"), ValueType::Timestamp),
+                Some(Value::Timestamp(microseconds))
+            );
+        }
+    }
+
+    #[test]
+    fn keys_are_of_their_kind() {
+        assert_eq!(Cell::Text("7").key::<u64>(), Ok(7));
+        assert_eq!(Cell::Json("7").key::<u64>(), Ok(7));
+        assert_eq!(Cell::Json("\"a, b\"").key::<Box<str>>().as_deref(), Ok("a, b"));
+        for cell in [
+            Cell::Null,
+            Cell::Text("x"),
+            Cell::Text("-1"),
+            Cell::Json("1.5"),
+            Cell::Json("\"7\""),
+            Cell::Json("true"),
+        ] {
+            assert!(cell.key::<u64>().is_err(), "{cell:?}");
+        }
+        for cell in [Cell::Null, Cell::Json("7")] {
+            assert!(cell.key::<Box<str>>().is_err(), "{cell:?}");
+        }
+    }
+}

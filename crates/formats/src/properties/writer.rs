@@ -1,0 +1,137 @@
+//! Writes files whose lines carry properties.
+
+use super::layout::Layout;
+use super::value::{Kind, Style};
+use super::{LineSchema, PropertyFormat};
+use crate::write::unwritable;
+use crate::{FormatError, NewFile, Output};
+use hedgerow_model::{AsKey, EdgeValue, KeyRef, Record, Value};
+use std::path::Path;
+
+/// Writes a file of vertices or edges with properties that a [`PropertyReader`](crate::PropertyReader) with the same schema reads back,
+/// all values as they were.
+///
+/// A name that ends in `.gz` or `.zst` is compressed. The file appears under its name only when it is finished: see [`NewFile`].
+pub struct PropertyWriter {
+    output: Output,
+    layout: Layout,
+    style: Style,
+    /// What comes before each value in JSON: its name.
+    names: Vec<Vec<u8>>,
+}
+
+/// What is written of an edge or a vertex.
+enum Content<'a> {
+    Value(EdgeValue),
+    Properties(&'a Record),
+}
+
+impl PropertyWriter {
+    /// Starts a file that will be called `path`; a CSV file with its header.
+    ///
+    /// # Errors
+    /// As [`NewFile::create`]; or properties have all the names that the column of a key may have.
+    pub fn create(
+        path: impl AsRef<Path>,
+        format: PropertyFormat,
+        lines: &LineSchema,
+    ) -> Result<Self, FormatError> {
+        let path = path.as_ref();
+        let layout = Layout::new(lines, None, None);
+        let Some(names) = layout.written_names() else {
+            let reason = "properties have all the names that the columns of keys may have";
+            return Err(unwritable(path, "the header", reason));
+        };
+        let style = Style { json: format == PropertyFormat::JsonLines };
+        let quoted = |name: &String| {
+            let mut quoted = Vec::new();
+            style.push_text(name, &mut quoted);
+            quoted
+        };
+        let names = names.iter().map(quoted).collect();
+        let mut writer = PropertyWriter { output: Output::create(path)?, layout, style, names };
+        if format == PropertyFormat::Csv {
+            let header = writer.names.join(&b',');
+            writer.output.buffer().extend_from_slice(&header);
+            writer.output.buffer().push(b'\n');
+        }
+        Ok(writer)
+    }
+
+    /// Appends a vertex.
+    ///
+    /// # Errors
+    /// The disk is full.
+    pub fn write_vertex(&mut self, key: impl AsKey, properties: &Record) -> Result<(), FormatError> {
+        self.write_line(&[key.as_key()], &Content::Properties(properties))
+    }
+
+    /// Appends an edge that carries a value or nothing.
+    ///
+    /// # Errors
+    /// The disk is full.
+    pub fn write_edge(
+        &mut self,
+        source: impl AsKey,
+        destination: impl AsKey,
+        value: EdgeValue,
+    ) -> Result<(), FormatError> {
+        self.write_line(&[source.as_key(), destination.as_key()], &Content::Value(value))
+    }
+
+    /// Appends an edge that has a record.
+    ///
+    /// # Errors
+    /// The disk is full.
+    pub fn write_edge_record(
+        &mut self,
+        source: impl AsKey,
+        destination: impl AsKey,
+        record: &Record,
+    ) -> Result<(), FormatError> {
+        self.write_line(&[source.as_key(), destination.as_key()], &Content::Properties(record))
+    }
+
+    fn write_line(&mut self, keys: &[KeyRef<'_>], content: &Content<'_>) -> Result<(), FormatError> {
+        let PropertyWriter { output, layout, style, names } = self;
+        let buffer = output.buffer();
+        if style.json {
+            buffer.push(b'{');
+        }
+        let mut names = names.iter();
+        let mut begin = |is_first: bool, buffer: &mut Vec<u8>| {
+            if !is_first {
+                buffer.push(b',');
+            }
+            if style.json {
+                names.next().into_iter().for_each(|name| buffer.extend_from_slice(name));
+                buffer.push(b':');
+            }
+        };
+        for (position, key) in keys.iter().enumerate() {
+            begin(position == 0, buffer);
+            style.push_key(*key, buffer);
+        }
+        for (position, field) in layout.fields.iter().enumerate() {
+            begin(false, buffer);
+            match (field.kind, content) {
+                (Kind::Value(column), Content::Value(value)) => style.push_value(*value, column, buffer),
+                (_, Content::Properties(record)) => {
+                    let value = record.values().get(position).unwrap_or(&Value::Null);
+                    style.push_property(value, buffer);
+                }
+                (Kind::Property(_), Content::Value(_)) => style.push_property(&Value::Null, buffer),
+            }
+        }
+        buffer.extend_from_slice(if style.json { b"}\n" } else { b"\n" });
+        output.written()
+    }
+
+    /// Ends the compression. The file has all its bytes, but gets its name only when it is [finished](NewFile::finish).
+    ///
+    /// # Errors
+    /// The disk is full.
+    pub fn complete(self) -> Result<NewFile, FormatError> {
+        self.output.complete()
+    }
+}

@@ -1,0 +1,242 @@
+//! Files whose lines carry properties, written and read.
+
+use hedgerow_formats::{
+    FormatError, LineSchema, PropertyBatch, PropertyEdge, PropertyFormat, PropertyOptions, PropertyReader,
+    PropertyWriter, VertexKey,
+};
+use hedgerow_model::{
+    Column, ColumnType, EdgeSchema, EdgeValue, Field, Record, RecordSchema, Value, ValueType,
+};
+use proptest::prelude::*;
+use std::io::Cursor;
+use std::path::Path;
+
+const FORMATS: [PropertyFormat; 2] = [PropertyFormat::Csv, PropertyFormat::JsonLines];
+
+fn every_type() -> RecordSchema {
+    let field = |value_type: ValueType| Field { name: value_type.to_string(), value_type, nullable: true };
+    RecordSchema { fields: ValueType::ALL.map(field).to_vec() }
+}
+
+fn drain<K: VertexKey>(mut reader: PropertyReader<K>) -> Result<PropertyBatch<K>, FormatError> {
+    let (mut all, mut batch) = (PropertyBatch::new(), PropertyBatch::new());
+    while reader.read_batch(&mut batch)? {
+        all.vertices.append(&mut batch.vertices);
+        all.edges.append(&mut batch.edges);
+    }
+    Ok(all)
+}
+
+fn read<K: VertexKey>(
+    text: impl Into<Vec<u8>>,
+    format: PropertyFormat,
+    lines: &LineSchema,
+) -> Result<PropertyBatch<K>, FormatError> {
+    let options = PropertyOptions { batch_size: 3, ..PropertyOptions::new(format, lines.clone()) };
+    drain(PropertyReader::from_reader("x", Cursor::new(text.into()), &options)?)
+}
+
+/// Writes edges and reads them again.
+fn edges_again<K: VertexKey>(
+    path: &Path,
+    format: PropertyFormat,
+    schema: &EdgeSchema,
+    edges: &[PropertyEdge<K>],
+) -> Vec<PropertyEdge<K>> {
+    let lines = LineSchema::Edges(schema.clone());
+    let mut writer = PropertyWriter::create(path, format, &lines).unwrap();
+    for PropertyEdge { source, destination, value, record } in edges {
+        let written = match schema.record() {
+            Some(_) => writer.write_edge_record(source.as_key(), destination.as_key(), record),
+            None => writer.write_edge(source.as_key(), destination.as_key(), *value),
+        };
+        written.unwrap();
+    }
+    writer.complete().unwrap().finish().unwrap();
+    let options = PropertyOptions::new(format, lines);
+    drain(PropertyReader::open(path, &options).unwrap()).unwrap().edges
+}
+
+fn value(value_type: ValueType) -> BoxedStrategy<Value> {
+    let extremes = prop::sample::select(vec![0, 1, -1, i64::MIN, i64::MAX]);
+    let whole = prop_oneof![extremes, any::<i64>()];
+    let text = "[a\u{0}\",\r\n ü\\\\{}:🦔]{0,8}";
+    let not_null = match value_type {
+        ValueType::Bool => any::<bool>().prop_map(Value::Bool).boxed(),
+        ValueType::I64 => whole.prop_map(Value::I64).boxed(),
+        ValueType::Timestamp => whole.prop_map(Value::Timestamp).boxed(),
+        ValueType::F64 => any::<u64>()
+            .prop_map(f64::from_bits)
+            .prop_filter("a number that is not one equals nothing", |number| !number.is_nan())
+            .prop_map(Value::F64)
+            .boxed(),
+        ValueType::String => text.prop_map(|text: String| Value::from(text)).boxed(),
+        ValueType::Bytes => prop::collection::vec(any::<u8>(), 0..5).prop_map(Value::from).boxed(),
+    };
+    prop_oneof![1 => Just(Value::Null), 4 => not_null].boxed()
+}
+
+fn record() -> impl Strategy<Value = Record> {
+    ValueType::ALL.map(value).prop_map(|values| Record::new(values.to_vec()))
+}
+
+proptest! {
+    #[test]
+    fn edges_come_back_as_they_were(
+        rows in prop::collection::vec(("[a\",\n é#]{0,4}", "[a\",\n é#]{0,4}", record()), 0..8),
+        compressed in any::<bool>(),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(if compressed { "x.zst" } else { "x" });
+        let edge = |(source, destination, record): (String, String, Record)| PropertyEdge::<Box<str>> {
+            source: source.into(),
+            destination: destination.into(),
+            value: EdgeValue::default(),
+            record,
+        };
+        let edges: Vec<_> = rows.into_iter().map(edge).collect();
+        for format in FORMATS {
+            let again = edges_again(&path, format, &EdgeSchema::Record(every_type()), &edges);
+            prop_assert_eq!(&again, &edges, "{}", format);
+        }
+    }
+
+    #[test]
+    fn vertices_come_back_as_they_were(rows in prop::collection::vec((any::<u64>(), record()), 0..8)) {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, lines) = (folder.path().join("x.gz"), LineSchema::Vertices(every_type()));
+        for format in FORMATS {
+            let mut writer = PropertyWriter::create(&path, format, &lines).unwrap();
+            rows.iter().for_each(|(key, record)| writer.write_vertex(*key, record).unwrap());
+            writer.complete().unwrap().finish().unwrap();
+            let reader = PropertyReader::open(&path, &PropertyOptions::new(format, lines.clone())).unwrap();
+            prop_assert_eq!(&drain(reader).unwrap().vertices, &rows, "{}", format);
+        }
+    }
+
+    #[test]
+    fn values_come_back_as_they_were(bits in prop::collection::vec(any::<u64>(), 0..8)) {
+        let folder = tempfile::tempdir().unwrap();
+        for column in [ColumnType::U32, ColumnType::U64, ColumnType::I64, ColumnType::F32, ColumnType::F64] {
+            let value = |bits: u64| match column {
+                ColumnType::U32 => Some((bits as u32).to_bits()),
+                ColumnType::F32 => {
+                    let value = f32::from_bits(bits as u32);
+                    (!value.is_nan()).then(|| Column::to_bits(value))
+                }
+                ColumnType::F64 => {
+                    let value = f64::from_bits(bits);
+                    (!value.is_nan()).then(|| Column::to_bits(value))
+                }
+                _ => Some(EdgeValue(bits)),
+            };
+            let values = bits.iter().filter_map(|bits| value(*bits));
+            let edge = |value| PropertyEdge { source: 1, destination: u64::MAX, value, record: Record::EMPTY };
+            let edges: Vec<_> = values.map(edge).collect();
+            for format in FORMATS {
+                let again = edges_again(&folder.path().join("x"), format, &EdgeSchema::Value(column), &edges);
+                prop_assert_eq!(&again, &edges, "{} {}", column, format);
+            }
+        }
+    }
+}
+
+fn pays() -> LineSchema {
+    let field = |name: &str, value_type, nullable| Field { name: name.to_owned(), value_type, nullable };
+    let fields = vec![field("amount", ValueType::F64, false), field("note", ValueType::String, true)];
+    LineSchema::Edges(EdgeSchema::Record(RecordSchema { fields }))
+}
+
+#[test]
+fn what_is_wrong_is_told_with_line_and_column() {
+    let csv = |text: &str| read::<u64>(text, PropertyFormat::Csv, &pays()).unwrap_err().to_string();
+    let json = |text: &str| read::<u64>(text, PropertyFormat::JsonLines, &pays()).unwrap_err().to_string();
+    let header = "source,destination,amount,note\n";
+    for (text, expected) in [
+        (
+            "1,2,much,\n",
+            "x:2: column \"amount\": found \"much\", expected a number that 64-bit floats can hold (f64)",
+        ),
+        ("1,2,\"1\n\",\n", "x:2: column \"amount\": found \"1\\n\", expected a number"),
+        ("1,2,3,\"a\nb\"\n1,2,1e999,\n", "x:4: column \"amount\": found \"1e999\", expected a number"),
+        (
+            "1,2,,lunch\n",
+            "x:2: column \"amount\": found nothing, expected a number that 64-bit floats can hold (f64), which must be there",
+        ),
+        ("1,,3,\n", "x:2: column \"destination\": found nothing, expected a vertex key"),
+        (
+            "1,-2,3,\n",
+            "x:2: column \"destination\": found \"-2\", expected a vertex key that is not negative",
+        ),
+        ("1,2,3\n", "x:2: found \"3 fields\", expected 4, as in the header"),
+        ("1,2,3,4,5\n", "x:2: found \"5 fields\", expected 4, as in the header"),
+    ] {
+        let error = csv(&format!("{header}{text}"));
+        assert!(error.starts_with(expected), "{error}");
+    }
+    for (text, expected) in [
+        ("", "x:1: found nothing, expected a first line of column names"),
+        (
+            "1,2,3.5,lunch\n",
+            "x:1: found \"1,2,3.5,lunch\", expected a first line of column names, not of values",
+        ),
+        ("source,to,amount,colour\n", "x:1: found \"colour\", expected one of the properties"),
+        ("source,to,amount,source\n", "x:1: column \"source\": found nothing, expected each name once"),
+        ("source,to,note\n", "x:1: column \"amount\": found nothing, expected a number"),
+    ] {
+        let error = csv(text);
+        assert!(error.starts_with(expected), "{error}");
+    }
+    for (text, expected) in [
+        (
+            "{\"source\":1,\"to\":2,\"amount\":\"3\"}",
+            "x:1: column \"amount\": found \"\\\"3\\\"\", expected a number",
+        ),
+        ("\n{\"source\":1,\"to\":2}", "x:2: column \"amount\": found nothing, expected a number"),
+        (
+            "{\"source\":1,\"to\":2,\"amount\":null}",
+            "x:1: column \"amount\": found nothing, expected a number",
+        ),
+        (
+            "{\"source\":1,\"amount\":2}",
+            "x:1: found \"source, amount\", expected a column destination or dst",
+        ),
+        (
+            "{\"source\":1,\"to\":\"2\",\"amount\":2}",
+            "x:1: column \"to\": found \"\\\"2\\\"\", expected a vertex key",
+        ),
+        (
+            "{\"source\":1,\"to\":2,\"amount\":2,\"colour\":1}",
+            "x:1: found \"colour\", expected one of the properties",
+        ),
+        (
+            "{\"source\":1,\"to\":2,\"amount\":2,\"to\":3}",
+            "x:1: column \"to\": found nothing, expected each name once",
+        ),
+        ("{}", "x:1: found nothing, expected a column source"),
+        ("[]", "x:1: found \"[]\", expected one JSON object per line"),
+    ] {
+        let error = json(text);
+        assert!(error.starts_with(expected), "{error}");
+    }
+}
+
+#[test]
+fn a_file_of_numbers_without_a_header_is_not_taken_for_one_with() {
+    let none = LineSchema::Edges(EdgeSchema::Topology);
+    let error = read::<u64>("1,2\n3,4\n", PropertyFormat::Csv, &none).unwrap_err().to_string();
+    assert!(error.contains("a first line of column names, not of values"), "{error}");
+    let edges = read::<u64>("a,b\n3,4\n", PropertyFormat::Csv, &none).unwrap().edges;
+    assert_eq!((edges[0].source, edges[0].destination), (3, 4));
+}
+
+#[test]
+fn members_may_come_in_any_order_and_be_absent() {
+    let text = "{\"source\":1,\"to\":2,\"amount\":1,\"note\":\"x\"}\n{\"note\":null,\"amount\":2,\"to\":2,\"source\":1}\n\
+                {\"source\":1,\"to\":2,\"amount\":3}\n";
+    let edges = read::<u64>(text, PropertyFormat::JsonLines, &pays()).unwrap().edges;
+    let values: Vec<_> = edges.iter().map(|edge| edge.record.values().to_vec()).collect();
+    let expected =
+        [[Value::F64(1.0), Value::from("x")], [Value::F64(2.0), Value::Null], [Value::F64(3.0), Value::Null]];
+    assert_eq!(values, expected);
+}
