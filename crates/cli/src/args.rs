@@ -231,7 +231,7 @@ pub struct BenchArgs {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "csr,rapid", value_parser = Engine::named)]
     pub engines: Vec<Engine>,
     /// The workloads, separated by commas [default: all but hub and those on stores (synced-commits, buffered-insert,
-    /// durable-ingest, recovery, checkpoint); with --full all]
+    /// durable-ingest, recovery, checkpoint, linkbench, linkbench-tao); with --full all]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = Workload::named)]
     pub workloads: Vec<Workload>,
     /// Thread counts, separated by commas: each workload that can use several is measured with each
@@ -247,13 +247,15 @@ pub struct BenchArgs {
     /// How often everything is measured [default: 3, with --quick 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repetitions: Option<u32>,
-    /// How long one mix of readers and writers runs [default: 10, with --full 60]
+    /// How long one mix of readers and writers runs, and forty times what each number of clients of LinkBench takes [default:
+    /// 10, with --full 60]
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub mix_seconds: Option<u64>,
     /// What makes, shuffles and samples the graph
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// Measure every insertion of every repetition, all batch sizes, mixes of a minute, the hub, and stores
+    /// Measure every insertion of every repetition, all batch sizes, mixes of a minute, the hub, stores, and all links in
+    /// LinkBench
     #[arg(long)]
     pub full: bool,
     /// Measure everything briefly, to see that it works; the figures mean nothing

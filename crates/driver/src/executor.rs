@@ -154,6 +154,11 @@ impl<'a> Bench<'a> {
         Figure { workload: self.workload, engine, threads, metric: metric.into(), unit }
     }
 
+    /// What comes now is part of another workload, which is measured together with the current one.
+    pub(crate) fn go_on_with(&mut self, workload: Workload) {
+        self.workload = workload;
+    }
+
     /// Records a figure of the current workload.
     pub(crate) fn record(&mut self, turn: Turn, metric: impl Into<String>, unit: &'static str, value: f64) {
         let figure = self.figure(turn, metric, unit);
@@ -205,6 +210,16 @@ impl<'a> Bench<'a> {
     pub(crate) fn recorded(&self, workload: Workload, turn: Turn, metric: &str) -> Option<&[f64]> {
         let series = self.samples.find(workload, turn.engine.name, turn.threads, metric);
         series.map(|series| series.values.as_slice())
+    }
+
+    /// What was just recorded for a figure of the current workload, in the same repetition.
+    ///
+    /// # Panics
+    /// It was not.
+    pub(crate) fn recorded_now(&self, turn: Turn, metric: &str) -> f64 {
+        let values = self.recorded(self.workload, turn, metric);
+        let value = values.and_then(|values| values.get(turn.repetition));
+        *value.expect("it is measured before what is set against it")
     }
 
     /// Holds a result against those of the other engines.

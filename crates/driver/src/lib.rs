@@ -12,7 +12,7 @@
 //! | `data_set/` | graphs by name or from a file, as shuffled streams of adjacency entries |
 //! | `settings` | what is measured, and for how long |
 //! | `executor` | the order of a run, and what its workloads share |
-//! | `workload/` | one file per workload |
+//! | `workload/` | one file per workload, of LinkBench a folder |
 //! | `subject`, `undirected`, `load`, `weighted` | what is read; how it is read by kernels; how it is filled, without and with weights |
 //! | `monitor` | latencies and resident memory |
 //! | `stores`, `disk` | where workloads on stores have theirs; what the disk can do by itself |

@@ -51,6 +51,11 @@ impl Latencies {
         self.timed.len()
     }
 
+    /// The mean, in nanoseconds.
+    pub(crate) fn mean(&self) -> f64 {
+        self.timed.mean()
+    }
+
     /// Half of the latencies are at most this, in nanoseconds.
     pub(crate) fn median(&self) -> f64 {
         self.timed.value_at_quantile(0.5) as f64

@@ -18,7 +18,7 @@ pub struct Settings {
     pub repetitions: usize,
     /// What shuffles and samples.
     pub seed: u64,
-    /// How long one mix of readers and writers runs.
+    /// How long one mix of readers and writers runs; each number of clients of LinkBench asks for a fortieth of it.
     pub mix: Duration,
     /// How much is measured.
     pub extent: Extent,
@@ -168,6 +168,19 @@ impl Settings {
             Extent::Quick => Duration::from_millis(20),
             Extent::Default => Duration::from_secs(2),
             Extent::Full => Duration::from_secs(10),
+        }
+    }
+
+    /// How long clients of LinkBench ask: of a mix they take many parts.
+    pub(crate) fn client_time(&self) -> Duration {
+        self.mix / 40
+    }
+
+    /// How many links the graph of LinkBench has at most.
+    pub(crate) fn most_links(&self) -> usize {
+        match self.extent {
+            Extent::Quick | Extent::Default => 1 << 22,
+            Extent::Full => usize::MAX,
         }
     }
 

@@ -188,3 +188,88 @@ fn a_run_that_is_stopped_leaves_nothing_behind() {
     assert!(matches!(stopped, Err(BenchError::Cancelled)), "{stopped:?}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
+
+#[test]
+fn linkbench_asks_both_engines_in_memory_and_in_stores() {
+    let report = run("kron-8", &["linkbench"], |settings| {
+        settings.engines.push(Engine::named("tel").unwrap());
+        settings.repetitions = 2;
+    });
+    for engine in ["rapid", "tel"] {
+        for clients in [1, 2, 8, 64] {
+            let rate = row(&report, engine, "throughput", clients);
+            assert!(rate.contract && rate.median > 0.0 && rate.unit == "requests/s", "{rate:?}");
+            assert_eq!(rate.baseline, Some("the same requests served by nobody"));
+            for durability in ["-buffered", "-sync"] {
+                let stored = row(&report, engine, &format!("throughput{durability}"), clients);
+                assert!(close_to(stored.ratio.unwrap(), stored.median / rate.median), "{stored:?}");
+                assert!(!stored.contract);
+            }
+            for ending in ["", "-buffered", "-sync"] {
+                for side in ["", "read-", "write-"] {
+                    let at =
+                        |part| row(&report, engine, &format!("{side}latency-{part}{ending}"), clients).median;
+                    assert!(0.0 < at("p50") && at("p50") <= at("p99"), "{engine} {side}{ending}");
+                    assert!(at("p99") <= at("p99.9") && at("p99.9") <= at("max"));
+                    assert!(at("mean") <= at("max"));
+                }
+            }
+        }
+        let few = row(&report, engine, "throughput", 2).median;
+        for part in ["writes-25", "writes-50", "writes-75", "writes-100", "snapshot-held"] {
+            let other = row(&report, engine, &format!("throughput-{part}"), 2);
+            assert!(other.median > 0.0 && close_to(other.ratio.unwrap(), other.median / few), "{other:?}");
+        }
+        for ending in ["", "-buffered", "-sync"] {
+            let long = row(&report, engine, &format!("throughput{ending}"), 2).median;
+            let short = row(&report, engine, &format!("throughput-newest-10{ending}"), 2);
+            assert!(close_to(short.ratio.unwrap(), short.median / long), "{short:?}");
+            assert!(row(&report, engine, &format!("read-latency-p99-newest-10{ending}"), 2).median > 0.0);
+        }
+        let buffered = row(&report, engine, "throughput-buffered", 2).median;
+        let beside = row(&report, engine, "throughput-checkpoint", 2);
+        assert!(close_to(beside.ratio.unwrap(), beside.median / buffered), "{beside:?}");
+
+        let memory = row(&report, engine, "memory", 1);
+        assert!(memory.median > 0.0 && memory.min == memory.max, "{memory:?}");
+        let after = row(&report, engine, "memory-after", 1);
+        assert!(close_to(after.ratio.unwrap(), after.median / memory.median), "{after:?}");
+        // All writes were kept for the snapshot, or are there themselves.
+        assert!(row(&report, engine, "memory-snapshot-held", 2).ratio.unwrap() >= 1.0);
+    }
+}
+
+#[test]
+fn both_workloads_of_linkbench_are_measured_together_and_reported_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let workloads = [Workload::LinkBench, Workload::LinkBenchTao];
+    let settings = Settings {
+        engines: vec![Engine::named("rapid").unwrap()],
+        workloads: workloads.to_vec(),
+        store: Some(folder.path().to_owned()),
+        repetitions: 1,
+        ..Settings::quick()
+    };
+    let data = DataSet::named("kron-6", 1, &Watch::default()).unwrap();
+    let report = hedgerow_driver::run(&data, &settings, &Watch::default()).unwrap();
+    check_all(&report);
+    for workload in workloads {
+        let rows = report.results.iter().filter(|row| row.workload == workload.name());
+        let contract: Vec<_> = rows.filter(|row| row.contract).map(|row| row.threads).collect();
+        assert_eq!(contract, [1, 2, 8, 64], "{}", workload.name());
+    }
+}
+
+#[test]
+fn the_mix_of_caches_has_the_same_clients_and_nothing_else() {
+    let report = run("kron-8", &["linkbench-tao"], |settings| settings.repetitions = 1);
+    for clients in [1, 2, 8, 64] {
+        for metric in ["throughput", "throughput-buffered", "throughput-sync"] {
+            assert!(row(&report, "rapid", metric, clients).median > 0.0);
+        }
+        assert!(row(&report, "rapid", "read-latency-p50", clients).median > 0.0);
+    }
+    assert!(report.results.iter().all(|row| !row.metric.contains("throughput-writes")));
+    assert!(!Workload::defaults().contains(&Workload::LinkBench));
+    assert!(Settings::full().workloads.contains(&Workload::LinkBenchTao));
+}

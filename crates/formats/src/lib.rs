@@ -2,7 +2,7 @@
 //!
 //! [`GraphReader`] reads files of any size in batches, text on several threads; [`GraphWriter`] writes them;
 //! [`NewFile`] is any file that is to be complete or not there. [`Kronecker`], [`Uniform`] and [`ChangeStream`]
-//! generate graphs, the same on every machine.
+//! generate graphs, the same on every machine; [`link_bench`] requests to a store of a social graph.
 //!
 //! # Formats
 //!
@@ -93,6 +93,7 @@ mod write;
 pub use batch::{Batch, Edge};
 pub use error::{BadLine, BadProperty, ErrorKind, FormatError, Problem};
 pub use format::GraphFormat;
+pub use generate::link_bench;
 pub use generate::{
     Change, ChangeStream, Kronecker, KroneckerError, StreamError, Uniform, UniformError, Weights,
 };

@@ -7,6 +7,7 @@ mod durable_ingest;
 mod hub;
 mod insert;
 mod kernels;
+mod link_bench;
 mod memory;
 mod mixed;
 mod recovery;
@@ -67,6 +68,10 @@ pub enum Workload {
     Recovery,
     /// Checkpoints beside a writer.
     Checkpoint,
+    /// Clients of a social graph: LinkBench with its own mix of requests.
+    LinkBench,
+    /// The same with the mix of Facebook's caches: almost all requests are reads.
+    LinkBenchTao,
 }
 
 impl Workload {
@@ -95,6 +100,8 @@ impl Workload {
         Workload::DurableIngest,
         Workload::Recovery,
         Workload::Checkpoint,
+        Workload::LinkBench,
+        Workload::LinkBenchTao,
     ];
 
     /// The batch whose figure counts.
@@ -111,6 +118,7 @@ impl Workload {
     pub(crate) fn is_on_store(self) -> bool {
         use Workload::{BufferedInsert, Checkpoint, DurableIngest, Recovery, SyncedCommits};
         matches!(self, SyncedCommits | BufferedInsert | DurableIngest | Recovery | Checkpoint)
+            || matches!(self, Workload::LinkBench | Workload::LinkBenchTao)
     }
 
     /// Whether its contract metric says how much faster several threads are.
@@ -144,6 +152,8 @@ impl Workload {
             Workload::DurableIngest => "durable-ingest",
             Workload::Recovery => "recovery",
             Workload::Checkpoint => "checkpoint",
+            Workload::LinkBench => "linkbench",
+            Workload::LinkBenchTao => "linkbench-tao",
         }
     }
 
@@ -159,7 +169,9 @@ impl Workload {
             | Workload::MixedWriter
             | Workload::SyncedCommits
             | Workload::BufferedInsert
-            | Workload::Recovery => "throughput",
+            | Workload::Recovery
+            | Workload::LinkBench
+            | Workload::LinkBenchTao => "throughput",
             Workload::BatchInsert => "throughput-65536",
             Workload::Memory => "bytes-per-edge",
             Workload::Snapshot
@@ -216,6 +228,7 @@ impl Workload {
             Workload::DurableIngest => durable_ingest::measure(bench),
             Workload::Recovery => recovery::measure(bench),
             Workload::Checkpoint => checkpoint::measure(bench),
+            Workload::LinkBench | Workload::LinkBenchTao => link_bench::measure(bench, self),
         }
     }
 }

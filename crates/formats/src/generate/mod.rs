@@ -1,7 +1,9 @@
-//! Graphs that are made up: the same seed gives the same graph on every machine.
+//! Graphs that are made up: the same seed gives the same graph on every machine. Requests to stores of them.
 
 mod kronecker;
+pub mod link_bench;
 mod random;
+mod shuffle;
 mod stream;
 mod uniform;
 

@@ -1,0 +1,191 @@
+//! Clients that ask a store, each on a thread of its own, one request after the other.
+
+use super::store::Served;
+use crate::Failure;
+use crate::monitor::Latencies;
+use crate::watch::check;
+use hedgerow::kernels::CancelToken;
+use hedgerow_formats::link_bench::{Request, Requests};
+use hedgerow_sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Clients ask so often together at least, however short their time is: so that there are reads and writes.
+const LEAST_REQUESTS: usize = 64;
+
+/// What clients have seen.
+#[derive(Debug)]
+pub(super) struct Measured {
+    elapsed: Duration,
+    pub(super) reads: Latencies,
+    pub(super) writes: Latencies,
+    /// All that was found, added and removed.
+    pub(super) served: Served,
+}
+
+impl Measured {
+    fn nothing() -> Self {
+        let (reads, writes) = (Latencies::new(), Latencies::new());
+        Measured { elapsed: Duration::ZERO, reads, writes, served: Served::default() }
+    }
+
+    /// Of reads and writes together.
+    pub(super) fn latencies(&self) -> Latencies {
+        let mut latencies = self.reads.clone();
+        latencies.merge(&self.writes);
+        latencies
+    }
+
+    fn requests(&self) -> u64 {
+        self.reads.count() + self.writes.count()
+    }
+
+    /// Requests per second.
+    pub(super) fn rate(&self) -> f64 {
+        self.requests() as f64 / self.elapsed.as_secs_f64()
+    }
+
+    fn note(&mut self, is_write: bool, latency: Duration, served: Served) {
+        let latencies = if is_write { &mut self.writes } else { &mut self.reads };
+        latencies.record(latency);
+        self.served += served;
+    }
+
+    fn merge(&mut self, other: &Measured) {
+        self.reads.merge(&other.reads);
+        self.writes.merge(&other.writes);
+        self.served += other.served;
+    }
+}
+
+/// Lets a client ask for each of `requests`, for as long as `beside` takes or a little longer.
+pub(super) fn run<T>(
+    requests: Vec<Requests<'_>>,
+    serve: impl Fn(&Request<'_>) -> Result<Served, Failure> + Sync,
+    cancel: &CancelToken,
+    beside: impl FnOnce() -> Result<T, Failure>,
+) -> Result<(Measured, T), Failure> {
+    let (stop, serve) = (&AtomicBool::new(false), &serve);
+    let least = LEAST_REQUESTS.div_ceil(requests.len()) as u64;
+    // Histograms are large: they are made before anything is measured.
+    let clients: Vec<_> = requests.into_iter().map(|requests| (requests, Measured::nothing())).collect();
+    let (mut measured, begin) = (Measured::nothing(), Instant::now());
+    let (seen, result) = thread::scope(|scope| {
+        let start = |(requests, seen)| {
+            let client = move || client(requests, seen, serve, (stop, least), cancel);
+            thread::Builder::new().spawn_scoped(scope, client)
+        };
+        let started: Result<Vec<_>, _> = clients.into_iter().map(start).collect();
+        let result = beside();
+        // Whatever became of it, the clients must end.
+        stop.store(true, Ordering::Release);
+        let join = |client: thread::ScopedJoinHandle<'_, _>| {
+            client.join().unwrap_or_else(|panicked| std::panic::resume_unwind(panicked))
+        };
+        let seen = started?.into_iter().map(join).collect::<Result<Vec<Measured>, Failure>>()?;
+        Ok::<_, Failure>((seen, result?))
+    })?;
+    measured.elapsed = begin.elapsed();
+    seen.iter().for_each(|seen| measured.merge(seen));
+    Ok((measured, result))
+}
+
+/// Asks until it is told to stop, and so often at least. Making a request takes time, too, but is no part of its latency.
+fn client(
+    mut requests: Requests<'_>,
+    mut seen: Measured,
+    serve: &impl Fn(&Request<'_>) -> Result<Served, Failure>,
+    (stop, least): (&AtomicBool, u64),
+    cancel: &CancelToken,
+) -> Result<Measured, Failure> {
+    let (epoch, began) = (now(), Instant::now());
+    let mut finished = began;
+    loop {
+        let time = epoch + (finished - began).as_micros() as i64;
+        let request = requests.next_request(time);
+        let started = Instant::now();
+        let served = serve(&request)?;
+        finished = Instant::now();
+        seen.note(request.operation().is_write(), finished - started, served);
+        check(cancel)?;
+        if stop.load(Ordering::Acquire) && seen.requests() >= least {
+            return Ok(seen);
+        }
+    }
+}
+
+/// Microseconds since 1970-01-01 UTC.
+fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_micros() as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hedgerow::VertexId;
+    use hedgerow_formats::link_bench::{BaseGraph, Content, Mix, Operation};
+    use hedgerow_sync::Mutex;
+
+    /// Four clients of a graph of ten nodes and one link.
+    fn asked(
+        serve: impl Fn(&Request<'_>) -> Result<Served, Failure> + Sync,
+        cancel: &CancelToken,
+        time: Duration,
+    ) -> Result<Measured, Failure> {
+        let (offsets, ends) = ([0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1], [VertexId::new(5)]);
+        let (base, content) = (BaseGraph::new(&offsets, &ends).unwrap(), Content::new(1));
+        let client = |client| Requests::new(base, &content, &Mix::default(), 1, client);
+        let beside = || {
+            thread::sleep(time);
+            Ok(())
+        };
+        run((0..4).map(client).collect(), serve, cancel, beside).map(|(measured, ())| measured)
+    }
+
+    #[test]
+    fn every_request_is_timed_and_counted_and_reads_are_kept_from_writes() {
+        let operations = Mutex::new(Vec::new());
+        let serve = |request: &Request<'_>| {
+            let operation = request.operation();
+            operations.lock().push(operation);
+            Ok(Served { links_added: u64::from(operation == Operation::AddLink), ..Served::default() })
+        };
+        let measured = asked(serve, &CancelToken::new(), Duration::from_millis(20)).unwrap();
+        let operations = std::mem::take(&mut *operations.lock());
+        let writes = operations.iter().filter(|operation| operation.is_write()).count() as u64;
+        assert_eq!(measured.writes.count(), writes);
+        assert_eq!(measured.reads.count(), operations.len() as u64 - writes);
+        assert_eq!(measured.latencies().count(), operations.len() as u64);
+        let added = operations.iter().filter(|operation| **operation == Operation::AddLink).count();
+        assert_eq!(measured.served.links_added, added as u64);
+        assert!(measured.elapsed >= Duration::from_millis(20) && measured.rate() > 0.0);
+    }
+
+    #[test]
+    fn clients_ask_some_times_at_least() {
+        let served = |_: &Request<'_>| Ok(Served { found: 1, ..Served::default() });
+        let measured = asked(served, &CancelToken::new(), Duration::ZERO).unwrap();
+        assert!(measured.served.found >= LEAST_REQUESTS as u64);
+        assert_eq!(measured.latencies().count(), measured.served.found);
+    }
+
+    #[test]
+    fn a_client_that_fails_and_a_run_that_is_stopped_end_the_others() {
+        let wrong = || Failure::WrongResult {
+            what: "a link".to_owned(),
+            found: "one".to_owned(),
+            expected: "another".to_owned(),
+        };
+        let failing = |request: &Request<'_>| match request.operation() {
+            Operation::AddLink => Err(wrong()),
+            _ => Ok(Served::default()),
+        };
+        let failed = asked(failing, &CancelToken::new(), Duration::from_millis(20));
+        assert!(matches!(failed, Err(Failure::WrongResult { .. })));
+
+        let cancel = CancelToken::new();
+        cancel.cancel();
+        let stopped = asked(|_| Ok(Served::default()), &cancel, Duration::ZERO);
+        assert!(matches!(stopped, Err(Failure::Cancelled)));
+    }
+}

@@ -1,0 +1,155 @@
+//! LinkBench: clients of a social graph, which add, update, delete and read nodes and links, count links and list the newest ones.
+//!
+//! The graph is in memory, or in a store whose commits are waited for or not. `linkbench` also has other shares of writes, a snapshot that
+//! is held meanwhile, and a checkpoint beside the clients; `linkbench-tao` is another mix, in which almost all requests are reads.
+
+mod clients;
+mod in_memory;
+mod in_stores;
+mod store;
+
+use crate::data_set::Entry;
+use crate::executor::{Bench, Turn};
+use crate::{Failure, Workload};
+use clients::Measured;
+use hedgerow::kernels::CancelToken;
+use hedgerow::{BuildOptions, Csr, Graph, Topology};
+use hedgerow_formats::link_bench::{BaseGraph, Content, Mix, Request, Requests};
+use std::thread;
+use std::time::Duration;
+use store::{LinkStore, Served};
+
+/// How many clients ask at a time.
+const CLIENTS: [usize; 4] = [1, 2, 8, 64];
+
+/// How many there are where only one number is measured.
+const FEW: usize = 2;
+
+/// How many links a short list has.
+const SHORT_LIST: usize = 10;
+
+const ITS_MIX: &str = "the mix of the workload";
+
+/// What all engines are asked for.
+struct Setup<'s> {
+    workload: Workload,
+    entries: &'s [Entry],
+    base: BaseGraph<'s>,
+    content: &'s Content,
+    mix: Mix,
+    seed: u64,
+    /// How long clients ask.
+    time: Duration,
+    cancel: &'s CancelToken,
+}
+
+/// Measures both workloads at once, for they take long to load: `linkbench` in full, of `linkbench-tao` the mix alone.
+pub(crate) fn measure(bench: &mut Bench<'_>, workload: Workload) -> Result<(), Failure> {
+    let (data, settings, cancel) = (bench.data, bench.settings, bench.watch.cancel.clone());
+    if workload == Workload::LinkBenchTao && settings.workloads.contains(&Workload::LinkBench) {
+        return Ok(());
+    }
+    let entries = &data.stream()[..data.stream().len().min(settings.most_links())];
+    let csr = Csr::from_edges(data.vertices(), Topology::Directed, entries, BuildOptions::default());
+    let csr = csr.map_err(hedgerow::Error::from)?;
+    let base = BaseGraph::new(csr.offsets(), csr.neighbours()).expect("a static graph has rows");
+    let content = Content::new(settings.seed);
+    let setup = |(workload, mix)| Setup {
+        workload,
+        entries,
+        base,
+        content: &content,
+        mix,
+        seed: settings.seed,
+        time: settings.client_time(),
+        cancel: &cancel,
+    };
+    let mixes = [(Workload::LinkBench, Mix::default()), (Workload::LinkBenchTao, Mix::tao())];
+    let asked = mixes.into_iter().filter(|(workload, _)| settings.workloads.contains(workload));
+    let setups: Vec<Setup<'_>> = asked.map(setup).collect();
+    in_memory::measure(bench, &setups)?;
+    in_stores::measure(bench, &setups)
+}
+
+impl Setup<'_> {
+    /// Whether there is more than the mix.
+    fn is_whole(&self) -> bool {
+        self.workload == Workload::LinkBench
+    }
+
+    /// Fills an empty graph.
+    fn load(&self, graph: Graph) -> Result<LinkStore, Failure> {
+        LinkStore::load(graph, self.base.nodes(), self.entries, self.content, self.cancel)
+    }
+
+    /// Lets so many clients ask for `mix`, for as long as `beside` takes.
+    fn ask_beside<T>(
+        &self,
+        store: &mut LinkStore,
+        mix: &Mix,
+        clients: usize,
+        beside: impl FnOnce(&Graph) -> Result<T, Failure>,
+    ) -> Result<(Measured, T), Failure> {
+        let requests = self.requests(mix, store.new_clients(clients));
+        let serve = |request: &Request<'_>| store.serve(request);
+        let (measured, result) = clients::run(requests, serve, self.cancel, || beside(store.graph()))?;
+        store.count(measured.served)?;
+        Ok((measured, result))
+    }
+
+    /// The same for the time that was set.
+    fn ask(&self, store: &mut LinkStore, mix: &Mix, clients: usize) -> Result<Measured, Failure> {
+        Ok(self.ask_beside(store, mix, clients, |_| self.wait())?.0)
+    }
+
+    /// How many requests per second so many clients make and time if nobody serves them.
+    fn unserved_rate(&self, clients: usize) -> Result<f64, Failure> {
+        let requests = self.requests(&self.mix, 0..clients as u64);
+        let serve = |request: &Request<'_>| {
+            std::hint::black_box(request);
+            Ok(Served::default())
+        };
+        Ok(clients::run(requests, serve, self.cancel, || self.wait())?.0.rate())
+    }
+
+    /// The mix with short lists: long ones take most of the time where few nodes have most links.
+    fn ask_for_short_lists(
+        &self,
+        bench: &mut Bench<'_>,
+        turn: Turn,
+        store: &mut LinkStore,
+        ending: &str,
+    ) -> Result<(), Failure> {
+        bench.begin(turn, &format!(", short lists{ending}"))?;
+        let measured = self.ask(store, &self.mix.with_list_limit(SHORT_LIST), turn.threads)?;
+        let baseline = (ITS_MIX, bench.recorded_now(turn, &format!("throughput{ending}")));
+        let ending = format!("-newest-{SHORT_LIST}{ending}");
+        bench.record_against(turn, &format!("throughput{ending}"), "requests/s", measured.rate(), baseline);
+        record_latencies(bench, turn, &ending, &measured);
+        Ok(())
+    }
+
+    fn requests(&self, mix: &Mix, clients: std::ops::Range<u64>) -> Vec<Requests<'_>> {
+        clients.map(|client| Requests::new(self.base, self.content, mix, self.seed, client)).collect()
+    }
+
+    fn wait(&self) -> Result<(), Failure> {
+        thread::sleep(self.time);
+        Ok(())
+    }
+}
+
+/// Records what clients waited for, with metrics that end in `ending`.
+fn record_latencies(bench: &mut Bench<'_>, turn: Turn, ending: &str, measured: &Measured) {
+    let (all, reads, writes) = (&measured.latencies(), &measured.reads, &measured.writes);
+    for (side, latencies) in [("", all), ("read-", reads), ("write-", writes)] {
+        // Of few requests of a mix none may be a write.
+        if latencies.count() == 0 {
+            continue;
+        }
+        bench.record(turn, format!("{side}latency-mean{ending}"), "ns", latencies.mean());
+        for (metric, value) in latencies.percentiles() {
+            bench.record(turn, format!("{side}{metric}{ending}"), "ns", value);
+        }
+    }
+}

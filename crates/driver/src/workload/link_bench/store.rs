@@ -1,0 +1,382 @@
+//! LinkBench's nodes and links in a graph: vertices with properties, and edges of one label with records.
+
+use crate::Failure;
+use crate::data_set::Entry;
+use crate::load::{check_edge_count, on_threads, options as graph_options, reclaim_all};
+use crate::watch::check;
+use hedgerow::kernels::CancelToken;
+use hedgerow::{
+    AsKey, Direction, EdgeSchema, EdgeUpdate, EngineKind, Error, Field, Graph, GraphOptions, Key, LabelId,
+    LabelSchema, Newest, Record, RecordSchema, Value, ValueType, VertexId,
+};
+use hedgerow_formats::link_bench::{Content, Link, Node, Request};
+use hedgerow_sync::atomic::{AtomicU64, Ordering};
+use std::ops::{AddAssign, Range};
+use std::path::Path;
+
+const LABEL: &str = "link";
+const KIND: &str = "type";
+const VERSION: &str = "version";
+const TIME: &str = "time";
+const DATA: &str = "data";
+const VISIBILITY: &str = "visibility";
+
+/// Loading looks so often whether it is to stop.
+const LOAD_STEP: usize = 1 << 14;
+
+/// A graph with LinkBench's nodes and links.
+#[derive(Debug)]
+pub(super) struct LinkStore {
+    graph: Graph,
+    links: LabelId,
+    /// The id of the next node that is added.
+    next_node: AtomicU64,
+    /// How many links there are.
+    edges: u64,
+    /// How many clients have asked so far.
+    clients: u64,
+}
+
+/// What a request came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Served {
+    /// Nodes and links that were found, or the links that were counted.
+    pub(super) found: u64,
+    pub(super) links_added: u64,
+    pub(super) links_removed: u64,
+}
+
+impl AddAssign for Served {
+    fn add_assign(&mut self, other: Self) {
+        self.found += other.found;
+        self.links_added += other.links_added;
+        self.links_removed += other.links_removed;
+    }
+}
+
+/// How the graph is made.
+pub(super) fn options(kind: EngineKind) -> GraphOptions {
+    // Properties of vertices can always be null; a deleted node has nothing else.
+    let fields = |fields: &[(&str, ValueType)]| {
+        let field = |(name, value_type): &(&str, ValueType)| Field {
+            name: (*name).to_owned(),
+            value_type: *value_type,
+            nullable: true,
+        };
+        RecordSchema { fields: fields.iter().map(field).collect() }
+    };
+    let (version, time, data) =
+        ((VERSION, ValueType::I64), (TIME, ValueType::Timestamp), (DATA, ValueType::Bytes));
+    let links = EdgeSchema::Record(fields(&[(VISIBILITY, ValueType::Bool), version, time, data]));
+    graph_options(kind, 1)
+        .label(LabelSchema { name: LABEL.to_owned(), edges: links })
+        .vertex_properties(fields(&[(KIND, ValueType::I64), version, time, data]))
+}
+
+impl LinkStore {
+    /// Puts the nodes below `nodes` and the links of `entries` into an empty graph, each in a transaction of its own, by one thread per core.
+    pub(super) fn load(
+        graph: Graph,
+        nodes: u32,
+        entries: &[Entry],
+        content: &Content,
+        cancel: &CancelToken,
+    ) -> Result<Self, Failure> {
+        let links = graph.label(LABEL)?;
+        let (next_node, edges) = (AtomicU64::new(nodes.into()), entries.len() as u64);
+        let store = LinkStore { graph, links, next_node, edges, clients: 0 };
+        let ids: Vec<VertexId> = (0..nodes).map(VertexId::new).collect();
+        on_each(&ids, cancel, |node| store.put_node(node, &content.base_node(*node)))?;
+        on_each(entries, cancel, |(source, destination)| {
+            store.put_link(&content.base_link(*source, *destination)).map(drop)
+        })?;
+        store.check()?;
+        reclaim_all(&store.graph);
+        Ok(store)
+    }
+
+    pub(super) fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Closes the graph and opens it again from its directory with other options.
+    pub(super) fn reopened(self, path: &Path, options: GraphOptions) -> Result<Self, Failure> {
+        let LinkStore { graph, links, next_node, edges, clients } = self;
+        graph.close()?;
+        drop(graph);
+        let graph = Graph::open_with(path, options)?;
+        let store = LinkStore { graph, links, next_node, edges, clients };
+        store.check()?;
+        Ok(store)
+    }
+
+    /// The numbers of so many clients, which none had before: each asks for something else, and for the same on every engine.
+    pub(super) fn new_clients(&mut self, clients: usize) -> Range<u64> {
+        let first = self.clients;
+        self.clients += clients as u64;
+        first..self.clients
+    }
+
+    /// Notes how many links have come and gone, and whether the graph says so too.
+    pub(super) fn count(&mut self, served: Served) -> Result<(), Failure> {
+        self.edges = self.edges + served.links_added - served.links_removed;
+        self.check()
+    }
+
+    fn check(&self) -> Result<(), Failure> {
+        check_edge_count(&self.graph, self.edges as usize)
+    }
+
+    /// Does what is asked for.
+    pub(super) fn serve(&self, request: &Request<'_>) -> Result<Served, Failure> {
+        let found = |found| Served { found, ..Served::default() };
+        Ok(match *request {
+            Request::AddNode(node) => {
+                self.put_node(self.next_node.fetch_add(1, Ordering::Relaxed), &node)?;
+                Served::default()
+            }
+            Request::UpdateNode(id, node) => found(u64::from(self.update_node(id, &node)?)),
+            Request::DeleteNode(id) => {
+                self.delete_node(id)?;
+                Served::default()
+            }
+            Request::GetNode(id) => found(u64::from(self.node(id)?.is_some())),
+            Request::AddLink(link) | Request::UpdateLink(link) => {
+                Served { links_added: self.put_link(&link)?, ..Served::default() }
+            }
+            Request::DeleteLink { source, destination } => {
+                let existed = self.graph.delete_edge_of(self.links, source, destination)?;
+                Served { links_removed: u64::from(existed), ..Served::default() }
+            }
+            Request::CountLinks(source) => {
+                found(self.graph.snapshot()?.degree(self.links, Direction::Out, source)? as u64)
+            }
+            Request::GetLinks { source, destinations } => {
+                found(self.links(source, destinations)?.len() as u64)
+            }
+            Request::ListLinks { source, before, limit } => {
+                found(self.newest(source, before, limit)?.len() as u64)
+            }
+        })
+    }
+
+    fn put_node(&self, id: impl AsKey, node: &Node<'_>) -> Result<(), Failure> {
+        self.graph.set_properties(id, &properties(node))?;
+        Ok(())
+    }
+
+    /// Replaces what a node holds, if it was not deleted; says whether it was not.
+    fn update_node(&self, id: VertexId, node: &Node<'_>) -> Result<bool, Failure> {
+        let (exists, _) = self.graph.transact_declared(&[id], |transaction| {
+            let exists = transaction.properties(id)?.is_some_and(|record| is_node(&record));
+            if exists {
+                transaction.set_properties(id, &properties(node))?;
+            }
+            Ok(exists)
+        })?;
+        Ok(exists)
+    }
+
+    /// Deletes a node and leaves its links, as LinkBench does: nothing is left but the vertex that they have as an end.
+    fn delete_node(&self, id: VertexId) -> Result<(), Failure> {
+        self.graph.set_properties(id, &[KIND, VERSION, TIME, DATA].map(|name| (name, Value::Null)))?;
+        Ok(())
+    }
+
+    fn node(&self, id: VertexId) -> Result<Option<Record>, Failure> {
+        Ok(self.graph.snapshot()?.properties(id)?.filter(is_node))
+    }
+
+    /// Puts a link; says how many there are more.
+    fn put_link(&self, link: &Link<'_>) -> Result<u64, Failure> {
+        let update = EdgeUpdate::put()
+            .set(VISIBILITY, link.is_visible)
+            .set(VERSION, link.version)
+            .set(TIME, Value::Timestamp(link.time))
+            .set(DATA, link.data);
+        Ok(self.graph.update_edge(self.links, link.source, link.destination, &update)?.edges_added)
+    }
+
+    /// Those that exist of the links to some nodes.
+    fn links(&self, source: VertexId, destinations: &[VertexId]) -> Result<Vec<Record>, Failure> {
+        let snapshot = self.graph.snapshot()?;
+        let link = |end: &VertexId| snapshot.edge_record(self.links, source, *end).transpose();
+        Ok(destinations.iter().filter_map(link).collect::<Result<_, Error>>()?)
+    }
+
+    /// The newest links of a node, newest first; of all, or of those before some time.
+    fn newest(
+        &self,
+        source: VertexId,
+        before: Option<i64>,
+        limit: usize,
+    ) -> Result<Vec<(Key, Record)>, Failure> {
+        let all = Newest::most(limit);
+        let newest = match before {
+            Some(time) => all.until(time - 1),
+            None => all,
+        };
+        Ok(self.graph.snapshot()?.newest_records(self.links, Direction::Out, source, &newest)?)
+    }
+}
+
+/// Whether a vertex with these properties is a node, and not one that was deleted.
+fn is_node(properties: &Record) -> bool {
+    properties.values().first().is_some_and(|kind| *kind != Value::Null)
+}
+
+fn properties(node: &Node<'_>) -> [(&'static str, Value); 4] {
+    [
+        (KIND, node.kind.into()),
+        (VERSION, node.version.into()),
+        (TIME, Value::Timestamp(node.time)),
+        (DATA, node.data.into()),
+    ]
+}
+
+/// Works on every item, on all cores.
+fn on_each<T: Sync>(
+    items: &[T],
+    cancel: &CancelToken,
+    work: impl Fn(&T) -> Result<(), Failure> + Sync,
+) -> Result<(), Failure> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    on_threads(threads, items, |part| {
+        part.chunks(LOAD_STEP).try_for_each(|some| {
+            check(cancel)?;
+            some.iter().try_for_each(&work)
+        })
+    })?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hedgerow::Durability;
+    use std::cmp::Reverse;
+
+    const ENGINES: [EngineKind; 2] = [EngineKind::Rapid, EngineKind::Tel];
+
+    fn id(number: u32) -> VertexId {
+        VertexId::new(number)
+    }
+
+    /// Four nodes, of which the first has links to the others, on each engine.
+    fn stores(content: &Content) -> impl Iterator<Item = LinkStore> + '_ {
+        ENGINES.into_iter().map(|kind| {
+            let graph = Graph::in_memory(options(kind)).unwrap();
+            let entries = [1, 2, 3].map(|end| (id(0), id(end)));
+            LinkStore::load(graph, 4, &entries, content, &CancelToken::new()).unwrap()
+        })
+    }
+
+    fn found(store: &LinkStore, request: &Request<'_>) -> u64 {
+        store.serve(request).unwrap().found
+    }
+
+    #[test]
+    fn a_node_is_added_updated_and_deleted_and_its_links_stay() {
+        let content = Content::new(1);
+        let node = Node { kind: 7, version: 2, time: 9, data: b"data" };
+        for store in stores(&content) {
+            let data = store.node(id(0)).unwrap().unwrap().values()[3].clone();
+            assert_eq!(data.as_bytes(), Some(content.base_node(id(0)).data));
+
+            assert_eq!(found(&store, &Request::UpdateNode(id(0), node)), 1);
+            let expected = [Value::I64(7), Value::I64(2), Value::Timestamp(9), (&b"data"[..]).into()];
+            assert_eq!(store.node(id(0)).unwrap().unwrap().values(), expected);
+
+            assert_eq!(found(&store, &Request::GetNode(id(4))), 0);
+            store.serve(&Request::AddNode(node)).unwrap();
+            assert_eq!(found(&store, &Request::GetNode(id(4))), 1);
+
+            store.serve(&Request::DeleteNode(id(0))).unwrap();
+            assert_eq!(found(&store, &Request::GetNode(id(0))), 0);
+            assert_eq!(found(&store, &Request::UpdateNode(id(0), node)), 0);
+            assert_eq!(found(&store, &Request::GetNode(id(0))), 0);
+            assert_eq!(found(&store, &Request::CountLinks(id(0))), 3);
+        }
+    }
+
+    #[test]
+    fn links_are_put_counted_read_and_deleted() {
+        let content = Content::new(1);
+        for mut store in stores(&content) {
+            let link =
+                Link { source: id(0), destination: id(0), is_visible: true, version: 0, time: 5, data: b"x" };
+            let served = store.serve(&Request::AddLink(link)).unwrap();
+            assert_eq!(served.links_added, 1);
+            store.count(served).unwrap();
+            let again = store.serve(&Request::UpdateLink(Link { data: b"y", ..link })).unwrap();
+            assert_eq!(again.links_added, 0);
+            assert_eq!(found(&store, &Request::CountLinks(id(0))), 4);
+
+            let read = store.links(id(0), &[id(0), id(9), id(2)]).unwrap();
+            let base = content.base_link(id(0), id(2));
+            let expected = [
+                [Value::Bool(true), Value::I64(0), Value::Timestamp(5), (&b"y"[..]).into()],
+                [Value::Bool(true), Value::I64(0), Value::Timestamp(base.time), base.data.into()],
+            ];
+            assert_eq!(read.iter().map(Record::values).collect::<Vec<_>>(), expected);
+
+            let delete = Request::DeleteLink { source: id(0), destination: id(0) };
+            let served = store.serve(&delete).unwrap();
+            assert_eq!(served.links_removed, 1);
+            store.count(served).unwrap();
+            assert_eq!(store.serve(&delete).unwrap(), Served::default());
+            assert_eq!(found(&store, &Request::CountLinks(id(0))), 3);
+        }
+    }
+
+    #[test]
+    fn lists_have_the_newest_first_and_so_many_at_most() {
+        let content = Content::new(1);
+        let limit = 100;
+        for store in stores(&content) {
+            // Times are all different, and in another order than ids.
+            let time = |end: u32| i64::from(end) * 7919 % 107;
+            for end in 0..limit as u32 + 5 {
+                let link = Link { time: time(end), ..content.base_link(id(1), id(end)) };
+                store.serve(&Request::AddLink(link)).unwrap();
+            }
+            let newest = store.newest(id(1), None, limit).unwrap();
+            let mut expected: Vec<u32> = (0..limit as u32 + 5).collect();
+            expected.sort_unstable_by_key(|end| Reverse(time(*end)));
+            let keys = |ends: &[u32]| ends.iter().map(|end| Key::from(u64::from(*end))).collect::<Vec<_>>();
+            let listed: Vec<Key> = newest.iter().map(|(end, _)| end.clone()).collect();
+            assert_eq!(listed, keys(&expected[..limit]));
+
+            let older = store.newest(id(1), Some(3), limit).unwrap();
+            let listed: Vec<Key> = older.iter().map(|(end, _)| end.clone()).collect();
+            expected.retain(|end| time(*end) < 3);
+            assert_eq!(listed, keys(&expected));
+            assert!(store.newest(id(9), None, limit).unwrap().is_empty());
+        }
+    }
+
+    #[test]
+    fn links_that_are_not_there_are_noticed() {
+        for mut store in stores(&Content::new(1)) {
+            let wrong = store.count(Served { links_added: 1, ..Served::default() });
+            assert!(matches!(wrong, Err(Failure::WrongResult { .. })));
+        }
+    }
+
+    #[test]
+    fn a_store_that_is_opened_again_has_all_and_other_options() {
+        let (content, folder) = (Content::new(1), tempfile::tempdir().unwrap());
+        let options = options(EngineKind::Rapid);
+        let graph = Graph::create(folder.path(), options.clone().durability(Durability::Buffered)).unwrap();
+        let entries = [(id(0), id(1))];
+        let mut store = LinkStore::load(graph, 2, &entries, &content, &CancelToken::new()).unwrap();
+        assert_eq!((store.new_clients(3), store.new_clients(2)), (0..3, 3..5));
+        let node = content.base_node(id(0));
+        store.serve(&Request::AddNode(node)).unwrap();
+        let store = store.reopened(folder.path(), options.durability(Durability::Sync)).unwrap();
+        assert_eq!(store.graph().durability(), Some(Durability::Sync));
+        assert_eq!(found(&store, &Request::GetNode(id(2))), 1);
+        store.serve(&Request::AddNode(node)).unwrap();
+        assert_eq!(found(&store, &Request::GetNode(id(3))), 1);
+    }
+}
