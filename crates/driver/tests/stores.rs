@@ -226,6 +226,11 @@ fn linkbench_asks_both_engines_in_memory_and_in_stores() {
             assert!(close_to(short.ratio.unwrap(), short.median / long), "{short:?}");
             assert!(row(&report, engine, &format!("read-latency-p99-newest-10{ending}"), 2).median > 0.0);
         }
+        if engine == "tel" {
+            let by_time = row(&report, engine, "throughput-newest-10", 2).median;
+            let by_commit = row(&report, engine, "throughput-newest-10-by-commit", 2);
+            assert!(close_to(by_commit.ratio.unwrap(), by_commit.median / by_time), "{by_commit:?}");
+        }
         let buffered = row(&report, engine, "throughput-buffered", 2).median;
         let beside = row(&report, engine, "throughput-checkpoint", 2);
         assert!(close_to(beside.ratio.unwrap(), beside.median / buffered), "{beside:?}");

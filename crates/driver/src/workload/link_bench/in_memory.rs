@@ -5,7 +5,7 @@ use super::{CLIENTS, FEW, ITS_MIX, Setup, record_latencies};
 use crate::executor::{Bench, Turn};
 use crate::load::reclaim_all;
 use crate::{Engine, Failure};
-use hedgerow::Graph;
+use hedgerow::{EngineKind, Graph};
 
 /// Shares of writes beside the one of the mix, in percent.
 const WRITES: [u32; 4] = [25, 50, 75, 100];
@@ -49,6 +49,9 @@ fn measure_once(
     clients(bench, setup, turn, &mut loaded.store)?;
     let by_few = Turn { threads: FEW, ..turn };
     setup.ask_for_short_lists(bench, by_few, &mut loaded.store, "")?;
+    if loaded.engine.kind == Some(EngineKind::Tel) {
+        setup.ask_for_lists_by_commit(bench, by_few, &mut loaded.store)?;
+    }
     if setup.is_whole() {
         let rate = bench.recorded_now(by_few, "throughput");
         other_shares_of_writes(bench, setup, by_few, &mut loaded.store, rate)?;

@@ -29,6 +29,7 @@ const FEW: usize = 2;
 const SHORT_LIST: usize = 10;
 
 const ITS_MIX: &str = "the mix of the workload";
+const BY_TIME: &str = "the newest by time";
 
 /// What all engines are asked for.
 struct Setup<'s> {
@@ -126,6 +127,25 @@ impl Setup<'_> {
         let ending = format!("-newest-{SHORT_LIST}{ending}");
         bench.record_against(turn, &format!("throughput{ending}"), "requests/s", measured.rate(), baseline);
         record_latencies(bench, turn, &ending, &measured);
+        Ok(())
+    }
+
+    /// The same in memory, of an engine that keeps the order of commits: the links that were put last, as it has them.
+    fn ask_for_lists_by_commit(
+        &self,
+        bench: &mut Bench<'_>,
+        turn: Turn,
+        store: &mut LinkStore,
+    ) -> Result<(), Failure> {
+        bench.begin(turn, ", short lists by commit")?;
+        store.list_by_commit(true);
+        let measured = self.ask(store, &self.mix.with_list_limit(SHORT_LIST), turn.threads);
+        store.list_by_commit(false);
+        let measured = measured?;
+        let by_time = format!("throughput-newest-{SHORT_LIST}");
+        let baseline = (BY_TIME, bench.recorded_now(turn, &by_time));
+        bench.record_against(turn, &format!("{by_time}-by-commit"), "requests/s", measured.rate(), baseline);
+        record_latencies(bench, turn, &format!("-newest-{SHORT_LIST}-by-commit"), &measured);
         Ok(())
     }
 

@@ -35,6 +35,8 @@ pub(super) struct LinkStore {
     edges: u64,
     /// How many clients have asked so far.
     clients: u64,
+    /// Whether the newest links are those that were put last, instead of those of the latest time.
+    lists_by_commit: bool,
 }
 
 /// What a request came to.
@@ -84,7 +86,7 @@ impl LinkStore {
     ) -> Result<Self, Failure> {
         let links = graph.label(LABEL)?;
         let (next_node, edges) = (AtomicU64::new(nodes.into()), entries.len() as u64);
-        let store = LinkStore { graph, links, next_node, edges, clients: 0 };
+        let store = LinkStore { graph, links, next_node, edges, clients: 0, lists_by_commit: false };
         let ids: Vec<VertexId> = (0..nodes).map(VertexId::new).collect();
         on_each(&ids, cancel, |node| store.put_node(node, &content.base_node(*node)))?;
         on_each(entries, cancel, |(source, destination)| {
@@ -101,11 +103,10 @@ impl LinkStore {
 
     /// Closes the graph and opens it again from its directory with other options.
     pub(super) fn reopened(self, path: &Path, options: GraphOptions) -> Result<Self, Failure> {
-        let LinkStore { graph, links, next_node, edges, clients } = self;
-        graph.close()?;
-        drop(graph);
-        let graph = Graph::open_with(path, options)?;
-        let store = LinkStore { graph, links, next_node, edges, clients };
+        self.graph.close()?;
+        let LinkStore { graph: closed, .. } = self;
+        drop(closed);
+        let store = LinkStore { graph: Graph::open_with(path, options)?, ..self };
         store.check()?;
         Ok(store)
     }
@@ -121,6 +122,11 @@ impl LinkStore {
     pub(super) fn count(&mut self, served: Served) -> Result<(), Failure> {
         self.edges = self.edges + served.links_added - served.links_removed;
         self.check()
+    }
+
+    /// Whether the newest links are those that were put last from now on; for engines that keep that order.
+    pub(super) fn list_by_commit(&mut self, by_commit: bool) {
+        self.lists_by_commit = by_commit;
     }
 
     fn check(&self) -> Result<(), Failure> {
@@ -214,6 +220,7 @@ impl LinkStore {
         let all = Newest::most(limit);
         let newest = match before {
             Some(time) => all.until(time - 1),
+            None if self.lists_by_commit => all.by_commit(),
             None => all,
         };
         Ok(self.graph.snapshot()?.newest_records(self.links, Direction::Out, source, &newest)?)
@@ -353,6 +360,25 @@ mod tests {
             assert_eq!(listed, keys(&expected));
             assert!(store.newest(id(9), None, limit).unwrap().is_empty());
         }
+    }
+
+    #[test]
+    fn lists_by_commit_have_the_links_first_that_were_put_last() {
+        let content = Content::new(1);
+        let mut store = stores(&content).last().unwrap();
+        store.list_by_commit(true);
+        for (end, time) in [(5, 30), (6, 10), (7, 20), (5, 0)] {
+            let link = Link { time, ..content.base_link(id(1), id(end)) };
+            store.serve(&Request::AddLink(link)).unwrap();
+        }
+        let listed = |before, most| -> Vec<Key> {
+            store.newest(id(1), before, most).unwrap().into_iter().map(|(end, _)| end).collect()
+        };
+        let keys = |ends: &[u64]| ends.iter().map(|end| Key::from(*end)).collect::<Vec<_>>();
+        assert_eq!(listed(None, 2), keys(&[5, 7]));
+        assert_eq!(listed(None, 9), keys(&[5, 7, 6]));
+        // Those before a time are listed by time, whatever the order.
+        assert_eq!(listed(Some(20), 9), keys(&[6, 5]));
     }
 
     #[test]
