@@ -13,6 +13,7 @@ use crate::stores::Stores;
 use hedgerow_log::Durability;
 use hedgerow_model::{AsKey, Column, Direction, Engine, Key, KeyRef, LabelId, Operation, Record, Value};
 use hedgerow_sync::Arc;
+use std::ops::RangeInclusive;
 
 /// A transaction on vertices that were declared when it began.
 ///
@@ -91,9 +92,21 @@ impl DeclaredTxn<'_> {
         destination: impl AsKey,
         update: &EdgeUpdate<'_>,
     ) -> Result<(), Error> {
-        self.declared(&source)?;
-        self.declared(&destination)?;
-        self.staged.push(self.stores.update_edge(label, &source, &destination, update)?);
+        self.stage_between(&source, &destination, |stores| {
+            stores.update_edge(label, &source, &destination, update)
+        })
+    }
+
+    /// Stages an operation between two vertices, if they are declared.
+    pub(crate) fn stage_between(
+        &mut self,
+        source: &impl AsKey,
+        destination: &impl AsKey,
+        operation: impl FnOnce(&Stores) -> Result<Operation, Error>,
+    ) -> Result<(), Error> {
+        self.declared(source)?;
+        self.declared(destination)?;
+        self.staged.push(operation(self.stores)?);
         Ok(())
     }
 
@@ -178,9 +191,22 @@ impl DeclaredTxn<'_> {
         direction: Direction,
         key: impl AsKey,
     ) -> Result<Vec<(Key, Record)>, Error> {
-        self.stores.record_schema(label)?;
+        self.stores.any_record_schema(label)?;
         check_adjacency::<()>(self.stores, label, direction)?;
         Ok(self.staged.neighbour_records(self.state, label, direction, self.declared(&key)?)?)
+    }
+
+    /// Those edges from one declared vertex to another whose keys are in a range.
+    pub(crate) fn read_parallel_edges(
+        &self,
+        label: LabelId,
+        source: &impl AsKey,
+        destination: &impl AsKey,
+        keys: RangeInclusive<u64>,
+    ) -> Result<Vec<(u64, Record)>, Error> {
+        self.stores.parallel_schema(label)?;
+        let (source, destination) = (self.declared(source)?, self.declared(destination)?);
+        Ok(self.staged.parallel_edges(self.state, label, source, destination, keys)?)
     }
 
     /// The properties of a declared vertex; `None` if it does not exist.

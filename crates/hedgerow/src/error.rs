@@ -69,6 +69,9 @@ impl Error {
             | Reason::View(_)
             | Reason::NotDeclared(_)
             | Reason::NoRecords(_)
+            | Reason::NeedsKey(_)
+            | Reason::NotParallel(_)
+            | Reason::NoCommitOrderOfParallel { .. }
             | Reason::NoTime { .. }
             | Reason::NotATime { .. }
             | Reason::OtherOption(_) => ErrorKind::InvalidInput,
@@ -179,6 +182,13 @@ pub(crate) enum Reason {
     #[error("the edges of label number {} have no records", .0.0)]
     NoRecords(LabelId),
     #[error(
+        "between two vertices there may be several edges of label number {}, told apart by a key: ask by that \
+         (`update_parallel_edge`, `parallel_edge`)", .0.0
+    )]
+    NeedsKey(LabelId),
+    #[error("edges of label number {} have no keys: between two vertices there is one at most", .0.0)]
+    NotParallel(LabelId),
+    #[error(
         "the edges of {label:?} have no time: it would be a property of type timestamp, or an integer beside each edge; \
          name the property of type i64 that says it, if there is one"
     )]
@@ -195,6 +205,8 @@ pub(crate) enum Reason {
     NotYet { at: Timestamp, newest: Timestamp },
     #[error("this engine does not keep the order in which edges were put; `tel` does")]
     NoCommitOrder,
+    #[error("edges of {label:?} may be parallel, and are not kept in the order in which they were put")]
+    NoCommitOrderOfParallel { label: String },
     #[error("vertex {0} was not declared at the start of this transaction")]
     NotDeclared(Key),
     #[error(transparent)]

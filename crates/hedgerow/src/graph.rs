@@ -133,6 +133,10 @@ impl Graph {
         Ok(commit.edges_removed > 0)
     }
 
+    pub(crate) fn stores(&self) -> &Stores {
+        &self.stores
+    }
+
     /// Puts, changes or deletes an edge that has a record, as a commit of its own, and decides a condition on the newest state.
     ///
     /// [`Commit::changed`] says whether the condition held and anything is different now.
@@ -179,7 +183,7 @@ impl Graph {
         self.commit_one(self.stores.set_properties(&key, properties)?)
     }
 
-    fn commit_one(&self, operation: Operation) -> Result<Commit, Error> {
+    pub(crate) fn commit_one(&self, operation: Operation) -> Result<Commit, Error> {
         Ok(with_store!(&*self.stores, store => store.commit(&[operation], None))?)
     }
 

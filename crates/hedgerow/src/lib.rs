@@ -36,6 +36,7 @@ mod graph;
 mod newest;
 mod operations;
 mod options;
+mod parallel;
 mod records;
 mod snapshot;
 mod staged;
@@ -59,10 +60,12 @@ pub use hedgerow_log::Durability;
 pub use hedgerow_model as model;
 pub use hedgerow_model::{
     AsKey, Catalogue, Column, ColumnType, Direction, EdgeSchema, Field, Key, KeyKind, KeyRef, LabelId,
-    LabelSchema, MemoryUse, Reclaimed, Record, RecordSchema, Timestamp, Topology, Value, ValueType, VertexId,
+    LabelSchema, MemoryUse, ParallelSchema, Reclaimed, Record, RecordSchema, Timestamp, Topology, Value,
+    ValueType, VertexId,
 };
 pub use newest::Newest;
 pub use options::{EngineKind, GraphOptions, History, Isolation};
+pub use parallel::ParallelEdge;
 pub use records::EdgeUpdate;
 pub use snapshot::{Snapshot, SnapshotInfo};
 pub use transaction::WriteTxn;

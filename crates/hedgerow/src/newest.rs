@@ -1,13 +1,12 @@
 //! Newest-first reads: the edges of a vertex by time, the latest first, as many as are wanted.
 
 use crate::error::{Error, Reason, read_failed};
-use crate::records::{decoded, decoded_value};
+use crate::records::{KeptAlive, decoded, decoded_value};
 use crate::snapshot::{Snapshot, check_adjacency};
 use crate::state::ViewReads;
-use hedgerow_log::EdgeRecords;
 use hedgerow_model::{
     Adjacency, AsKey, Column, ColumnType, Cursor, Direction, EdgeSchema, EdgeValue, Engine, GraphView, Key,
-    LabelId, LabelSchema, Record, Value, ValueType, VertexId, with_column,
+    LabelId, LabelSchema, Record, RecordSchema, Value, ValueType, VertexId, with_column,
 };
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,7 +15,8 @@ use std::ops::{ControlFlow, RangeInclusive};
 /// Which edges of a vertex are read newest first: at most how many, by which time, and from when to when.
 ///
 /// Without more said, the time of an edge is its first property of type `timestamp`, or the integer beside it if its label has
-/// values (`u32`, `u64`, `i64`). Edges whose time is null are left out. Of equal times the lower vertex id comes first.
+/// values (`u32`, `u64`, `i64`), or the key of parallel edges without such a property. Edges whose time is null are left out. Of equal
+/// times the lower vertex id comes first, then the lower key.
 ///
 /// That costs O(degree) on every engine, and the memory of what is wanted.
 ///
@@ -76,7 +76,7 @@ impl Newest {
     /// [`Timestamp`](crate::Timestamp). Engine `tel` only.
     ///
     /// Costs what is read (LiveGraph, section 4: a log is read from its end). What one commit put has one time; a store that is opened puts what its
-    /// checkpoint has, and what its log says after that, in few commits.
+    /// checkpoint has, and what its log says after that, in few commits. Not for labels whose edges may be parallel.
     #[must_use]
     pub fn by_commit(self) -> Self {
         Newest { order: Order::Commit, ..self }
@@ -86,28 +86,53 @@ impl Newest {
     pub(crate) fn clock(&self, label: &LabelSchema) -> Result<Clock, Reason> {
         let no_time = || Reason::NoTime { label: label.name.clone() };
         match (&self.order, &label.edges) {
+            (Order::Commit, EdgeSchema::Parallel(_)) => {
+                Err(Reason::NoCommitOrderOfParallel { label: label.name.clone() })
+            }
             (Order::Commit, _) => Ok(Clock::Commit),
             (Order::OfLabel, EdgeSchema::Value(ColumnType::U32 | ColumnType::U64 | ColumnType::I64)) => {
                 Ok(Clock::Value)
             }
-            (Order::OfLabel, EdgeSchema::Record(schema)) => {
-                let mut types = schema.fields.iter().map(|field| field.value_type);
-                types.position(|of| of == ValueType::Timestamp).map(Clock::Property).ok_or_else(no_time)
+            (Order::Property(name), EdgeSchema::Parallel(schema)) if *name == schema.key => Ok(Clock::Key),
+            (Order::OfLabel, EdgeSchema::Parallel(schema)) => {
+                Ok(time_property(&schema.record).map_or(Clock::Key, Clock::Property))
             }
-            (Order::Property(name), EdgeSchema::Record(schema)) => {
+            (Order::OfLabel, EdgeSchema::Record(schema)) => {
+                time_property(schema).map(Clock::Property).ok_or_else(no_time)
+            }
+            (Order::Property(name), edges) => {
+                let schema = edges.record().ok_or_else(no_time)?;
                 let position = schema.position(name)?;
                 match schema.fields[position].value_type {
                     ValueType::Timestamp | ValueType::I64 => Ok(Clock::Property(position)),
                     _ => Err(Reason::NotATime { property: name.clone() }),
                 }
             }
-            _ => Err(no_time()),
+            (Order::OfLabel, EdgeSchema::Topology | EdgeSchema::Value(_)) => Err(no_time()),
         }
     }
 }
 
-/// Is handed an edge: its neighbour, its value, and its record, encoded, if the label has records.
-pub(crate) type VisitEdge<'v> = dyn FnMut(VertexId, EdgeValue, &[u8]) -> Result<(), Reason> + 'v;
+/// The first property of type timestamp.
+fn time_property(schema: &RecordSchema) -> Option<usize> {
+    schema.fields.iter().position(|field| field.value_type == ValueType::Timestamp)
+}
+
+/// One of the newest edges.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NewestEdge<'e> {
+    /// Where it leads.
+    pub(crate) neighbour: VertexId,
+    /// Which of parallel edges it is; 0 where there are none such.
+    pub(crate) key: u64,
+    /// What lies beside the neighbour.
+    pub(crate) value: EdgeValue,
+    /// Its record, encoded, if the label has records.
+    pub(crate) record: &'e [u8],
+}
+
+/// Is handed an edge.
+pub(crate) type VisitEdge<'v> = dyn FnMut(NewestEdge<'_>) -> Result<(), Reason> + 'v;
 
 /// What says the time of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,6 +141,8 @@ pub(crate) enum Clock {
     Value,
     /// The property at this position of its record.
     Property(usize),
+    /// The key that tells it from those parallel to it.
+    Key,
     /// The commit that put it as it is.
     Commit,
 }
@@ -126,6 +153,8 @@ struct Dated {
     time: i64,
     /// Reversed, so that of equal times the lower id is the greater.
     neighbour: Reverse<VertexId>,
+    /// The same of parallel edges.
+    key: Reverse<u64>,
     /// The bits of its value.
     value: u64,
 }
@@ -143,11 +172,11 @@ impl<'n> Selection<'n> {
     }
 
     /// O(log wanted).
-    fn see(&mut self, time: i64, neighbour: VertexId, value: EdgeValue) {
+    fn see(&mut self, time: i64, neighbour: VertexId, key: u64, value: EdgeValue) {
         if !self.wanted.times.contains(&time) {
             return;
         }
-        let dated = Reverse(Dated { time, neighbour: Reverse(neighbour), value: value.0 });
+        let dated = Reverse(Dated { time, neighbour: Reverse(neighbour), key: Reverse(key), value: value.0 });
         if self.found.len() < self.wanted.most {
             self.found.push(dated);
         } else if let Some(mut oldest) = self.found.peek_mut()
@@ -167,7 +196,7 @@ impl<'n> Selection<'n> {
             if is_full || time < *self.wanted.times.start() {
                 return ControlFlow::Break(());
             }
-            self.see(time, neighbour, value.to_bits());
+            self.see(time, neighbour, 0, value.to_bits());
             ControlFlow::Continue(())
         })?;
         // Either way, all that is wanted was seen.
@@ -181,6 +210,27 @@ impl<'n> Selection<'n> {
         self.see_all::<C, std::convert::Infallible>(cursor, vertex, time).map(|Ok(())| ())
     }
 
+    /// Sees all edges of a vertex, which may be parallel, up to the first whose time cannot be told.
+    fn see_parallel<C: Cursor>(
+        &mut self,
+        cursor: &mut C,
+        vertex: VertexId,
+        (records, label): (&KeptAlive<'_>, LabelId),
+        time: impl Fn(u64, &[u8]) -> Result<Option<i64>, Reason>,
+    ) -> Result<Result<(), Reason>, C::Error> {
+        self.see_each(cursor, vertex, |selection, neighbour, value| {
+            let edges =
+                records.parallel(label, value).into_iter().flat_map(|edges| edges.edges(0..=u64::MAX));
+            for edge in edges {
+                let (key, record) = edge?;
+                if let Some(time) = time(key, record)? {
+                    selection.see(time, neighbour, key, value);
+                }
+            }
+            Ok(())
+        })
+    }
+
     /// Sees all edges of a vertex, up to the first whose time cannot be told.
     fn see_all<C: Cursor, E>(
         &mut self,
@@ -188,13 +238,25 @@ impl<'n> Selection<'n> {
         vertex: VertexId,
         time: impl Fn(EdgeValue) -> Result<Option<i64>, E>,
     ) -> Result<Result<(), E>, C::Error> {
+        self.see_each(cursor, vertex, |selection, neighbour, value| {
+            if let Some(time) = time(value)? {
+                selection.see(time, neighbour, 0, value);
+            }
+            Ok(())
+        })
+    }
+
+    /// Hands over what leads to each neighbour of a vertex, up to the first that fails.
+    fn see_each<C: Cursor, E>(
+        &mut self,
+        cursor: &mut C,
+        vertex: VertexId,
+        mut see: impl FnMut(&mut Self, VertexId, EdgeValue) -> Result<(), E>,
+    ) -> Result<Result<(), E>, C::Error> {
         let flow = cursor.neighbours(vertex, |neighbours, values| {
             for (neighbour, value) in neighbours.iter().zip(values) {
-                let value = value.to_bits();
-                match time(value) {
-                    Ok(Some(time)) => self.see(time, *neighbour, value),
-                    Ok(None) => {}
-                    Err(error) => return ControlFlow::Break(error),
+                if let Err(error) = see(self, *neighbour, value.to_bits()) {
+                    return ControlFlow::Break(error);
                 }
             }
             ControlFlow::Continue(())
@@ -202,10 +264,22 @@ impl<'n> Selection<'n> {
         Ok(flow.break_value().map_or(Ok(()), Err))
     }
 
-    fn newest_first(self) -> Vec<(VertexId, EdgeValue)> {
-        let found = self.found.into_sorted_vec().into_iter();
-        found.map(|Reverse(dated)| (dated.neighbour.0, EdgeValue(dated.value))).collect()
+    fn newest_first(self) -> Vec<Dated> {
+        self.found.into_sorted_vec().into_iter().map(|Reverse(dated)| dated).collect()
     }
+}
+
+/// The time that a property of an encoded record says.
+fn time_in(record: &[u8], position: usize) -> Result<Option<i64>, Reason> {
+    decoded_value(record, position).map(|value| match value {
+        Value::Timestamp(time) | Value::I64(time) => Some(time),
+        _ => None,
+    })
+}
+
+/// The key of parallel edges as a time; the largest there is if it is larger.
+fn key_time(key: u64) -> Option<i64> {
+    Some(i64::try_from(key).unwrap_or(i64::MAX))
 }
 
 /// An integer of a column as a time; the largest there is if it is larger.
@@ -218,7 +292,7 @@ fn time_of(column: ColumnType, value: EdgeValue) -> i64 {
 }
 
 impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
-    /// Visits the edges of a vertex newest first: neighbour, value, and the record, encoded, if the label has records.
+    /// Visits the edges of a vertex newest first.
     pub(crate) fn visit_newest(
         &self,
         label: LabelId,
@@ -232,8 +306,13 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
         let clock = wanted.clock(schema)?;
         let newest = with_column!(column, W => self.newest::<W>(label, direction, vertex, wanted, clock))?;
         let records = self.store.records.seen_by(self.view);
-        newest.into_iter().try_for_each(|(neighbour, value)| {
-            visit(neighbour, value, records.record(label, value).unwrap_or_default())
+        newest.into_iter().try_for_each(|Dated { neighbour, key, value, .. }| {
+            let (Reverse(neighbour), Reverse(key), value) = (neighbour, key, EdgeValue(value));
+            let record = match records.parallel(label, value) {
+                Some(edges) => edges.find(key)?,
+                None => records.one(label, value),
+            };
+            visit(NewestEdge { neighbour, key, value, record: record.unwrap_or_default() })
         })
     }
 
@@ -244,7 +323,7 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
         vertex: VertexId,
         wanted: &Newest,
         clock: Clock,
-    ) -> Result<Vec<(VertexId, EdgeValue)>, Reason> {
+    ) -> Result<Vec<Dated>, Reason> {
         let adjacency = self.view.adjacency::<W>(label, direction)?;
         let mut cursor = adjacency.cursor();
         let mut selection = Selection::new(wanted);
@@ -254,15 +333,23 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
             }
             Clock::Commit => selection.see_commits(&mut cursor, vertex).map_err(read_failed)?,
             Clock::Value => selection.see_values(&mut cursor, vertex).map_err(read_failed)?,
+            Clock::Key => {
+                let (records, time) =
+                    (self.store.records.seen_by(self.view), |key, _: &[u8]| Ok(key_time(key)));
+                selection
+                    .see_parallel(&mut cursor, vertex, (&records, label), time)
+                    .map_err(read_failed)??;
+            }
+            Clock::Property(position) if self.store.records.are_parallel(label) => {
+                let records = self.store.records.seen_by(self.view);
+                let time = |_, record: &[u8]| time_in(record, position);
+                selection
+                    .see_parallel(&mut cursor, vertex, (&records, label), time)
+                    .map_err(read_failed)??;
+            }
             Clock::Property(position) => {
                 let records = self.store.records.seen_by(self.view);
-                let time = |value| {
-                    let record = records.record(label, value).unwrap_or_default();
-                    decoded_value(record, position).map(|value| match value {
-                        Value::Timestamp(time) | Value::I64(time) => Some(time),
-                        _ => None,
-                    })
-                };
+                let time = |value| time_in(records.one(label, value).unwrap_or_default(), position);
                 selection.see_all(&mut cursor, vertex, time).map_err(read_failed)??;
             }
         }
@@ -284,10 +371,13 @@ impl Snapshot {
         newest: &Newest,
     ) -> Result<Vec<(Key, W)>, Error> {
         check_adjacency::<W>(self.stores(), label, direction)?;
-        self.newest(label, direction, key, newest, |value, _| Ok(W::from_bits(value)))
+        self.newest(label, direction, key, newest, |neighbour, edge| {
+            Ok((neighbour, W::from_bits(edge.value)))
+        })
     }
 
-    /// The neighbours of a vertex over a label that has records, with their records, newest first.
+    /// The neighbours of a vertex over a label that has records, with their records, newest first: one that parallel edges lead
+    /// to with each of them.
     ///
     /// # Errors
     /// As [`Snapshot::newest_neighbours`], or the edges have no records.
@@ -298,30 +388,29 @@ impl Snapshot {
         key: impl AsKey,
         newest: &Newest,
     ) -> Result<Vec<(Key, Record)>, Error> {
-        self.stores().record_schema(label)?;
+        self.stores().any_record_schema(label)?;
         check_adjacency::<()>(self.stores(), label, direction)?;
-        self.newest(label, direction, key, newest, |_, record| decoded(record))
+        self.newest(label, direction, key, newest, |neighbour, edge| Ok((neighbour, decoded(edge.record)?)))
     }
 
-    fn newest<T>(
+    /// What `on_edge` makes of the edges of a vertex, each with the key of the neighbour, newest first.
+    pub(crate) fn newest<T>(
         &self,
         label: LabelId,
         direction: Direction,
         key: impl AsKey,
         newest: &Newest,
-        on_edge: impl Fn(EdgeValue, &[u8]) -> Result<T, Reason>,
-    ) -> Result<Vec<(Key, T)>, Error> {
+        on_edge: impl Fn(Key, NewestEdge<'_>) -> Result<T, Reason>,
+    ) -> Result<Vec<T>, Error> {
         let schema = self.catalogue().label(label).ok_or(hedgerow_model::ViewError::UnknownLabel(label))?;
         // A vertex that does not exist has no edges, but what is asked of it is checked all the same.
         newest.clock(schema)?;
         let mut found = Vec::new();
         self.read(|state| match state.vertex(key.as_key())? {
-            Some(vertex) => {
-                state.newest(label, direction, vertex, newest, &mut |neighbour, value, record| {
-                    found.push((state.key(neighbour), on_edge(value, record)?));
-                    Ok(())
-                })
-            }
+            Some(vertex) => state.newest(label, direction, vertex, newest, &mut |edge| {
+                found.push(on_edge(state.key(edge.neighbour), edge)?);
+                Ok(())
+            }),
             None => Ok(()),
         })?;
         Ok(found)

@@ -82,13 +82,47 @@ impl Stores {
     ) -> Result<Operation, Error> {
         let change = update.to_change(self.record_schema(label)?)?;
         let (source, destination) = (self.check_key(source)?, self.check_key(destination)?);
-        Ok(Operation::ChangeRecord { label, source, destination, change })
+        Ok(Operation::ChangeRecord { label, source, destination, key: None, change })
     }
 
-    /// The schema of the records that edges of a label have.
+    pub(crate) fn update_parallel_edge(
+        &self,
+        label: LabelId,
+        source: &impl AsKey,
+        destination: &impl AsKey,
+        key: u64,
+        update: &EdgeUpdate<'_>,
+    ) -> Result<Operation, Error> {
+        let change = update.to_change(self.parallel_schema(label)?)?;
+        let (source, destination) = (self.check_key(source)?, self.check_key(destination)?);
+        Ok(Operation::ChangeRecord { label, source, destination, key: Some(key), change })
+    }
+
+    /// The schema of the records that edges of a label have, of which there is one at most between two vertices.
     pub(crate) fn record_schema(&self, label: LabelId) -> Result<&RecordSchema, Error> {
+        let schema = self.any_record_schema(label)?;
+        match self.are_parallel(label) {
+            true => Err(Reason::NeedsKey(label).into()),
+            false => Ok(schema),
+        }
+    }
+
+    /// The schema of the records that edges of a label have, which may be parallel.
+    pub(crate) fn parallel_schema(&self, label: LabelId) -> Result<&RecordSchema, Error> {
+        let schema = self.catalogue().label(label).ok_or(ViewError::UnknownLabel(label))?;
+        let schema = schema.edges.record().filter(|_| schema.edges.key().is_some());
+        Ok(schema.ok_or(Reason::NotParallel(label))?)
+    }
+
+    /// The schema of the records that edges of a label have, parallel or not.
+    pub(crate) fn any_record_schema(&self, label: LabelId) -> Result<&RecordSchema, Error> {
         let schema = self.catalogue().label(label).ok_or(ViewError::UnknownLabel(label))?;
         Ok(schema.edges.record().ok_or(Reason::NoRecords(label))?)
+    }
+
+    /// Whether edges of a label may be parallel.
+    pub(crate) fn are_parallel(&self, label: LabelId) -> bool {
+        self.catalogue().label(label).is_some_and(|schema| schema.edges.key().is_some())
     }
 
     /// Commits an edge that is put, on its own.

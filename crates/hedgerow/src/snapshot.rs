@@ -113,13 +113,13 @@ impl Snapshot {
         self.counts().vertices
     }
 
-    /// How many edges exist, over all labels; an undirected edge counts once. O(labels).
+    /// How many edges exist, over all labels; an undirected edge counts once, and so do edges that are parallel. O(labels).
     #[must_use]
     pub fn edge_count(&self) -> u64 {
         self.counts().total_edges()
     }
 
-    /// How many edges of `label` exist. O(1).
+    /// How many edges of `label` exist; of one whose edges may be parallel, how many pairs of vertices they connect. O(1).
     #[must_use]
     pub fn edge_count_of(&self, label: LabelId) -> u64 {
         self.counts().edges_of(label)
@@ -293,7 +293,8 @@ impl Snapshot {
         Ok(record)
     }
 
-    /// The neighbours of a vertex over a label that has records, with their records, ascending by vertex id. O(degree).
+    /// The neighbours of a vertex over a label that has records, with their records, ascending by vertex id: one that parallel
+    /// edges lead to with each of them. O(edges).
     ///
     /// # Errors
     /// The key is of another kind than the graph's, there is no such label or direction, or its edges have no records.
@@ -303,7 +304,7 @@ impl Snapshot {
         direction: Direction,
         key: impl AsKey,
     ) -> Result<Vec<(Key, Record)>, Error> {
-        self.stores().record_schema(label)?;
+        self.stores().any_record_schema(label)?;
         check_adjacency::<()>(self.stores(), label, direction)?;
         let (mut neighbours, mut failed) = (Vec::new(), None);
         self.read(|state| match state.vertex(key.as_key())? {

@@ -1,6 +1,7 @@
 //! What a transaction has staged so far, and how it reads on top of a state of the graph.
 
 use crate::error::Reason;
+use crate::parallel::ParallelEdge;
 use crate::records::decoded;
 use crate::snapshot::edge_by_key;
 use crate::state::StateReads;
@@ -9,7 +10,8 @@ use hedgerow_model::{
     Topology, Value,
 };
 use hedgerow_sync::Arc;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::RangeInclusive;
 
 /// Staged operations, in order, with an index of their outcome for the transaction's own reads.
 #[derive(Debug)]
@@ -20,6 +22,8 @@ pub(crate) struct Staged {
     edges: HashMap<EdgeKey, Option<EdgeValue>>,
     /// Changes of edges that have records, by canonical keys, in order: after the last word, if there is one.
     records: HashMap<EdgeKey, Vec<RecordChange>>,
+    /// The same of parallel edges, each with its key.
+    parallel: HashMap<EdgeKey, Vec<(u64, RecordChange)>>,
     catalogue: Arc<Catalogue>,
     vertices: HashMap<Key, StagedVertex>,
 }
@@ -38,8 +42,8 @@ struct StagedVertex {
 
 impl Staged {
     pub(crate) fn new(topology: Topology, catalogue: Arc<Catalogue>) -> Self {
-        let (operations, edges, records, vertices) = Default::default();
-        Staged { operations, topology, edges, records, catalogue, vertices }
+        let (operations, edges, records, parallel, vertices) = Default::default();
+        Staged { operations, topology, edges, records, parallel, catalogue, vertices }
     }
 
     /// The operations, in the order in which they were staged.
@@ -71,15 +75,19 @@ impl Staged {
             Operation::DeleteEdge { label, source, destination } => {
                 let edge = self.edge_key(*label, source.as_ref(), destination.as_ref());
                 self.records.remove(&edge);
+                self.parallel.remove(&edge);
                 self.edges.insert(edge, None);
             }
-            Operation::ChangeRecord { label, source, destination, change } => {
+            Operation::ChangeRecord { label, source, destination, key, change } => {
                 if change.may_create() {
                     self.vertex(source).exists = true;
                     self.vertex(destination).exists = true;
                 }
                 let edge = self.edge_key(*label, source.as_ref(), destination.as_ref());
-                self.records.entry(edge).or_default().push(change.clone());
+                match key {
+                    None => self.records.entry(edge).or_default().push(change.clone()),
+                    Some(key) => self.parallel.entry(edge).or_default().push((*key, change.clone())),
+                }
             }
         }
         self.operations.push(operation);
@@ -92,6 +100,7 @@ impl Staged {
     fn delete_vertex(&mut self, key: &Key) {
         self.edges.retain(|(_, source, destination), _| source != key && destination != key);
         self.records.retain(|(_, source, destination), _| source != key && destination != key);
+        self.parallel.retain(|(_, source, destination), _| source != key && destination != key);
         *self.vertex(key) = StagedVertex { exists: false, cleared: true, properties: Vec::new() };
     }
 
@@ -121,6 +130,10 @@ impl Staged {
         source: KeyRef<'_>,
         destination: KeyRef<'_>,
     ) -> Result<Option<EdgeValue>, Reason> {
+        if self.are_parallel(label) {
+            let edges = self.parallel_edges(state, label, source, destination, 0..=u64::MAX)?;
+            return Ok((!edges.is_empty()).then(EdgeValue::default));
+        }
         if self.has_records(label) {
             let record = self.edge_record(state, label, source, destination)?;
             return Ok(record.map(|_| EdgeValue::default()));
@@ -133,6 +146,10 @@ impl Staged {
             return Ok(None);
         }
         edge_by_key(state, label, source, destination)
+    }
+
+    fn are_parallel(&self, label: LabelId) -> bool {
+        self.catalogue.label(label).is_some_and(|label| label.edges.key().is_some())
     }
 
     fn has_records(&self, label: LabelId) -> bool {
@@ -175,6 +192,10 @@ impl Staged {
         direction: Direction,
         key: KeyRef<'_>,
     ) -> Result<Vec<(Key, Record)>, Reason> {
+        if self.are_parallel(label) {
+            let edges = self.parallel_neighbours(state, label, direction, key, 0..=u64::MAX)?;
+            return Ok(edges.into_iter().map(|edge| (edge.neighbour, edge.record)).collect());
+        }
         let owner = key.to_key();
         let touched = self.edges.keys().chain(self.records.keys());
         let mut staged = HashMap::new();
@@ -202,6 +223,75 @@ impl Staged {
         failed.map_or(Ok(neighbours), Err)
     }
 
+    /// Those parallel edges between two vertices whose keys are in a range, after all that is staged: ascending.
+    pub(crate) fn parallel_edges(
+        &self,
+        state: &dyn StateReads,
+        label: LabelId,
+        source: KeyRef<'_>,
+        destination: KeyRef<'_>,
+        keys: RangeInclusive<u64>,
+    ) -> Result<Vec<(u64, Record)>, Reason> {
+        let edge = self.edge_key(label, source, destination);
+        let mut edges = BTreeMap::new();
+        let is_gone = self.edges.contains_key(&edge) || self.is_cleared(&edge.1) || self.is_cleared(&edge.2);
+        if let (false, Some(from), Some(to)) = (is_gone, state.vertex(source)?, state.vertex(destination)?) {
+            state.parallel_edges(label, from, to, keys.clone(), &mut |key, record| {
+                edges.insert(key, decoded(record)?);
+                Ok(())
+            })?;
+        }
+        let schema = self.catalogue.label(label).and_then(|label| label.edges.record());
+        let staged = self.parallel.get(&edge).into_iter().flatten().filter(|(key, _)| keys.contains(key));
+        for ((key, change), schema) in staged.zip(schema.into_iter().cycle()) {
+            match change.decide(edges.get(key), schema) {
+                Some(Some(record)) => drop(edges.insert(*key, record)),
+                Some(None) => drop(edges.remove(key)),
+                None => {}
+            }
+        }
+        Ok(edges.into_iter().collect())
+    }
+
+    /// Those parallel edges of a vertex whose keys are in a range, in the order of [`Staged::neighbours`].
+    pub(crate) fn parallel_neighbours(
+        &self,
+        state: &dyn StateReads,
+        label: LabelId,
+        direction: Direction,
+        key: KeyRef<'_>,
+        keys: RangeInclusive<u64>,
+    ) -> Result<Vec<ParallelEdge>, Reason> {
+        let owner = key.to_key();
+        let touched = self.edges.keys().chain(self.parallel.keys());
+        let mut staged = HashMap::new();
+        for (neighbour, (source, destination)) in self.seen_from(touched, label, direction, &owner) {
+            let (source, destination) = (source.as_ref(), destination.as_ref());
+            let edges = self.parallel_edges(state, label, source, destination, keys.clone())?;
+            staged.insert(neighbour.clone(), Some(edges));
+        }
+        let mut neighbours: Vec<(Key, Vec<(u64, Record)>)> = Vec::new();
+        if !self.is_cleared(&owner)
+            && let Some(vertex) = state.vertex(key)?
+        {
+            state.parallel_neighbours(label, direction, vertex, keys, &mut |neighbour, key, record| {
+                let neighbour = state.key(neighbour);
+                if let Some(edges) = staged.get_mut(&neighbour) {
+                    neighbours.extend(edges.take().map(|edges| (neighbour, edges)));
+                } else if !self.is_cleared(&neighbour) {
+                    neighbours.push((neighbour, vec![(key, decoded(record)?)]));
+                }
+                Ok(())
+            })?;
+        }
+        neighbours.extend(new_ones(staged));
+        let edges = neighbours.into_iter().flat_map(|(neighbour, edges)| {
+            let edge = move |(key, record)| ParallelEdge { neighbour: neighbour.clone(), key, record };
+            edges.into_iter().map(edge)
+        });
+        Ok(edges.collect())
+    }
+
     /// Those of `edges` that are of a label and seen from `owner` in a direction: the other end, and both ends.
     fn seen_from<'e>(
         &self,
@@ -227,6 +317,13 @@ impl Staged {
         direction: Direction,
         key: KeyRef<'_>,
     ) -> Result<Vec<(Key, EdgeValue)>, Reason> {
+        if self.are_parallel(label) {
+            let edges = self.parallel_neighbours(state, label, direction, key, 0..=u64::MAX)?;
+            let mut neighbours: Vec<_> =
+                edges.into_iter().map(|edge| (edge.neighbour, EdgeValue::default())).collect();
+            neighbours.dedup();
+            return Ok(neighbours);
+        }
         if self.has_records(label) {
             let records = self.neighbour_records(state, label, direction, key)?;
             return Ok(records.into_iter().map(|(neighbour, _)| (neighbour, EdgeValue::default())).collect());

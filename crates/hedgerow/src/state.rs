@@ -2,13 +2,19 @@
 
 use crate::error::{Reason, read_failed};
 use crate::newest::{Newest, VisitEdge};
+use crate::records::ParallelEdges;
 use crate::storage::Store;
-use hedgerow_log::EdgeRecords;
 use hedgerow_model::{
     Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView, Key, KeyRef, LabelId,
     LabelSchema, Record, RecordHandle, VertexId, VertexRecords, ViewError, with_column,
 };
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, RangeInclusive};
+
+/// Is handed a parallel edge: its key, and its record, encoded.
+pub(crate) type VisitParallel<'v> = dyn FnMut(u64, &[u8]) -> Result<(), Reason> + 'v;
+
+/// The same, with the neighbour first.
+pub(crate) type VisitParallelNeighbour<'v> = dyn FnMut(VertexId, u64, &[u8]) -> Result<(), Reason> + 'v;
 
 /// Point reads on one state of the graph.
 pub(crate) trait StateReads {
@@ -33,7 +39,8 @@ pub(crate) trait StateReads {
     /// The record of an edge of a label that has records, if it exists.
     fn edge_record(&self, label: LabelId, from: VertexId, to: VertexId) -> Result<Option<Record>, Reason>;
 
-    /// Visits the neighbours of a vertex over a label that has records, with their records, encoded: ascending by id.
+    /// Visits the neighbours of a vertex over a label that has records, with their records, encoded: ascending by id, one that parallel
+    /// edges lead to with each of them.
     fn neighbour_records(
         &self,
         label: LabelId,
@@ -42,7 +49,30 @@ pub(crate) trait StateReads {
         visit: &mut dyn FnMut(VertexId, &[u8]),
     ) -> Result<(), Reason>;
 
-    /// Visits the edges of a vertex newest first: neighbour, value, and the record, encoded, if the label has records.
+    /// Visits those parallel edges from one vertex to another whose keys are in a range: ascending, with their records, encoded.
+    fn parallel_edges(
+        &self,
+        label: LabelId,
+        from: VertexId,
+        to: VertexId,
+        keys: RangeInclusive<u64>,
+        visit: &mut VisitParallel<'_>,
+    ) -> Result<(), Reason>;
+
+    /// The same for all neighbours of a vertex, ascending by id.
+    fn parallel_neighbours(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        keys: RangeInclusive<u64>,
+        visit: &mut VisitParallelNeighbour<'_>,
+    ) -> Result<(), Reason>;
+
+    /// How many parallel edges lead to the neighbours of a vertex.
+    fn parallel_degree(&self, label: LabelId, direction: Direction, vertex: VertexId) -> Result<u64, Reason>;
+
+    /// Visits the edges of a vertex newest first.
     fn newest(
         &self,
         label: LabelId,
@@ -117,6 +147,22 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
     }
 }
 
+impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
+    /// Visits the neighbours of a vertex, ascending by id, each with the parallel edges that lead there.
+    fn visit_parallel(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        visit: &mut dyn FnMut(VertexId, ParallelEdges<'_>),
+    ) -> Result<(), Reason> {
+        let records = self.store.records.seen_by(self.view);
+        self.visit::<RecordHandle>(label, direction, vertex, &mut |neighbour, value| {
+            records.parallel(label, value).into_iter().for_each(|edges| visit(neighbour, edges));
+        })
+    }
+}
+
 /// Visits the neighbours of a vertex ascending, where they come in another order. O(n log n).
 fn visit_sorted<A: Adjacency>(
     adjacency: &A,
@@ -171,10 +217,59 @@ impl<E: Engine, V: GraphView + VertexRecords> StateReads for ViewReads<'_, E, V>
         vertex: VertexId,
         visit: &mut dyn FnMut(VertexId, &[u8]),
     ) -> Result<(), Reason> {
+        if self.store.records.are_parallel(label) {
+            let all = 0..=u64::MAX;
+            return self.parallel_neighbours(label, direction, vertex, all, &mut |neighbour, _, record| {
+                visit(neighbour, record);
+                Ok(())
+            });
+        }
         let records = self.store.records.seen_by(self.view);
         self.visit::<RecordHandle>(label, direction, vertex, &mut |neighbour, value| {
-            visit(neighbour, records.record(label, value).unwrap_or_default());
+            visit(neighbour, records.one(label, value).unwrap_or_default());
         })
+    }
+
+    fn parallel_edges(
+        &self,
+        label: LabelId,
+        from: VertexId,
+        to: VertexId,
+        keys: RangeInclusive<u64>,
+        visit: &mut VisitParallel<'_>,
+    ) -> Result<(), Reason> {
+        let found = self.store.records.find_parallel(self.view, label, from, to)?;
+        found.into_iter().flat_map(|edges| edges.edges(keys.clone())).try_for_each(|edge| {
+            let (key, record) = edge?;
+            visit(key, record)
+        })
+    }
+
+    fn parallel_neighbours(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        keys: RangeInclusive<u64>,
+        visit: &mut VisitParallelNeighbour<'_>,
+    ) -> Result<(), Reason> {
+        let mut visited = Ok(());
+        self.visit_parallel(label, direction, vertex, &mut |neighbour, edges| {
+            let visit = |edge: Result<(u64, &[u8]), Reason>| {
+                let (key, record) = edge?;
+                visit(neighbour, key, record)
+            };
+            if visited.is_ok() {
+                visited = edges.edges(keys.clone()).try_for_each(visit);
+            }
+        })?;
+        visited
+    }
+
+    fn parallel_degree(&self, label: LabelId, direction: Direction, vertex: VertexId) -> Result<u64, Reason> {
+        let mut count = 0;
+        self.visit_parallel(label, direction, vertex, &mut |_, edges| count += edges.count())?;
+        Ok(count)
     }
 
     fn newest(

@@ -6,6 +6,7 @@ use crate::commit::sequencer::Reader;
 use crate::commit::{Commit, Interactive};
 use crate::error::{Error, Reason};
 use crate::options::Isolation;
+use crate::parallel::ParallelEdge;
 use crate::records::EdgeUpdate;
 use crate::snapshot::{Snapshot, check_adjacency, check_column};
 use crate::staged::Staged;
@@ -17,6 +18,7 @@ use hedgerow_model::{
     AsKey, Column, Direction, Engine, Key, KeyRef, LabelId, Operation, Record, Timestamp, Value, VertexId,
 };
 use hedgerow_sync::Arc;
+use std::ops::RangeInclusive;
 
 /// A transaction that reads and writes.
 ///
@@ -141,7 +143,10 @@ impl WriteTxn {
         self.stage(|stores| stores.delete_edge(label, &source, &destination))
     }
 
-    fn stage(&mut self, operation: impl FnOnce(&Stores) -> Result<Operation, Error>) -> Result<(), Error> {
+    pub(crate) fn stage(
+        &mut self,
+        operation: impl FnOnce(&Stores) -> Result<Operation, Error>,
+    ) -> Result<(), Error> {
         let operation = operation(self.snapshot.stores())?;
         self.staged.push(operation);
         Ok(())
@@ -238,11 +243,40 @@ impl WriteTxn {
         direction: Direction,
         key: impl AsKey,
     ) -> Result<Vec<(Key, Record)>, Error> {
-        self.snapshot.stores().record_schema(label)?;
+        self.snapshot.stores().any_record_schema(label)?;
         check_adjacency::<()>(self.snapshot.stores(), label, direction)?;
         let key = key.as_key();
         self.track(key, |vertex| Some(Touched::Neighbours(vertex)));
         Ok(self.snapshot.read(|state| self.staged.neighbour_records(state, label, direction, key))?)
+    }
+
+    /// Those edges from one vertex to another whose keys are in a range.
+    pub(crate) fn read_parallel_edges(
+        &mut self,
+        label: LabelId,
+        source: KeyRef<'_>,
+        destination: KeyRef<'_>,
+        keys: RangeInclusive<u64>,
+    ) -> Result<Vec<(u64, Record)>, Error> {
+        self.snapshot.stores().parallel_schema(label)?;
+        self.track_edge(label, source, destination);
+        let (snapshot, staged) = (&self.snapshot, &self.staged);
+        Ok(snapshot.read(|state| staged.parallel_edges(state, label, source, destination, keys))?)
+    }
+
+    /// Those edges of a vertex whose keys are in a range.
+    pub(crate) fn read_parallel_neighbours(
+        &mut self,
+        label: LabelId,
+        direction: Direction,
+        key: KeyRef<'_>,
+        keys: RangeInclusive<u64>,
+    ) -> Result<Vec<ParallelEdge>, Error> {
+        self.snapshot.stores().parallel_schema(label)?;
+        check_adjacency::<()>(self.snapshot.stores(), label, direction)?;
+        self.track(key, |vertex| Some(Touched::Neighbours(vertex)));
+        let (snapshot, staged) = (&self.snapshot, &self.staged);
+        Ok(snapshot.read(|state| staged.parallel_neighbours(state, label, direction, key, keys))?)
     }
 
     /// The properties of a vertex for this transaction; `None` if it does not exist.

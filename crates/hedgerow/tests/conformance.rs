@@ -8,8 +8,9 @@ use hedgerow::model::Operation;
 use hedgerow::{
     AsOf, EngineKind, ErrorKind, Graph, History, Key, KeyKind, LabelId, Snapshot, Timestamp, Topology,
 };
-use oracle::{ENGINES, Oracle, RECORDS, as_values, domain, operation, options, stage};
+use oracle::{ENGINES, Oracle, PARALLEL, RECORDS, as_values, by_key, domain, operation, options, stage};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
@@ -143,7 +144,27 @@ impl Run {
                 let records = transaction.neighbour_records(RECORDS, *direction, key).unwrap();
                 assert_eq!(as_values(records), mine.neighbour_records(*direction, key));
             }
+            for direction in mine.topology.directions() {
+                for keys in [0..=u64::MAX, 1..=3] {
+                    let edges =
+                        transaction.parallel_neighbours(PARALLEL, *direction, key, keys.clone()).unwrap();
+                    assert_eq!(by_key(edges), mine.parallel_neighbours(*direction, key, &keys));
+                }
+                let neighbours = transaction.neighbours_of::<()>(PARALLEL, *direction, key).unwrap();
+                let expected = mine.neighbours(PARALLEL, *direction, key);
+                assert_eq!(neighbours.len(), expected.len());
+                assert!(neighbours.iter().all(|(neighbour, ())| expected.contains_key(neighbour)));
+            }
             let other = &self.keys[0];
+            let edges = transaction.parallel_edges(PARALLEL, key, other, 1..).unwrap().into_iter();
+            let edges =
+                edges.map(|(key, record)| (key, record.values().to_vec())).collect::<BTreeMap<_, _>>();
+            assert_eq!(edges, mine.parallel(key, other).split_off(&1));
+            let edge = transaction.parallel_edge(PARALLEL, key, other, 0).unwrap();
+            let expected = mine.parallel(key, other).remove(&0);
+            assert_eq!(edge.map(|record| record.values().to_vec()), expected);
+            let exists = transaction.get_edge::<()>(PARALLEL, key, other).unwrap().is_some();
+            assert_eq!(exists, mine.edge(PARALLEL, key, other).is_some());
             let record = transaction.edge_record(RECORDS, key, other).unwrap();
             assert_eq!(record.map(|record| record.values().to_vec()), mine.record(key, other));
             let exists = transaction.get_edge::<()>(RECORDS, key, other).unwrap().is_some();

@@ -9,6 +9,7 @@ pub mod checkpoint;
 mod error;
 pub mod files;
 mod log;
+mod parallel;
 pub mod planted;
 mod record;
 mod segment;
@@ -18,6 +19,7 @@ mod wire;
 pub use body::{Body, CommitRef, EdgeRecords, LoggedCommit, NoRecords, logged_edge};
 pub use error::{LogError, StoreError};
 pub use log::{Appended, Durability, Log, LogOptions};
+pub use parallel::{EdgeList, EdgeListWriter, list_as_record, list_of_record};
 pub use record::{decode_record, decode_record_value, encode_record};
 pub use segment::Record;
 pub use store::{

@@ -58,7 +58,7 @@ const TRUE: u8 = 2;
 const I64: u8 = 3;
 const F64: u8 = 4;
 const STRING: u8 = 5;
-const BYTES: u8 = 6;
+pub(crate) const BYTES: u8 = 6;
 const TIMESTAMP: u8 = 7;
 
 /// Appends a value.

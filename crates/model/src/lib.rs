@@ -19,7 +19,7 @@
 //! | delete of a vertex | [`Operation::DeleteVertex`], as [`VertexChange::Delete`] and an [`EdgeChange`] per incident edge |
 //! | InsEdge(u, v), its update | [`Operation::PutEdge`], as an [`EdgeChange`] with a value |
 //! | delete of an edge | [`Operation::DeleteEdge`], as an [`EdgeChange`] without a value |
-//! | change of what lies on an edge | [`Operation::ChangeRecord`], as either of these |
+//! | change of what lies on an edge, or of one of several parallel ones | [`Operation::ChangeRecord`], as either of these |
 //! | SearchVtx(u) | [`GraphView::contains_vertex`] |
 //! | SearchEdge(u, v) | [`Cursor::find`] |
 //! | ScanVtx(G) | [`GraphView::scan_vertices`] |
@@ -52,7 +52,7 @@ pub use ids::{LabelId, LockUnit, Timestamp, VertexId, VertexIdError};
 pub use key::{AsKey, Key, KeyKind, KeyRef};
 pub use operation::Operation;
 pub use record_change::{RecordChange, RecordMode};
-pub use schema::{Catalogue, EdgeSchema, Field, LabelSchema, RecordSchema, SchemaError};
+pub use schema::{Catalogue, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, SchemaError};
 pub use topology::{Direction, Topology};
 pub use value::{Record, Value, ValueType};
 pub use view::{Adjacency, Cursor, GraphView, Neighbours, ReadError, VertexRecords, ViewError};

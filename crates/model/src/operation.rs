@@ -36,7 +36,7 @@ pub enum Operation {
         /// The value, in the bits of the label's column.
         value: EdgeValue,
     },
-    /// Deletes an edge. Nothing changes if there is none.
+    /// Deletes an edge, or all that are parallel. Nothing changes if there is none.
     DeleteEdge {
         /// The label.
         label: LabelId,
@@ -54,6 +54,8 @@ pub enum Operation {
         source: Key,
         /// Where the edge ends.
         destination: Key,
+        /// Which of parallel edges it is; `None` where the label has none.
+        key: Option<u64>,
         /// What happens to it.
         change: RecordChange,
     },

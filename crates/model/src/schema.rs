@@ -30,6 +30,20 @@ pub enum EdgeSchema {
     Value(ColumnType),
     /// A record of typed fields.
     Record(RecordSchema),
+    /// Any number of edges between two vertices, told apart by a key, each with a record.
+    Parallel(ParallelSchema),
+}
+
+/// Edges of which any number may lead from one vertex to another, told apart by a `u64`: payments by their number, flows by their time.
+///
+/// Adjacencies, degrees, counts of edges and kernels see the vertices that are connected, each once; the edges between them are read by
+/// their keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParallelSchema {
+    /// What the key is called, in files and on the command line. No field of the record has that name.
+    pub key: String,
+    /// What each of the edges carries; it may have no fields.
+    pub record: RecordSchema,
 }
 
 impl EdgeSchema {
@@ -39,16 +53,27 @@ impl EdgeSchema {
         match self {
             EdgeSchema::Topology => ColumnType::Unit,
             EdgeSchema::Value(column) => *column,
-            EdgeSchema::Record(_) => ColumnType::Record,
+            EdgeSchema::Record(_) | EdgeSchema::Parallel(_) => ColumnType::Record,
         }
     }
 
-    /// The schema of the records, if edges have records.
+    /// The schema of the records, if edges have records, each of them or each of several that are parallel.
     #[must_use]
     pub fn record(&self) -> Option<&RecordSchema> {
         match self {
-            EdgeSchema::Record(schema) => Some(schema),
+            EdgeSchema::Record(schema) | EdgeSchema::Parallel(ParallelSchema { record: schema, .. }) => {
+                Some(schema)
+            }
             EdgeSchema::Topology | EdgeSchema::Value(_) => None,
+        }
+    }
+
+    /// What the key is called that tells parallel edges apart, if there may be such.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        match self {
+            EdgeSchema::Parallel(schema) => Some(&schema.key),
+            EdgeSchema::Topology | EdgeSchema::Value(_) | EdgeSchema::Record(_) => None,
         }
     }
 }
@@ -183,9 +208,8 @@ impl Catalogue {
             return Err(SchemaError::NotNullable(field.name.clone()));
         }
         for label in &labels {
-            if let EdgeSchema::Record(record) = &label.edges {
-                unique(record.fields.iter().map(|field| field.name.as_str()))?;
-            }
+            let fields = label.edges.record().into_iter().flat_map(|record| &record.fields);
+            unique(label.edges.key().into_iter().chain(fields.map(|field| field.name.as_str())))?;
         }
         Ok(Catalogue { labels, vertices })
     }

@@ -13,6 +13,7 @@ pub(crate) mod history;
 mod holdings;
 pub(crate) mod ingest;
 pub(crate) mod locks;
+mod pairs;
 mod registry;
 mod resolve;
 pub(crate) mod sequencer;
@@ -26,7 +27,9 @@ use acquire::{Acquired, OperationIds, ReadSet};
 use conflicts::{LARGE_COMMIT, Touched};
 use hedgerow_log::Durability;
 use hedgerow_model::token::{HeldLocks, Stamp};
-use hedgerow_model::{CapacityError, Engine, Key, Operation, Prepared, Timestamp, Topology, VertexId};
+use hedgerow_model::{
+    CapacityError, EdgeOutcome, Engine, Key, Operation, Prepared, Timestamp, Topology, VertexId,
+};
 use resolve::Resolved;
 use sequencer::Writer;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -198,11 +201,14 @@ impl<E: Engine> Store<E> {
             resolved.deleted.iter().for_each(|id| self.dictionary.delete(*id, stamp.at()));
         });
         let pending = self.sequencer.applied(stamp);
+        let single = outcome.edges.iter().filter(|of| !self.records.are_parallel(of.label));
+        let all = || single.clone().chain(&resolved.parallel);
+        let edges = |count: fn(&EdgeOutcome) -> u64| all().map(count).sum();
         let commit = Commit {
             at: stamp.at(),
             changed: true,
-            edges_added: outcome.added(),
-            edges_removed: outcome.removed(),
+            edges_added: edges(|of| of.added),
+            edges_removed: edges(|of| of.removed),
             vertices_added: counts.added,
             vertices_removed: counts.removed,
         };

@@ -2,6 +2,7 @@
 //! transaction on each edge kept, both ends of each edge written out.
 
 use crate::commit::acquire::{OperationIds, for_each_incident};
+use crate::commit::pairs::{DecidedPair, Pairs};
 use crate::commit::sequencer::VertexCounts;
 use crate::error::Reason;
 use crate::records::RecordChanges;
@@ -10,9 +11,9 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hedgerow_log::encode_record;
 use hedgerow_model::{
-    Adjacency, AdjacencyEffects, Cursor, Direction, EdgeChange, EdgeValue, Effects, Engine, GraphView, Key,
-    LabelId, Operation, Record, RecordChange, StoredEdge, Topology, Value, VertexChange, VertexEffect,
-    VertexId, VertexRecords,
+    Adjacency, AdjacencyEffects, Cursor, Direction, EdgeChange, EdgeOutcome, EdgeValue, Effects, Engine,
+    GraphView, Key, LabelId, Operation, Record, RecordChange, StoredEdge, Topology, Value, VertexChange,
+    VertexEffect, VertexId, VertexRecords,
 };
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
@@ -27,6 +28,8 @@ pub(crate) struct Resolved {
     pub(crate) deleted: SmallVec<[VertexId; 2]>,
     /// The records that edges get and lose; the values of edges that get some stand for them.
     pub(crate) records: RecordChanges,
+    /// How many parallel edges come and go, where an engine sees only the pairs that they connect.
+    pub(crate) parallel: Vec<EdgeOutcome>,
 }
 
 impl Resolved {
@@ -85,6 +88,8 @@ struct Resolver<'r, E: Engine, V> {
     vertices: HashMap<VertexId, VertexState, FixedState>,
     /// What becomes of edges that have records, or would have: canonical, with the record if they exist.
     records: HashMap<EdgeId, Option<Record>, FixedState>,
+    /// What becomes of parallel edges.
+    pairs: Pairs,
     /// Where the edges start that end at a vertex to be deleted, if only a scan can tell.
     incoming: HashMap<VertexId, Vec<(LabelId, VertexId)>, FixedState>,
 }
@@ -102,6 +107,7 @@ pub(crate) fn resolve<E: Engine, V: GraphView + VertexRecords>(
         edges: SmallVec::new(),
         vertices: HashMap::with_hasher(FixedState::default()),
         records: HashMap::with_hasher(FixedState::default()),
+        pairs: Pairs::default(),
         incoming: HashMap::with_hasher(FixedState::default()),
     };
     resolver.scan_for_sources(operations, ids)?;
@@ -128,14 +134,14 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
                     (self.end(ids.first, source)?, self.end(ids.second, destination)?);
                 self.edge(*label, source, destination, Some(*value));
             }
-            Operation::ChangeRecord { label, source, destination, change } if change.may_create() => {
+            Operation::ChangeRecord { label, source, destination, key, change } if change.may_create() => {
                 let (source, destination) =
                     (self.end(ids.first, source)?, self.end(ids.second, destination)?);
-                self.change_record(*label, source, destination, change)?;
+                self.change_edge(*label, source, destination, *key, change)?;
             }
-            Operation::ChangeRecord { label, change, .. } => {
+            Operation::ChangeRecord { label, key, change, .. } => {
                 if let (Some(source), Some(destination)) = (ids.first, ids.second) {
-                    self.change_record(*label, source, destination, change)?;
+                    self.change_edge(*label, source, destination, *key, change)?;
                 }
             }
             Operation::DeleteEdge { label, .. } => {
@@ -211,6 +217,7 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
         let incident =
             self.records.iter_mut().filter(|((_, one, other), _)| vertex == *one || vertex == *other);
         incident.for_each(|(_, record)| *record = None);
+        self.pairs.clear_vertex(vertex);
         let state = self.state(vertex);
         state.exists = false;
         state.record = Some(Record::EMPTY);
@@ -248,11 +255,33 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
 
     fn edge(&mut self, label: LabelId, source: VertexId, destination: VertexId, value: Option<EdgeValue>) {
         let (source, destination) = self.store.topology.canonical(source, destination);
+        if self.store.records.are_parallel(label) {
+            // They are deleted together, and never put so.
+            return self.pairs.clear((label, source, destination));
+        }
         let word = EdgeWord { label, source, destination, value };
         if value.is_none() && self.store.records.schema(label).is_some() {
             self.records.insert(word.id(), None);
         }
         self.edges.push(word);
+    }
+
+    /// Decides a change of an edge that has a record: of the one between two vertices, or of that of a key.
+    fn change_edge(
+        &mut self,
+        label: LabelId,
+        source: VertexId,
+        destination: VertexId,
+        key: Option<u64>,
+        change: &RecordChange,
+    ) -> Result<(), Reason> {
+        match key {
+            None => self.change_record(label, source, destination, change),
+            Some(key) => {
+                let (source, destination) = self.store.topology.canonical(source, destination);
+                self.pairs.change((self.store, self.latest), (label, source, destination), key, change)
+            }
+        }
     }
 
     /// Decides a change on the record that the edge has after all that was said of it before.
@@ -324,6 +353,15 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
                 for (direction, change) in stored.entries() {
                     push_entry(&mut resolved.effects, label, *direction, *change);
                 }
+            }
+        }
+        let pairs = std::mem::take(&mut self.pairs);
+        let (pairs, outcome) = pairs.finish((self.store, self.latest), &mut resolved.records)?;
+        resolved.parallel = outcome;
+        for DecidedPair { id: (label, source, destination), value } in pairs {
+            let stored = StoredEdge::new(self.store.topology, label, source, destination, value);
+            for (direction, change) in stored.entries() {
+                push_entry(&mut resolved.effects, label, *direction, *change);
             }
         }
         for effects in &mut resolved.effects.adjacencies {

@@ -2,14 +2,14 @@
 
 use crate::commit::sequencer::VertexCounts;
 use crate::error::Error;
-use crate::records::{RecordChanges, check_encoded};
+use crate::records::{RecordChanges, check_encoded, checked_differences};
 use crate::storage::Store;
 use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{Checkpoint, Chunk};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, Column, Direction, EdgeChange, Effects, Engine, GraphView, KeyRef, LabelId, Prepared,
-    Record, RecordSchema, Timestamp, VertexChange, VertexEffect, VertexId, with_column,
+    AdjacencyEffects, Column, Direction, EdgeChange, EdgeValue, Effects, Engine, GraphView, KeyRef, LabelId,
+    Prepared, Record, RecordSchema, Timestamp, VertexChange, VertexEffect, VertexId, with_column,
 };
 use rayon::prelude::*;
 use smallvec::SmallVec;
@@ -45,7 +45,18 @@ impl<E: Engine> Store<E> {
         for (label, schema) in described.labels() {
             for chunks in groups(checkpoint.edge_chunks(label)) {
                 match schema.edges.record() {
-                    Some(schema) => loading.record_edges(label, schema, chunks)?,
+                    Some(schema) if self.records.are_parallel(label) => {
+                        let put = |records: &mut RecordChanges, record: &[u8]| {
+                            put_parallel(records, schema, record)
+                        };
+                        loading.record_edges(label, put, chunks)?;
+                    }
+                    Some(schema) => {
+                        let put = |records: &mut RecordChanges, record: &[u8]| {
+                            check_encoded(schema, record).map(|()| records.add(record))
+                        };
+                        loading.record_edges(label, put, chunks)?;
+                    }
                     None => with_column!(schema.edges.column(), W => loading.edges::<W>(label, chunks))?,
                 }
             }
@@ -68,6 +79,17 @@ fn groups(chunks: &[Chunk]) -> impl Iterator<Item = &[Chunk]> {
         rest = others;
         (!group.is_empty()).then_some(group)
     })
+}
+
+/// Puts the parallel edges between two vertices, of which there has to be one at least.
+fn put_parallel(
+    records: &mut RecordChanges,
+    schema: &RecordSchema,
+    record: &[u8],
+) -> Result<EdgeValue, String> {
+    let edges = checked_differences(schema, record)?;
+    let value = records.change_parallel(None, &edges).map_err(|error| error.to_string())?;
+    value.ok_or_else(|| "there are no parallel edges in it".to_owned())
 }
 
 /// A checkpoint on its way into a graph.
@@ -151,25 +173,33 @@ impl<E: Engine> Loading<'_, E> {
         self.put(&Effects { vertices: Vec::new(), adjacencies }, VertexCounts::default())
     }
 
-    /// The same of edges that have records.
-    fn record_edges(&self, label: LabelId, schema: &RecordSchema, chunks: &[Chunk]) -> Result<(), Error> {
+    /// The same of edges that have records, each of which `put` gives what stands for it, or says what is wrong with it.
+    fn record_edges(
+        &self,
+        label: LabelId,
+        put: impl Fn(&mut RecordChanges, &[u8]) -> Result<EdgeValue, String>,
+        chunks: &[Chunk],
+    ) -> Result<(), Error> {
         let mut records = RecordChanges::default();
         let mut changes = Vec::new();
         for chunk in chunks {
             let latest = self.store.engine.latest(self.held);
             let mut wrong = None;
             self.checkpoint.read_record_edges(chunk, |owner, neighbour, record| {
+                if wrong.is_some() {
+                    return;
+                }
                 let missing = [owner, neighbour].into_iter().find(|end| !latest.contains_vertex(*end));
-                wrong =
-                    wrong.take().or_else(|| Some(self.missing(chunk, missing?))).or_else(|| {
-                        let error = check_encoded(schema, record).err()?;
-                        Some(self.damaged(
-                            chunk.offset,
-                            format!("the record of an edge of vertex {owner}: {error}"),
-                        ))
-                    });
-                if wrong.is_none() {
-                    changes.push(EdgeChange { owner, neighbour, value: Some(records.add(record)) });
+                let put = match missing {
+                    Some(end) => Err(self.missing(chunk, end)),
+                    None => put(&mut records, record).map_err(|error| {
+                        let what = format!("the record of an edge of vertex {owner}: {error}");
+                        self.damaged(chunk.offset, what)
+                    }),
+                };
+                match put {
+                    Ok(value) => changes.push(EdgeChange { owner, neighbour, value: Some(value) }),
+                    Err(error) => wrong = Some(error),
                 }
             })?;
             wrong.map_or(Ok(()), Err)?;

@@ -3,14 +3,14 @@
 use crate::commit::sequencer::VertexCounts;
 use crate::durable::gathered::{Gathered, vertex_bound};
 use crate::durable::vertex_set::VertexSet;
-use crate::error::{Error, Reason};
-use crate::records::{RecordChanges, check_encoded};
+use crate::error::{Error, Reason, read_failed};
+use crate::records::{RecordChanges, check_encoded, checked_differences};
 use crate::storage::Store;
 use hedgerow_log::{EdgeRecords, LoggedCommit, Place, Record as LogRecord, StoreError, logged_edge};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     AdjacencyEffects, ColumnType, EdgeChange, EdgeValue, Effects, Engine, GraphView, Key, LabelId, Prepared,
-    Record, RecordSchema, SchemaError, Timestamp, VertexChange, VertexEffect, VertexId,
+    ReadError, Record, SchemaError, Timestamp, VertexChange, VertexEffect, VertexId,
 };
 
 /// A commit is not one of this graph, though its bytes are what was written: what is wrong with it.
@@ -138,6 +138,10 @@ impl<'r, E: Engine> Replay<'r, E> {
             if self.store.records.schema(edges.label).is_none() {
                 continue;
             }
+            if self.store.records.are_parallel(edges.label) {
+                self.restore_parallel(&latest, edges, &commit.records, &mut changes)?;
+                continue;
+            }
             for change in &mut edges.changes {
                 let found = self.store.records.find(&latest, edges.label, change.owner, change.neighbour)?;
                 found.into_iter().for_each(|found| changes.supersede(found));
@@ -148,6 +152,30 @@ impl<'r, E: Engine> Replay<'r, E> {
             }
         }
         Ok(changes)
+    }
+
+    /// The same of edges that may be parallel: what was logged of them is what changed.
+    fn restore_parallel(
+        &self,
+        latest: &E::View<'_>,
+        edges: &mut AdjacencyEffects,
+        logged: &[Box<[u8]>],
+        changes: &mut RecordChanges,
+    ) -> Result<(), Reason> {
+        let (records, label) = (&self.store.records, edges.label);
+        let Some(schema) = records.schema(label) else { return Ok(()) };
+        for change in &mut edges.changes {
+            let found = records.find_parallel(latest, label, change.owner, change.neighbour)?;
+            match change.value {
+                None => found.into_iter().for_each(|found| changes.remove_parallel(found)),
+                Some(EdgeValue(position)) => {
+                    let differences = checked_differences(schema, &logged[position as usize]);
+                    let differences = differences.map_err(|error| read_failed(ReadError(error)))?;
+                    change.value = changes.change_parallel(found, &differences)?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// How many vertices come and go.
@@ -171,7 +199,10 @@ impl<'r, E: Engine> Replay<'r, E> {
         }
         for edges in &effects.adjacencies {
             match self.store.records.schema(edges.label) {
-                Some(schema) => check_records(schema, commit, edges)?,
+                Some(schema) if self.store.records.are_parallel(edges.label) => {
+                    check_records(commit, edges, |record| checked_differences(schema, record).map(drop))?;
+                }
+                Some(schema) => check_records(commit, edges, |record| check_encoded(schema, record))?,
                 None if commit.record_labels.contains(&edges.label) => {
                     return foreign(format!("has records on edges of label number {}", edges.label.0));
                 }
@@ -279,16 +310,16 @@ impl<'r, E: Engine> Replay<'r, E> {
     }
 }
 
-/// Whether the edges of a label that has records have records of its schema.
+/// Whether the edges of a label that has records have such as it has to have.
 fn check_records(
-    schema: &RecordSchema,
     commit: &LoggedCommit,
     edges: &AdjacencyEffects,
+    check: impl Fn(&[u8]) -> Result<(), String>,
 ) -> Result<(), Foreign> {
     for change in &edges.changes {
         let Some(value) = change.value else { continue };
         let record = commit.record(edges.label, value);
-        let checked = record.map_or(Err("it has none".to_owned()), |record| check_encoded(schema, record));
+        let checked = record.map_or(Err("it has none".to_owned()), |record| check(&record));
         if let Err(error) = checked {
             let (owner, neighbour) = (change.owner, change.neighbour);
             return foreign(format!(

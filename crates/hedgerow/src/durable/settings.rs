@@ -3,7 +3,9 @@
 use crate::error::{Error, OtherOption, Reason, UnknownEngine};
 use crate::options::{EngineKind, GraphOptions};
 use hedgerow_log::{Manifest, StoreOptions};
-use hedgerow_model::{Catalogue, ColumnType, EdgeSchema, LabelSchema, RecordSchema, Topology};
+use hedgerow_model::{
+    Catalogue, ColumnType, EdgeSchema, LabelSchema, ParallelSchema, RecordSchema, Topology,
+};
 use std::path::Path;
 
 impl GraphOptions {
@@ -70,6 +72,9 @@ fn labels(labels: &[LabelSchema]) -> String {
         EdgeSchema::Topology | EdgeSchema::Value(ColumnType::Unit) => format!("{name:?}"),
         EdgeSchema::Value(column) => format!("{name:?}: {column}"),
         EdgeSchema::Record(schema) => format!("{name:?}: {}", fields(schema)),
+        EdgeSchema::Parallel(ParallelSchema { key, record }) => {
+            format!("{name:?}: parallel by {key:?}, {}", fields(record))
+        }
     };
     list(labels.iter().map(label))
 }

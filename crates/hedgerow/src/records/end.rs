@@ -1,6 +1,7 @@
 //! The end of a graph that has records on its edges: handles free nothing by themselves.
 
 use super::heap::OwnedRecord;
+use super::parallel;
 use crate::commit::locks::LockGuard;
 use crate::storage::Store;
 use hedgerow_model::{
@@ -24,7 +25,9 @@ impl<E: Engine> Drop for Store<E> {
         let guard = LockGuard::lock(&self.units, self.units.all());
         let held = guard.held(&self.sequencer);
         let newest = self.engine.latest(&held);
-        with_records.into_iter().for_each(|label| free_newest(&newest, label, self.topology));
+        for label in with_records {
+            free_newest(&newest, label, self.topology, self.records.are_parallel(label));
+        }
         for kept in std::mem::take(&mut self.records.garbage).buckets().into_iter().flat_map(|(_, kept)| kept)
         {
             // SAFETY: it was let go when it was filed, and comes out of the garbage once. The graph has no views any more.
@@ -34,15 +37,19 @@ impl<E: Engine> Drop for Store<E> {
 }
 
 /// Frees the records that edges have in the newest state of a graph which ends.
-fn free_newest<V: GraphView>(newest: &V, label: LabelId, topology: Topology) {
+fn free_newest<V: GraphView>(newest: &V, label: LabelId, topology: Topology, are_parallel: bool) {
     let Ok(adjacency) = newest.adjacency::<RecordHandle>(label, Direction::Out) else { return };
     let mut cursor = adjacency.cursor();
     let scanned = cursor.scan(0..newest.vertex_bound(), |owner, neighbours, handles| {
         for (neighbour, handle) in neighbours.iter().zip(handles) {
             if topology.is_canonical_entry(Direction::Out, owner, *neighbour) {
+                let value = handle.to_bits();
                 // SAFETY: it was let go at the commit of its edge, which has one canonical entry. The graph has no other views any
                 // more, and this one is not read again.
-                drop(unsafe { OwnedRecord::take_back(handle.to_bits()) });
+                match are_parallel {
+                    true => unsafe { parallel::free(value) },
+                    false => drop(unsafe { OwnedRecord::take_back(value) }),
+                }
             }
         }
         ControlFlow::<()>::Continue(())

@@ -10,14 +10,18 @@
 
 mod end;
 mod heap;
+mod parallel;
 mod update;
 
+pub(crate) use parallel::{Difference, ParallelEdges};
 pub use update::EdgeUpdate;
 
 use heap::OwnedRecord;
 
 use crate::error::{Reason, read_failed};
-use hedgerow_log::{EdgeRecords, decode_record, decode_record_value};
+use hedgerow_log::{
+    EdgeList, EdgeRecords, decode_record, decode_record_value, list_as_record, list_of_record,
+};
 use hedgerow_model::token::{LiveTimestamps, Stamp};
 use hedgerow_model::{
     Adjacency, CapacityError, Catalogue, Column, Cursor, Direction, EdgeValue, GraphView, LabelId, MemoryUse,
@@ -26,7 +30,8 @@ use hedgerow_model::{
 use hedgerow_subgraphs::reclamation::{Garbage, Memory, MemoryChange, Superseded, reclaim_unlocked};
 use hedgerow_sync::Arc;
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 use std::marker::PhantomData;
 
 /// The records of the edges of one graph.
@@ -57,6 +62,8 @@ pub(crate) struct RecordChanges {
     superseded: Vec<EdgeValue>,
     /// What the newest state loses.
     superseded_bytes: usize,
+    /// What is logged of parallel edges, by what stands for them from now on: a list of their changes.
+    logged: HashMap<u64, Vec<u8>>,
 }
 
 impl RecordChanges {
@@ -101,6 +108,18 @@ pub(crate) fn decoded_value(bytes: &[u8], position: usize) -> Result<Value, Reas
         .map_err(|error| read_failed(hedgerow_model::ReadError(error.to_string())))
 }
 
+/// The changes of parallel edges that a record of the log stands for, or the edges themselves, of a checkpoint; what is wrong if
+/// the records of some are not of the schema.
+pub(crate) fn checked_differences(schema: &RecordSchema, record: &[u8]) -> Result<Vec<Difference>, String> {
+    let list = list_of_record(record).map_err(|error| error.to_string())?;
+    let checked = EdgeList::new(list).map(|edge| {
+        let (key, record) = edge.map_err(|error| error.to_string())?;
+        record.map_or(Ok(()), |record| check_encoded(schema, record))?;
+        Ok((key, record.map(<[u8]>::to_vec)))
+    });
+    checked.collect()
+}
+
 /// Whether bytes are a record of a schema; what is wrong if not.
 pub(crate) fn check_encoded(schema: &RecordSchema, bytes: &[u8]) -> Result<(), String> {
     let record = decode_record(bytes).map_err(|error| error.to_string())?;
@@ -115,6 +134,26 @@ impl Records {
     /// The schema of the records of a label; `None` if its edges have none.
     pub(crate) fn schema(&self, label: LabelId) -> Option<&RecordSchema> {
         self.catalogue.label(label)?.edges.record()
+    }
+
+    /// Whether edges of a label may be parallel.
+    pub(crate) fn are_parallel(&self, label: LabelId) -> bool {
+        self.catalogue.label(label).is_some_and(|schema| schema.edges.key().is_some())
+    }
+
+    /// The parallel edges of a label from one vertex to another, in a view of this graph. As [`Cursor::find`].
+    pub(crate) fn find_parallel<'v, V: GraphView>(
+        &self,
+        view: &'v V,
+        label: LabelId,
+        from: VertexId,
+        to: VertexId,
+    ) -> Result<Option<ParallelEdges<'v>>, Reason> {
+        debug_assert!(self.are_parallel(label));
+        let adjacency = view.adjacency::<RecordHandle>(label, Direction::Out)?;
+        let handle = adjacency.cursor().find(from, to).map_err(read_failed)?;
+        // SAFETY: the value of an edge in a view, which is alive for `'v`: see `Records`.
+        Ok(handle.map(|handle| unsafe { ParallelEdges::behind(handle.to_bits()) }))
     }
 
     /// The record of an edge of a label that has records, in a view of this graph. As [`Cursor::find`].
@@ -210,28 +249,47 @@ impl Records {
 /// is asked for the values of that commit, or of that view.
 pub(crate) struct KeptAlive<'k> {
     records: &'k Records,
+    /// Of parallel edges, what a commit changes; `None` if all are asked for.
+    logged: Option<&'k HashMap<u64, Vec<u8>>>,
     _by: PhantomData<&'k ()>,
 }
 
 impl RecordChanges {
     /// The new records of edges whose labels `records` knows.
     pub(crate) fn for_log<'k>(&'k self, records: &'k Records) -> KeptAlive<'k> {
-        KeptAlive { records, _by: PhantomData }
+        KeptAlive { records, logged: Some(&self.logged), _by: PhantomData }
     }
 }
 
 impl Records {
     /// The records of the edges that a view of this graph shows.
     pub(crate) fn seen_by<'k, V: GraphView>(&'k self, _view: &'k V) -> KeptAlive<'k> {
-        KeptAlive { records: self, _by: PhantomData }
+        KeptAlive { records: self, logged: None, _by: PhantomData }
+    }
+}
+
+impl<'k> KeptAlive<'k> {
+    /// The record of an edge of a label that has records, encoded.
+    pub(crate) fn one(&self, label: LabelId, value: EdgeValue) -> Option<&'k [u8]> {
+        self.records.schema(label).filter(|_| !self.records.are_parallel(label))?;
+        // SAFETY: the value of a change that is about to be made, whose `RecordChanges` own the record, or of an edge in a view, which
+        // is alive: see `Records`.
+        Some(unsafe { heap::bytes(value) })
+    }
+
+    /// The parallel edges of a label whose edges may be such.
+    pub(crate) fn parallel(&self, label: LabelId, value: EdgeValue) -> Option<ParallelEdges<'k>> {
+        // SAFETY: as above.
+        self.records.are_parallel(label).then(|| unsafe { ParallelEdges::behind(value) })
     }
 }
 
 impl EdgeRecords for KeptAlive<'_> {
-    fn record(&self, label: LabelId, value: EdgeValue) -> Option<&[u8]> {
-        self.records.schema(label)?;
-        // SAFETY: the value of a change that is about to be made, whose `RecordChanges` own the record, or of an edge in a view, which
-        // is alive: see `Records`.
-        Some(unsafe { heap::bytes(value) })
+    fn record(&self, label: LabelId, value: EdgeValue) -> Option<Cow<'_, [u8]>> {
+        match (self.parallel(label, value), self.logged) {
+            (None, _) => self.one(label, value).map(Cow::Borrowed),
+            (Some(edges), None) => Some(Cow::Owned(list_as_record(&edges.to_list()))),
+            (Some(_), Some(logged)) => logged.get(&value.0).map(|list| Cow::Owned(list_as_record(list))),
+        }
     }
 }

@@ -5,18 +5,23 @@
 use hedgerow::model::{EdgeValue, Operation, RecordChange, RecordMode};
 use hedgerow::{
     ColumnType, Direction, EdgeSchema, EdgeUpdate, Field, Graph, GraphOptions, Key, KeyKind, LabelId,
-    LabelSchema, Newest, Record, RecordSchema, Snapshot, Topology, Value, ValueType,
+    LabelSchema, Newest, ParallelEdge, ParallelSchema, Record, RecordSchema, Snapshot, Topology, Value,
+    ValueType,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 pub use hedgerow_engines::ENGINES;
 
-/// The labels of every graph under test: topology, a float, an integer, records.
-pub const LABELS: [LabelId; 4] = [LabelId(0), LabelId(1), LabelId(2), RECORDS];
+/// The labels of every graph under test: topology, a float, an integer, records, parallel edges.
+pub const LABELS: [LabelId; 5] = [LabelId(0), LabelId(1), LabelId(2), RECORDS, PARALLEL];
 
 /// The label whose edges have records.
 pub const RECORDS: LabelId = LabelId(3);
+
+/// The label whose edges may be parallel, and have records.
+pub const PARALLEL: LabelId = LabelId(4);
 
 /// The properties of those edges.
 const SENT: [&str; 2] = ["amount", "note"];
@@ -25,18 +30,17 @@ const SENT: [&str; 2] = ["amount", "note"];
 pub fn options(topology: Topology, keys: KeyKind) -> GraphOptions {
     let label = |name: &str, edges| LabelSchema { name: name.to_owned(), edges };
     let field = |name: &str, value_type| Field { name: name.to_owned(), value_type, nullable: true };
+    let sent =
+        RecordSchema { fields: vec![field(SENT[0], ValueType::I64), field(SENT[1], ValueType::String)] };
+    let parallel = ParallelSchema { key: "number".to_owned(), record: sent.clone() };
     GraphOptions::new()
         .topology(topology)
         .keys(keys)
         .label(label("knows", EdgeSchema::Topology))
         .label(label("pays", EdgeSchema::Value(ColumnType::F64)))
         .label(label("calls", EdgeSchema::Value(ColumnType::U32)))
-        .label(label(
-            "sends",
-            EdgeSchema::Record(RecordSchema {
-                fields: vec![field(SENT[0], ValueType::I64), field(SENT[1], ValueType::String)],
-            }),
-        ))
+        .label(label("sends", EdgeSchema::Record(sent)))
+        .label(label("orders", EdgeSchema::Parallel(parallel)))
         .vertex_properties(RecordSchema {
             fields: vec![field("age", ValueType::I64), field("name", ValueType::String)],
         })
@@ -48,8 +52,8 @@ pub struct Oracle {
     pub topology: Topology,
     pub vertices: BTreeMap<Key, Vec<Value>>,
     pub edges: BTreeMap<(LabelId, Key, Key), EdgeValue>,
-    /// Of edges that have some; their values are 0.
-    pub records: BTreeMap<(LabelId, Key, Key), Vec<Value>>,
+    /// Of edges that have some, each with its key, which is 0 where edges are not parallel. The value of edges that have records is 0.
+    pub records: BTreeMap<(LabelId, Key, Key, u64), Vec<Value>>,
 }
 
 impl Oracle {
@@ -77,7 +81,7 @@ impl Oracle {
             Operation::DeleteVertex { key } => {
                 self.vertices.remove(key);
                 self.edges.retain(|(_, source, destination), _| source != key && destination != key);
-                self.records.retain(|(_, source, destination), _| source != key && destination != key);
+                self.records.retain(|(_, source, destination, _), _| source != key && destination != key);
             }
             Operation::SetProperties { key, properties } => {
                 let record = self.add(key);
@@ -95,18 +99,28 @@ impl Oracle {
                 let (source, destination) = self.canonical(source, destination);
                 let edge = (*label, source, destination);
                 self.edges.remove(&edge);
-                self.records.remove(&edge);
+                self.records.retain(|(label, source, destination, _), _| {
+                    (*label, source, destination) != (edge.0, &edge.1, &edge.2)
+                });
             }
-            Operation::ChangeRecord { label, source, destination, change } => {
-                self.change_record(*label, source, destination, change);
+            Operation::ChangeRecord { label, source, destination, key, change } => {
+                self.change_record(*label, source, destination, key.unwrap_or_default(), change);
             }
         }
     }
 
-    fn change_record(&mut self, label: LabelId, source: &Key, destination: &Key, change: &RecordChange) {
+    fn change_record(
+        &mut self,
+        label: LabelId,
+        source: &Key,
+        destination: &Key,
+        key: u64,
+        change: &RecordChange,
+    ) {
         let RecordChange { mode, fields, condition } = change;
         let (first, second) = self.canonical(source, destination);
-        let edge = (label, first, second);
+        let pair = (label, first.clone(), second.clone());
+        let edge = (label, first, second, key);
         let before = self.records.get(&edge).cloned();
         if let Some(condition) = condition {
             let Some(record) = &before else { return };
@@ -115,8 +129,10 @@ impl Oracle {
             }
         }
         if *mode == RecordMode::Delete {
-            self.edges.remove(&edge);
             self.records.remove(&edge);
+            if self.parallel(source, destination).is_empty() || label != PARALLEL {
+                self.edges.remove(&pair);
+            }
             return;
         }
         self.add(source);
@@ -126,7 +142,7 @@ impl Oracle {
         if *mode != RecordMode::Insert || before.is_none() {
             fields.iter().for_each(|(position, value)| record[*position] = value.clone());
         }
-        self.edges.insert(edge.clone(), EdgeValue(0));
+        self.edges.insert(pair, EdgeValue(0));
         self.records.insert(edge, record);
     }
 
@@ -138,7 +154,34 @@ impl Oracle {
     /// What lies on an edge that has a record.
     pub fn record(&self, source: &Key, destination: &Key) -> Option<Vec<Value>> {
         let (source, destination) = self.canonical(source, destination);
-        self.records.get(&(RECORDS, source, destination)).cloned()
+        self.records.get(&(RECORDS, source, destination, 0)).cloned()
+    }
+
+    /// The parallel edges between two vertices, by key.
+    pub fn parallel(&self, source: &Key, destination: &Key) -> BTreeMap<u64, Vec<Value>> {
+        let (source, destination) = self.canonical(source, destination);
+        let edge = |key| (PARALLEL, source.clone(), destination.clone(), key);
+        let edges = self.records.range(edge(0)..=edge(u64::MAX));
+        edges.map(|((.., key), record)| (*key, record.clone())).collect()
+    }
+
+    /// The parallel edges of a vertex whose keys are in a range.
+    pub fn parallel_neighbours(
+        &self,
+        direction: Direction,
+        key: &Key,
+        keys: &RangeInclusive<u64>,
+    ) -> BTreeMap<(Key, u64), Vec<Value>> {
+        let mut found = BTreeMap::new();
+        for neighbour in self.neighbours(PARALLEL, direction, key).into_keys() {
+            let edges = match direction {
+                Direction::Out => self.parallel(key, &neighbour),
+                Direction::In => self.parallel(&neighbour, key),
+            };
+            let edges = edges.into_iter().filter(|(key, _)| keys.contains(key));
+            found.extend(edges.map(|(key, record)| ((neighbour.clone(), key), record)));
+        }
+        found
     }
 
     /// The neighbours of a vertex over edges that have records, with these.
@@ -182,7 +225,13 @@ impl Oracle {
             }
             for (neighbour, record) in snapshot.neighbour_records(RECORDS, Direction::Out, key).unwrap() {
                 let (source, destination) = oracle.canonical(key, &neighbour);
-                oracle.records.insert((RECORDS, source, destination), record.values().to_vec());
+                oracle.records.insert((RECORDS, source, destination, 0), record.values().to_vec());
+            }
+            for edge in snapshot.parallel_neighbours(PARALLEL, Direction::Out, key, ..).unwrap() {
+                let (source, destination) = oracle.canonical(key, &edge.neighbour);
+                oracle
+                    .records
+                    .insert((PARALLEL, source, destination, edge.key), edge.record.values().to_vec());
             }
         }
         oracle
@@ -214,6 +263,23 @@ impl Oracle {
                         let values = record.map(|record| record.values().to_vec());
                         assert_eq!(values, self.record(source, destination), "{source} -> {destination}");
                     }
+                    if label == PARALLEL {
+                        let edges = snapshot.parallel_edges(label, source, destination, ..).unwrap();
+                        let expected = self.parallel(source, destination);
+                        let all: BTreeMap<_, _> = edges.iter().cloned().collect();
+                        assert!(edges.is_sorted_by_key(|(key, _)| *key) && edges.len() == all.len());
+                        for key in [0, 1, 5, LARGE_KEY] {
+                            let edge = snapshot.parallel_edge(label, source, destination, key).unwrap();
+                            let values = edge.map(|record| record.values().to_vec());
+                            assert_eq!(
+                                values.as_ref(),
+                                expected.get(&key),
+                                "{source} -> {destination} {key}"
+                            );
+                        }
+                        let all = all.into_iter().map(|(key, record)| (key, record.values().to_vec()));
+                        assert_eq!(all.collect::<BTreeMap<_, _>>(), expected, "{source} -> {destination}");
+                    }
                 }
             }
         }
@@ -244,6 +310,9 @@ impl Oracle {
                     let records = snapshot.neighbour_records(label, direction, key).unwrap();
                     assert_eq!(as_values(records), self.neighbour_records(direction, key));
                 }
+                if label == PARALLEL {
+                    self.check_parallel(snapshot, direction, key);
+                }
             }
         }
         for direction in [Direction::Out, Direction::In] {
@@ -261,6 +330,23 @@ impl Oracle {
             assert_eq!(of_all.into_iter().collect::<BTreeSet<_>>(), expected);
             self.check_newest(snapshot, direction, key);
         }
+    }
+
+    /// The parallel edges of a vertex.
+    fn check_parallel(&self, snapshot: &Snapshot, direction: Direction, key: &Key) {
+        let expected = |keys| self.parallel_neighbours(direction, key, &keys);
+        for keys in [0..=u64::MAX, 2..=4, 5..=u64::MAX, 0..=0] {
+            let edges = snapshot.parallel_neighbours(PARALLEL, direction, key, keys.clone()).unwrap();
+            assert!(edges.is_sorted_by_key(|edge| (snapshot.vertex_id(&edge.neighbour).unwrap(), edge.key)));
+            assert_eq!(by_key(edges), expected(keys), "{direction:?} of {key}");
+        }
+        let all = expected(0..=u64::MAX);
+        assert_eq!(snapshot.parallel_degree(PARALLEL, direction, key).unwrap(), all.len() as u64);
+        let of_records = snapshot.neighbour_records(PARALLEL, direction, key).unwrap();
+        assert_eq!(of_records.len(), all.len());
+        assert!(of_records.iter().all(|(neighbour, record)| {
+            all.iter().any(|((other, _), values)| neighbour == other && record.values() == &values[..])
+        }));
     }
 
     /// Newest-first reads, by amounts and by the integers of the label that has these.
@@ -294,8 +380,36 @@ impl Oracle {
             let read: Vec<_> =
                 read.into_iter().map(|(key, record)| (record.values().to_vec(), key)).collect();
             assert_eq!(read, expected, "newest of {key}");
+            let read = snapshot.newest_parallel_edges(PARALLEL, direction, key, &wanted).unwrap();
+            let mut dated: Vec<_> =
+                self.parallel_neighbours(direction, key, &(0..=u64::MAX)).into_iter().collect();
+            dated.retain(|(_, values)| values[0].as_i64().is_some_and(|amount| amount >= since));
+            dated
+                .sort_by_key(|((neighbour, key), values)| (Reverse(values[0].as_i64()), id(neighbour), *key));
+            dated.truncate(most);
+            let read =
+                read.into_iter().map(|edge| ((edge.neighbour, edge.key), edge.record.values().to_vec()));
+            assert_eq!(read.collect::<Vec<_>>(), dated, "newest of {key}");
+            let by_number = Newest::most(most).by_property("number");
+            let read = snapshot.newest_parallel_edges(PARALLEL, direction, key, &by_number).unwrap();
+            let mut keys: Vec<u64> = self
+                .parallel_neighbours(direction, key, &(0..=u64::MAX))
+                .into_keys()
+                .map(|(_, key)| key)
+                .collect();
+            keys.sort_unstable_by_key(|key| Reverse(*key));
+            keys.truncate(most);
+            assert_eq!(read.iter().map(|edge| edge.key).collect::<Vec<_>>(), keys, "newest of {key}");
         }
     }
+}
+
+/// A key of parallel edges beyond the times that a signed number can say.
+const LARGE_KEY: u64 = u64::MAX - 1;
+
+/// Parallel edges by neighbour and key.
+pub fn by_key(edges: Vec<ParallelEdge>) -> BTreeMap<(Key, u64), Vec<Value>> {
+    edges.into_iter().map(|edge| ((edge.neighbour, edge.key), edge.record.values().to_vec())).collect()
 }
 
 /// Records by neighbour.
@@ -315,7 +429,7 @@ pub fn neighbours_as_bits(
         pairs.into_iter().map(|(key, value)| (key, value.to_bits())).collect()
     }
     match label.0 {
-        0 | 3 => bits(snapshot.neighbours_of::<()>(label, direction, key).unwrap()),
+        0 | 3 | 4 => bits(snapshot.neighbours_of::<()>(label, direction, key).unwrap()),
         1 => bits(snapshot.neighbours_of::<f64>(label, direction, key).unwrap()),
         _ => bits(snapshot.neighbours_of::<u32>(label, direction, key).unwrap()),
     }
@@ -330,7 +444,7 @@ pub fn edge_as_bits(
 ) -> Option<EdgeValue> {
     use hedgerow::Column;
     match label.0 {
-        0 | 3 => snapshot.get_edge::<()>(label, source, destination).unwrap().map(Column::to_bits),
+        0 | 3 | 4 => snapshot.get_edge::<()>(label, source, destination).unwrap().map(Column::to_bits),
         1 => snapshot.get_edge::<f64>(label, source, destination).unwrap().map(Column::to_bits),
         _ => snapshot.get_edge::<u32>(label, source, destination).unwrap().map(Column::to_bits),
     }
@@ -354,9 +468,9 @@ pub fn domain(kind: KeyKind, size: usize) -> Vec<Key> {
 pub fn operation(keys: &[Key], (choice, first, second, value): (u8, u16, u16, u32)) -> Operation {
     use hedgerow::Column;
     let key = |number: u16| keys[usize::from(number) % keys.len()].clone();
-    let label = LabelId(value as u16 % 4);
+    let label = LabelId(value as u16 % 5);
     let bits = match label.0 {
-        0 | 3 => Column::to_bits(()),
+        0 | 3 | 4 => Column::to_bits(()),
         1 => Column::to_bits(f64::from(value)),
         _ => Column::to_bits(value),
     };
@@ -371,9 +485,11 @@ pub fn operation(keys: &[Key], (choice, first, second, value): (u8, u16, u16, u3
             Operation::SetProperties { key: key(first), properties: vec![(0, Value::Null), (1, name)] }
         }
         5..=8 => Operation::DeleteEdge { label, source: key(first), destination: key(second) },
-        _ if label == RECORDS => {
-            let change = record_change(value);
-            Operation::ChangeRecord { label, source: key(first), destination: key(second), change }
+        _ if label == RECORDS || label == PARALLEL => {
+            let (source, destination, change) = (key(first), key(second), record_change(value));
+            let number = if value % 13 == 0 { LARGE_KEY } else { u64::from(value / 64 % 6) };
+            let number = (label == PARALLEL).then_some(number);
+            Operation::ChangeRecord { label, source, destination, key: number, change }
         }
         _ => Operation::PutEdge { label, source: key(first), destination: key(second), value: bits },
     }
@@ -438,8 +554,11 @@ pub fn stage(transaction: &mut hedgerow::WriteTxn, operation: &Operation) {
         Operation::DeleteEdge { label, source, destination } => {
             transaction.delete_edge_of(*label, source, destination)
         }
-        Operation::ChangeRecord { label, source, destination, change } => {
+        Operation::ChangeRecord { label, source, destination, key: None, change } => {
             transaction.update_edge(*label, source, destination, &update(change))
+        }
+        Operation::ChangeRecord { label, source, destination, key: Some(key), change } => {
+            transaction.update_parallel_edge(*label, source, destination, *key, &update(change))
         }
     }
     .unwrap();

@@ -1,11 +1,14 @@
 //! Labels and schemas, in bodies and in the manifest.
 
 use crate::wire::{DecodeError, Reader, put_bytes, put_varint};
-use hedgerow_model::{Catalogue, ColumnType, EdgeSchema, Field, LabelSchema, RecordSchema, ValueType};
+use hedgerow_model::{
+    Catalogue, ColumnType, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, ValueType,
+};
 
 const TOPOLOGY: u8 = 0;
 const VALUE: u8 = 1;
 const RECORD: u8 = 2;
+const PARALLEL: u8 = 3;
 
 const COLUMNS: [ColumnType; 6] =
     [ColumnType::Unit, ColumnType::U32, ColumnType::U64, ColumnType::I64, ColumnType::F32, ColumnType::F64];
@@ -34,6 +37,11 @@ pub(crate) fn encode_catalogue(bytes: &mut Vec<u8>, catalogue: &Catalogue) {
             EdgeSchema::Record(schema) => {
                 bytes.push(RECORD);
                 encode_record(bytes, schema);
+            }
+            EdgeSchema::Parallel(ParallelSchema { key, record }) => {
+                bytes.push(PARALLEL);
+                put_bytes(bytes, key.as_bytes());
+                encode_record(bytes, record);
             }
         }
     }
@@ -67,6 +75,10 @@ fn decode_label(reader: &mut Reader<'_>) -> Result<LabelSchema, DecodeError> {
             EdgeSchema::Value(column.ok_or_else(|| reader.error("an unknown type of column"))?)
         }
         RECORD => EdgeSchema::Record(decode_record(reader)?),
+        PARALLEL => {
+            let key = reader.text()?.to_owned();
+            EdgeSchema::Parallel(ParallelSchema { key, record: decode_record(reader)? })
+        }
         _ => return Err(reader.error("an unknown kind of schema")),
     };
     Ok(LabelSchema { name, edges })

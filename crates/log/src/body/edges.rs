@@ -91,7 +91,7 @@ fn encode_label(
     for EdgeValue(value) in put {
         match width {
             NO_VALUES => {}
-            RECORDS => put_bytes(bytes, records.record(label, EdgeValue(value)).unwrap_or_default()),
+            RECORDS => put_bytes(bytes, &records.record(label, EdgeValue(value)).unwrap_or_default()),
             FOUR_BYTES => bytes.extend((value as u32).to_le_bytes()),
             _ => bytes.extend(value.to_le_bytes()),
         }

@@ -17,6 +17,7 @@ use crate::wire::{DecodeError, Reader, put_bytes};
 use hedgerow_model::{
     Catalogue, EdgeChange, EdgeValue, Effects, Key, LabelId, StoredEdge, Topology, VertexId,
 };
+use std::borrow::Cow;
 
 /// What one commit did, to be logged.
 #[derive(Clone, Copy)]
@@ -36,8 +37,9 @@ pub struct CommitRef<'a> {
 /// Where the records of edges are whose handles are the values of changes.
 pub trait EdgeRecords {
     /// The [bytes](crate::encode_record) of the record behind a value of an edge of `label`; `None` if the edges of that label have no
-    /// records.
-    fn record(&self, label: LabelId, value: EdgeValue) -> Option<&[u8]>;
+    /// records. Those of a label whose edges may be parallel are a [list](crate::list_as_record): of all that there are, or for
+    /// the log of those that a commit changed.
+    fn record(&self, label: LabelId, value: EdgeValue) -> Option<Cow<'_, [u8]>>;
 }
 
 /// No label has records on its edges.
@@ -45,7 +47,7 @@ pub trait EdgeRecords {
 pub struct NoRecords;
 
 impl EdgeRecords for NoRecords {
-    fn record(&self, _label: LabelId, _value: EdgeValue) -> Option<&[u8]> {
+    fn record(&self, _label: LabelId, _value: EdgeValue) -> Option<Cow<'_, [u8]>> {
         None
     }
 }
@@ -68,9 +70,9 @@ pub struct LoggedCommit {
 }
 
 impl EdgeRecords for LoggedCommit {
-    fn record(&self, label: LabelId, EdgeValue(position): EdgeValue) -> Option<&[u8]> {
+    fn record(&self, label: LabelId, EdgeValue(position): EdgeValue) -> Option<Cow<'_, [u8]>> {
         self.record_labels.binary_search(&label).ok()?;
-        self.records.get(position as usize).map(|record| &**record)
+        self.records.get(position as usize).map(|record| Cow::Borrowed(&**record))
     }
 }
 

@@ -113,7 +113,7 @@ fn rows<S: Source, W: Column>(
                 return ControlFlow::Break(());
             }
             if W::TYPE == ColumnType::Record {
-                buffer.push_record(source.record(label, values[begin].to_bits()));
+                buffer.push_record(&source.record(label, values[begin].to_bits()));
             }
             begin = end;
             if buffer.room() == 0 {

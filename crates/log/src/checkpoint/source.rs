@@ -5,6 +5,7 @@ use hedgerow_model::{
     Adjacency, Column, Cursor, Direction, EdgeValue, GraphView, Key, KeyRef, LabelId, ReadError, Record,
     VertexId, VertexRecords, ViewError,
 };
+use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
 
 /// What a [`Source`] hands a vertex to, with its key and its record.
@@ -35,7 +36,7 @@ pub trait Source: Sync {
 
     /// The [bytes](crate::encode_record) of the record that is behind a value which [`Source::rows`] gave beside a neighbour; asked for labels
     /// whose edges have records.
-    fn record(&self, label: LabelId, value: EdgeValue) -> &[u8];
+    fn record(&self, label: LabelId, value: EdgeValue) -> Cow<'_, [u8]>;
 
     /// Cuts the vertices below the bound into about `parts` ranges of about equal work, which ascend and cover every vertex
     /// that has neighbours over `label`.
@@ -99,7 +100,7 @@ where
         sorted_rows(&adjacency, range, visit).map_err(Into::into)
     }
 
-    fn record(&self, label: LabelId, value: EdgeValue) -> &[u8] {
+    fn record(&self, label: LabelId, value: EdgeValue) -> Cow<'_, [u8]> {
         self.records.record(label, value).unwrap_or_default()
     }
 
