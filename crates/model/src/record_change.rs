@@ -1,6 +1,6 @@
 //! How the record of an edge changes.
 
-use crate::{Record, RecordSchema, Value};
+use crate::{Record, RecordSchema, Value, ValueType};
 
 /// A change of the record of one edge, decided when it is committed.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,7 +60,10 @@ impl RecordChange {
                 self.applied_to(&schema.nulls())
             }
         };
-        (current != Some(&changed)).then_some(Some(changed))
+        // A version alone makes no difference.
+        let versions = |change: &dyn Fn(&Value) -> Value| counted(schema, &changed, current, change);
+        let unchanged = current.is_some() && current == Some(&versions(&Value::clone));
+        (!unchanged).then(|| Some(versions(&next_version)))
     }
 
     fn applied_to(&self, record: &Record) -> Record {
@@ -72,10 +75,33 @@ impl RecordChange {
     }
 }
 
+/// A record whose versions are what `change` makes of the current ones, null if there are none.
+fn counted(
+    schema: &RecordSchema,
+    record: &Record,
+    current: Option<&Record>,
+    change: &dyn Fn(&Value) -> Value,
+) -> Record {
+    let is_version = |field: &crate::Field| field.value_type == ValueType::Version;
+    if !schema.fields.iter().any(is_version) {
+        return record.clone();
+    }
+    let values = schema.fields.iter().zip(record.values()).enumerate().map(|(position, (field, value))| {
+        let before = current.and_then(|current| current.values().get(position)).unwrap_or(&Value::Null);
+        if is_version(field) { change(before) } else { value.clone() }
+    });
+    Record::new(values.collect())
+}
+
+/// The version after a change. It begins anew where it would no longer be counted, which takes centuries.
+fn next_version(version: &Value) -> Value {
+    Value::I64(version.as_i64().and_then(|version| version.checked_add(1)).unwrap_or(1))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Field, ValueType};
+    use crate::{Catalogue, Field, SchemaError, ValueType};
 
     fn schema() -> RecordSchema {
         let field = |name: &str| Field { name: name.to_owned(), value_type: ValueType::I64, nullable: true };
@@ -101,6 +127,30 @@ mod tests {
         assert_eq!(decide(RecordMode::Update, Some(record(1, 7))), None, "it has these values");
         assert_eq!(decide(RecordMode::Delete, Some(record(1, 2))), Some(None));
         assert_eq!(decide(RecordMode::Delete, None), None);
+    }
+
+    #[test]
+    fn versions_count_changes_and_nothing_else() {
+        let field = |name: &str, value_type, nullable| Field { name: name.to_owned(), value_type, nullable };
+        let fields = vec![field("version", ValueType::Version, false), field("amount", ValueType::I64, true)];
+        let schema = RecordSchema { fields };
+        let decide = |change: &RecordChange, current: Option<&Record>| change.decide(current, &schema);
+        let set = |mode, amount: i64| RecordChange::new(mode, vec![(1, Value::I64(amount))]);
+        for mode in [RecordMode::Put, RecordMode::Insert, RecordMode::Update] {
+            assert_eq!(decide(&set(mode, 7), None), Some(Some(record(1, 7))));
+        }
+        assert_eq!(decide(&set(RecordMode::Put, 7), Some(&record(4, 7))), None, "it has these values");
+        assert_eq!(decide(&set(RecordMode::Put, 8), Some(&record(4, 7))), Some(Some(record(5, 8))));
+        assert_eq!(decide(&set(RecordMode::Update, 8), Some(&record(4, 7))), Some(Some(record(5, 8))));
+        let compared =
+            RecordChange { condition: Some(vec![(0, Value::I64(4))]), ..set(RecordMode::Update, 9) };
+        assert_eq!(decide(&compared, Some(&record(4, 7))), Some(Some(record(5, 9))));
+        assert_eq!(decide(&compared, Some(&record(5, 7))), None);
+        let put = decide(&set(RecordMode::Put, 8), Some(&record(4, 7))).flatten();
+        assert_eq!(put.map(|record| schema.check(&record)), Some(Ok(())));
+        assert!(matches!(schema.fields[0].check_set(&Value::I64(1)), Err(SchemaError::Counted(_))));
+        let of_vertices = Catalogue::new(Vec::new(), schema);
+        assert_eq!(of_vertices, Err(SchemaError::VersionOfVertex("version".to_owned())));
     }
 
     #[test]

@@ -103,6 +103,14 @@ pub enum SchemaError {
     /// A property of vertices cannot be null, though an edge creates its endpoints without properties.
     #[error("the vertex property {0:?} has to be nullable: vertices are created without properties")]
     NotNullable(String),
+    /// A property of vertices is a version, which only edges have.
+    #[error("the vertex property {0:?} cannot be of type version: only edges have versions")]
+    VersionOfVertex(String),
+    /// A version is set, which the store counts.
+    #[error(
+        "property {0:?} is a version, which the store counts: it can be asked for in a condition, not set"
+    )]
+    Counted(String),
     /// More labels than a [`LabelId`] can number.
     #[error("a graph has at most {limit} labels", limit = u16::MAX)]
     TooManyLabels,
@@ -178,12 +186,26 @@ impl Field {
     /// [`SchemaError::FieldType`] if it has another type, or is null where the field is not nullable.
     pub fn check(&self, value: &Value) -> Result<(), SchemaError> {
         let found = value.value_type();
-        let fits = found.map_or(self.nullable, |value_type| value_type == self.value_type);
+        let fits = match self.value_type {
+            ValueType::Version => found == Some(ValueType::I64),
+            expected => found.map_or(self.nullable, |found| found == expected),
+        };
         fits.then_some(()).ok_or_else(|| SchemaError::FieldType {
             field: self.name.clone(),
             expected: self.value_type,
             found,
         })
+    }
+
+    /// Whether `value` fits this field, and may be set by whoever writes the record.
+    ///
+    /// # Errors
+    /// As [`Field::check`], or [`SchemaError::Counted`] if the store counts the field itself.
+    pub fn check_set(&self, value: &Value) -> Result<(), SchemaError> {
+        match self.value_type {
+            ValueType::Version => Err(SchemaError::Counted(self.name.clone())),
+            _ => self.check(value),
+        }
     }
 }
 
@@ -204,6 +226,10 @@ impl Catalogue {
         }
         unique(labels.iter().map(|label| label.name.as_str()))?;
         unique(vertices.fields.iter().map(|field| field.name.as_str()))?;
+        let is_version = |field: &&Field| field.value_type == ValueType::Version;
+        if let Some(field) = vertices.fields.iter().find(is_version) {
+            return Err(SchemaError::VersionOfVertex(field.name.clone()));
+        }
         if let Some(field) = vertices.fields.iter().find(|field| !field.nullable) {
             return Err(SchemaError::NotNullable(field.name.clone()));
         }

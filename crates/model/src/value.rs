@@ -18,10 +18,13 @@ pub enum ValueType {
     Bytes,
     /// Microseconds since 1970-01-01 UTC.
     Timestamp,
+    /// How often the record was changed, which the store counts: 1 when it is put, one more with each change. Its values are
+    /// [`Value::I64`] and never null; nobody sets them, but conditions may ask for one. On edges only.
+    Version,
 }
 
 impl ValueType {
-    /// All types.
+    /// All types whose values are set.
     pub const ALL: [ValueType; 6] = [
         ValueType::Bool,
         ValueType::I64,
@@ -41,6 +44,7 @@ impl ValueType {
             ValueType::String => "string",
             ValueType::Bytes => "bytes",
             ValueType::Timestamp => "timestamp",
+            ValueType::Version => "version",
         }
     }
 }

@@ -51,6 +51,14 @@ pub enum StoredError {
         /// What it carries.
         declared: String,
     },
+    /// An edge needs a key, or must not have one.
+    #[error("--key{}: {problem}", given.map_or(String::new(), |key| format!(" {key}")))]
+    EdgeKey {
+        /// What was given.
+        given: Option<u64>,
+        /// Why it cannot be.
+        problem: String,
+    },
     /// A property cannot be set.
     #[error("--property {given:?}: {problem}")]
     Property {
@@ -167,6 +175,7 @@ impl StoredError {
             StoredError::UnknownLabel { .. }
             | StoredError::Value { .. }
             | StoredError::Property { .. }
+            | StoredError::EdgeKey { .. }
             | StoredError::Import(_)
             | StoredError::Export(_)
             | StoredError::OtherImport(_)

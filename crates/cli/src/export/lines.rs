@@ -6,7 +6,7 @@ use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
 use crate::progress;
 use hedgerow::model::with_column;
-use hedgerow::{Column, ColumnType, Direction, Key, Snapshot};
+use hedgerow::{Column, ColumnType, Direction, Key, ParallelEdge, Snapshot};
 use hedgerow_formats::{LineSchema, NewFile, PropertyFormat, PropertyWriter};
 use std::path::Path;
 
@@ -64,7 +64,7 @@ impl Edges<'_> {
     ) -> Result<WrittenEdges, CliError> {
         let schema = self.snapshot.catalogue().label(self.label);
         let schema = schema.map(|schema| schema.edges.clone()).unwrap_or_default();
-        let column = schema.column();
+        let (column, are_parallel) = (schema.column(), schema.key().is_some());
         let lines = LineSchema::Edges(schema);
         let mut writer = PropertyWriter::create(path, format, &lines).map_err(CliError::Output)?;
         let mut without_edges = self.without_edges()?;
@@ -77,6 +77,14 @@ impl Edges<'_> {
                 written.map_err(CliError::Output)
             };
             match column {
+                ColumnType::Record if are_parallel => {
+                    let edges = self.snapshot.parallel_neighbours(self.label, Direction::Out, key, ..);
+                    for ParallelEdge { neighbour, key: number, record } in edges.map_err(StoredError::from)? {
+                        if self.belongs_to(key, &neighbour) {
+                            wrote(&neighbour, writer.write_parallel_edge(key, &neighbour, number, &record))?;
+                        }
+                    }
+                }
                 ColumnType::Record => {
                     let neighbours = self.snapshot.neighbour_records(self.label, Direction::Out, key);
                     for (neighbour, record) in neighbours.map_err(StoredError::from)? {

@@ -18,6 +18,7 @@ Examples:
   hedgerow import 2024.csv 2025.csv.gz --store calls --columns timestamp --atomic --json
   hedgerow import knows.txt --store friends --keys text --labels knows,likes:f64 --label knows
   hedgerow import pays.csv --store bank --labels 'knows,pays:amount=f64!+note=string' --label pays
+  hedgerow import pays.csv --store bank --labels 'pays:number=key+amount=f64!+at=timestamp'
   hedgerow import pays.jsonl --vertices people.csv --store bank --labels pays:amount=f64 --vertex-properties name=string";
 
 /// `hedgerow import`
@@ -50,7 +51,8 @@ pub struct ImportArgs {
     pub reverse: bool,
     /// The labels of a new store, separated by commas, each NAME, or NAME:TYPE with the type of its values: u32, u64, i64,
     /// f32 or f64, or NAME:PROPERTY=TYPE+PROPERTY=TYPE with the properties of its records: bool, i64, f64, string, bytes or
-    /// timestamp, with ! behind the type if each edge must have it [default: the one of --label, or edge]
+    /// timestamp, with ! behind the type if each edge must have it, or version, which counts the changes of an edge; a first property KEY=key lets edges be parallel, told apart by
+    /// that number [default: the one of --label, or edge]
     #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = label)]
     pub labels: Vec<LabelSchema>,
     /// The properties of the vertices of a new store, separated by commas, each PROPERTY=TYPE

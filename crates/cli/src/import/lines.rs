@@ -2,7 +2,7 @@
 
 use super::target::Target;
 use hedgerow::model::with_column;
-use hedgerow::{AsKey, Column, EdgeUpdate, Error, LabelId, RecordSchema, Value, WriteTxn};
+use hedgerow::{AsKey, Column, EdgeUpdate, Error, LabelId, RecordSchema, Value, ValueType, WriteTxn};
 use hedgerow_formats::{PropertyBatch, PropertyEdge};
 
 /// Stages vertices and edges with all that lies on them.
@@ -21,11 +21,16 @@ pub fn stage<K: AsKey>(
     }
     match target.schema.edges.record() {
         Some(schema) => batch.edges.iter().try_for_each(|edge| {
-            let PropertyEdge { source, destination, record, .. } = edge;
-            let put = named(schema, record.values())
-                .filter(|(_, value)| *value != Value::Null)
-                .fold(EdgeUpdate::put(), |update, (name, value)| update.set(name, value));
-            transaction.update_edge(target.label, source.as_key(), destination.as_key(), &put)
+            let PropertyEdge { source, destination, value, record } = edge;
+            let fields = schema.fields.iter().zip(record.values());
+            let put = fields
+                .filter(|(field, value)| **value != Value::Null && field.value_type != ValueType::Version)
+                .fold(EdgeUpdate::put(), |update, (field, value)| update.set(&field.name, value.clone()));
+            let (label, source, destination) = (target.label, source.as_key(), destination.as_key());
+            match target.schema.edges.key() {
+                Some(_) => transaction.update_parallel_edge(label, source, destination, value.0, &put),
+                None => transaction.update_edge(label, source, destination, &put),
+            }
         }),
         None => with_column!(target.schema.edges.column(), W => {
             batch.edges.iter().try_for_each(|edge| stage_value::<K, W>(transaction, target.label, edge))

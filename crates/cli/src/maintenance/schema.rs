@@ -35,6 +35,8 @@ struct Label {
     edges: EdgesHave,
     /// The type of the values.
     values: Option<String>,
+    /// What tells parallel edges apart, if there may be such.
+    key: Option<String>,
     properties: Vec<Property>,
 }
 
@@ -45,6 +47,7 @@ enum EdgesHave {
     Nothing,
     Value,
     Record,
+    Parallel,
 }
 
 #[derive(Debug, Serialize)]
@@ -109,6 +112,7 @@ impl Label {
     fn of((id, label): (usize, &LabelSchema)) -> Self {
         let edges = match &label.edges {
             EdgeSchema::Record(_) => EdgesHave::Record,
+            EdgeSchema::Parallel(_) => EdgesHave::Parallel,
             EdgeSchema::Value(column) if column.width() > 0 => EdgesHave::Value,
             EdgeSchema::Topology | EdgeSchema::Value(_) => EdgesHave::Nothing,
         };
@@ -119,6 +123,7 @@ impl Label {
             name: label.name.clone(),
             edges,
             values,
+            key: label.edges.key().map(str::to_owned),
             properties: fields.iter().map(Property::of).collect(),
         }
     }
@@ -145,6 +150,10 @@ fn describe(schema: &Schema) -> String {
         let has = match (label.edges, &label.values) {
             (EdgesHave::Nothing, _) => "nothing on its edges".to_owned(),
             (EdgesHave::Record, _) => "a record on each edge".to_owned(),
+            (EdgesHave::Parallel, _) => {
+                let key = label.key.as_deref().unwrap_or_default();
+                format!("parallel edges, told apart by {key:?}, with a record on each")
+            }
             (EdgesHave::Value, values) => {
                 format!("a value of type {} on each edge", values.as_deref().unwrap_or_default())
             }

@@ -5,24 +5,28 @@ use crate::stored::args::{DurabilityName, ReadArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use hedgerow::{Direction, Newest};
 use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 const NEIGHBORS_EXAMPLES: &str = "\
 Examples:
   hedgerow neighbors 30 --store wiki
   hedgerow neighbors anna --store friends --label knows --direction in --limit 10 --json
-  hedgerow neighbors anna --store friends --label pays --newest 5 --since 1700000000000000";
+  hedgerow neighbors anna --store friends --label pays --newest 5 --since 1700000000000000
+  hedgerow neighbors anna --store bank --label pays --min-key 1000 --max-key 1999";
 
 const GET_EXAMPLES: &str = "\
 Examples:
   hedgerow get vertex 30 --store wiki
-  hedgerow get edge 30 3 --store wiki";
+  hedgerow get edge 30 3 --store wiki
+  hedgerow get edge anna ben --store bank --label pays --key 1001";
 
 const PUT_EXAMPLES: &str = "\
 Examples:
   hedgerow put vertex anna --store friends --property age=31
   hedgerow put edge anna ben --store friends --label knows --value 0.5
-  hedgerow put edge anna ben --store friends --label pays --property amount=9.5";
+  hedgerow put edge anna ben --store friends --label pays --property amount=9.5
+  hedgerow put edge anna ben --store bank --label pays --key 1001 --property amount=9.5";
 
 const DELETE_EXAMPLES: &str = "\
 Examples:
@@ -54,6 +58,8 @@ pub struct NeighborsArgs {
     #[command(flatten)]
     pub newest: NewestArgs,
     #[command(flatten)]
+    pub keys: KeyRangeArgs,
+    #[command(flatten)]
     pub read: ReadArgs,
     /// Print the neighbours as JSON
     #[arg(long)]
@@ -73,7 +79,8 @@ pub struct NewestArgs {
     /// Only edges of this time or earlier
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, conflicts_with = "all_labels")]
     until: Option<i64>,
-    /// The property that is the time, of type timestamp or i64; by default the first timestamp, or the integer beside the edge
+    /// The property that is the time, of type timestamp or i64; by default the first timestamp, or the integer beside the edge, or the
+    /// key of parallel edges
     #[arg(long, value_name = "PROPERTY", conflicts_with = "all_labels")]
     by: Option<String>,
 }
@@ -92,6 +99,27 @@ impl NewestArgs {
             Some(property) => wanted.by_property(property),
             None => wanted,
         })
+    }
+}
+
+/// Parallel edges by the numbers that tell them apart.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Parallel edges")]
+pub struct KeyRangeArgs {
+    /// Only edges with this key or a higher one, if those of the label may be parallel
+    #[arg(long, value_name = "NUMBER", conflicts_with = "all_labels")]
+    min_key: Option<u64>,
+    /// Only edges with this key or a lower one
+    #[arg(long, value_name = "NUMBER", conflicts_with = "all_labels")]
+    max_key: Option<u64>,
+}
+
+impl KeyRangeArgs {
+    /// The keys that are asked for; `None` if nothing is said of them.
+    pub fn wanted(self) -> Option<RangeInclusive<u64>> {
+        let KeyRangeArgs { min_key, max_key } = self;
+        let is_said = min_key.is_some() || max_key.is_some();
+        is_said.then(|| min_key.unwrap_or(0)..=max_key.unwrap_or(u64::MAX))
     }
 }
 
@@ -130,7 +158,7 @@ pub enum GetObject {
     /// Print how many neighbours a vertex has, and its properties
     #[command(after_help = GET_EXAMPLES)]
     Vertex(GetVertexArgs),
-    /// Print an edge and its value, or its properties
+    /// Print an edge and its value, or its properties; all that are parallel if there is no --key
     #[command(after_help = GET_EXAMPLES)]
     Edge(GetEdgeArgs),
 }
@@ -215,7 +243,7 @@ pub enum DeleteObject {
     /// Delete a vertex and all its edges, of every label
     #[command(after_help = DELETE_EXAMPLES)]
     Vertex(DeleteVertexArgs),
-    /// Delete an edge; its ends stay
+    /// Delete an edge, or all that are parallel if there is no --key; its ends stay
     #[command(after_help = DELETE_EXAMPLES)]
     Edge(DeleteEdgeArgs),
 }
@@ -267,6 +295,9 @@ pub struct EdgeArgs {
     /// The label of the edge; by default the first
     #[arg(long, value_name = "NAME")]
     pub label: Option<String>,
+    /// Which edge it is, if those of the label may be parallel
+    #[arg(long, value_name = "NUMBER")]
+    pub key: Option<u64>,
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,

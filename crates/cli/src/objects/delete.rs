@@ -6,6 +6,7 @@ use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
 use crate::text;
+use hedgerow::EdgeUpdate;
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -24,6 +25,8 @@ struct DeletedEdge {
     from: JsonKey,
     to: JsonKey,
     label: String,
+    /// More than one if they were parallel.
+    edges_deleted: u64,
     timestamp: u64,
     durability: &'static str,
 }
@@ -62,7 +65,13 @@ fn edge(args: &DeleteEdgeArgs, console: &Console) -> Result<(), CliError> {
     let graph = open(store, &args.write, console)?;
     let edge = NamedEdge::of(&args.edge, graph.key_kind(), graph.catalogue())?;
     let ((), commit) = commit(&graph, |transaction| {
-        let deleted = transaction.delete_edge_of(edge.label, &edge.from, &edge.to);
+        let deleted = match edge.key {
+            Some(key) => {
+                let delete = EdgeUpdate::delete();
+                transaction.update_parallel_edge(edge.label, &edge.from, &edge.to, key, &delete)
+            }
+            None => transaction.delete_edge_of(edge.label, &edge.from, &edge.to),
+        };
         Ok(deleted.map_err(StoredError::from)?)
     })?;
     if commit.edges_removed == 0 {
@@ -73,8 +82,12 @@ fn edge(args: &DeleteEdgeArgs, console: &Console) -> Result<(), CliError> {
         from: edge.from.into(),
         to: edge.to.into(),
         label: edge.schema.name.clone(),
+        edges_deleted: commit.edges_removed,
         timestamp: commit.at.0,
         durability: args.write.durability.name(),
     };
-    console.print(&deleted, |DeletedEdge { from, to, .. }| format!("edge from {from} to {to} deleted\n"))
+    console.print(&deleted, |DeletedEdge { from, to, edges_deleted, .. }| match edges_deleted {
+        1 => format!("edge from {from} to {to} deleted\n"),
+        edges => format!("{} from {from} to {to} deleted\n", text::counted(*edges, "edge", "edges")),
+    })
 }

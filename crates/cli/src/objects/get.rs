@@ -9,7 +9,7 @@ use crate::keys::{self, JsonKey};
 use crate::stored::{self, StoredState, number::EdgeNumber, schema};
 use crate::text;
 use hedgerow::model::with_column;
-use hedgerow::{Direction, Key, LabelId, Snapshot};
+use hedgerow::{Direction, EdgeSchema, Key, LabelId, Snapshot};
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
 
@@ -28,6 +28,11 @@ struct Degrees {
     out: usize,
     /// `None` if the store does not keep in-neighbours.
     r#in: Option<usize>,
+    /// If edges may be parallel, how many there are; else each neighbour has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    out_edges: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    in_edges: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -41,6 +46,9 @@ struct Edge {
     /// If edges of the label have records.
     #[serde(skip_serializing_if = "Option::is_none")]
     properties: Option<Map<String, Json>>,
+    /// If they may be parallel, instead of these: the keys and properties of each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edges: Option<Vec<Map<String, Json>>>,
 }
 
 /// Prints a vertex or an edge.
@@ -66,7 +74,7 @@ fn vertex(args: &GetVertexArgs, console: &Console) -> Result<(), CliError> {
     console.print(&vertex, |vertex| {
         let several = vertex.degrees.len() > 1;
         let mut rows = vec![("vertex".to_owned(), vertex.key.to_string())];
-        for Degrees { label, out, r#in } in &vertex.degrees {
+        for Degrees { label, out, r#in, out_edges, in_edges } in &vertex.degrees {
             let name = |what: &str| if several { format!("{what}, {label}") } else { what.to_owned() };
             rows.push((
                 name(if is_undirected { "degree" } else { "out-degree" }),
@@ -74,6 +82,15 @@ fn vertex(args: &GetVertexArgs, console: &Console) -> Result<(), CliError> {
             ));
             if let (false, Some(degree)) = (is_undirected, r#in) {
                 rows.push((name("in-degree"), text::Count(*degree as u64).to_string()));
+            }
+            if let Some(edges) = out_edges {
+                rows.push((
+                    name(if is_undirected { "edges" } else { "out-edges" }),
+                    text::Count(*edges).to_string(),
+                ));
+            }
+            if let (false, Some(edges)) = (is_undirected, in_edges) {
+                rows.push((name("in-edges"), text::Count(*edges).to_string()));
             }
         }
         rows.extend(vertex.properties.iter().map(|(name, value)| (name.clone(), value.to_string())));
@@ -89,7 +106,11 @@ fn degrees(snapshot: &Snapshot, key: &Key) -> Result<Vec<Degrees>, StoredError> 
         let degree = |direction| snapshot.degree(label, direction, key);
         let out = degree(Direction::Out)?;
         let r#in = has_in.then(|| degree(Direction::In)).transpose()?;
-        Ok(Degrees { label: schema.name.clone(), out, r#in })
+        let edges = |direction| snapshot.parallel_degree(label, direction, key);
+        let are_parallel = schema.edges.key().is_some();
+        let out_edges = are_parallel.then(|| edges(Direction::Out)).transpose()?;
+        let in_edges = (are_parallel && has_in).then(|| edges(Direction::In)).transpose()?;
+        Ok(Degrees { label: schema.name.clone(), out, r#in, out_edges, in_edges })
     });
     degrees.collect()
 }
@@ -110,7 +131,12 @@ fn edge(args: &GetEdgeArgs, console: &Console) -> Result<(), CliError> {
         value.map(EdgeNumber::of)
     });
     let value = value.ok_or_else(|| edge.missing(store))?;
-    let properties = edge.schema.edges.record().map(|schema| {
+    let edges = parallel(&snapshot, &edge)?;
+    if edges.as_ref().is_some_and(Vec::is_empty) {
+        return Err(edge.missing(store));
+    }
+    let schema = edge.schema.edges.record().filter(|_| edges.is_none());
+    let properties = schema.map(|schema| {
         let record = snapshot.edge_record(edge.label, &edge.from, &edge.to).map_err(StoredError::from)?;
         Ok::<_, StoredError>(schema::json_record(schema, &record.unwrap_or_default()))
     });
@@ -122,10 +148,26 @@ fn edge(args: &GetEdgeArgs, console: &Console) -> Result<(), CliError> {
         label: edge.schema.name.clone(),
         value,
         properties,
+        edges,
     };
-    console.print(&edge, |Edge { from, to, value, properties, .. }| match (properties, value) {
-        (Some(properties), _) => format!("{from} {to} {}\n", schema::line(properties)),
-        (None, EdgeNumber::None) => format!("{from} {to}\n"),
-        (None, value) => format!("{from} {to} {value}\n"),
+    console.print(&edge, |Edge { from, to, value, properties, edges, .. }| {
+        let line = |properties| format!("{from} {to} {}\n", schema::line(properties));
+        match (properties, edges, value) {
+            (Some(properties), ..) => line(properties),
+            (None, Some(edges), _) => edges.iter().map(line).collect(),
+            (None, None, EdgeNumber::None) => format!("{from} {to}\n"),
+            (None, None, value) => format!("{from} {to} {value}\n"),
+        }
     })
+}
+
+/// Those of parallel edges that are asked for; `None` if the label has none such.
+fn parallel(
+    snapshot: &Snapshot,
+    edge: &NamedEdge<'_>,
+) -> Result<Option<Vec<Map<String, Json>>>, StoredError> {
+    let EdgeSchema::Parallel(schema) = &edge.schema.edges else { return Ok(None) };
+    let keys = edge.key.map_or(0..=u64::MAX, |key| key..=key);
+    let edges = snapshot.parallel_edges(edge.label, &edge.from, &edge.to, keys)?.into_iter();
+    Ok(Some(edges.map(|(key, record)| schema::json_parallel(schema, key, &record)).collect()))
 }

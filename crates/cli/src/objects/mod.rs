@@ -22,6 +22,8 @@ struct NamedEdge<'a> {
     to: Key,
     label: LabelId,
     schema: &'a LabelSchema,
+    /// Which of parallel edges it is, if that is said.
+    key: Option<u64>,
 }
 
 impl<'a> NamedEdge<'a> {
@@ -29,7 +31,21 @@ impl<'a> NamedEdge<'a> {
         let (label, schema) = stored::label(catalogue, args.label.as_deref(), &args.store)?;
         let from = keys::parse("FROM", &args.from, kind)?;
         let to = keys::parse("TO", &args.to, kind)?;
-        Ok(NamedEdge { from, to, label, schema })
+        if args.key.is_some() && schema.edges.key().is_none() {
+            let problem =
+                format!("between two vertices there is one edge of the label {:?} at most", schema.name);
+            return Err(StoredError::EdgeKey { given: args.key, problem }.into());
+        }
+        Ok(NamedEdge { from, to, label, schema, key: args.key })
+    }
+
+    /// Which of parallel edges it is; `None` if the label has none such.
+    fn needed_key(&self) -> Result<Option<u64>, StoredError> {
+        let Some(name) = self.schema.edges.key() else { return Ok(None) };
+        let problem = || {
+            format!("edges of the label {:?} are told apart by {name:?}: say which it is", self.schema.name)
+        };
+        self.key.map(Some).ok_or_else(|| StoredError::EdgeKey { given: None, problem: problem() })
     }
 
     fn missing(&self, store: &Path) -> CliError {

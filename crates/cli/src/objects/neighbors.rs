@@ -8,10 +8,12 @@ use crate::keys::{self, JsonKey};
 use crate::stored::{self, number::EdgeNumber, schema};
 use hedgerow::model::with_column;
 use hedgerow::{
-    Column, Direction, ErrorKind, Key, LabelId, LabelSchema, Newest, Record, RecordSchema, Snapshot,
+    Column, Direction, EdgeSchema, ErrorKind, Key, LabelId, LabelSchema, Newest, ParallelEdge,
+    ParallelSchema, Record, RecordSchema, Snapshot,
 };
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
+use std::ops::RangeInclusive;
 
 #[derive(Debug, Serialize)]
 struct Neighbors {
@@ -57,15 +59,17 @@ pub fn execute(args: &NeighborsArgs, console: &Console) -> Result<(), CliError> 
         return Err(no_vertex(&key, store));
     }
     let direction = args.direction.direction();
+    let wanted = Wanted { newest: args.newest.wanted(), keys: args.keys.wanted() };
     let (degree, found) = match asked {
         Some((label, schema)) => {
+            wanted.check(schema)?;
             let degree = snapshot.degree(label, direction, &key).map_err(StoredError::from)?;
-            (degree, of_label(snapshot, (label, direction), schema, &key, args.newest.wanted().as_ref())?)
+            (degree, of_label(snapshot, (label, direction), schema, &key, &wanted)?)
         }
         None => {
             let mut found = Vec::new();
             for (label, schema) in (0..).map(LabelId).zip(catalogue.labels()) {
-                let some = of_label(snapshot, (label, direction), schema, &key, None)?;
+                let some = of_label(snapshot, (label, direction), schema, &key, &wanted)?;
                 let label = Some(schema.name.clone());
                 found.extend(some.into_iter().map(|neighbor| Neighbor { label: label.clone(), ..neighbor }));
             }
@@ -94,17 +98,41 @@ pub fn execute(args: &NeighborsArgs, console: &Console) -> Result<(), CliError> 
     })
 }
 
-/// The neighbours over edges of one label: all, or the newest.
+/// Which edges are asked for: all if nothing is said.
+struct Wanted {
+    newest: Option<Newest>,
+    keys: Option<RangeInclusive<u64>>,
+}
+
+impl Wanted {
+    /// Whether edges of a label can be asked for so.
+    fn check(&self, schema: &LabelSchema) -> Result<(), StoredError> {
+        let problem = match (&self.keys, &self.newest, schema.edges.key()) {
+            (Some(_), _, None) => "--min-key and --max-key are for labels whose edges may be parallel",
+            (Some(_), Some(_), Some(_)) => {
+                "the newest edges are asked for by time, not by key: leave out one of both"
+            }
+            _ => return Ok(()),
+        };
+        Err(StoredError::EdgeKey { given: None, problem: problem.into() })
+    }
+}
+
+/// The neighbours over edges of one label: all, or those that are asked for.
 fn of_label(
     snapshot: &Snapshot,
     adjacency: (LabelId, Direction),
     schema: &LabelSchema,
     key: &Key,
-    newest: Option<&Newest>,
+    wanted: &Wanted,
 ) -> Result<Vec<Neighbor>, StoredError> {
-    match schema.edges.record() {
-        Some(properties) => with_records(snapshot, adjacency, properties, key, newest),
-        None => with_column!(schema.edges.column(), W => with_values::<W>(snapshot, adjacency, key, newest)),
+    let newest = wanted.newest.as_ref();
+    match &schema.edges {
+        EdgeSchema::Parallel(schema) => parallel(snapshot, adjacency, schema, key, wanted),
+        EdgeSchema::Record(properties) => with_records(snapshot, adjacency, properties, key, newest),
+        EdgeSchema::Topology | EdgeSchema::Value(_) => {
+            with_column!(schema.edges.column(), W => with_values::<W>(snapshot, adjacency, key, newest))
+        }
     }
 }
 
@@ -125,6 +153,29 @@ fn with_values<W: Column>(
         properties: None,
     };
     Ok(neighbours.into_iter().map(neighbour).collect())
+}
+
+fn parallel(
+    snapshot: &Snapshot,
+    (label, direction): (LabelId, Direction),
+    schema: &ParallelSchema,
+    key: &Key,
+    wanted: &Wanted,
+) -> Result<Vec<Neighbor>, StoredError> {
+    let edges = match &wanted.newest {
+        Some(newest) => snapshot.newest_parallel_edges(label, direction, key, newest)?,
+        None => {
+            let keys = wanted.keys.clone().unwrap_or(0..=u64::MAX);
+            snapshot.parallel_neighbours(label, direction, key, keys)?
+        }
+    };
+    let neighbour = |ParallelEdge { neighbour, key, record }| Neighbor {
+        label: None,
+        key: neighbour.into(),
+        value: EdgeNumber::None,
+        properties: Some(schema::json_parallel(schema, key, &record)),
+    };
+    Ok(edges.into_iter().map(neighbour).collect())
 }
 
 fn with_records(

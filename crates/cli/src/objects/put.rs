@@ -28,6 +28,9 @@ struct PutEdge {
     from: JsonKey,
     to: JsonKey,
     label: String,
+    /// Which of parallel edges it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    edge_key: Option<u64>,
     value: EdgeNumber,
     /// Whether it did not exist before.
     added: bool,
@@ -79,7 +82,7 @@ fn edge(args: &PutEdgeArgs, console: &Console) -> Result<(), CliError> {
     let store = &args.edge.store;
     let graph = open(store, &args.write, console)?;
     let edge = NamedEdge::of(&args.edge, graph.key_kind(), graph.catalogue())?;
-    let update = update(args, edge.schema)?;
+    let (update, key) = (update(args, edge.schema)?, edge.needed_key()?);
     let value = match update {
         Some(_) => EdgeNumber::None,
         None => EdgeNumber::given(args.value.as_deref(), edge.schema)?,
@@ -87,7 +90,10 @@ fn edge(args: &PutEdgeArgs, console: &Console) -> Result<(), CliError> {
     let ((), commit) = commit(&graph, |transaction| {
         let column = edge.schema.edges.column();
         let staged = match &update {
-            Some(update) => transaction.update_edge(edge.label, &edge.from, &edge.to, update),
+            Some(update) => match key {
+                Some(key) => transaction.update_parallel_edge(edge.label, &edge.from, &edge.to, key, update),
+                None => transaction.update_edge(edge.label, &edge.from, &edge.to, update),
+            },
             None => with_column!(column, W => stage::<W>(transaction, &edge, value)),
         };
         Ok(staged.map_err(StoredError::from)?)
@@ -97,6 +103,7 @@ fn edge(args: &PutEdgeArgs, console: &Console) -> Result<(), CliError> {
         from: edge.from.into(),
         to: edge.to.into(),
         label: edge.schema.name.clone(),
+        edge_key: key,
         value,
         added: commit.edges_added > 0,
         changed: commit.changed,
@@ -104,7 +111,8 @@ fn edge(args: &PutEdgeArgs, console: &Console) -> Result<(), CliError> {
         durability: args.write.durability.name(),
     };
     console.print(&put, |PutEdge { from, to, .. }| {
-        format!("edge from {from} to {to} {}\n", done(put.added, put.changed, "has the value now"))
+        let number = key.map_or(String::new(), |key| format!(" number {key}"));
+        format!("edge from {from} to {to}{number} {}\n", done(put.added, put.changed, "has the value now"))
     })
 }
 

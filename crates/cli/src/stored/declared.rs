@@ -1,14 +1,26 @@
 //! Labels and properties as the options `--labels` and `--vertex-properties` of `import` declare them: read, and written.
 
-use hedgerow::{ColumnType, EdgeSchema, Field, LabelSchema, RecordSchema, ValueType};
+use hedgerow::{ColumnType, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, ValueType};
 
 /// A label with what lies on its edges.
 pub fn label(text: &str) -> Result<LabelSchema, String> {
     let (name, edges) = match text.rsplit_once(':') {
         None => (text, EdgeSchema::Topology),
         Some((name, fields)) if fields.contains('=') => {
-            let fields = fields.split('+').map(property).collect::<Result<_, _>>()?;
-            (name, EdgeSchema::Record(RecordSchema { fields }))
+            let (first, others) =
+                fields.split_once('+').map_or((fields, None), |(one, all)| (one, Some(all)));
+            let properties = |text: Option<&str>| {
+                let fields = text.into_iter().flat_map(|text| text.split('+')).map(property);
+                Ok::<_, String>(RecordSchema { fields: fields.collect::<Result<_, _>>()? })
+            };
+            match first.strip_suffix("=key") {
+                Some("") => return Err("expected NAME:KEY=key".into()),
+                Some(key) => {
+                    let (key, record) = (key.to_owned(), properties(others)?);
+                    (name, EdgeSchema::Parallel(ParallelSchema { key, record }))
+                }
+                None => (name, EdgeSchema::Record(properties(Some(fields))?)),
+            }
         }
         Some((name, column)) => (name, EdgeSchema::Value(self::column(column)?)),
     };
@@ -31,16 +43,18 @@ pub fn property(text: &str) -> Result<Field, String> {
         Some(required) => (required, false),
         None => (name_of_type, true),
     };
-    let value_type = ValueType::ALL.into_iter().find(|value_type| value_type.name() == name_of_type);
+    let mut types = ValueType::ALL.into_iter().chain([ValueType::Version]);
+    let value_type = types.find(|value_type| value_type.name() == name_of_type);
     let value_type = value_type.ok_or_else(|| {
         format!(
-            "{name_of_type:?} is no type of properties: expected bool, i64, f64, string, bytes or timestamp"
+            "{name_of_type:?} is no type of properties: expected bool, i64, f64, string, bytes, timestamp or version, or \
+             key for the first of a label whose edges may be parallel"
         )
     })?;
     if name.is_empty() {
         return Err("expected PROPERTY=TYPE".into());
     }
-    Ok(Field { name: name.into(), value_type, nullable })
+    Ok(Field { name: name.into(), value_type, nullable: nullable && value_type != ValueType::Version })
 }
 
 /// The text of `--labels` that declares these labels; `None` if there is none, for the names that they have.
@@ -62,16 +76,22 @@ fn label_text(label: &LabelSchema) -> String {
     match &label.edges {
         EdgeSchema::Topology => name.clone(),
         EdgeSchema::Value(column) => format!("{name}:{column}"),
-        EdgeSchema::Record(schema) => {
-            let fields: Vec<_> = schema.fields.iter().map(property_text).collect();
-            format!("{name}:{}", fields.join("+"))
+        EdgeSchema::Record(schema) => format!("{name}:{}", record_text(None, schema)),
+        EdgeSchema::Parallel(ParallelSchema { key, record }) => {
+            format!("{name}:{}", record_text(Some(key), record))
         }
     }
 }
 
+/// The properties of a record, and before them the key of parallel edges.
+pub fn record_text(key: Option<&str>, schema: &RecordSchema) -> String {
+    let key = key.map(|key| format!("{key}=key"));
+    key.into_iter().chain(schema.fields.iter().map(property_text)).collect::<Vec<_>>().join("+")
+}
+
 /// A property with its type, as the options have it.
 pub fn property_text(field: &Field) -> String {
-    let required = if field.nullable { "" } else { "!" };
+    let required = if field.nullable || field.value_type == ValueType::Version { "" } else { "!" };
     format!("{}={}{required}", field.name, field.value_type)
 }
 
@@ -91,12 +111,19 @@ mod tests {
 
     #[test]
     fn declarations_are_written_as_they_are_read() {
-        let text = "knows,likes:f32,pays:amount=f64!+note=string+at=timestamp,x:y:u32";
+        let text = "knows,likes:f32,pays:amount=f64!+note=string+at=timestamp,x:y:u32,flows:number=key,sends:n=key+at=i64+v=version";
         let labels: Vec<_> = text.split(',').map(|text| label(text).unwrap()).collect();
         assert_eq!(labels_text(&labels).as_deref(), Some(text));
         let text = "name=string,born=timestamp!";
         let fields: Vec<_> = text.split(',').map(|text| property(text).unwrap()).collect();
         assert_eq!(properties_text(&fields).as_deref(), Some(text));
+    }
+
+    #[test]
+    fn a_key_comes_first() {
+        for wrong in ["pays:amount=f64+number=key", "pays:=key", "pays:number=key!", "pays:a=key+b=key"] {
+            assert!(label(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! What a graph is made of, as it is printed.
 
-use super::declared::property_text;
+use super::declared::record_text;
 use crate::error::StoredError;
-use hedgerow::{EdgeSchema, Field, KeyKind, LabelSchema, Record, RecordSchema, Topology, Value, ValueType};
+use hedgerow::{
+    EdgeSchema, Field, KeyKind, LabelSchema, ParallelSchema, Record, RecordSchema, Topology, Value, ValueType,
+};
 use serde_json::Map;
 
 /// How edges are seen.
@@ -28,9 +30,9 @@ pub fn values(label: &LabelSchema) -> Option<String> {
     match &label.edges {
         EdgeSchema::Value(column) if column.width() > 0 => Some(column.to_string()),
         EdgeSchema::Topology | EdgeSchema::Value(_) => None,
-        EdgeSchema::Record(schema) => {
-            let fields: Vec<_> = schema.fields.iter().map(property_text).collect();
-            Some(format!("record {}", fields.join("+")))
+        EdgeSchema::Record(schema) => Some(format!("record {}", record_text(None, schema))),
+        EdgeSchema::Parallel(schema) => {
+            Some(format!("parallel edges {}", record_text(Some(&schema.key), &schema.record)))
         }
     }
 }
@@ -57,6 +59,11 @@ pub fn named_property<'a>(
 pub fn json_record(schema: &RecordSchema, record: &Record) -> Map<String, serde_json::Value> {
     let named = schema.fields.iter().zip(record.values());
     named.map(|(field, value)| (field.name.clone(), json(value))).collect()
+}
+
+/// One of parallel edges by the names of its key and its properties.
+pub fn json_parallel(schema: &ParallelSchema, key: u64, record: &Record) -> Map<String, serde_json::Value> {
+    std::iter::once((schema.key.clone(), key.into())).chain(json_record(&schema.record, record)).collect()
 }
 
 /// A record in one line.
@@ -86,7 +93,7 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
 pub fn parse(text: &str, value_type: ValueType) -> Option<Value> {
     match value_type {
         ValueType::Bool => text.parse().ok().map(Value::Bool),
-        ValueType::I64 => text.parse().ok().map(Value::I64),
+        ValueType::I64 | ValueType::Version => text.parse().ok().map(Value::I64),
         ValueType::F64 => text.parse().ok().map(Value::F64),
         ValueType::Timestamp => text.parse().ok().map(Value::Timestamp),
         ValueType::String => Some(Value::String(text.into())),

@@ -12,6 +12,7 @@ mod import;
 mod kernels;
 mod memory_limit;
 mod objects;
+mod parallel;
 mod properties;
 mod resumed_import;
 mod run;

@@ -3,7 +3,7 @@
 use super::LineSchema;
 use super::value::Kind;
 use crate::error::excerpt;
-use hedgerow_model::{EdgeSchema, Field};
+use hedgerow_model::{ColumnType, EdgeSchema, Field, ParallelSchema, ValueType};
 use std::collections::HashSet;
 
 /// Names of the column of a vertex's key.
@@ -23,7 +23,7 @@ const VALUE: &str = "value";
 pub(super) struct Layout {
     pub keys: Vec<KeyColumn>,
     pub fields: Vec<FieldColumn>,
-    /// The label carries a value, whose column may have any name.
+    /// The label carries a value and nothing else, whose column may have any name.
     has_value: bool,
 }
 
@@ -62,7 +62,8 @@ impl Layout {
         let property = |field: &Field| FieldColumn {
             name: field.name.clone(),
             kind: Kind::Property(field.value_type),
-            nullable: field.nullable,
+            // A version is counted by the store, whatever a file says.
+            nullable: field.nullable || field.value_type == ValueType::Version,
         };
         let fields = match lines {
             LineSchema::Vertices(schema) | LineSchema::Edges(EdgeSchema::Record(schema)) => {
@@ -72,8 +73,13 @@ impl Layout {
                 vec![FieldColumn { name: VALUE.into(), kind: Kind::Value(*column), nullable: false }]
             }
             LineSchema::Edges(EdgeSchema::Topology | EdgeSchema::Value(_)) => Vec::new(),
+            LineSchema::Edges(EdgeSchema::Parallel(ParallelSchema { key, record })) => {
+                let kind = Kind::Value(ColumnType::U64);
+                let key = FieldColumn { name: key.clone(), kind, nullable: false };
+                std::iter::once(key).chain(record.fields.iter().map(property)).collect()
+            }
         };
-        let has_value = matches!(fields[..], [FieldColumn { kind: Kind::Value(_), .. }]);
+        let has_value = matches!(lines, LineSchema::Edges(EdgeSchema::Value(column)) if column.width() > 0);
         Layout { keys, fields, has_value }
     }
 
@@ -221,7 +227,7 @@ fn first_repeated(names: &[String]) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hedgerow_model::{ColumnType, RecordSchema, ValueType};
+    use hedgerow_model::RecordSchema;
 
     fn layout(properties: &[(&str, bool)]) -> Layout {
         let field = |(name, nullable): &(&str, bool)| Field {

@@ -98,7 +98,7 @@ pub struct PropertyEdge<K> {
     pub source: K,
     /// Where it ends.
     pub destination: K,
-    /// The value, if edges carry values, as its column has it.
+    /// The value, if edges carry values, as its column has it; the key of an edge that may be one of several parallel ones.
     pub value: EdgeValue,
     /// The properties, if edges have records, in the order of their schema; else the empty record.
     pub record: Record,

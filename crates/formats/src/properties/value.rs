@@ -88,7 +88,7 @@ impl Cell<'_> {
         };
         match value_type {
             ValueType::Bool => bare?.parse().ok().map(Value::Bool),
-            ValueType::I64 => bare?.parse().ok().map(Value::I64),
+            ValueType::I64 | ValueType::Version => bare?.parse().ok().map(Value::I64),
             ValueType::F64 => match bare {
                 Some(bare) => f64::parse(bare).map(Value::F64),
                 // JSON has no other way to say these.
@@ -171,7 +171,7 @@ impl Kind {
             Kind::Property(value_type) => (
                 match value_type {
                     ValueType::Bool => "true or false",
-                    ValueType::I64 => return whole(i64::MIN, i64::MAX, self),
+                    ValueType::I64 | ValueType::Version => return whole(i64::MIN, i64::MAX, self),
                     ValueType::F64 => "a number that 64-bit floats can hold",
                     ValueType::String => "text",
                     ValueType::Bytes => "bytes as pairs of hexadecimal digits",

@@ -21,9 +21,10 @@ pub struct PropertyWriter {
 }
 
 /// What is written of an edge or a vertex.
-enum Content<'a> {
-    Value(EdgeValue),
-    Properties(&'a Record),
+struct Content<'a> {
+    /// The value, or the key of parallel edges.
+    value: EdgeValue,
+    properties: Option<&'a Record>,
 }
 
 impl PropertyWriter {
@@ -63,7 +64,8 @@ impl PropertyWriter {
     /// # Errors
     /// The disk is full.
     pub fn write_vertex(&mut self, key: impl AsKey, properties: &Record) -> Result<(), FormatError> {
-        self.write_line(&[key.as_key()], &Content::Properties(properties))
+        let content = Content { value: EdgeValue::default(), properties: Some(properties) };
+        self.write_line(&[key.as_key()], &content)
     }
 
     /// Appends an edge that carries a value or nothing.
@@ -76,7 +78,8 @@ impl PropertyWriter {
         destination: impl AsKey,
         value: EdgeValue,
     ) -> Result<(), FormatError> {
-        self.write_line(&[source.as_key(), destination.as_key()], &Content::Value(value))
+        let content = Content { value, properties: None };
+        self.write_line(&[source.as_key(), destination.as_key()], &content)
     }
 
     /// Appends an edge that has a record.
@@ -89,7 +92,23 @@ impl PropertyWriter {
         destination: impl AsKey,
         record: &Record,
     ) -> Result<(), FormatError> {
-        self.write_line(&[source.as_key(), destination.as_key()], &Content::Properties(record))
+        let content = Content { value: EdgeValue::default(), properties: Some(record) };
+        self.write_line(&[source.as_key(), destination.as_key()], &content)
+    }
+
+    /// Appends one of the edges of a label whose edges may be parallel.
+    ///
+    /// # Errors
+    /// The disk is full.
+    pub fn write_parallel_edge(
+        &mut self,
+        source: impl AsKey,
+        destination: impl AsKey,
+        key: u64,
+        record: &Record,
+    ) -> Result<(), FormatError> {
+        let content = Content { value: EdgeValue(key), properties: Some(record) };
+        self.write_line(&[source.as_key(), destination.as_key()], &content)
     }
 
     fn write_line(&mut self, keys: &[KeyRef<'_>], content: &Content<'_>) -> Result<(), FormatError> {
@@ -112,15 +131,12 @@ impl PropertyWriter {
             begin(position == 0, buffer);
             style.push_key(*key, buffer);
         }
-        for (position, field) in layout.fields.iter().enumerate() {
+        let mut properties = content.properties.into_iter().flat_map(Record::values);
+        for field in &layout.fields {
             begin(false, buffer);
-            match (field.kind, content) {
-                (Kind::Value(column), Content::Value(value)) => style.push_value(*value, column, buffer),
-                (_, Content::Properties(record)) => {
-                    let value = record.values().get(position).unwrap_or(&Value::Null);
-                    style.push_property(value, buffer);
-                }
-                (Kind::Property(_), Content::Value(_)) => style.push_property(&Value::Null, buffer),
+            match field.kind {
+                Kind::Value(column) => style.push_value(content.value, column, buffer),
+                Kind::Property(_) => style.push_property(properties.next().unwrap_or(&Value::Null), buffer),
             }
         }
         buffer.extend_from_slice(if style.json { b"}\n" } else { b"\n" });

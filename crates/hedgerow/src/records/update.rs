@@ -1,24 +1,24 @@
 //! What applications ask to be done to an edge that has a record.
 
-use hedgerow_model::{RecordChange, RecordMode, RecordSchema, SchemaError, Value};
+use hedgerow_model::{Field, RecordChange, RecordMode, RecordSchema, SchemaError, Value};
 
 /// A change of an edge that has a record: what happens to it, by the names of its properties, and on which condition.
 ///
 /// ```
 /// use hedgerow::{EdgeSchema, EdgeUpdate, Field, Graph, GraphOptions, LabelSchema, RecordSchema, ValueType};
 ///
-/// let field = |name: &str, value_type| Field { name: name.into(), value_type, nullable: true };
-/// let fields = vec![field("amount", ValueType::F64), field("version", ValueType::I64)];
+/// let field = |name: &str, value_type, nullable| Field { name: name.into(), value_type, nullable };
+/// let fields = vec![field("amount", ValueType::F64, true), field("version", ValueType::Version, false)];
 /// let pays = LabelSchema { name: "pays".into(), edges: EdgeSchema::Record(RecordSchema { fields }) };
 /// let graph = Graph::in_memory(GraphOptions::new().label(pays))?;
 /// let pays = graph.label("pays")?;
 ///
-/// graph.update_edge(pays, 1, 2, &EdgeUpdate::put().set("amount", 9.5).set("version", 1))?;
-/// let raised = EdgeUpdate::change().set("amount", 10.0).set("version", 2).only_if("version", 1);
+/// graph.update_edge(pays, 1, 2, &EdgeUpdate::put().set("amount", 9.5))?;
+/// let raised = EdgeUpdate::change().set("amount", 10.0).only_if("version", 1);
 /// assert!(graph.update_edge(pays, 1, 2, &raised)?.changed);
 /// assert!(!graph.update_edge(pays, 1, 2, &raised)?.changed, "it has another version by now");
 /// let record = graph.edge_record(pays, 1, 2)?.expect("it was put");
-/// assert_eq!(record.values()[0].as_f64(), Some(10.0));
+/// assert_eq!((record.values()[0].as_f64(), record.values()[1].as_i64()), (Some(10.0), Some(2)));
 /// # Ok::<(), hedgerow::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -74,14 +74,16 @@ impl<'n> EdgeUpdate<'n> {
 
     /// The change of a record of this schema.
     pub(crate) fn to_change(&self, schema: &RecordSchema) -> Result<RecordChange, SchemaError> {
-        let field = |(name, value): &(&str, Value)| {
-            let position = schema.position(name)?;
-            schema.fields[position].check(value)?;
-            Ok((position, value.clone()))
+        let fields = |named: &[(&str, Value)], check: fn(&Field, &Value) -> Result<(), SchemaError>| {
+            let field = |(name, value): &(&str, Value)| {
+                let position = schema.position(name)?;
+                check(&schema.fields[position], value)?;
+                Ok((position, value.clone()))
+            };
+            named.iter().map(field).collect::<Result<Vec<_>, SchemaError>>()
         };
-        let fields =
-            |fields: &[(&str, Value)]| fields.iter().map(field).collect::<Result<Vec<_>, SchemaError>>();
-        let condition = self.condition.as_deref().map(fields).transpose()?;
-        Ok(RecordChange { mode: self.mode, fields: fields(&self.fields)?, condition })
+        let condition =
+            self.condition.as_deref().map(|condition| fields(condition, Field::check)).transpose()?;
+        Ok(RecordChange { mode: self.mode, fields: fields(&self.fields, Field::check_set)?, condition })
     }
 }

@@ -127,7 +127,7 @@ fn options_that_differ_are_named_with_both_sides() {
     let graph = Graph::open(folder.path()).unwrap();
     assert_eq!(graph.store_info().unwrap().engine, EngineKind::AdjacencyList);
     assert_eq!(graph.durability(), Some(Durability::Sync));
-    assert_eq!(graph.catalogue().labels().len(), 4);
+    assert_eq!(graph.catalogue().labels().len(), 5);
 }
 
 #[test]

@@ -24,14 +24,16 @@ pub const RECORDS: LabelId = LabelId(3);
 pub const PARALLEL: LabelId = LabelId(4);
 
 /// The properties of those edges.
-const SENT: [&str; 2] = ["amount", "note"];
+const SENT: [&str; 3] = ["amount", "note", "version"];
 
 /// Options of a graph with all that the oracle knows.
 pub fn options(topology: Topology, keys: KeyKind) -> GraphOptions {
     let label = |name: &str, edges| LabelSchema { name: name.to_owned(), edges };
     let field = |name: &str, value_type| Field { name: name.to_owned(), value_type, nullable: true };
-    let sent =
-        RecordSchema { fields: vec![field(SENT[0], ValueType::I64), field(SENT[1], ValueType::String)] };
+    let version = Field { nullable: false, ..field(SENT[2], ValueType::Version) };
+    let sent = RecordSchema {
+        fields: vec![field(SENT[0], ValueType::I64), field(SENT[1], ValueType::String), version],
+    };
     let parallel = ParallelSchema { key: "number".to_owned(), record: sent.clone() };
     GraphOptions::new()
         .topology(topology)
@@ -138,10 +140,14 @@ impl Oracle {
         self.add(source);
         self.add(destination);
         let keeps = matches!(mode, RecordMode::Update | RecordMode::Insert);
-        let mut record = before.clone().filter(|_| keeps).unwrap_or(vec![Value::Null; 2]);
+        let mut record = before.clone().filter(|_| keeps).unwrap_or(vec![Value::Null; 3]);
         if *mode != RecordMode::Insert || before.is_none() {
             fields.iter().for_each(|(position, value)| record[*position] = value.clone());
         }
+        record[2] = match before {
+            Some(before) if before[..2] == record[..2] => before[2].clone(),
+            before => Value::I64(1 + before.map_or(0, |before| before[2].as_i64().unwrap())),
+        };
         self.edges.insert(pair, EdgeValue(0));
         self.records.insert(edge, record);
     }
@@ -499,7 +505,8 @@ pub fn operation(keys: &[Key], (choice, first, second, value): (u8, u16, u16, u3
 fn record_change(value: u32) -> RecordChange {
     let amount = |number: u32| (0, Value::I64(i64::from(number % 3)));
     let note = (1, Value::String("x".repeat(value as usize % 40).into()));
-    let condition = Some(vec![amount(value / 7)]);
+    let of = if value % 2 == 0 { amount(value / 7) } else { (2, Value::I64(i64::from(value / 7 % 3))) };
+    let condition = Some(vec![of]);
     match value / 4 % 8 {
         0 | 1 => RecordChange::new(RecordMode::Put, vec![amount(value), note]),
         2 => RecordChange::new(RecordMode::Put, vec![]),

@@ -13,13 +13,14 @@ const PARALLEL: u8 = 3;
 const COLUMNS: [ColumnType; 6] =
     [ColumnType::Unit, ColumnType::U32, ColumnType::U64, ColumnType::I64, ColumnType::F32, ColumnType::F64];
 
-const TYPES: [ValueType; 6] = [
+const TYPES: [ValueType; 7] = [
     ValueType::Bool,
     ValueType::I64,
     ValueType::F64,
     ValueType::String,
     ValueType::Bytes,
     ValueType::Timestamp,
+    ValueType::Version,
 ];
 
 /// The number of `one` among `all`, which has it.
