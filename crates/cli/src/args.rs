@@ -4,7 +4,7 @@ pub use crate::convert::ConvertArgs;
 pub use crate::export::ExportArgs;
 pub use crate::generate::GenerateArgs;
 pub use crate::import::ImportArgs;
-pub use crate::maintenance::{CheckArgs, CheckpointArgs, InfoArgs, RecoverArgs, SchemaArgs};
+pub use crate::maintenance::{CheckArgs, CheckpointArgs, InfoArgs, LabelArgs, RecoverArgs, SchemaArgs};
 pub use crate::objects::{DeleteArgs, GetArgs, NeighborsArgs, PutArgs};
 
 mod format;
@@ -97,6 +97,8 @@ pub enum Command {
     Info(InfoArgs),
     /// Print the labels of a store, what lies on their edges and on vertices, and the options that make such a store
     Schema(SchemaArgs),
+    /// List the labels of a store, or give it further ones
+    Label(LabelArgs),
     /// Print the neighbours of a vertex in a store
     Neighbors(NeighborsArgs),
     /// Print a vertex or an edge in a store
@@ -130,6 +132,7 @@ impl Command {
             Command::Export(args) => args.json,
             Command::Info(args) => args.json,
             Command::Schema(args) => args.json,
+            Command::Label(args) => args.action.json(),
             Command::Neighbors(args) => args.json,
             Command::Get(args) => args.object.json(),
             Command::Put(args) => args.object.json(),

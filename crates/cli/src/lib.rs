@@ -68,6 +68,7 @@ fn execute(command: &Command, interrupt: &Interrupt) -> Result<(), CliError> {
         Command::Export(args) => export::execute(args, &console, interrupt),
         Command::Info(args) => maintenance::info::execute(args, &console),
         Command::Schema(args) => maintenance::schema::execute(args, &console),
+        Command::Label(args) => maintenance::label::execute(args, &console),
         Command::Neighbors(args) => objects::neighbors::execute(args, &console),
         Command::Get(args) => objects::get::execute(args, &console),
         Command::Put(args) => objects::put::execute(args, &console),

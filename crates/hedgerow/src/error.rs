@@ -145,6 +145,7 @@ fn kind_of_store(error: &StoreError) -> ErrorKind {
     match error {
         StoreError::NoStore { .. } => ErrorKind::NotFound,
         StoreError::Exists { .. } => ErrorKind::Exists,
+        StoreError::Schema { .. } => ErrorKind::InvalidInput,
         StoreError::Locked { .. } => ErrorKind::Locked,
         StoreError::Log(error) => kind_of_log(error),
         _ => ErrorKind::Storage,

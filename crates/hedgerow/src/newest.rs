@@ -1,7 +1,7 @@
 //! Newest-first reads: the edges of a vertex by time, the latest first, as many as are wanted.
 
 use crate::error::{Error, Reason, read_failed};
-use crate::records::{KeptAlive, decoded, decoded_value};
+use crate::records::{KeptAlive, decoded, decoded_value, prefetch_behind};
 use crate::snapshot::{Snapshot, check_adjacency};
 use crate::state::ViewReads;
 use hedgerow_model::{
@@ -254,7 +254,8 @@ impl<'n> Selection<'n> {
         mut see: impl FnMut(&mut Self, VertexId, EdgeValue) -> Result<(), E>,
     ) -> Result<Result<(), E>, C::Error> {
         let flow = cursor.neighbours(vertex, |neighbours, values| {
-            for (neighbour, value) in neighbours.iter().zip(values) {
+            for (position, (neighbour, value)) in neighbours.iter().zip(values).enumerate() {
+                prefetch_behind(values, position);
                 if let Err(error) = see(self, *neighbour, value.to_bits()) {
                     return ControlFlow::Break(error);
                 }

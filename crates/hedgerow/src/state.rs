@@ -2,7 +2,7 @@
 
 use crate::error::{Reason, read_failed};
 use crate::newest::{Newest, VisitEdge};
-use crate::records::ParallelEdges;
+use crate::records::{ParallelEdges, prefetch_behind};
 use crate::storage::Store;
 use hedgerow_model::{
     Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView, Key, KeyRef, LabelId,
@@ -137,7 +137,8 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
             return visit_sorted(&adjacency, vertex, visit).map_err(read_failed);
         }
         let visited = adjacency.cursor().neighbours(vertex, |neighbours, values| {
-            for (neighbour, value) in neighbours.iter().zip(values) {
+            for (position, (neighbour, value)) in neighbours.iter().zip(values).enumerate() {
+                prefetch_behind(values, position);
                 visit(*neighbour, value.to_bits());
             }
             ControlFlow::<()>::Continue(())

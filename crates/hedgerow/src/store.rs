@@ -10,6 +10,7 @@ pub use hedgerow_log::{
 use crate::durable;
 use crate::error::Error;
 use hedgerow_log::files::{FileSystem, RealFiles};
+use hedgerow_model::LabelSchema;
 use hedgerow_sync::Arc;
 use std::path::Path;
 
@@ -54,6 +55,28 @@ pub fn holder(path: impl AsRef<Path>) -> Result<Option<Holder>, Error> {
         Err(StoreError::Locked { holder, .. }) => Ok(Some(Holder { process: holder })),
         Err(error) => Err(error.into()),
     }
+}
+
+/// Gives the graph of the store in the directory `path` further labels, behind those that it has: their edges can be put when it is
+/// opened next. When this returns, that is durable. O(labels).
+///
+/// ```
+/// use hedgerow::{EdgeSchema, Graph, GraphOptions, LabelSchema};
+///
+/// let folder = tempfile::tempdir()?;
+/// Graph::create(folder.path().join("bank"), GraphOptions::new())?.close()?;
+/// let knows = LabelSchema { name: "knows".into(), edges: EdgeSchema::Topology };
+/// hedgerow::store::add_labels(folder.path().join("bank"), &[knows])?;
+/// let graph = Graph::open(folder.path().join("bank"))?;
+/// graph.put_edge_value(graph.label("knows")?, 1, 2, ())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store, [`ErrorKind::Locked`](crate::ErrorKind::Locked) if it is open;
+/// [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if a label has the name of another, or there are too many; the file system's.
+pub fn add_labels(path: impl AsRef<Path>, labels: &[LabelSchema]) -> Result<(), Error> {
+    Ok(hedgerow_log::Store::open(Arc::new(RealFiles::new(path.as_ref())))?.add_labels(labels)?)
 }
 
 /// Reads everything of the store in the directory `path` and tells all that is wrong. Changes nothing, and may run beside a process

@@ -7,7 +7,7 @@ mod oracle;
 use hedgerow::model::{EdgeValue, RecordHandle};
 use hedgerow::{
     Column, Direction, EdgeSchema, EdgeUpdate, ErrorKind, Field, Graph, GraphOptions, Key, KeyKind, LabelId,
-    LabelSchema, RecordSchema, Snapshot, Topology, Value, ValueType,
+    LabelSchema, Record, RecordSchema, Snapshot, Topology, Value, ValueType,
 };
 use std::thread;
 use std::time::Duration;
@@ -414,6 +414,56 @@ fn a_lost_update_of_a_record_is_a_conflict() {
     });
     let amount = graph.edge_record(pays, 1, 2).unwrap().unwrap().values()[0].as_i64();
     assert_eq!(amount, Some(401));
+}
+
+#[test]
+fn parallel_edges_are_asked_for_by_their_key_and_others_are_not() {
+    use hedgerow::ParallelSchema;
+    for engine in oracle::ENGINES {
+        let orders = ParallelSchema { key: "number".to_owned(), record: RecordSchema::default() };
+        let orders = LabelSchema { name: "orders".to_owned(), edges: EdgeSchema::Parallel(orders) };
+        let graph = payments(GraphOptions::new().engine(engine).label(orders));
+        let (orders, pays) = (LabelId(0), LabelId(1));
+        let put = EdgeUpdate::put();
+        for wrong in [
+            graph.update_edge(orders, 1, 2, &put).map(drop),
+            graph.update_parallel_edge(pays, 1, 2, 3, &put).map(drop),
+            graph.update_parallel_edge(LabelId(9), 1, 2, 3, &put).map(drop),
+            graph.edge_record(orders, 1, 2).map(drop),
+            graph.parallel_edge(pays, 1, 2, 3).map(drop),
+            graph.put_edge(1, 2).map(drop),
+            graph.update_parallel_edge(orders, 1, 2, 3, &put.clone().set("number", 3)).map(drop),
+        ] {
+            assert_eq!(kind(wrong), ErrorKind::InvalidInput);
+        }
+        assert_eq!(graph.snapshot().unwrap().vertex_count(), 0, "what is refused creates nothing");
+        let added = |key| graph.update_parallel_edge(orders, 1, 2, key, &put).unwrap().edges_added;
+        assert_eq!([added(7), added(9), added(7)], [1, 1, 0]);
+        let snapshot = graph.snapshot().unwrap();
+        assert_eq!(snapshot.parallel_edges(orders, 1, 2, 8..).unwrap(), [(9, Record::EMPTY)]);
+        assert!(snapshot.parallel_edges(orders, 1, 2, 9..9).unwrap().is_empty());
+        let excluded = (std::ops::Bound::Excluded(u64::MAX), std::ops::Bound::Unbounded);
+        assert!(snapshot.parallel_edges(orders, 1, 2, excluded).unwrap().is_empty());
+        assert_eq!(snapshot.edge_count_of(orders), 1, "pairs");
+        let insert = graph.update_parallel_edge(orders, 1, 2, 9, &EdgeUpdate::insert()).unwrap();
+        assert!(!insert.changed, "it is there");
+        let ((), commit) = graph
+            .transact_declared(&[1u64, 2], |transaction| {
+                assert_eq!(transaction.parallel_edge(orders, 1, 2, 7)?, Some(Record::EMPTY));
+                transaction.update_parallel_edge(orders, 1, 2, 7, &EdgeUpdate::delete())?;
+                assert_eq!(transaction.parallel_edges(orders, 1, 2, ..)?.len(), 1);
+                transaction.update_parallel_edge(orders, 2, 1, 7, &EdgeUpdate::put())
+            })
+            .unwrap();
+        assert_eq!((commit.edges_added, commit.edges_removed), (1, 1));
+        assert!(graph.delete_edge_of(orders, 1, 2).unwrap());
+        assert_eq!(graph.snapshot().unwrap().neighbours(1).unwrap(), []);
+        assert_eq!(graph.delete_vertex(2).unwrap(), true);
+        assert_eq!(graph.snapshot().unwrap().edge_count(), 0);
+        drop(snapshot);
+        assert!(!graph.reclaim().more);
+        assert_eq!(graph.memory().retained_bytes, 0);
+    }
 }
 
 #[test]

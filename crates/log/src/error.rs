@@ -2,7 +2,7 @@
 
 use crate::files::{FileError, LockError};
 use crate::wire::DecodeError;
-use hedgerow_model::Timestamp;
+use hedgerow_model::{SchemaError, Timestamp};
 use hedgerow_sync::Arc;
 use std::path::PathBuf;
 
@@ -64,6 +64,14 @@ pub enum StoreError {
         path: PathBuf,
         /// The version of its format.
         version: u32,
+    },
+    /// Labels cannot be added.
+    #[error("the labels cannot be added to the store of {}: {error}", path.display())]
+    Schema {
+        /// The manifest.
+        path: PathBuf,
+        /// What is wrong with them.
+        error: SchemaError,
     },
     /// What was asked for has been pruned.
     #[error(

@@ -240,6 +240,20 @@ impl Catalogue {
         Ok(Catalogue { labels, vertices })
     }
 
+    /// The same with further labels behind those that it has.
+    ///
+    /// # Errors
+    /// As [`Catalogue::new`].
+    pub fn with_labels(&self, labels: &[LabelSchema]) -> Result<Self, SchemaError> {
+        Catalogue::new([&self.labels, labels].concat(), self.vertices.clone())
+    }
+
+    /// Whether this is `earlier`, or became it by [further labels](Catalogue::with_labels).
+    #[must_use]
+    pub fn extends(&self, earlier: &Catalogue) -> bool {
+        self.labels.starts_with(&earlier.labels) && self.vertices == earlier.vertices
+    }
+
     /// The labels, in the order of their ids.
     #[must_use]
     pub fn labels(&self) -> &[LabelSchema] {
@@ -317,6 +331,16 @@ mod tests {
         let other = "property \"amount\" has values of type f64, not string";
         assert_eq!(told(Value::from("much")), Err(other.to_owned()));
         assert_eq!(told(Value::F64(1.0)), Ok(()));
+    }
+
+    #[test]
+    fn labels_are_added_behind_the_others() {
+        let label = |name: &str| LabelSchema { name: name.to_owned(), edges: EdgeSchema::Topology };
+        let before = Catalogue::new(vec![label("a")], RecordSchema::default()).unwrap();
+        let after = before.with_labels(&[label("b"), label("c")]).unwrap();
+        assert!(after.extends(&before) && !before.extends(&after) && after.extends(&after));
+        assert_eq!(after.label_id("c"), Ok(LabelId(2)));
+        assert_eq!(after.with_labels(&[label("b")]), Err(SchemaError::DuplicateName("b".to_owned())));
     }
 
     #[test]

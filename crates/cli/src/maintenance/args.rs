@@ -1,9 +1,12 @@
-//! Options of `hedgerow info`, `schema`, `checkpoint`, `check` and `recover`.
+//! Options of `hedgerow info`, `schema`, `label`, `checkpoint`, `check` and `recover`.
 
 use crate::args::{MemoryArgs, threads};
 use crate::stored::args::StorePlace;
-use clap::Args;
+use crate::stored::declared::label;
+use clap::{Args, Subcommand};
+use hedgerow::LabelSchema;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 const INFO_EXAMPLES: &str = "\
 Examples:
@@ -14,6 +17,12 @@ const SCHEMA_EXAMPLES: &str = "\
 Examples:
   hedgerow schema bank
   hedgerow schema --store bank --json";
+
+const LABEL_EXAMPLES: &str = "\
+Examples:
+  hedgerow label list bank
+  hedgerow label add likes --store bank
+  hedgerow label add 'pays:number=key+amount=f64!+at=timestamp' --store bank";
 
 const CHECKPOINT_EXAMPLES: &str = "\
 Example:
@@ -55,6 +64,60 @@ pub struct SchemaArgs {
     /// Print all as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// `hedgerow label`
+#[derive(Debug, Args)]
+#[command(after_help = LABEL_EXAMPLES)]
+pub struct LabelArgs {
+    /// What is done.
+    #[command(subcommand)]
+    pub action: LabelAction,
+}
+
+/// What is done with labels.
+#[derive(Debug, Subcommand)]
+pub enum LabelAction {
+    /// Print the labels of a store, one per line, as --labels of import has them
+    #[command(after_help = LABEL_EXAMPLES)]
+    List(LabelListArgs),
+    /// Give a store further labels, behind those that it has; nobody may have it open
+    #[command(after_help = LABEL_EXAMPLES)]
+    Add(LabelAddArgs),
+}
+
+/// `hedgerow label list`
+#[derive(Debug, Args)]
+pub struct LabelListArgs {
+    #[command(flatten)]
+    pub place: StorePlace,
+    /// Print the labels as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `hedgerow label add`
+#[derive(Debug, Args)]
+pub struct LabelAddArgs {
+    /// The labels, separated by commas, as --labels of import takes them
+    #[arg(value_name = "LABELS", value_delimiter = ',', value_parser = label, required = true)]
+    pub labels: Vec<LabelSchema>,
+    /// The directory of the store
+    #[arg(long, value_name = "DIR")]
+    pub store: PathBuf,
+    /// Print all labels that the store has then as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl LabelAction {
+    /// Whether the result is to be printed as JSON.
+    pub fn json(&self) -> bool {
+        match self {
+            LabelAction::List(args) => args.json,
+            LabelAction::Add(args) => args.json,
+        }
+    }
 }
 
 /// `hedgerow checkpoint`

@@ -1,12 +1,13 @@
-//! `hedgerow info`, `schema`, `checkpoint`, `check` and `recover`: stores as such.
+//! `hedgerow info`, `schema`, `label`, `checkpoint`, `check` and `recover`: stores as such.
 
 mod args;
 pub mod check;
 pub mod checkpoint;
 mod files;
 pub mod info;
+pub mod label;
 mod problem;
 pub mod recover;
 pub mod schema;
 
-pub use args::{CheckArgs, CheckpointArgs, InfoArgs, RecoverArgs, SchemaArgs};
+pub use args::{CheckArgs, CheckpointArgs, InfoArgs, LabelArgs, RecoverArgs, SchemaArgs};

@@ -31,6 +31,7 @@ Examples:
 const DELETE_EXAMPLES: &str = "\
 Examples:
   hedgerow delete edge anna ben --store friends --label knows
+  hedgerow delete edge anna ben --store friends --label pays --only-if version=3
   hedgerow delete vertex anna --store friends";
 
 /// `hedgerow neighbors`
@@ -225,7 +226,17 @@ pub struct PutEdgeArgs {
     #[arg(long, value_name = "NAME=VALUE")]
     pub property: Vec<String>,
     #[command(flatten)]
+    pub conditions: ConditionArgs,
+    #[command(flatten)]
     pub write: WriteArgs,
+}
+
+/// On which condition an edge is changed.
+#[derive(Debug, Args)]
+pub struct ConditionArgs {
+    /// Change nothing unless the edge is there and its property has this value; can be given several times
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub only_if: Vec<String>,
 }
 
 /// `hedgerow delete`
@@ -262,6 +273,8 @@ pub struct DeleteVertexArgs {
 pub struct DeleteEdgeArgs {
     #[command(flatten)]
     pub edge: EdgeArgs,
+    #[command(flatten)]
+    pub conditions: ConditionArgs,
     #[command(flatten)]
     pub write: WriteArgs,
 }

@@ -64,17 +64,21 @@ fn edge(args: &DeleteEdgeArgs, console: &Console) -> Result<(), CliError> {
     let store = &args.edge.store;
     let graph = open(store, &args.write, console)?;
     let edge = NamedEdge::of(&args.edge, graph.key_kind(), graph.catalogue())?;
+    let is_conditional = !args.conditions.only_if.is_empty();
+    if is_conditional {
+        edge.needed_key()?;
+    }
+    let delete = edge.conditions(&args.conditions, EdgeUpdate::delete())?;
     let ((), commit) = commit(&graph, |transaction| {
+        let (label, from, to) = (edge.label, &edge.from, &edge.to);
         let deleted = match edge.key {
-            Some(key) => {
-                let delete = EdgeUpdate::delete();
-                transaction.update_parallel_edge(edge.label, &edge.from, &edge.to, key, &delete)
-            }
-            None => transaction.delete_edge_of(edge.label, &edge.from, &edge.to),
+            Some(key) => transaction.update_parallel_edge(label, from, to, key, &delete),
+            None if is_conditional => transaction.update_edge(label, from, to, &delete),
+            None => transaction.delete_edge_of(label, from, to),
         };
         Ok(deleted.map_err(StoredError::from)?)
     })?;
-    if commit.edges_removed == 0 {
+    if commit.edges_removed == 0 && !is_conditional {
         return Err(edge.missing(store));
     }
     let deleted = DeletedEdge {
@@ -87,6 +91,7 @@ fn edge(args: &DeleteEdgeArgs, console: &Console) -> Result<(), CliError> {
         durability: args.write.durability.name(),
     };
     console.print(&deleted, |DeletedEdge { from, to, edges_deleted, .. }| match edges_deleted {
+        0 => format!("edge from {from} to {to} is not there as --only-if says: nothing changed\n"),
         1 => format!("edge from {from} to {to} deleted\n"),
         edges => format!("{} from {from} to {to} deleted\n", text::counted(*edges, "edge", "edges")),
     })

@@ -11,9 +11,9 @@ pub use args::{DeleteArgs, GetArgs, NeighborsArgs, PutArgs};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::keys;
-use crate::stored;
-use args::{EdgeArgs, WriteArgs};
-use hedgerow::{Catalogue, Commit, Graph, Key, KeyKind, LabelId, LabelSchema, WriteTxn};
+use crate::stored::{self, schema};
+use args::{ConditionArgs, EdgeArgs, WriteArgs};
+use hedgerow::{Catalogue, Commit, EdgeUpdate, Graph, Key, KeyKind, LabelId, LabelSchema, Value, WriteTxn};
 use std::path::Path;
 
 /// An edge that a command line names.
@@ -46,6 +46,24 @@ impl<'a> NamedEdge<'a> {
             format!("edges of the label {:?} are told apart by {name:?}: say which it is", self.schema.name)
         };
         self.key.map(Some).ok_or_else(|| StoredError::EdgeKey { given: None, problem: problem() })
+    }
+
+    /// An update on the conditions that a command line gives; records of the label have the properties that they name.
+    fn conditions<'u>(
+        &self,
+        args: &'u ConditionArgs,
+        update: EdgeUpdate<'u>,
+    ) -> Result<EdgeUpdate<'u>, StoredError> {
+        args.only_if.iter().try_fold(update, |update, given| {
+            let (name, value) = self.property(given)?;
+            Ok(update.only_if(name, value))
+        })
+    }
+
+    /// A property from a command line, as `NAME=VALUE`.
+    fn property<'p>(&self, given: &'p str) -> Result<(&'p str, Value), StoredError> {
+        let fields = self.schema.edges.record().map_or(&[][..], |schema| &schema.fields);
+        schema::named_property(given, fields, &format!("edges of the label {:?}", self.schema.name))
     }
 
     fn missing(&self, store: &Path) -> CliError {

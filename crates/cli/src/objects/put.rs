@@ -7,7 +7,7 @@ use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
 use crate::stored::{number::EdgeNumber, schema};
 use hedgerow::model::with_column;
-use hedgerow::{Column, EdgeUpdate, LabelSchema, WriteTxn};
+use hedgerow::{Column, EdgeUpdate, WriteTxn};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -82,7 +82,7 @@ fn edge(args: &PutEdgeArgs, console: &Console) -> Result<(), CliError> {
     let store = &args.edge.store;
     let graph = open(store, &args.write, console)?;
     let edge = NamedEdge::of(&args.edge, graph.key_kind(), graph.catalogue())?;
-    let (update, key) = (update(args, edge.schema)?, edge.needed_key()?);
+    let (update, key) = (update(args, &edge)?, edge.needed_key()?);
     let value = match update {
         Some(_) => EdgeNumber::None,
         None => EdgeNumber::given(args.value.as_deref(), edge.schema)?,
@@ -112,20 +112,22 @@ fn edge(args: &PutEdgeArgs, console: &Console) -> Result<(), CliError> {
     };
     console.print(&put, |PutEdge { from, to, .. }| {
         let number = key.map_or(String::new(), |key| format!(" number {key}"));
-        format!("edge from {from} to {to}{number} {}\n", done(put.added, put.changed, "has the value now"))
+        let done = match put.changed || args.conditions.only_if.is_empty() {
+            true => done(put.added, put.changed, "has the value now"),
+            false => "is not as --only-if says, or has the value already: nothing changed",
+        };
+        format!("edge from {from} to {to}{number} {done}\n")
     })
 }
 
 /// The properties that are given to an edge of a label that has records; `None` for any other label.
-fn update<'a>(args: &'a PutEdgeArgs, label: &LabelSchema) -> Result<Option<EdgeUpdate<'a>>, StoredError> {
-    let owners = format!("edges of the label {:?}", label.name);
-    let fields = label.edges.record().map_or(&[][..], |schema| &schema.fields);
-    let mut update = EdgeUpdate::change();
+fn update<'a>(args: &'a PutEdgeArgs, edge: &NamedEdge<'_>) -> Result<Option<EdgeUpdate<'a>>, StoredError> {
+    let mut update = edge.conditions(&args.conditions, EdgeUpdate::change())?;
     for given in &args.property {
-        let (name, value) = schema::named_property(given, fields, &owners)?;
+        let (name, value) = edge.property(given)?;
         update = update.set(name, value);
     }
-    Ok((label.edges.record().is_some() && args.value.is_none()).then_some(update))
+    Ok((edge.schema.edges.record().is_some() && args.value.is_none()).then_some(update))
 }
 
 /// Stages an edge whose label carries values of type `W`.

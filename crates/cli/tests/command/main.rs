@@ -10,6 +10,7 @@ mod demo;
 mod generate;
 mod import;
 mod kernels;
+mod labels;
 mod memory_limit;
 mod objects;
 mod parallel;

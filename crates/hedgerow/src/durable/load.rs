@@ -29,7 +29,7 @@ impl<E: Engine> Store<E> {
         let described = checkpoint.description();
         let is_ours = described.topology == self.topology
             && described.keys == self.dictionary.kind()
-            && described.catalogue == *self.catalogue;
+            && self.catalogue.extends(&described.catalogue);
         if !is_ours {
             let what =
                 "it is the checkpoint of a graph of another topology, with other keys, labels or properties";

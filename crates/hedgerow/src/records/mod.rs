@@ -24,8 +24,8 @@ use hedgerow_log::{
 };
 use hedgerow_model::token::{LiveTimestamps, Stamp};
 use hedgerow_model::{
-    Adjacency, CapacityError, Catalogue, Column, Cursor, Direction, EdgeValue, GraphView, LabelId, MemoryUse,
-    Reclaimed, Record, RecordHandle, RecordSchema, Timestamp, Value, VertexId,
+    Adjacency, CapacityError, Catalogue, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView,
+    LabelId, MemoryUse, Reclaimed, Record, RecordHandle, RecordSchema, Timestamp, Value, VertexId,
 };
 use hedgerow_subgraphs::reclamation::{Garbage, Memory, MemoryChange, Superseded, reclaim_unlocked};
 use hedgerow_sync::Arc;
@@ -94,6 +94,19 @@ impl Found<'_> {
     /// The record.
     pub(crate) fn record(&self) -> Result<Record, Reason> {
         decoded(self.bytes)
+    }
+}
+
+/// How many records further on are asked for while one is read: their waits for memory overlap.
+const AHEAD: usize = 8;
+
+/// Asks the processor for the record some way behind the `position`-th of these handles, which are read one after the other.
+#[inline]
+pub(crate) fn prefetch_behind<W: Column>(handles: &[W], position: usize) {
+    if W::TYPE == ColumnType::Record
+        && let Some(handle) = handles.get(position + AHEAD)
+    {
+        heap::prefetch(handle.to_bits());
     }
 }
 

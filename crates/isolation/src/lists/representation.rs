@@ -2,8 +2,8 @@
 
 use crate::named::Named;
 use hedgerow::{
-    ColumnType, DeclaredTxn, Direction, EdgeSchema, Error, Field, GraphOptions, Key, LabelId, LabelSchema,
-    Record, RecordSchema, Snapshot, Value, ValueType, WriteTxn,
+    ColumnType, DeclaredTxn, Direction, EdgeSchema, EdgeUpdate, Error, Field, GraphOptions, Key, LabelId,
+    LabelSchema, ParallelSchema, Record, RecordSchema, Snapshot, Value, ValueType, WriteTxn,
 };
 
 /// More appends than the checker asks of one list.
@@ -18,28 +18,46 @@ pub const FIRST_LIST: u64 = 1_000;
 /// The property that holds a list.
 const ELEMENTS: &str = "elements";
 
-/// How a list lies in the graph. In either, two appends to the same end of a list write the same thing.
+/// The label whose edges have a record that holds a list.
+const RECORDS: LabelId = LabelId(1);
+
+/// The label whose edges may be parallel, and hold an element each.
+const PARALLEL: LabelId = LabelId(2);
+
+/// How a list lies in the graph. In each, two appends to the same end of a list write the same thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Representation {
     /// An edge from the list's vertex to its n-th place, with the n-th element as value.
     Edges,
     /// All elements in one property of the list's vertex.
     Property,
+    /// All elements in one property of an edge from the list's vertex to its first place.
+    Record,
+    /// The n-th element in a property of the n-th of parallel edges to the first place.
+    Parallel,
 }
 
 impl Named for Representation {
-    const NAMES: &'static [(&'static str, Self)] =
-        &[("edges", Representation::Edges), ("property", Representation::Property)];
+    const NAMES: &'static [(&'static str, Self)] = &[
+        ("edges", Representation::Edges),
+        ("property", Representation::Property),
+        ("record", Representation::Record),
+        ("parallel", Representation::Parallel),
+    ];
 }
 
 /// Labels and properties for lists in any representation.
 pub fn with_schema(options: GraphOptions) -> GraphOptions {
-    let elements = EdgeSchema::Value(ColumnType::I64);
-    options.label(LabelSchema { name: ELEMENTS.to_owned(), edges: elements }).vertex_properties(
-        RecordSchema {
-            fields: vec![Field { name: ELEMENTS.to_owned(), value_type: ValueType::Bytes, nullable: true }],
-        },
-    )
+    let schema = |value_type| RecordSchema {
+        fields: vec![Field { name: ELEMENTS.to_owned(), value_type, nullable: true }],
+    };
+    let parallel = ParallelSchema { key: "position".to_owned(), record: schema(ValueType::I64) };
+    let label = |name: &str, edges| LabelSchema { name: name.to_owned(), edges };
+    options
+        .label(label("edges", EdgeSchema::Value(ColumnType::I64)))
+        .label(label("record", EdgeSchema::Record(schema(ValueType::Bytes))))
+        .label(label("parallel", EdgeSchema::Parallel(parallel)))
+        .vertex_properties(schema(ValueType::Bytes))
 }
 
 /// The vertex of a list.
@@ -58,6 +76,10 @@ pub trait Reads {
     fn neighbours(&mut self, key: u64) -> Result<Vec<(Key, i64)>, Error>;
     /// The properties of a vertex.
     fn properties(&mut self, key: u64) -> Result<Option<Record>, Error>;
+    /// The record of an edge.
+    fn edge_record(&mut self, source: u64, destination: u64) -> Result<Option<Record>, Error>;
+    /// The records of parallel edges, by their keys.
+    fn parallel_edges(&mut self, source: u64, destination: u64) -> Result<Vec<(u64, Record)>, Error>;
 }
 
 /// What a transaction of any kind writes by.
@@ -66,6 +88,16 @@ pub trait Writes: Reads {
     fn put_edge(&mut self, source: u64, destination: u64, value: i64) -> Result<(), Error>;
     /// Sets properties of a vertex.
     fn set_properties(&mut self, key: u64, properties: &[(&str, Value)]) -> Result<(), Error>;
+    /// Changes the record of an edge.
+    fn update_edge(&mut self, source: u64, destination: u64, update: &EdgeUpdate<'_>) -> Result<(), Error>;
+    /// Changes that of parallel edges which has a key.
+    fn update_parallel_edge(
+        &mut self,
+        source: u64,
+        destination: u64,
+        key: u64,
+        update: &EdgeUpdate<'_>,
+    ) -> Result<(), Error>;
 }
 
 macro_rules! reads {
@@ -77,6 +109,14 @@ macro_rules! reads {
 
             fn properties(&mut self, key: u64) -> Result<Option<Record>, Error> {
                 Self::properties(self, key)
+            }
+
+            fn edge_record(&mut self, source: u64, destination: u64) -> Result<Option<Record>, Error> {
+                Self::edge_record(self, RECORDS, source, destination)
+            }
+
+            fn parallel_edges(&mut self, source: u64, destination: u64) -> Result<Vec<(u64, Record)>, Error> {
+                Self::parallel_edges(self, PARALLEL, source, destination, ..)
             }
         })*
     };
@@ -91,6 +131,25 @@ macro_rules! writes {
 
             fn set_properties(&mut self, key: u64, properties: &[(&str, Value)]) -> Result<(), Error> {
                 Self::set_properties(self, key, properties)
+            }
+
+            fn update_edge(
+                &mut self,
+                source: u64,
+                destination: u64,
+                update: &EdgeUpdate<'_>,
+            ) -> Result<(), Error> {
+                Self::update_edge(self, RECORDS, source, destination, update)
+            }
+
+            fn update_parallel_edge(
+                &mut self,
+                source: u64,
+                destination: u64,
+                key: u64,
+                update: &EdgeUpdate<'_>,
+            ) -> Result<(), Error> {
+                Self::update_parallel_edge(self, PARALLEL, source, destination, key, update)
             }
         })*
     };
@@ -112,6 +171,14 @@ impl Representation {
                 let record = reads.properties(vertex(list))?;
                 Ok(record.as_ref().and_then(|record| record.values().first()).map_or_else(Vec::new, decoded))
             }
+            Representation::Record => {
+                let record = reads.edge_record(vertex(list), place(list, 0))?;
+                Ok(record.as_ref().and_then(|record| record.values().first()).map_or_else(Vec::new, decoded))
+            }
+            Representation::Parallel => {
+                let edges = reads.parallel_edges(vertex(list), place(list, 0))?;
+                Ok(edges.iter().filter_map(|(_, record)| record.values().first()?.as_i64()).collect())
+            }
         }
     }
 
@@ -126,12 +193,25 @@ impl Representation {
                 elements.push(element);
                 writes.set_properties(vertex(list), &[(ELEMENTS, encoded(&elements))])
             }
+            Representation::Record => {
+                elements.push(element);
+                let update = EdgeUpdate::change().set(ELEMENTS, encoded(&elements));
+                writes.update_edge(vertex(list), place(list, 0), &update)
+            }
+            Representation::Parallel => {
+                let (position, put) = (elements.len() as u64, EdgeUpdate::put().set(ELEMENTS, element));
+                writes.update_parallel_edge(vertex(list), place(list, 0), position, &put)
+            }
         }
     }
 
     /// The vertices that a transaction declares which reads a list, or may append to it.
     pub fn declared(self, list: u64, appends: bool) -> impl Iterator<Item = u64> {
-        let places = if appends && self == Representation::Edges { LONGEST_LIST } else { 0 };
+        let places = match self {
+            Representation::Edges if appends => LONGEST_LIST,
+            Representation::Edges | Representation::Property => 0,
+            Representation::Record | Representation::Parallel => 1,
+        };
         std::iter::once(vertex(list)).chain((0..places).map(move |position| place(list, position)))
     }
 }

@@ -7,7 +7,7 @@ use crate::lists::protocol::Request;
 use crate::lists::representation::{Representation, with_schema};
 use crate::mistake::Mistake;
 use crate::named::Named;
-use hedgerow::{Durability, ErrorKind, Graph, GraphOptions, Topology};
+use hedgerow::{Durability, EngineKind, ErrorKind, Graph, GraphOptions, Topology};
 use hedgerow_sync::Arc;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use rand::SeedableRng;
@@ -37,6 +37,9 @@ pub struct ServerOptions {
     /// How lists lie in the graph.
     #[arg(long, value_parser = Representation::of_name)]
     pub representation: Representation,
+    /// The engine.
+    #[arg(long, value_parser = engine)]
+    pub engine: EngineKind,
     /// Whether edges are directed.
     #[arg(long, value_parser = Topology::of_name)]
     pub topology: Topology,
@@ -49,6 +52,10 @@ pub struct ServerOptions {
     /// What chance depends on.
     #[arg(long)]
     pub seed: u64,
+}
+
+fn engine(name: &str) -> Result<EngineKind, String> {
+    EngineKind::of_name(name).ok_or_else(|| format!("there is no engine {name}"))
 }
 
 /// Opens or makes the store, and answers transactions until the input ends; then closes it.
@@ -87,6 +94,7 @@ pub fn serve(options: &ServerOptions) -> Result<(), Box<dyn Error>> {
 
 fn open(options: &ServerOptions) -> Result<Graph, hedgerow::Error> {
     let graph_options = with_schema(GraphOptions::new())
+        .engine(options.engine)
         .topology(options.topology)
         .durability(options.durability)
         .segment_bytes(1 << 20)

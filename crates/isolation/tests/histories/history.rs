@@ -2,7 +2,7 @@
 
 use crate::checker::{PATIENCE, checker};
 use crate::server::{Life, PROGRAM, serve_and_kill};
-use hedgerow::{Durability, Topology};
+use hedgerow::{Durability, EngineKind, Topology};
 use hedgerow_isolation::Mistake;
 use hedgerow_isolation::lists::{LONGEST_LIST, Representation, ServerOptions, Transactions};
 use rand::rngs::SmallRng;
@@ -29,6 +29,7 @@ const COUNTS: &str = "counts";
 pub struct Scenario {
     pub transactions: Transactions,
     pub representation: Representation,
+    pub engine: EngineKind,
     pub topology: Topology,
     pub durability: Durability,
     pub mistake: Mistake,
@@ -43,13 +44,20 @@ impl Scenario {
     /// The n-th of its kind: in every second one the server is killed, after syncing each commit.
     pub fn new(transactions: Transactions, number: u64) -> Self {
         let kills = if number.is_multiple_of(2) { 3 } else { 0 };
-        let representations = [Representation::Edges, Representation::Property];
+        let representations = [
+            Representation::Edges,
+            Representation::Property,
+            Representation::Record,
+            Representation::Parallel,
+        ];
+        let engines = [EngineKind::Rapid, EngineKind::Rapid, EngineKind::Tel];
         let topologies = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
         let durabilities = [Durability::Buffered, Durability::Sync, Durability::None];
         let choose = |count: u64| (number / 2 % count) as usize;
         Scenario {
             transactions,
-            representation: representations[choose(2)],
+            representation: representations[choose(4)],
+            engine: engines[(number / 3 % 3) as usize],
             topology: topologies[choose(3)],
             durability: if kills > 0 { Durability::Sync } else { durabilities[choose(3)] },
             mistake: Mistake::Nothing,
@@ -100,6 +108,7 @@ pub fn record(scenario: &Scenario, model: &str) -> History {
         socket: folder.path().join("socket"),
         transactions: scenario.transactions,
         representation: scenario.representation,
+        engine: scenario.engine,
         topology: scenario.topology,
         durability: scenario.durability,
         mistake: scenario.mistake,

@@ -86,6 +86,7 @@ fn start(options: &ServerOptions) -> Child {
         .arg(&options.socket)
         .args(["--transactions", options.transactions.name()])
         .args(["--representation", options.representation.name()])
+        .args(["--engine", options.engine.name()])
         .args(["--topology", options.topology.name()])
         .args(["--durability", options.durability.name()])
         .args(["--mistake", options.mistake.name()])

@@ -44,7 +44,7 @@ pub struct Manifest {
     pub next_segment: u64,
 }
 
-/// How a graph was made: what cannot be changed later, and the catalogue that it began with.
+/// How a graph was made: what cannot be changed later, and its catalogue, which can only get more labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreOptions {
     /// The name of the engine.
@@ -55,7 +55,7 @@ pub struct StoreOptions {
     pub topology: Topology,
     /// Whether an edge needs endpoints that exist.
     pub strict: bool,
-    /// The labels and schemas at timestamp 0.
+    /// The labels and schemas.
     pub catalogue: Catalogue,
 }
 

@@ -16,6 +16,7 @@ pub use replay::{Place, Recovered};
 use crate::error::StoreError;
 use crate::files::{FileError, FileSystem, HeldLock};
 use crate::segment;
+use hedgerow_model::LabelSchema;
 use hedgerow_sync::Arc;
 
 /// The name of the lock file.
@@ -74,6 +75,18 @@ impl Store {
     pub fn open_read_only(files: Arc<dyn FileSystem>) -> Result<Self, StoreError> {
         let manifest = Manifest::of(&*files)?;
         Ok(Store { files, manifest, lock: None })
+    }
+
+    /// Gives the graph of the store further labels, behind those that it has. When it returns, that is durable.
+    ///
+    /// # Errors
+    /// [`StoreError::Schema`] if two labels have one name, or there are too many; the file system's.
+    pub fn add_labels(&mut self, labels: &[LabelSchema]) -> Result<(), StoreError> {
+        let catalogue = self.manifest.options.catalogue.with_labels(labels);
+        let path = || self.files.location().join(manifest::MANIFEST);
+        self.manifest.options.catalogue =
+            catalogue.map_err(|error| StoreError::Schema { path: path(), error })?;
+        Ok(self.manifest.write(&*self.files)?)
     }
 
     /// What belongs to the store.

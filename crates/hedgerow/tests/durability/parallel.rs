@@ -1,0 +1,141 @@
+//! Very many parallel edges between two vertices: more than one piece of memory holds.
+
+use hedgerow::{
+    CheckpointOptions, Direction, EdgeSchema, EdgeUpdate, EngineKind, Field, Graph, GraphOptions, LabelId,
+    LabelSchema, ParallelSchema, RecordSchema, Snapshot, Topology, ValueType,
+};
+use std::collections::BTreeMap;
+
+const PAYS: LabelId = LabelId::DEFAULT;
+
+/// The commits of a test.
+const COMMITS: u64 = 1_500;
+
+fn options(engine: EngineKind, topology: Topology) -> GraphOptions {
+    let amount = Field { name: "amount".to_owned(), value_type: ValueType::I64, nullable: false };
+    let schema = ParallelSchema { key: "number".to_owned(), record: RecordSchema { fields: vec![amount] } };
+    let pays = LabelSchema { name: "pays".to_owned(), edges: EdgeSchema::Parallel(schema) };
+    GraphOptions::new().engine(engine).topology(topology).label(pays).segment_bytes(1 << 16)
+}
+
+/// What a commit does: some edges are put, few are deleted, in an order that is not that of their keys.
+fn changes(commit: u64) -> impl Iterator<Item = (u64, Option<i64>)> {
+    (0..1 + commit % 5).map(move |number| {
+        let key = (commit * 5 + number) * 7_919 % 6_007;
+        (key, (number != 3).then_some(commit as i64))
+    })
+}
+
+fn apply(expected: &mut BTreeMap<u64, i64>, commit: u64) {
+    for (key, amount) in changes(commit) {
+        match amount {
+            Some(amount) => drop(expected.insert(key, amount)),
+            None => drop(expected.remove(&key)),
+        }
+    }
+}
+
+fn commit(graph: &Graph, commit: u64) {
+    let mut transaction = graph.begin().unwrap();
+    for (key, amount) in changes(commit) {
+        let update = amount.map_or(EdgeUpdate::delete(), |amount| EdgeUpdate::put().set("amount", amount));
+        transaction.update_parallel_edge(PAYS, 2, 1, key, &update).unwrap();
+    }
+    transaction.commit().unwrap();
+}
+
+fn check(snapshot: &Snapshot, expected: &BTreeMap<u64, i64>) {
+    let edges = snapshot.parallel_edges(PAYS, 2, 1, ..).unwrap();
+    let read = edges.into_iter().map(|(key, record)| (key, record.values()[0].as_i64().unwrap()));
+    assert_eq!(read.collect::<BTreeMap<_, _>>(), *expected);
+    let degree = snapshot.parallel_degree(PAYS, Direction::Out, 2).unwrap();
+    assert_eq!(degree, expected.len() as u64);
+    let some = snapshot.parallel_neighbours(PAYS, Direction::In, 1, 1_000..2_000).unwrap();
+    assert_eq!(some.len(), expected.range(1_000..2_000).count());
+    assert_eq!(snapshot.neighbours(2).unwrap().len(), usize::from(!expected.is_empty()));
+}
+
+#[test]
+fn they_come_back_from_the_log_and_from_checkpoints() {
+    for (engine, topology) in
+        [(EngineKind::Rapid, Topology::DirectedWithReverse), (EngineKind::Tel, Topology::Undirected)]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bank");
+        let graph = Graph::create(&path, options(engine, topology)).unwrap();
+        let mut expected = BTreeMap::new();
+        let mut early = None;
+        for number in 0..COMMITS {
+            commit(&graph, number);
+            apply(&mut expected, number);
+            if number == COMMITS / 3 {
+                early = Some((graph.snapshot().unwrap(), expected.clone()));
+            }
+            if number == COMMITS / 2 {
+                graph.checkpoint(&CheckpointOptions::new()).unwrap();
+            }
+        }
+        check(&graph.snapshot().unwrap(), &expected);
+        let (snapshot, then) = early.take().unwrap();
+        check(&snapshot, &then);
+        drop(snapshot);
+        assert!(!graph.reclaim().more);
+        let memory = graph.memory();
+        assert_eq!(memory.retained_bytes, 0);
+        graph.close().unwrap();
+        let logged: u64 = std::fs::read_dir(&path)
+            .unwrap()
+            .map(|file| file.unwrap())
+            .filter(|file| file.file_name().to_string_lossy().contains("log"))
+            .map(|file| file.metadata().unwrap().len())
+            .sum();
+        assert!(
+            logged < 200 * COMMITS + (1 << 17),
+            "{logged} bytes: each commit is logged by what it changes"
+        );
+        for reopened in [engine, EngineKind::Rapid, EngineKind::Tel] {
+            let graph = Graph::open_with(&path, options(reopened, topology)).unwrap();
+            check(&graph.snapshot().unwrap(), &expected);
+            graph.close().unwrap();
+        }
+        let graph = Graph::open(&path).unwrap();
+        assert!(graph.delete_edge_of(PAYS, 1, 2).unwrap() == topology.is_undirected());
+        assert!(graph.delete_edge_of(PAYS, 2, 1).unwrap() != topology.is_undirected());
+        check(&graph.snapshot().unwrap(), &BTreeMap::new());
+        assert!(!graph.reclaim().more);
+        assert!(graph.memory().live_bytes * 10 < memory.live_bytes + (1 << 20));
+        graph.close().unwrap();
+        check(&Graph::open(&path).unwrap().snapshot().unwrap(), &BTreeMap::new());
+    }
+}
+
+#[test]
+fn labels_that_are_added_later_are_those_of_the_graph_from_then_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bank");
+    let graph = Graph::create(&path, GraphOptions::new()).unwrap();
+    graph.put_edge(1, 2).unwrap();
+    graph.checkpoint(&CheckpointOptions::new()).unwrap();
+    graph.put_edge(2, 3).unwrap();
+    let pays = options(EngineKind::Rapid, Topology::Directed);
+    let label = Graph::in_memory(pays).unwrap().catalogue().labels()[0].clone();
+    let locked = hedgerow::store::add_labels(&path, std::slice::from_ref(&label)).unwrap_err();
+    assert_eq!(locked.kind(), hedgerow::ErrorKind::Locked);
+    graph.close().unwrap();
+    hedgerow::store::add_labels(&path, std::slice::from_ref(&label)).unwrap();
+    let again = hedgerow::store::add_labels(&path, &[label]).unwrap_err();
+    assert_eq!(again.kind(), hedgerow::ErrorKind::InvalidInput);
+    let graph = Graph::open(&path).unwrap();
+    let pays = graph.label("pays").unwrap();
+    let put = EdgeUpdate::put().set("amount", 5);
+    assert_eq!(graph.update_parallel_edge(pays, 3, 4, 1, &put).unwrap().edges_added, 1);
+    assert_eq!(graph.update_parallel_edge(pays, 3, 4, 2, &put).unwrap().edges_added, 1);
+    graph.close().unwrap();
+    for _ in 0..2 {
+        let graph = Graph::open(&path).unwrap();
+        assert_eq!(graph.snapshot().unwrap().neighbours(2).unwrap(), [3.into()]);
+        assert_eq!(graph.snapshot().unwrap().parallel_edges(pays, 3, 4, ..).unwrap().len(), 2);
+        graph.checkpoint(&CheckpointOptions::new()).unwrap();
+        graph.close().unwrap();
+    }
+}
