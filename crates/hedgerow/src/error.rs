@@ -72,6 +72,7 @@ impl Error {
             | Reason::NeedsKey(_)
             | Reason::NotParallel(_)
             | Reason::NoCommitOrderOfParallel { .. }
+            | Reason::NoCommitOrderOfStaged
             | Reason::NoTime { .. }
             | Reason::NotATime { .. }
             | Reason::OtherOption(_) => ErrorKind::InvalidInput,
@@ -208,6 +209,10 @@ pub(crate) enum Reason {
     NoCommitOrder,
     #[error("edges of {label:?} may be parallel, and are not kept in the order in which they were put")]
     NoCommitOrderOfParallel { label: String },
+    #[error(
+        "what a transaction staged is of no commit yet: read its edges by their time, or a snapshot by commit"
+    )]
+    NoCommitOrderOfStaged,
     #[error("vertex {0} was not declared at the start of this transaction")]
     NotDeclared(Key),
     #[error(transparent)]

@@ -143,6 +143,10 @@ impl WriteTxn {
         self.stage(|stores| stores.delete_edge(label, &source, &destination))
     }
 
+    pub(crate) fn stores(&self) -> &Stores {
+        self.snapshot.stores()
+    }
+
     pub(crate) fn stage(
         &mut self,
         operation: impl FnOnce(&Stores) -> Result<Operation, Error>,

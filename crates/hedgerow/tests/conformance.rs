@@ -6,10 +6,12 @@ mod oracle;
 
 use hedgerow::model::Operation;
 use hedgerow::{
-    AsOf, EngineKind, ErrorKind, Graph, History, Key, KeyKind, LabelId, Snapshot, Timestamp, Topology,
+    AsOf, Direction, EngineKind, ErrorKind, Graph, History, Key, KeyKind, LabelId, Newest, Record, Snapshot,
+    Timestamp, Topology, Value,
 };
 use oracle::{ENGINES, Oracle, PARALLEL, RECORDS, as_values, by_key, domain, operation, options, stage};
 use proptest::prelude::*;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -155,6 +157,7 @@ impl Run {
                 assert_eq!(neighbours.len(), expected.len());
                 assert!(neighbours.iter().all(|(neighbour, ())| expected.contains_key(neighbour)));
             }
+            self.check_own_newest(transaction, mine, key);
             let other = &self.keys[0];
             let edges = transaction.parallel_edges(PARALLEL, key, other, 1..).unwrap().into_iter();
             let edges =
@@ -173,6 +176,37 @@ impl Run {
             let expected = mine.edge(LabelId(1), key, other).map(|value| f64::from_bits(value.0));
             assert_eq!(value, expected);
         }
+    }
+
+    /// Newest-first reads of a transaction: what is wanted, in descending order.
+    fn check_own_newest(&self, transaction: &mut hedgerow::WriteTxn, mine: &Oracle, key: &Key) {
+        let wanted = Newest::most(3).since(1).by_property("amount");
+        let times = |records: Vec<(Key, Record)>| {
+            records.into_iter().map(|(_, record)| record.values()[0].as_i64().unwrap()).collect::<Vec<_>>()
+        };
+        let newest = |amounts: &mut dyn Iterator<Item = Vec<Value>>| {
+            let mut amounts: Vec<i64> =
+                amounts.filter_map(|record| record[0].as_i64()).filter(|time| *time >= 1).collect();
+            amounts.sort_by_key(|amount| Reverse(*amount));
+            amounts.truncate(3);
+            amounts
+        };
+        let out = Direction::Out;
+        let read = transaction.newest_records(RECORDS, out, key, &wanted).unwrap();
+        assert_eq!(times(read), newest(&mut mine.neighbour_records(out, key).into_values()));
+        let read = transaction.newest_records(PARALLEL, out, key, &wanted).unwrap();
+        assert_eq!(
+            times(read),
+            newest(&mut mine.parallel_neighbours(out, key, &(0..=u64::MAX)).into_values())
+        );
+        let read = transaction.newest_neighbours::<u32>(LabelId(2), out, key, &Newest::most(2)).unwrap();
+        let mut values: Vec<u64> =
+            mine.neighbours(LabelId(2), out, key).into_values().map(|value| value.0).collect();
+        values.sort_unstable_by_key(|value| Reverse(*value));
+        values.truncate(2);
+        assert_eq!(read.into_iter().map(|(_, value)| u64::from(value)).collect::<Vec<_>>(), values);
+        let by_commit = transaction.newest_records(RECORDS, out, key, &Newest::most(1).by_commit());
+        assert_eq!(by_commit.unwrap_err().kind(), ErrorKind::InvalidInput);
     }
 
     fn ingest(&mut self, edges: &[(u16, u16)], label: u8) {

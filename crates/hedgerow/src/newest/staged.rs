@@ -1,0 +1,124 @@
+//! The same in transactions, which see what they staged.
+
+use super::selection::{key_time, time_of};
+use super::{Clock, Newest};
+use crate::error::{Error, Reason};
+use crate::parallel::ParallelEdge;
+use crate::snapshot::check_adjacency;
+use crate::transaction::WriteTxn;
+use hedgerow_model::{
+    AsKey, Column, Direction, EdgeSchema, EdgeValue, Key, LabelId, Record, Value, ViewError, with_column,
+};
+use std::cmp::Reverse;
+
+impl WriteTxn {
+    /// The neighbours of a vertex and the values beside them, newest first, for this transaction: see [`Newest`]. Not by commit, which
+    /// what is staged has none of. Of equal times those that only this transaction put come last. O(degree log degree).
+    ///
+    /// # Errors
+    /// As [`Snapshot::newest_neighbours`](crate::Snapshot::newest_neighbours).
+    pub fn newest_neighbours<W: Column>(
+        &mut self,
+        label: LabelId,
+        direction: Direction,
+        key: impl AsKey,
+        newest: &Newest,
+    ) -> Result<Vec<(Key, W)>, Error> {
+        check_adjacency::<W>(self.stores(), label, direction)?;
+        let (clock, edges) = self.clock(label, newest)?;
+        if edges.record().is_some() {
+            let found = self.newest_records(label, direction, key, newest)?;
+            return Ok(found
+                .into_iter()
+                .map(|(neighbour, _)| (neighbour, W::from_bits(EdgeValue(0))))
+                .collect());
+        }
+        debug_assert_eq!(clock, Clock::Value);
+        let column = edges.column();
+        let all: Vec<(Key, EdgeValue)> = with_column!(column, C => {
+            let all = self.neighbours_of::<C>(label, direction, key)?;
+            all.into_iter().map(|(neighbour, value)| (neighbour, Column::to_bits(value))).collect()
+        });
+        let dated = all
+            .into_iter()
+            .map(|(neighbour, value)| (Some(time_of(column, value)), (neighbour, W::from_bits(value))));
+        Ok(newest.chosen(dated))
+    }
+
+    /// The neighbours of a vertex over a label that has records, with their records, newest first, for this transaction: one that parallel
+    /// edges lead to with each of them. As [`WriteTxn::newest_neighbours`].
+    ///
+    /// # Errors
+    /// As [`Snapshot::newest_records`](crate::Snapshot::newest_records).
+    pub fn newest_records(
+        &mut self,
+        label: LabelId,
+        direction: Direction,
+        key: impl AsKey,
+        newest: &Newest,
+    ) -> Result<Vec<(Key, Record)>, Error> {
+        self.stores().any_record_schema(label)?;
+        if self.stores().are_parallel(label) {
+            let found = self.newest_parallel_edges(label, direction, key, newest)?;
+            return Ok(found.into_iter().map(|edge| (edge.neighbour, edge.record)).collect());
+        }
+        let (clock, _) = self.clock(label, newest)?;
+        let all = self.neighbour_records(label, direction, key)?;
+        Ok(newest
+            .chosen(all.into_iter().map(|(neighbour, record)| (clock.time(0, &record), (neighbour, record)))))
+    }
+
+    /// The edges of a vertex over a label whose edges may be parallel, newest first, for this transaction. As
+    /// [`WriteTxn::newest_neighbours`].
+    ///
+    /// # Errors
+    /// As [`Snapshot::newest_parallel_edges`](crate::Snapshot::newest_parallel_edges).
+    pub fn newest_parallel_edges(
+        &mut self,
+        label: LabelId,
+        direction: Direction,
+        key: impl AsKey,
+        newest: &Newest,
+    ) -> Result<Vec<ParallelEdge>, Error> {
+        self.stores().parallel_schema(label)?;
+        let (clock, _) = self.clock(label, newest)?;
+        let all = self.parallel_neighbours(label, direction, key, ..)?;
+        Ok(newest.chosen(all.into_iter().map(|edge| (clock.time(edge.key, &edge.record), edge))))
+    }
+
+    /// What says the time, and what lies on the edges of a label.
+    fn clock(&self, label: LabelId, newest: &Newest) -> Result<(Clock, EdgeSchema), Error> {
+        let schema = self.stores().catalogue().label(label).ok_or(ViewError::UnknownLabel(label))?;
+        match newest.clock(schema)? {
+            Clock::Commit => Err(Reason::NoCommitOrderOfStaged.into()),
+            clock => Ok((clock, schema.edges.clone())),
+        }
+    }
+}
+
+impl Newest {
+    /// Those of some edges that are wanted, by their times.
+    fn chosen<T>(&self, edges: impl Iterator<Item = (Option<i64>, T)>) -> Vec<T> {
+        let is_wanted = |time: &i64| self.times.contains(time);
+        let mut dated: Vec<(i64, T)> =
+            edges.filter_map(|(time, edge)| Some((time.filter(is_wanted)?, edge))).collect();
+        // Stable: of equal times those that come first stay so.
+        dated.sort_by_key(|(time, _)| Reverse(*time));
+        dated.truncate(self.most);
+        dated.into_iter().map(|(_, edge)| edge).collect()
+    }
+}
+
+impl Clock {
+    /// The time of an edge that has a record.
+    fn time(self, key: u64, record: &Record) -> Option<i64> {
+        match self {
+            Clock::Key => key_time(key),
+            Clock::Property(position) => match record.values().get(position)? {
+                Value::Timestamp(time) | Value::I64(time) => Some(*time),
+                _ => None,
+            },
+            Clock::Value | Clock::Commit => None,
+        }
+    }
+}
