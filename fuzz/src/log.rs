@@ -3,8 +3,8 @@
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem};
 use hedgerow_log::{
-    Body, CommitRef, LoggedCommit, Manifest, SegmentEntry, Store, StoreError, StoreOptions, check,
-    recover_to_last_valid,
+    Body, CommitRef, EdgeList, EdgeListWriter, LoggedCommit, Manifest, SegmentEntry, Store, StoreError,
+    StoreOptions, check, list_of_record, recover_to_last_valid,
 };
 use hedgerow_model::{Catalogue, KeyKind, Timestamp, Topology};
 use std::path::Path;
@@ -15,6 +15,7 @@ pub const STORE: [u8; 16] = *b"the test's store";
 
 /// Reads the body of a record. Says whether it is one in a directed graph.
 pub fn read_record(bytes: &[u8]) -> bool {
+    read_parallel(bytes);
     let topologies = [Topology::Undirected, Topology::DirectedWithReverse, Topology::Directed];
     let read = topologies.map(|topology| {
         let Ok(commit) = LoggedCommit::decode(bytes, topology) else { return false };
@@ -28,6 +29,7 @@ pub fn read_record(bytes: &[u8]) -> bool {
             input: input.as_deref(),
             records: &commit,
         };
+        commit.records.iter().for_each(|record| read_parallel(record));
         body.encode(&again, topology);
         let again = LoggedCommit::decode(body.as_bytes(), topology).expect("what was encoded is a body");
         // By their bytes, since a number that is none differs from itself.
@@ -35,6 +37,17 @@ pub fn read_record(bytes: &[u8]) -> bool {
         true
     });
     read[2]
+}
+
+/// Reads parallel edges, as far as bytes or the list in a record are such.
+fn read_parallel(bytes: &[u8]) {
+    for list in [Some(bytes), list_of_record(bytes).ok()].into_iter().flatten() {
+        let edges: Vec<_> = EdgeList::new(list).map_while(Result::ok).collect();
+        let mut again = EdgeListWriter::default();
+        edges.iter().for_each(|(key, record)| again.push(*key, *record));
+        let again = again.into_bytes();
+        assert!(EdgeList::new(&again).map(|edge| edge.expect("what was written is a list")).eq(edges));
+    }
 }
 
 /// Reads a manifest as it is, and with a checksum and a length that are right. Says whether one of them is one.

@@ -42,7 +42,7 @@ impl DeclaredTxn<'_> {
     /// The vertex was not declared.
     pub fn add_vertex(&mut self, key: impl AsKey) -> Result<(), Error> {
         self.declared(&key)?;
-        self.staged.push(self.stores.add_vertex(&key)?);
+        self.stage(self.stores.add_vertex(&key)?);
         Ok(())
     }
 
@@ -52,7 +52,7 @@ impl DeclaredTxn<'_> {
     /// The vertex was not declared, or a property is unknown or of another type.
     pub fn set_properties(&mut self, key: impl AsKey, properties: &[(&str, Value)]) -> Result<(), Error> {
         self.declared(&key)?;
-        self.staged.push(self.stores.set_properties(&key, properties)?);
+        self.stage(self.stores.set_properties(&key, properties)?);
         Ok(())
     }
 
@@ -77,7 +77,7 @@ impl DeclaredTxn<'_> {
     ) -> Result<(), Error> {
         self.declared(&source)?;
         self.declared(&destination)?;
-        self.staged.push(self.stores.put_edge(label, &source, &destination, value)?);
+        self.stage(self.stores.put_edge(label, &source, &destination, value)?);
         Ok(())
     }
 
@@ -97,6 +97,12 @@ impl DeclaredTxn<'_> {
         })
     }
 
+    /// Stages an operation that was checked, for all reads that follow.
+    fn stage(&mut self, operation: Operation) {
+        self.staged.push(operation);
+        self.staged.look();
+    }
+
     /// Stages an operation between two vertices, if they are declared.
     pub(crate) fn stage_between(
         &mut self,
@@ -106,7 +112,7 @@ impl DeclaredTxn<'_> {
     ) -> Result<(), Error> {
         self.declared(source)?;
         self.declared(destination)?;
-        self.staged.push(operation(self.stores)?);
+        self.stage(operation(self.stores)?);
         Ok(())
     }
 
@@ -122,7 +128,7 @@ impl DeclaredTxn<'_> {
     ) -> Result<(), Error> {
         self.declared(&source)?;
         self.declared(&destination)?;
-        self.staged.push(self.stores.delete_edge(label, &source, &destination)?);
+        self.stage(self.stores.delete_edge(label, &source, &destination)?);
         Ok(())
     }
 

@@ -13,10 +13,12 @@ use hedgerow_sync::Arc;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 
-/// Staged operations, in order, with an index of their outcome for the transaction's own reads.
+/// Staged operations, in order, with an index of their outcome for the transaction's own reads: one that never reads never pays for it.
 #[derive(Debug)]
 pub(crate) struct Staged {
     operations: Vec<Operation>,
+    /// So many of the operations are in the index.
+    indexed: usize,
     topology: Topology,
     /// The last word on each edge, by canonical keys.
     edges: HashMap<EdgeKey, Option<EdgeValue>>,
@@ -42,8 +44,8 @@ struct StagedVertex {
 
 impl Staged {
     pub(crate) fn new(topology: Topology, catalogue: Arc<Catalogue>) -> Self {
-        let (operations, edges, records, parallel, vertices) = Default::default();
-        Staged { operations, topology, edges, records, parallel, catalogue, vertices }
+        let (operations, indexed, edges, records, parallel, vertices) = Default::default();
+        Staged { operations, indexed, topology, edges, records, parallel, catalogue, vertices }
     }
 
     /// The operations, in the order in which they were staged.
@@ -56,9 +58,21 @@ impl Staged {
         self.operations
     }
 
-    /// Stages an operation that was checked.
+    /// Stages an operation that was checked. It is seen by reads after the next [look](Staged::look).
     pub(crate) fn push(&mut self, operation: Operation) {
-        match &operation {
+        self.operations.push(operation);
+    }
+
+    /// Prepares for reads: they see what is staged by now. O(staged since the last look).
+    pub(crate) fn look(&mut self) {
+        let operations = std::mem::take(&mut self.operations);
+        operations[self.indexed..].iter().for_each(|operation| self.index(operation));
+        self.indexed = operations.len();
+        self.operations = operations;
+    }
+
+    fn index(&mut self, operation: &Operation) {
+        match operation {
             Operation::AddVertex { key } => self.vertex(key).exists = true,
             Operation::DeleteVertex { key } => self.delete_vertex(key),
             Operation::SetProperties { key, properties } => {
@@ -90,7 +104,6 @@ impl Staged {
                 }
             }
         }
-        self.operations.push(operation);
     }
 
     fn vertex(&mut self, key: &Key) -> &mut StagedVertex {

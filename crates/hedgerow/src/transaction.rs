@@ -330,15 +330,17 @@ impl WriteTxn {
         store.commit(self.staged.operations(), Some(&interactive))
     }
 
-    /// Notes that a vertex was read, and what of it.
+    /// Prepares to read a vertex: notes that, and what of it.
     fn track(&mut self, key: KeyRef<'_>, what: impl Fn(VertexId) -> Option<Touched>) {
+        self.staged.look();
         let Some(reads) = &mut self.reads else { return };
         let stores = Arc::clone(self.snapshot.stores());
         self.snapshot.read(|state| with_store!(&*stores, store => reads.track(store, state, key, what)));
     }
 
-    /// Notes that an edge was read.
+    /// Prepares to read an edge: notes that.
     fn track_edge(&mut self, label: LabelId, source: KeyRef<'_>, destination: KeyRef<'_>) {
+        self.staged.look();
         let Some(reads) = &mut self.reads else { return };
         let stores = Arc::clone(self.snapshot.stores());
         self.snapshot.read(|state| {

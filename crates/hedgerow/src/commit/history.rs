@@ -144,6 +144,11 @@ mod tests {
     }
 
     #[test]
+    fn a_state_takes_what_the_documentation_says() {
+        assert_eq!(size_of::<State>(), 64);
+    }
+
+    #[test]
     fn a_state_is_kept_until_it_was_not_the_newest_for_so_long() {
         let mut kept = kept(History::For(Duration::from_micros(50)));
         assert_eq!((kept.expire(149), kept.oldest()), (0, Timestamp(5)));

@@ -2,7 +2,7 @@
 
 use super::{Clock, Newest};
 use crate::error::{Reason, read_failed};
-use crate::records::{KeptAlive, decoded_value, prefetch_behind};
+use crate::records::{KeptAlive, decoded_value, each_fetched_ahead, prefetch_behind};
 use crate::state::ViewReads;
 use hedgerow_model::{
     Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView, LabelId, Value, VertexId,
@@ -188,14 +188,19 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
         let clock = wanted.clock(schema)?;
         let newest = with_column!(column, W => self.newest::<W>(label, direction, vertex, wanted, clock))?;
         let records = self.store.records.seen_by(self.view);
-        newest.into_iter().try_for_each(|Dated { neighbour, key, value, .. }| {
-            let (Reverse(neighbour), Reverse(key), value) = (neighbour, key, EdgeValue(value));
+        let visit = |dated: &Dated| {
+            let Dated { neighbour: Reverse(neighbour), key: Reverse(key), value, .. } = *dated;
+            let value = EdgeValue(value);
             let record = match records.parallel(label, value) {
                 Some(edges) => edges.find(key)?,
                 None => records.one(label, value),
             };
             visit(NewestEdge { neighbour, key, value, record: record.unwrap_or_default() })
-        })
+        };
+        match schema.edges.record() {
+            Some(_) => each_fetched_ahead(&newest, |dated| EdgeValue(dated.value), visit),
+            None => newest.iter().try_for_each(visit),
+        }
     }
 
     fn newest<W: Column>(

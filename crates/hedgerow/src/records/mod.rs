@@ -110,6 +110,19 @@ pub(crate) fn prefetch_behind<W: Column>(handles: &[W], position: usize) {
     }
 }
 
+/// Visits things that have handles of records, one after the other, each some way behind those that the processor was asked for.
+pub(crate) fn each_fetched_ahead<T, E>(
+    items: &[T],
+    handle: impl Fn(&T) -> EdgeValue,
+    mut visit: impl FnMut(&T) -> Result<(), E>,
+) -> Result<(), E> {
+    items.iter().take(AHEAD).for_each(|item| heap::prefetch(handle(item)));
+    items.iter().enumerate().try_for_each(|(position, item)| {
+        items.get(position + AHEAD).into_iter().for_each(|item| heap::prefetch(handle(item)));
+        visit(item)
+    })
+}
+
 /// The record that bytes in memory stand for.
 pub(crate) fn decoded(bytes: &[u8]) -> Result<Record, Reason> {
     decode_record(bytes).map_err(|error| read_failed(hedgerow_model::ReadError(error.to_string())))

@@ -5,8 +5,8 @@ use crate::record::encode_record;
 use crate::wire::DecodeError;
 use hedgerow_model::{
     AdjacencyEffects, Catalogue, ColumnType, Direction, EdgeChange, EdgeSchema, EdgeValue, Field, Key,
-    LabelId, LabelSchema, Record, RecordSchema, StoredEdge, Topology, Value, ValueType, VertexChange,
-    VertexEffect, VertexId,
+    LabelId, LabelSchema, ParallelSchema, Record, RecordSchema, StoredEdge, Topology, Value, ValueType,
+    VertexChange, VertexEffect, VertexId,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,11 +59,15 @@ fn edges() -> impl Strategy<Value = Edges> {
 fn catalogue() -> Catalogue {
     let field = |name: &str, value_type| Field { name: name.to_owned(), value_type, nullable: true };
     let fields = vec![field("a", ValueType::I64), field("b", ValueType::Bytes)];
+    let version = Field { nullable: false, ..field("c", ValueType::Version) };
+    let record = RecordSchema { fields: [&fields[..], &[version]].concat() };
+    let parallel = ParallelSchema { key: "number".to_owned(), record };
     let label = |name: &str, edges| LabelSchema { name: name.to_owned(), edges };
     let labels = vec![
         label("edge", EdgeSchema::Topology),
         label("weight", EdgeSchema::Value(ColumnType::F32)),
         label("record", EdgeSchema::Record(RecordSchema { fields: fields.clone() })),
+        label("parallel", EdgeSchema::Parallel(parallel)),
     ];
     Catalogue::new(labels, RecordSchema { fields }).unwrap()
 }
