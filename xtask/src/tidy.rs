@@ -12,6 +12,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/hedgerow/src/records/end.rs",
     "crates/hedgerow/src/records/heap.rs",
     "crates/hedgerow/src/records/mod.rs",
+    "crates/hedgerow/src/records/parallel.rs",
     "crates/lab/src/csr/cursor.rs",
     "crates/lab/src/fine_grained/view.rs",
     "crates/lab/src/radix/simd.rs",

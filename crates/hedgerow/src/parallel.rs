@@ -56,7 +56,7 @@ fn inclusive(keys: impl RangeBounds<u64>) -> RangeInclusive<u64> {
         Bound::Excluded(end) => end.checked_sub(1),
         Bound::Unbounded => Some(u64::MAX),
     };
-    first.zip(last).map_or(1..=0, |(first, last)| first..=last)
+    first.zip(last).map_or(RangeInclusive::new(1, 0), |(first, last)| first..=last)
 }
 
 impl Graph {

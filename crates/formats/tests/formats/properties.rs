@@ -5,7 +5,7 @@ use hedgerow_formats::{
     PropertyWriter, VertexKey,
 };
 use hedgerow_model::{
-    Column, ColumnType, EdgeSchema, EdgeValue, Field, Record, RecordSchema, Value, ValueType,
+    Column, ColumnType, EdgeSchema, EdgeValue, Field, ParallelSchema, Record, RecordSchema, Value, ValueType,
 };
 use proptest::prelude::*;
 use std::io::Cursor;
@@ -47,6 +47,9 @@ fn edges_again<K: VertexKey>(
     let mut writer = PropertyWriter::create(path, format, &lines).unwrap();
     for PropertyEdge { source, destination, value, record } in edges {
         let written = match schema.record() {
+            Some(_) if schema.key().is_some() => {
+                writer.write_parallel_edge(source.as_key(), destination.as_key(), value.0, record)
+            }
             Some(_) => writer.write_edge_record(source.as_key(), destination.as_key(), record),
             None => writer.write_edge(source.as_key(), destination.as_key(), *value),
         };
@@ -63,7 +66,7 @@ fn value(value_type: ValueType) -> BoxedStrategy<Value> {
     let text = "[a\u{0}\",\r\n ü\\\\{}:🦔]{0,8}";
     let not_null = match value_type {
         ValueType::Bool => any::<bool>().prop_map(Value::Bool).boxed(),
-        ValueType::I64 => whole.prop_map(Value::I64).boxed(),
+        ValueType::I64 | ValueType::Version => whole.prop_map(Value::I64).boxed(),
         ValueType::Timestamp => whole.prop_map(Value::Timestamp).boxed(),
         ValueType::F64 => any::<u64>()
             .prop_map(f64::from_bits)
@@ -97,6 +100,27 @@ proptest! {
         let edges: Vec<_> = rows.into_iter().map(edge).collect();
         for format in FORMATS {
             let again = edges_again(&path, format, &EdgeSchema::Record(every_type()), &edges);
+            prop_assert_eq!(&again, &edges, "{}", format);
+        }
+    }
+
+    #[test]
+    fn parallel_edges_come_back_as_they_were(
+        rows in prop::collection::vec((any::<u64>(), any::<u64>(), any::<u64>(), record(), any::<i64>()), 0..8),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let version = Field { name: "changes".to_owned(), value_type: ValueType::Version, nullable: false };
+        let record = RecordSchema { fields: [&every_type().fields[..], &[version]].concat() };
+        let schema = EdgeSchema::Parallel(ParallelSchema { key: "number".to_owned(), record });
+        let edge = |(source, destination, key, record, version): (u64, u64, u64, Record, i64)| PropertyEdge {
+            source,
+            destination,
+            value: EdgeValue(key),
+            record: Record::new([record.values(), &[Value::I64(version)]].concat()),
+        };
+        let edges: Vec<_> = rows.into_iter().map(edge).collect();
+        for format in FORMATS {
+            let again = edges_again(&folder.path().join("x"), format, &schema, &edges);
             prop_assert_eq!(&again, &edges, "{}", format);
         }
     }

@@ -44,11 +44,13 @@ fn free_newest<V: GraphView>(newest: &V, label: LabelId, topology: Topology, are
         for (neighbour, handle) in neighbours.iter().zip(handles) {
             if topology.is_canonical_entry(Direction::Out, owner, *neighbour) {
                 let value = handle.to_bits();
-                // SAFETY: it was let go at the commit of its edge, which has one canonical entry. The graph has no other views any
-                // more, and this one is not read again.
-                match are_parallel {
-                    true => unsafe { parallel::free(value) },
-                    false => drop(unsafe { OwnedRecord::take_back(value) }),
+                if are_parallel {
+                    // SAFETY: it was let go at the commit of its edge, which has one canonical entry. The graph has no other views
+                    // any more, and this one is not read again.
+                    unsafe { parallel::free(value) };
+                } else {
+                    // SAFETY: as above.
+                    drop(unsafe { OwnedRecord::take_back(value) });
                 }
             }
         }

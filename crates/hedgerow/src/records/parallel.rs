@@ -4,12 +4,14 @@
 //! the chunks that it touches, and the index. All of these are kept and freed as records are, each with a lifetime of its own; that
 //! of a chunk contains those of all indexes that name it, since the commit that replaces a chunk replaces the index, too.
 
+mod change;
+
+pub(crate) use change::Difference;
+
 use super::heap::{self, OwnedRecord};
-use super::{Found, RecordChanges};
 use crate::error::{Reason, read_failed};
 use hedgerow_log::{EdgeList, EdgeListWriter};
 use hedgerow_model::{EdgeValue, ReadError};
-use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
 /// The first byte of a piece that is a list.
@@ -17,12 +19,6 @@ const LIST: u8 = 0;
 
 /// The first byte of a piece that is an index.
 const INDEX: u8 = 1;
-
-/// The list of a chunk has about so many bytes, at most.
-const CHUNK_BYTES: usize = 2048;
-
-/// What an edge takes in a list beside its record, at most.
-const BESIDE_RECORD: usize = 12;
 
 /// In an index: the first key of a chunk, the number of its edges, and where it is.
 const INDEX_ENTRY: usize = 24;
@@ -145,183 +141,6 @@ fn listed(list: &[u8]) -> impl Iterator<Item = Result<(u64, &[u8]), Reason>> {
     })
 }
 
-/// A change of one of parallel edges: its record from now on, encoded, or that it is no more.
-pub(crate) type Difference = (u64, Option<Vec<u8>>);
-
-/// An edge: its key and its record, encoded.
-type Edge<'e> = (u64, Cow<'e, [u8]>);
-
-/// A part of the edges from now on.
-enum Part<'e> {
-    Kept(Chunk<'e>),
-    Written(Vec<Edge<'e>>),
-}
-
-impl RecordChanges {
-    /// Changes the parallel edges that were found between two vertices, none if there was none: what stands for them from now
-    /// on, or `None` if none is left. `differences` ascend by key.
-    ///
-    /// O(index + touched chunks).
-    pub(crate) fn change_parallel(
-        &mut self,
-        found: Option<ParallelEdges<'_>>,
-        differences: &[Difference],
-    ) -> Result<Option<EdgeValue>, Reason> {
-        let parts = self.changed_parts(found, differences)?;
-        found.into_iter().for_each(|found| self.supersede_piece(found.value, found.bytes));
-        self.write_parts(parts)
-    }
-
-    /// Keeps for the log what the edges that `value` stands for differ in from those before.
-    pub(crate) fn log_parallel(&mut self, value: EdgeValue, differences: &[Difference]) {
-        let mut list = EdgeListWriter::default();
-        differences.iter().for_each(|(key, record)| list.push(*key, record.as_deref()));
-        self.logged.insert(value.0, list.into_bytes());
-    }
-
-    /// The parallel edges that were found between two vertices are no more.
-    pub(crate) fn remove_parallel(&mut self, found: ParallelEdges<'_>) {
-        found.chunks().into_iter().for_each(|chunk| self.supersede_chunk(&chunk));
-        self.supersede_piece(found.value, found.bytes);
-    }
-
-    fn supersede_piece(&mut self, value: EdgeValue, bytes: &[u8]) {
-        self.supersede(Found { value, bytes });
-    }
-
-    fn supersede_chunk(&mut self, chunk: &Chunk<'_>) {
-        chunk.value.into_iter().for_each(|value| self.supersede_piece(value, chunk.list));
-    }
-
-    /// The chunks with the differences in their places: those without any are kept.
-    fn changed_parts<'e>(
-        &mut self,
-        found: Option<ParallelEdges<'e>>,
-        differences: &'e [Difference],
-    ) -> Result<Vec<Part<'e>>, Reason> {
-        let chunks = found.map_or_else(Vec::new, ParallelEdges::chunks);
-        let mut parts = Vec::with_capacity(chunks.len() + 1);
-        let mut rest = differences;
-        if chunks.is_empty() {
-            push_written(self, &mut parts, merged(&[], rest)?)?;
-        }
-        for (number, chunk) in chunks.iter().enumerate() {
-            let next = chunks.get(number + 1);
-            let here = next.map_or(rest.len(), |next| rest.partition_point(|(key, _)| *key < next.first));
-            let (here, others) = rest.split_at(here);
-            rest = others;
-            match here {
-                [] if chunk.value.is_some() => parts.push(Part::Kept(*chunk)),
-                _ => {
-                    self.supersede_chunk(chunk);
-                    push_written(self, &mut parts, merged(chunk.list, here)?)?;
-                }
-            }
-        }
-        Ok(parts)
-    }
-
-    /// Writes the parts, and the index if there are several.
-    fn write_parts(&mut self, mut parts: Vec<Part<'_>>) -> Result<Option<EdgeValue>, Reason> {
-        if let [Part::Kept(only)] = parts[..] {
-            self.supersede_chunk(&only);
-            parts = vec![Part::Written(merged(only.list, &[])?)];
-        }
-        Ok(match &parts[..] {
-            [] => None,
-            [Part::Written(edges)] => Some(self.add(&[&[LIST], &list_of(edges)[..]].concat())),
-            parts => {
-                let mut index = vec![INDEX];
-                for part in parts {
-                    let (first, count, EdgeValue(value)) = match part {
-                        Part::Kept(Chunk { first, count, value, .. }) => {
-                            (*first, *count, value.unwrap_or_default())
-                        }
-                        Part::Written(edges) => (edges[0].0, edges.len() as u64, self.add(&list_of(edges))),
-                    };
-                    [first, count, value].into_iter().for_each(|field| index.extend(field.to_le_bytes()));
-                }
-                Some(self.add(&index))
-            }
-        })
-    }
-}
-
-/// Appends edges as parts of about equal size; few of them together with the part before.
-fn push_written<'e>(
-    changes: &mut RecordChanges,
-    parts: &mut Vec<Part<'e>>,
-    mut edges: Vec<Edge<'e>>,
-) -> Result<(), Reason> {
-    if list_bytes(&edges) < CHUNK_BYTES / 4 && !edges.is_empty() {
-        let small = |bytes: usize| bytes <= CHUNK_BYTES / 2;
-        let before = parts.pop_if(|part| match part {
-            Part::Kept(chunk) => small(chunk.list.len()),
-            Part::Written(edges) => small(list_bytes(edges)),
-        });
-        let mut before = match before {
-            Some(Part::Kept(chunk)) => {
-                changes.supersede_chunk(&chunk);
-                merged(chunk.list, &[])?
-            }
-            Some(Part::Written(edges)) => edges,
-            None => Vec::new(),
-        };
-        before.append(&mut edges);
-        edges = before;
-    }
-    let bytes = list_bytes(&edges);
-    let most = bytes.div_ceil(bytes.div_ceil(CHUNK_BYTES).max(1));
-    let (mut part, mut part_bytes) = (Vec::new(), 0);
-    for edge in edges {
-        part_bytes += list_bytes(std::slice::from_ref(&edge));
-        part.push(edge);
-        if part_bytes >= most {
-            parts.push(Part::Written(std::mem::take(&mut part)));
-            part_bytes = 0;
-        }
-    }
-    if !part.is_empty() {
-        parts.push(Part::Written(part));
-    }
-    Ok(())
-}
-
-/// About how many bytes a list of edges has.
-fn list_bytes(edges: &[Edge<'_>]) -> usize {
-    edges.iter().map(|(_, record)| record.len() + BESIDE_RECORD).sum()
-}
-
-fn list_of(edges: &[Edge<'_>]) -> Vec<u8> {
-    let mut list = EdgeListWriter::default();
-    edges.iter().for_each(|(key, record)| list.push(*key, Some(record)));
-    list.into_bytes()
-}
-
-/// The edges of a list with differences in their places.
-fn merged<'e>(list: &'e [u8], differences: &'e [Difference]) -> Result<Vec<Edge<'e>>, Reason> {
-    let put = |(key, record): &'e Difference| Some((*key, Cow::Borrowed(record.as_deref()?)));
-    let mut edges = Vec::new();
-    let mut rest = differences;
-    for edge in listed(list) {
-        let (key, record) = edge?;
-        let (before, others) = rest.split_at(rest.partition_point(|(other, _)| *other < key));
-        edges.extend(before.iter().filter_map(put));
-        match others {
-            [same @ (other, _), after @ ..] if *other == key => {
-                edges.extend(put(same));
-                rest = after;
-            }
-            _ => {
-                edges.push((key, Cow::Borrowed(record)));
-                rest = others;
-            }
-        }
-    }
-    edges.extend(rest.iter().filter_map(put));
-    Ok(edges)
-}
-
 /// Takes back the pieces of parallel edges.
 ///
 /// # Safety
@@ -340,118 +159,10 @@ pub(super) unsafe fn free(value: EdgeValue) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use std::collections::{BTreeMap, BTreeSet};
-
-    /// Parallel edges through many changes, beside a map; nothing is freed before the end.
-    #[derive(Default)]
-    struct Edges {
-        value: Option<EdgeValue>,
-        expected: BTreeMap<u64, Vec<u8>>,
-        changes: Vec<RecordChanges>,
-    }
-
-    impl Edges {
-        fn found(&self) -> Option<ParallelEdges<'_>> {
-            // SAFETY: the pieces belong to `changes`, which frees them with itself.
-            self.value.map(|value| unsafe { ParallelEdges::behind(value) })
-        }
-
-        fn change(&mut self, differences: BTreeMap<u64, Option<Vec<u8>>>) {
-            let differences: Vec<Difference> = differences.into_iter().collect();
-            let mut changes = RecordChanges::default();
-            self.value = changes.change_parallel(self.found(), &differences).unwrap();
-            self.changes.push(changes);
-            for (key, record) in differences {
-                match record {
-                    Some(record) => drop(self.expected.insert(key, record)),
-                    None => drop(self.expected.remove(&key)),
-                }
-            }
-        }
-
-        fn read(&self, keys: RangeInclusive<u64>) -> Vec<(u64, Vec<u8>)> {
-            let edges = self.found().into_iter().flat_map(|edges| edges.edges(keys.clone()));
-            edges.map(|edge| edge.map(|(key, record)| (key, record.to_vec())).unwrap()).collect()
-        }
-
-        /// What stands for the pieces that are not superseded.
-        fn live(&self) -> BTreeSet<u64> {
-            let new = self.changes.iter().flat_map(|changes| &changes.new).map(|piece| piece.value().0);
-            let mut live: BTreeSet<u64> = new.collect();
-            for EdgeValue(value) in self.changes.iter().flat_map(|changes| &changes.superseded) {
-                assert!(live.remove(value), "a piece is superseded twice, or was none");
-            }
-            live
-        }
-
-        fn check(&self, range: RangeInclusive<u64>) {
-            let expected = |keys: RangeInclusive<u64>| {
-                self.expected.range(keys).map(|(key, record)| (*key, record.clone())).collect::<Vec<_>>()
-            };
-            assert_eq!(self.read(0..=u64::MAX), expected(0..=u64::MAX));
-            assert_eq!(self.read(range.clone()), expected(range));
-            let found = self.found();
-            assert_eq!(found.map_or(0, ParallelEdges::count), self.expected.len() as u64);
-            let chunks = found.map_or_else(Vec::new, ParallelEdges::chunks);
-            let pieces = chunks.iter().filter_map(|chunk| chunk.value).chain(self.value);
-            assert_eq!(pieces.map(|EdgeValue(value)| value).collect::<BTreeSet<_>>(), self.live());
-            let list = found.map_or_else(Vec::new, ParallelEdges::to_list);
-            assert_eq!(listed(&list).count(), self.expected.len());
-            assert!(chunks.iter().all(|chunk| chunk.list.len() <= 2 * CHUNK_BYTES || chunk.count == 1));
-        }
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 4 } else { 256 }, ..ProptestConfig::default() })]
-
-        #[test]
-        fn changes_are_those_of_a_map(
-            steps in prop::collection::vec(
-                prop::collection::btree_map(0..400_u64, prop::option::weighted(0.6, 0..300_usize), 1..80), 1..25),
-            (first, last) in (0..400_u64, 0..400_u64),
-        ) {
-            let mut edges = Edges::default();
-            for step in steps {
-                let record = |length: usize| (0..length).map(|byte| byte as u8).collect::<Vec<u8>>();
-                edges.change(step.into_iter().map(|(key, length)| (key, length.map(record))).collect());
-                edges.check(first.min(last)..=first.max(last));
-            }
-            let all = edges.expected.keys().map(|key| (*key, None)).collect();
-            edges.change(all);
-            prop_assert!(edges.value.is_none() && edges.live().is_empty());
-        }
-    }
-
-    #[test]
-    fn one_by_one_costs_a_chunk_each() {
-        let mut edges = Edges::default();
-        let count = if cfg!(miri) { 300 } else { 3_000_u64 };
-        for number in 0..count {
-            // In an order that is not theirs.
-            edges.change(BTreeMap::from([(number * 7_919 % count, Some(vec![1; 20]))]));
-            let written: usize =
-                edges.changes[number as usize].new.iter().map(OwnedRecord::memory_bytes).sum();
-            assert!(written < 3 * CHUNK_BYTES + INDEX_ENTRY * (1 + number as usize / 20), "{written} bytes");
-        }
-        edges.check(10..=20);
-        for number in 0..count - 1 {
-            edges.change(BTreeMap::from([(number, None)]));
-        }
-        edges.check(0..=count);
-        assert_eq!(edges.live().len(), 1, "a short list is one piece again");
-    }
-
-    #[test]
-    fn all_go_at_once() {
-        let mut edges = Edges::default();
-        edges.change((0..500).map(|key| (key, Some(vec![2; 30]))).collect());
-        assert!(edges.found().is_some_and(ParallelEdges::is_index));
-        let mut changes = RecordChanges::default();
-        changes.remove_parallel(edges.found().unwrap());
-        edges.changes.push(changes);
-        assert!(edges.live().is_empty());
+impl<'v> ParallelEdges<'v> {
+    /// The parallel edges whose pieces belong to these changes, which free them with themselves.
+    fn kept_by(value: EdgeValue, _changes: &'v [super::RecordChanges]) -> Self {
+        // SAFETY: the changes own the pieces for `'v`.
+        unsafe { ParallelEdges::behind(value) }
     }
 }

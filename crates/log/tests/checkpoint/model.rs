@@ -11,6 +11,7 @@ use hedgerow_model::{
     ReadError, Record, RecordSchema, Timestamp, Topology, Value, ValueType, VertexId, with_column,
 };
 use proptest::prelude::*;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -183,8 +184,8 @@ impl Source for Graph {
         Ok(())
     }
 
-    fn record(&self, _label: LabelId, EdgeValue(number): EdgeValue) -> &[u8] {
-        &self.records[&number]
+    fn record(&self, _label: LabelId, EdgeValue(number): EdgeValue) -> Cow<'_, [u8]> {
+        Cow::Borrowed(&self.records[&number])
     }
 
     fn cuts(&self, _label: LabelId, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
@@ -234,7 +235,7 @@ fn value(value_type: ValueType, seed: u64) -> Value {
     match value_type {
         _ if seed.is_multiple_of(5) => Value::Null,
         ValueType::Bool => Value::Bool(seed.is_multiple_of(3)),
-        ValueType::I64 => Value::I64(number as i64),
+        ValueType::I64 | ValueType::Version => Value::I64(number as i64),
         ValueType::F64 => Value::F64(number as f64 / 3.0),
         ValueType::String => Value::String(format!("text {number} äöü").into()),
         ValueType::Bytes => Value::Bytes(number.to_le_bytes().into()),

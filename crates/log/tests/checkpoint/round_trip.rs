@@ -13,6 +13,7 @@ use hedgerow_model::{
 };
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -257,8 +258,8 @@ fn rows_out_of_order_are_not_written() {
             Ok(())
         }
 
-        fn record(&self, _label: LabelId, _value: EdgeValue) -> &[u8] {
-            &[]
+        fn record(&self, _label: LabelId, _value: EdgeValue) -> Cow<'_, [u8]> {
+            Cow::Borrowed(&[])
         }
 
         fn cuts(&self, _label: LabelId, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
