@@ -3,7 +3,7 @@
 use crate::error::Error;
 use hedgerow_log::{Durability, LogOptions, Manifest};
 use hedgerow_model::{KeyKind, LabelSchema, RecordSchema, Topology};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Which engine stores the graph.
@@ -119,6 +119,8 @@ pub struct GraphOptions {
     pub(crate) log: LogOptions,
     pub(crate) is_simulated: bool,
     pub(crate) history: History,
+    pub(crate) scratch: Option<PathBuf>,
+    pub(crate) scratch_limit: Option<usize>,
 }
 
 impl GraphOptions {
@@ -177,6 +179,27 @@ impl GraphOptions {
     #[must_use]
     pub fn memory_limit(mut self, bytes: usize) -> Self {
         self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// Keeps the edges in a file in this directory, of which the system keeps in memory what fits and what is used: for graphs
+    /// larger than memory. Engine [`Tel`](EngineKind::Tel) can, on Linux; a graph of another is refused as
+    /// [`Unsupported`](crate::ErrorKind::Unsupported).
+    ///
+    /// The file is scratch: it has no name, nothing is left of it when the process ends, and a graph in a store is made
+    /// again from checkpoint and log. Keys, vertices with their properties, records of edges, and eight bytes per vertex and stored
+    /// direction stay in memory. [`Graph::memory`](crate::Graph::memory) and [`GraphOptions::memory_limit`] count what is in the file, too.
+    /// A commit for which the disk has no room fails as [`Capacity`](crate::ErrorKind::Capacity), and has changed nothing.
+    #[must_use]
+    pub fn scratch(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.scratch = Some(directory.into());
+        self
+    }
+
+    /// Bytes that the file of [`GraphOptions::scratch`] may take on the disk; as much as there is, if not set.
+    #[must_use]
+    pub fn scratch_limit(mut self, bytes: usize) -> Self {
+        self.scratch_limit = Some(bytes);
         self
     }
 

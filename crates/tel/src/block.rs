@@ -14,7 +14,7 @@
 use crate::filter::Filter;
 use crate::layout::{HEADER_BYTES, Layout, bytes_of};
 use crate::scan::last_position;
-use crate::store::BlockStore;
+use crate::store::{BlockStore, Full};
 use hedgerow_model::{Column, Direction, EdgeValue, LabelId, Timestamp, VertexId};
 use hedgerow_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use hedgerow_sync::{epoch, prefetch};
@@ -359,6 +359,16 @@ impl<'a> Writer<'a> {
     }
 }
 
+/// What a block is for.
+#[derive(Clone, Copy)]
+pub(crate) struct Description {
+    pub(crate) owner: VertexId,
+    pub(crate) label: LabelId,
+    pub(crate) direction: Direction,
+    /// Bytes of each value.
+    pub(crate) width: usize,
+}
+
 /// A block that nobody else knows yet. Dropping it gives it back.
 pub(crate) struct OwnedBlock<'s> {
     store: &'s BlockStore,
@@ -366,16 +376,19 @@ pub(crate) struct OwnedBlock<'s> {
 }
 
 impl<'s> OwnedBlock<'s> {
-    /// An empty block.
-    pub(crate) fn new(
-        store: &'s BlockStore,
-        class: u8,
-        width: usize,
-        owner: VertexId,
-        label: LabelId,
-        direction: Direction,
-    ) -> Self {
-        let memory = store.allocate(class);
+    /// An empty block, if there is memory for it.
+    pub(crate) fn try_new(store: &'s BlockStore, class: u8, of: Description) -> Result<Self, Full> {
+        Ok(Self::at(store.allocate(class)?, store, class, of))
+    }
+
+    /// The same for whom it is too late to fail.
+    pub(crate) fn new(store: &'s BlockStore, class: u8, of: Description) -> Self {
+        Self::at(store.allocate_surely(class), store, class, of)
+    }
+
+    /// An empty block in memory that was just allocated for this class.
+    fn at(memory: NonNull<u8>, store: &'s BlockStore, class: u8, of: Description) -> Self {
+        let Description { owner, label, direction, width } = of;
         let header = Header {
             length: AtomicU32::new(0),
             dead: AtomicU32::new(0),
@@ -405,7 +418,7 @@ impl<'s> OwnedBlock<'s> {
         unsafe { Writer::new(self.log) }
     }
 
-    /// Copies all entries but the dead ones, which is told by their positions, ascending. O(entries).
+    /// Copies all entries but the dead ones, which is told by their positions, ascending. There is room. O(entries).
     pub(crate) fn copy_from(&mut self, from: Log<'_>, mut left_out: impl FnMut(usize)) {
         let (ids, creations, invalidations) = (from.ids(), from.creations(), from.invalidations());
         let (mut length, mut oldest) = (0, VALID);

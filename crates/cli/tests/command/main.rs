@@ -15,6 +15,7 @@ mod objects;
 mod properties;
 mod resumed_import;
 mod run;
+mod scratch;
 mod signals;
 mod stats;
 mod store;

@@ -3,9 +3,7 @@
 #[cfg(feature = "lab")]
 pub(crate) mod lab;
 
-use crate::error::Error;
-#[cfg(not(feature = "lab"))]
-use crate::error::Reason;
+use crate::error::{Error, NoScratchFile, Reason};
 use crate::options::{EngineKind, GraphOptions};
 use crate::storage::Store;
 use hedgerow_model::Catalogue;
@@ -42,10 +40,13 @@ impl Stores {
     pub(crate) fn in_memory(mut options: GraphOptions) -> Result<Self, Error> {
         let labels = std::mem::take(&mut options.labels);
         let catalogue = Catalogue::new(labels, std::mem::take(&mut options.vertices))?;
+        if options.scratch.is_some() && options.engine != EngineKind::Tel {
+            return Err(Reason::NoScratch(options.engine.name()).into());
+        }
         match options.engine {
             EngineKind::Rapid => Ok(Stores::Rapid(subgraphs(&options, catalogue)?)),
             EngineKind::Tel => {
-                let engine = Tel::new(engine_options(&options, &catalogue));
+                let engine = tel(&options, &catalogue)?;
                 Ok(Stores::Tel(Store::new(engine, &options, Arc::new(catalogue))))
             }
             #[cfg(feature = "lab")]
@@ -66,6 +67,16 @@ impl Stores {
             Stores::Lab(stores) => stores.engine(),
         }
     }
+}
+
+/// An empty store of logs of edges, in memory or in a file.
+fn tel(options: &GraphOptions, catalogue: &Catalogue) -> Result<Tel, Error> {
+    let engine_options = engine_options(options, catalogue);
+    let Some(directory) = &options.scratch else { return Ok(Tel::new(engine_options)) };
+    Tel::with_scratch(engine_options, directory, options.scratch_limit).map_err(|source| {
+        let directory = directory.clone();
+        Reason::NoScratchFile(Box::new(NoScratchFile { directory, source })).into()
+    })
 }
 
 /// An empty store of versioned subgraphs.
