@@ -162,7 +162,7 @@ impl Applied<'_> {
         let engine = self.engine();
         let table = engine.tables[number];
         let class = class_for_more(table, log, 1).unwrap_or_default();
-        let block = OwnedBlock::new(&engine.store, class, table.of(change.owner));
+        let block = OwnedBlock::new(&engine.store, class, table.blocks());
         let (mut block, left_out) = copied(block, log);
         let position = match position {
             NEW => NEW,

@@ -48,11 +48,10 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// What the block of a vertex in this table is for.
+    /// What the blocks of this table are for.
     #[inline]
-    pub(crate) fn of(self, owner: VertexId) -> Description {
-        let Table { label, direction, width } = self;
-        Description { owner, label, direction, width }
+    pub(crate) fn blocks(self) -> Description {
+        Description { label: self.label, width: self.width }
     }
 }
 

@@ -240,7 +240,7 @@ impl Tel {
             }
             (class, log) => {
                 let class = class.unwrap_or_default();
-                let block = OwnedBlock::try_new(&self.store, class, table.of(owner));
+                let block = OwnedBlock::try_new(&self.store, class, table.blocks());
                 let block =
                     block.map_err(|Full { needed, reason }| CapacityError::Scratch { needed, reason })?;
                 let (block, left_out) = copied(block, log);
