@@ -28,6 +28,7 @@
 //! ```
 
 mod commit;
+mod compactor;
 mod declared;
 mod dictionary;
 mod durable;
@@ -62,7 +63,7 @@ pub use hedgerow_model::{
     LabelSchema, MemoryUse, Reclaimed, Record, RecordSchema, Timestamp, Topology, Value, ValueType, VertexId,
 };
 pub use newest::Newest;
-pub use options::{EngineKind, GraphOptions, History, Isolation};
+pub use options::{Compaction, EngineKind, GraphOptions, History, Isolation};
 pub use records::EdgeUpdate;
 pub use snapshot::{Snapshot, SnapshotInfo};
 pub use transaction::WriteTxn;

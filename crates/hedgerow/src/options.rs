@@ -17,7 +17,7 @@ pub enum EngineKind {
     /// (RapidStore, PVLDB 18(10), 2025).
     #[default]
     Rapid,
-    /// In memory: a log of versioned edges per vertex, lock-free readers, neighbours in the order of their insertion
+    /// In memory, or in a file that is mapped into it: a log of versioned edges per vertex, lock-free readers, neighbours in the order of their insertion
     /// (LiveGraph, PVLDB 13(7), 2020).
     Tel,
     /// In memory: a sorted adjacency list per vertex with a version per edge and short locks, the
@@ -96,6 +96,21 @@ pub enum History {
     All,
 }
 
+/// Who frees what no open snapshot sees any more, and rewrites what is full of it.
+///
+/// [`Graph::reclaim`](crate::Graph::reclaim) does it at any time, and so does a commit that would exceed a limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compaction {
+    /// Each commit that finds enough to do does a little of it, up to a megabyte.
+    #[default]
+    ByWriters,
+    /// A thread of the graph's own, which is woken by commits that find enough to do and by snapshots that close. It works in steps of up to a
+    /// megabyte, and passes by what is being written to. Where no thread can be had, writers do it.
+    InBackground,
+    /// Nobody. The graph grows with every change, whether anybody can see what was before or not.
+    Off,
+}
+
 /// How a graph is made.
 ///
 /// ```
@@ -119,6 +134,7 @@ pub struct GraphOptions {
     pub(crate) log: LogOptions,
     pub(crate) is_simulated: bool,
     pub(crate) history: History,
+    pub(crate) compaction: Compaction,
     pub(crate) scratch: Option<PathBuf>,
     pub(crate) scratch_limit: Option<usize>,
 }
@@ -179,6 +195,13 @@ impl GraphOptions {
     #[must_use]
     pub fn memory_limit(mut self, bytes: usize) -> Self {
         self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// Who frees what no open snapshot sees any more: writers, if not set.
+    #[must_use]
+    pub fn compaction(mut self, compaction: Compaction) -> Self {
+        self.compaction = compaction;
         self
     }
 

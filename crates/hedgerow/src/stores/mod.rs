@@ -3,6 +3,7 @@
 #[cfg(feature = "lab")]
 pub(crate) mod lab;
 
+use crate::compactor::Compactor;
 use crate::error::{Error, NoScratchFile, Reason};
 use crate::options::{EngineKind, GraphOptions};
 use crate::storage::Store;
@@ -11,6 +12,7 @@ use hedgerow_rapid::Rapid;
 use hedgerow_subgraphs::{Container, SubgraphOptions, Subgraphs};
 use hedgerow_sync::Arc;
 use hedgerow_tel::Tel;
+use std::ops::Deref;
 
 /// A store, for whichever engine.
 pub(crate) enum Stores {
@@ -20,9 +22,21 @@ pub(crate) enum Stores {
     Lab(lab::LabStores),
 }
 
-/// Runs an expression with the store of the graph's engine.
+/// The stores, for the macro below, which is handed whatever leads to them.
+#[inline]
+pub(crate) fn the(stores: &Stores) -> &Stores {
+    stores
+}
+
+/// Runs an expression with the store of the graph's engine; with `mut`, with one that may be changed.
 macro_rules! with_store {
+    (mut $stores:expr, $store:ident => $run:expr) => {
+        $crate::stores::with_store!(@match $stores, $store => $run)
+    };
     ($stores:expr, $store:ident => $run:expr) => {
+        $crate::stores::with_store!(@match $crate::stores::the($stores), $store => $run)
+    };
+    (@match $stores:expr, $store:ident => $run:expr) => {
         match $stores {
             $crate::stores::Stores::Rapid($store) => $run,
             $crate::stores::Stores::Tel($store) => $run,
@@ -34,6 +48,33 @@ macro_rules! with_store {
     };
 }
 pub(crate) use with_store;
+
+/// The store of a graph that may be used, and the thread that reclaims in it, if there is one.
+pub(crate) struct OpenStores {
+    // Before the store: the thread has ended when that is dropped.
+    _compactor: Option<Compactor>,
+    stores: Arc<Stores>,
+}
+
+impl OpenStores {
+    pub(crate) fn new(stores: Stores) -> Arc<Self> {
+        let stores = Arc::new(stores);
+        let compactor = with_store!(&stores, store => store.bell.clone()).and_then(|bell| {
+            let stores = Arc::clone(&stores);
+            Compactor::start(bell, move || with_store!(&stores, store => store.reclaim_step()))
+        });
+        Arc::new(OpenStores { _compactor: compactor, stores })
+    }
+}
+
+impl Deref for OpenStores {
+    type Target = Stores;
+
+    #[inline]
+    fn deref(&self) -> &Stores {
+        &self.stores
+    }
+}
 
 impl Stores {
     /// An empty store in memory.
