@@ -16,7 +16,7 @@ pub use run::*;
 use bytesize::ByteSize;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use hedgerow::{GraphOptions, KeyKind};
+use hedgerow::{EngineKind, GraphOptions, KeyKind};
 use hedgerow_driver::{Engine, Workload};
 use hedgerow_formats::{Columns, ReadOptions};
 use std::num::NonZeroUsize;
@@ -301,17 +301,25 @@ impl FormatArgs {
     }
 }
 
-/// How much a graph may hold.
-#[derive(Clone, Copy, Debug, Args)]
+/// How much a graph may hold, and where it lies.
+#[derive(Clone, Debug, Args)]
 pub struct MemoryArgs {
     /// The graph holds at most so much, for example 2GiB, 500MB, or a number of bytes; more is an error
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory_limit: Option<ByteSize>,
+    /// Keep the edges of the graph in a file in this directory, for graphs larger than memory, with the engine tel; nothing is
+    /// left of it afterwards
+    #[arg(long, value_name = "DIR")]
+    pub scratch: Option<PathBuf>,
 }
 
 impl MemoryArgs {
-    /// Puts the limit, if there is one, among the options of a graph.
+    /// Puts them among the options of a graph, with the engine that can keep edges in a file if they are to be in one.
     pub fn limit(&self, options: GraphOptions) -> GraphOptions {
+        let options = match &self.scratch {
+            Some(directory) => options.engine(EngineKind::Tel).scratch(directory),
+            None => options,
+        };
         match self.memory_limit {
             // More than can be addressed is no limit.
             Some(limit) => options.memory_limit(usize::try_from(limit.as_u64()).unwrap_or(usize::MAX)),

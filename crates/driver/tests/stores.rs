@@ -231,6 +231,12 @@ fn linkbench_asks_both_engines_in_memory_and_in_stores() {
             let by_commit = row(&report, engine, "throughput-newest-10-by-commit", 2);
             assert!(close_to(by_commit.ratio.unwrap(), by_commit.median / by_time), "{by_commit:?}");
         }
+        let by_writers = row(&report, engine, "throughput-compaction-by-writers", 2).median;
+        for way in ["by-writers", "in-background", "off"] {
+            let rate = row(&report, engine, &format!("throughput-compaction-{way}"), 2);
+            assert!(close_to(rate.ratio.unwrap(), rate.median / by_writers), "{rate:?}");
+            assert!(row(&report, engine, &format!("memory-after-compaction-{way}"), 2).ratio.unwrap() > 0.0);
+        }
         let buffered = row(&report, engine, "throughput-buffered", 2).median;
         let beside = row(&report, engine, "throughput-checkpoint", 2);
         assert!(close_to(beside.ratio.unwrap(), beside.median / buffered), "{beside:?}");

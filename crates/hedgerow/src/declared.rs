@@ -9,7 +9,7 @@ use crate::snapshot::{check_adjacency, check_column};
 use crate::staged::Staged;
 use crate::state::{KeyReads, StateReads, ViewReads};
 use crate::storage::Store;
-use crate::stores::Stores;
+use crate::stores::{OpenStores, Stores};
 use hedgerow_log::Durability;
 use hedgerow_model::{AsKey, Column, Direction, Engine, Key, KeyRef, LabelId, Operation, Record, Value};
 use hedgerow_sync::Arc;
@@ -228,7 +228,7 @@ impl DeclaredTxn<'_> {
 /// Locks `declared`, runs `run`, and commits what it staged; nothing if it fails.
 pub(crate) fn transact_declared<E: Engine, T>(
     store: &Store<E>,
-    stores: &Arc<Stores>,
+    stores: &Arc<OpenStores>,
     mut declared: Vec<Key>,
     run: impl FnOnce(&mut DeclaredTxn<'_>) -> Result<T, Error>,
 ) -> Result<(T, Commit), Error> {

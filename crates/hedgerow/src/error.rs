@@ -80,6 +80,7 @@ impl Error {
             Reason::NoHistory
             | Reason::NoCommitOrder
             | Reason::NotBuilt(_)
+            | Reason::NoScratch(_)
             | Reason::UnknownEngine(_)
             | Reason::InMemory
             | Reason::Threads(_) => ErrorKind::Unsupported,
@@ -91,7 +92,7 @@ impl Error {
                 CheckpointError::Cancelled => ErrorKind::Cancelled,
                 _ => ErrorKind::Storage,
             },
-            Reason::Read(_) | Reason::Random(_) => ErrorKind::Storage,
+            Reason::Read(_) | Reason::Random(_) | Reason::NoScratchFile(_) => ErrorKind::Storage,
             Reason::Kernel(_) | Reason::Csr(_) => ErrorKind::Kernel,
         }
     }
@@ -226,6 +227,12 @@ pub(crate) enum Reason {
     #[cfg_attr(feature = "lab", expect(dead_code, reason = "all engines are built"))]
     #[error("the engine {0:?} is not built: enable the feature `lab` of the crate `hedgerow`")]
     NotBuilt(EngineKind),
+    #[error(
+        "the engine {0:?} keeps edges in memory only; leave the scratch directory out, or make or open the graph with the engine `tel`"
+    )]
+    NoScratch(&'static str),
+    #[error(transparent)]
+    NoScratchFile(Box<NoScratchFile>),
     #[error("the worker threads could not be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
     #[error("a commit of this graph failed half way; open snapshots can still be read, nothing else")]
@@ -265,6 +272,18 @@ pub(crate) struct OtherOption {
     pub(crate) what: &'static str,
     pub(crate) stored: String,
     pub(crate) asked: String,
+}
+
+/// The file for the blocks of a graph cannot be made.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "no scratch file can be made in {}: {source}; choose a directory that can be written, on a file system that can reserve room \
+     (ext4, xfs and tmpfs can)",
+    directory.display()
+)]
+pub(crate) struct NoScratchFile {
+    pub(crate) directory: PathBuf,
+    pub(crate) source: std::io::Error,
 }
 
 /// The manifest at `path` names an engine that does not exist here.

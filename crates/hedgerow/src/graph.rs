@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::options::{GraphOptions, Isolation};
 use crate::records::EdgeUpdate;
 use crate::snapshot::{Snapshot, SnapshotInfo};
-use crate::stores::{Stores, with_store};
+use crate::stores::{OpenStores, Stores, with_store};
 use crate::transaction::WriteTxn;
 use hedgerow_model::{
     AsKey, Catalogue, Column, Key, KeyKind, LabelId, MemoryUse, Operation, Reclaimed, Record, Timestamp,
@@ -41,7 +41,7 @@ use hedgerow_sync::Arc;
 /// ```
 #[derive(Clone)]
 pub struct Graph {
-    pub(crate) stores: Arc<Stores>,
+    pub(crate) stores: Arc<OpenStores>,
 }
 
 impl std::fmt::Debug for Graph {
@@ -56,7 +56,7 @@ impl Graph {
     /// # Errors
     /// The schemas contradict themselves, or ask the engine for something that it has not.
     pub fn in_memory(options: GraphOptions) -> Result<Self, Error> {
-        Ok(Graph { stores: Arc::new(Stores::in_memory(options)?) })
+        Ok(Graph { stores: OpenStores::new(Stores::in_memory(options)?) })
     }
 
     /// Whether edges are directed, and whether in-neighbours can be read.
@@ -413,7 +413,7 @@ impl Graph {
         })
     }
 
-    /// Frees every version that no open snapshot sees. Writers do this in passing, a little at a time.
+    /// Frees every version that no open snapshot sees. Writers, or a thread, do this in passing, a little at a time: [`Compaction`](crate::Compaction).
     ///
     /// What `more` reports was being written at this moment; call again.
     pub fn reclaim(&self) -> Reclaimed {

@@ -28,6 +28,7 @@
 //! ```
 
 mod commit;
+mod compactor;
 mod declared;
 mod dictionary;
 mod durable;
@@ -64,7 +65,7 @@ pub use hedgerow_model::{
     ValueType, VertexId,
 };
 pub use newest::Newest;
-pub use options::{EngineKind, GraphOptions, History, Isolation};
+pub use options::{Compaction, EngineKind, GraphOptions, History, Isolation};
 pub use parallel::ParallelEdge;
 pub use records::EdgeUpdate;
 pub use snapshot::{Snapshot, SnapshotInfo};

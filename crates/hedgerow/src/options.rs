@@ -3,7 +3,7 @@
 use crate::error::Error;
 use hedgerow_log::{Durability, LogOptions, Manifest};
 use hedgerow_model::{KeyKind, LabelSchema, RecordSchema, Topology};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Which engine stores the graph.
@@ -17,7 +17,7 @@ pub enum EngineKind {
     /// (RapidStore, PVLDB 18(10), 2025).
     #[default]
     Rapid,
-    /// In memory: a log of versioned edges per vertex, lock-free readers, neighbours in the order of their insertion
+    /// In memory, or in a file that is mapped into it: a log of versioned edges per vertex, lock-free readers, neighbours in the order of their insertion
     /// (LiveGraph, PVLDB 13(7), 2020).
     Tel,
     /// In memory: a sorted adjacency list per vertex with a version per edge and short locks, the
@@ -83,7 +83,7 @@ pub enum Isolation {
 /// Which past states of a graph can be read, beside those that snapshots are open on.
 ///
 /// A graph that keeps them changes nothing in place: engine `rapid` copies a partition for each commit that touches it, `tel`
-/// keeps 32 bytes for an entry that ends. Each commit is remembered with its time and the size of the graph: 64 bytes with at most two
+/// keeps 32 bytes for an entry that ends. Each commit is remembered with its time and the size of the graph: 56 bytes with at most two
 /// labels, which [`Graph::memory`](crate::Graph::memory) does not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum History {
@@ -94,6 +94,21 @@ pub enum History {
     For(Duration),
     /// All, since the graph was made or opened.
     All,
+}
+
+/// Who frees what no open snapshot sees any more, and rewrites what is full of it.
+///
+/// [`Graph::reclaim`](crate::Graph::reclaim) does it at any time, and so does a commit that would exceed a limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Compaction {
+    /// Each commit that finds enough to do does a little of it, up to a megabyte.
+    #[default]
+    ByWriters,
+    /// A thread of the graph's own, which is woken by commits that find enough to do and by snapshots that close. It works in steps of up to a
+    /// megabyte, and passes by what is being written to. Where no thread can be had, writers do it.
+    InBackground,
+    /// Nobody. The graph grows with every change, whether anybody can see what was before or not.
+    Off,
 }
 
 /// How a graph is made.
@@ -119,6 +134,9 @@ pub struct GraphOptions {
     pub(crate) log: LogOptions,
     pub(crate) is_simulated: bool,
     pub(crate) history: History,
+    pub(crate) compaction: Compaction,
+    pub(crate) scratch: Option<PathBuf>,
+    pub(crate) scratch_limit: Option<usize>,
 }
 
 impl GraphOptions {
@@ -177,6 +195,34 @@ impl GraphOptions {
     #[must_use]
     pub fn memory_limit(mut self, bytes: usize) -> Self {
         self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// Who frees what no open snapshot sees any more: writers, if not set.
+    #[must_use]
+    pub fn compaction(mut self, compaction: Compaction) -> Self {
+        self.compaction = compaction;
+        self
+    }
+
+    /// Keeps the edges in a file in this directory, of which the system keeps in memory what fits and what is used: for graphs
+    /// larger than memory. Engine [`Tel`](EngineKind::Tel) can, on Linux; a graph of another is refused as
+    /// [`Unsupported`](crate::ErrorKind::Unsupported).
+    ///
+    /// The file is scratch: it has no name, nothing is left of it when the process ends, and a graph in a store is made
+    /// again from checkpoint and log. Keys, vertices with their properties, records of edges, and eight bytes per vertex and stored
+    /// direction stay in memory. [`Graph::memory`](crate::Graph::memory) and [`GraphOptions::memory_limit`] count what is in the file, too.
+    /// A commit for which the disk has no room fails as [`Capacity`](crate::ErrorKind::Capacity), and has changed nothing.
+    #[must_use]
+    pub fn scratch(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.scratch = Some(directory.into());
+        self
+    }
+
+    /// Bytes that the file of [`GraphOptions::scratch`] may take on the disk; as much as there is, if not set.
+    #[must_use]
+    pub fn scratch_limit(mut self, bytes: usize) -> Self {
+        self.scratch_limit = Some(bytes);
         self
     }
 

@@ -5,7 +5,7 @@ use crate::commit::sequencer::{Reader, Registration};
 use crate::error::{Error, Reason};
 use crate::records::decoded;
 use crate::state::{KeyReads, StateReads, ViewReads};
-use crate::stores::{Stores, with_store};
+use crate::stores::{OpenStores, Stores, with_store};
 use hedgerow_kernels::Kernel;
 use hedgerow_lab::{BuildOptions, Csr};
 use hedgerow_model::{
@@ -26,7 +26,7 @@ pub struct Snapshot(Arc<Inner>);
 struct Inner {
     // Before the store, so that the timestamp is released while the store lives.
     registration: Registration,
-    stores: Arc<Stores>,
+    stores: Arc<OpenStores>,
     opened: Instant,
 }
 
@@ -63,18 +63,18 @@ macro_rules! with_view {
 
 impl Snapshot {
     /// Registers the newest state.
-    pub(crate) fn open(stores: &Arc<Stores>, reader: Reader) -> Result<Self, Error> {
+    pub(crate) fn open(stores: &Arc<OpenStores>, reader: Reader) -> Result<Self, Error> {
         let registration = with_store!(&**stores, store => store.sequencer.open(reader))?;
         Ok(Snapshot(Arc::new(Inner { registration, stores: Arc::clone(stores), opened: Instant::now() })))
     }
 
     /// Registers a past state.
-    pub(crate) fn open_past(stores: &Arc<Stores>, as_of: AsOf) -> Result<Self, Error> {
+    pub(crate) fn open_past(stores: &Arc<OpenStores>, as_of: AsOf) -> Result<Self, Error> {
         let registration = with_store!(&**stores, store => store.sequencer.open_past(as_of))?;
         Ok(Snapshot(Arc::new(Inner { registration, stores: Arc::clone(stores), opened: Instant::now() })))
     }
 
-    pub(crate) fn stores(&self) -> &Arc<Stores> {
+    pub(crate) fn stores(&self) -> &Arc<OpenStores> {
         &self.0.stores
     }
 

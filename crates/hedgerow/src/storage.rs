@@ -3,8 +3,9 @@
 use crate::commit::conflicts::ConflictTable;
 use crate::commit::locks::{LockTable, ReclaimLocks};
 use crate::commit::sequencer::Sequencer;
+use crate::compactor::{Bell, Step};
 use crate::dictionary::Dictionary;
-use crate::options::GraphOptions;
+use crate::options::{Compaction, GraphOptions};
 use crate::records::Records;
 use hedgerow_model::{Catalogue, Engine, LabelId, MemoryUse, Reclaimed, Timestamp, Topology};
 use hedgerow_sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,8 +19,8 @@ const UNIT_STRIPES: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1 << 14 };
 /// Commits that change more than this are sorted and prepared on several threads.
 const PARALLEL_CHANGES: usize = 1 << 13;
 
-/// What a writer reclaims after its commit, at most.
-const WRITER_BUDGET_BYTES: usize = 1 << 20;
+/// What a writer reclaims after its commit, and a thread in a step, at most.
+const STEP_BUDGET_BYTES: usize = 1 << 20;
 
 /// Everything of a graph but its public face.
 pub(crate) struct Store<E: Engine> {
@@ -37,16 +38,23 @@ pub(crate) struct Store<E: Engine> {
     /// The sequencer's count of releases up to which everything is reclaimed.
     reclaimed_releases: AtomicU64,
     reclaiming: AtomicBool,
+    compaction: Compaction,
+    /// Of the thread that reclaims, if one is to.
+    pub(crate) bell: Option<Arc<Bell>>,
 }
 
 impl<E: Engine> Store<E> {
     /// A store around an empty engine.
     pub(crate) fn new(engine: E, options: &GraphOptions, catalogue: Arc<Catalogue>) -> Self {
+        let has_thread = options.compaction == Compaction::InBackground
+            && !options.is_simulated
+            && !cfg!(hedgerow_shuttle);
+        let bell = has_thread.then(Arc::<Bell>::default);
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         Store {
             engine,
             dictionary: Dictionary::new(options.keys),
-            sequencer: Arc::new(Sequencer::new(options.history)),
+            sequencer: Arc::new(Sequencer::new(options.history, bell.clone())),
             units: LockTable::new(UNIT_STRIPES),
             conflicts: ConflictTable::new(),
             records: Records::new(Arc::clone(&catalogue), options.memory_limit),
@@ -57,6 +65,8 @@ impl<E: Engine> Store<E> {
             threads: options.threads.unwrap_or_else(cores).max(1),
             reclaimed_releases: AtomicU64::new(0),
             reclaiming: AtomicBool::new(false),
+            compaction: options.compaction,
+            bell,
         }
     }
 
@@ -120,15 +130,36 @@ impl<E: Engine> Store<E> {
     }
 
     /// Reclaims a little, as part of a commit, if enough snapshots were closed since the last time
-    /// (RapidStore, section 5.3: reclamation by writers), or if the engine asks for it.
+    /// (RapidStore, section 5.3: reclamation by writers), or if the engine asks for it; or asks the thread that does to.
     pub(crate) fn reclaim_after_commit(&self, pending: PendingReclaim) {
-        let new_releases = pending.releases.saturating_sub(self.reclaimed_releases.load(Ordering::Acquire));
-        let worthwhile =
-            new_releases > pending.open_timestamps as u64 / 16 || self.engine.asks_for_reclamation();
-        if worthwhile && !self.reclaiming.swap(true, Ordering::AcqRel) {
-            self.reclaim(WRITER_BUDGET_BYTES);
+        if self.compaction == Compaction::Off || !self.is_reclaiming_worthwhile(pending) {
+            return;
+        }
+        if self.bell.as_ref().is_some_and(|bell| bell.ring()) {
+            return;
+        }
+        if !self.reclaiming.swap(true, Ordering::AcqRel) {
+            self.reclaim(STEP_BUDGET_BYTES);
             self.reclaiming.store(false, Ordering::Release);
         }
+    }
+
+    /// Reclaims a little, if there is enough to do.
+    pub(crate) fn reclaim_step(&self) -> Step {
+        let is_worthwhile = self.is_reclaiming_worthwhile(self.sequencer.pending_reclaim());
+        if !is_worthwhile || self.sequencer.is_poisoned() {
+            return Step::Done;
+        }
+        match self.reclaim(STEP_BUDGET_BYTES) {
+            Reclaimed { more: false, .. } => Step::Done,
+            Reclaimed { bytes: 0, .. } => Step::Held,
+            _ => Step::More,
+        }
+    }
+
+    fn is_reclaiming_worthwhile(&self, pending: PendingReclaim) -> bool {
+        let new_releases = pending.releases.saturating_sub(self.reclaimed_releases.load(Ordering::Acquire));
+        new_releases > pending.open_timestamps as u64 / 16 || self.engine.asks_for_reclamation()
     }
 }
 

@@ -12,7 +12,7 @@ use crate::snapshot::{Snapshot, check_adjacency, check_column};
 use crate::staged::Staged;
 use crate::state::StateReads;
 use crate::storage::Store;
-use crate::stores::{Stores, with_store};
+use crate::stores::{OpenStores, Stores, with_store};
 use hedgerow_log::Durability;
 use hedgerow_model::{
     AsKey, Column, Direction, Engine, Key, KeyRef, LabelId, Operation, Record, Timestamp, Value, VertexId,
@@ -35,7 +35,7 @@ pub struct WriteTxn {
 }
 
 impl WriteTxn {
-    pub(crate) fn begin(stores: &Arc<Stores>, isolation: Isolation) -> Result<Self, Error> {
+    pub(crate) fn begin(stores: &Arc<OpenStores>, isolation: Isolation) -> Result<Self, Error> {
         let snapshot = Snapshot::open(stores, Reader::Interactive)?;
         let staged = Staged::new(snapshot.topology(), stores.shared_catalogue());
         let reads = (isolation == Isolation::Serializable).then(ReadSet::default);

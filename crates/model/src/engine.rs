@@ -192,6 +192,17 @@ pub enum CapacityError {
         /// The graph's limit.
         limit: usize,
     },
+    /// The file that an engine keeps blocks in cannot grow.
+    #[error(
+        "the scratch file, which the graph lies in, cannot grow by {needed} bytes: {reason}; make room on its disk or raise \
+         its limit, delete something, or close snapshots"
+    )]
+    Scratch {
+        /// Bytes that it should have grown by.
+        needed: usize,
+        /// Why it cannot.
+        reason: std::io::ErrorKind,
+    },
     /// The neighbours of one block outgrow its 32-bit offsets.
     #[error("the neighbours of vertices {first} to {last} are more than a block can hold")]
     Block {

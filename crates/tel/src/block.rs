@@ -14,8 +14,8 @@
 use crate::filter::Filter;
 use crate::layout::{HEADER_BYTES, Layout, bytes_of};
 use crate::scan::last_position;
-use crate::store::BlockStore;
-use hedgerow_model::{Column, Direction, EdgeValue, LabelId, Timestamp, VertexId};
+use crate::store::{BlockStore, Full};
+use hedgerow_model::{Column, EdgeValue, LabelId, Timestamp, VertexId};
 use hedgerow_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use hedgerow_sync::{epoch, prefetch};
 use std::marker::PhantomData;
@@ -36,12 +36,11 @@ pub(crate) struct Header {
     length: AtomicU32,
     /// Entries whose invalidation is [`DEAD`].
     dead: AtomicU32,
-    owner: VertexId,
+    /// Entries that were ended, dead or not. Those that are valid in the newest state are the others.
+    ended: AtomicU32,
     label: LabelId,
-    direction: u8,
-    class: u8,
-    /// The creation of the last entry.
-    newest: AtomicU64,
+    /// The newest timestamp at which an entry was created or ended.
+    changed: AtomicU64,
     /// Up to this timestamp nothing below `length` was invalid that had been created.
     oldest_invalidation: AtomicU64,
 }
@@ -184,14 +183,26 @@ impl<'a> Log<'a> {
         Filter(unsafe { std::slice::from_raw_parts(self.at(layout.filter), layout.filter_words) })
     }
 
-    /// How many entries, from the first, were created by a timestamp. O(1) if all were, else O(log entries).
+    /// How many entries, from the first, were created by a timestamp. O(1) if all were and none ended later, else O(log entries).
     #[inline]
     pub(crate) fn created_by(&self, at: Timestamp) -> usize {
         // Loaded after the length: no entry below that is newer.
-        if self.header().newest.load(Ordering::Acquire) <= at.0 {
+        if self.header().changed.load(Ordering::Acquire) <= at.0 {
             return self.length;
         }
         self.creations().partition_point(|creation| *creation <= at)
+    }
+
+    /// How many entries are valid at a timestamp, if nothing changed after it. O(1).
+    ///
+    /// Loaded last, and stored first of what a stamp changes, is when the log changed: a reader that sees anything of a later stamp in the
+    /// length or in the number of the ended sees that, too. If it does not, it saw both as they are at its timestamp, for
+    /// all up to that was applied before it began. What nobody sees may die meanwhile, which changes neither.
+    #[inline]
+    pub(crate) fn valid_if_unchanged_since(&self, at: Timestamp) -> Option<usize> {
+        // Acquire: with a number comes the change that was noted before it.
+        let ended = self.header().ended.load(Ordering::Acquire) as usize;
+        (self.header().changed.load(Ordering::Acquire) <= at.0).then(|| self.length - ended)
     }
 
     /// Whether all entries created by a timestamp are valid then. O(1).
@@ -326,10 +337,10 @@ impl<'a> Writer<'a> {
         self.set_length(length, creation);
     }
 
-    fn set_length(&mut self, length: usize, newest: Timestamp) {
+    fn set_length(&mut self, length: usize, changed: Timestamp) {
         let header = self.0.header();
-        // Release, as the length: who sees a length sees a creation at least as new.
-        header.newest.store(newest.0, Ordering::Release);
+        // Stored first: who sees a length sees a change at least as new.
+        header.changed.store(changed.0, Ordering::Release);
         header.length.store(length as u32, Ordering::Release);
         self.0.length = length;
     }
@@ -338,6 +349,9 @@ impl<'a> Writer<'a> {
     #[inline]
     pub(crate) fn invalidate(&self, position: usize, at: Timestamp) {
         let header = self.0.header();
+        // Stored first, as by `set_length`: who sees that an entry ended sees when.
+        header.changed.store(at.0, Ordering::Release);
+        header.ended.store(header.ended.load(Ordering::Relaxed) + 1, Ordering::Release);
         let oldest = header.oldest_invalidation.load(Ordering::Relaxed).min(at.0);
         header.oldest_invalidation.store(oldest, Ordering::Release);
         self.0.invalidations()[position].store(at.0, Ordering::Release);
@@ -359,6 +373,14 @@ impl<'a> Writer<'a> {
     }
 }
 
+/// What a block is for.
+#[derive(Clone, Copy)]
+pub(crate) struct Description {
+    pub(crate) label: LabelId,
+    /// Bytes of each value.
+    pub(crate) width: usize,
+}
+
 /// A block that nobody else knows yet. Dropping it gives it back.
 pub(crate) struct OwnedBlock<'s> {
     store: &'s BlockStore,
@@ -366,24 +388,25 @@ pub(crate) struct OwnedBlock<'s> {
 }
 
 impl<'s> OwnedBlock<'s> {
-    /// An empty block.
-    pub(crate) fn new(
-        store: &'s BlockStore,
-        class: u8,
-        width: usize,
-        owner: VertexId,
-        label: LabelId,
-        direction: Direction,
-    ) -> Self {
-        let memory = store.allocate(class);
+    /// An empty block, if there is memory for it.
+    pub(crate) fn try_new(store: &'s BlockStore, class: u8, of: Description) -> Result<Self, Full> {
+        Ok(Self::at(store.allocate(class)?, store, class, of))
+    }
+
+    /// The same for whom it is too late to fail.
+    pub(crate) fn new(store: &'s BlockStore, class: u8, of: Description) -> Self {
+        Self::at(store.allocate_surely(class), store, class, of)
+    }
+
+    /// An empty block in memory that was just allocated for this class.
+    fn at(memory: NonNull<u8>, store: &'s BlockStore, class: u8, of: Description) -> Self {
+        let Description { label, width } = of;
         let header = Header {
             length: AtomicU32::new(0),
             dead: AtomicU32::new(0),
-            owner,
+            ended: AtomicU32::new(0),
             label,
-            direction: direction as u8,
-            class,
-            newest: AtomicU64::new(0),
+            changed: AtomicU64::new(0),
             oldest_invalidation: AtomicU64::new(VALID),
         };
         // SAFETY: as long as the class says, aligned, and nobody else's.
@@ -405,10 +428,10 @@ impl<'s> OwnedBlock<'s> {
         unsafe { Writer::new(self.log) }
     }
 
-    /// Copies all entries but the dead ones, which is told by their positions, ascending. O(entries).
+    /// Copies all entries but the dead ones, which is told by their positions, ascending. There is room. O(entries).
     pub(crate) fn copy_from(&mut self, from: Log<'_>, mut left_out: impl FnMut(usize)) {
         let (ids, creations, invalidations) = (from.ids(), from.creations(), from.invalidations());
-        let (mut length, mut oldest) = (0, VALID);
+        let (mut length, mut ended, mut oldest) = (0, 0, VALID);
         let mut writer = self.writer();
         for position in 0..from.length() {
             let invalidation = invalidations[position].load(Ordering::Relaxed);
@@ -417,14 +440,18 @@ impl<'s> OwnedBlock<'s> {
                 continue;
             }
             oldest = oldest.min(invalidation);
+            ended += u32::from(invalidation != VALID);
             writer.write_ahead(length, ids[position], from.value(position));
             writer.write_invalidation(length, invalidation);
             writer.write_creation(length, creations[position]);
             length += 1;
         }
         if length > 0 {
-            writer.0.header().oldest_invalidation.store(oldest, Ordering::Relaxed);
-            writer.set_length(length, *creations.last().expect("something was copied"));
+            let header = writer.0.header();
+            header.oldest_invalidation.store(oldest, Ordering::Relaxed);
+            header.ended.store(ended, Ordering::Relaxed);
+            // What was left out may have been the last to change: as long as that is noted, nobody takes one state for another.
+            writer.set_length(length, Timestamp(from.header().changed.load(Ordering::Relaxed)));
             self.log.length = length;
         }
     }

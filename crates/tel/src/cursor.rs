@@ -85,7 +85,7 @@ impl<W: Column> Cursor for TelCursor<'_, W> {
     type Value = W;
     type Error = Infallible;
 
-    /// O(1) if nothing was deleted, else O(entries).
+    /// O(1) if nothing changed after the cursor's timestamp, as in the newest state, or nothing was deleted; else O(entries).
     #[inline]
     fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {
         let at = self.at;

@@ -1,11 +1,11 @@
 //! The short way of one edge: looked up in its logs, appended or ended there.
 
 use crate::apply::Applied;
-use crate::block::{END_OF_TIME, Log, Writer};
+use crate::block::{END_OF_TIME, Log, OwnedBlock, Writer};
 use crate::engine::{Table, Tel, check_lock};
 use crate::index::Index;
 use crate::keeps::Locked;
-use crate::prepare::{NEW, NOTHING, class_for_more, position_of};
+use crate::prepare::{NEW, NOTHING, class_for_more, copied, position_of};
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{Direction, EdgeChange, EdgeOutcome, EdgePlan, StoredEdge, Timestamp};
 use hedgerow_sync::{epoch, prefetch};
@@ -47,7 +47,7 @@ impl Tel {
         edges.iter().flat_map(slots).for_each(|slot| Index::prefetch_block(slot, FIRST_LINES));
     }
 
-    /// `None` where a large log would have to be copied, and where one would grow beside a limit.
+    /// `None` where a large log would have to be copied, and where one would grow beside a limit or in a full file.
     #[inline]
     pub(crate) fn plan_one(&self, locks: &HeldLocks<'_>, edge: &StoredEdge) -> Option<EdgePlan> {
         let mut entries = Entries::new();
@@ -104,7 +104,7 @@ impl Tel {
             changed = true;
             let grows = change.value.is_some() && class_for_more(*table, *log, 1).is_some();
             let is_large = log.is_some_and(|log| log.bytes() > COPIED_BYTES);
-            if grows && (is_large || self.memory_limit.is_some()) {
+            if grows && (is_large || self.memory_limit.is_some() || self.store.is_full()) {
                 return None;
             }
             if self.topology.is_canonical_entry(*direction, change.owner, change.neighbour) {
@@ -162,7 +162,8 @@ impl Applied<'_> {
         let engine = self.engine();
         let table = engine.tables[number];
         let class = class_for_more(table, log, 1).unwrap_or_default();
-        let (mut block, left_out) = engine.copied(table, change.owner, log, class);
+        let block = OwnedBlock::new(&engine.store, class, table.blocks());
+        let (mut block, left_out) = copied(block, log);
         let position = match position {
             NEW => NEW,
             position => position - left_out.partition_point(|dead| *dead < position) as u32,

@@ -1,7 +1,7 @@
 //! The store and its place among the engines.
 
 use crate::TelOptions;
-use crate::block::Log;
+use crate::block::{Description, Log};
 use crate::directory::Directory;
 use crate::garbage::Place;
 use crate::index::Index;
@@ -19,6 +19,8 @@ use hedgerow_model::{
 use hedgerow_subgraphs::reclamation::{self, Garbage, Memory, MemoryChange};
 use hedgerow_sync::{Arc, epoch};
 use rayon::ThreadPool;
+use std::io;
+use std::path::Path;
 
 /// A graph in memory, as a log of edges per vertex. See the [crate] for how it works.
 pub struct Tel {
@@ -45,9 +47,33 @@ pub(crate) struct Table {
     pub(crate) width: usize,
 }
 
+impl Table {
+    /// What the blocks of this table are for.
+    #[inline]
+    pub(crate) fn blocks(self) -> Description {
+        Description { label: self.label, width: self.width }
+    }
+}
+
 impl Tel {
     /// An empty store.
     pub fn new(options: TelOptions) -> Self {
+        Self::with_blocks_in(BlockStore::default(), options)
+    }
+
+    /// An empty store with its blocks in a file that is mapped into memory, for graphs larger than that. The file is
+    /// scratch: it has no name, is gone with the store, and takes up to `limit` bytes, if there is one.
+    ///
+    /// What leads to blocks, and what is known of vertices, stays in memory. In builds that check memory all does.
+    ///
+    /// # Errors
+    /// The file cannot be made in the directory, or its file system cannot reserve room for it. Only on Linux there is such a
+    /// file.
+    pub fn with_scratch(options: TelOptions, directory: &Path, limit: Option<usize>) -> io::Result<Self> {
+        Ok(Self::with_blocks_in(BlockStore::in_file(directory, limit)?, options))
+    }
+
+    fn with_blocks_in(store: BlockStore, options: TelOptions) -> Self {
         let TelOptions { topology, catalogue, memory_limit } = options;
         // The catalogue checked that its labels can be numbered.
         let labels = (0..).map(LabelId).zip(catalogue.labels());
@@ -62,7 +88,7 @@ impl Tel {
             vertices: Directory::default(),
             indexes: topology.directions().iter().map(|_| Index::default()).collect(),
             tables: tables.collect(),
-            store: Arc::default(),
+            store: Arc::new(store),
             garbage: Garbage::default(),
             sparse: Sparse::default(),
             memory: Memory::default(),
@@ -169,7 +195,7 @@ impl Engine for Tel {
 
     /// Copies the blocks that have no room, and writes new entries where nobody looks yet.
     ///
-    /// [`CapacityError::Memory`] is the only error. Effects that name a label or a direction that is
+    /// [`CapacityError::Memory`] and, with the blocks in a file, [`CapacityError::Scratch`] are the only errors. Effects that name a label or a direction that is
     /// not stored panic: whoever resolved them looked it up in the catalogue.
     fn prepare<'l>(
         &'l self,

@@ -40,8 +40,11 @@
 //!   goes from the end of the log.
 //! - No transaction writes its own entries with its negative number: entries are written beyond the length while a commit is
 //!   prepared, and get their timestamp with their stamp.
-//! - Blocks are in anonymous memory, not in a mapped file; checkpoints and the log of commits are those of all engines.
-//! - Compaction follows the garbage that snapshots leave, instead of a scan over dirty vertices every 65,536 transactions.
+//! - Blocks are in anonymous memory, or in a mapped file if asked for ([`Tel::with_scratch`]), which is scratch and not what the
+//!   graph is recovered from; checkpoints and the log of commits are those of all engines. What leads to blocks, and records of
+//!   vertices, stay in anonymous memory.
+//! - Compaction follows the garbage that snapshots leave, instead of a scan over dirty vertices every 65,536 transactions. Writers
+//!   do it, or a thread of the graph, which is above engines.
 
 mod apply;
 mod block;

@@ -4,6 +4,7 @@ use crate::block::{END_OF_TIME, Log, OwnedBlock, VALID, Writer};
 use crate::engine::{Table, Tel, check_lock};
 use crate::keeps::Locked;
 use crate::layout::{Layout, bytes_of};
+use crate::store::Full;
 use crate::vertex::Vertex;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
@@ -133,9 +134,9 @@ impl Tel {
         }
         self.check_limit(growth)?;
 
+        let rows = try_map(pool, rows, |planned| self.build_row(planned))?;
         // Nothing fails from here on.
         let vertices = vertices.iter().map(|planned| self.link_vertex(planned)).collect();
-        let rows = map(pool, rows, |planned| Some(self.build_row(planned)));
         let changes = TelChanges { engine: self, vertices, rows };
         let changed = !(changes.vertices.is_empty() && changes.rows.is_empty());
         Ok(Prepared { changes, outcome, changed })
@@ -228,7 +229,7 @@ impl Tel {
     }
 
     /// Copies what has to move, and writes what is new beyond what readers see. O(changes), and O(log) if it is copied.
-    fn build_row<'l>(&'l self, planned: PlannedRow<'l>) -> RowLink<'l> {
+    fn build_row<'l>(&'l self, planned: PlannedRow<'l>) -> Result<RowLink<'l>, CapacityError> {
         let PlannedRow { owner, table: number, log, changes, mut positions, class, .. } = planned;
         let table = self.tables[number];
         self.index(table.direction).directory.get_or_create(owner, &self.memory);
@@ -239,7 +240,10 @@ impl Tel {
             }
             (class, log) => {
                 let class = class.unwrap_or_default();
-                let (block, left_out) = self.copied(table, owner, log, class);
+                let block = OwnedBlock::try_new(&self.store, class, table.blocks());
+                let block =
+                    block.map_err(|Full { needed, reason }| CapacityError::Scratch { needed, reason })?;
+                let (block, left_out) = copied(block, log);
                 for position in positions.iter_mut().filter(|position| **position < NOTHING) {
                     *position -= left_out.partition_point(|dead| dead < position) as u32;
                 }
@@ -263,25 +267,17 @@ impl Tel {
             inserted
         };
         let old_bytes = log.map_or(0, |log| log.bytes());
-        RowLink { owner, table: number as u32, target, old_bytes, changes, positions, inserted }
+        Ok(RowLink { owner, table: number as u32, target, old_bytes, changes, positions, inserted })
     }
+}
 
-    /// A block with the entries of a log, but for dead ones, whose positions it tells. O(log).
-    pub(crate) fn copied(
-        &self,
-        table: Table,
-        owner: VertexId,
-        log: Option<Log<'_>>,
-        class: u8,
-    ) -> (OwnedBlock<'_>, Vec<u32>) {
-        let Table { label, direction, width } = table;
-        let mut block = OwnedBlock::new(&self.store, class, width, owner, label, direction);
-        let mut left_out = Vec::new();
-        if let Some(log) = log {
-            block.copy_from(log, |position| left_out.push(position as u32));
-        }
-        (block, left_out)
+/// A new block with the entries of a log, but for dead ones, whose positions it tells. O(log).
+pub(crate) fn copied<'s>(mut block: OwnedBlock<'s>, log: Option<Log<'_>>) -> (OwnedBlock<'s>, Vec<u32>) {
+    let mut left_out = Vec::new();
+    if let Some(log) = log {
+        block.copy_from(log, |position| left_out.push(position as u32));
     }
+    (block, left_out)
 }
 
 /// The class of the block that a log needs for so many more entries; `None` if it has room for them.
@@ -361,5 +357,17 @@ fn map<C: Send, P: Send>(
     match pool {
         Some(pool) => pool.install(|| parts.into_par_iter().filter_map(map).collect()),
         None => parts.into_iter().filter_map(map).collect(),
+    }
+}
+
+/// What becomes of `parts`, in their order, if all succeed.
+fn try_map<C: Send, P: Send, E: Send>(
+    pool: Option<&ThreadPool>,
+    parts: Vec<C>,
+    map: impl Fn(C) -> Result<P, E> + Sync + Send,
+) -> Result<Vec<P>, E> {
+    match pool {
+        Some(pool) => pool.install(|| parts.into_par_iter().map(map).collect()),
+        None => parts.into_iter().map(map).collect(),
     }
 }

@@ -96,14 +96,7 @@ impl Tel {
         let before = log.bytes();
         let rewritten = (length > dead).then(|| {
             let class = Layout::class_for(length - dead, of_table.width).min(log.class());
-            let mut block = OwnedBlock::new(
-                &self.store,
-                class,
-                of_table.width,
-                owner,
-                of_table.label,
-                of_table.direction,
-            );
+            let mut block = OwnedBlock::new(&self.store, class, of_table.blocks());
             block.copy_from(log, |_| ());
             block
         });

@@ -155,6 +155,10 @@ impl<T: Tested> Snapshot<T> {
             for (unit, expected) in (0..).zip(&self.expected) {
                 let value = cursor.find(self.graph.owner(unit), VertexId::new(0));
                 assert_eq!(value.ok(), Some(*expected), "unit {unit} at {}", self.token.at());
+                // Engines may count by other means than they look.
+                let degree = cursor.degree(self.graph.owner(unit));
+                let count = usize::from(expected.is_some());
+                assert_eq!(degree.ok(), Some(count), "degree of unit {unit} at {}", self.token.at());
             }
         }
     }

@@ -58,6 +58,8 @@ impl<'a> Target<'a> {
             .segment_bytes(sources.bytes().map_or(LARGEST_SEGMENT, segment_bytes));
         let options =
             catalogue.labels().iter().cloned().fold(args.memory.limit(options), GraphOptions::label);
+        // The one that was asked for, though it may not be able to keep edges in a file: so that the user is told.
+        let options = args.engine.into_iter().fold(options, GraphOptions::engine);
         let (schema, vertices) = (schema.clone(), catalogue.vertices().clone());
         Ok(Target { store: &args.store, exists, options, label, schema, vertices, keys })
     }

@@ -119,7 +119,7 @@ fn open(
     }
     match stored::read(
         path,
-        &ReadArgs { from_checkpoint: false, as_of: AsOfArgs::default(), memory: args.memory },
+        &ReadArgs { from_checkpoint: false, as_of: AsOfArgs::default(), memory: args.memory.clone() },
         None,
         console,
     ) {

@@ -117,7 +117,8 @@ fn open(
     threads: &Threads,
     console: &Console,
 ) -> Result<Loaded, CliError> {
-    let &CommonRunArgs { from_checkpoint, as_of, as_of_time, memory, .. } = common;
+    let &CommonRunArgs { from_checkpoint, as_of, as_of_time, ref memory, .. } = common;
+    let memory = memory.clone();
     let args = ReadArgs { from_checkpoint, as_of: AsOfArgs { as_of, as_of_time }, memory };
     let state = stored::read(store, &args, Some(threads.count()), console)?;
     let skipped = SkippedLines::default();

@@ -17,6 +17,7 @@ mod parallel;
 mod properties;
 mod resumed_import;
 mod run;
+mod scratch;
 mod signals;
 mod stats;
 mod store;

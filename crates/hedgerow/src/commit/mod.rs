@@ -83,10 +83,10 @@ impl<E: Engine> Store<E> {
         self.reclaiming_at_limit(|| self.try_commit(operations, interactive))
     }
 
-    /// Runs a commit; if it exceeds the memory limit, frees what nobody sees and runs it once more.
+    /// Runs a commit; if it exceeds the memory limit, or what the disk has for the graph, frees what nobody sees and runs it once more.
     fn reclaiming_at_limit(&self, commit: impl Fn() -> Result<Commit, Reason>) -> Result<Commit, Reason> {
         match commit() {
-            Err(full @ Reason::Capacity(CapacityError::Memory { .. })) => {
+            Err(full @ Reason::Capacity(CapacityError::Memory { .. } | CapacityError::Scratch { .. })) => {
                 // What is not published yet keeps what it replaced.
                 self.settle_seen()?;
                 if self.reclaim(usize::MAX).bytes > 0 { commit() } else { Err(full) }

@@ -17,6 +17,7 @@ use crate::commit::applied::Applied;
 use crate::commit::heads::{FormerHeads, Head};
 use crate::commit::history::{AsOf, KeptStates};
 use crate::commit::registry::Registry;
+use crate::compactor::Bell;
 use crate::durable::{Journal, wall_clock};
 use crate::error::Reason;
 use crate::options::History;
@@ -46,6 +47,8 @@ pub(crate) struct Sequencer {
     journal: Option<Journal>,
     /// Which past states are kept. The same as long as anybody else sees the graph.
     history: History,
+    /// For whoever frees what nobody reads any more.
+    bell: Option<Arc<Bell>>,
 }
 
 /// What a commit changes comes first, so that it lies beside the lock.
@@ -134,8 +137,10 @@ pub(crate) struct OpenTimestamp {
 
 impl Sequencer {
     /// Of an empty graph.
-    pub(crate) fn new(history: History) -> Self {
-        let mut sequencer = Sequencer { history, ..Sequencer::default() };
+    ///
+    /// The bell, if there is one, is rung when a timestamp loses its last reader.
+    pub(crate) fn new(history: History, bell: Option<Arc<Bell>>) -> Self {
+        let mut sequencer = Sequencer { history, bell, ..Sequencer::default() };
         sequencer.begin_history();
         sequencer
     }
@@ -394,13 +399,18 @@ impl Sequencer {
 
     fn release(&self, at: Timestamp, reader: Reader) {
         let mut state = self.state.lock();
-        if state.registry.release(at) {
+        let is_last = state.registry.release(at);
+        if is_last {
             self.released.fetch_add(1, Ordering::Relaxed);
         }
         if reader == Reader::Interactive {
             state.interactive.release(at);
         }
         self.open.store(state.registry.len(), Ordering::Relaxed);
+        drop(state);
+        if let Some(bell) = self.bell.as_ref().filter(|_| is_last) {
+            bell.ring();
+        }
     }
 
     /// No interactive transaction that is open, or will be opened, began before this. O(1).

@@ -8,7 +8,7 @@ use crate::error::{Error, Reason};
 use crate::graph::Graph;
 use crate::options::GraphOptions;
 use crate::storage::Store;
-use crate::stores::{Stores, with_store};
+use crate::stores::{OpenStores, Stores, with_store};
 use hedgerow_log::checkpoint::{Checkpoint, UNFINISHED, name_of};
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::{Log, Manifest, Recovered, StoreError};
@@ -126,8 +126,8 @@ fn manifest_path(files: &dyn FileSystem) -> std::path::PathBuf {
 }
 
 fn attach(mut stores: Stores, journal: Journal) -> Graph {
-    with_store!(&mut stores, store => store.attach(journal));
-    Graph { stores: Arc::new(stores) }
+    with_store!(mut &mut stores, store => store.attach(journal));
+    Graph { stores: OpenStores::new(stores) }
 }
 
 /// Removes checkpoints that a crash left behind: unfinished ones, and complete ones that the manifest does not name.

@@ -3,9 +3,8 @@
 #[cfg(feature = "lab")]
 pub(crate) mod lab;
 
-use crate::error::Error;
-#[cfg(not(feature = "lab"))]
-use crate::error::Reason;
+use crate::compactor::Compactor;
+use crate::error::{Error, NoScratchFile, Reason};
 use crate::options::{EngineKind, GraphOptions};
 use crate::storage::Store;
 use hedgerow_model::Catalogue;
@@ -13,6 +12,7 @@ use hedgerow_rapid::Rapid;
 use hedgerow_subgraphs::{Container, SubgraphOptions, Subgraphs};
 use hedgerow_sync::Arc;
 use hedgerow_tel::Tel;
+use std::ops::Deref;
 
 /// A store, for whichever engine.
 pub(crate) enum Stores {
@@ -22,9 +22,21 @@ pub(crate) enum Stores {
     Lab(lab::LabStores),
 }
 
-/// Runs an expression with the store of the graph's engine.
+/// The stores, for the macro below, which is handed whatever leads to them.
+#[inline]
+pub(crate) fn the(stores: &Stores) -> &Stores {
+    stores
+}
+
+/// Runs an expression with the store of the graph's engine; with `mut`, with one that may be changed.
 macro_rules! with_store {
+    (mut $stores:expr, $store:ident => $run:expr) => {
+        $crate::stores::with_store!(@match $stores, $store => $run)
+    };
     ($stores:expr, $store:ident => $run:expr) => {
+        $crate::stores::with_store!(@match $crate::stores::the($stores), $store => $run)
+    };
+    (@match $stores:expr, $store:ident => $run:expr) => {
         match $stores {
             $crate::stores::Stores::Rapid($store) => $run,
             $crate::stores::Stores::Tel($store) => $run,
@@ -37,15 +49,45 @@ macro_rules! with_store {
 }
 pub(crate) use with_store;
 
+/// The store of a graph that may be used, and the thread that reclaims in it, if there is one.
+pub(crate) struct OpenStores {
+    // Before the store: the thread has ended when that is dropped.
+    _compactor: Option<Compactor>,
+    stores: Arc<Stores>,
+}
+
+impl OpenStores {
+    pub(crate) fn new(stores: Stores) -> Arc<Self> {
+        let stores = Arc::new(stores);
+        let compactor = with_store!(&stores, store => store.bell.clone()).and_then(|bell| {
+            let stores = Arc::clone(&stores);
+            Compactor::start(bell, move || with_store!(&stores, store => store.reclaim_step()))
+        });
+        Arc::new(OpenStores { _compactor: compactor, stores })
+    }
+}
+
+impl Deref for OpenStores {
+    type Target = Stores;
+
+    #[inline]
+    fn deref(&self) -> &Stores {
+        &self.stores
+    }
+}
+
 impl Stores {
     /// An empty store in memory.
     pub(crate) fn in_memory(mut options: GraphOptions) -> Result<Self, Error> {
         let labels = std::mem::take(&mut options.labels);
         let catalogue = Catalogue::new(labels, std::mem::take(&mut options.vertices))?;
+        if options.scratch.is_some() && options.engine != EngineKind::Tel {
+            return Err(Reason::NoScratch(options.engine.name()).into());
+        }
         match options.engine {
             EngineKind::Rapid => Ok(Stores::Rapid(subgraphs(&options, catalogue)?)),
             EngineKind::Tel => {
-                let engine = Tel::new(engine_options(&options, &catalogue));
+                let engine = tel(&options, &catalogue)?;
                 Ok(Stores::Tel(Store::new(engine, &options, Arc::new(catalogue))))
             }
             #[cfg(feature = "lab")]
@@ -66,6 +108,16 @@ impl Stores {
             Stores::Lab(stores) => stores.engine(),
         }
     }
+}
+
+/// An empty store of logs of edges, in memory or in a file.
+fn tel(options: &GraphOptions, catalogue: &Catalogue) -> Result<Tel, Error> {
+    let engine_options = engine_options(options, catalogue);
+    let Some(directory) = &options.scratch else { return Ok(Tel::new(engine_options)) };
+    Tel::with_scratch(engine_options, directory, options.scratch_limit).map_err(|source| {
+        let directory = directory.clone();
+        Reason::NoScratchFile(Box::new(NoScratchFile { directory, source })).into()
+    })
 }
 
 /// An empty store of versioned subgraphs.

@@ -1,5 +1,6 @@
 //! Large pieces of memory, cut off from the front.
 
+use super::scratch::{Full, Scratch};
 use std::alloc::Layout;
 use std::ptr::NonNull;
 
@@ -18,8 +19,10 @@ const MOST: usize = 64 << 20;
 /// Memory of which the front is in use.
 pub(super) struct Extent {
     memory: NonNull<u8>,
-    layout: Layout,
+    bytes: usize,
     used: usize,
+    /// As what it was allocated. The memory of a file is the file's.
+    layout: Option<Layout>,
 }
 
 // SAFETY: the extent is the only owner of its memory.
@@ -28,19 +31,25 @@ unsafe impl Send for Extent {}
 impl Extent {
     /// The extent that follows so many others, at least `least` long: twice as large as the one before.
     pub(super) fn new(number: usize, least: usize) -> Self {
-        let bytes = (FIRST << number.min(6)).min(MOST).max(least);
+        let bytes = length(number, least);
         let alignment = if bytes < 2 * HUGE_PAGE { ALIGNMENT } else { HUGE_PAGE };
         let layout = Layout::from_size_align(bytes, alignment).expect("a power of two");
         let memory = allocate(layout);
         if bytes >= 2 * HUGE_PAGE {
             use_huge_pages(memory, bytes);
         }
-        Extent { memory, layout, used: 0 }
+        Extent { memory, bytes, used: 0, layout: Some(layout) }
+    }
+
+    /// The same in a file, shorter where the disk has not so much.
+    pub(super) fn in_file(number: usize, least: usize, scratch: &Scratch) -> Result<Self, Full> {
+        let (memory, bytes) = scratch.extend(length(number, least), least)?;
+        Ok(Extent { memory, bytes, used: 0, layout: None })
     }
 
     /// The next bytes, if there are so many. O(1).
     pub(super) fn cut(&mut self, bytes: usize) -> Option<NonNull<u8>> {
-        if self.layout.size() - self.used < bytes {
+        if self.bytes - self.used < bytes {
             return None;
         }
         let memory = NonNull::new(self.memory.as_ptr().wrapping_add(self.used));
@@ -51,9 +60,16 @@ impl Extent {
 
 impl Drop for Extent {
     fn drop(&mut self) {
-        // SAFETY: allocated with this layout; who used pieces of it kept the store alive until now.
-        unsafe { std::alloc::dealloc(self.memory.as_ptr(), self.layout) }
+        if let Some(layout) = self.layout {
+            // SAFETY: allocated with this layout; who used pieces of it kept the store alive until now.
+            unsafe { std::alloc::dealloc(self.memory.as_ptr(), layout) }
+        }
     }
+}
+
+/// Bytes of the extent that follows so many others.
+fn length(number: usize, least: usize) -> usize {
+    (FIRST << number.min(6)).min(MOST).max(least)
 }
 
 fn allocate(layout: Layout) -> NonNull<u8> {

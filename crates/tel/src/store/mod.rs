@@ -2,21 +2,30 @@
 //!
 //! Small blocks have free lists in shards, of which a thread uses one; a shard takes chunks from what all share, which are large
 //! blocks themselves. Large blocks are split into halves where none of the size is free, and give the pages behind them back
-//! to the system while they are free. The largest come from the global allocator. A store of blocks in a file that is mapped
-//! into memory would differ in [`extent`](self::extent) only.
+//! to the system while they are free. The largest come from the global allocator.
+//!
+//! A store may have its memory in a [file](self::scratch) instead, the largest blocks too. Then there may be none: who can
+//! fail asks for it with [`BlockStore::allocate`]; who cannot gets it elsewhere, and those who can are told by
+//! [`BlockStore::is_full`] to do so from then on. So what is not in the file is little.
 //!
 //! Checked builds (`--cfg hedgerow_checked_memory`, Miri, the model checker) use the global allocator for all, so that their
 //! tools see every block.
 
 mod extent;
+mod scratch;
 mod shared;
+
+pub(crate) use scratch::Full;
 
 use crate::layout::{CLASSES, bytes_of};
 use extent::{allocate_globally, free_globally};
-use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
+use hedgerow_sync::{Arc, Mutex};
+use scratch::Scratch;
 use shared::{LARGE, LARGEST, Shared};
 use std::cell::Cell;
+use std::io;
+use std::path::Path;
 use std::ptr::NonNull;
 
 /// Whether all blocks come from the global allocator.
@@ -35,6 +44,7 @@ const KEPT_BYTES: usize = 1 << 18;
 pub(crate) struct BlockStore {
     shards: Box<[Mutex<Shard>]>,
     shared: Mutex<Shared>,
+    scratch: Option<Arc<Scratch>>,
 }
 
 /// Memory that is free, by class.
@@ -52,7 +62,7 @@ unsafe impl Send for Free {}
 impl Default for BlockStore {
     fn default() -> Self {
         let shards = (0..SHARDS).map(|_| Mutex::default()).collect();
-        BlockStore { shards, shared: Mutex::default() }
+        BlockStore { shards, shared: Mutex::default(), scratch: None }
     }
 }
 
@@ -76,19 +86,55 @@ fn shard_number() -> usize {
 }
 
 impl BlockStore {
+    /// With memory in a file in this directory, which may grow up to a limit. Checked builds do without.
+    ///
+    /// # Errors
+    /// The file cannot be made.
+    pub(crate) fn in_file(directory: &Path, limit: Option<usize>) -> io::Result<Self> {
+        if IS_BYPASSED {
+            return Ok(BlockStore::default());
+        }
+        let scratch = Arc::new(Scratch::new(directory, limit)?);
+        let shared = Mutex::new(Shared::in_file(Arc::clone(&scratch)));
+        Ok(BlockStore { shared, scratch: Some(scratch), ..BlockStore::default() })
+    }
+
     /// Memory of a class, aligned to 64. What is in it is not defined.
-    pub(crate) fn allocate(&self, class: u8) -> NonNull<u8> {
-        if IS_BYPASSED || class > LARGEST {
-            return allocate_globally(bytes_of(class));
+    ///
+    /// # Errors
+    /// The file cannot grow.
+    pub(crate) fn allocate(&self, class: u8) -> Result<NonNull<u8>, Full> {
+        self.allocate_with(class, Shared::allocate)
+    }
+
+    /// The same for whom it is too late to fail.
+    pub(crate) fn allocate_surely(&self, class: u8) -> NonNull<u8> {
+        let allocated = self.allocate_with(class, |shared, class| Ok(shared.allocate_surely(class)));
+        allocated.unwrap_or_else(|Full { .. }| unreachable!("there is memory elsewhere"))
+    }
+
+    fn allocate_with(
+        &self,
+        class: u8,
+        allocate: impl FnOnce(&mut Shared, u8) -> Result<NonNull<u8>, Full>,
+    ) -> Result<NonNull<u8>, Full> {
+        if IS_BYPASSED || class > LARGEST && self.scratch.is_none() {
+            return Ok(allocate_globally(bytes_of(class)));
         }
         if class >= LARGE {
-            return self.shared.lock().allocate(class);
+            return allocate(&mut self.shared.lock(), class);
         }
         let mut shard = self.shards[shard_number()].lock();
         if let Some(Free(memory)) = shard.free[usize::from(class)].pop() {
-            return memory;
+            return Ok(memory);
         }
-        shard.refill(class, &self.shared)
+        shard.refill(class, &self.shared, allocate)
+    }
+
+    /// Whether the file could not grow lately: who can fail allocates then. O(1).
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.scratch.as_ref().is_some_and(|scratch| scratch.is_full())
     }
 
     /// Gives memory back.
@@ -96,8 +142,9 @@ impl BlockStore {
     /// # Safety
     /// It came from this store with the same class, and nobody uses it any more.
     pub(crate) unsafe fn free(&self, memory: NonNull<u8>, class: u8) {
-        if IS_BYPASSED || class > LARGEST {
-            // SAFETY: the caller's promise; blocks of this class came from there.
+        let in_file = || self.scratch.as_ref().is_some_and(|scratch| scratch.has(memory));
+        if IS_BYPASSED || class > LARGEST && !in_file() {
+            // SAFETY: the caller's promise; blocks of this class that are not in the file came from there.
             return unsafe { free_globally(memory, bytes_of(class)) };
         }
         if class >= LARGE {
@@ -124,7 +171,12 @@ impl BlockStore {
 
 impl Shard {
     /// Memory of a small class: from what others gave back, else from a chunk of which the rest is kept.
-    fn refill(&mut self, class: u8, shared: &Mutex<Shared>) -> NonNull<u8> {
+    fn refill(
+        &mut self,
+        class: u8,
+        shared: &Mutex<Shared>,
+        allocate: impl FnOnce(&mut Shared, u8) -> Result<NonNull<u8>, Full>,
+    ) -> Result<NonNull<u8>, Full> {
         let mut shared = shared.lock();
         let given = shared.give_small(class);
         let free = &mut self.free[usize::from(class)];
@@ -132,7 +184,7 @@ impl Shard {
             *free = given;
         } else {
             // Whole multiples: both are powers of two.
-            let chunk = shared.allocate(CHUNK);
+            let chunk = allocate(&mut shared, CHUNK)?;
             let count = bytes_of(CHUNK) / bytes_of(class);
             // The first is used first: blocks that are made one after the other lie so.
             let blocks = (0..count).rev().map(|number| {
@@ -143,74 +195,11 @@ impl Shard {
             free.extend(blocks);
         }
         let Free(memory) = free.pop().expect("a chunk is larger than a small block");
-        memory
+        Ok(memory)
     }
 }
 
 const _: () = assert!(LARGE <= CHUNK && CHUNK <= LARGEST && (LARGEST as usize) < CLASSES);
 
 #[cfg(all(test, not(any(hedgerow_checked_memory, hedgerow_shuttle, miri))))]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    proptest! {
-        /// Blocks keep what was written to them, and what is given back is used again.
-        #[test]
-        fn blocks_do_not_overlap(steps in prop::collection::vec((0..40_usize, 0..14_u8), 1..300)) {
-            let store = BlockStore::default();
-            let mut blocks: Vec<(NonNull<u8>, u8, u8)> = Vec::new();
-            for (number, (choice, class)) in steps.into_iter().enumerate() {
-                if choice < blocks.len() {
-                    let (memory, class, mark) = blocks.swap_remove(choice);
-                    // SAFETY: from the store, with this class, and written whole below.
-                    let bytes = unsafe { std::slice::from_raw_parts(memory.as_ptr(), bytes_of(class)) };
-                    prop_assert!(bytes.iter().all(|byte| *byte == mark));
-                    // SAFETY: as above, and not used again.
-                    unsafe { store.free(memory, class) };
-                    continue;
-                }
-                let mark = number as u8;
-                let memory = store.allocate(class);
-                prop_assert_eq!(memory.addr().get() % 64, 0);
-                // SAFETY: so many bytes were just handed out.
-                unsafe { memory.write_bytes(mark, bytes_of(class)) };
-                blocks.push((memory, class, mark));
-            }
-            let free = store.free_bytes();
-            let used: usize = blocks.iter().map(|(_, class, _)| bytes_of(*class)).sum();
-            // SAFETY: from the store, each once.
-            blocks.into_iter().for_each(|(memory, class, _)| unsafe { store.free(memory, class) });
-            prop_assert_eq!(store.free_bytes(), free + used);
-        }
-    }
-
-    #[test]
-    fn what_one_thread_gives_back_another_uses() {
-        let store = BlockStore::default();
-        let churn = |class: u8| {
-            let blocks: Vec<NonNull<u8>> = (0..100_000).map(|_| store.allocate(class)).collect();
-            // SAFETY: from the store, each once.
-            blocks.into_iter().for_each(|memory| unsafe { store.free(memory, class) });
-        };
-        churn(0);
-        let after_one = store.free_bytes();
-        for _ in 0..4 {
-            std::thread::scope(|scope| scope.spawn(|| churn(0)).join().expect("no panic"));
-        }
-        assert!(store.free_bytes() < 2 * after_one, "{} after {after_one}", store.free_bytes());
-    }
-
-    #[test]
-    fn a_large_block_is_split_for_smaller_ones() {
-        let store = BlockStore::default();
-        let large = store.allocate(LARGEST);
-        // SAFETY: from the store.
-        unsafe { store.free(large, LARGEST) };
-        let before = store.free_bytes();
-        let one = store.allocate(LARGE);
-        assert_eq!(store.free_bytes(), before - bytes_of(LARGE));
-        // SAFETY: from the store.
-        unsafe { store.free(one, LARGE) };
-    }
-}
+mod tests;

@@ -1,45 +1,89 @@
 //! Large blocks, and what the shards have in common.
 
 use super::Free;
-use super::extent::{Extent, give_back_pages};
-use crate::layout::{SMALLEST, bytes_of};
+use super::extent::{Extent, allocate_globally, give_back_pages};
+use super::scratch::{Full, Scratch};
+use crate::layout::{CLASSES, SMALLEST, bytes_of};
+use hedgerow_sync::Arc;
 use std::ptr::NonNull;
 
 /// The smallest class that is not cut out of chunks: 8 KiB.
 pub(super) const LARGE: u8 = 7;
 
-/// The largest class that is not the global allocator's: 512 KiB.
+/// The largest class that is cut out of extents: 512 KiB.
 pub(super) const LARGEST: u8 = 13;
 
-/// Free blocks from here on keep only their first page: 128 KiB.
+/// Free blocks from here on keep only their first page, or nothing in a file: 128 KiB.
 const GIVEN_BACK_FROM: u8 = 11;
 
 /// What is behind a lock for all threads.
 #[derive(Default)]
 pub(super) struct Shared {
-    /// By class.
-    free: [Vec<Free>; LARGEST as usize + 1],
+    /// By class. Those beyond [`LARGEST`] are of the file.
+    free: [Vec<Free>; CLASSES],
     extents: Vec<Extent>,
+    scratch: Option<Arc<Scratch>>,
 }
 
 impl Shared {
+    /// With memory in a file.
+    pub(super) fn in_file(scratch: Arc<Scratch>) -> Self {
+        Shared { scratch: Some(scratch), ..Shared::default() }
+    }
+
     /// Memory of a large class: free, split off, or never used. O(classes).
-    pub(super) fn allocate(&mut self, class: u8) -> NonNull<u8> {
-        let larger = (class..=LARGEST).find(|larger| !self.free[usize::from(*larger)].is_empty());
+    ///
+    /// # Errors
+    /// The file cannot grow.
+    pub(super) fn allocate(&mut self, class: u8) -> Result<NonNull<u8>, Full> {
+        let larger = (class..CLASSES as u8).find(|larger| !self.free[usize::from(*larger)].is_empty());
         let Some(larger) = larger else { return self.cut(class) };
         let Free(memory) = self.free[usize::from(larger)].pop().expect("found there");
-        // Halves, of which the first is split on.
-        for half in class..larger {
-            let second = memory.as_ptr().wrapping_add(bytes_of(half));
-            self.free[usize::from(half)].push(Free(NonNull::new(second).expect("within a block")));
+        // Only as much as is used needs its room on the disk again.
+        let reserved = larger.min(class.max(GIVEN_BACK_FROM));
+        self.split(memory, larger, reserved);
+        if reserved >= GIVEN_BACK_FROM
+            && let Some(scratch) = self.scratch.as_ref().filter(|scratch| scratch.has(memory))
+            && let Err(full) = scratch.reserve(memory, bytes_of(reserved))
+        {
+            self.free[usize::from(reserved)].push(Free(memory));
+            return Err(full);
         }
+        self.split(memory, reserved, class);
+        Ok(memory)
+    }
+
+    /// The same, from elsewhere if the file cannot grow.
+    pub(super) fn allocate_surely(&mut self, class: u8) -> NonNull<u8> {
+        if let Ok(memory) = self.allocate(class) {
+            return memory;
+        }
+        if class > LARGEST {
+            return allocate_globally(bytes_of(class));
+        }
+        let mut extent = Extent::new(0, bytes_of(LARGEST));
+        let memory = extent.cut(bytes_of(class)).expect("an extent has room for the largest block");
+        self.extents.push(extent);
         memory
     }
 
+    /// Splits a block of a class into one of a smaller class, which is its front, and halves that are free.
+    fn split(&mut self, memory: NonNull<u8>, class: u8, smaller: u8) {
+        for half in smaller..class {
+            let second = memory.as_ptr().wrapping_add(bytes_of(half));
+            self.free[usize::from(half)].push(Free(NonNull::new(second).expect("within a block")));
+        }
+    }
+
     /// Memory that was never used.
-    fn cut(&mut self, class: u8) -> NonNull<u8> {
+    fn cut(&mut self, class: u8) -> Result<NonNull<u8>, Full> {
+        if class > LARGEST {
+            let scratch =
+                self.scratch.as_ref().expect("without a file, such blocks are of the global allocator");
+            return scratch.extend(bytes_of(class), bytes_of(class)).map(|(memory, _)| memory);
+        }
         if let Some(memory) = self.extents.last_mut().and_then(|extent| extent.cut(bytes_of(class))) {
-            return memory;
+            return Ok(memory);
         }
         if let Some(last) = self.extents.last_mut() {
             // What is left of it, in blocks as large as fit.
@@ -49,16 +93,23 @@ impl Shared {
                 }
             }
         }
-        let mut extent = Extent::new(self.extents.len(), bytes_of(LARGEST).max(SMALLEST));
+        let (number, least) = (self.extents.len(), bytes_of(LARGEST).max(SMALLEST));
+        let mut extent = match &self.scratch {
+            Some(scratch) => Extent::in_file(number, least, scratch)?,
+            None => Extent::new(number, least),
+        };
         let memory = extent.cut(bytes_of(class)).expect("an extent has room for the largest block");
         self.extents.push(extent);
-        memory
+        Ok(memory)
     }
 
     /// Takes a large block back. Nobody uses it.
     pub(super) fn free(&mut self, memory: NonNull<u8>, class: u8) {
         if class >= GIVEN_BACK_FROM {
-            give_back_pages(memory, bytes_of(class));
+            match self.scratch.as_ref().filter(|scratch| scratch.has(memory)) {
+                Some(scratch) => scratch.give_back(memory, bytes_of(class)),
+                None => give_back_pages(memory, bytes_of(class)),
+            }
         }
         self.free[usize::from(class)].push(Free(memory));
     }
@@ -75,9 +126,9 @@ impl Shared {
         free.split_off(free.len().saturating_sub(count))
     }
 
-    /// Bytes that are free and in memory.
+    /// Bytes that are free. Of blocks beyond [`LARGEST`] nothing is in memory, or on the disk.
     pub(super) fn free_bytes(&self) -> usize {
         let bytes = |(class, free): (u8, &Vec<Free>)| free.len() * bytes_of(class);
-        (0..).zip(&self.free).map(bytes).sum()
+        (0..=LARGEST).zip(&self.free).map(bytes).sum()
     }
 }

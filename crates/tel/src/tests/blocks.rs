@@ -1,8 +1,11 @@
 //! Logs against naive maps with a version per commit.
 
 use super::TestedTel;
+use crate::block::{END_OF_TIME, VALID};
 use crate::layout::{CLASSES, Layout};
-use hedgerow_model::{Engine, Topology};
+use hedgerow_model::{Engine, Timestamp, Topology, VertexId};
+use hedgerow_sync::atomic::Ordering;
+use hedgerow_sync::epoch;
 use hedgerow_testing::oracle::Request;
 use hedgerow_testing::pipeline::Pipeline;
 use proptest::prelude::*;
@@ -173,5 +176,33 @@ proptest! {
         pipeline.check(&[0, 1, 2, 50, 149]);
         pipeline.assert_counters_are_exact();
         assert_eq!(pipeline.engine.memory().retained_bytes, 0);
+    }
+}
+
+/// In the newest state the edges of a log are counted without a look at them, whatever was deleted, and rightly as of earlier ones.
+#[test]
+fn the_newest_state_is_counted_in_constant_time() {
+    for margin in [0, 1000] {
+        let mut pipeline = Tested::new(Topology::Directed, None);
+        let vertex = VertexId::new(1);
+        for round in 0..30_u32 {
+            pipeline.commit(&[put(0, round * 10..round * 10 + 20, 0)], margin).unwrap();
+            pipeline.open();
+            pipeline.commit(&[delete(0, (round * 5..round * 5 + 9).step_by(2))], margin).unwrap();
+            if round % 7 == 6 {
+                pipeline.close(1);
+                pipeline.reclaim(usize::MAX, 0);
+            }
+            pipeline.open();
+            let newest = pipeline.snapshots.pop().unwrap().token.at();
+            let guard = epoch::pin();
+            let log = pipeline.engine.log(pipeline.engine.tables[0], vertex, &guard).expect("it has edges");
+            let valid = log.invalidations().iter().filter(|end| end.load(Ordering::Relaxed) == VALID).count();
+            assert_eq!(log.valid_if_unchanged_since(newest), Some(valid));
+            assert_eq!(log.valid_if_unchanged_since(END_OF_TIME), Some(valid));
+            assert_eq!(log.valid_if_unchanged_since(Timestamp(newest.0 - 1)), None, "it changed then");
+            drop(guard);
+            pipeline.check(&[0, 1, 2, 149]);
+        }
     }
 }

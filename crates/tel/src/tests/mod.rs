@@ -5,6 +5,8 @@ mod support;
 
 mod blocks;
 mod edges;
+#[cfg(all(target_os = "linux", not(any(hedgerow_checked_memory, hedgerow_shuttle, miri))))]
+mod in_file;
 
 use support::TestedTel;
 

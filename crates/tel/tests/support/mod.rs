@@ -1,4 +1,5 @@
-//! The engine, named for the tests that it shares with others.
+//! The engine, in memory and in a file, named for the tests that it shares with others.
+#![allow(dead_code, reason = "not every test needs both")]
 
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{Catalogue, MemoryUse, Topology};
@@ -14,6 +15,43 @@ impl Tested for TestedTel {
 
     fn engine(topology: Topology, catalogue: Catalogue, memory_limit: Option<usize>) -> Tel {
         Tel::new(TelOptions { topology, catalogue, memory_limit })
+    }
+
+    fn recount(engine: &Tel, locks: &HeldLocks<'_>) -> MemoryUse {
+        engine.recount_memory(locks)
+    }
+}
+
+/// With its blocks in a file.
+pub struct TestedInFile;
+
+impl Tested for TestedInFile {
+    type Engine = Tel;
+
+    const UNIT_SIZE: u32 = 1;
+
+    fn engine(topology: Topology, catalogue: Catalogue, memory_limit: Option<usize>) -> Tel {
+        let options = TelOptions { topology, catalogue, memory_limit };
+        Tel::with_scratch(options, &std::env::temp_dir(), None).expect("a folder for temporary files")
+    }
+
+    fn recount(engine: &Tel, locks: &HeldLocks<'_>) -> MemoryUse {
+        engine.recount_memory(locks)
+    }
+}
+
+/// With its blocks in a file of 3 MiB.
+pub struct TestedInSmallFile;
+
+impl Tested for TestedInSmallFile {
+    type Engine = Tel;
+
+    const UNIT_SIZE: u32 = 1;
+
+    fn engine(topology: Topology, catalogue: Catalogue, memory_limit: Option<usize>) -> Tel {
+        let options = TelOptions { topology, catalogue, memory_limit };
+        Tel::with_scratch(options, &std::env::temp_dir(), Some(3 << 20))
+            .expect("a folder for temporary files")
     }
 
     fn recount(engine: &Tel, locks: &HeldLocks<'_>) -> MemoryUse {

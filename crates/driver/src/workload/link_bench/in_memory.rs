@@ -1,7 +1,7 @@
 //! Clients of a graph in memory.
 
 use super::store::{LinkStore, options};
-use super::{CLIENTS, FEW, ITS_MIX, Setup, record_latencies};
+use super::{CLIENTS, FEW, ITS_MIX, Setup, compaction, record_latencies};
 use crate::executor::{Bench, Turn};
 use crate::load::reclaim_all;
 use crate::{Engine, Failure};
@@ -60,7 +60,10 @@ fn measure_once(
     reclaim_all(loaded.store.graph());
     bench.record(turn, "memory", "bytes", loaded.bytes);
     bench.record_against(turn, "memory-after", "bytes", bytes(&loaded.store), (BEFORE, loaded.bytes));
-    Ok(())
+    match loaded.engine.kind {
+        Some(kind) if setup.is_whole() => compaction::measure(bench, setup, turn, kind),
+        _ => Ok(()),
+    }
 }
 
 fn bytes(store: &LinkStore) -> f64 {

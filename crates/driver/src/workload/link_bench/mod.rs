@@ -1,9 +1,10 @@
 //! LinkBench: clients of a social graph, which add, update, delete and read nodes and links, count links and list the newest ones.
 //!
 //! The graph is in memory, or in a store whose commits are waited for or not. `linkbench` also has other shares of writes, a snapshot that
-//! is held meanwhile, and a checkpoint beside the clients; `linkbench-tao` is another mix, in which almost all requests are reads.
+//! is held meanwhile, graphs on which nobody frees what is old, or a thread does, and a checkpoint beside the clients; `linkbench-tao` is another mix, in which almost all requests are reads.
 
 mod clients;
+mod compaction;
 mod in_memory;
 mod in_stores;
 mod store;

@@ -1,0 +1,33 @@
+//! `--scratch`
+
+#![cfg(target_os = "linux")]
+
+use crate::common::Folder;
+
+#[test]
+fn commands_find_in_a_file_what_they_find_in_memory() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path("scratch")).unwrap();
+    folder.json("generate kronecker --scale 10 --output kron");
+    let in_memory = folder.json("run wcc --graph kron");
+    let in_file = folder.json("run wcc --graph kron --scratch scratch");
+    assert_eq!(in_file["components"], in_memory["components"]);
+    let imported = folder.json("import kron --store store --scratch scratch");
+    assert_eq!(imported["engine"], "tel");
+    let stored = folder.json("run wcc --store store --scratch scratch");
+    assert_eq!(stored["components"], in_memory["components"]);
+    assert_eq!(
+        folder.text("neighbors 1 --store store --scratch scratch"),
+        folder.text("neighbors 1 --store store")
+    );
+    assert_eq!(std::fs::read_dir(folder.path("scratch")).unwrap().count(), 0);
+}
+
+#[test]
+fn what_cannot_be_is_told() {
+    let folder = Folder::with("graph", "1 2\n");
+    folder.fails("run wcc --graph graph --scratch missing", 1, &["missing", "choose a directory"]);
+    let other = "import graph --store store --engine rapid --scratch .";
+    folder.fails(other, 1, &["\"rapid\"", "the engine `tel`"]);
+    assert_eq!(folder.names(), ["graph"]);
+}

@@ -1,0 +1,44 @@
+//! What it costs, and what it is worth, that somebody frees what nobody sees any more.
+
+use super::store::{LinkStore, options};
+use super::{FEW, Setup};
+use crate::Failure;
+use crate::executor::{Bench, Turn};
+use hedgerow::{Compaction, EngineKind, Graph};
+
+/// Each way, with the ending of its metrics; what the others are set against comes first.
+const WAYS: [(Compaction, &str); 3] = [
+    (Compaction::ByWriters, "-compaction-by-writers"),
+    (Compaction::InBackground, "-compaction-in-background"),
+    (Compaction::Off, "-compaction-off"),
+];
+
+const BY_WRITERS: &str = "compaction by writers";
+const BEFORE: &str = "before the first request";
+
+/// The mix on a new graph for each way, one after the other, so that none has what requests before it left.
+pub(super) fn measure(
+    bench: &mut Bench<'_>,
+    setup: &Setup<'_>,
+    turn: Turn,
+    kind: EngineKind,
+) -> Result<(), Failure> {
+    let turn = Turn { threads: FEW, ..turn };
+    let mut by_writers = None;
+    for (compaction, ending) in WAYS {
+        bench.begin(turn, &format!(" in memory, {}", ending.trim_start_matches('-').replace('-', " ")))?;
+        let mut store = setup.load(Graph::in_memory(options(kind).compaction(compaction))?)?;
+        let before = held(&store);
+        let rate = setup.ask(&mut store, &setup.mix, turn.threads)?.rate();
+        let after = held(&store);
+        let baseline = (BY_WRITERS, *by_writers.get_or_insert(rate));
+        bench.record_against(turn, &format!("throughput{ending}"), "requests/s", rate, baseline);
+        bench.record_against(turn, &format!("memory-after{ending}"), "bytes", after, (BEFORE, before));
+    }
+    Ok(())
+}
+
+/// Bytes of the graph, with what nobody sees any more.
+fn held(store: &LinkStore) -> f64 {
+    store.graph().memory().total_bytes() as f64
+}

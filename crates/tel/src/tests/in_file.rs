@@ -1,0 +1,68 @@
+//! The store against the oracle, with its blocks in a file; and in one that is full.
+
+use super::support::{TestedInFile, TestedInSmallFile};
+use hedgerow_model::{CapacityError, Engine, Topology};
+use hedgerow_testing::oracle::Request;
+use hedgerow_testing::pipeline::Pipeline;
+
+hedgerow_testing::contract_tests!(TestedInFile);
+
+/// One put of a vertex's edges to a stretch of ids.
+fn put(source: u32, ids: std::ops::Range<u32>) -> Request {
+    Request::PutEdges { label: 2, source, destinations: ids.collect(), value: 3 }
+}
+
+/// Logs through all sizes up to those that take extents of their own, and back.
+#[test]
+fn a_hub_grows_and_shrinks_in_a_file() {
+    let mut pipeline = Pipeline::<TestedInFile>::new(Topology::Directed, None);
+    for first in (0..48_000).step_by(8_000) {
+        pipeline.commit(&[put(1, first..first + 8_000)], 0).unwrap();
+    }
+    pipeline.open();
+    for last in [30_000, 10_000, 100, 1] {
+        let deleted = Request::DeleteEdges { label: 2, source: 1, destinations: (last..48_000).collect() };
+        pipeline.commit(&[deleted], 0).unwrap();
+        pipeline.reclaim(usize::MAX, 0);
+        pipeline.check(&[0, 1, last - 1, last, 47_999]);
+        pipeline.assert_counters_are_exact();
+    }
+    let before = pipeline.engine.memory().live_bytes;
+    pipeline.close(0);
+    pipeline.reclaim(usize::MAX, 0);
+    pipeline.assert_counters_are_exact();
+    assert!(pipeline.engine.memory().live_bytes < before / 100);
+    pipeline.check(&[0, 1, 2, 47_999]);
+}
+
+/// What does not fit is refused and has changed nothing; what needs no memory goes on, and after deletions there is room.
+#[test]
+fn a_full_file_refuses_and_recovers() {
+    let mut pipeline = Pipeline::<TestedInSmallFile>::new(Topology::Directed, None);
+    let mut vertices = 0;
+    let error = loop {
+        match pipeline.commit(&[put(vertices, 0..1000)], 0) {
+            Ok(()) => vertices += 1,
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, CapacityError::Scratch { .. }), "{error}");
+    assert!(error.to_string().contains("make room on its disk"), "{error}");
+    assert!(vertices > 40, "{vertices} vertices fitted");
+    pipeline.check(&[0, 1, vertices - 1, vertices]);
+    // A first edge takes the long way from now on, on which it can be refused; what needs no memory does not.
+    assert!(pipeline.commit(&[put(0, 5000..6000), put(1, 5000..6000)], 0).is_err());
+    assert!(!pipeline.commit_edge(2, (vertices + 1, 1), Some(1), 0));
+    assert!(pipeline.commit_edge(2, (0, 1), None, 0));
+    pipeline.check(&[0, 1, vertices - 1, vertices]);
+    // Whatever shrinks the graph succeeds, and is rewritten.
+    for source in 0..vertices / 2 {
+        let deleted = Request::DeleteEdges { label: 2, source, destinations: (10..1000).collect() };
+        pipeline.commit(&[deleted], 0).unwrap();
+    }
+    while pipeline.reclaim(usize::MAX, 0).more {}
+    pipeline.assert_counters_are_exact();
+    pipeline.commit(&[put(vertices, 0..1000)], 0).unwrap();
+    pipeline.check(&[0, 1, vertices - 1, vertices]);
+    pipeline.assert_counters_are_exact();
+}
