@@ -163,7 +163,7 @@ fn quantity(value: f64) -> String {
 }
 
 /// The least, the median and the greatest of some values; of an even number the median is the mean of the two in the middle.
-fn summary(values: &[f64]) -> (f64, f64, f64) {
+pub fn summary(values: &[f64]) -> (f64, f64, f64) {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
     let last = sorted.len().saturating_sub(1);

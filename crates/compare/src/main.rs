@@ -5,6 +5,7 @@
 //! | `stores/` | one file per store, behind one trait, each with how it is set up |
 //! | `graph` | the edges that all are given |
 //! | `measure` | the work, in turns over the stores |
+//! | `link_bench/` | other work: LinkBench's requests, with a file per store |
 //! | `disk` | what the disk can do by itself |
 //! | `figures` | medians and ratios, as a table and as JSON |
 //!
@@ -13,22 +14,26 @@
 mod disk;
 mod figures;
 mod graph;
+mod link_bench;
 mod measure;
 mod stores;
 
 use anyhow::{Context, Result, ensure};
-use clap::Parser;
+use clap::{Parser, Subcommand};
 use figures::Report;
 use graph::Graph;
 use measure::Plan;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stores::Kind;
+use tempfile::TempDir;
 
 /// Measures Hedgerow and other stores side by side, doing the same work on the same disk
 #[derive(Debug, Parser)]
-#[command(name = "compare")]
+#[command(name = "compare", args_conflicts_with_subcommands = true)]
 struct Arguments {
+    #[command(subcommand)]
+    other: Option<OtherWork>,
     /// The graph has 2^SCALE vertices (14 to 24) and about 30 times as many edges, counted in both directions
     #[arg(long, default_value_t = 18, value_parser = clap::value_parser!(u32).range(14..=24))]
     scale: u32,
@@ -52,6 +57,12 @@ struct Arguments {
     json: Option<PathBuf>,
 }
 
+/// Work that is measured alone.
+#[derive(Debug, Subcommand)]
+enum OtherWork {
+    LinkBench(link_bench::Arguments),
+}
+
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(seconds) if (0.001..=3600.0).contains(&seconds) => Ok(seconds),
@@ -61,14 +72,16 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
+    if let Some(OtherWork::LinkBench(arguments)) = arguments.other {
+        return link_bench::run(arguments);
+    }
     let kinds = match arguments.stores.is_empty() {
         true => stores::KINDS.iter().collect(),
         false => arguments.stores,
     };
     ensure!(kinds.iter().any(|kind| kind.name == stores::REFERENCE), "hedgerow is missing among the stores");
     let directory = arguments.store.unwrap_or_else(std::env::temp_dir);
-    let folder = tempfile::Builder::new().prefix("hedgerow-compare-").tempdir_in(&directory);
-    let folder = folder.with_context(|| format!("no stores can be made in {}", directory.display()))?;
+    let folder = folder_in(&directory)?;
     let graph = Graph::kronecker(arguments.scale, arguments.seed)?;
     let plan = Plan {
         graph: &graph,
@@ -83,4 +96,10 @@ fn main() -> Result<()> {
         std::fs::write(path, report.to_json()?).with_context(|| path.display().to_string())?;
     }
     folder.close().with_context(|| format!("the stores in {} could not be removed", directory.display()))
+}
+
+/// A folder for stores, which goes with them.
+fn folder_in(directory: &Path) -> Result<TempDir> {
+    let folder = tempfile::Builder::new().prefix("hedgerow-compare-").tempdir_in(directory);
+    folder.with_context(|| format!("no stores can be made in {}", directory.display()))
 }

@@ -60,4 +60,4 @@ pub use report::{Build, DataSetFacts, Machine, Report, Row};
 pub use settings::{Extent, Settings};
 pub use stores::StoreFacts;
 pub use watch::{Step, Watch};
-pub use workload::Workload;
+pub use workload::{Workload, link_bench};

@@ -20,7 +20,7 @@ const PEAK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Latencies of single operations, in nanoseconds, to three digits.
 #[derive(Clone, Debug)]
-pub(crate) struct Latencies {
+pub struct Latencies {
     timed: Histogram<u64>,
     /// The longest that a group of operations took, of which one was timed by itself: no operation took longer.
     slowest_group: Option<Duration>,
@@ -47,7 +47,8 @@ impl Latencies {
     }
 
     /// How many were recorded one by one.
-    pub(crate) fn count(&self) -> u64 {
+    #[must_use]
+    pub fn count(&self) -> u64 {
         self.timed.len()
     }
 
@@ -58,12 +59,18 @@ impl Latencies {
 
     /// Half of the latencies are at most this, in nanoseconds.
     pub(crate) fn median(&self) -> f64 {
-        self.timed.value_at_quantile(0.5) as f64
+        self.at_quantile(0.5)
+    }
+
+    /// This share of the latencies, from 0 to 1, is at most this, in nanoseconds.
+    #[must_use]
+    pub fn at_quantile(&self, share: f64) -> f64 {
+        self.timed.value_at_quantile(share) as f64
     }
 
     /// Metrics and their values in nanoseconds.
     pub(crate) fn percentiles(&self) -> Vec<(&'static str, f64)> {
-        let at = |quantile| self.timed.value_at_quantile(quantile) as f64;
+        let at = |quantile| self.at_quantile(quantile);
         let mut percentiles = vec![
             ("latency-p50", at(0.5)),
             ("latency-p99", at(0.99)),

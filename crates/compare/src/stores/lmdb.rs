@@ -23,15 +23,20 @@ struct Lmdb {
     edges: Database<Bytes, Unit>,
 }
 
-fn open(folder: &Path, durability: Durability, _: u32) -> Result<Box<dyn EdgeStore>> {
+/// Opens an environment for so many named databases, whose commits are synced or not.
+pub(crate) fn environment(folder: &Path, durability: Durability, databases: u32) -> Result<Env> {
     let mut options = EnvOpenOptions::new();
-    options.map_size(MAP).max_readers(256);
+    options.map_size(MAP).max_readers(256).max_dbs(databases);
     if durability != Durability::Sync {
         // SAFETY: without syncs a loss of power can damage the file, which is a temporary one that nobody opens after that.
         unsafe { options.flags(EnvFlags::NO_SYNC) };
     }
     // SAFETY: the file lies in a folder of our own, so that nobody changes it but through this environment.
-    let env = unsafe { options.open(folder)? };
+    Ok(unsafe { options.open(folder)? })
+}
+
+fn open(folder: &Path, durability: Durability, _: u32) -> Result<Box<dyn EdgeStore>> {
+    let env = environment(folder, durability, 0)?;
     let mut transaction = env.write_txn()?;
     let edges = env.create_database(&mut transaction, None)?;
     transaction.commit()?;

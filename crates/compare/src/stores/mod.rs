@@ -5,9 +5,9 @@
 
 mod hedgerow;
 #[cfg(feature = "lmdb")]
-mod lmdb;
+pub mod lmdb;
 #[cfg(feature = "rocksdb")]
-mod rocksdb;
+pub mod rocksdb;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 

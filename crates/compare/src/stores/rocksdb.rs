@@ -29,7 +29,8 @@ struct RocksDb {
     write: Durability,
 }
 
-fn open(folder: &Path, durability: Durability, _: u32) -> Result<Box<dyn EdgeStore>> {
+/// How a database is opened whose keys begin with the source of an edge.
+pub(crate) fn options(compression: DBCompressionType) -> Options {
     let mut blocks = BlockBasedOptions::default();
     blocks.set_block_cache(&Cache::new_lru_cache(CACHE));
     blocks.set_bloom_filter(10.0, false);
@@ -37,8 +38,13 @@ fn open(folder: &Path, durability: Durability, _: u32) -> Result<Box<dyn EdgeSto
     options.create_if_missing(true);
     options.set_block_based_table_factory(&blocks);
     options.set_prefix_extractor(SliceTransform::create_fixed_prefix(SOURCE));
-    options.set_compression_type(DBCompressionType::Lz4);
+    options.set_compression_type(compression);
     options.increase_parallelism(std::thread::available_parallelism().map_or(1, usize::from) as i32);
+    options
+}
+
+fn open(folder: &Path, durability: Durability, _: u32) -> Result<Box<dyn EdgeStore>> {
+    let options = options(DBCompressionType::Lz4);
     Ok(Box::new(RocksDb { db: DB::open(&options, folder)?, write: durability }))
 }
 

@@ -7,7 +7,7 @@ mod durable_ingest;
 mod hub;
 mod insert;
 mod kernels;
-mod link_bench;
+pub mod link_bench;
 mod memory;
 mod mixed;
 mod recovery;

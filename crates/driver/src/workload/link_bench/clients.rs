@@ -15,12 +15,14 @@ const LEAST_REQUESTS: usize = 64;
 
 /// What clients have seen.
 #[derive(Debug)]
-pub(super) struct Measured {
+pub struct Measured {
     elapsed: Duration,
-    pub(super) reads: Latencies,
-    pub(super) writes: Latencies,
+    /// How long reads took.
+    pub reads: Latencies,
+    /// How long writes took.
+    pub writes: Latencies,
     /// All that was found, added and removed.
-    pub(super) served: Served,
+    pub served: Served,
 }
 
 impl Measured {
@@ -41,7 +43,8 @@ impl Measured {
     }
 
     /// Requests per second.
-    pub(super) fn rate(&self) -> f64 {
+    #[must_use]
+    pub fn rate(&self) -> f64 {
         self.requests() as f64 / self.elapsed.as_secs_f64()
     }
 
@@ -58,15 +61,18 @@ impl Measured {
     }
 }
 
-/// Lets a client ask for each of `requests`, for as long as `beside` takes or a little longer.
-pub(super) fn run<T>(
+/// Lets a client ask for each of `requests`, of which there is one, for as long as `beside` takes or a little longer.
+///
+/// # Errors
+/// What `serve` and `beside` return, a thread that cannot be started, and that it was cancelled.
+pub fn run<T, E: From<Failure> + Send>(
     requests: Vec<Requests<'_>>,
-    serve: impl Fn(&Request<'_>) -> Result<Served, Failure> + Sync,
+    serve: impl Fn(&Request<'_>) -> Result<Served, E> + Sync,
     cancel: &CancelToken,
-    beside: impl FnOnce() -> Result<T, Failure>,
-) -> Result<(Measured, T), Failure> {
+    beside: impl FnOnce() -> Result<T, E>,
+) -> Result<(Measured, T), E> {
     let (stop, serve) = (&AtomicBool::new(false), &serve);
-    let least = LEAST_REQUESTS.div_ceil(requests.len()) as u64;
+    let least = LEAST_REQUESTS.div_ceil(requests.len().max(1)) as u64;
     // Histograms are large: they are made before anything is measured.
     let clients: Vec<_> = requests.into_iter().map(|requests| (requests, Measured::nothing())).collect();
     let (mut measured, begin) = (Measured::nothing(), Instant::now());
@@ -82,8 +88,9 @@ pub(super) fn run<T>(
         let join = |client: thread::ScopedJoinHandle<'_, _>| {
             client.join().unwrap_or_else(|panicked| std::panic::resume_unwind(panicked))
         };
-        let seen = started?.into_iter().map(join).collect::<Result<Vec<Measured>, Failure>>()?;
-        Ok::<_, Failure>((seen, result?))
+        let started = started.map_err(Failure::from)?;
+        let seen = started.into_iter().map(join).collect::<Result<Vec<Measured>, E>>()?;
+        Ok::<_, E>((seen, result?))
     })?;
     measured.elapsed = begin.elapsed();
     seen.iter().for_each(|seen| measured.merge(seen));
@@ -91,13 +98,13 @@ pub(super) fn run<T>(
 }
 
 /// Asks until it is told to stop, and so often at least. Making a request takes time, too, but is no part of its latency.
-fn client(
+fn client<E: From<Failure>>(
     mut requests: Requests<'_>,
     mut seen: Measured,
-    serve: &impl Fn(&Request<'_>) -> Result<Served, Failure>,
+    serve: &impl Fn(&Request<'_>) -> Result<Served, E>,
     (stop, least): (&AtomicBool, u64),
     cancel: &CancelToken,
-) -> Result<Measured, Failure> {
+) -> Result<Measured, E> {
     let (epoch, began) = (now(), Instant::now());
     let mut finished = began;
     loop {

@@ -11,14 +11,15 @@ mod store;
 
 use crate::data_set::Entry;
 use crate::executor::{Bench, Turn};
+pub use crate::monitor::Latencies;
 use crate::{Failure, Workload};
-use clients::Measured;
+pub use clients::{Measured, run};
 use hedgerow::kernels::CancelToken;
 use hedgerow::{BuildOptions, Csr, Graph, Topology};
 use hedgerow_formats::link_bench::{BaseGraph, Content, Mix, Request, Requests};
 use std::thread;
 use std::time::Duration;
-use store::{LinkStore, Served};
+pub use store::{LinkStore, Served, options};
 
 /// How many clients ask at a time.
 const CLIENTS: [usize; 4] = [1, 2, 8, 64];

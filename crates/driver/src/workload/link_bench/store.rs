@@ -26,7 +26,7 @@ const LOAD_STEP: usize = 1 << 14;
 
 /// A graph with LinkBench's nodes and links.
 #[derive(Debug)]
-pub(super) struct LinkStore {
+pub struct LinkStore {
     graph: Graph,
     links: LabelId,
     /// The id of the next node that is added.
@@ -41,11 +41,13 @@ pub(super) struct LinkStore {
 
 /// What a request came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Served {
+pub struct Served {
     /// Nodes and links that were found, or the links that were counted.
-    pub(super) found: u64,
-    pub(super) links_added: u64,
-    pub(super) links_removed: u64,
+    pub found: u64,
+    /// Links that there are more.
+    pub links_added: u64,
+    /// Links that there are less.
+    pub links_removed: u64,
 }
 
 impl AddAssign for Served {
@@ -57,7 +59,8 @@ impl AddAssign for Served {
 }
 
 /// How the graph is made.
-pub(super) fn options(kind: EngineKind) -> GraphOptions {
+#[must_use]
+pub fn options(kind: EngineKind) -> GraphOptions {
     // Properties of vertices can always be null; a deleted node has nothing else.
     let fields = |fields: &[(&str, ValueType)]| {
         let field = |(name, value_type): &(&str, ValueType)| Field {
@@ -77,7 +80,10 @@ pub(super) fn options(kind: EngineKind) -> GraphOptions {
 
 impl LinkStore {
     /// Puts the nodes below `nodes` and the links of `entries` into an empty graph, each in a transaction of its own, by one thread per core.
-    pub(super) fn load(
+    ///
+    /// # Errors
+    /// What the graph returns, that it was cancelled, and that links are missing then.
+    pub fn load(
         graph: Graph,
         nodes: u32,
         entries: &[Entry],
@@ -97,12 +103,17 @@ impl LinkStore {
         Ok(store)
     }
 
-    pub(super) fn graph(&self) -> &Graph {
+    /// The graph.
+    #[must_use]
+    pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
     /// Closes the graph and opens it again from its directory with other options.
-    pub(super) fn reopened(self, path: &Path, options: GraphOptions) -> Result<Self, Failure> {
+    ///
+    /// # Errors
+    /// What the graph returns, and that links are missing then.
+    pub fn reopened(self, path: &Path, options: GraphOptions) -> Result<Self, Failure> {
         self.graph.close()?;
         let LinkStore { graph: closed, .. } = self;
         drop(closed);
@@ -134,7 +145,10 @@ impl LinkStore {
     }
 
     /// Does what is asked for.
-    pub(super) fn serve(&self, request: &Request<'_>) -> Result<Served, Failure> {
+    ///
+    /// # Errors
+    /// What the graph returns.
+    pub fn serve(&self, request: &Request<'_>) -> Result<Served, Failure> {
         let found = |found| Served { found, ..Served::default() };
         Ok(match *request {
             Request::AddNode(node) => {
@@ -189,7 +203,11 @@ impl LinkStore {
         Ok(())
     }
 
-    fn node(&self, id: VertexId) -> Result<Option<Record>, Failure> {
+    /// What a node holds: type, version, time and data.
+    ///
+    /// # Errors
+    /// What the graph returns.
+    pub fn node(&self, id: VertexId) -> Result<Option<Record>, Failure> {
         Ok(self.graph.snapshot()?.properties(id)?.filter(is_node))
     }
 
@@ -203,15 +221,28 @@ impl LinkStore {
         Ok(self.graph.update_edge(self.links, link.source, link.destination, &update)?.edges_added)
     }
 
-    /// Those that exist of the links to some nodes.
-    fn links(&self, source: VertexId, destinations: &[VertexId]) -> Result<Vec<Record>, Failure> {
+    /// Those that exist of the links to some nodes: where each leads to, and its visibility, version, time and data.
+    ///
+    /// # Errors
+    /// What the graph returns.
+    pub fn links(
+        &self,
+        source: VertexId,
+        destinations: &[VertexId],
+    ) -> Result<Vec<(VertexId, Record)>, Failure> {
         let snapshot = self.graph.snapshot()?;
-        let link = |end: &VertexId| snapshot.edge_record(self.links, source, *end).transpose();
+        let link = |end: &VertexId| {
+            let record = snapshot.edge_record(self.links, source, *end).transpose()?;
+            Some(record.map(|record| (*end, record)))
+        };
         Ok(destinations.iter().filter_map(link).collect::<Result<_, Error>>()?)
     }
 
     /// The newest links of a node, newest first; of all, or of those before some time.
-    fn newest(
+    ///
+    /// # Errors
+    /// What the graph returns.
+    pub fn newest(
         &self,
         source: VertexId,
         before: Option<i64>,
@@ -325,7 +356,7 @@ mod tests {
                 [Value::Bool(true), Value::I64(0), Value::Timestamp(5), (&b"y"[..]).into()],
                 [Value::Bool(true), Value::I64(0), Value::Timestamp(base.time), base.data.into()],
             ];
-            assert_eq!(read.iter().map(Record::values).collect::<Vec<_>>(), expected);
+            assert_eq!(read.iter().map(|(_, record)| record.values()).collect::<Vec<_>>(), expected);
 
             let delete = Request::DeleteLink { source: id(0), destination: id(0) };
             let served = store.serve(&delete).unwrap();
