@@ -62,11 +62,11 @@ pub use hedgerow_model as model;
 pub use hedgerow_model::{
     AsKey, Catalogue, Column, ColumnType, Direction, EdgeSchema, Field, Key, KeyKind, KeyRef, LabelId,
     LabelSchema, MemoryUse, ParallelSchema, Reclaimed, Record, RecordSchema, Timestamp, Topology, Value,
-    ValueType, VertexId,
+    ValueRef, ValueType, VertexId,
 };
 pub use newest::Newest;
 pub use options::{Compaction, EngineKind, GraphOptions, History, Isolation};
 pub use parallel::ParallelEdge;
-pub use records::EdgeUpdate;
+pub use records::{EdgeUpdate, RecordRef};
 pub use snapshot::{Snapshot, SnapshotInfo};
 pub use transaction::WriteTxn;

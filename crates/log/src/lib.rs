@@ -20,7 +20,7 @@ pub use body::{Body, CommitRef, EdgeRecords, LoggedCommit, NoRecords, logged_edg
 pub use error::{LogError, StoreError};
 pub use log::{Appended, Durability, Log, LogOptions};
 pub use parallel::{EdgeList, EdgeListWriter, list_as_record, list_of_record};
-pub use record::{decode_record, decode_record_value, encode_record};
+pub use record::{RecordValues, decode_record, decode_record_value, encode_record};
 pub use segment::Record;
 pub use store::{
     CheckReport, CheckpointEntry, Cut, Manifest, Place, Recovered, Repair, Sealed, SegmentEntry, Store,

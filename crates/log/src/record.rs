@@ -3,7 +3,7 @@
 //! A record is the number of its values, then each value as its type and what it needs beside that. Equal records have equal bytes.
 
 use crate::wire::{DecodeError, Reader, put_bytes, put_signed, put_varint};
-use hedgerow_model::{Record, Value};
+use hedgerow_model::{Record, Value, ValueRef};
 
 /// A record as bytes. O(bytes).
 #[must_use]
@@ -37,6 +37,39 @@ pub fn decode_record_value(bytes: &[u8], position: usize) -> Result<Value, Decod
     }
     (0..position).try_for_each(|_| skip_value(&mut reader))?;
     decode_value(&mut reader)
+}
+
+/// The values of the record that bytes stand for, in order, where they lie. Fails once, at the first byte that is not as it should be.
+#[derive(Clone, Debug)]
+pub struct RecordValues<'b> {
+    reader: Reader<'b>,
+    left: u64,
+}
+
+impl<'b> RecordValues<'b> {
+    /// Of a record as [`encode_record`] wrote it.
+    ///
+    /// # Errors
+    /// The bytes stand for none.
+    pub fn new(bytes: &'b [u8]) -> Result<Self, DecodeError> {
+        let mut reader = Reader::new(bytes);
+        let left = reader.varint()?;
+        Ok(RecordValues { reader, left })
+    }
+}
+
+impl<'b> Iterator for RecordValues<'b> {
+    type Item = Result<ValueRef<'b>, DecodeError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        self.left = self.left.checked_sub(1)?;
+        let value = decode_value_ref(&mut self.reader);
+        if value.is_err() {
+            self.left = 0;
+        }
+        Some(value)
+    }
 }
 
 /// Reads so many values.
@@ -95,15 +128,20 @@ fn skip_value(reader: &mut Reader<'_>) -> Result<(), DecodeError> {
 }
 
 fn decode_value(reader: &mut Reader<'_>) -> Result<Value, DecodeError> {
+    decode_value_ref(reader).map(Value::from)
+}
+
+#[inline]
+fn decode_value_ref<'b>(reader: &mut Reader<'b>) -> Result<ValueRef<'b>, DecodeError> {
     Ok(match reader.byte()? {
-        NULL => Value::Null,
-        FALSE => Value::Bool(false),
-        TRUE => Value::Bool(true),
-        I64 => Value::I64(reader.signed()?),
-        F64 => Value::F64(f64::from_bits(u64::from_le_bytes(reader.array()?))),
-        STRING => Value::String(reader.text()?.into()),
-        BYTES => Value::Bytes(reader.bytes()?.into()),
-        TIMESTAMP => Value::Timestamp(reader.signed()?),
+        NULL => ValueRef::Null,
+        FALSE => ValueRef::Bool(false),
+        TRUE => ValueRef::Bool(true),
+        I64 => ValueRef::I64(reader.signed()?),
+        F64 => ValueRef::F64(f64::from_bits(u64::from_le_bytes(reader.array()?))),
+        STRING => ValueRef::String(reader.text()?),
+        BYTES => ValueRef::Bytes(reader.bytes()?),
+        TIMESTAMP => ValueRef::Timestamp(reader.signed()?),
         _ => return Err(reader.error("an unknown type of value")),
     })
 }

@@ -54,5 +54,5 @@ pub use operation::Operation;
 pub use record_change::{RecordChange, RecordMode};
 pub use schema::{Catalogue, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, SchemaError};
 pub use topology::{Direction, Topology};
-pub use value::{Record, Value, ValueType};
+pub use value::{Record, Value, ValueRef, ValueType};
 pub use view::{Adjacency, Cursor, GraphView, Neighbours, ReadError, VertexRecords, ViewError};

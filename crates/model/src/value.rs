@@ -74,6 +74,39 @@ pub enum Value {
     Timestamp(i64),
 }
 
+/// The value of a property where it lies: text and bytes are borrowed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ValueRef<'v> {
+    /// No value.
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A signed 64-bit integer.
+    I64(i64),
+    /// A 64-bit float.
+    F64(f64),
+    /// UTF-8 text.
+    String(&'v str),
+    /// Any bytes.
+    Bytes(&'v [u8]),
+    /// Microseconds since 1970-01-01 UTC.
+    Timestamp(i64),
+}
+
+impl From<ValueRef<'_>> for Value {
+    fn from(value: ValueRef<'_>) -> Self {
+        match value {
+            ValueRef::Null => Value::Null,
+            ValueRef::Bool(value) => Value::Bool(value),
+            ValueRef::I64(value) => Value::I64(value),
+            ValueRef::F64(value) => Value::F64(value),
+            ValueRef::String(text) => Value::String(text.into()),
+            ValueRef::Bytes(bytes) => Value::Bytes(bytes.into()),
+            ValueRef::Timestamp(time) => Value::Timestamp(time),
+        }
+    }
+}
+
 impl Value {
     /// The type, or `None` for [`Value::Null`], which has every type.
     #[must_use]

@@ -6,11 +6,12 @@ mod staged;
 pub(crate) use selection::{NewestEdge, VisitEdge};
 
 use crate::error::{Error, Reason};
-use crate::records::decoded;
+use crate::records::{RecordRef, decoded};
 use crate::snapshot::{Snapshot, check_adjacency};
+use crate::state::StateReads;
 use hedgerow_model::{
     AsKey, Column, ColumnType, Direction, EdgeSchema, Key, LabelId, LabelSchema, Record, RecordSchema,
-    ValueType,
+    ValueType, VertexId,
 };
 use std::ops::RangeInclusive;
 
@@ -169,6 +170,27 @@ impl Snapshot {
         self.newest(label, direction, key, newest, |neighbour, edge| Ok((neighbour, decoded(edge.record)?)))
     }
 
+    /// Visits the neighbours of a vertex over a label that has records, newest first, with their records where they lie: nothing is
+    /// copied. As [`Snapshot::newest_records`], which hands over keys and records.
+    ///
+    /// # Errors
+    /// As [`Snapshot::newest_records`].
+    pub fn visit_newest_records(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        key: impl AsKey,
+        newest: &Newest,
+        mut visit: impl FnMut(VertexId, RecordRef<'_>),
+    ) -> Result<(), Error> {
+        self.stores().any_record_schema(label)?;
+        check_adjacency::<()>(self.stores(), label, direction)?;
+        self.visit_newest(label, direction, key, newest, |_, edge| {
+            visit(edge.neighbour, RecordRef::new(edge.record));
+            Ok(())
+        })
+    }
+
     /// What `on_edge` makes of the edges of a vertex, each with the key of the neighbour, newest first.
     pub(crate) fn newest<T>(
         &self,
@@ -178,17 +200,29 @@ impl Snapshot {
         newest: &Newest,
         on_edge: impl Fn(Key, NewestEdge<'_>) -> Result<T, Reason>,
     ) -> Result<Vec<T>, Error> {
+        let mut found = Vec::new();
+        self.visit_newest(label, direction, key, newest, |state, edge| {
+            found.push(on_edge(state.key(edge.neighbour), edge)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn visit_newest(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        key: impl AsKey,
+        newest: &Newest,
+        mut visit: impl FnMut(&dyn StateReads, NewestEdge<'_>) -> Result<(), Reason>,
+    ) -> Result<(), Error> {
         let schema = self.catalogue().label(label).ok_or(hedgerow_model::ViewError::UnknownLabel(label))?;
         // A vertex that does not exist has no edges, but what is asked of it is checked all the same.
         newest.clock(schema)?;
-        let mut found = Vec::new();
         self.read(|state| match state.vertex(key.as_key())? {
-            Some(vertex) => state.newest(label, direction, vertex, newest, &mut |edge| {
-                found.push(on_edge(state.key(edge.neighbour), edge)?);
-                Ok(())
-            }),
+            Some(vertex) => state.newest(label, direction, vertex, newest, &mut |edge| visit(state, edge)),
             None => Ok(()),
         })?;
-        Ok(found)
+        Ok(())
     }
 }

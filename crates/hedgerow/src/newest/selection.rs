@@ -9,7 +9,6 @@ use hedgerow_model::{
     with_column,
 };
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::ops::ControlFlow;
 
 /// One of the newest edges.
@@ -40,42 +39,61 @@ struct Dated {
     value: u64,
 }
 
+/// Above so many edges more than are wanted, those that are not among the newest go.
+const SPARE: usize = 64;
+
 /// The newest of the edges that were seen.
 struct Selection<'n> {
     wanted: &'n Newest,
-    /// The oldest of them on top.
-    found: BinaryHeap<Reverse<Dated>>,
+    /// All that may be among them, in no order.
+    found: Vec<Dated>,
+    /// Nothing up to this is among them.
+    oldest: Option<Dated>,
 }
 
 impl<'n> Selection<'n> {
     fn new(wanted: &'n Newest) -> Self {
-        Selection { wanted, found: BinaryHeap::new() }
+        Selection { wanted, found: Vec::new(), oldest: None }
     }
 
-    /// O(log wanted).
+    /// O(1) amortised, or O(seen / wanted) if few are wanted.
     fn see(&mut self, time: i64, neighbour: VertexId, key: u64, value: EdgeValue) {
         if !self.wanted.times.contains(&time) {
             return;
         }
-        let dated = Reverse(Dated { time, neighbour: Reverse(neighbour), key: Reverse(key), value: value.0 });
-        if self.found.len() < self.wanted.most {
-            self.found.push(dated);
-        } else if let Some(mut oldest) = self.found.peek_mut()
-            && dated < *oldest
-        {
-            *oldest = dated;
+        let dated = Dated { time, neighbour: Reverse(neighbour), key: Reverse(key), value: value.0 };
+        if self.oldest.is_some_and(|oldest| dated <= oldest) {
+            return;
+        }
+        self.found.push(dated);
+        if self.found.len() >= self.wanted.most.saturating_mul(2).saturating_add(SPARE) {
+            self.drop_older();
+        }
+    }
+
+    /// Leaves as many as are wanted, the newest. O(found).
+    fn drop_older(&mut self) {
+        let most = self.wanted.most;
+        if self.found.len() > most {
+            let (_, first_older, _) = self.found.select_nth_unstable_by(most, |one, other| other.cmp(one));
+            self.oldest = Some(*first_older);
+            self.found.truncate(most);
         }
     }
 
     /// Sees the edges of a vertex by the commits that put them, until those that follow are too old.
     fn see_commits<C: Cursor>(&mut self, cursor: &mut C, vertex: VertexId) -> Result<(), C::Error> {
+        // How many are still wanted, and the time of the last of them.
+        let (mut missing, mut last) = (self.wanted.most, None);
         let flow = cursor.newest_first(vertex, |neighbour, value, commit| {
             let time = commit.0 as i64;
             // What one commit put is seen whole, so that its lower ids are found.
-            let is_full = self.found.len() == self.wanted.most
-                && self.found.peek().is_none_or(|Reverse(oldest)| time < oldest.time);
+            let is_full = missing == 0 && last.is_none_or(|last| time < last);
             if is_full || time < *self.wanted.times.start() {
                 return ControlFlow::Break(());
+            }
+            if missing > 0 && self.wanted.times.contains(&time) {
+                (missing, last) = (missing - 1, Some(time));
             }
             self.see(time, neighbour, 0, value.to_bits());
             ControlFlow::Continue(())
@@ -146,8 +164,10 @@ impl<'n> Selection<'n> {
         Ok(flow.break_value().map_or(Ok(()), Err))
     }
 
-    fn newest_first(self) -> Vec<Dated> {
-        self.found.into_sorted_vec().into_iter().map(|Reverse(dated)| dated).collect()
+    fn newest_first(mut self) -> Vec<Dated> {
+        self.drop_older();
+        self.found.sort_unstable_by(|one, other| other.cmp(one));
+        self.found
     }
 }
 

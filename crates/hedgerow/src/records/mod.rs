@@ -11,9 +11,11 @@
 mod end;
 mod heap;
 mod parallel;
+mod record_ref;
 mod update;
 
 pub(crate) use parallel::{Difference, ParallelEdges};
+pub use record_ref::RecordRef;
 pub use update::EdgeUpdate;
 
 use heap::OwnedRecord;

@@ -5,8 +5,8 @@
 use hedgerow::model::{EdgeValue, Operation, RecordChange, RecordMode};
 use hedgerow::{
     ColumnType, Direction, EdgeSchema, EdgeUpdate, Field, Graph, GraphOptions, Key, KeyKind, LabelId,
-    LabelSchema, Newest, ParallelEdge, ParallelSchema, Record, RecordSchema, Snapshot, Topology, Value,
-    ValueType,
+    LabelSchema, Newest, ParallelEdge, ParallelSchema, Record, RecordRef, RecordSchema, Snapshot, Topology,
+    Value, ValueType,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -386,6 +386,14 @@ impl Oracle {
             let read: Vec<_> =
                 read.into_iter().map(|(key, record)| (record.values().to_vec(), key)).collect();
             assert_eq!(read, expected, "newest of {key}");
+            let mut visited = Vec::new();
+            let visit = |id, record: RecordRef<'_>| {
+                let values: Vec<Value> = record.values().map(Value::from).collect();
+                assert_eq!(record.to_record().unwrap().values(), values);
+                visited.push((values, snapshot.key(id).unwrap()));
+            };
+            snapshot.visit_newest_records(RECORDS, direction, key, &wanted, visit).unwrap();
+            assert_eq!(visited, expected, "newest of {key}");
             let read = snapshot.newest_parallel_edges(PARALLEL, direction, key, &wanted).unwrap();
             let mut dated: Vec<_> =
                 self.parallel_neighbours(direction, key, &(0..=u64::MAX)).into_iter().collect();

@@ -3,7 +3,9 @@
 use super::{Answer, Base, Kind, Level, LinkStore, found};
 use anyhow::{Context, Result};
 use hedgerow::kernels::CancelToken;
-use hedgerow::{CheckpointOptions, Durability, EngineKind, Graph, Key, Record, Value, VertexId};
+use hedgerow::{
+    CheckpointOptions, Durability, EngineKind, Graph, Record, RecordRef, Value, ValueRef, VertexId,
+};
 use hedgerow_driver::link_bench::{LinkStore as Graphs, Served, options};
 use hedgerow_formats::link_bench::{Link, Node, Request};
 use std::path::Path;
@@ -58,12 +60,15 @@ impl LinkStore for Graphs {
                 Ok(found(links.len() as u64))
             }
             Request::ListLinks { source, before, limit } => {
-                let links = self.newest(source, before, limit)?;
-                for (key, record) in &links {
-                    let Key::Number(id) = key else { anyhow::bail!("a node without a number") };
-                    answer.link(link(source, VertexId::new(u32::try_from(*id)?), record)?);
-                }
-                Ok(found(links.len() as u64))
+                let mut wrong = None;
+                let count = self.visit_newest(source, before, limit, |end, record| {
+                    match link_in_place(source, end, record) {
+                        Some(link) => answer.link(link),
+                        None => wrong = Some(end),
+                    }
+                })?;
+                anyhow::ensure!(wrong.is_none(), "a link to {wrong:?} without its fields");
+                Ok(found(count))
             }
             _ => Ok(Graphs::serve(self, request)?),
         }
@@ -88,6 +93,22 @@ fn link(source: VertexId, destination: VertexId, record: &Record) -> Result<Link
     let is_visible = visibility.as_bool().context("a link without visibility")?;
     let (version, time, data) = common(version, time, data).context("a link without its fields")?;
     Ok(Link { source, destination, is_visible, version, time, data })
+}
+
+/// A link whose record is where it lies.
+fn link_in_place<'r>(source: VertexId, destination: VertexId, record: RecordRef<'r>) -> Option<Link<'r>> {
+    let mut values = record.values();
+    let fields = [values.next()?, values.next()?, values.next()?, values.next()?];
+    let [
+        ValueRef::Bool(is_visible),
+        ValueRef::I64(version),
+        ValueRef::Timestamp(time),
+        ValueRef::Bytes(data),
+    ] = fields
+    else {
+        return None;
+    };
+    Some(Link { source, destination, is_visible, version, time, data })
 }
 
 fn common<'r>(version: &Value, time: &Value, data: &'r Value) -> Option<(i64, i64, &'r [u8])> {
