@@ -6,10 +6,10 @@
 //! was dropped, so that [`check_live`] catches a use after the drop.
 
 #[cfg(not(hedgerow_shuttle))]
-pub use production::{Guard, check_live, pin};
+pub use production::{Guard, check_live, free_deferred, pin};
 
 #[cfg(hedgerow_shuttle)]
-pub use modelled::{Guard, check_live, pin};
+pub use modelled::{Guard, check_live, free_deferred, pin};
 
 #[cfg(not(hedgerow_shuttle))]
 mod production {
@@ -23,6 +23,15 @@ mod production {
     #[must_use]
     pub fn pin() -> Guard {
         Guard(crossbeam_epoch::pin())
+    }
+
+    /// Frees what was deferred and can be freed by now, up to about `count` pieces. Without it they go few at a time, as
+    /// threads pin themselves: slowly, where a large commit has deferred many.
+    pub fn free_deferred(count: usize) {
+        // A flush frees up to 512 pieces; the first ones may have to let epochs pass.
+        for _ in 0..count / 256 + 3 {
+            pin().flush();
+        }
     }
 
     /// Under the model checker: panics if `pointer` was dropped already. Otherwise nothing.
@@ -101,6 +110,9 @@ mod modelled {
             Guard(pin)
         })
     }
+
+    /// Nothing: what can be dropped is dropped at once.
+    pub fn free_deferred(_count: usize) {}
 
     /// Panics if `pointer` was dropped already.
     pub fn check_live<T>(pointer: *const T) {

@@ -16,10 +16,9 @@ fn commands_find_in_a_file_what_they_find_in_memory() {
     assert_eq!(imported["engine"], "tel");
     let stored = folder.json("run wcc --store store --scratch scratch");
     assert_eq!(stored["components"], in_memory["components"]);
-    assert_eq!(
-        folder.text("neighbors 1 --store store --scratch scratch"),
-        folder.text("neighbors 1 --store store")
-    );
+    folder.write("graph", "1 2\n1 3\n");
+    folder.json("import graph --store small");
+    assert_eq!(folder.text("neighbors 1 --store small --scratch scratch"), "2\n3\n");
     assert_eq!(std::fs::read_dir(folder.path("scratch")).unwrap().count(), 0);
 }
 
@@ -28,6 +27,6 @@ fn what_cannot_be_is_told() {
     let folder = Folder::with("graph", "1 2\n");
     folder.fails("run wcc --graph graph --scratch missing", 1, &["missing", "choose a directory"]);
     let other = "import graph --store store --engine rapid --scratch .";
-    folder.fails(other, 1, &["\"rapid\"", "the engine `tel`"]);
+    folder.fails(other, 3, &["\"rapid\"", "the engine `tel`"]);
     assert_eq!(folder.names(), ["graph"]);
 }

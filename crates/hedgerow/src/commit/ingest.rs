@@ -1,11 +1,11 @@
 //! Bulk ingest: a slice of edges as one commit, sorted, deduplicated and applied in parallel.
 
-use crate::commit::Commit;
 use crate::commit::entries::{Ends, changed_entries, put_entries};
 use crate::commit::holdings::{AssignedIds, Holdings};
 use crate::commit::locks::LockGuard;
 use crate::commit::resolve::Resolved;
 use crate::commit::sequencer::Writer;
+use crate::commit::{Commit, free_replaced};
 use crate::error::Reason;
 use crate::storage::Store;
 use hedgerow_log::Durability;
@@ -132,10 +132,12 @@ impl<E: Engine> Store<E> {
             // Another commit has assigned a key and not created its vertex yet; it may still fail.
             return Ok(None);
         }
+        let changes = resolved.effects.len();
         let (commit, pending) = self.finish(&holdings.held(), resolved, Writer::Blind, input)?;
         holdings.assigned.keep();
         drop(holdings);
         self.reclaim_after_commit(pending);
+        free_replaced(changes);
         Ok(Some(commit))
     }
 

@@ -30,9 +30,20 @@ use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{
     CapacityError, EdgeOutcome, Engine, Key, Operation, Prepared, Timestamp, Topology, VertexId,
 };
+use hedgerow_sync::epoch;
 use resolve::Resolved;
 use sequencer::Writer;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// So many changes replace so much that it is not left to later commits to free it bit by bit.
+const FREED_AT_ONCE: usize = 1 << 12;
+
+/// Frees what a commit of so many changes has replaced in place, as far as nobody is looking at it. No locks are held.
+pub(crate) fn free_replaced(changes: usize) {
+    if changes >= FREED_AT_ONCE {
+        epoch::free_deferred(changes);
+    }
+}
 
 /// What a commit did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -124,10 +135,12 @@ impl<E: Engine> Store<E> {
             resolve::resolve(self, &latest, operations, acquired.ids())?
         };
         acquired.assigned().release_unless(|id| resolved.created.binary_search(&id).is_ok());
+        let changes = resolved.effects.len();
         let (commit, pending) = self.finish(&acquired.held(), resolved, writer, input)?;
         acquired.assigned().keep();
         drop(acquired);
         self.reclaim_after_commit(pending);
+        free_replaced(changes);
         Ok(commit)
     }
 

@@ -1,5 +1,6 @@
 //! A checkpoint into an empty graph: vertices first, then the edges of each label, some million at a time.
 
+use crate::commit::free_replaced;
 use crate::commit::sequencer::VertexCounts;
 use crate::error::Error;
 use crate::records::{RecordChanges, check_encoded, checked_differences};
@@ -252,6 +253,7 @@ impl<E: Engine> Loading<'_, E> {
         let stamp = self.store.sequencer.stamp_again(self.at, counts, &outcome.edges);
         self.store.engine.apply(stamp, changes);
         self.store.records.apply(stamp, records);
+        free_replaced(effects.len());
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! The commits of a log into a graph that comes back.
 
+use crate::commit::free_replaced;
 use crate::commit::sequencer::VertexCounts;
 use crate::durable::gathered::{Gathered, vertex_bound};
 use crate::durable::vertex_set::VertexSet;
@@ -127,6 +128,7 @@ impl<'r, E: Engine> Replay<'r, E> {
         let stamp = self.store.sequencer.stamp_again(at, counts, &outcome.edges);
         self.store.engine.apply(stamp, changes);
         self.store.records.apply(stamp, records);
+        free_replaced(effects.len());
         Ok(())
     }
 
