@@ -501,7 +501,7 @@ pub fn operation(keys: &[Key], (choice, first, second, value): (u8, u16, u16, u3
         5..=8 => Operation::DeleteEdge { label, source: key(first), destination: key(second) },
         _ if label == RECORDS || label == PARALLEL => {
             let (source, destination, change) = (key(first), key(second), record_change(value));
-            let number = if value % 13 == 0 { LARGE_KEY } else { u64::from(value / 64 % 6) };
+            let number = if value.is_multiple_of(13) { LARGE_KEY } else { u64::from(value / 64 % 6) };
             let number = (label == PARALLEL).then_some(number);
             Operation::ChangeRecord { label, source, destination, key: number, change }
         }
@@ -513,7 +513,8 @@ pub fn operation(keys: &[Key], (choice, first, second, value): (u8, u16, u16, u3
 fn record_change(value: u32) -> RecordChange {
     let amount = |number: u32| (0, Value::I64(i64::from(number % 3)));
     let note = (1, Value::String("x".repeat(value as usize % 40).into()));
-    let of = if value % 2 == 0 { amount(value / 7) } else { (2, Value::I64(i64::from(value / 7 % 3))) };
+    let of =
+        if value.is_multiple_of(2) { amount(value / 7) } else { (2, Value::I64(i64::from(value / 7 % 3))) };
     let condition = Some(vec![of]);
     match value / 4 % 8 {
         0 | 1 => RecordChange::new(RecordMode::Put, vec![amount(value), note]),
