@@ -6,6 +6,7 @@
 //! | `graph` | the edges that all are given |
 //! | `measure` | the work, in turns over the stores |
 //! | `link_bench/` | other work: LinkBench's requests, with a file per store |
+//! | `seek_scan/` | other work: finding the first neighbour, and each further one, in several structures |
 //! | `disk` | what the disk can do by itself |
 //! | `figures` | medians and ratios, as a table and as JSON |
 //!
@@ -16,6 +17,7 @@ mod figures;
 mod graph;
 mod link_bench;
 mod measure;
+mod seek_scan;
 mod stores;
 
 use anyhow::{Context, Result, ensure};
@@ -61,6 +63,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum OtherWork {
     LinkBench(link_bench::Arguments),
+    SeekScan(seek_scan::Arguments),
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -72,8 +75,10 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
-    if let Some(OtherWork::LinkBench(arguments)) = arguments.other {
-        return link_bench::run(arguments);
+    match arguments.other {
+        Some(OtherWork::LinkBench(arguments)) => return link_bench::run(arguments),
+        Some(OtherWork::SeekScan(arguments)) => return seek_scan::run(arguments),
+        None => {}
     }
     let kinds = match arguments.stores.is_empty() {
         true => stores::KINDS.iter().collect(),

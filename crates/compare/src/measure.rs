@@ -5,7 +5,7 @@ use crate::figures::{Figure, Figures};
 use crate::graph::{Edge, FreshEdges, Graph};
 use crate::stores::{EdgeStore, Kind};
 use anyhow::{Context, Result, ensure};
-use hedgerow::Durability;
+use hedgerow::{Durability, VertexId};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -193,8 +193,9 @@ fn bulk_and_reads(plan: &Plan<'_>, kind: &'static Kind, figures: &mut Figures) -
     figures.push(single("open", kind, "time", "s"), seconds);
 
     // Once unmeasured, as who has just opened a file has not read it.
-    store.sum_neighbours(*vertices)?;
-    let (sum, seconds) = timed(|| store.sum_neighbours(*vertices))?;
+    let all: Vec<VertexId> = (0..*vertices).map(VertexId::new).collect();
+    store.sum_neighbours(&all, usize::MAX)?;
+    let (sum, seconds) = timed(|| store.sum_neighbours(&all, usize::MAX))?;
     figures.push(single("scan", kind, "throughput", "edges/s"), edges / seconds);
     let (found, seconds) = timed(|| store.count(probes))?;
     figures.push(single("search", kind, "throughput", "lookups/s"), probes.len() as f64 / seconds);

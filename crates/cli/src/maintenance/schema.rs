@@ -36,6 +36,7 @@ struct Label {
     /// The type of the values.
     values: Option<String>,
     /// What tells parallel edges apart, if there may be such.
+    #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
     properties: Vec<Property>,
 }

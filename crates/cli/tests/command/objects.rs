@@ -157,7 +157,9 @@ fn edges_are_put_read_and_deleted() {
     let got = folder.json("get edge 50 10 --store store");
     assert_eq!(got, json!({ "store": "store", "from": 50, "to": 10, "label": "knows", "value": null }));
     let deleted = without(folder.json("delete edge 50 10 --store store"), &["timestamp"]);
-    let expected = json!({ "store": "store", "from": 50, "to": 10, "label": "knows", "durability": "sync" });
+    let expected = json!({
+        "store": "store", "from": 50, "to": 10, "label": "knows", "edges_deleted": 1, "durability": "sync"
+    });
     assert_eq!(deleted, expected);
     folder.fails("get edge 50 10 --store store", 3, &["no edge from 50 to 10"]);
     assert_eq!(folder.text("delete edge 10 50 --store store --label rates"), "edge from 10 to 50 deleted\n");

@@ -2,7 +2,7 @@
 
 use super::{EdgeStore, Kind};
 use crate::graph::Edge;
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use hedgerow::kernels::{Kernel, KernelError};
 use hedgerow::model::{Adjacency, Cursor, GraphView};
 use hedgerow::{CheckpointOptions, Direction, Durability, Graph, GraphOptions, KeyKind, LabelId, VertexId};
@@ -39,10 +39,8 @@ impl EdgeStore for Graph {
         Ok(())
     }
 
-    fn sum_neighbours(&self, vertices: u32) -> Result<u64> {
-        let snapshot = self.snapshot()?;
-        ensure!(snapshot.vertex_bound() == vertices, "there are {} vertices", snapshot.vertex_bound());
-        Ok(snapshot.run(Sum)?)
+    fn sum_neighbours(&self, sources: &[VertexId], most: usize) -> Result<u64> {
+        Ok(self.snapshot()?.run(Sum { sources, most })?)
     }
 
     fn count(&self, edges: &[Edge]) -> Result<usize> {
@@ -59,18 +57,25 @@ impl EdgeStore for Graph {
     }
 }
 
-struct Sum;
+/// Sums the neighbours of some vertices, of each at most so many.
+pub(crate) struct Sum<'s> {
+    pub(crate) sources: &'s [VertexId],
+    pub(crate) most: usize,
+}
 
-impl Kernel for Sum {
+impl Kernel for Sum<'_> {
     type Output = u64;
 
     fn run<V: GraphView>(self, view: &V) -> Result<u64, KernelError> {
         let adjacency = view.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
         let (mut sum, mut cursor) = (0, adjacency.cursor());
-        for vertex in 0..view.vertex_bound() {
-            let visited = cursor.neighbours(VertexId::new(vertex), |neighbours, _| {
+        for source in self.sources {
+            let mut left = self.most;
+            let visited = cursor.neighbours(*source, |neighbours, _| {
+                let neighbours = &neighbours[..left.min(neighbours.len())];
                 sum += neighbours.iter().map(|neighbour| u64::from(neighbour.get())).sum::<u64>();
-                ControlFlow::<()>::Continue(())
+                left -= neighbours.len();
+                if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
             visited.map(drop).map_err(KernelError::read)?;
         }

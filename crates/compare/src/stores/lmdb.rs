@@ -3,7 +3,7 @@
 use super::{EdgeStore, Kind, destination, key};
 use crate::graph::Edge;
 use anyhow::Result;
-use hedgerow::Durability;
+use hedgerow::{Durability, VertexId};
 use heed::types::{Bytes, Unit};
 use heed::{Database, Env, EnvFlags, EnvOpenOptions};
 use std::path::Path;
@@ -56,10 +56,10 @@ impl EdgeStore for Lmdb {
         Ok(transaction.commit()?)
     }
 
-    fn sum_neighbours(&self, vertices: u32) -> Result<u64> {
+    fn sum_neighbours(&self, sources: &[VertexId], most: usize) -> Result<u64> {
         let (transaction, mut sum) = (self.env.read_txn()?, 0);
-        for source in 0..vertices {
-            for edge in self.edges.prefix_iter(&transaction, &source.to_be_bytes())? {
+        for source in sources {
+            for edge in self.edges.prefix_iter(&transaction, &source.get().to_be_bytes())?.take(most) {
                 sum += destination(edge?.0)?;
             }
         }

@@ -3,7 +3,7 @@
 use super::{EdgeStore, Kind, destination, key};
 use crate::graph::Edge;
 use anyhow::Result;
-use hedgerow::Durability;
+use hedgerow::{Durability, VertexId};
 use rocksdb::{
     BlockBasedOptions, Cache, DB, DBCompressionType, Options, ReadOptions, SliceTransform, WriteBatch,
     WriteOptions,
@@ -67,14 +67,19 @@ impl EdgeStore for RocksDb {
         Ok(self.db.write_opt(batch, &self.write())?)
     }
 
-    fn sum_neighbours(&self, vertices: u32) -> Result<u64> {
+    fn sum_neighbours(&self, sources: &[VertexId], most: usize) -> Result<u64> {
         let mut options = ReadOptions::default();
         options.set_prefix_same_as_start(true);
         let (mut edges, mut sum) = (self.db.raw_iterator_opt(options), 0);
-        for source in 0..vertices {
-            edges.seek(source.to_be_bytes());
+        for source in sources {
+            edges.seek(source.get().to_be_bytes());
+            let mut left = most;
             while let Some(key) = edges.key() {
                 sum += destination(key)?;
+                left -= 1;
+                if left == 0 {
+                    break;
+                }
                 edges.next();
             }
             edges.status()?;

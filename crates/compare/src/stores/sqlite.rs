@@ -3,7 +3,7 @@
 use super::{EdgeStore, Kind};
 use crate::graph::Edge;
 use anyhow::Result;
-use hedgerow::Durability;
+use hedgerow::{Durability, VertexId};
 use hedgerow_sync::Mutex;
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use std::path::Path;
@@ -55,14 +55,15 @@ impl EdgeStore for Sqlite {
         Ok(transaction.commit()?)
     }
 
-    fn sum_neighbours(&self, vertices: u32) -> Result<u64> {
+    fn sum_neighbours(&self, sources: &[VertexId], most: usize) -> Result<u64> {
         let (connection, mut sum) = (self.0.lock(), 0);
         let transaction = connection.unchecked_transaction()?;
         let mut neighbours = transaction.prepare_cached(NEIGHBOURS)?;
-        for source in 0..vertices {
-            let mut rows = neighbours.query(params![source])?;
-            while let Some(row) = rows.next()? {
+        for source in sources {
+            let (mut rows, mut left) = (neighbours.query(params![source.get()])?, most);
+            while let Some(row) = if left > 0 { rows.next()? } else { None } {
                 sum += u64::from(row.get::<_, u32>(0)?);
+                left -= 1;
             }
         }
         Ok(sum)
