@@ -20,6 +20,14 @@ pub(crate) fn put_varint(bytes: &mut Vec<u8>, mut value: u64) {
     bytes.push(value as u8);
 }
 
+/// The lower seven bits of each byte, next to each other. The top bits must be 0.
+#[inline]
+fn sevens_together(bits: u64) -> u64 {
+    let bits = bits & 0x007f_007f_007f_007f | (bits & 0x7f00_7f00_7f00_7f00) >> 1;
+    let bits = bits & 0x0000_3fff_0000_3fff | (bits & 0x3fff_0000_3fff_0000) >> 2;
+    bits & 0x0fff_ffff | (bits & 0x0fff_ffff_0000_0000) >> 4
+}
+
 /// Appends a signed number, small ones of either sign in few bytes.
 pub(crate) fn put_signed(bytes: &mut Vec<u8>, value: i64) {
     put_varint(bytes, ((value << 1) ^ (value >> 63)) as u64);
@@ -39,24 +47,29 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
+    #[inline]
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Reader { bytes, position: 0 }
     }
 
     /// How many bytes were read.
+    #[inline]
     pub(crate) fn position(&self) -> usize {
         self.position
     }
 
+    #[inline]
     pub(crate) fn remaining(&self) -> usize {
         self.bytes.len() - self.position
     }
 
     /// An error about what was just read.
+    #[inline]
     pub(crate) fn error(&self, what: &'static str) -> DecodeError {
         DecodeError { offset: self.position, what }
     }
 
+    #[inline]
     pub(crate) fn take(&mut self, count: usize) -> Result<&'a [u8], DecodeError> {
         match self.bytes[self.position..].split_at_checked(count) {
             Some((taken, _)) => {
@@ -67,6 +80,7 @@ impl<'a> Reader<'a> {
         }
     }
 
+    #[inline]
     pub(crate) fn array<const COUNT: usize>(&mut self) -> Result<[u8; COUNT], DecodeError> {
         let mut array = [0; COUNT];
         array.copy_from_slice(self.take(COUNT)?);
@@ -86,6 +100,34 @@ impl<'a> Reader<'a> {
 
     #[inline]
     pub(crate) fn varint(&mut self) -> Result<u64, DecodeError> {
+        match self.bytes.get(self.position) {
+            Some(byte) if *byte < 0x80 => {
+                self.position += 1;
+                Ok(u64::from(*byte))
+            }
+            _ => self.long_varint(),
+        }
+    }
+
+    /// A number of two to eight bytes at once, if eight bytes are left.
+    #[inline]
+    fn long_varint(&mut self) -> Result<u64, DecodeError> {
+        const TOP_BITS: u64 = 0x8080_8080_8080_8080;
+        if let Some(word) = self.bytes.get(self.position..).and_then(<[u8]>::first_chunk::<8>) {
+            let word = u64::from_le_bytes(*word);
+            let ends = !word & TOP_BITS;
+            if ends != 0 {
+                // All bits up to the first top bit that is not set, without the top bits.
+                let bits = word & (ends ^ (ends - 1)) & !TOP_BITS;
+                self.position += ends.trailing_zeros() as usize / 8 + 1;
+                return Ok(sevens_together(bits));
+            }
+        }
+        self.varint_by_byte()
+    }
+
+    #[cold]
+    fn varint_by_byte(&mut self) -> Result<u64, DecodeError> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -101,12 +143,14 @@ impl<'a> Reader<'a> {
         Err(self.error("a number is longer than 64 bits"))
     }
 
+    #[inline]
     pub(crate) fn signed(&mut self) -> Result<i64, DecodeError> {
         let bits = self.varint()?;
         Ok((bits >> 1) as i64 ^ -((bits & 1) as i64))
     }
 
     /// How many things follow, of which each takes at least one byte.
+    #[inline]
     pub(crate) fn count(&mut self) -> Result<usize, DecodeError> {
         let count = self.varint()?;
         match usize::try_from(count) {
@@ -115,11 +159,13 @@ impl<'a> Reader<'a> {
         }
     }
 
+    #[inline]
     pub(crate) fn bytes(&mut self) -> Result<&'a [u8], DecodeError> {
         let length = self.count()?;
         self.take(length)
     }
 
+    #[inline]
     pub(crate) fn text(&mut self) -> Result<&'a str, DecodeError> {
         let error = self.error("a text is not UTF-8");
         str::from_utf8(self.bytes()?).map_err(|_| error)
@@ -158,6 +204,18 @@ mod tests {
             prop_assert_eq!(reader.signed(), Ok(value as i64 >> shift));
             prop_assert_eq!(reader.text(), Ok("rest"));
             prop_assert_eq!(reader.end(), Ok(()));
+        }
+
+        /// Of every length, with anything behind.
+        #[test]
+        fn several_bytes_at_once_are_what_they_are_one_by_one(mut bytes: Vec<u8>, long in 0..10_usize) {
+            bytes.iter_mut().take(long).for_each(|byte| *byte |= 0x80);
+            let (mut at_once, mut by_byte) = (Reader::new(&bytes), Reader::new(&bytes));
+            let (found, expected) = (at_once.varint(), by_byte.varint_by_byte());
+            prop_assert_eq!(&found, &expected);
+            if found.is_ok() {
+                prop_assert_eq!(at_once.position(), by_byte.position());
+            }
         }
 
         #[test]

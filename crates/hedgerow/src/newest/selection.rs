@@ -5,8 +5,8 @@ use crate::error::{Reason, read_failed};
 use crate::records::{KeptAlive, decoded_value, each_fetched_ahead, prefetch_behind};
 use crate::state::ViewReads;
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView, LabelId, Value, VertexId,
-    with_column,
+    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView, LabelId, ValueRef,
+    VertexId, with_column,
 };
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
@@ -174,7 +174,7 @@ impl<'n> Selection<'n> {
 /// The time that a property of an encoded record says.
 fn time_in(record: &[u8], position: usize) -> Result<Option<i64>, Reason> {
     decoded_value(record, position).map(|value| match value {
-        Value::Timestamp(time) | Value::I64(time) => Some(time),
+        ValueRef::Timestamp(time) | ValueRef::I64(time) => Some(time),
         _ => None,
     })
 }

@@ -27,7 +27,7 @@ use hedgerow_log::{
 use hedgerow_model::token::{LiveTimestamps, Stamp};
 use hedgerow_model::{
     Adjacency, CapacityError, Catalogue, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView,
-    LabelId, MemoryUse, Reclaimed, Record, RecordHandle, RecordSchema, Timestamp, Value, VertexId,
+    LabelId, MemoryUse, Reclaimed, Record, RecordHandle, RecordSchema, Timestamp, ValueRef, VertexId,
 };
 use hedgerow_subgraphs::reclamation::{Garbage, Memory, MemoryChange, Superseded, reclaim_unlocked};
 use hedgerow_sync::Arc;
@@ -131,7 +131,7 @@ pub(crate) fn decoded(bytes: &[u8]) -> Result<Record, Reason> {
 }
 
 /// One value of the record that bytes in memory stand for.
-pub(crate) fn decoded_value(bytes: &[u8], position: usize) -> Result<Value, Reason> {
+pub(crate) fn decoded_value(bytes: &[u8], position: usize) -> Result<ValueRef<'_>, Reason> {
     decode_record_value(bytes, position)
         .map_err(|error| read_failed(hedgerow_model::ReadError(error.to_string())))
 }

@@ -15,9 +15,14 @@ impl<'r> RecordRef<'r> {
     }
 
     /// The values, in the order of the label's schema.
+    #[inline]
     pub fn values(self) -> impl Iterator<Item = ValueRef<'r>> {
+        let mut values = RecordValues::new(self.0).ok();
         // What is in memory was written as a record: there is nothing that cannot be read.
-        RecordValues::new(self.0).into_iter().flatten().map_while(Result::ok)
+        std::iter::from_fn(
+            #[inline(always)]
+            move || values.as_mut()?.next()?.ok(),
+        )
     }
 
     /// A record of its own.
