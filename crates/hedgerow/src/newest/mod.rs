@@ -1,5 +1,6 @@
 //! Newest-first reads: the edges of a vertex by time, the latest first, as many as are wanted.
 
+mod dated;
 mod selection;
 mod staged;
 

@@ -1,5 +1,6 @@
 //! The newest of all edges of a vertex in a view.
 
+use super::dated::{Dated, sort_newest_first};
 use super::{Clock, Newest};
 use crate::error::{Reason, read_failed};
 use crate::records::{KeptAlive, decoded_value, each_fetched_ahead, prefetch_behind};
@@ -27,18 +28,6 @@ pub(crate) struct NewestEdge<'e> {
 /// Is handed an edge.
 pub(crate) type VisitEdge<'v> = dyn FnMut(NewestEdge<'_>) -> Result<(), Reason> + 'v;
 
-/// An edge with its time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Dated {
-    time: i64,
-    /// Reversed, so that of equal times the lower id is the greater.
-    neighbour: Reverse<VertexId>,
-    /// The same of parallel edges.
-    key: Reverse<u64>,
-    /// The bits of its value.
-    value: u64,
-}
-
 /// Above so many edges more than are wanted, those that are not among the newest go.
 const SPARE: usize = 64;
 
@@ -53,7 +42,7 @@ struct Selection<'n> {
 
 impl<'n> Selection<'n> {
     fn new(wanted: &'n Newest) -> Self {
-        Selection { wanted, found: Vec::new(), oldest: None }
+        Selection { wanted, found: Vec::with_capacity(wanted.most.min(SPARE)), oldest: None }
     }
 
     /// O(1) amortised, or O(seen / wanted) if few are wanted.
@@ -166,7 +155,7 @@ impl<'n> Selection<'n> {
 
     fn newest_first(mut self) -> Vec<Dated> {
         self.drop_older();
-        self.found.sort_unstable_by(|one, other| other.cmp(one));
+        sort_newest_first(&mut self.found);
         self.found
     }
 }
