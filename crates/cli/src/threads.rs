@@ -1,4 +1,4 @@
-//! The threads that kernels run on.
+//! The threads that kernels and imports run on.
 
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
@@ -31,6 +31,18 @@ impl Threads {
     /// The pool; `None` for the calling thread.
     pub fn pool(&self) -> Option<&ThreadPool> {
         self.pool.as_ref()
+    }
+
+    /// Does two things at once if there are several threads, else one after the other.
+    pub fn both<A: Send, B: Send>(
+        &self,
+        one: impl FnOnce() -> A + Send,
+        other: impl FnOnce() -> B + Send,
+    ) -> (A, B) {
+        match &self.pool {
+            Some(pool) => pool.join(one, other),
+            None => (one(), other()),
+        }
     }
 
     /// Kernels run on these threads and stop at Ctrl-C.

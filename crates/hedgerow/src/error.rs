@@ -66,6 +66,7 @@ impl Error {
             Reason::WrongKeyKind { .. }
             | Reason::VertexId(_)
             | Reason::Schema(_)
+            | Reason::BulkRecord { .. }
             | Reason::View(_)
             | Reason::NotDeclared(_)
             | Reason::NoRecords(_)
@@ -220,6 +221,8 @@ pub(crate) enum Reason {
     VertexId(#[from] VertexIdError),
     #[error(transparent)]
     Schema(#[from] SchemaError),
+    #[error("number {edge} of the edges to ingest, counted from 0: {error}")]
+    BulkRecord { edge: usize, error: SchemaError },
     #[error(transparent)]
     View(#[from] ViewError),
     #[error(transparent)]

@@ -281,6 +281,33 @@ impl Graph {
         Ok(with_store!(&*self.stores, store => store.ingest(label, edges, None))?)
     }
 
+    /// Puts edges of a label that has records as one commit: source, destination, and the record, a value per property in the order
+    /// of the schema. Of several equal edges the last one counts. Versions are counted by the store, whatever the records have there.
+    ///
+    /// Sorted and applied on several threads. Blind: never in conflict. Not for labels whose edges may be parallel.
+    ///
+    /// ```
+    /// use hedgerow::{EdgeSchema, Field, Graph, GraphOptions, LabelId, LabelSchema, Record, RecordSchema, Value, ValueType};
+    ///
+    /// let amount = Field { name: "amount".into(), value_type: ValueType::F64, nullable: false };
+    /// let pays = LabelSchema { name: "pays".into(), edges: EdgeSchema::Record(RecordSchema { fields: vec![amount] }) };
+    /// let graph = Graph::in_memory(GraphOptions::new().label(pays))?;
+    /// let payments = [(1u64, 2u64, 9.5), (2, 3, 4.0)].map(|(from, to, amount)| (from, to, Record::new(vec![Value::F64(amount)])));
+    /// assert_eq!(graph.ingest_records(LabelId::DEFAULT, &payments)?.edges_added, 2);
+    /// # Ok::<(), hedgerow::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A key is of another kind than the graph's, there is no such label, its edges have no records or may be parallel, a record does not
+    /// fit its schema, or a limit would be exceeded. Nothing has changed then.
+    pub fn ingest_records<K: AsKey + Sync>(
+        &self,
+        label: LabelId,
+        edges: &[(K, K, Record)],
+    ) -> Result<Commit, Error> {
+        self.stores.ingest_records(label, edges, None)
+    }
+
     // --- streams: many commits of one operation ------------------------------------------------
 
     /// Puts edges of the default label, each as a commit of its own, in their order: as a loop of

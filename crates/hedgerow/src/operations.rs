@@ -4,11 +4,13 @@ use crate::commit::Commit;
 use crate::commit::each::{Commits, StreamError};
 use crate::commit::edge::EdgeWrite;
 use crate::commit::ingest::BulkEdge;
+use crate::commit::ingest_records::check_records;
 use crate::error::{Error, Reason};
 use crate::records::EdgeUpdate;
 use crate::stores::{Stores, with_store};
 use hedgerow_model::{
-    AsKey, Catalogue, Column, ColumnType, EdgeValue, Key, LabelId, Operation, RecordSchema, Value, ViewError,
+    AsKey, Catalogue, Column, ColumnType, EdgeValue, Key, LabelId, Operation, Record, RecordSchema, Value,
+    ViewError,
 };
 use hedgerow_sync::Arc;
 
@@ -123,6 +125,18 @@ impl Stores {
     /// Whether edges of a label may be parallel.
     pub(crate) fn are_parallel(&self, label: LabelId) -> bool {
         self.catalogue().label(label).is_some_and(|schema| schema.edges.key().is_some())
+    }
+
+    /// Puts edges with records as one commit.
+    pub(crate) fn ingest_records<K: AsKey + Sync>(
+        &self,
+        label: LabelId,
+        edges: &[(K, K, Record)],
+        input: Option<&[u8]>,
+    ) -> Result<Commit, Error> {
+        let schema = self.record_schema(label)?;
+        check_records(schema, edges.iter().map(|(.., record)| record))?;
+        Ok(with_store!(self, store => store.ingest_records(label, edges, input))?)
     }
 
     /// Commits an edge that is put, on its own.

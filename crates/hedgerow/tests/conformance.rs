@@ -39,7 +39,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
         6 => draw().prop_map(Step::One),
         3 => (prop::collection::vec(draw(), 0..12), any::<bool>()).prop_map(|(draws, end)| Step::Transaction(draws, end)),
-        2 => (prop::collection::vec(any::<(u16, u16)>(), 0..40), 0..3u8).prop_map(|(edges, label)| Step::Ingest(edges, label)),
+        2 => (prop::collection::vec(any::<(u16, u16)>(), 0..40), 0..4u8).prop_map(|(edges, label)| Step::Ingest(edges, label)),
         2 => Just(Step::Open),
         2 => any::<usize>().prop_map(Step::Close),
         1 => Just(Step::Reclaim),
@@ -218,13 +218,22 @@ impl Run {
         };
         let pairs = edges.iter().map(|(source, destination)| (key(*source), key(*destination)));
         use hedgerow::Column;
-        match label.0 {
-            0 => {
+        match label {
+            RECORDS => {
+                let record = |number: i64| {
+                    // Whatever is said of the version.
+                    Record::new(vec![Value::I64(number % 3), Value::Null, Value::I64(-number)])
+                };
+                let edges: Vec<_> = pairs.zip(0..).map(|((s, d), number)| (s, d, record(number))).collect();
+                self.graph.ingest_records(label, &edges).unwrap();
+                self.oracle.ingest_records(&edges);
+            }
+            LabelId(0) => {
                 let edges: Vec<_> = pairs.collect();
                 self.graph.ingest_into(label, &edges).unwrap();
                 edges.iter().for_each(|(source, destination)| put(source, destination, ().to_bits()));
             }
-            1 => {
+            LabelId(1) => {
                 let edges: Vec<_> = pairs.zip(0..).map(|((s, d), n)| (s, d, f64::from(n))).collect();
                 self.graph.ingest_into(label, &edges).unwrap();
                 edges.iter().for_each(|(s, d, value)| put(s, d, Column::to_bits(*value)));

@@ -6,7 +6,7 @@ use super::{Context, lines};
 use crate::error::{CliError, StoredError};
 use crate::input::{add_skipped, add_vertices};
 use crate::{progress, text};
-use hedgerow::{AsKey, BulkEdge, Error, Graph, WriteTxn};
+use hedgerow::{AsKey, BulkEdge, Graph};
 use hedgerow_formats::{Batch, Edge, PropertyBatch, PropertyOptions, SkippedLines, VertexKey};
 use std::path::Path;
 
@@ -98,8 +98,7 @@ impl<'a> Importer<'a> {
             self.import_file::<K>(source)?;
         }
         self.position.finished = true;
-        let position = self.position.clone();
-        self.transact(position, |_| Ok(()))
+        self.note_end()
     }
 
     fn import_file<K: VertexKey + AsKey>(&mut self, source: Source<'_>) -> Result<(), CliError> {
@@ -169,26 +168,28 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// Imports a file whose lines carry properties.
+    /// Imports a file whose lines carry properties: while one batch is committed the next is read.
     fn import_lines<K: VertexKey + AsKey>(
         &mut self,
         source: Source<'_>,
         options: &PropertyOptions,
     ) -> Result<(), CliError> {
-        let Context { console, interrupt, target, .. } = self.context;
+        let Context { console, interrupt, threads, .. } = self.context;
         let mut reader = source.open_properties::<K>(options)?;
         let bar = progress::of_bytes(console, "importing", reader.progress().total);
         let imported = self.position.read;
-        let (mut seen, mut batch) = (Tallies::default(), PropertyBatch::new());
-        while reader.read_batch(&mut batch)? {
+        let (mut seen, mut batch, mut next) =
+            (Tallies::default(), PropertyBatch::new(), PropertyBatch::new());
+        let mut is_read = reader.read_batch(&mut batch)?;
+        while is_read {
             interrupt.check()?;
             seen.pass_lines(&imported, &mut batch).map_err(|_| changed(source))?;
-            if !batch.is_empty() {
-                self.transact(self.position.after(seen), |transaction| {
-                    lines::stage(transaction, target, &batch)
-                })?;
-                self.rows += batch.edges.len() as u64;
-            }
+            let position = self.position.after(seen);
+            let commit = || self.commit_lines(&mut batch, position);
+            let (committed, read) = threads.both(commit, || reader.read_batch(&mut next));
+            committed?;
+            is_read = read?;
+            std::mem::swap(&mut batch, &mut next);
             bar.set_position(reader.progress().done);
         }
         bar.finish_and_clear();
@@ -196,19 +197,30 @@ impl<'a> Importer<'a> {
         seen.have_passed(&imported).then_some(()).ok_or_else(|| changed(source).into())
     }
 
-    /// Commits what `stage` stages, with the position behind it.
-    fn transact(
+    /// Commits a batch with the position behind it, if there is anything in it.
+    fn commit_lines<K: VertexKey + AsKey>(
         &mut self,
+        batch: &mut PropertyBatch<K>,
         position: Position,
-        stage: impl FnOnce(&mut WriteTxn) -> Result<(), Error>,
     ) -> Result<(), CliError> {
-        let graph = self.opened()?;
-        let mut transaction = graph.begin()?;
-        stage(&mut transaction)?;
-        transaction.note_input(&position.encode());
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let (rows, target) = (batch.edges.len() as u64, self.context.target);
+        lines::put(self.opened()?, target, batch, &position.encode())?;
+        self.position = position;
+        self.commits += 1;
+        self.rows += rows;
+        Ok(())
+    }
+
+    /// Commits that all was imported.
+    fn note_end(&mut self) -> Result<(), CliError> {
+        let position = self.position.encode();
+        let mut transaction = self.opened()?.begin()?;
+        transaction.note_input(&position);
         transaction.commit()?;
         self.commits += 1;
-        self.position = position;
         Ok(())
     }
 

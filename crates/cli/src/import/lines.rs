@@ -1,12 +1,40 @@
-//! Lines with properties into a transaction.
+//! Lines with properties into the graph.
 
 use super::target::Target;
 use hedgerow::model::with_column;
-use hedgerow::{AsKey, Column, EdgeUpdate, Error, LabelId, RecordSchema, Value, ValueType, WriteTxn};
+use hedgerow::{AsKey, Column, EdgeUpdate, Error, Graph, Record, RecordSchema, Value, ValueType, WriteTxn};
 use hedgerow_formats::{PropertyBatch, PropertyEdge};
 
-/// Stages vertices and edges with all that lies on them.
-pub fn stage<K: AsKey>(
+/// Puts vertices and edges with all that lies on them, as one commit, with how far the importer is then.
+pub fn put<K: AsKey + Sync>(
+    graph: &Graph,
+    target: &Target<'_>,
+    batch: &mut PropertyBatch<K>,
+    position: &[u8],
+) -> Result<(), Error> {
+    let (label, edges) = (target.label, &target.schema.edges);
+    if !batch.vertices.is_empty() || edges.key().is_some() {
+        let mut transaction = graph.begin()?;
+        stage(&mut transaction, target, batch)?;
+        transaction.note_input(position);
+        transaction.commit()?;
+    } else if edges.record().is_some() {
+        let with_record = |edge: PropertyEdge<K>| (edge.source, edge.destination, edge.record);
+        let edges: Vec<(K, K, Record)> = batch.edges.drain(..).map(with_record).collect();
+        graph.ingest_records_from(label, &edges, position)?;
+    } else {
+        with_column!(edges.column(), W => {
+            let with_value =
+                |edge: PropertyEdge<K>| (edge.source, edge.destination, <W as Column>::from_bits(edge.value));
+            let edges: Vec<(K, K, W)> = batch.edges.drain(..).map(with_value).collect();
+            graph.ingest_from(label, &edges, position)?;
+        });
+    }
+    Ok(())
+}
+
+/// Stages vertices with their properties, and edges that may be parallel.
+fn stage<K: AsKey>(
     transaction: &mut WriteTxn,
     target: &Target<'_>,
     batch: &PropertyBatch<K>,
@@ -19,33 +47,16 @@ pub fn stage<K: AsKey>(
             transaction.set_properties(key, &properties)?;
         }
     }
-    match target.schema.edges.record() {
-        Some(schema) => batch.edges.iter().try_for_each(|edge| {
-            let PropertyEdge { source, destination, value, record } = edge;
-            let fields = schema.fields.iter().zip(record.values());
-            let put = fields
-                .filter(|(field, value)| **value != Value::Null && field.value_type != ValueType::Version)
-                .fold(EdgeUpdate::put(), |update, (field, value)| update.set(&field.name, value.clone()));
-            let (label, source, destination) = (target.label, source.as_key(), destination.as_key());
-            match target.schema.edges.key() {
-                Some(_) => transaction.update_parallel_edge(label, source, destination, value.0, &put),
-                None => transaction.update_edge(label, source, destination, &put),
-            }
-        }),
-        None => with_column!(target.schema.edges.column(), W => {
-            batch.edges.iter().try_for_each(|edge| stage_value::<K, W>(transaction, target.label, edge))
-        }),
-    }
-}
-
-/// Stages an edge whose label carries values of type `W`.
-fn stage_value<K: AsKey, W: Column>(
-    transaction: &mut WriteTxn,
-    label: LabelId,
-    edge: &PropertyEdge<K>,
-) -> Result<(), Error> {
-    let (source, destination) = (edge.source.as_key(), edge.destination.as_key());
-    transaction.put_edge_value(label, source, destination, W::from_bits(edge.value))
+    let fields = target.schema.edges.record().map_or(&[][..], |schema| &schema.fields);
+    batch.edges.iter().try_for_each(|edge| {
+        let PropertyEdge { source, destination, value: key, record } = edge;
+        let put = fields
+            .iter()
+            .zip(record.values())
+            .filter(|(field, value)| **value != Value::Null && field.value_type != ValueType::Version)
+            .fold(EdgeUpdate::put(), |update, (field, value)| update.set(&field.name, value.clone()));
+        transaction.update_parallel_edge(target.label, source.as_key(), destination.as_key(), key.0, &put)
+    })
 }
 
 /// The values of a record by the names of their properties.

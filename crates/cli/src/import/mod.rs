@@ -5,7 +5,7 @@
 //! | `sources` | the files, in their order |
 //! | `target` | the store, whether it is there or not |
 //! | `position` | how far an import is |
-//! | `lines` | lines with properties into a transaction |
+//! | `lines` | lines with properties into the graph |
 //! | `importer` | chunk by chunk from the files into the store, from where the last import stopped |
 //! | `validate` | reading everything first |
 //! | `noted`, `report` | what is said about it, by `info` and in the end |

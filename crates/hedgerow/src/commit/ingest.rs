@@ -2,6 +2,7 @@
 
 use crate::commit::entries::{Ends, changed_entries, put_entries};
 use crate::commit::holdings::{AssignedIds, Holdings};
+use crate::commit::ingest_records::RecordOf;
 use crate::commit::locks::LockGuard;
 use crate::commit::resolve::Resolved;
 use crate::commit::sequencer::Writer;
@@ -11,8 +12,8 @@ use crate::storage::Store;
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, AsKey, Column, ColumnType, Effects, Engine, KeyRef, LabelId, Record, VertexChange,
-    VertexEffect, VertexId,
+    AdjacencyEffects, AsKey, Column, ColumnType, EdgeValue, Effects, Engine, KeyRef, LabelId, Record,
+    VertexChange, VertexEffect, VertexId,
 };
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -63,6 +64,16 @@ impl<K: AsKey, W: Column> BulkEdge for (K, K, W) {
     }
 }
 
+/// What is ingested.
+pub(super) struct Bulk<'b, B> {
+    pub(super) label: LabelId,
+    pub(super) edges: &'b [B],
+    /// Where edges of the label have records, those of the edges.
+    pub(super) records: Option<RecordOf<'b>>,
+    /// What an importer notes with it.
+    pub(super) input: Option<&'b [u8]>,
+}
+
 /// How often ids are looked up again because keys were deleted in the meantime, before all keys are locked.
 const OPTIMISTIC_ATTEMPTS: usize = 2;
 
@@ -78,33 +89,31 @@ impl<E: Engine> Store<E> {
         edges: &[B],
         input: Option<&[u8]>,
     ) -> Result<Commit, Reason> {
-        let commit = self.reclaiming_at_limit(|| self.ingest_once(label, edges, input))?;
+        self.ingest_bulk(Bulk { label, edges, records: None, input })
+    }
+
+    pub(super) fn ingest_bulk<B: BulkEdge>(&self, bulk: Bulk<'_, B>) -> Result<Commit, Reason> {
+        let commit = self.reclaiming_at_limit(|| self.ingest_once(&bulk))?;
         self.settle(commit, Durability::None)
     }
 
-    fn ingest_once<B: BulkEdge>(
-        &self,
-        label: LabelId,
-        edges: &[B],
-        input: Option<&[u8]>,
-    ) -> Result<Commit, Reason> {
+    fn ingest_once<B: BulkEdge>(&self, bulk: &Bulk<'_, B>) -> Result<Commit, Reason> {
         for _ in 0..OPTIMISTIC_ATTEMPTS {
-            if let Some(commit) = self.try_ingest(label, edges, input, false)? {
+            if let Some(commit) = self.try_ingest(bulk, false)? {
                 return Ok(commit);
             }
         }
         // With all keys locked none changes in the meantime, unless a commit failed half way.
-        self.try_ingest(label, edges, input, true)?.ok_or(Reason::Poisoned)
+        self.try_ingest(bulk, true)?.ok_or(Reason::Poisoned)
     }
 
     /// `None` if a key lost its vertex between look-up and lock.
     fn try_ingest<B: BulkEdge>(
         &self,
-        label: LabelId,
-        edges: &[B],
-        input: Option<&[u8]>,
+        bulk: &Bulk<'_, B>,
         lock_all_keys: bool,
     ) -> Result<Option<Commit>, Reason> {
+        let Bulk { label, edges, records, input } = *bulk;
         let pool = self.pool_for(edges.len());
         let mut holdings = Holdings::new(self);
         if lock_all_keys {
@@ -127,10 +136,13 @@ impl<E: Engine> Store<E> {
             return Ok(None);
         }
         let created = self.missing_vertices(&ends, &holdings.held());
-        let resolved = self.with_vertices(created, adjacencies)?;
+        let mut resolved = self.with_vertices(created, adjacencies)?;
         if !(self.dictionary.is_dense() || holdings.assigned.contains_all(&resolved.created)) {
             // Another commit has assigned a key and not created its vertex yet; it may still fail.
             return Ok(None);
+        }
+        if let Some(record_of) = records {
+            self.lay_records(&holdings.held(), label, record_of, &mut resolved)?;
         }
         let changes = resolved.effects.len();
         let (commit, pending) = self.finish(&holdings.held(), resolved, Writer::Blind, input)?;
@@ -175,7 +187,7 @@ impl<E: Engine> Store<E> {
         Ok((id_of(edge.source())?, id_of(edge.destination())?))
     }
 
-    /// The adjacency entries of all edges: sorted, each once, the last value of an edge kept.
+    /// The adjacency entries of all edges: sorted, each once, the last value of an edge kept; where edges have records, its number.
     fn entries<B: BulkEdge>(
         &self,
         label: LabelId,
@@ -186,8 +198,10 @@ impl<E: Engine> Store<E> {
         let effects = self.topology.directions().iter().map(|direction| {
             let (stored, ends) = ((self.topology, *direction), ends.iter().copied());
             let value_of = |edge: usize| Some(edges[edge].value().to_bits());
+            let number_of = |edge: usize| Some(EdgeValue(edge as u64));
             let changes = match B::Value::TYPE {
                 ColumnType::Unit => put_entries(stored, ends, ().to_bits(), pool),
+                ColumnType::Record => changed_entries(stored, ends, number_of, pool),
                 _ => changed_entries(stored, ends, value_of, pool),
             };
             AdjacencyEffects { label, direction: *direction, changes }

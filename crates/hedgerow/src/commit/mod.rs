@@ -12,6 +12,7 @@ pub(crate) mod heads;
 pub(crate) mod history;
 mod holdings;
 pub(crate) mod ingest;
+pub(crate) mod ingest_records;
 pub(crate) mod locks;
 mod pairs;
 mod registry;

@@ -10,7 +10,7 @@ use crate::options::GraphOptions;
 use crate::stores::with_store;
 use hedgerow_log::files::{FileSystem, RealFiles};
 use hedgerow_log::{Durability, Log};
-use hedgerow_model::LabelId;
+use hedgerow_model::{AsKey, LabelId, Record};
 use hedgerow_sync::Arc;
 use std::path::Path;
 
@@ -171,7 +171,20 @@ impl Graph {
         Ok(with_store!(&*self.stores, store => store.ingest(label, edges, Some(input)))?)
     }
 
-    /// What the last commit of [`Graph::ingest_from`], or of a transaction that [notes](crate::WriteTxn::note_input) its input, noted.
+    /// The same of edges with records, as [`Graph::ingest_records`].
+    ///
+    /// # Errors
+    /// As [`Graph::ingest_records`].
+    pub fn ingest_records_from<K: AsKey + Sync>(
+        &self,
+        label: LabelId,
+        edges: &[(K, K, Record)],
+        input: &[u8],
+    ) -> Result<Commit, Error> {
+        self.stores.ingest_records(label, edges, Some(input))
+    }
+
+    /// What the last commit of [`Graph::ingest_from`] or [`Graph::ingest_records_from`], or of a transaction that [notes](crate::WriteTxn::note_input) its input, noted.
     #[must_use]
     pub fn input_position(&self) -> Option<Box<[u8]>> {
         let input = with_store!(&*self.stores, store => store.sequencer.input());

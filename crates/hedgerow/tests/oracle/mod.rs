@@ -111,6 +111,19 @@ impl Oracle {
         }
     }
 
+    /// Edges with records in bulk: of several equal ones the last.
+    pub fn ingest_records(&mut self, edges: &[(Key, Key, Record)]) {
+        let canonical = |(source, destination, record): &(Key, Key, Record)| {
+            (self.canonical(source, destination), record.clone())
+        };
+        let last: BTreeMap<(Key, Key), Record> = edges.iter().map(canonical).collect();
+        for ((source, destination), record) in last {
+            let fields = record.values()[..2].iter().cloned().enumerate().collect();
+            let change = RecordChange::new(RecordMode::Put, fields);
+            self.change_record(RECORDS, &source, &destination, 0, &change);
+        }
+    }
+
     fn change_record(
         &mut self,
         label: LabelId,

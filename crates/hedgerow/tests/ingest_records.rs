@@ -1,0 +1,153 @@
+//! Edges with records in bulk: the same as one by one, on every engine, and after the store is opened again.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod oracle;
+
+use hedgerow::{
+    Direction, Durability, EdgeSchema, EdgeUpdate, EngineKind, Error, ErrorKind, Field, Graph, GraphOptions,
+    Key, LabelId, LabelSchema, ParallelSchema, Record, RecordSchema, Snapshot, Topology, Value, ValueType,
+};
+use oracle::ENGINES;
+use proptest::prelude::*;
+
+const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
+const PAYS: LabelId = LabelId(0);
+
+/// Payments with an amount, which is not null, and a note.
+fn schema() -> RecordSchema {
+    let amount = Field { name: "amount".to_owned(), value_type: ValueType::F64, nullable: false };
+    let note = Field { name: "note".to_owned(), value_type: ValueType::String, nullable: true };
+    RecordSchema { fields: vec![amount, note] }
+}
+
+fn options(topology: Topology, engine: EngineKind) -> GraphOptions {
+    let edges = EdgeSchema::Record(schema());
+    GraphOptions::new()
+        .topology(topology)
+        .engine(engine)
+        .label(LabelSchema { name: "pays".to_owned(), edges })
+}
+
+fn record(amount: f64, note: &str) -> Record {
+    Record::new(vec![Value::F64(amount), if note.is_empty() { Value::Null } else { note.into() }])
+}
+
+/// What is to be seen of the vertices below `keys`.
+fn seen(snapshot: &Snapshot, keys: u64) -> Vec<Vec<(Key, Record)>> {
+    let directions = [Direction::Out, Direction::In];
+    let stored = directions.into_iter().filter(|direction| snapshot.topology().stored(*direction).is_some());
+    stored
+        .flat_map(|direction| (0..keys).map(move |key| (direction, key)))
+        .map(|(direction, key)| snapshot.neighbour_records(PAYS, direction, key).unwrap())
+        .collect()
+}
+
+fn edges() -> impl Strategy<Value = Vec<(u64, u64, u8)>> {
+    prop::collection::vec((0..12_u64, 0..12_u64, 0..4_u8), 0..80)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn in_bulk_edges_are_what_they_are_one_by_one(batches in prop::collection::vec(edges(), 1..5)) {
+        for engine in ENGINES {
+            for topology in TOPOLOGIES {
+                let [bulk, single] =
+                    [(); 2].map(|()| Graph::in_memory(options(topology, engine)).unwrap());
+                let mut held = Vec::new();
+                for batch in &batches {
+                    let edge = |(source, destination, amount): &(u64, u64, u8)| {
+                        (*source, *destination, record(f64::from(*amount), ["", "rent", ""][usize::from(*amount) % 3]))
+                    };
+                    let batch: Vec<_> = batch.iter().map(edge).collect();
+                    let before = bulk.snapshot().unwrap().edge_count();
+                    let commit = bulk.ingest_records(PAYS, &batch).unwrap();
+                    let mut transaction = single.begin().unwrap();
+                    for (source, destination, record) in &batch {
+                        let mut put = EdgeUpdate::put().set("amount", record.values()[0].clone());
+                        if record.values()[1] != Value::Null {
+                            put = put.set("note", record.values()[1].clone());
+                        }
+                        transaction.update_edge(PAYS, source, destination, &put).unwrap();
+                    }
+                    let expected = transaction.commit().unwrap();
+                    let outcome = |commit: hedgerow::Commit| (commit.changed, commit.edges_added, commit.vertices_added);
+                    prop_assert_eq!(outcome(commit), outcome(expected));
+                    prop_assert_eq!(bulk.snapshot().unwrap().edge_count(), before + commit.edges_added);
+                    // Once more, which changes nothing.
+                    prop_assert!(!bulk.ingest_records(PAYS, &last_of_each(topology, &batch)).unwrap().changed);
+                    let snapshot = bulk.snapshot().unwrap();
+                    prop_assert_eq!(seen(&snapshot, 12), seen(&single.snapshot().unwrap(), 12));
+                    held.push((seen(&snapshot, 12), snapshot));
+                }
+                for (expected, snapshot) in held {
+                    prop_assert_eq!(seen(&snapshot, 12), expected);
+                }
+                bulk.reclaim();
+                prop_assert_eq!(bulk.memory().retained_bytes, 0);
+            }
+        }
+    }
+}
+
+/// The last of equal edges alone.
+fn last_of_each(topology: Topology, edges: &[(u64, u64, Record)]) -> Vec<(u64, u64, Record)> {
+    let ends = |(source, destination, _): &(u64, u64, Record)| match topology.is_undirected() {
+        true => (*source.min(destination), *source.max(destination)),
+        false => (*source, *destination),
+    };
+    let is_last = |(position, edge): &(usize, &(u64, u64, Record))| {
+        edges[position + 1..].iter().all(|later| ends(later) != ends(edge))
+    };
+    edges.iter().enumerate().filter(is_last).map(|(_, edge)| edge.clone()).collect()
+}
+
+#[test]
+fn what_came_in_bulk_comes_back_from_the_log_with_its_position() {
+    let folder = tempfile::tempdir().unwrap();
+    for (number, topology) in TOPOLOGIES.into_iter().enumerate() {
+        let path = folder.path().join(number.to_string());
+        let options = options(topology, EngineKind::Tel).durability(Durability::Buffered);
+        let graph = Graph::create(&path, options).unwrap();
+        let edges = |first: u64| -> Vec<(u64, u64, Record)> {
+            (first..first + 6000).map(|edge| (edge % 70, edge % 91, record(edge as f64, "a note"))).collect()
+        };
+        graph.ingest_records_from(PAYS, &edges(0), b"half").unwrap();
+        graph.ingest_records_from(PAYS, &edges(3000), b"all").unwrap();
+        let expected = seen(&graph.snapshot().unwrap(), 91);
+        graph.close().unwrap();
+        drop(graph);
+        let graph = Graph::open(&path).unwrap();
+        assert_eq!(seen(&graph.snapshot().unwrap(), 91), expected);
+        assert_eq!(graph.input_position().as_deref(), Some(&b"all"[..]));
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused_and_changes_nothing() {
+    let parallel = ParallelSchema { key: "number".to_owned(), record: schema() };
+    let other = |name: &str, edges| LabelSchema { name: name.to_owned(), edges };
+    let options = options(Topology::Directed, EngineKind::Rapid)
+        .label(other("orders", EdgeSchema::Parallel(parallel)))
+        .label(other("knows", EdgeSchema::Topology));
+    let graph = Graph::in_memory(options).unwrap();
+    let refused = |label, wrong: Record| -> Error {
+        let edges = [(1_u64, 2_u64, record(1.0, "")), (2, 3, wrong)];
+        graph.ingest_records(LabelId(label), &edges).unwrap_err()
+    };
+    for wrong in
+        [vec![], vec![Value::F64(1.0)], vec![Value::Null, Value::Null], vec![Value::F64(1.0), Value::I64(1)]]
+    {
+        let error = refused(0, Record::new(wrong));
+        assert_eq!(error.kind(), ErrorKind::InvalidInput);
+        assert!(error.to_string().starts_with("number 1 of the edges to ingest"), "{error}");
+    }
+    for (label, part) in [(1, "told apart by a key"), (2, "have no records"), (3, "label")] {
+        let error = refused(label, record(1.0, ""));
+        assert!(error.to_string().contains(part), "{error}");
+    }
+    let by_text = graph.ingest_records(PAYS, &[("one", "two", record(1.0, ""))]).unwrap_err();
+    assert_eq!(by_text.kind(), ErrorKind::InvalidInput);
+    assert_eq!(graph.snapshot().unwrap().vertex_count(), 0);
+}
