@@ -89,11 +89,11 @@ impl<E: Engine> Store<E> {
         edges: &[B],
         input: Option<&[u8]>,
     ) -> Result<Commit, Reason> {
-        self.ingest_bulk(Bulk { label, edges, records: None, input })
+        self.ingest_bulk(&Bulk { label, edges, records: None, input })
     }
 
-    pub(super) fn ingest_bulk<B: BulkEdge>(&self, bulk: Bulk<'_, B>) -> Result<Commit, Reason> {
-        let commit = self.reclaiming_at_limit(|| self.ingest_once(&bulk))?;
+    pub(super) fn ingest_bulk<B: BulkEdge>(&self, bulk: &Bulk<'_, B>) -> Result<Commit, Reason> {
+        let commit = self.reclaiming_at_limit(|| self.ingest_once(bulk))?;
         self.settle(commit, Durability::None)
     }
 

@@ -66,7 +66,7 @@ impl<E: Engine> Store<E> {
     ) -> Result<Commit, Reason> {
         let without_records: Vec<_> = edges.iter().map(RecordEdge).collect();
         let record_of = |edge: usize| &edges[edge].2;
-        self.ingest_bulk(Bulk { label, edges: &without_records, records: Some(&record_of), input })
+        self.ingest_bulk(&Bulk { label, edges: &without_records, records: Some(&record_of), input })
     }
 
     /// Gives records to the entries that are put, whose values are the numbers of their edges. An entry whose edge has this record
