@@ -83,7 +83,7 @@ pub enum Isolation {
 /// Which past states of a graph can be read, beside those that snapshots are open on.
 ///
 /// A graph that keeps them changes nothing in place: engine `rapid` copies a partition for each commit that touches it, `tel`
-/// keeps 32 bytes for an entry that ends. Each commit is remembered with its time and the size of the graph: 56 bytes with at most two
+/// keeps 32 bytes for an entry that ends. Each commit is remembered with its time and the size of the graph: 64 bytes with at most two
 /// labels, which [`Graph::memory`](crate::Graph::memory) does not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum History {

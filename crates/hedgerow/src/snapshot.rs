@@ -119,10 +119,20 @@ impl Snapshot {
         self.counts().total_edges()
     }
 
-    /// How many edges of `label` exist; of one whose edges may be parallel, how many pairs of vertices they connect. O(1).
+    /// How many edges of `label` exist; of one whose edges may be parallel, how many pairs of vertices they connect
+    /// ([`Snapshot::parallel_edge_count`] has the edges). O(1).
     #[must_use]
     pub fn edge_count_of(&self, label: LabelId) -> u64 {
         self.counts().edges_of(label)
+    }
+
+    /// How many edges of a label whose edges may be parallel exist, each of them counted; an undirected one counts once. O(1).
+    ///
+    /// # Errors
+    /// There is no such label, or its edges cannot be parallel.
+    pub fn parallel_edge_count(&self, label: LabelId) -> Result<u64, Error> {
+        self.stores().parallel_schema(label)?;
+        Ok(self.counts().parallel_of(label))
     }
 
     /// Every vertex id is below this. O(1).

@@ -55,6 +55,7 @@ fn measure<W: Column>(
             vertex_bound: csr.vertex_bound(),
             vertices: csr.vertex_count(),
             edges: [count].into_iter().collect(),
+            parallel: None,
         },
         input: None,
     };

@@ -2,6 +2,7 @@
 
 use crate::{Direction, EdgeValue, LabelId, Record, Timestamp, Topology, VertexId};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// The resolved changes of one commit.
 ///
@@ -219,9 +220,39 @@ pub struct Counts {
     pub vertices: u64,
     /// Edges per label, by position in the catalogue. Labels beyond the end have none.
     pub edges: SmallVec<[u64; 2]>,
+    /// Parallel edges per label in the same way, where what is counted above are the pairs of vertices that they connect. `None` if
+    /// there never were any.
+    pub parallel: Option<Arc<Vec<u64>>>,
+}
+
+/// By how much the number of parallel edges of a label changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParallelOutcome {
+    /// The label.
+    pub label: LabelId,
+    /// Those that are added, less those that are removed.
+    pub net: i64,
 }
 
 impl Counts {
+    /// Parallel edges of `label`.
+    #[must_use]
+    pub fn parallel_of(&self, label: LabelId) -> u64 {
+        self.parallel.as_ref().and_then(|parallel| parallel.get(label.index()).copied()).unwrap_or(0)
+    }
+
+    /// Takes over what a commit changed of parallel edges. O(labels).
+    pub fn add_parallel(&mut self, outcome: &[ParallelOutcome]) {
+        for ParallelOutcome { label, net } in outcome {
+            let parallel = Arc::make_mut(self.parallel.get_or_insert_default());
+            if parallel.len() <= label.index() {
+                parallel.resize(label.index() + 1, 0);
+            }
+            let edges = &mut parallel[label.index()];
+            *edges = edges.checked_add_signed(*net).expect("what is removed was there");
+        }
+    }
+
     /// Edges of `label`.
     #[must_use]
     pub fn edges_of(&self, label: LabelId) -> u64 {

@@ -44,8 +44,8 @@ mod view;
 
 pub use column::{Column, ColumnType, EdgeValue, RecordHandle, ValueColumn, unit_slice};
 pub use effects::{
-    AdjacencyEffects, Counts, EdgeChange, EdgeOutcome, EdgePlan, Effects, Outcome, StoredEdge, VertexChange,
-    VertexEffect,
+    AdjacencyEffects, Counts, EdgeChange, EdgeOutcome, EdgePlan, Effects, Outcome, ParallelOutcome,
+    StoredEdge, VertexChange, VertexEffect,
 };
 pub use engine::{CapacityError, Engine, MemoryUse, Prepared, Reclaimed, UnitLocks};
 pub use ids::{LabelId, LockUnit, Timestamp, VertexId, VertexIdError};

@@ -119,17 +119,6 @@ impl<T: Tested> Pipeline<T> {
         assert_eq!((after.live_bytes, after.retained_bytes), (before.live_bytes, before.retained_bytes));
     }
 
-    /// Prepares the change of one edge by the short way, if there is one, and gives up.
-    pub fn give_up_edge(&self, label: u16, (source, destination): (u32, u32), value: Option<u32>) {
-        let bits = value.map(|value| Oracle::value(label, value));
-        let ends = [source, destination].map(VertexId::new);
-        let edge = StoredEdge::new(self.oracle.topology, LabelId(label), ends[0], ends[1], bits);
-        let before = self.engine.memory();
-        let _ = self.engine.plan_edge(&self.locks(), &edge);
-        let after = self.engine.memory();
-        assert_eq!((after.live_bytes, after.retained_bytes), (before.live_bytes, before.retained_bytes));
-    }
-
     /// Opens a snapshot of the newest state.
     pub fn open(&mut self) {
         let oracle = self.oracle.clone();

@@ -52,10 +52,10 @@ pub enum StoredError {
         declared: String,
     },
     /// An edge needs a key, or must not have one.
-    #[error("--key{}: {problem}", given.map_or(String::new(), |key| format!(" {key}")))]
+    #[error("{option}: {problem}")]
     EdgeKey {
-        /// What was given.
-        given: Option<u64>,
+        /// The option, as it was given or should be.
+        option: String,
         /// Why it cannot be.
         problem: String,
     },

@@ -52,6 +52,9 @@ struct Label {
     /// The type of the values beside its edges.
     values: Option<String>,
     edges: Option<u64>,
+    /// Each of parallel edges counted, if they may be that: those above are pairs of vertices then. Known if the graph was opened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parallel_edges: Option<u64>,
 }
 
 #[derive(Debug, Serialize)]
@@ -154,6 +157,7 @@ impl Info {
             name: schema.name.clone(),
             values: schema::values(schema),
             edges: edges_of(label),
+            parallel_edges: state.and_then(|state| state.snapshot.parallel_edge_count(label).ok()),
         });
         let properties = options
             .catalogue
@@ -235,11 +239,17 @@ fn describe(info: &Info) -> String {
     }
     rows.push(("vertices", info.vertices.map_or_else(unknown, count)));
     rows.push(("edges", info.edges.map_or_else(unknown, count)));
-    for Label { name, values, edges } in &info.labels {
+    for Label { name, values, edges, parallel_edges } in &info.labels {
         let values =
             values.as_ref().map_or("without values".into(), |column| format!("values of type {column}"));
-        let edges =
-            edges.map_or(String::new(), |edges| format!(", {}", text::counted(edges, "edge", "edges")));
+        let edges = match (edges, parallel_edges) {
+            (Some(pairs), Some(edges)) => {
+                let pairs = text::counted(*pairs, "pair of vertices", "pairs of vertices");
+                format!(", {} between {pairs}", text::counted(*edges, "edge", "edges"))
+            }
+            (Some(edges), None) => format!(", {}", text::counted(*edges, "edge", "edges")),
+            (None, _) => String::new(),
+        };
         rows.push(("label", format!("{name:?}, {values}{edges}")));
     }
     let properties = info.properties.iter();

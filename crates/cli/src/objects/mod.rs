@@ -31,10 +31,10 @@ impl<'a> NamedEdge<'a> {
         let (label, schema) = stored::label(catalogue, args.label.as_deref(), &args.store)?;
         let from = keys::parse("FROM", &args.from, kind)?;
         let to = keys::parse("TO", &args.to, kind)?;
-        if args.key.is_some() && schema.edges.key().is_none() {
+        if let (Some(key), None) = (args.key, schema.edges.key()) {
             let problem =
                 format!("between two vertices there is one edge of the label {:?} at most", schema.name);
-            return Err(StoredError::EdgeKey { given: args.key, problem }.into());
+            return Err(StoredError::EdgeKey { option: format!("--key {key}"), problem }.into());
         }
         Ok(NamedEdge { from, to, label, schema, key: args.key })
     }
@@ -45,7 +45,8 @@ impl<'a> NamedEdge<'a> {
         let problem = || {
             format!("edges of the label {:?} are told apart by {name:?}: say which it is", self.schema.name)
         };
-        self.key.map(Some).ok_or_else(|| StoredError::EdgeKey { given: None, problem: problem() })
+        let missing = || StoredError::EdgeKey { option: "--key".to_owned(), problem: problem() };
+        self.key.map(Some).ok_or_else(missing)
     }
 
     /// An update on the conditions that a command line gives; records of the label have the properties that they name.

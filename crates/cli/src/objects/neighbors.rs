@@ -108,13 +108,13 @@ impl Wanted {
     /// Whether edges of a label can be asked for so.
     fn check(&self, schema: &LabelSchema) -> Result<(), StoredError> {
         let problem = match (&self.keys, &self.newest, schema.edges.key()) {
-            (Some(_), _, None) => "--min-key and --max-key are for labels whose edges may be parallel",
+            (Some(_), _, None) => "these are for labels whose edges may be parallel",
             (Some(_), Some(_), Some(_)) => {
                 "the newest edges are asked for by time, not by key: leave out one of both"
             }
             _ => return Ok(()),
         };
-        Err(StoredError::EdgeKey { given: None, problem: problem.into() })
+        Err(StoredError::EdgeKey { option: "--min-key and --max-key".to_owned(), problem: problem.into() })
     }
 }
 

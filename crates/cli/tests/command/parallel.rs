@@ -50,6 +50,11 @@ fn parallel_edges_are_read_by_key_and_by_time() {
 fn parallel_edges_are_put_changed_and_deleted_one_by_one() {
     let folder = bank();
     let put = |options: &str| folder.json(&format!("put edge 1 2 --store bank {options}"));
+    let counts = || {
+        let label = folder.json("info bank")["labels"][0].clone();
+        (label["edges"].as_u64().unwrap(), label["parallel_edges"].as_u64().unwrap())
+    };
+    assert_eq!(counts(), (3, 4));
     let new = put("--key 5 --property amount=1");
     assert_eq!((&new["added"], &new["edge_key"]), (&true.into(), &5.into()));
     let changed = put("--key 1001 --property amount=10");
@@ -59,7 +64,12 @@ fn parallel_edges_are_put_changed_and_deleted_one_by_one() {
     let edges = folder.json("get edge 1 2 --store bank")["edges"].clone();
     assert_eq!(numbers(&edges), [5, 1001]);
     assert_eq!(edges[1]["amount"], 10.0);
+    assert_eq!(counts(), (3, 4));
+    folder.json("checkpoint bank");
+    assert_eq!(counts(), (3, 4));
+    assert!(folder.text("info bank").contains(", 4 edges between 3 pairs of vertices"));
     assert_eq!(folder.json("delete edge 1 2 --store bank")["edges_deleted"], 2);
+    assert_eq!(counts(), (2, 2));
     folder.fails("get edge 1 2 --store bank", 3, &["there is no edge from 1 to 2"]);
     folder.fails("delete edge 1 3 --key 1 --store bank", 3, &["there is no edge from 1 to 3"]);
 }
@@ -104,7 +114,7 @@ fn what_makes_no_sense_is_refused_with_what_would() {
     folder.fails(
         "neighbors 1 --store bank --label knows --min-key 1",
         2,
-        &["labels whose edges may be parallel"],
+        &["--min-key and --max-key: these are for labels whose edges may be parallel"],
     );
     folder.fails("neighbors 1 --store bank --min-key 1 --newest 1", 2, &["by time, not by key"]);
     folder.fails("import pays.csv --store other --labels pays:a=i64+n=key", 2, &["key for the first"]);

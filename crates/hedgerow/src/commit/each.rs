@@ -8,7 +8,7 @@ use crate::commit::Commit;
 use crate::commit::edge::EdgeWrite;
 use crate::commit::locks::{LockGuard, Stripes};
 use crate::commit::resolve::Resolved;
-use crate::commit::sequencer::{VertexCounts, Writer};
+use crate::commit::sequencer::{CountChanges, Writer};
 use crate::durable::Journal;
 use crate::error::{Error, Reason};
 use crate::storage::{PendingReclaim, Store};
@@ -224,8 +224,8 @@ impl<E: Engine> Store<E> {
         let changed = changes().count();
         if changed > 0 {
             let outcome = sum(&group.plans);
-            let counts = VertexCounts::default();
-            let mut stamps = self.sequencer.stamp_many(changed, counts, &[outcome], Writer::Blind)?;
+            let counts = CountChanges { edges: &[outcome], ..CountChanges::default() };
+            let mut stamps = self.sequencer.stamp_many(changed, counts, Writer::Blind)?;
             let record_conflicts = stamps.record_conflicts;
             self.poisoning_on_panic(|| {
                 for ((edge, plan), stamp) in changes().zip(&mut stamps) {

@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_state_takes_what_the_documentation_says() {
-        assert_eq!(size_of::<State>(), 56);
+        assert_eq!(size_of::<State>(), 64);
     }
 
     #[test]

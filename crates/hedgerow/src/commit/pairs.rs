@@ -90,7 +90,7 @@ impl Pairs {
             if differences.is_empty() {
                 continue;
             }
-            let value = changes.change_parallel(found, &differences)?;
+            let value = changes.change_parallel(label, found, &differences)?;
             value.into_iter().for_each(|value| changes.log_parallel(value, &differences));
             decided.push(DecidedPair { id, value });
             match outcome.last_mut().filter(|last| last.label == label) {

@@ -26,7 +26,7 @@ use crossbeam_utils::CachePadded;
 use hedgerow_log::Body;
 use hedgerow_log::planted::{self, PlantedBug};
 use hedgerow_model::token::{LiveTimestamps, NewestCounts, Registered, Stamp};
-use hedgerow_model::{Counts, EdgeOutcome, Timestamp};
+use hedgerow_model::{Counts, EdgeOutcome, ParallelOutcome, Timestamp};
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex};
 use std::ops::Range;
@@ -68,12 +68,14 @@ struct State {
 }
 
 impl State {
-    fn count(&mut self, last: Timestamp, vertices: VertexCounts, edges: &[EdgeOutcome]) {
+    fn count(&mut self, last: Timestamp, changes: CountChanges<'_>) {
+        let CountChanges { vertices, edges, parallel } = changes;
         let Head { at, counts, .. } = &mut self.head;
         *at = last;
         counts.vertices = counts.vertices + vertices.added - vertices.removed;
         counts.vertex_bound = counts.vertex_bound.max(vertices.bound);
         counts.add(edges);
+        counts.add_parallel(parallel);
     }
 
     /// Above every timestamp that is read, or kept.
@@ -97,6 +99,16 @@ pub(crate) struct VertexCounts {
     pub(crate) removed: u64,
     /// Above every vertex id of the commit.
     pub(crate) bound: u32,
+}
+
+/// How a commit changes all counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct CountChanges<'c> {
+    pub(crate) vertices: VertexCounts,
+    /// What the engine counted.
+    pub(crate) edges: &'c [EdgeOutcome],
+    /// What is known of parallel edges beside it.
+    pub(crate) parallel: &'c [ParallelOutcome],
 }
 
 /// A stamp, and what else its commit must know.
@@ -150,13 +162,8 @@ impl Sequencer {
     ///
     /// The caller holds the locks of everything that it changes, and calls [`Sequencer::applied`]
     /// when it has applied the stamp, or [`Sequencer::poison`] when it could not.
-    pub(crate) fn stamp(
-        &self,
-        vertices: VertexCounts,
-        edges: &[EdgeOutcome],
-        writer: Writer,
-    ) -> Result<Stamped, Reason> {
-        let mut stamped = self.stamp_many(1, vertices, edges, writer)?;
+    pub(crate) fn stamp(&self, counts: CountChanges<'_>, writer: Writer) -> Result<Stamped, Reason> {
+        let mut stamped = self.stamp_many(1, counts, writer)?;
         let stamp = stamped.next().expect("one stamp was taken");
         Ok(Stamped { stamp, record_conflicts: stamped.record_conflicts })
     }
@@ -169,8 +176,7 @@ impl Sequencer {
     pub(crate) fn stamp_many(
         &self,
         commits: usize,
-        vertices: VertexCounts,
-        edges: &[EdgeOutcome],
+        counts: CountChanges<'_>,
         writer: Writer,
     ) -> Result<ManyStamped, Reason> {
         let now = self.keeps_history().then(|| self.wall_clock());
@@ -181,7 +187,7 @@ impl Sequencer {
         debug_assert!(commits == 1 || state.kept.is_none(), "the state of each commit is kept");
         let before = state.head.at;
         let last = Timestamp(before.0 + commits as u64);
-        state.count(last, vertices, edges);
+        state.count(last, counts);
         self.keep(&mut state, now);
         let left = before.0 + 1..last.0 + 1;
         let editable_from = state.editable_from();
@@ -197,8 +203,7 @@ impl Sequencer {
         journal: &Journal,
         body: &mut Body,
         input: Option<&[u8]>,
-        vertices: VertexCounts,
-        edges: &[EdgeOutcome],
+        counts: CountChanges<'_>,
         writer: Writer,
     ) -> Result<Stamped, Reason> {
         let log = journal.log()?;
@@ -225,7 +230,7 @@ impl Sequencer {
         // Whoever begins later may begin before this is published.
         let record_conflicts = is_synced || state.records_conflicts(writer);
         debug_assert!(state.registry.newest().is_none_or(|newest| newest < editable_from));
-        state.count(at, vertices, edges);
+        state.count(at, counts);
         state.head.wall_clock = state.head.wall_clock.max(wall_clock);
         state.head.input = input.or(state.head.input.take());
         self.keep(&mut state, self.keeps_history().then_some(wall_clock));
@@ -438,11 +443,11 @@ impl Sequencer {
     ///
     /// # Panics
     /// If somebody reads the graph, or commits are logged.
-    pub(crate) fn stamp_again(&self, at: Timestamp, vertices: VertexCounts, edges: &[EdgeOutcome]) -> Stamp {
+    pub(crate) fn stamp_again(&self, at: Timestamp, counts: CountChanges<'_>) -> Stamp {
         let mut state = self.state.lock();
         let is_private = state.registry.len() == 0 && self.journal.is_none();
         assert!(is_private && at >= state.head.at, "only a graph that nobody sees comes back");
-        state.count(at, vertices, edges);
+        state.count(at, counts);
         // SAFETY: the largest so far, nothing is registered, and nothing will be before the graph has come back.
         unsafe { Stamp::new(at, Timestamp::ZERO) }
     }

@@ -2,7 +2,7 @@
 
 use crate::commit::Commit;
 use crate::commit::resolve::Resolved;
-use crate::commit::sequencer::{Stamped, VertexCounts, Writer};
+use crate::commit::sequencer::{CountChanges, Stamped, Writer};
 use crate::durable::with_body;
 use crate::error::Reason;
 use crate::records::RecordChanges;
@@ -14,13 +14,14 @@ impl<E: Engine> Store<E> {
     /// Stamps a commit of one edge. Its locks are held.
     #[inline]
     pub(super) fn stamp_edge(&self, edge: &StoredEdge, plan: &EdgePlan) -> Result<Stamped, Reason> {
-        let (counts, outcome) = (VertexCounts::default(), [plan.outcome]);
+        let outcome = [plan.outcome];
+        let counts = CountChanges { edges: &outcome, ..CountChanges::default() };
         let Some(journal) = self.sequencer.journal() else {
-            return self.sequencer.stamp(counts, &outcome, Writer::Blind);
+            return self.sequencer.stamp(counts, Writer::Blind);
         };
         with_body(|body| {
             body.encode_edge(edge, self.topology);
-            self.sequencer.stamp_logged(journal, body, None, counts, &outcome, Writer::Blind)
+            self.sequencer.stamp_logged(journal, body, None, counts, Writer::Blind)
         })
     }
 
@@ -33,9 +34,10 @@ impl<E: Engine> Store<E> {
         writer: Writer,
         input: Option<&[u8]>,
     ) -> Result<Stamped, Reason> {
-        let counts = resolved.vertex_counts();
+        let (vertices, parallel) = (resolved.vertex_counts(), records.parallel_outcome());
+        let counts = CountChanges { vertices, edges, parallel };
         let Some(journal) = self.sequencer.journal() else {
-            let stamped = self.sequencer.stamp(counts, edges, writer)?;
+            let stamped = self.sequencer.stamp(counts, writer)?;
             input.into_iter().for_each(|input| self.sequencer.note_input(input));
             return Ok(stamped);
         };
@@ -45,7 +47,7 @@ impl<E: Engine> Store<E> {
             let records = records.for_log(&self.records);
             let commit = CommitRef { effects, keys: &keys, catalogue: None, input, records: &records };
             body.encode(&commit, self.topology);
-            self.sequencer.stamp_logged(journal, body, input, counts, edges, writer)
+            self.sequencer.stamp_logged(journal, body, input, counts, writer)
         })
     }
 

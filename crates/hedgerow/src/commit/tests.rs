@@ -1,7 +1,7 @@
 //! What a fault inside an engine does to a graph.
 
 use crate::commit::Commit;
-use crate::commit::sequencer::{Reader, Writer};
+use crate::commit::sequencer::{CountChanges, Reader, Writer};
 use crate::error::Reason;
 use crate::options::GraphOptions;
 use crate::storage::Store;
@@ -122,8 +122,7 @@ fn a_panic_in_apply_poisons_the_graph_and_spares_open_snapshots() {
 fn a_snapshot_that_waits_for_a_commit_is_told_when_the_commit_fails() {
     let store = store();
     put(&store, 1, 2).unwrap();
-    let outcome = hedgerow_model::Outcome::default();
-    let stamped = store.sequencer.stamp(Default::default(), &outcome.edges, Writer::Blind).unwrap();
+    let stamped = store.sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| store.sequencer.open(Reader::Snapshot).map(drop));
         while store.sequencer.open_timestamps().is_empty() {

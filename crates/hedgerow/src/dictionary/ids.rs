@@ -131,7 +131,7 @@ mod tests {
     use hedgerow_sync::Arc;
 
     fn commit(sequencer: &Sequencer) -> Timestamp {
-        let stamp = sequencer.stamp(Default::default(), &[], Writer::Blind).unwrap().stamp;
+        let stamp = sequencer.stamp(Default::default(), Writer::Blind).unwrap().stamp;
         sequencer.applied(stamp);
         stamp.at()
     }

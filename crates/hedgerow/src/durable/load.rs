@@ -1,7 +1,7 @@
 //! A checkpoint into an empty graph: vertices first, then the edges of each label, some million at a time.
 
 use crate::commit::free_replaced;
-use crate::commit::sequencer::VertexCounts;
+use crate::commit::sequencer::{CountChanges, VertexCounts};
 use crate::error::Error;
 use crate::records::{RecordChanges, check_encoded, checked_differences};
 use crate::storage::Store;
@@ -48,7 +48,7 @@ impl<E: Engine> Store<E> {
                 match schema.edges.record() {
                     Some(schema) if self.records.are_parallel(label) => {
                         let put = |records: &mut RecordChanges, record: &[u8]| {
-                            put_parallel(records, schema, record)
+                            put_parallel(records, (label, schema), record)
                         };
                         loading.record_edges(label, put, chunks)?;
                     }
@@ -85,11 +85,11 @@ fn groups(chunks: &[Chunk]) -> impl Iterator<Item = &[Chunk]> {
 /// Puts the parallel edges between two vertices, of which there has to be one at least.
 fn put_parallel(
     records: &mut RecordChanges,
-    schema: &RecordSchema,
+    (label, schema): (LabelId, &RecordSchema),
     record: &[u8],
 ) -> Result<EdgeValue, String> {
     let edges = checked_differences(schema, record)?;
-    let value = records.change_parallel(None, &edges).map_err(|error| error.to_string())?;
+    let value = records.change_parallel(label, None, &edges).map_err(|error| error.to_string())?;
     value.ok_or_else(|| "there are no parallel edges in it".to_owned())
 }
 
@@ -250,7 +250,9 @@ impl<E: Engine> Loading<'_, E> {
     fn put_with(&self, effects: &Effects, counts: VertexCounts, records: RecordChanges) -> Result<(), Error> {
         let pool = self.store.pool_for(effects.len());
         let Prepared { changes, outcome, .. } = self.store.engine.prepare(self.held, effects, pool)?;
-        let stamp = self.store.sequencer.stamp_again(self.at, counts, &outcome.edges);
+        let counts =
+            CountChanges { vertices: counts, edges: &outcome.edges, parallel: records.parallel_outcome() };
+        let stamp = self.store.sequencer.stamp_again(self.at, counts);
         self.store.engine.apply(stamp, changes);
         self.store.records.apply(stamp, records);
         free_replaced(effects.len());

@@ -1,7 +1,7 @@
 //! The commits of a log into a graph that comes back.
 
 use crate::commit::free_replaced;
-use crate::commit::sequencer::VertexCounts;
+use crate::commit::sequencer::{CountChanges, VertexCounts};
 use crate::durable::gathered::{Gathered, vertex_bound};
 use crate::durable::vertex_set::VertexSet;
 use crate::error::{Error, Reason, read_failed};
@@ -125,7 +125,9 @@ impl<'r, E: Engine> Replay<'r, E> {
         let counts = VertexCounts { bound, ..self.count_vertices(effects) };
         let pool = self.store.pool_for(effects.len());
         let Prepared { changes, outcome, .. } = self.store.engine.prepare(self.held, effects, pool)?;
-        let stamp = self.store.sequencer.stamp_again(at, counts, &outcome.edges);
+        let counts =
+            CountChanges { vertices: counts, edges: &outcome.edges, parallel: records.parallel_outcome() };
+        let stamp = self.store.sequencer.stamp_again(at, counts);
         self.store.engine.apply(stamp, changes);
         self.store.records.apply(stamp, records);
         free_replaced(effects.len());
@@ -169,11 +171,11 @@ impl<'r, E: Engine> Replay<'r, E> {
         for change in &mut edges.changes {
             let found = records.find_parallel(latest, label, change.owner, change.neighbour)?;
             match change.value {
-                None => found.into_iter().for_each(|found| changes.remove_parallel(found)),
+                None => found.into_iter().for_each(|found| changes.remove_parallel(label, found)),
                 Some(EdgeValue(position)) => {
                     let differences = checked_differences(schema, &logged[position as usize]);
                     let differences = differences.map_err(|error| read_failed(ReadError(error)))?;
-                    change.value = changes.change_parallel(found, &differences)?;
+                    change.value = changes.change_parallel(label, found, &differences)?;
                 }
             }
         }

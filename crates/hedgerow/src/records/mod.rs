@@ -27,7 +27,8 @@ use hedgerow_log::{
 use hedgerow_model::token::{LiveTimestamps, Stamp};
 use hedgerow_model::{
     Adjacency, CapacityError, Catalogue, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView,
-    LabelId, MemoryUse, Reclaimed, Record, RecordHandle, RecordSchema, Timestamp, ValueRef, VertexId,
+    LabelId, MemoryUse, ParallelOutcome, Reclaimed, Record, RecordHandle, RecordSchema, Timestamp, ValueRef,
+    VertexId,
 };
 use hedgerow_subgraphs::reclamation::{Garbage, Memory, MemoryChange, Superseded, reclaim_unlocked};
 use hedgerow_sync::Arc;
@@ -66,6 +67,8 @@ pub(crate) struct RecordChanges {
     superseded_bytes: usize,
     /// What is logged of parallel edges, by what stands for them from now on: a list of their changes.
     logged: HashMap<u64, Vec<u8>>,
+    /// How many parallel edges come and go.
+    parallel: Vec<ParallelOutcome>,
 }
 
 impl RecordChanges {

@@ -113,10 +113,9 @@ impl Oracle {
 
     /// Edges with records in bulk: of several equal ones the last.
     pub fn ingest_records(&mut self, edges: &[(Key, Key, Record)]) {
-        let canonical = |(source, destination, record): &(Key, Key, Record)| {
-            (self.canonical(source, destination), record.clone())
-        };
-        let last: BTreeMap<(Key, Key), Record> = edges.iter().map(canonical).collect();
+        let last =
+            edges.iter().map(|(source, destination, record)| (self.canonical(source, destination), record));
+        let last: BTreeMap<(Key, Key), &Record> = last.collect();
         for ((source, destination), record) in last {
             let fields = record.values()[..2].iter().cloned().enumerate().collect();
             let change = RecordChange::new(RecordMode::Put, fields);
@@ -273,6 +272,13 @@ impl Oracle {
         for label in LABELS {
             let edges = self.edges.keys().filter(|(of, _, _)| *of == label).count();
             assert_eq!(snapshot.edge_count_of(label), edges as u64, "edges of {label:?}");
+            let parallel = self.records.keys().filter(|(of, ..)| *of == label).count();
+            let counted = snapshot.parallel_edge_count(label).ok();
+            assert_eq!(
+                counted,
+                (label == PARALLEL).then_some(parallel as u64),
+                "parallel edges of {label:?}"
+            );
             for source in domain {
                 for destination in domain {
                     let value = edge_as_bits(snapshot, label, source, destination);

@@ -80,7 +80,7 @@ impl Description {
         let edges = catalogue.labels().iter().map(|_| reader.varint()).collect::<Result<_, _>>()?;
         let input = if reader.flag()? { Some(reader.bytes()?.into()) } else { None };
         reader.end()?;
-        let counts = Counts { vertex_bound, vertices, edges };
+        let counts = Counts { vertex_bound, vertices, edges, parallel: None };
         let Header { store, timestamp, wall_clock } = *header;
         Ok(Description { store, timestamp, wall_clock, topology, keys, catalogue, counts, input })
     }

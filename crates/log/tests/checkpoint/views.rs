@@ -37,6 +37,7 @@ fn write_view<W: Column, V: GraphView + VertexRecords>(csr: &V, files: &Simulate
             vertex_bound: csr.vertex_bound(),
             vertices: csr.vertex_count(),
             edges: [csr.edge_count(LabelId::DEFAULT)].into_iter().collect(),
+            parallel: None,
         },
         input: None,
     };

@@ -5,7 +5,6 @@ mod support;
 
 mod blocks;
 mod edges;
-mod growth;
 #[cfg(all(target_os = "linux", not(any(hedgerow_checked_memory, hedgerow_shuttle, miri))))]
 mod in_file;
 

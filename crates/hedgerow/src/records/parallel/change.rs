@@ -4,7 +4,7 @@ use super::{Chunk, INDEX, LIST, ParallelEdges, listed};
 use crate::error::Reason;
 use crate::records::{Found, RecordChanges};
 use hedgerow_log::EdgeListWriter;
-use hedgerow_model::EdgeValue;
+use hedgerow_model::{EdgeValue, LabelId, ParallelOutcome};
 use std::borrow::Cow;
 
 /// The list of a chunk has about so many bytes, at most.
@@ -25,6 +25,16 @@ enum Part<'e> {
     Written(Vec<Edge<'e>>),
 }
 
+impl Part<'_> {
+    /// How many edges it has.
+    fn count(&self) -> u64 {
+        match self {
+            Part::Kept(chunk) => chunk.count,
+            Part::Written(edges) => edges.len() as u64,
+        }
+    }
+}
+
 impl RecordChanges {
     /// Changes the parallel edges that were found between two vertices, none if there was none: what stands for them from now
     /// on, or `None` if none is left. `differences` ascend by key.
@@ -32,10 +42,15 @@ impl RecordChanges {
     /// O(index + touched chunks).
     pub(crate) fn change_parallel(
         &mut self,
+        label: LabelId,
         found: Option<ParallelEdges<'_>>,
         differences: &[Difference],
     ) -> Result<Option<EdgeValue>, Reason> {
-        let parts = self.changed_parts(found, differences)?;
+        let chunks = found.map_or_else(Vec::new, ParallelEdges::chunks);
+        let before: u64 = chunks.iter().map(|chunk| chunk.count).sum();
+        let parts = self.changed_parts(&chunks, differences)?;
+        let after: u64 = parts.iter().map(Part::count).sum();
+        self.count_parallel(label, after as i64 - before as i64);
         found.into_iter().for_each(|found| self.supersede_piece(found.value, found.bytes));
         self.write_parts(parts)
     }
@@ -48,9 +63,23 @@ impl RecordChanges {
     }
 
     /// The parallel edges that were found between two vertices are no more.
-    pub(crate) fn remove_parallel(&mut self, found: ParallelEdges<'_>) {
+    pub(crate) fn remove_parallel(&mut self, label: LabelId, found: ParallelEdges<'_>) {
+        self.count_parallel(label, -(found.count() as i64));
         found.chunks().into_iter().for_each(|chunk| self.supersede_chunk(&chunk));
         self.supersede_piece(found.value, found.bytes);
+    }
+
+    /// Notes by how much the number of a label's edges changes.
+    fn count_parallel(&mut self, label: LabelId, net: i64) {
+        match self.parallel.iter_mut().find(|outcome| outcome.label == label) {
+            Some(outcome) => outcome.net += net,
+            None => self.parallel.push(ParallelOutcome { label, net }),
+        }
+    }
+
+    /// By how much the numbers of parallel edges change.
+    pub(crate) fn parallel_outcome(&self) -> &[ParallelOutcome] {
+        &self.parallel
     }
 
     fn supersede_piece(&mut self, value: EdgeValue, bytes: &[u8]) {
@@ -64,10 +93,9 @@ impl RecordChanges {
     /// The chunks with the differences in their places: those without any are kept.
     fn changed_parts<'e>(
         &mut self,
-        found: Option<ParallelEdges<'e>>,
+        chunks: &[Chunk<'e>],
         differences: &'e [Difference],
     ) -> Result<Vec<Part<'e>>, Reason> {
-        let chunks = found.map_or_else(Vec::new, ParallelEdges::chunks);
         let mut parts = Vec::with_capacity(chunks.len() + 1);
         let mut rest = differences;
         if chunks.is_empty() {
@@ -215,7 +243,7 @@ mod tests {
         fn change(&mut self, differences: BTreeMap<u64, Option<Vec<u8>>>) {
             let differences: Vec<Difference> = differences.into_iter().collect();
             let mut changes = RecordChanges::default();
-            self.value = changes.change_parallel(self.found(), &differences).unwrap();
+            self.value = changes.change_parallel(LabelId::DEFAULT, self.found(), &differences).unwrap();
             self.changes.push(changes);
             for (key, record) in differences {
                 match record {
@@ -303,7 +331,7 @@ mod tests {
         edges.change((0..500).map(|key| (key, Some(vec![2; 30]))).collect());
         assert!(edges.found().is_some_and(ParallelEdges::is_index));
         let mut changes = RecordChanges::default();
-        changes.remove_parallel(edges.found().unwrap());
+        changes.remove_parallel(LabelId::DEFAULT, edges.found().unwrap());
         edges.changes.push(changes);
         assert!(edges.live().is_empty());
     }
