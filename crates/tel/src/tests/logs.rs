@@ -41,6 +41,17 @@ fn assert_log_is_consistent(pipeline: &Tested, label: u16) {
     });
 }
 
+/// As of each snapshot, about 200 neighbours of vertex 1 are found or not, as they should be.
+fn look_up_some(pipeline: &Tested, label: u16, last: u32) {
+    for snapshot in &pipeline.snapshots {
+        let (at, edges) = (snapshot.token.at(), &snapshot.oracle.edges[usize::from(label)]);
+        for id in (0..=last).rev().step_by(1 + last as usize / 200) {
+            let found = with_log(pipeline, label, |log| log.find(VertexId::new(id), at)).flatten();
+            assert_eq!(found.is_some(), edges.contains_key(&(1, id)), "neighbour {id} as of {at:?}");
+        }
+    }
+}
+
 /// A block of each size and width with one entry less than it has room for, with as many, and with one more.
 #[test]
 fn a_block_is_full_when_its_columns_meet_the_filter() {
@@ -135,7 +146,10 @@ fn every_upgrade_keeps_what_snapshots_see_and_leaves_out_the_dead() {
             pipeline.open();
             assert_log_is_consistent(&pipeline, label);
             pipeline.assert_counters_are_exact();
-            pipeline.check(&[0, 1, seen, seen + 1, next]);
+            // Every neighbour of these is looked up, for which a log is searched: of large ones only some are.
+            let looked_at = if before < 9 { vec![0, 1, seen, seen + 1, next] } else { vec![0, seen] };
+            pipeline.check(&looked_at);
+            look_up_some(&pipeline, label, next);
             while pipeline.snapshots.len() > 2 {
                 pipeline.close(0);
             }
@@ -165,7 +179,10 @@ fn upgrades_that_skip_sizes_are_upgrades() {
                 pipeline.open();
                 assert_log_is_consistent(&pipeline, label);
                 pipeline.assert_counters_are_exact();
-                pipeline.check(&[0, 1, ended[0], ended[1], next - 1]);
+                let looked_at =
+                    if before < 6 { vec![0, 1, ended[0], ended[1], next - 1] } else { vec![0, next] };
+                pipeline.check(&looked_at);
+                look_up_some(&pipeline, label, next);
             }
             assert!(skips >= u32::from(LAST / skipped) - 1, "{skips} upgrades skipped sizes");
         }
@@ -258,8 +275,8 @@ fn give_up(pipeline: &Tested, label: u16, first: u32, count: u32) {
         pipeline.engine.plan_edges(&locks, &edges, &mut plans);
         free.push(pipeline.engine.reserved_bytes());
     }
-    // The first time may have taken memory from the system, which the others find again.
-    assert!(free[1..].iter().all(|bytes| *bytes == free[0]), "memory is not given back: {free:?}");
+    // What is free becomes more where the system gave some, and when nobody can be reading a block that was replaced before.
+    assert!(free.is_sorted(), "memory is not given back: {free:?}");
 }
 
 proptest! {
@@ -301,12 +318,17 @@ fn writers_that_a_limit_refuses_leave_nothing() {
         let mut pipeline = Tested::new(Topology::Directed, Some(1 << 18));
         let (mut next, mut refused) = (0, 0);
         while refused < 12 {
-            let before = (pipeline.engine.memory(), pipeline.engine.reserved_bytes());
+            let (before, free) = (pipeline.engine.memory(), pipeline.engine.reserved_bytes());
             match pipeline.commit(&[put(label, next..next + 150, 1)], 0) {
                 Ok(()) => next += 150,
                 Err(_) => {
                     refused += 1;
-                    assert_eq!((pipeline.engine.memory(), pipeline.engine.reserved_bytes()), before);
+                    let after = pipeline.engine.memory();
+                    assert_eq!(
+                        (after.live_bytes, after.retained_bytes),
+                        (before.live_bytes, before.retained_bytes)
+                    );
+                    assert!(pipeline.engine.reserved_bytes() >= free);
                     give_up(&pipeline, label, next, 150);
                     // In the place of what is there others go.
                     pipeline.commit(&[delete(label, next - 300..next - 100)], 0).unwrap();
