@@ -10,16 +10,16 @@ use hedgerow_testing::oracle::Request;
 use hedgerow_testing::pipeline::Pipeline;
 use proptest::prelude::*;
 
-type Tested = Pipeline<TestedTel>;
+pub(super) type Tested = Pipeline<TestedTel>;
 
 /// A label for each width of values: none, 8, 4 bytes.
-const WIDTHS: [(u16, usize); 3] = [(0, 0), (1, 8), (2, 4)];
+pub(super) const WIDTHS: [(u16, usize); 3] = [(0, 0), (1, 8), (2, 4)];
 
-fn put(label: u16, destinations: impl IntoIterator<Item = u32>, value: u32) -> Request {
+pub(super) fn put(label: u16, destinations: impl IntoIterator<Item = u32>, value: u32) -> Request {
     Request::PutEdges { label, source: 1, destinations: destinations.into_iter().collect(), value }
 }
 
-fn delete(label: u16, destinations: impl IntoIterator<Item = u32>) -> Request {
+pub(super) fn delete(label: u16, destinations: impl IntoIterator<Item = u32>) -> Request {
     Request::DeleteEdges { label, source: 1, destinations: destinations.into_iter().collect() }
 }
 

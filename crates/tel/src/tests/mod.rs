@@ -7,6 +7,7 @@ mod blocks;
 mod edges;
 #[cfg(all(target_os = "linux", not(any(hedgerow_checked_memory, hedgerow_shuttle, miri))))]
 mod in_file;
+mod logs;
 
 use support::TestedTel;
 
