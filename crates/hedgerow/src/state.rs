@@ -8,6 +8,7 @@ use hedgerow_model::{
     Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView, Key, KeyRef, LabelId,
     LabelSchema, Record, RecordHandle, VertexId, VertexRecords, ViewError, with_column,
 };
+use hedgerow_sync::epoch;
 use std::ops::{ControlFlow, RangeInclusive};
 
 /// Is handed a parallel edge: its key, and its record, encoded.
@@ -157,7 +158,8 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
         vertex: VertexId,
         visit: &mut dyn FnMut(VertexId, ParallelEdges<'_>),
     ) -> Result<(), Reason> {
-        let records = self.store.records.seen_by(self.view);
+        let guard = epoch::pin();
+        let records = self.store.records.seen_by(self.view, &guard);
         self.visit::<RecordHandle>(label, direction, vertex, &mut |neighbour, value| {
             records.parallel(label, value).into_iter().for_each(|edges| visit(neighbour, edges));
         })
@@ -207,7 +209,8 @@ impl<E: Engine, V: GraphView + VertexRecords> StateReads for ViewReads<'_, E, V>
     }
 
     fn edge_record(&self, label: LabelId, from: VertexId, to: VertexId) -> Result<Option<Record>, Reason> {
-        let found = self.store.records.find(self.view, label, from, to)?;
+        let guard = epoch::pin();
+        let found = self.store.records.find((self.view, &guard), label, from, to)?;
         found.map(|found| found.record()).transpose()
     }
 
@@ -225,7 +228,8 @@ impl<E: Engine, V: GraphView + VertexRecords> StateReads for ViewReads<'_, E, V>
                 Ok(())
             });
         }
-        let records = self.store.records.seen_by(self.view);
+        let guard = epoch::pin();
+        let records = self.store.records.seen_by(self.view, &guard);
         self.visit::<RecordHandle>(label, direction, vertex, &mut |neighbour, value| {
             visit(neighbour, records.one(label, value).unwrap_or_default());
         })

@@ -2,7 +2,7 @@
 
 use crate::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use crate::{
-    EdgePlan, Effects, GraphView, LockUnit, Outcome, StoredEdge, Timestamp, VertexId, VertexRecords,
+    EdgePlan, Effects, GraphView, LabelId, LockUnit, Outcome, StoredEdge, Timestamp, VertexId, VertexRecords,
 };
 use rayon::ThreadPool;
 
@@ -81,6 +81,15 @@ pub trait Engine: Send + Sync + 'static {
     /// Makes the change that [`Engine::plan_edge`] decided under the same locks. Cannot fail, and is short.
     fn apply_edge(&self, _stamp: Stamp, _edge: &StoredEdge, _plan: &EdgePlan) {
         unreachable!("this engine plans no edge alone");
+    }
+
+    /// Whether the engine keeps copies of the records of a label's edges in memory of its own, if they have so many bytes: then
+    /// nobody needs what the handles of new edges lead to once the changes are applied, and a handle that is read leads
+    /// to a copy. That stays as long as the thread was pinned when it read the handle and is pinned still
+    /// ([`epoch`](hedgerow_sync::epoch)), until the cursor that lent the handle is called again, or while the owner is locked and not changed.
+    #[inline]
+    fn embeds_record(&self, _label: LabelId, _bytes: usize) -> bool {
+        false
     }
 
     /// The state at a registered timestamp. O(1).

@@ -35,6 +35,7 @@ pub mod intersect;
 mod key;
 mod operation;
 mod record_change;
+pub mod record_memory;
 mod schema;
 pub mod search;
 pub mod token;

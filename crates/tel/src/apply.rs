@@ -57,16 +57,16 @@ impl<'e> Applied<'e> {
     }
 
     fn change_row(&mut self, link: RowLink<'_>, guard: &Guard) {
-        let RowLink { owner, table, target, old_bytes, changes, positions, inserted } = link;
+        let RowLink { owner, table, target, old_bytes, changes, positions } = link;
         match target {
             Target::InPlace(mut writer) => {
-                writer.publish(inserted, self.stamp.at());
+                writer.publish(self.stamp.at());
                 self.end_old(&mut writer, owner, table, changes, &positions);
             }
             Target::New(mut block) => {
-                let mut writer = block.writer();
-                writer.publish(inserted, self.stamp.at());
-                self.end_old(&mut writer, owner, table, changes, &positions);
+                let writer = block.writer();
+                writer.publish(self.stamp.at());
+                self.end_old(writer, owner, table, changes, &positions);
                 self.link(block, old_bytes, table as usize, owner, guard);
             }
         }
@@ -139,8 +139,8 @@ impl<'e> Applied<'e> {
         let (at, place) = (self.stamp.at(), position as usize);
         let born = writer.log().creations()[place];
         if let Some(value) = change.value {
-            writer.write_ahead(0, change.neighbour, value);
-            writer.publish(1, at);
+            writer.write_ahead(change.neighbour, value);
+            writer.publish(at);
         }
         if self.is_unseen_since(born) {
             return writer.kill(place, at);

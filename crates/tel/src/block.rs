@@ -4,17 +4,23 @@
 //! creation, so creations ascend and what was created by a timestamp is a prefix. An entry is deleted or superseded by a
 //! timestamp in its invalidation. All else of an entry that somebody may see never changes, so readers borrow it.
 //!
+//! In blocks whose shape [has records](Shape::has_records) the records of edges lie at the other end, if they are short: copied from where
+//! the handle of a new entry leads, which is replaced by that of the copy.
+//!
 //! Invariants of memory that [`OwnedBlock`] handed over and the store has not got back:
 //!
-//! 1. It is laid out by the [`Layout`] of its class and width, and initialised: the header and the filter whole, the columns below
-//!    `length`.
-//! 2. One thread at a time writes: who holds the lock of the owner, or the owner of an [`OwnedBlock`].
-//! 3. Below `length` ids, creations and values never change, and invalidations are atomic.
+//! 1. It is laid out by the [`Layout`] of its class and shape, and initialised: the header, the notes of records and the filter whole,
+//!    the columns below `length`.
+//! 2. One thread at a time writes, and looks at the notes: who holds the lock of the owner, or the owner of an [`OwnedBlock`].
+//! 3. Below `length` ids, creations and values never change, nor do the records that values lead to, and invalidations are atomic.
+//! 4. Values in a block that has records are handles of records, by the contract of [`Tel::embedding_records`](crate::Tel): of such as
+//!    lie in the block, or of longer ones.
 
 use crate::filter::Filter;
-use crate::layout::{HEADER_BYTES, Layout, bytes_of};
+use crate::layout::{Fit, HEADER_BYTES, Layout, Need, Shape, bytes_of};
 use crate::scan::last_position;
 use crate::store::{BlockStore, Full};
+use hedgerow_model::record_memory::{self, LONGEST_EMBEDDED, embedded_size};
 use hedgerow_model::{Column, EdgeValue, LabelId, Timestamp, VertexId};
 use hedgerow_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use hedgerow_sync::{epoch, prefetch};
@@ -39,10 +45,20 @@ pub(crate) struct Header {
     /// Entries that were ended, dead or not. Those that are valid in the newest state are the others.
     ended: AtomicU32,
     label: LabelId,
+    shape: Shape,
     /// The newest timestamp at which an entry was created or ended.
     changed: AtomicU64,
     /// Up to this timestamp nothing below `length` was invalid that had been created.
     oldest_invalidation: AtomicU64,
+}
+
+/// What the writer of a block that has records notes of them, in bytes.
+#[repr(C)]
+pub(crate) struct RecordNotes {
+    /// Of all that were published.
+    published: usize,
+    /// Of those whose entries are [`DEAD`].
+    dead: usize,
 }
 
 /// The entries of a block that were there when it was looked at.
@@ -50,7 +66,7 @@ pub(crate) struct Header {
 pub(crate) struct Log<'a> {
     memory: NonNull<u8>,
     length: usize,
-    width: u8,
+    shape: Shape,
     class: u8,
     lives: PhantomData<&'a Header>,
 }
@@ -64,14 +80,15 @@ impl<'a> Log<'a> {
     /// The block at an address.
     ///
     /// # Safety
-    /// It was linked with this class and width, and is not given back to its store during `'a`.
+    /// It was linked with this class, and is not given back to its store during `'a`.
     #[inline]
-    pub(crate) unsafe fn new(memory: NonNull<u8>, class: u8, width: usize) -> Self {
+    pub(crate) unsafe fn new(memory: NonNull<u8>, class: u8) -> Self {
         epoch::check_live(memory.as_ptr());
-        let mut log = Log { memory, length: 0, width: width as u8, class, lives: PhantomData };
+        // SAFETY: invariant 1.
+        let header: &'a Header = unsafe { memory.cast().as_ref() };
         // Acquire: with the length come the entries below it.
-        log.length = log.header().length.load(Ordering::Acquire) as usize;
-        log
+        let length = header.length.load(Ordering::Acquire) as usize;
+        Log { memory, length, shape: header.shape, class, lives: PhantomData }
     }
 
     #[inline]
@@ -82,10 +99,10 @@ impl<'a> Log<'a> {
 
     #[inline]
     pub(crate) fn layout(&self) -> &'static Layout {
-        Layout::of(self.class, usize::from(self.width))
+        Layout::of(self.class, self.shape)
     }
 
-    #[inline]
+    #[cfg(test)]
     pub(crate) fn class(&self) -> u8 {
         self.class
     }
@@ -148,17 +165,18 @@ impl<'a> Log<'a> {
             // SAFETY: values that take no memory lie anywhere.
             return unsafe { std::slice::from_raw_parts(NonNull::dangling().as_ptr(), prefix) };
         }
-        assert!(size_of::<W>() == usize::from(self.width), "a column of another width");
+        let layout = self.layout();
+        assert!(size_of::<W>() == layout.width, "a column of another width");
         // SAFETY: invariants 1 and 3: within the prefix nobody changes a value. Aligned by the layout, valid whatever the bits.
-        unsafe { std::slice::from_raw_parts(self.at(self.layout().values), prefix) }
+        unsafe { std::slice::from_raw_parts(self.at(layout.values), prefix) }
     }
 
     /// The value at a position below the length, which is not being written.
     #[inline]
     pub(crate) fn value(&self, position: usize) -> EdgeValue {
         assert!(position < self.length);
-        let values = self.layout().values;
-        match self.width {
+        let Layout { width, values, .. } = *self.layout();
+        match width {
             0 => EdgeValue(0),
             4 => {
                 let place = self.at::<u32>(values + 4 * position);
@@ -236,10 +254,33 @@ impl<'a> Log<'a> {
         (at.0 < self.invalidations()[position].load(Ordering::Relaxed)).then_some(position)
     }
 
-    /// Whether there is room for another entry.
+    /// Whether there is room for more. The owner is locked.
     #[inline]
-    pub(crate) fn has_room(&self) -> bool {
-        self.length < self.layout().capacity
+    pub(crate) fn has_room(&self, more: Need) -> bool {
+        let layout = self.layout();
+        let records = if layout.record_room > 0 { self.record_bytes().0 } else { 0 };
+        layout.fits(more + Need { entries: self.length, record_bytes: records })
+    }
+
+    /// What all but the dead entries need. The owner is locked.
+    pub(crate) fn need_of_kept(&self) -> Need {
+        let (published, dead) = self.record_bytes();
+        Need { entries: self.length - self.dead(), record_bytes: published - dead }
+    }
+
+    /// Bytes of all records, and of those that nobody sees. The owner is locked.
+    fn record_bytes(&self) -> (usize, usize) {
+        if !self.shape.has_records() {
+            return (0, 0);
+        }
+        // SAFETY: invariants 1 and 2.
+        let notes = unsafe { self.notes().read() };
+        (notes.published, notes.dead)
+    }
+
+    #[inline]
+    fn notes(&self) -> *mut RecordNotes {
+        self.at(self.layout().notes)
     }
 
     /// Asks for what an entry of a neighbour is looked up by and where the next one is appended.
@@ -256,11 +297,28 @@ impl<'a> Log<'a> {
     }
 }
 
+/// The record of a handle that is put into a block which has records, or was read from one that is there.
+fn record_of<'r>(handle: EdgeValue) -> &'r [u8] {
+    // SAFETY: invariant 4; all callers use it before the changes that the handle came with are applied, or the block is given back.
+    unsafe { record_memory::bytes(handle) }
+}
+
+/// What the record of such a handle takes of a block.
+#[inline]
+pub(crate) fn record_bytes(handle: EdgeValue) -> usize {
+    embedded_size(record_of(handle).len())
+}
+
 /// A block that the current thread may write to.
 ///
 /// Its functions are safe: entries are written beyond the length, and what is below it in the ways that invariant 3 allows.
-#[derive(Clone, Copy)]
-pub(crate) struct Writer<'a>(Log<'a>);
+pub(crate) struct Writer<'a> {
+    log: Log<'a>,
+    /// How many entries are written beyond the length.
+    ahead: usize,
+    /// Bytes of the records of these.
+    record_bytes_ahead: usize,
+}
 
 impl<'a> Writer<'a> {
     /// Write access.
@@ -269,92 +327,117 @@ impl<'a> Writer<'a> {
     /// Nobody else writes to the block during `'a`: its owner is locked, or nobody else knows it. `log` has its present length.
     #[inline]
     pub(crate) unsafe fn new(log: Log<'a>) -> Self {
-        Writer(log)
+        Writer { log, ahead: 0, record_bytes_ahead: 0 }
     }
 
     /// What can be read, up to what was published last.
     #[inline]
     pub(crate) fn log(&self) -> Log<'a> {
-        self.0
+        self.log
     }
 
-    /// Writes an entry so many places beyond the length, where no reader looks.
+    /// Writes an entry beyond the last one, where no reader looks.
     #[inline]
-    pub(crate) fn write_ahead(&self, ahead: usize, neighbour: VertexId, value: EdgeValue) {
-        let position = self.0.length + ahead;
-        let layout = self.0.layout();
+    pub(crate) fn write_ahead(&mut self, neighbour: VertexId, value: EdgeValue) {
+        let position = self.log.length + self.ahead;
+        let layout = self.log.layout();
         assert!(position < layout.capacity, "an entry is written where there is room");
-        let id = self.0.at::<VertexId>(HEADER_BYTES + 4 * position);
+        let value = if layout.record_room > 0 { self.embed(value) } else { value };
+        let id = self.log.at::<VertexId>(HEADER_BYTES + 4 * position);
         // SAFETY: within the columns by the assertion, and beyond what others read.
         unsafe { id.write(neighbour) };
         self.write_value(position, value);
         self.write_invalidation(position, VALID);
-        self.0.filter().insert(neighbour);
+        self.log.filter().insert(neighbour);
+        self.ahead += 1;
+    }
+
+    /// Copies a record below the others, unless it is long: the handle of what the entry has then.
+    fn embed(&mut self, handle: EdgeValue) -> EdgeValue {
+        let record = record_of(handle);
+        if record.len() > LONGEST_EMBEDDED {
+            return handle;
+        }
+        let layout = self.log.layout();
+        self.record_bytes_ahead += embedded_size(record.len());
+        let above = self.log.record_bytes().0 + self.record_bytes_ahead;
+        assert!(above <= layout.record_room, "a record is written where there is room");
+        // SAFETY: within the block by the assertion.
+        let place = unsafe { self.log.memory.add(layout.filter - above) };
+        // SAFETY: room for so many bytes by the assertion, below what others read, at a sum of even numbers.
+        unsafe { record_memory::embed(place, record) }
     }
 
     #[inline]
     fn write_invalidation(&self, position: usize, invalidation: u64) {
-        let layout = self.0.layout();
-        let place = self.0.at::<AtomicU64>(layout.invalidations + size_of::<AtomicU64>() * position);
+        let layout = self.log.layout();
+        let place = self.log.at::<AtomicU64>(layout.invalidations + size_of::<AtomicU64>() * position);
         // SAFETY: below the capacity and beyond the length, as all callers have made sure.
         unsafe { place.write(AtomicU64::new(invalidation)) };
     }
 
     #[inline]
     fn write_creation(&self, position: usize, creation: Timestamp) {
-        let place = self.0.at::<Timestamp>(self.0.layout().creations + 8 * position);
+        let place = self.log.at::<Timestamp>(self.log.layout().creations + 8 * position);
         // SAFETY: as above.
         unsafe { place.write(creation) };
     }
 
     #[inline]
     fn write_value(&self, position: usize, value: EdgeValue) {
-        let values = self.0.layout().values;
-        match self.0.width {
+        let Layout { width, values, .. } = *self.log.layout();
+        match width {
             0 => {}
             4 => {
-                let place = self.0.at::<u32>(values + 4 * position);
+                let place = self.log.at::<u32>(values + 4 * position);
                 // SAFETY: below the capacity; nobody reads beyond the length.
                 unsafe { place.write(value.0 as u32) };
             }
             _ => {
-                let place = self.0.at::<u64>(values + 8 * position);
+                let place = self.log.at::<u64>(values + 8 * position);
                 // SAFETY: as above.
                 unsafe { place.write(value.0) };
             }
         }
     }
 
-    /// Makes entries that were written ahead part of the log. O(count).
+    /// Makes entries that were written ahead part of the log. O(those).
     #[inline]
-    pub(crate) fn publish(&mut self, count: usize, creation: Timestamp) {
-        if count == 0 {
+    pub(crate) fn publish(&mut self, creation: Timestamp) {
+        if self.ahead == 0 {
             return;
         }
-        let length = self.0.length + count;
-        assert!(length <= self.0.layout().capacity, "there is room for what was written ahead");
-        (self.0.length..length).for_each(|position| self.write_creation(position, creation));
-        self.set_length(length, creation);
+        let written = self.log.length..self.log.length + self.ahead;
+        written.for_each(|position| self.write_creation(position, creation));
+        self.publish_written(creation);
     }
 
-    fn set_length(&mut self, length: usize, changed: Timestamp) {
-        let header = self.0.header();
+    /// The same where they have their creations already.
+    #[inline]
+    fn publish_written(&mut self, changed: Timestamp) {
+        if self.record_bytes_ahead > 0 {
+            // SAFETY: invariants 1 and 2: the block has records.
+            unsafe { (*self.log.notes()).published += self.record_bytes_ahead };
+        }
+        let header = self.log.header();
+        let length = self.log.length + self.ahead;
         // Stored first: who sees a length sees a change at least as new.
         header.changed.store(changed.0, Ordering::Release);
         header.length.store(length as u32, Ordering::Release);
-        self.0.length = length;
+        self.log.length = length;
+        (self.ahead, self.record_bytes_ahead) = (0, 0);
     }
 
     /// Ends an entry that somebody may see.
     #[inline]
     pub(crate) fn invalidate(&self, position: usize, at: Timestamp) {
-        let header = self.0.header();
+        let header = self.log.header();
         // Stored first, as by `set_length`: who sees that an entry ended sees when.
         header.changed.store(at.0, Ordering::Release);
         header.ended.store(header.ended.load(Ordering::Relaxed) + 1, Ordering::Release);
         let oldest = header.oldest_invalidation.load(Ordering::Relaxed).min(at.0);
         header.oldest_invalidation.store(oldest, Ordering::Release);
-        self.0.invalidations()[position].store(at.0, Ordering::Release);
+        self.log.invalidations()[position].store(at.0, Ordering::Release);
     }
 
     /// Ends an entry that nobody sees.
@@ -367,72 +450,75 @@ impl<'a> Writer<'a> {
     /// Marks an entry that was invalidated, and that nobody sees any more.
     #[inline]
     pub(crate) fn bury(&self, position: usize) {
-        self.0.invalidations()[position].store(DEAD, Ordering::Release);
-        let dead = &self.0.header().dead;
+        self.log.invalidations()[position].store(DEAD, Ordering::Release);
+        let dead = &self.log.header().dead;
         dead.store(dead.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        if self.log.shape.has_records() {
+            let bytes = record_bytes(self.log.value(position));
+            // SAFETY: invariants 1 and 2.
+            unsafe { (*self.log.notes()).dead += bytes };
+        }
     }
-}
-
-/// What a block is for.
-#[derive(Clone, Copy)]
-pub(crate) struct Description {
-    pub(crate) label: LabelId,
-    /// Bytes of each value.
-    pub(crate) width: usize,
 }
 
 /// A block that nobody else knows yet. Dropping it gives it back.
 pub(crate) struct OwnedBlock<'s> {
     store: &'s BlockStore,
-    log: Log<'s>,
+    writer: Writer<'s>,
 }
 
 impl<'s> OwnedBlock<'s> {
-    /// An empty block, if there is memory for it.
-    pub(crate) fn try_new(store: &'s BlockStore, class: u8, of: Description) -> Result<Self, Full> {
-        Ok(Self::at(store.allocate(class)?, store, class, of))
+    /// An empty block for a label, if there is memory for it.
+    pub(crate) fn try_new(store: &'s BlockStore, fit: Fit, label: LabelId) -> Result<Self, Full> {
+        Ok(Self::at(store.allocate(fit.class)?, store, fit, label))
     }
 
     /// The same for whom it is too late to fail.
-    pub(crate) fn new(store: &'s BlockStore, class: u8, of: Description) -> Self {
-        Self::at(store.allocate_surely(class), store, class, of)
+    pub(crate) fn new(store: &'s BlockStore, fit: Fit, label: LabelId) -> Self {
+        Self::at(store.allocate_surely(fit.class), store, fit, label)
     }
 
     /// An empty block in memory that was just allocated for this class.
-    fn at(memory: NonNull<u8>, store: &'s BlockStore, class: u8, of: Description) -> Self {
-        let Description { label, width } = of;
+    fn at(memory: NonNull<u8>, store: &'s BlockStore, fit: Fit, label: LabelId) -> Self {
+        let Fit { class, shape } = fit;
         let header = Header {
             length: AtomicU32::new(0),
             dead: AtomicU32::new(0),
             ended: AtomicU32::new(0),
             label,
+            shape,
             changed: AtomicU64::new(0),
             oldest_invalidation: AtomicU64::new(VALID),
         };
         // SAFETY: as long as the class says, aligned, and nobody else's.
         unsafe { memory.cast::<Header>().write(header) };
-        let log = Log { memory, length: 0, width: width as u8, class, lives: PhantomData };
+        let log = Log { memory, length: 0, shape, class, lives: PhantomData };
         let layout = log.layout();
         for word in 0..layout.filter_words {
             let place = log.at::<AtomicU64>(layout.filter + size_of::<AtomicU64>() * word);
             // SAFETY: as above.
             unsafe { place.write(AtomicU64::new(0)) };
         }
-        OwnedBlock { store, log }
+        if shape.has_records() {
+            // SAFETY: as above.
+            unsafe { log.notes().write(RecordNotes { published: 0, dead: 0 }) };
+        }
+        // SAFETY: nobody else knows the block.
+        OwnedBlock { store, writer: unsafe { Writer::new(log) } }
     }
 
     /// Write access.
     #[inline]
-    pub(crate) fn writer(&mut self) -> Writer<'_> {
-        // SAFETY: nobody else knows the block, which is borrowed exclusively.
-        unsafe { Writer::new(self.log) }
+    pub(crate) fn writer(&mut self) -> &mut Writer<'s> {
+        &mut self.writer
     }
 
-    /// Copies all entries but the dead ones, which is told by their positions, ascending. There is room. O(entries).
+    /// Copies all entries but the dead ones, which is told by their positions, ascending. There is room, and nothing in the block yet.
+    /// O(entries).
     pub(crate) fn copy_from(&mut self, from: Log<'_>, mut left_out: impl FnMut(usize)) {
         let (ids, creations, invalidations) = (from.ids(), from.creations(), from.invalidations());
         let (mut length, mut ended, mut oldest) = (0, 0, VALID);
-        let mut writer = self.writer();
+        let writer = &mut self.writer;
         for position in 0..from.length() {
             let invalidation = invalidations[position].load(Ordering::Relaxed);
             if invalidation == DEAD {
@@ -441,30 +527,29 @@ impl<'s> OwnedBlock<'s> {
             }
             oldest = oldest.min(invalidation);
             ended += u32::from(invalidation != VALID);
-            writer.write_ahead(length, ids[position], from.value(position));
+            writer.write_ahead(ids[position], from.value(position));
             writer.write_invalidation(length, invalidation);
             writer.write_creation(length, creations[position]);
             length += 1;
         }
         if length > 0 {
-            let header = writer.0.header();
+            let header = writer.log.header();
             header.oldest_invalidation.store(oldest, Ordering::Relaxed);
             header.ended.store(ended, Ordering::Relaxed);
             // What was left out may have been the last to change: as long as that is noted, nobody takes one state for another.
-            writer.set_length(length, Timestamp(from.header().changed.load(Ordering::Relaxed)));
-            self.log.length = length;
+            writer.publish_written(Timestamp(from.header().changed.load(Ordering::Relaxed)));
         }
     }
 
     /// The size class.
     #[inline]
     pub(crate) fn class(&self) -> u8 {
-        self.log.class
+        self.writer.log.class
     }
 
     /// Hands the block over to whoever links it.
     pub(crate) fn into_linked(self) -> (NonNull<u8>, u8) {
-        let linked = (self.log.memory, self.log.class);
+        let linked = (self.writer.log.memory, self.writer.log.class);
         std::mem::forget(self);
         linked
     }
@@ -473,6 +558,6 @@ impl<'s> OwnedBlock<'s> {
 impl Drop for OwnedBlock<'_> {
     fn drop(&mut self) {
         // SAFETY: from this store with this class, and nobody else knows it.
-        unsafe { self.store.free(self.log.memory, self.log.class) };
+        unsafe { self.store.free(self.writer.log.memory, self.writer.log.class) };
     }
 }

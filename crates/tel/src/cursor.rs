@@ -2,7 +2,6 @@
 
 use crate::block::Log;
 use crate::directory::Slot;
-use crate::engine::Table;
 use crate::index::Index;
 use crate::scan::{count_valid, valid_from_the_end, valid_stretches};
 use crate::view::TelAdjacency;
@@ -76,8 +75,7 @@ impl<'s, W: Column> TelCursor<'s, W> {
 
     #[inline]
     fn log_at(&self, slot: &Slot) -> Option<Log<'_>> {
-        let Table { label, width, .. } = self.adjacency.table();
-        Index::log_at(slot, label, width, &self.guard)
+        Index::log_at(slot, self.adjacency.table().label, &self.guard)
     }
 }
 
@@ -180,8 +178,8 @@ impl<W: Column> Cursor for TelCursor<'_, W> {
         let Some(slot) = self.slot(vertex) else { return Ok((&[], &[])) };
         self.adjacency.check_lock(vertex);
         self.guard.repin();
-        let Table { label, width, .. } = self.adjacency.table();
-        let Some(log) = Index::log_at(slot, label, width, &self.guard) else { return Ok((&[], &[])) };
+        let label = self.adjacency.table().label;
+        let Some(log) = Index::log_at(slot, label, &self.guard) else { return Ok((&[], &[])) };
         if log.is_whole(self.at) {
             let created = log.created_by(self.at);
             return Ok((&log.ids()[..created], log.values(created)));

@@ -5,7 +5,8 @@ use crate::block::{END_OF_TIME, Log, OwnedBlock, Writer};
 use crate::engine::{Table, Tel, check_lock};
 use crate::index::Index;
 use crate::keeps::Locked;
-use crate::prepare::{NEW, NOTHING, class_for_more, copied, position_of};
+use crate::layout::Need;
+use crate::prepare::{NEW, NOTHING, copied, fit_for_more, position_of};
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{Direction, EdgeChange, EdgeOutcome, EdgePlan, StoredEdge, Timestamp};
 use hedgerow_sync::{epoch, prefetch};
@@ -102,7 +103,8 @@ impl Tel {
                 continue;
             }
             changed = true;
-            let grows = change.value.is_some() && class_for_more(*table, *log, 1).is_some();
+            let grows =
+                change.value.is_some_and(|value| fit_for_more(*table, *log, table.need_of(value)).is_some());
             let is_large = log.is_some_and(|log| log.bytes() > COPIED_BYTES);
             if grows && (is_large || self.memory_limit.is_some() || self.store.is_full()) {
                 return None;
@@ -128,14 +130,16 @@ impl Tel {
             let number = self.position(edge.label, *direction);
             // SAFETY: an edge is applied under the locks that it was planned under.
             let keeps = unsafe { Locked::assume() };
-            let log = self.log(self.tables[number], change.owner, &keeps);
-            match (log, change.value) {
-                (Some(log), value) if value.is_none() || log.has_room() => {
+            let table = self.tables[number];
+            let log = self.log(table, change.owner, &keeps);
+            let has_room = |log: Log<'_>| change.value.is_none_or(|value| log.has_room(table.need_of(value)));
+            match log {
+                Some(log) if has_room(log) => {
                     // SAFETY: the owner is locked, and the log was just looked up.
                     let mut writer = unsafe { Writer::new(log) };
                     applied.write_one(&mut writer, number as u32, change, position);
                 }
-                (log, _) => applied.grow(log, number, change, position),
+                log => applied.grow(log, number, change, position),
             }
         }
         applied.finish();
@@ -147,8 +151,8 @@ impl Applied<'_> {
     #[inline]
     fn write_one(&mut self, writer: &mut Writer<'_>, table: u32, change: &EdgeChange, position: u32) {
         if let (NEW, Some(value)) = (position, change.value) {
-            writer.write_ahead(0, change.neighbour, value);
-            writer.publish(1, self.at());
+            writer.write_ahead(change.neighbour, value);
+            writer.publish(self.at());
             return;
         }
         let dead = writer.log().dead();
@@ -161,14 +165,15 @@ impl Applied<'_> {
     fn grow(&mut self, log: Option<Log<'_>>, number: usize, change: &EdgeChange, position: u32) {
         let engine = self.engine();
         let table = engine.tables[number];
-        let class = class_for_more(table, log, 1).unwrap_or_default();
-        let block = OwnedBlock::new(&engine.store, class, table.blocks());
+        let more = change.value.map_or_else(Need::default, |value| table.need_of(value));
+        let fit = fit_for_more(table, log, more).unwrap_or_else(|| table.fit(more));
+        let block = OwnedBlock::new(&engine.store, fit, table.label);
         let (mut block, left_out) = copied(block, log);
         let position = match position {
             NEW => NEW,
             position => position - left_out.partition_point(|dead| *dead < position) as u32,
         };
-        self.write_one(&mut block.writer(), number as u32, change, position);
+        self.write_one(block.writer(), number as u32, change, position);
         self.link(block, log.map_or(0, |log| log.bytes()), number, change.owner, &epoch::pin());
     }
 }

@@ -1,20 +1,22 @@
 //! The store and its place among the engines.
 
 use crate::TelOptions;
-use crate::block::{Description, Log};
+use crate::block::{Log, record_bytes};
 use crate::directory::Directory;
 use crate::garbage::Place;
 use crate::index::Index;
 use crate::keeps::{Keeps, Locked};
+use crate::layout::{Fit, Need};
 use crate::prepare::TelChanges;
 use crate::sparse::Sparse;
 use crate::store::BlockStore;
 use crate::vertex::Vertex;
 use crate::view::TelView;
+use hedgerow_model::record_memory::LONGEST_EMBEDDED;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    CapacityError, Catalogue, Direction, EdgePlan, Effects, Engine, LabelId, LockUnit, MemoryUse, Prepared,
-    Reclaimed, StoredEdge, Timestamp, Topology, UnitLocks, VertexId, ViewError,
+    CapacityError, Catalogue, Direction, EdgePlan, EdgeSchema, EdgeValue, Effects, Engine, LabelId, LockUnit,
+    MemoryUse, Prepared, Reclaimed, StoredEdge, Timestamp, Topology, UnitLocks, VertexId, ViewError,
 };
 use hedgerow_subgraphs::reclamation::{self, Garbage, Memory, MemoryChange};
 use hedgerow_sync::{Arc, epoch};
@@ -45,13 +47,25 @@ pub(crate) struct Table {
     pub(crate) direction: Direction,
     /// Bytes of each value.
     pub(crate) width: usize,
+    /// Whether blocks have the records that values lead to.
+    pub(crate) has_records: bool,
 }
 
 impl Table {
-    /// What the blocks of this table are for.
+    /// The smallest block that has room for so much.
     #[inline]
-    pub(crate) fn blocks(self) -> Description {
-        Description { label: self.label, width: self.width }
+    pub(crate) fn fit(self, need: Need) -> Fit {
+        match self.has_records {
+            true => Fit::with_records(need),
+            false => Fit::plain(self.width, need.entries),
+        }
+    }
+
+    /// What a new entry of a value needs.
+    #[inline]
+    pub(crate) fn need_of(self, value: EdgeValue) -> Need {
+        let record_bytes = if self.has_records { record_bytes(value) } else { 0 };
+        Need { entries: 1, record_bytes }
     }
 }
 
@@ -79,7 +93,12 @@ impl Tel {
         let labels = (0..).map(LabelId).zip(catalogue.labels());
         let tables = labels.flat_map(|(label, schema)| {
             let width = schema.edges.column().width();
-            let table = move |direction: &Direction| Table { label, direction: *direction, width };
+            let table = move |direction: &Direction| Table {
+                label,
+                direction: *direction,
+                width,
+                has_records: false,
+            };
             topology.directions().iter().map(table)
         });
         Tel {
@@ -96,6 +115,22 @@ impl Tel {
         }
     }
 
+    /// Keeps records of up to [`LONGEST_EMBEDDED`] bytes in the blocks of their edges, for labels that have one on each edge (LiveGraph, section 4: properties from the other end of the block). An edge that is stored from both ends
+    /// has two copies.
+    ///
+    /// # Safety
+    /// Nothing is in the store yet. Whatever effects are prepared, or edges planned: the values of edges of such labels are handles, as
+    /// [`record_memory`](hedgerow_model::record_memory) says, that lead to records for as long as the changes are neither applied nor dropped; to those that are longer,
+    /// for as long as anybody reads the edges.
+    #[must_use]
+    pub unsafe fn embedding_records(mut self) -> Self {
+        for table in &mut self.tables {
+            let schema = self.catalogue.label(table.label);
+            table.has_records = schema.is_some_and(|schema| matches!(schema.edges, EdgeSchema::Record(_)));
+        }
+        self
+    }
+
     /// The labels and what lies on their edges.
     pub fn catalogue(&self) -> &Catalogue {
         &self.catalogue
@@ -110,9 +145,8 @@ impl Tel {
         for (_, slot) in self.vertices.slots(0..u32::MAX) {
             counted += Vertex(slot).count_bytes(&keeps);
         }
-        let widths = |label: LabelId| self.tables[self.position(label, Direction::Out)].width;
         for index in &self.indexes {
-            index.count_bytes(widths, &keeps, |log, bytes| {
+            index.count_bytes(&keeps, |log, bytes| {
                 counted.live += bytes as isize;
                 counted.retained += log.map_or(0, |log| crate::sparse::note_bytes(log) as isize);
             });
@@ -148,7 +182,7 @@ impl Tel {
     /// The log of a vertex in a table, if there is one.
     #[inline]
     pub(crate) fn log<'a>(&self, table: Table, owner: VertexId, keeps: &'a impl Keeps) -> Option<Log<'a>> {
-        self.index(table.direction).log(owner, table.label, table.width, keeps)
+        self.index(table.direction).log(owner, table.label, keeps)
     }
 }
 
@@ -223,6 +257,11 @@ impl Engine for Tel {
     #[inline]
     fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan) {
         self.apply_one(stamp, edge, plan);
+    }
+
+    #[inline]
+    fn embeds_record(&self, label: LabelId, bytes: usize) -> bool {
+        bytes <= LONGEST_EMBEDDED && self.tables[self.position(label, Direction::Out)].has_records
     }
 
     fn view<'s>(&'s self, at: &'s Registered) -> TelView<'s> {

@@ -93,40 +93,28 @@ fn target<'a>(slot: &Slot, _keeps: &'a impl Keeps) -> Target<'a> {
 }
 
 impl Index {
-    /// The block of a label that a slot leads to, if any. `width` is that of the label's values. O(log labels of the vertex).
+    /// The block of a label that a slot leads to, if any. O(log labels of the vertex).
     #[inline]
-    pub(crate) fn log_at<'a>(
-        slot: &Slot,
-        label: LabelId,
-        width: usize,
-        keeps: &'a impl Keeps,
-    ) -> Option<Log<'a>> {
+    pub(crate) fn log_at<'a>(slot: &Slot, label: LabelId, keeps: &'a impl Keeps) -> Option<Log<'a>> {
         match target(slot, keeps) {
             Target::Nothing => None,
             Target::Block(BlockAt { memory, class }) => {
-                // SAFETY: linked with this class, and kept. The header, which says of which label it is, is the same for all
-                // widths; another label's block is not looked at further.
-                let log = unsafe { Log::new(memory, class, width) };
+                // SAFETY: linked with this class, and kept.
+                let log = unsafe { Log::new(memory, class) };
                 (log.label() == label).then_some(log)
             }
             Target::Labels(labels) => {
                 let BlockAt { memory, class } = BlockAt::of(labels.slot(label)?.load(Ordering::Acquire))?;
-                // SAFETY: linked with this class for the label, whose width this is, and kept.
-                Some(unsafe { Log::new(memory, class, width) })
+                // SAFETY: as above.
+                Some(unsafe { Log::new(memory, class) })
             }
         }
     }
 
     /// The block of a vertex and a label, if there is one.
     #[inline]
-    pub(crate) fn log<'a>(
-        &self,
-        owner: VertexId,
-        label: LabelId,
-        width: usize,
-        keeps: &'a impl Keeps,
-    ) -> Option<Log<'a>> {
-        Self::log_at(self.directory.get(owner)?, label, width, keeps)
+    pub(crate) fn log<'a>(&self, owner: VertexId, label: LabelId, keeps: &'a impl Keeps) -> Option<Log<'a>> {
+        Self::log_at(self.directory.get(owner)?, label, keeps)
     }
 
     /// The class of the block of a label that a slot leads to: about how much there is to read.
@@ -171,8 +159,8 @@ impl Index {
         match target(slot, keeps) {
             Target::Nothing => slot.store(linked, Ordering::Release),
             Target::Block(old) => {
-                // SAFETY: linked, and the owner is locked; the header is the same for all widths.
-                let old_label = unsafe { Log::new(old.memory, old.class, 0) }.label();
+                // SAFETY: linked, and the owner is locked.
+                let old_label = unsafe { Log::new(old.memory, old.class) }.label();
                 if old_label == label {
                     slot.store(linked, Ordering::Release);
                     // SAFETY: unlinked just now.
@@ -232,17 +220,10 @@ impl Index {
     }
 
     /// Bytes of all blocks and lists, and the notes of the old entries in the blocks. All vertices are locked. O(entries).
-    pub(crate) fn count_bytes(
-        &self,
-        widths: impl Fn(LabelId) -> usize,
-        keeps: &impl Keeps,
-        mut count: impl FnMut(Option<Log<'_>>, usize),
-    ) {
+    pub(crate) fn count_bytes(&self, keeps: &impl Keeps, mut count: impl FnMut(Option<Log<'_>>, usize)) {
         let mut block = |BlockAt { memory, class }: BlockAt| {
-            // SAFETY: linked with this class; the header is the same for all widths.
-            let label = unsafe { Log::new(memory, class, 0) }.label();
-            // SAFETY: as above, and the width is that of the label.
-            let log = unsafe { Log::new(memory, class, widths(label)) };
+            // SAFETY: linked with this class.
+            let log = unsafe { Log::new(memory, class) };
             count(Some(log), log.bytes());
         };
         let mut lists = 0;

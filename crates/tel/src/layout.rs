@@ -1,4 +1,7 @@
-//! How a block lies in memory, for each size and width of values.
+//! How a block lies in memory, for each size and shape.
+
+use hedgerow_model::record_memory::{LONGEST_EMBEDDED, embedded_size};
+use std::ops::Add;
 
 /// Sizes of blocks: powers of two from [`SMALLEST`] on.
 pub(crate) const CLASSES: usize = 32;
@@ -15,10 +18,98 @@ pub(crate) const HEADER_BYTES: usize = size_of::<crate::block::Header>();
 /// Bytes of a timestamp that changes.
 const ATOMIC: usize = size_of::<hedgerow_sync::atomic::AtomicU64>();
 
-/// Where what lies in a block: the header, then columns of ids, values, creations and invalidations, then the filter.
+/// Bytes of what is noted of records, where the columns end.
+const RECORD_NOTES: usize = size_of::<crate::block::RecordNotes>();
+
+/// For how many bytes of records per entry a block may be laid out.
+const DENSITIES: [usize; 12] = [8, 12, 16, 24, 32, 40, 48, 64, 96, 128, 192, embedded_size(LONGEST_EMBEDDED)];
+
+/// Shapes without records: one for each width of values.
+const PLAIN_SHAPES: usize = 3;
+
+/// What lies in a block beside ids and timestamps, and how much of it is for what. A block keeps its shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape(u8);
+
+impl Shape {
+    /// Values of 0, 4 or 8 bytes, and no records.
+    pub(crate) const fn plain(width: usize) -> Self {
+        Shape((width / 4) as u8)
+    }
+
+    /// Shapes with handles as values, and records that they lead to.
+    #[cfg(test)]
+    pub(crate) fn with_records() -> impl Iterator<Item = Shape> {
+        (PLAIN_SHAPES..PLAIN_SHAPES + DENSITIES.len()).map(|number| Shape(number as u8))
+    }
+
+    /// Whether handles lead to records in the block.
+    #[inline]
+    pub(crate) const fn has_records(self) -> bool {
+        self.0 as usize >= PLAIN_SHAPES
+    }
+}
+
+/// What a block is to have room for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Need {
+    pub(crate) entries: usize,
+    /// Bytes of records.
+    pub(crate) record_bytes: usize,
+}
+
+impl Need {
+    /// A quarter of it.
+    pub(crate) fn quarter(self) -> Need {
+        Need { entries: self.entries / 4, record_bytes: self.record_bytes / 4 }
+    }
+}
+
+impl Add for Need {
+    type Output = Need;
+
+    fn add(self, other: Need) -> Need {
+        Need { entries: self.entries + other.entries, record_bytes: self.record_bytes + other.record_bytes }
+    }
+}
+
+/// A size and a shape of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fit {
+    pub(crate) class: u8,
+    pub(crate) shape: Shape,
+}
+
+impl Fit {
+    /// The smallest block without records that has room for so many entries. O(log entries).
+    ///
+    /// Panics beyond 2^32 - 3 entries: a vertex has fewer neighbours, and old entries count.
+    pub(crate) fn plain(width: usize, entries: usize) -> Fit {
+        let shape = Shape::plain(width);
+        let fits = (0..CLASSES as u8).find(|class| Layout::of(*class, shape).capacity >= entries);
+        Fit { class: fits.expect("a log has fewer than 2^32 - 3 entries"), shape }
+    }
+
+    /// The smallest block that has room for entries and their records; of several shapes, that in which both can grow most. O(log bytes).
+    ///
+    /// Panics if the largest block, which no machine has memory for, is too small.
+    pub(crate) fn with_records(need: Need) -> Fit {
+        let least = HEADER_BYTES + need.entries * 4 + need.record_bytes;
+        let large_enough = (0..CLASSES as u8).skip_while(|class| bytes_of(*class) < least);
+        let mut fits = large_enough.filter_map(|class| {
+            let shapes = (0..DENSITIES.len()).map(|density| Shape((PLAIN_SHAPES + density) as u8));
+            let fitting = shapes.filter(|shape| Layout::of(class, *shape).fits(need));
+            let shape = fitting.max_by_key(|shape| Layout::of(class, *shape).growth(need))?;
+            Some(Fit { class, shape })
+        });
+        fits.next().expect("a log is smaller than the largest block")
+    }
+}
+
+/// Where what lies in a block: the header, then columns of ids, values, creations and invalidations, then, from the other end, the filter
+/// and the records, the last of which lies lowest (LiveGraph, section 4, figure 3).
 ///
-/// Ids and values lie first, so that whoever scans a small block finds them in the lines of its header. Behind the columns is
-/// the place for what grows from the other end: records of edges, of which a column would hold the offsets.
+/// Ids and values lie first, so that whoever scans a small block finds them in the lines of its header.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     /// How many entries there is room for.
@@ -29,6 +120,10 @@ pub(crate) struct Layout {
     pub(crate) values: usize,
     pub(crate) creations: usize,
     pub(crate) invalidations: usize,
+    /// Where it is noted how many bytes of records there are.
+    pub(crate) notes: usize,
+    /// How many bytes of records there is room for, up to the filter.
+    pub(crate) record_room: usize,
     pub(crate) filter: usize,
     /// Words of the filter: a power of two, or 0.
     pub(crate) filter_words: usize,
@@ -39,11 +134,17 @@ const fn max(one: usize, other: usize) -> usize {
 }
 
 impl Layout {
-    const fn compute(class: usize, width: usize) -> Layout {
+    /// With records, `per_entry` says for how many bytes of them.
+    const fn compute(class: usize, width: usize, per_entry: Option<usize>) -> Layout {
         let bytes = SMALLEST << class;
         let filter_bytes = if bytes > FILTERED_FROM { bytes / 16 } else { 0 };
         let filter = bytes - filter_bytes;
-        let mut capacity = (filter - HEADER_BYTES) / (4 + width + 8 + ATOMIC);
+        let (record_notes, per_entry) = match per_entry {
+            Some(per_entry) => (RECORD_NOTES, per_entry),
+            None => (0, 0),
+        };
+        let mut capacity =
+            (filter - HEADER_BYTES).saturating_sub(record_notes) / (4 + width + 8 + ATOMIC + per_entry);
         if capacity > Self::MOST {
             capacity = Self::MOST;
         }
@@ -51,9 +152,21 @@ impl Layout {
             let values = (HEADER_BYTES + capacity * 4).next_multiple_of(max(width, 1));
             let creations = (values + capacity * width).next_multiple_of(8);
             let invalidations = creations + capacity * 8;
-            if invalidations + capacity * ATOMIC <= filter {
-                let filter_words = filter_bytes / 8;
-                return Layout { capacity, width, values, creations, invalidations, filter, filter_words };
+            let notes = invalidations + capacity * ATOMIC;
+            let columns = notes + record_notes;
+            if columns <= filter {
+                let record_room = if record_notes == 0 { 0 } else { filter - columns };
+                return Layout {
+                    capacity,
+                    width,
+                    values,
+                    creations,
+                    invalidations,
+                    notes,
+                    record_room,
+                    filter,
+                    filter_words: filter_bytes / 8,
+                };
             }
             // What alignment takes.
             capacity -= 1;
@@ -63,30 +176,47 @@ impl Layout {
     /// Positions are numbers of 32 bits, of which two have another meaning.
     const MOST: usize = u32::MAX as usize - 2;
 
-    const fn of_width(width: usize) -> [Layout; CLASSES] {
-        let mut layouts = [Self::compute(0, width); CLASSES];
+    const fn of_shape(shape: usize) -> [Layout; CLASSES] {
+        let (width, per_entry) = match shape.checked_sub(PLAIN_SHAPES) {
+            Some(density) => (8, Some(DENSITIES[density])),
+            None => (4 * shape, None),
+        };
+        let mut layouts = [Self::compute(0, width, per_entry); CLASSES];
         let mut class = 1;
         while class < CLASSES {
-            layouts[class] = Self::compute(class, width);
+            layouts[class] = Self::compute(class, width, per_entry);
             class += 1;
         }
         layouts
     }
 
-    /// The layout of a size class for values of 0, 4 or 8 bytes. O(1).
-    #[inline]
-    pub(crate) fn of(class: u8, width: usize) -> &'static Layout {
-        static LAYOUTS: [[Layout; CLASSES]; 3] =
-            [Layout::of_width(0), Layout::of_width(4), Layout::of_width(8)];
-        &LAYOUTS[width / 4][usize::from(class)]
+    const fn of_all_shapes() -> [[Layout; CLASSES]; PLAIN_SHAPES + DENSITIES.len()] {
+        let mut layouts = [Self::of_shape(0); PLAIN_SHAPES + DENSITIES.len()];
+        let mut shape = 1;
+        while shape < layouts.len() {
+            layouts[shape] = Self::of_shape(shape);
+            shape += 1;
+        }
+        layouts
     }
 
-    /// The smallest class with room for so many entries. O(log entries).
-    ///
-    /// Panics beyond 2^32 - 3 entries: a vertex has fewer neighbours, and old entries count.
-    pub(crate) fn class_for(entries: usize, width: usize) -> u8 {
-        let fits = (0..CLASSES as u8).find(|class| Layout::of(*class, width).capacity >= entries);
-        fits.expect("a log has fewer than 2^32 - 3 entries")
+    /// The layout of a size class and shape. O(1).
+    #[inline]
+    pub(crate) fn of(class: u8, shape: Shape) -> &'static Layout {
+        static LAYOUTS: [[Layout; CLASSES]; PLAIN_SHAPES + DENSITIES.len()] = Layout::of_all_shapes();
+        &LAYOUTS[usize::from(shape.0)][usize::from(class)]
+    }
+
+    /// Whether there is room for so much.
+    #[inline]
+    pub(crate) fn fits(&self, need: Need) -> bool {
+        need.entries <= self.capacity && need.record_bytes <= self.record_room
+    }
+
+    /// How many times as much there is room for, in parts of 256: what both, entries and records, can grow by.
+    fn growth(&self, need: Need) -> usize {
+        let times = |room: usize, needed: usize| room * 256 / needed.max(1);
+        times(self.capacity, need.entries).min(times(self.record_room, need.record_bytes))
     }
 }
 
@@ -105,23 +235,54 @@ mod tests {
         assert_eq!(HEADER_BYTES, 32);
         for width in [0, 4, 8] {
             for class in 0..CLASSES as u8 {
-                let layout = Layout::of(class, width);
+                let layout = Layout::of(class, Shape::plain(width));
                 assert!(layout.capacity >= 1);
-                assert!(layout.creations.is_multiple_of(8) && layout.invalidations.is_multiple_of(8));
-                assert!(layout.filter.is_multiple_of(8));
-                assert!(layout.filter_words == 0 || layout.filter_words.is_power_of_two());
-                assert_eq!(layout.filter + 8 * layout.filter_words, bytes_of(class));
+                assert_well_laid(layout, class);
                 let end = layout.invalidations + 8 * layout.capacity;
-                assert!(end <= layout.filter);
                 assert!(layout.filter - end < 40 || layout.capacity == Layout::MOST);
-                assert_eq!(
-                    Layout::class_for(layout.capacity, width),
-                    if layout.capacity == Layout::MOST {
-                        Layout::class_for(Layout::MOST, width)
-                    } else {
-                        class
-                    }
-                );
+                let is_smallest = layout.capacity < Layout::MOST;
+                let fit = Fit::plain(width, layout.capacity);
+                assert!(!is_smallest || fit == Fit { class, shape: Shape::plain(width) });
+            }
+        }
+    }
+
+    fn assert_well_laid(layout: &Layout, class: u8) {
+        assert!(layout.creations.is_multiple_of(8) && layout.invalidations.is_multiple_of(8));
+        assert!(layout.notes.is_multiple_of(8) && layout.filter.is_multiple_of(8));
+        assert!(layout.filter_words == 0 || layout.filter_words.is_power_of_two());
+        assert_eq!(layout.filter + 8 * layout.filter_words, bytes_of(class));
+        assert!(layout.notes <= layout.filter);
+    }
+
+    #[test]
+    fn records_have_what_columns_and_filter_leave() {
+        for shape in Shape::with_records() {
+            assert!(shape.has_records());
+            for class in 0..CLASSES as u8 {
+                let layout = Layout::of(class, shape);
+                assert_well_laid(layout, class);
+                assert_eq!(layout.notes + RECORD_NOTES + layout.record_room, layout.filter);
+                let per_entry = DENSITIES[usize::from(shape.0) - PLAIN_SHAPES];
+                assert!(layout.record_room >= layout.capacity * per_entry);
+                let next = (layout.capacity + 1) * per_entry;
+                assert!(layout.record_room < next + 28 + 8 || layout.capacity == Layout::MOST);
+            }
+        }
+    }
+
+    /// Whatever is needed has room, in the smallest block in which it has.
+    #[test]
+    fn the_smallest_block_is_taken() {
+        for entries in [1, 2, 3, 7, 40, 1000, 123_456] {
+            for per_entry in [0, 2, 9, 31, 64, 100, 257, 258] {
+                let need = Need { entries, record_bytes: entries * per_entry };
+                let fit = Fit::with_records(need);
+                assert!(Layout::of(fit.class, fit.shape).fits(need));
+                let smaller = (0..fit.class).flat_map(|class| {
+                    Shape::with_records().filter(move |shape| Layout::of(class, *shape).fits(need))
+                });
+                assert_eq!(smaller.count(), 0);
             }
         }
     }

@@ -3,7 +3,7 @@
 use crate::block::{END_OF_TIME, Log, OwnedBlock, VALID, Writer};
 use crate::engine::{Table, Tel, check_lock};
 use crate::keeps::Locked;
-use crate::layout::{Layout, bytes_of};
+use crate::layout::{Fit, Need, bytes_of};
 use crate::store::Full;
 use crate::vertex::Vertex;
 use hedgerow_model::token::HeldLocks;
@@ -51,8 +51,6 @@ pub(crate) struct RowLink<'l> {
     pub(crate) changes: &'l [EdgeChange],
     /// Beside each change, where its entry is in the target. Empty where all that is put is new.
     pub(crate) positions: Positions,
-    /// How many entries are written ahead.
-    pub(crate) inserted: usize,
 }
 
 /// Where the entries of changes are; [`NEW`] and [`NOTHING`] are none.
@@ -62,6 +60,16 @@ pub(crate) type Positions = SmallVec<[u32; 4]>;
 pub(crate) enum Target<'l> {
     InPlace(Writer<'l>),
     New(OwnedBlock<'l>),
+}
+
+impl<'l> Target<'l> {
+    #[inline]
+    fn writer(&mut self) -> &mut Writer<'l> {
+        match self {
+            Target::InPlace(writer) => writer,
+            Target::New(block) => block.writer(),
+        }
+    }
 }
 
 impl std::fmt::Debug for TelChanges<'_> {
@@ -84,8 +92,8 @@ struct PlannedRow<'l> {
     log: Option<Log<'l>>,
     changes: &'l [EdgeChange],
     positions: Positions,
-    /// The class of the block that takes its place, if it needs one.
-    class: Option<u8>,
+    /// The block that takes its place, if it needs one.
+    fit: Option<Fit>,
     /// Edges that did not exist before, and edges that exist no more.
     added: u64,
     removed: u64,
@@ -94,7 +102,7 @@ struct PlannedRow<'l> {
 impl PlannedRow<'_> {
     fn growth(&self) -> isize {
         let old = self.log.map_or(0, |log| log.bytes());
-        self.class.map_or(0, |class| bytes_of(class) as isize - old as isize)
+        self.fit.map_or(0, |fit| bytes_of(fit.class) as isize - old as isize)
     }
 }
 
@@ -186,29 +194,28 @@ impl Tel {
         check_lock(locks, owner);
         let log = self.log_of(table, owner, locks);
         let positions = log.map_or_else(Positions::new, |log| positions_of(log, changes));
-        let (mut inserted, mut replaced, mut deleted) = (0, 0, 0);
+        let (mut more, mut deleted) = (Need::default(), 0);
         let (mut added, mut removed) = (0, 0);
         for (number, change) in changes.iter().enumerate() {
             // Each edge is counted at the one entry that stands for it.
             let counts = self.topology.is_canonical_entry(table.direction, owner, change.neighbour);
             match (positions.get(number).copied().unwrap_or(NEW), change.value) {
                 (NOTHING, _) | (NEW, None) => {}
-                (NEW, Some(_)) => {
-                    inserted += 1;
-                    added += u64::from(counts);
+                (position, Some(value)) => {
+                    more = more + table.need_of(value);
+                    added += u64::from(counts && position == NEW);
                 }
-                (_, Some(_)) => replaced += 1,
                 (_, None) => {
                     deleted += 1;
                     removed += u64::from(counts);
                 }
             }
         }
-        if inserted + replaced + deleted == 0 {
+        if more.entries + deleted == 0 {
             return None;
         }
-        let class = class_for_more(table, log, inserted + replaced);
-        Some(PlannedRow { owner, table: number, log, changes, positions, class, added, removed })
+        let fit = fit_for_more(table, log, more);
+        Some(PlannedRow { owner, table: number, log, changes, positions, fit, added, removed })
     }
 
     /// The log of a vertex that is locked.
@@ -220,7 +227,7 @@ impl Tel {
     ) -> Option<Log<'l>> {
         let slot = self.index(table.direction).directory.get(owner)?;
         // The locks that are borrowed for so long are the proof.
-        crate::index::Index::log_at(slot, table.label, table.width, Locked::of(locks))
+        crate::index::Index::log_at(slot, table.label, Locked::of(locks))
     }
 
     fn link_vertex<'l>(&'l self, planned: &PlannedVertex<'l>) -> VertexLink<'l> {
@@ -230,17 +237,17 @@ impl Tel {
 
     /// Copies what has to move, and writes what is new beyond what readers see. O(changes), and O(log) if it is copied.
     fn build_row<'l>(&'l self, planned: PlannedRow<'l>) -> Result<RowLink<'l>, CapacityError> {
-        let PlannedRow { owner, table: number, log, changes, mut positions, class, .. } = planned;
+        let PlannedRow { owner, table: number, log, changes, mut positions, fit, .. } = planned;
         let table = self.tables[number];
         self.index(table.direction).directory.get_or_create(owner, &self.memory);
-        let mut target = match (class, log) {
+        let mut target = match (fit, log) {
             (None, Some(log)) => {
                 // SAFETY: the owner is locked, and nothing was published since the log was looked up.
                 Target::InPlace(unsafe { Writer::new(log) })
             }
-            (class, log) => {
-                let class = class.unwrap_or_default();
-                let block = OwnedBlock::try_new(&self.store, class, table.blocks());
+            (fit, log) => {
+                let fit = fit.unwrap_or_else(|| table.fit(Need::default()));
+                let block = OwnedBlock::try_new(&self.store, fit, table.label);
                 let block =
                     block.map_err(|Full { needed, reason }| CapacityError::Scratch { needed, reason })?;
                 let (block, left_out) = copied(block, log);
@@ -250,24 +257,15 @@ impl Tel {
                 Target::New(block)
             }
         };
-        let inserted = {
-            let writer = match &mut target {
-                Target::InPlace(writer) => *writer,
-                Target::New(block) => block.writer(),
-            };
-            let new = changes.iter().enumerate().filter_map(|(number, change)| {
-                let is_new = positions.get(number).is_none_or(|position| *position == NEW);
-                change.value.filter(|_| is_new).map(|value| (change.neighbour, value))
-            });
-            let mut inserted = 0;
-            for (neighbour, value) in new {
-                writer.write_ahead(inserted, neighbour, value);
-                inserted += 1;
+        let writer = target.writer();
+        for (number, change) in changes.iter().enumerate() {
+            let is_new = positions.get(number).is_none_or(|position| *position == NEW);
+            if let (Some(value), true) = (change.value, is_new) {
+                writer.write_ahead(change.neighbour, value);
             }
-            inserted
-        };
+        }
         let old_bytes = log.map_or(0, |log| log.bytes());
-        Ok(RowLink { owner, table: number as u32, target, old_bytes, changes, positions, inserted })
+        Ok(RowLink { owner, table: number as u32, target, old_bytes, changes, positions })
     }
 }
 
@@ -280,16 +278,17 @@ pub(crate) fn copied<'s>(mut block: OwnedBlock<'s>, log: Option<Log<'_>>) -> (Ow
     (block, left_out)
 }
 
-/// The class of the block that a log needs for so many more entries; `None` if it has room for them.
+/// The block that a log needs to have room for more; `None` if it has that. The owner is locked.
 ///
-/// A log that is copied has a quarter of its entries in room afterwards, so that a copy costs O(1) per change.
-pub(crate) fn class_for_more(table: Table, log: Option<Log<'_>>, more: usize) -> Option<u8> {
-    let Some(log) = log else { return Some(Layout::class_for(more, table.width)) };
-    if log.length() + more <= log.layout().capacity {
+/// A log that is copied has a quarter of what it holds in room afterwards, so that a copy costs O(1) per change.
+#[inline]
+pub(crate) fn fit_for_more(table: Table, log: Option<Log<'_>>, more: Need) -> Option<Fit> {
+    let Some(log) = log else { return Some(table.fit(more)) };
+    if log.has_room(more) {
         return None;
     }
-    let kept = log.length() - log.dead();
-    Some(Layout::class_for(kept + more + kept / 4, table.width))
+    let kept = log.need_of_kept();
+    Some(table.fit(kept + more + kept.quarter()))
 }
 
 /// Whether a label's column keeps one value as it keeps the other.

@@ -8,7 +8,7 @@ use crate::block::{DEAD, Log, OwnedBlock, VALID};
 use crate::engine::{Tel, unit_of};
 use crate::garbage::NOTE_BYTES;
 use crate::keeps::Locked;
-use crate::layout::{Layout, bytes_of};
+use crate::layout::bytes_of;
 use hedgerow_model::{Reclaimed, UnitLocks, VertexId};
 use hedgerow_subgraphs::reclamation::MemoryChange;
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
@@ -95,8 +95,7 @@ impl Tel {
         }
         let before = log.bytes();
         let rewritten = (length > dead).then(|| {
-            let class = Layout::class_for(length - dead, of_table.width).min(log.class());
-            let mut block = OwnedBlock::new(&self.store, class, of_table.blocks());
+            let mut block = OwnedBlock::new(&self.store, of_table.fit(log.need_of_kept()), of_table.label);
             block.copy_from(log, |_| ());
             block
         });

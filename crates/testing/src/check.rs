@@ -1,9 +1,10 @@
 //! Reads a view by every method and compares it with the oracle.
 
 use crate::oracle::{LABELS, Oracle};
+use crate::records;
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView, LabelId, VertexId, VertexRecords,
-    ViewError,
+    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView, LabelId, RecordHandle, VertexId,
+    VertexRecords, ViewError,
 };
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -25,6 +26,7 @@ pub fn check_view<V: GraphView + VertexRecords>(view: &V, oracle: &Oracle, verti
         }
         check_adjacency::<V, f64>(view, oracle, 1, direction, vertices);
         check_adjacency::<V, u32>(view, oracle, 2, direction, vertices);
+        check_adjacency::<V, RecordHandle>(view, oracle, 3, direction, vertices);
     }
     check_errors(view);
 }
@@ -71,6 +73,15 @@ fn check_adjacency<V: GraphView, W: Column>(
     check_cuts(&adjacency, view.vertex_bound(), &expected);
 }
 
+/// A value as the oracle has it: of a handle that which the record was put with.
+fn bits<W: Column>(value: W) -> EdgeValue {
+    match W::TYPE {
+        // SAFETY: lent by a cursor that was not called since.
+        ColumnType::Record => unsafe { records::original(value.to_bits()) },
+        _ => value.to_bits(),
+    }
+}
+
 /// Entries as they have to come from an adjacency: ascending, or in any order if it is not sorted.
 fn in_order<A: Adjacency, T: Ord>(mut entries: Vec<T>) -> Vec<T> {
     if !A::SORTED {
@@ -91,7 +102,7 @@ fn check_vertex<'a, A: Adjacency + 'a>(
     let row: Vec<(u32, u64)> = expected.iter().map(|(id, value)| (*id, value.0)).collect();
     let pairs = |ids: &[VertexId], values: &[A::Value]| -> Vec<(u32, u64)> {
         assert_eq!(ids.len(), values.len());
-        ids.iter().map(|id| id.get()).zip(values.iter().map(|value| value.to_bits().0)).collect()
+        ids.iter().map(|id| id.get()).zip(values.iter().map(|value| bits(*value).0)).collect()
     };
     assert_eq!(cursor.degree(id).ok().unwrap(), row.len(), "degree of {vertex}");
     let mut visited = Vec::new();
@@ -112,7 +123,7 @@ fn check_vertex<'a, A: Adjacency + 'a>(
     }
     for other in others.iter().chain(expected.keys()) {
         let found = cursor.find(id, VertexId::new(*other)).ok().unwrap();
-        assert_eq!(found.map(Column::to_bits), expected.get(other).copied(), "{vertex} to {other}");
+        assert_eq!(found.map(bits), expected.get(other).copied(), "{vertex} to {other}");
     }
 }
 
@@ -120,7 +131,7 @@ fn check_vertex<'a, A: Adjacency + 'a>(
 fn check_newest_first<'a, A: Adjacency + 'a>(cursor: &mut A::Cursor<'a>, id: VertexId, row: &[(u32, u64)]) {
     let (mut visited, mut commits) = (Vec::new(), Vec::new());
     let flow = cursor.newest_first(id, |neighbour, value, commit| {
-        visited.push((neighbour.get(), value.to_bits().0));
+        visited.push((neighbour.get(), bits(value).0));
         commits.push(commit);
         ControlFlow::<()>::Continue(())
     });
@@ -129,8 +140,8 @@ fn check_newest_first<'a, A: Adjacency + 'a>(cursor: &mut A::Cursor<'a>, id: Ver
     let newest = visited.first().copied();
     visited.sort_unstable();
     assert_eq!(visited, row, "newest first of {id}");
-    let flow = cursor
-        .newest_first(id, |neighbour, value, _| ControlFlow::Break((neighbour.get(), value.to_bits().0)));
+    let flow =
+        cursor.newest_first(id, |neighbour, value, _| ControlFlow::Break((neighbour.get(), bits(value).0)));
     assert_eq!(flow.ok().unwrap().break_value(), newest);
 }
 
@@ -171,7 +182,7 @@ fn scan<'a, A: Adjacency + 'a>(cursor: &mut A::Cursor<'a>, range: Range<u32>) ->
     let mut scanned = Vec::new();
     let flow = cursor.scan(range, |vertex, ids, values| {
         assert!(!ids.is_empty() && ids.len() == values.len());
-        scanned.extend(ids.iter().zip(values).map(|(id, value)| (vertex.get(), id.get(), value.to_bits().0)));
+        scanned.extend(ids.iter().zip(values).map(|(id, value)| (vertex.get(), id.get(), bits(*value).0)));
         ControlFlow::<()>::Continue(())
     });
     assert!(flow.ok().unwrap().is_continue());

@@ -19,6 +19,7 @@ pub mod models;
 pub mod oracle;
 pub mod pipeline;
 pub mod random;
+pub mod records;
 pub mod scenario;
 
 use hedgerow_model::token::HeldLocks;

@@ -1,13 +1,14 @@
 //! The graph as plain maps, and the effects of requests on it.
 
+use crate::records;
 use hedgerow_model::{
     AdjacencyEffects, Counts, Direction, EdgeChange, EdgeValue, Effects, LabelId, Outcome, Record, Topology,
     Value, VertexChange, VertexEffect, VertexId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Topology, `f64` and `u32`: see [`crate::pipeline::catalogue`].
-pub const LABELS: u16 = 3;
+/// Topology, `f64`, `u32` and records: see [`crate::pipeline::catalogue`].
+pub const LABELS: u16 = 4;
 
 /// A request by vertex number.
 #[derive(Clone, Debug)]
@@ -80,6 +81,7 @@ impl Oracle {
         match label {
             0 => EdgeValue(0),
             1 => EdgeValue(f64::from(value).to_bits()),
+            3 => records::handle(value),
             _ => EdgeValue(u64::from(value)),
         }
     }

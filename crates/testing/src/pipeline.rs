@@ -28,14 +28,16 @@ pub struct Snapshot {
     pub oracle: Oracle,
 }
 
-/// One label without values, one of `f64`, one of `u32`; an integer on the vertices.
+/// One label without values, one of `f64`, one of `u32`, one with records; an integer on the vertices.
 #[must_use]
 pub fn catalogue() -> Catalogue {
     let label = |name: &str, edges| LabelSchema { name: name.to_owned(), edges };
+    let bytes = Field { name: "bytes".to_owned(), value_type: ValueType::Bytes, nullable: false };
     let labels = vec![
         label("topology", EdgeSchema::Topology),
         label("weight", EdgeSchema::Value(ColumnType::F64)),
         label("count", EdgeSchema::Value(ColumnType::U32)),
+        label("record", EdgeSchema::Record(RecordSchema { fields: vec![bytes] })),
     ];
     let property = Field { name: "property".to_owned(), value_type: ValueType::I64, nullable: true };
     Catalogue::new(labels, RecordSchema { fields: vec![property] }).unwrap()

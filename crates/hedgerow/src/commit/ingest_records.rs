@@ -12,6 +12,7 @@ use hedgerow_model::{
     AsKey, EdgeChange, EdgeValue, Engine, GraphView, KeyRef, LabelId, Record, RecordChange, RecordHandle,
     RecordMode, RecordSchema, SchemaError, ValueType,
 };
+use hedgerow_sync::epoch;
 
 /// An edge of a label that has records, without what stands for its record, which is made when the locks are held.
 struct RecordEdge<'e, K>(&'e (K, K, Record));
@@ -150,9 +151,10 @@ impl<E: Engine, V: GraphView> Laying<'_, E, V> {
         changes: &mut RecordChanges,
     ) -> Result<Option<EdgeValue>, Reason> {
         let EdgeChange { owner, neighbour, .. } = *change;
+        let guard = epoch::pin();
         let found = match self.is_first {
             true => None,
-            false => self.store.records.find(self.latest, self.label, owner, neighbour)?,
+            false => self.store.records.find((self.latest, &guard), self.label, owner, neighbour)?,
         };
         let bytes = if self.counts_versions {
             let fields = self.schema.fields.iter().zip(record.values()).enumerate();
@@ -170,6 +172,6 @@ impl<E: Engine, V: GraphView> Laying<'_, E, V> {
             return Ok(None);
         }
         found.into_iter().for_each(|found| changes.supersede(found));
-        Ok(Some(changes.add(&bytes)))
+        Ok(Some(changes.add(&self.store.engine, self.label, &bytes)))
     }
 }

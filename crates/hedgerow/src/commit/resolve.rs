@@ -15,6 +15,7 @@ use hedgerow_model::{
     GraphView, Key, LabelId, Operation, Record, RecordChange, StoredEdge, Topology, Value, VertexChange,
     VertexEffect, VertexId, VertexRecords,
 };
+use hedgerow_sync::epoch;
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
@@ -298,7 +299,8 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
         let current = match self.records.get(&id) {
             Some(record) => record.clone(),
             None => {
-                let found = self.store.records.find(self.latest, label, source, destination)?;
+                let guard = epoch::pin();
+                let found = self.store.records.find((self.latest, &guard), label, source, destination)?;
                 found.map(|found| found.record()).transpose()?
             }
         };
@@ -322,14 +324,15 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
         changes: &mut RecordChanges,
     ) -> Result<Option<Option<EdgeValue>>, Reason> {
         let EdgeWord { label, source, destination, .. } = *word;
-        let found = self.store.records.find(self.latest, label, source, destination)?;
+        let guard = epoch::pin();
+        let found = self.store.records.find((self.latest, &guard), label, source, destination)?;
         let record = word.value.and_then(|_| self.records.remove(&word.id())?);
         let bytes = record.as_ref().map(encode_record);
         if found.map(|found| found.bytes) == bytes.as_deref() {
             return Ok(None);
         }
         found.into_iter().for_each(|found| changes.supersede(found));
-        Ok(Some(bytes.map(|bytes| changes.add(&bytes))))
+        Ok(Some(bytes.map(|bytes| changes.add(&self.store.engine, label, &bytes))))
     }
 
     fn finish(mut self) -> Result<Resolved, Reason> {

@@ -54,7 +54,8 @@ impl<E: Engine> Store<E> {
                     }
                     Some(schema) => {
                         let put = |records: &mut RecordChanges, record: &[u8]| {
-                            check_encoded(schema, record).map(|()| records.add(record))
+                            check_encoded(schema, record)?;
+                            Ok(records.add(&self.engine, label, record))
                         };
                         loading.record_edges(label, put, chunks)?;
                     }

@@ -13,6 +13,7 @@ use hedgerow_model::{
     AdjacencyEffects, ColumnType, EdgeChange, EdgeValue, Effects, Engine, GraphView, Key, LabelId, Prepared,
     ReadError, Record, SchemaError, Timestamp, VertexChange, VertexEffect, VertexId,
 };
+use hedgerow_sync::epoch;
 
 /// A commit is not one of this graph, though its bytes are what was written: what is wrong with it.
 struct Foreign(String);
@@ -147,10 +148,13 @@ impl<'r, E: Engine> Replay<'r, E> {
                 continue;
             }
             for change in &mut edges.changes {
-                let found = self.store.records.find(&latest, edges.label, change.owner, change.neighbour)?;
+                let guard = epoch::pin();
+                let ends = (change.owner, change.neighbour);
+                let found = self.store.records.find((&latest, &guard), edges.label, ends.0, ends.1)?;
                 found.into_iter().for_each(|found| changes.supersede(found));
                 if let Some(EdgeValue(position)) = &mut change.value {
-                    let EdgeValue(value) = changes.add(&commit.records[*position as usize]);
+                    let record = &commit.records[*position as usize];
+                    let EdgeValue(value) = changes.add(&self.store.engine, edges.label, record);
                     *position = value;
                 }
             }

@@ -9,6 +9,7 @@ use hedgerow_model::{
     Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView, LabelId, ValueRef,
     VertexId, with_column,
 };
+use hedgerow_sync::epoch;
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
@@ -195,8 +196,11 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
         let schema = self.schema(label)?;
         let column = schema.edges.column();
         let clock = wanted.clock(schema)?;
-        let newest = with_column!(column, W => self.newest::<W>(label, direction, vertex, wanted, clock))?;
-        let records = self.store.records.seen_by(self.view);
+        // Pinned before the values are read that lead to the records, until these are.
+        let guard = epoch::pin();
+        let records = self.store.records.seen_by(self.view, &guard);
+        let of = (label, direction, vertex);
+        let newest = with_column!(column, W => self.newest::<W>(of, &records, wanted, clock))?;
         let visit = |dated: &Dated| {
             let Dated { neighbour: Reverse(neighbour), key: Reverse(key), value, .. } = *dated;
             let value = EdgeValue(value);
@@ -214,9 +218,8 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
 
     fn newest<W: Column>(
         &self,
-        label: LabelId,
-        direction: Direction,
-        vertex: VertexId,
+        (label, direction, vertex): (LabelId, Direction, VertexId),
+        records: &KeptAlive<'_>,
         wanted: &Newest,
         clock: Clock,
     ) -> Result<Vec<Dated>, Reason> {
@@ -230,21 +233,18 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
             Clock::Commit => selection.see_commits(&mut cursor, vertex).map_err(read_failed)?,
             Clock::Value => selection.see_values(&mut cursor, vertex).map_err(read_failed)?,
             Clock::Key => {
-                let (records, time) =
-                    (self.store.records.seen_by(self.view), |key, _: &[u8]| Ok(key_time(key)));
+                let time = |key, _: &[u8]| Ok(key_time(key));
                 selection
-                    .see_parallel(&mut cursor, vertex, (&records, label), time)
+                    .see_parallel(&mut cursor, vertex, (records, label), time)
                     .map_err(read_failed)??;
             }
             Clock::Property(position) if self.store.records.are_parallel(label) => {
-                let records = self.store.records.seen_by(self.view);
                 let time = |_, record: &[u8]| time_in(record, position);
                 selection
-                    .see_parallel(&mut cursor, vertex, (&records, label), time)
+                    .see_parallel(&mut cursor, vertex, (records, label), time)
                     .map_err(read_failed)??;
             }
             Clock::Property(position) => {
-                let records = self.store.records.seen_by(self.view);
                 let time = |value| time_in(records.one(label, value).unwrap_or_default(), position);
                 selection.see_all(&mut cursor, vertex, time).map_err(read_failed)??;
             }

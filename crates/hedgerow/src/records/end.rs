@@ -1,9 +1,10 @@
-//! The end of a graph that has records on its edges: handles free nothing by themselves.
+//! The end of a graph that has records on its edges: handles free nothing by themselves. What an engine embeds goes with its memory.
 
 use super::heap::OwnedRecord;
 use super::parallel;
 use crate::commit::locks::LockGuard;
 use crate::storage::Store;
+use hedgerow_model::record_memory::is_embedded;
 use hedgerow_model::{
     Adjacency, Column, Cursor, Direction, Engine, GraphView, LabelId, RecordHandle, Topology,
 };
@@ -48,7 +49,7 @@ fn free_newest<V: GraphView>(newest: &V, label: LabelId, topology: Topology, are
                     // SAFETY: it was let go at the commit of its edge, which has one canonical entry. The graph has no other views
                     // any more, and this one is not read again.
                     unsafe { parallel::free(value) };
-                } else {
+                } else if !is_embedded(value) {
                     // SAFETY: as above.
                     drop(unsafe { OwnedRecord::take_back(value) });
                 }

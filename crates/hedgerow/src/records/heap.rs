@@ -1,5 +1,6 @@
-//! Where the bytes of a record are: one piece of memory each, which does not move.
+//! Records with memory of their own: one piece each, which does not move.
 
+use hedgerow_model::record_memory::{self, is_embedded};
 use hedgerow_model::{EdgeValue, Timestamp};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use hedgerow_sync::epoch;
@@ -11,13 +12,19 @@ use std::ptr::NonNull;
 /// most that line is the first, too.
 const FETCHED_AHEAD: usize = 48;
 
-/// What lies before the bytes.
+/// What lies before the bytes. A handle leads to the length, as [`record_memory`] says.
+#[repr(C)]
 struct Header {
     /// When the record came; 0 before it is known.
     born: AtomicU64,
     /// How many bytes follow.
     length: usize,
 }
+
+/// From the beginning of a record to where its handle leads.
+const TO_LENGTH: usize = std::mem::offset_of!(Header, length);
+
+const _: () = assert!(TO_LENGTH + size_of::<usize>() == size_of::<Header>(), "the bytes follow their length");
 
 /// A record that belongs to whoever holds this, and is freed with it.
 ///
@@ -48,7 +55,7 @@ impl OwnedRecord {
 
     /// What stands for the record beside its edge.
     pub(super) fn value(&self) -> EdgeValue {
-        EdgeValue(self.0.as_ptr().expose_provenance() as u64)
+        EdgeValue((self.0.as_ptr().expose_provenance() + TO_LENGTH) as u64)
     }
 
     /// Lets the record go: it stays until it is [taken back](OwnedRecord::take_back).
@@ -63,8 +70,7 @@ impl OwnedRecord {
     /// # Safety
     /// `value` came from [`OwnedRecord::let_go`], nobody reads the record any more, and this is called once.
     pub(super) unsafe fn take_back(value: EdgeValue) -> Self {
-        let header = NonNull::new(std::ptr::with_exposed_provenance_mut(value.0 as usize));
-        OwnedRecord(header.expect("a record that was let go has an address"))
+        OwnedRecord(NonNull::new(header_of(value)).expect("a record that was let go has an address"))
     }
 
     /// Says when the record came.
@@ -101,6 +107,11 @@ impl Drop for OwnedRecord {
     }
 }
 
+/// Where a record with memory of its own begins.
+fn header_of(value: EdgeValue) -> *mut Header {
+    std::ptr::with_exposed_provenance_mut((value.0 as usize).wrapping_sub(TO_LENGTH))
+}
+
 /// Asks the processor for a record that is about to be read. Only a hint: any value will do.
 pub(super) fn prefetch(value: EdgeValue) {
     let first = std::ptr::with_exposed_provenance::<u8>(value.0 as usize);
@@ -111,16 +122,14 @@ pub(super) fn prefetch(value: EdgeValue) {
 /// The bytes of a record.
 ///
 /// # Safety
-/// `value` is the [value](OwnedRecord::value) of a record that is not freed for `'r`.
+/// `value` is the [value](OwnedRecord::value) of a record that is not freed for `'r`, or the handle of a copy in an engine's memory that
+/// stays for `'r`.
 pub(super) unsafe fn bytes<'r>(value: EdgeValue) -> &'r [u8] {
-    let header = std::ptr::with_exposed_provenance::<Header>(value.0 as usize);
-    epoch::check_live(header);
-    // SAFETY: the caller says that the record is there.
-    let length = unsafe { &*header }.length;
-    // SAFETY: the bytes follow the header.
-    let content = unsafe { header.add(1) }.cast::<u8>();
-    // SAFETY: so many bytes follow the header, which never change.
-    unsafe { std::slice::from_raw_parts(content, length) }
+    if !is_embedded(value) {
+        epoch::check_live(header_of(value).cast_const());
+    }
+    // SAFETY: the caller's promise; what a handle leads to never changes.
+    unsafe { record_memory::bytes(value) }
 }
 
 /// What a record of so many bytes takes of memory.

@@ -1,7 +1,9 @@
 //! The records of edges.
 //!
 //! A record lies in memory of its own; beside its edge an engine keeps a handle, as it keeps any other value, in one entry of the
-//! edge or in both. So that every engine has records, and topology costs what it does without.
+//! edge or in both. So that every engine has records, and topology costs what it does without. An engine may
+//! [keep copies](Engine::embeds_record) of short ones in memory of its own instead: those are its versions as its entries are, and nothing
+//! of the following is about them but that whoever reads them is pinned.
 //!
 //! A record never changes. A commit that changes what lies on an edge makes a new one, and files the old one with its lifetime,
 //! from the commit that put it up to its own. It is freed when no timestamp within is read any more: by the same reasoning as a
@@ -24,14 +26,16 @@ use crate::error::{Reason, read_failed};
 use hedgerow_log::{
     EdgeList, EdgeRecords, decode_record, decode_record_value, list_as_record, list_of_record,
 };
+use hedgerow_model::record_memory::is_embedded;
 use hedgerow_model::token::{LiveTimestamps, Stamp};
 use hedgerow_model::{
-    Adjacency, CapacityError, Catalogue, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView,
+    Adjacency, CapacityError, Catalogue, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView,
     LabelId, MemoryUse, ParallelOutcome, Reclaimed, Record, RecordHandle, RecordSchema, Timestamp, ValueRef,
     VertexId,
 };
 use hedgerow_subgraphs::reclamation::{Garbage, Memory, MemoryChange, Superseded, reclaim_unlocked};
 use hedgerow_sync::Arc;
+use hedgerow_sync::epoch::Guard;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -41,7 +45,8 @@ use std::marker::PhantomData;
 ///
 /// Safe functions of this module rest on this: the value of an edge of a label with records is that of an [`OwnedRecord`] which was
 /// let go in [`Records::apply`] at the edge's commit, and taken back when no timestamp that sees the edge is read any more. For those
-/// values come from [`RecordChanges`] alone, and a view keeps its timestamp registered, or its locks held.
+/// values come from [`RecordChanges`] alone, and a view keeps its timestamp registered, or its locks held. Or it is the handle of a copy
+/// which the engine made of such a record, and leads there for as long as the guard was pinned, which they ask for.
 pub(crate) struct Records {
     catalogue: Arc<Catalogue>,
     garbage: Garbage<Kept>,
@@ -61,6 +66,8 @@ struct Kept {
 pub(crate) struct RecordChanges {
     /// What lies on edges from now on.
     new: Vec<OwnedRecord>,
+    /// What the engine makes copies of.
+    embedded: Vec<OwnedRecord>,
     /// What lay on edges until now.
     superseded: Vec<EdgeValue>,
     /// What the newest state loses.
@@ -72,19 +79,34 @@ pub(crate) struct RecordChanges {
 }
 
 impl RecordChanges {
-    /// Makes a record; what stands for it beside its edge.
-    pub(crate) fn add(&mut self, bytes: &[u8]) -> EdgeValue {
-        let record = OwnedRecord::new(bytes);
-        let value = record.value();
-        self.new.push(record);
-        value
+    /// Makes a record for an edge in a graph of `engine`; what stands for it beside the edge.
+    pub(crate) fn add(&mut self, engine: &impl Engine, label: LabelId, bytes: &[u8]) -> EdgeValue {
+        match engine.embeds_record(label, bytes.len()) {
+            true => kept_in(&mut self.embedded, bytes),
+            false => self.add_piece(bytes),
+        }
+    }
+
+    /// Makes a record with memory of its own, whatever the engine; what stands for it.
+    fn add_piece(&mut self, bytes: &[u8]) -> EdgeValue {
+        kept_in(&mut self.new, bytes)
     }
 
     /// The record that an edge [was found](Records::find) to have is replaced, or goes with its edge.
     pub(crate) fn supersede(&mut self, found: Found<'_>) {
-        self.superseded.push(found.value);
-        self.superseded_bytes += heap::memory_bytes(found.bytes.len());
+        if !is_embedded(found.value) {
+            self.superseded.push(found.value);
+            self.superseded_bytes += heap::memory_bytes(found.bytes.len());
+        }
     }
+}
+
+/// A new record among others; what stands for it.
+fn kept_in(records: &mut Vec<OwnedRecord>, bytes: &[u8]) -> EdgeValue {
+    let record = OwnedRecord::new(bytes);
+    let value = record.value();
+    records.push(record);
+    value
 }
 
 /// A record that an edge was found to have.
@@ -173,6 +195,8 @@ impl Records {
     }
 
     /// The parallel edges of a label from one vertex to another, in a view of this graph. As [`Cursor::find`].
+    ///
+    /// No engine has copies of those.
     pub(crate) fn find_parallel<'v, V: GraphView>(
         &self,
         view: &'v V,
@@ -190,7 +214,7 @@ impl Records {
     /// The record of an edge of a label that has records, in a view of this graph. As [`Cursor::find`].
     pub(crate) fn find<'v, V: GraphView>(
         &self,
-        view: &'v V,
+        (view, _guard): (&'v V, &'v Guard),
         label: LabelId,
         from: VertexId,
         to: VertexId,
@@ -200,7 +224,7 @@ impl Records {
         let handle = adjacency.cursor().find(from, to).map_err(read_failed)?;
         Ok(handle.map(|handle| {
             let value = handle.to_bits();
-            // SAFETY: the value of an edge in a view, which is alive for `'v`: see `Records`.
+            // SAFETY: the value of an edge in a view, which is alive and pinned for `'v`: see `Records`.
             Found { value, bytes: unsafe { heap::bytes(value) } }
         }))
     }
@@ -224,7 +248,8 @@ impl Records {
         }
     }
 
-    /// Lets new records go, which edges have got at the stamp, and files those that they have no more.
+    /// Lets new records go, which edges have got at the stamp, and files those that they have no more. The engine has applied the changes:
+    /// where it has copies, it needs the originals no more.
     pub(crate) fn apply(&self, stamp: Stamp, changes: RecordChanges) {
         let mut memory = MemoryChange::default();
         for record in changes.new {
@@ -278,6 +303,8 @@ impl Records {
 
 /// Records that do not go while `'k` lasts, for the log and for checkpoints: those that a commit puts, or those that a view shows. It
 /// is asked for the values of that commit, or of that view.
+///
+/// What lies in an engine's memory is kept by a guard, or by the cursor that handed the value over just now.
 pub(crate) struct KeptAlive<'k> {
     records: &'k Records,
     /// Of parallel edges, what a commit changes; `None` if all are asked for.
@@ -293,8 +320,13 @@ impl RecordChanges {
 }
 
 impl Records {
-    /// The records of the edges that a view of this graph shows.
-    pub(crate) fn seen_by<'k, V: GraphView>(&'k self, _view: &'k V) -> KeptAlive<'k> {
+    /// The records of the edges that a view of this graph shows from now on.
+    pub(crate) fn seen_by<'k, V: GraphView>(&'k self, _view: &'k V, _guard: &'k Guard) -> KeptAlive<'k> {
+        KeptAlive { records: self, logged: None, _by: PhantomData }
+    }
+
+    /// The same for a scan that asks for each before its cursor goes on, on any thread.
+    pub(crate) fn scanned_in<'k, V: GraphView>(&'k self, _view: &'k V) -> KeptAlive<'k> {
         KeptAlive { records: self, logged: None, _by: PhantomData }
     }
 }
@@ -304,7 +336,7 @@ impl<'k> KeptAlive<'k> {
     pub(crate) fn one(&self, label: LabelId, value: EdgeValue) -> Option<&'k [u8]> {
         self.records.schema(label).filter(|_| !self.records.are_parallel(label))?;
         // SAFETY: the value of a change that is about to be made, whose `RecordChanges` own the record, or of an edge in a view, which
-        // is alive: see `Records`.
+        // is alive, and pinned or lent by a cursor: see `Records`.
         Some(unsafe { heap::bytes(value) })
     }
 

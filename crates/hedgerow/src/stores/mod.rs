@@ -113,11 +113,19 @@ impl Stores {
 /// An empty store of logs of edges, in memory or in a file.
 fn tel(options: &GraphOptions, catalogue: &Catalogue) -> Result<Tel, Error> {
     let engine_options = engine_options(options, catalogue);
-    let Some(directory) = &options.scratch else { return Ok(Tel::new(engine_options)) };
-    Tel::with_scratch(engine_options, directory, options.scratch_limit).map_err(|source| {
-        let directory = directory.clone();
-        Reason::NoScratchFile(Box::new(NoScratchFile { directory, source })).into()
-    })
+    let engine = match &options.scratch {
+        None => Tel::new(engine_options),
+        Some(directory) => {
+            let engine = Tel::with_scratch(engine_options, directory, options.scratch_limit);
+            engine.map_err(|source| {
+                let directory = directory.clone();
+                Reason::NoScratchFile(Box::new(NoScratchFile { directory, source }))
+            })?
+        }
+    };
+    // SAFETY: new, so that nothing is in it. Values of edges of labels that have records come from `RecordChanges` alone, which is kept
+    // until its changes are applied or dropped, and lets the longer records go then, to be freed when nobody reads them.
+    Ok(unsafe { engine.embedding_records() })
 }
 
 /// An empty store of versioned subgraphs.

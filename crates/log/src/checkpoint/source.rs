@@ -35,7 +35,7 @@ pub trait Source: Sync {
     ) -> Result<(), ReadError>;
 
     /// The [bytes](crate::encode_record) of the record that is behind a value which [`Source::rows`] gave beside a neighbour; asked for labels
-    /// whose edges have records.
+    /// whose edges have records, by what the run with the value was handed to, before that returns.
     fn record(&self, label: LabelId, value: EdgeValue) -> Cow<'_, [u8]>;
 
     /// Cuts the vertices below the bound into about `parts` ranges of about equal work, which ascend and cover every vertex
@@ -97,6 +97,7 @@ where
             let _flow: ControlFlow<()> = adjacency.cursor().scan(range, visit).map_err(Into::into)?;
             return Ok(());
         }
+        let range = range.start..range.end.min(self.view.vertex_bound());
         sorted_rows(&adjacency, range, visit).map_err(Into::into)
     }
 
@@ -114,49 +115,30 @@ fn is_sorted<A: Adjacency>(_: &A) -> bool {
     A::SORTED
 }
 
-/// The rows of an adjacency that keeps its neighbours in some other order. O(what a scan looks at + n log n of each row).
+/// The rows of an adjacency that keeps its neighbours in some other order. O(vertices of the range + n log n of each row).
 fn sorted_rows<A: Adjacency>(
     adjacency: &A,
     range: Range<u32>,
     visit: &mut VisitRun<'_, A::Value>,
 ) -> Result<(), A::Error> {
-    let mut row =
-        Row { owner: VertexId::default(), entries: Vec::new(), ids: Vec::new(), values: Vec::new() };
-    let flow = adjacency.cursor().scan(range, |owner, neighbours, values| {
-        // A row may come in several runs.
-        if owner != row.owner {
-            row.hand_over(visit)?;
-            row.owner = owner;
+    let mut cursor = adjacency.cursor();
+    let (mut entries, mut ids, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    for owner in range.map(VertexId::new) {
+        // What values lead to is there until the cursor is called again.
+        let (neighbours, beside) = cursor.gather(owner)?;
+        if neighbours.is_empty() {
+            continue;
         }
-        row.entries.extend(neighbours.iter().copied().zip(values.iter().copied()));
-        ControlFlow::Continue(())
-    })?;
-    if flow.is_continue() {
-        // It is the last.
-        let _flow: ControlFlow<()> = row.hand_over(visit);
+        entries.clear();
+        entries.extend(neighbours.iter().copied().zip(beside.iter().copied()));
+        entries.sort_unstable_by_key(|(neighbour, _)| *neighbour);
+        ids.clear();
+        ids.extend(entries.iter().map(|(neighbour, _)| *neighbour));
+        values.clear();
+        values.extend(entries.iter().map(|(_, value)| *value));
+        if visit(owner, &ids, &values).is_break() {
+            break;
+        }
     }
     Ok(())
-}
-
-/// A row that is gathered, sorted and handed over.
-struct Row<W> {
-    owner: VertexId,
-    entries: Vec<(VertexId, W)>,
-    ids: Vec<VertexId>,
-    values: Vec<W>,
-}
-
-impl<W: Column> Row<W> {
-    fn hand_over(&mut self, visit: &mut VisitRun<'_, W>) -> ControlFlow<()> {
-        if self.entries.is_empty() {
-            return ControlFlow::Continue(());
-        }
-        self.entries.sort_unstable_by_key(|(neighbour, _)| *neighbour);
-        self.ids.clear();
-        self.ids.extend(self.entries.iter().map(|(neighbour, _)| *neighbour));
-        self.values.clear();
-        self.values.extend(self.entries.iter().map(|(_, value)| *value));
-        self.entries.clear();
-        visit(self.owner, &self.ids, &self.values)
-    }
 }

@@ -1,7 +1,7 @@
 //! The short way of single edges.
 
 use super::TestedTel;
-use crate::layout::Layout;
+use crate::layout::{Layout, Shape};
 use hedgerow_model::token::Registered;
 use hedgerow_model::{Adjacency, Cursor, Direction, Engine, GraphView, LabelId, Topology, VertexId};
 use hedgerow_testing::contract::put;
@@ -38,7 +38,7 @@ fn beside_a_limit_only_what_grows_takes_the_long_way() {
     pipeline.commit(&[put(1, 2..4)], 0).unwrap();
     assert!(pipeline.commit_edge(0, (1, 5), Some(0), 0));
     assert!(pipeline.commit_edge(0, (1, 2), None, 0));
-    let full = Layout::of(1, 0).capacity as u32;
+    let full = Layout::of(1, Shape::plain(0)).capacity as u32;
     pipeline.commit(&[put(1, 10..10 + full - 3)], 0).unwrap();
     assert!(!pipeline.commit_edge(0, (1, 6), Some(0), 0));
     pipeline.check(&[1, 2, 5, 6]);

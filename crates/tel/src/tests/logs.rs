@@ -2,13 +2,15 @@
 //! give up, and compaction after every step.
 
 use super::blocks::{Tested, WIDTHS, delete, put};
-use crate::block::{DEAD, Description, END_OF_TIME, Log, OwnedBlock};
+use crate::block::{DEAD, END_OF_TIME, Log, OwnedBlock, record_bytes};
 use crate::filter::Filter;
-use crate::layout::{HEADER_BYTES, Layout, bytes_of};
+use crate::layout::{Fit, HEADER_BYTES, Layout, Need, Shape, bytes_of};
 use crate::store::BlockStore;
+use hedgerow_model::record_memory::is_embedded;
 use hedgerow_model::{EdgeValue, Engine, LabelId, StoredEdge, Timestamp, Topology, VertexId};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use hedgerow_sync::epoch;
+use hedgerow_testing::oracle::{LABELS, Oracle};
 use proptest::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -16,13 +18,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 const LAST: u8 = if cfg!(miri) { 4 } else { 14 };
 
 /// What a test wants to know of the log of vertex 1.
-fn with_log<R>(pipeline: &Tested, label: u16, read: impl FnOnce(Log<'_>) -> R) -> Option<R> {
+pub(super) fn with_log<R>(pipeline: &Tested, label: u16, read: impl FnOnce(Log<'_>) -> R) -> Option<R> {
     let guard = epoch::pin();
     let table = pipeline.engine.tables[usize::from(label)];
     pipeline.engine.log(table, VertexId::new(1), &guard).map(read)
 }
 
-fn class(pipeline: &Tested, label: u16) -> Option<u8> {
+pub(super) fn class(pipeline: &Tested, label: u16) -> Option<u8> {
     with_log(pipeline, label, |log| log.class())
 }
 
@@ -31,14 +33,35 @@ fn room(pipeline: &Tested, label: u16) -> u32 {
     with_log(pipeline, label, |log| (log.layout().capacity - log.length()) as u32).unwrap_or(0)
 }
 
-/// The filter never denies an entry, and entries that nobody sees are as many as the header says.
-fn assert_log_is_consistent(pipeline: &Tested, label: u16) {
+/// The filter never denies an entry, entries that nobody sees are as many as the header says, and records lie one below the other.
+pub(super) fn assert_log_is_consistent(pipeline: &Tested, label: u16) {
     with_log(pipeline, label, |log| {
         assert!(log.ids().iter().all(|id| log.may_have(*id)), "an entry that the filter denies");
         let dead = log.invalidations().iter().filter(|end| end.load(Ordering::Relaxed) == DEAD).count();
         assert_eq!(log.dead(), dead);
         assert!(log.creations().is_sorted());
+        assert_records_are_consistent(log);
     });
+}
+
+fn assert_records_are_consistent(log: Log<'_>) {
+    let mut kept = Need { entries: log.length() - log.dead(), record_bytes: 0 };
+    let has_records = log.layout().record_room > 0;
+    let mut lowest = None;
+    for position in (0..log.length()).filter(|_| has_records) {
+        let (value, end) = (log.value(position), log.invalidations()[position].load(Ordering::Relaxed));
+        let bytes = record_bytes(value);
+        kept.record_bytes += if end == DEAD { 0 } else { bytes };
+        if is_embedded(value) {
+            let place = value.0 & !1;
+            assert!(
+                lowest.is_none_or(|above| above == place + bytes as u64),
+                "records have a gap or overlap"
+            );
+            lowest = Some(place);
+        }
+    }
+    assert_eq!(log.need_of_kept(), kept);
 }
 
 /// As of each snapshot, about 200 neighbours of vertex 1 are found or not, as they should be.
@@ -58,8 +81,9 @@ fn a_block_is_full_when_its_columns_meet_the_filter() {
     const { assert!(bytes_of(14) == 1 << 20) };
     let store = BlockStore::default();
     for (label, width) in WIDTHS {
+        let shape = Shape::plain(width);
         for class in 0..=LAST {
-            let layout = Layout::of(class, width);
+            let layout = Layout::of(class, shape);
             let full = layout.capacity;
             let columns = [
                 (HEADER_BYTES, 4 * full),
@@ -75,18 +99,21 @@ fn a_block_is_full_when_its_columns_meet_the_filter() {
             let entry = 4 + width + 8 + 8;
             assert!(HEADER_BYTES + (full + 1) * entry > layout.filter - 16, "room for more is left");
 
-            let of = Description { label: LabelId(label), width };
-            let Ok(mut block) = OwnedBlock::try_new(&store, class, of) else { panic!("memory has no end") };
-            let mut writer = block.writer();
+            let fit = Fit { class, shape };
+            let Ok(mut block) = OwnedBlock::try_new(&store, fit, LabelId(label)) else {
+                panic!("memory has no end")
+            };
+            let writer = block.writer();
+            let one = Need { entries: 1, record_bytes: 0 };
             let value = |number: usize| EdgeValue(!(number as u64) & (u64::MAX >> (64 - 8 * width.max(1))));
             for number in 0..full {
-                assert!(writer.log().has_room());
-                writer.write_ahead(0, VertexId::new(number as u32), value(number));
-                writer.publish(1, Timestamp(number as u64 + 1));
+                assert!(writer.log().has_room(one));
+                writer.write_ahead(VertexId::new(number as u32), value(number));
+                writer.publish(Timestamp(number as u64 + 1));
                 writer.invalidate(number, Timestamp(u64::MAX - 2 - number as u64));
             }
             let log = writer.log();
-            assert!(!log.has_room());
+            assert!(!log.has_room(one));
             assert_eq!((log.length(), log.label()), (full, LabelId(label)));
             for number in 0..full {
                 assert_eq!(log.ids()[number], VertexId::new(number as u32));
@@ -100,7 +127,7 @@ fn a_block_is_full_when_its_columns_meet_the_filter() {
             let wrong = (0..1000).filter(|id| log.may_have(VertexId::new(u32::MAX - 1 - id))).count();
             assert_eq!(wrong == 1000, layout.filter_words == 0, "{wrong} of 1000 in class {class}");
             assert!(wrong < 200 || layout.filter_words == 0, "{wrong} of 1000 in class {class}");
-            let one_more = AssertUnwindSafe(|| writer.write_ahead(0, VertexId::new(0), EdgeValue(0)));
+            let one_more = AssertUnwindSafe(|| writer.write_ahead(VertexId::new(0), EdgeValue(0)));
             assert!(catch_unwind(one_more).is_err(), "an entry behind the last");
         }
     }
@@ -172,7 +199,7 @@ fn upgrades_that_skip_sizes_are_upgrades() {
                 pipeline.open();
                 let ended = [next - 1, next - 3];
                 pipeline.commit(&[delete(label, ended), put(label, [next - 2], 9)], 0).unwrap();
-                let more = Layout::of(before + skipped - 1, width).capacity as u32;
+                let more = Layout::of(before + skipped - 1, Shape::plain(width)).capacity as u32;
                 pipeline.commit(&[put(label, next..next + more, 1), put(label, [ended[0]], 5)], 0).unwrap();
                 next += more;
                 skips += u32::from(class(&pipeline, label).unwrap() >= before + skipped);
@@ -218,7 +245,7 @@ fn in_one_word(words: usize) -> (Vec<u32>, Vec<u32>) {
 fn a_saturated_filter_costs_searches_and_nothing_else() {
     for (label, width) in WIDTHS {
         let mut pipeline = Tested::new(Topology::Directed, None);
-        let (smaller, layout) = (Layout::of(5, width), Layout::of(6, width));
+        let (smaller, layout) = (Layout::of(5, Shape::plain(width)), Layout::of(6, Shape::plain(width)));
         let (saturating, absent) = in_one_word(layout.filter_words);
         assert!(saturating.len() < layout.capacity && absent.len() > 300);
         let fill = 30_000..30_000 + (smaller.capacity + 10 - saturating.len()) as u32;
@@ -265,7 +292,8 @@ fn give_up(pipeline: &Tested, label: u16, first: u32, count: u32) {
     let requests = [put(label, ids.clone(), 77), delete(label, (first / 2..first).step_by(3))];
     let edges = [(1, first), (2, first + 1)].map(|(source, destination)| {
         let ends = [source, destination].map(VertexId::new);
-        StoredEdge::new(Topology::Directed, LabelId(label), ends[0], ends[1], Some(EdgeValue(5)))
+        let value = Oracle::value(label, 5);
+        StoredEdge::new(Topology::Directed, LabelId(label), ends[0], ends[1], Some(value))
     });
     let mut free = Vec::new();
     for _ in 0..3 {
@@ -285,7 +313,7 @@ proptest! {
     /// Writers that give up at any point leave nothing behind, whether what they prepared was appended in place or copied.
     #[test]
     fn writers_that_give_up_leave_nothing(
-        label in 0..3_u16,
+        label in 0..LABELS,
         margin in prop_oneof![Just(0_u64), Just(1000)],
         steps in prop::collection::vec((0..400_u32, 1..300_u32, 1..40_u32, any::<bool>()), 1..25),
     ) {
@@ -314,7 +342,7 @@ proptest! {
 /// Those whom a limit refuses leave nothing behind either, and whoever needs no more memory goes on.
 #[test]
 fn writers_that_a_limit_refuses_leave_nothing() {
-    for (label, _) in WIDTHS {
+    for label in 0..LABELS {
         let mut pipeline = Tested::new(Topology::Directed, Some(1 << 18));
         let (mut next, mut refused) = (0, 0);
         while refused < 12 {
@@ -347,7 +375,7 @@ fn writers_that_a_limit_refuses_leave_nothing() {
 /// shrinks, is emptied, and filled again.
 #[test]
 fn compaction_after_every_step_changes_no_state() {
-    for (label, _) in WIDTHS {
+    for label in 0..LABELS {
         for budget in [1, 100, usize::MAX] {
             for held in [0, 3] {
                 compact_after_every_step(label, budget, held);

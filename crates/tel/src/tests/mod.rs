@@ -8,6 +8,7 @@ mod edges;
 #[cfg(all(target_os = "linux", not(any(hedgerow_checked_memory, hedgerow_shuttle, miri))))]
 mod in_file;
 mod logs;
+mod records;
 
 use support::TestedTel;
 

@@ -8,13 +8,19 @@ use hedgerow_testing::Tested;
 
 pub struct TestedTel;
 
+/// With records in blocks.
+fn embedding(engine: Tel) -> Tel {
+    // SAFETY: new, and the handles that tests put are of records that stay.
+    unsafe { engine.embedding_records() }
+}
+
 impl Tested for TestedTel {
     type Engine = Tel;
 
     const UNIT_SIZE: u32 = 1;
 
     fn engine(topology: Topology, catalogue: Catalogue, memory_limit: Option<usize>) -> Tel {
-        Tel::new(TelOptions { topology, catalogue, memory_limit })
+        embedding(Tel::new(TelOptions { topology, catalogue, memory_limit }))
     }
 
     fn recount(engine: &Tel, locks: &HeldLocks<'_>) -> MemoryUse {
@@ -32,7 +38,8 @@ impl Tested for TestedInFile {
 
     fn engine(topology: Topology, catalogue: Catalogue, memory_limit: Option<usize>) -> Tel {
         let options = TelOptions { topology, catalogue, memory_limit };
-        Tel::with_scratch(options, &std::env::temp_dir(), None).expect("a folder for temporary files")
+        let engine = Tel::with_scratch(options, &std::env::temp_dir(), None);
+        embedding(engine.expect("a folder for temporary files"))
     }
 
     fn recount(engine: &Tel, locks: &HeldLocks<'_>) -> MemoryUse {
@@ -50,8 +57,8 @@ impl Tested for TestedInSmallFile {
 
     fn engine(topology: Topology, catalogue: Catalogue, memory_limit: Option<usize>) -> Tel {
         let options = TelOptions { topology, catalogue, memory_limit };
-        Tel::with_scratch(options, &std::env::temp_dir(), Some(3 << 20))
-            .expect("a folder for temporary files")
+        let engine = Tel::with_scratch(options, &std::env::temp_dir(), Some(3 << 20));
+        embedding(engine.expect("a folder for temporary files"))
     }
 
     fn recount(engine: &Tel, locks: &HeldLocks<'_>) -> MemoryUse {

@@ -125,7 +125,7 @@ impl RecordChanges {
         }
         Ok(match &parts[..] {
             [] => None,
-            [Part::Written(edges)] => Some(self.add(&[&[LIST], &list_of(edges)[..]].concat())),
+            [Part::Written(edges)] => Some(self.add_piece(&[&[LIST], &list_of(edges)[..]].concat())),
             parts => {
                 let mut index = vec![INDEX];
                 for part in parts {
@@ -133,11 +133,13 @@ impl RecordChanges {
                         Part::Kept(Chunk { first, count, value, .. }) => {
                             (*first, *count, value.unwrap_or_default())
                         }
-                        Part::Written(edges) => (edges[0].0, edges.len() as u64, self.add(&list_of(edges))),
+                        Part::Written(edges) => {
+                            (edges[0].0, edges.len() as u64, self.add_piece(&list_of(edges)))
+                        }
                     };
                     [first, count, value].into_iter().for_each(|field| index.extend(field.to_le_bytes()));
                 }
-                Some(self.add(&index))
+                Some(self.add_piece(&index))
             }
         })
     }
