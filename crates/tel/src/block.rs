@@ -13,14 +13,14 @@
 //!    the columns below `length`.
 //! 2. One thread at a time writes, and looks at the notes: who holds the lock of the owner, or the owner of an [`OwnedBlock`].
 //! 3. Below `length` ids, creations and values never change, nor do the records that values lead to, and invalidations are atomic.
-//! 4. Values in a block that has records are handles of records, by the contract of [`Tel::embedding_records`](crate::Tel): of such as
-//!    lie in the block, or of longer ones.
+//! 4. Values in a block that has records are handles of records: of such as lie in the block, or of longer ones. Those are not looked at, for
+//!    they may go before their entry does.
 
 use crate::filter::Filter;
 use crate::layout::{Fit, HEADER_BYTES, Layout, Need, Shape, bytes_of};
 use crate::scan::last_position;
 use crate::store::{BlockStore, Full};
-use hedgerow_model::record_memory::{self, LONGEST_EMBEDDED, embedded_size};
+use hedgerow_model::record_memory::{self, LONGEST_EMBEDDED, embedded_size, is_embedded};
 use hedgerow_model::{Column, EdgeValue, LabelId, Timestamp, VertexId};
 use hedgerow_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use hedgerow_sync::{epoch, prefetch};
@@ -191,6 +191,14 @@ impl<'a> Log<'a> {
         }
     }
 
+    /// The record of an entry, if it lies in the block.
+    #[inline]
+    pub(crate) fn embedded(&self, position: usize) -> Option<&'a [u8]> {
+        let value = self.shape.has_records().then(|| self.value(position));
+        // SAFETY: invariants 3 and 4.
+        value.filter(|value| is_embedded(*value)).map(|value| unsafe { record_memory::bytes(value) })
+    }
+
     #[inline]
     fn filter(&self) -> Filter<'a> {
         let layout = self.layout();
@@ -258,8 +266,7 @@ impl<'a> Log<'a> {
     #[inline]
     pub(crate) fn has_room(&self, more: Need) -> bool {
         let layout = self.layout();
-        let records = if layout.record_room > 0 { self.record_bytes().0 } else { 0 };
-        layout.fits(more + Need { entries: self.length, record_bytes: records })
+        layout.fits(more + Need { entries: self.length, record_bytes: self.record_bytes().0 })
     }
 
     /// What all but the dead entries need. The owner is locked.
@@ -269,6 +276,7 @@ impl<'a> Log<'a> {
     }
 
     /// Bytes of all records, and of those that nobody sees. The owner is locked.
+    #[inline]
     fn record_bytes(&self) -> (usize, usize) {
         if !self.shape.has_records() {
             return (0, 0);
@@ -297,16 +305,17 @@ impl<'a> Log<'a> {
     }
 }
 
-/// The record of a handle that is put into a block which has records, or was read from one that is there.
-fn record_of<'r>(handle: EdgeValue) -> &'r [u8] {
-    // SAFETY: invariant 4; all callers use it before the changes that the handle came with are applied, or the block is given back.
-    unsafe { record_memory::bytes(handle) }
+/// The record of an edge that is put, if a block that has records takes a copy of it.
+#[inline]
+fn record_of<'r>(handle: EdgeValue) -> Option<&'r [u8]> {
+    // SAFETY: the contract of `Tel::embedding_records`; all callers use it before the changes that it came with are applied.
+    Some(unsafe { record_memory::bytes(handle) }).filter(|record| record.len() <= LONGEST_EMBEDDED)
 }
 
-/// What the record of such a handle takes of a block.
+/// What the record of an edge that is put takes of a block that has records.
 #[inline]
 pub(crate) fn record_bytes(handle: EdgeValue) -> usize {
-    embedded_size(record_of(handle).len())
+    record_of(handle).map_or(0, |record| embedded_size(record.len()))
 }
 
 /// A block that the current thread may write to.
@@ -336,13 +345,20 @@ impl<'a> Writer<'a> {
         self.log
     }
 
-    /// Writes an entry beyond the last one, where no reader looks.
+    /// Writes an entry beyond the last one, where no reader looks. In a block that has records the value is the handle of one.
     #[inline]
     pub(crate) fn write_ahead(&mut self, neighbour: VertexId, value: EdgeValue) {
+        let record = if self.log.shape.has_records() { record_of(value) } else { None };
+        self.write_entry(neighbour, value, record);
+    }
+
+    /// The same with the record that the value is to lead to, if the block takes a copy of one.
+    #[inline]
+    fn write_entry(&mut self, neighbour: VertexId, value: EdgeValue, record: Option<&[u8]>) {
         let position = self.log.length + self.ahead;
         let layout = self.log.layout();
         assert!(position < layout.capacity, "an entry is written where there is room");
-        let value = if layout.record_room > 0 { self.embed(value) } else { value };
+        let value = record.map_or(value, |record| self.embed(record));
         let id = self.log.at::<VertexId>(HEADER_BYTES + 4 * position);
         // SAFETY: within the columns by the assertion, and beyond what others read.
         unsafe { id.write(neighbour) };
@@ -352,12 +368,8 @@ impl<'a> Writer<'a> {
         self.ahead += 1;
     }
 
-    /// Copies a record below the others, unless it is long: the handle of what the entry has then.
-    fn embed(&mut self, handle: EdgeValue) -> EdgeValue {
-        let record = record_of(handle);
-        if record.len() > LONGEST_EMBEDDED {
-            return handle;
-        }
+    /// Copies a record below the others: its handle there.
+    fn embed(&mut self, record: &[u8]) -> EdgeValue {
         let layout = self.log.layout();
         self.record_bytes_ahead += embedded_size(record.len());
         let above = self.log.record_bytes().0 + self.record_bytes_ahead;
@@ -432,7 +444,7 @@ impl<'a> Writer<'a> {
     #[inline]
     pub(crate) fn invalidate(&self, position: usize, at: Timestamp) {
         let header = self.log.header();
-        // Stored first, as by `set_length`: who sees that an entry ended sees when.
+        // Stored first, as by `publish_written`: who sees that an entry ended sees when.
         header.changed.store(at.0, Ordering::Release);
         header.ended.store(header.ended.load(Ordering::Relaxed) + 1, Ordering::Release);
         let oldest = header.oldest_invalidation.load(Ordering::Relaxed).min(at.0);
@@ -453,10 +465,9 @@ impl<'a> Writer<'a> {
         self.log.invalidations()[position].store(DEAD, Ordering::Release);
         let dead = &self.log.header().dead;
         dead.store(dead.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
-        if self.log.shape.has_records() {
-            let bytes = record_bytes(self.log.value(position));
-            // SAFETY: invariants 1 and 2.
-            unsafe { (*self.log.notes()).dead += bytes };
+        if let Some(record) = self.log.embedded(position) {
+            // SAFETY: invariants 1 and 2: the block has records.
+            unsafe { (*self.log.notes()).dead += embedded_size(record.len()) };
         }
     }
 }
@@ -527,7 +538,7 @@ impl<'s> OwnedBlock<'s> {
             }
             oldest = oldest.min(invalidation);
             ended += u32::from(invalidation != VALID);
-            writer.write_ahead(ids[position], from.value(position));
+            writer.write_entry(ids[position], from.value(position), from.embedded(position));
             writer.write_invalidation(length, invalidation);
             writer.write_creation(length, creations[position]);
             length += 1;

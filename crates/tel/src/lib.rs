@@ -27,15 +27,17 @@
 //!   entry valid for it.
 //! - *Entries never change.* Another value is another entry, so a log is in the order in which edges were put. An entry that was
 //!   created at or after the `editable_from` of a stamp is in no reader's prefix: it is dead at once when it ends.
-//! - *Blocks are retired.* A block that was replaced is given back when every thread that was pinned then has let go. A cursor is
-//!   pinned, and pins itself anew at the beginning of each call.
+//! - *Blocks are retired.* A block that was replaced is given back when every thread that was pinned then has let go, with the records in
+//!   it. A cursor is pinned, and pins itself anew at the beginning of each call.
 //! - *Reclamation follows the closed snapshots.* An old entry is marked dead when no live timestamp lies in its lifetime, and leaves
 //!   when half of its log is dead.
 //!
 //! # Deviations from the source
 //!
-//! - Columns instead of entries of mixed fields: a scan reads ids and values alone, unless something was deleted after them. The log
-//!   of properties that grows from the other end of a block is not there yet; [`layout`](self) says where it belongs.
+//! - Columns instead of entries of mixed fields: a scan reads ids and values alone, unless something was deleted after them.
+//! - The records of edges grow from the other end of a block, if they are short and the engine is [told to](Tel::embedding_records). How
+//!   much of a block is for them is chosen among a dozen shapes when it is made; an entry has the address of its record, not an offset, so that whoever
+//!   reads records need not know where they lie. Long ones stay with whoever put them.
 //! - A scan goes from the oldest entry to the newest, as runs of slices; only [`Cursor::newest_first`](hedgerow_model::Cursor::newest_first)
 //!   goes from the end of the log.
 //! - No transaction writes its own entries with its negative number: entries are written beyond the length while a commit is

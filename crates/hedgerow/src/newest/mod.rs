@@ -172,7 +172,8 @@ impl Snapshot {
     }
 
     /// Visits the neighbours of a vertex over a label that has records, newest first, with their records where they lie: nothing is
-    /// copied. As [`Snapshot::newest_records`], which hands over keys and records.
+    /// copied. As [`Snapshot::newest_records`], which hands over keys and records. What writers replace meanwhile is freed when the visit
+    /// has ended.
     ///
     /// # Errors
     /// As [`Snapshot::newest_records`].

@@ -2,11 +2,11 @@
 //! give up, and compaction after every step.
 
 use super::blocks::{Tested, WIDTHS, delete, put};
-use crate::block::{DEAD, END_OF_TIME, Log, OwnedBlock, record_bytes};
+use crate::block::{DEAD, END_OF_TIME, Log, OwnedBlock};
 use crate::filter::Filter;
 use crate::layout::{Fit, HEADER_BYTES, Layout, Need, Shape, bytes_of};
 use crate::store::BlockStore;
-use hedgerow_model::record_memory::is_embedded;
+use hedgerow_model::record_memory::{embedded_size, is_embedded};
 use hedgerow_model::{EdgeValue, Engine, LabelId, StoredEdge, Timestamp, Topology, VertexId};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use hedgerow_sync::epoch;
@@ -50,7 +50,7 @@ fn assert_records_are_consistent(log: Log<'_>) {
     let mut lowest = None;
     for position in (0..log.length()).filter(|_| has_records) {
         let (value, end) = (log.value(position), log.invalidations()[position].load(Ordering::Relaxed));
-        let bytes = record_bytes(value);
+        let bytes = log.embedded(position).map_or(0, |record| embedded_size(record.len()));
         kept.record_bytes += if end == DEAD { 0 } else { bytes };
         if is_embedded(value) {
             let place = value.0 & !1;
