@@ -122,7 +122,7 @@ impl Snapshot {
     ) -> Result<Vec<(u64, Record)>, Error> {
         self.stores().parallel_schema(label)?;
         let (keys, mut edges) = (inclusive(keys), Vec::new());
-        self.read(|state| match (state.vertex(source.as_key())?, state.vertex(destination.as_key())?) {
+        self.read(|state| match (state.owner(source.as_key())?, state.owner(destination.as_key())?) {
             (Some(source), Some(destination)) => {
                 state.parallel_edges(label, source, destination, keys, &mut |key, record| {
                     edges.push((key, decoded(record)?));
@@ -148,7 +148,7 @@ impl Snapshot {
         self.stores().parallel_schema(label)?;
         check_adjacency::<()>(self.stores(), label, direction)?;
         let (keys, mut edges) = (inclusive(keys), Vec::new());
-        self.read(|state| match state.vertex(key.as_key())? {
+        self.read(|state| match state.owner(key.as_key())? {
             Some(vertex) => {
                 state.parallel_neighbours(label, direction, vertex, keys, &mut |neighbour, key, record| {
                     edges.push(ParallelEdge {
@@ -176,7 +176,7 @@ impl Snapshot {
     ) -> Result<u64, Error> {
         self.stores().parallel_schema(label)?;
         check_adjacency::<()>(self.stores(), label, direction)?;
-        let degree = self.read(|state| match state.vertex(key.as_key())? {
+        let degree = self.read(|state| match state.owner(key.as_key())? {
             Some(vertex) => state.parallel_degree(label, direction, vertex),
             None => Ok(0),
         })?;

@@ -180,7 +180,7 @@ impl Snapshot {
     /// The key is of another kind than the graph's.
     pub fn properties(&self, key: impl AsKey) -> Result<Option<Record>, Error> {
         let record = self.read(|state| {
-            let vertex = state.vertex(key.as_key())?;
+            let vertex = state.owner(key.as_key())?;
             Ok::<_, Reason>(vertex.and_then(|vertex| state.record(vertex)))
         })?;
         Ok(record.map(|record| self.filled(record)))
@@ -221,7 +221,7 @@ impl Snapshot {
     /// The key is of another kind than the graph's, there is no such label, or no such direction.
     pub fn degree(&self, label: LabelId, direction: Direction, key: impl AsKey) -> Result<usize, Error> {
         check_adjacency::<()>(self.stores(), label, direction)?;
-        let degree = self.read(|state| match state.vertex(key.as_key())? {
+        let degree = self.read(|state| match state.owner(key.as_key())? {
             Some(vertex) => state.degree(label, direction, vertex),
             None => Ok(0),
         })?;
@@ -250,7 +250,7 @@ impl Snapshot {
     ) -> Result<Vec<(Key, W)>, Error> {
         check_adjacency::<W>(self.stores(), label, direction)?;
         let mut neighbours = Vec::new();
-        self.read(|state| match state.vertex(key.as_key())? {
+        self.read(|state| match state.owner(key.as_key())? {
             Some(vertex) => state.neighbours(label, direction, vertex, &mut |neighbour, value| {
                 neighbours.push((state.key(neighbour), W::from_bits(value)));
             }),
@@ -273,7 +273,7 @@ impl Snapshot {
         let labels = (0..self.catalogue().labels().len() as u16).map(LabelId);
         let mut neighbours = Vec::new();
         self.read(|state| {
-            let Some(vertex) = state.vertex(key.as_key())? else { return Ok::<_, Reason>(()) };
+            let Some(vertex) = state.owner(key.as_key())? else { return Ok::<_, Reason>(()) };
             for label in labels {
                 state.neighbours(label, direction, vertex, &mut |neighbour, _| {
                     neighbours.push((label, state.key(neighbour)));
@@ -296,7 +296,7 @@ impl Snapshot {
     ) -> Result<Option<Record>, Error> {
         self.stores().record_schema(label)?;
         let record =
-            self.read(|state| match (state.vertex(source.as_key())?, state.vertex(destination.as_key())?) {
+            self.read(|state| match (state.owner(source.as_key())?, state.owner(destination.as_key())?) {
                 (Some(source), Some(destination)) => state.edge_record(label, source, destination),
                 _ => Ok::<_, Reason>(None),
             })?;
@@ -317,7 +317,7 @@ impl Snapshot {
         self.stores().any_record_schema(label)?;
         check_adjacency::<()>(self.stores(), label, direction)?;
         let (mut neighbours, mut failed) = (Vec::new(), None);
-        self.read(|state| match state.vertex(key.as_key())? {
+        self.read(|state| match state.owner(key.as_key())? {
             Some(vertex) => {
                 state.neighbour_records(label, direction, vertex, &mut |neighbour, record| match decoded(
                     record,
@@ -356,7 +356,7 @@ pub(crate) fn edge_by_key(
     source: KeyRef<'_>,
     destination: KeyRef<'_>,
 ) -> Result<Option<EdgeValue>, Reason> {
-    match (state.vertex(source)?, state.vertex(destination)?) {
+    match (state.owner(source)?, state.owner(destination)?) {
         (Some(source), Some(destination)) => state.edge(label, source, destination),
         _ => Ok(None),
     }

@@ -181,7 +181,7 @@ impl Staged {
         let is_gone = self.edges.contains_key(&edge) || self.is_cleared(&edge.1) || self.is_cleared(&edge.2);
         let mut record = match is_gone {
             true => None,
-            false => match (state.vertex(source)?, state.vertex(destination)?) {
+            false => match (state.owner(source)?, state.owner(destination)?) {
                 (Some(source), Some(destination)) => state.edge_record(label, source, destination)?,
                 _ => None,
             },
@@ -218,7 +218,7 @@ impl Staged {
         }
         let (mut neighbours, mut failed) = (Vec::new(), None);
         if !self.is_cleared(&owner)
-            && let Some(vertex) = state.vertex(key)?
+            && let Some(vertex) = state.owner(key)?
         {
             state.neighbour_records(label, direction, vertex, &mut |neighbour, stored| {
                 let neighbour = state.key(neighbour);
@@ -248,7 +248,7 @@ impl Staged {
         let edge = self.edge_key(label, source, destination);
         let mut edges = BTreeMap::new();
         let is_gone = self.edges.contains_key(&edge) || self.is_cleared(&edge.1) || self.is_cleared(&edge.2);
-        if let (false, Some(from), Some(to)) = (is_gone, state.vertex(source)?, state.vertex(destination)?) {
+        if let (false, Some(from), Some(to)) = (is_gone, state.owner(source)?, state.owner(destination)?) {
             state.parallel_edges(label, from, to, keys.clone(), &mut |key, record| {
                 edges.insert(key, decoded(record)?);
                 Ok(())
@@ -285,7 +285,7 @@ impl Staged {
         }
         let mut neighbours: Vec<(Key, Vec<(u64, Record)>)> = Vec::new();
         if !self.is_cleared(&owner)
-            && let Some(vertex) = state.vertex(key)?
+            && let Some(vertex) = state.owner(key)?
         {
             state.parallel_neighbours(label, direction, vertex, keys, &mut |neighbour, key, record| {
                 let neighbour = state.key(neighbour);
@@ -345,7 +345,7 @@ impl Staged {
         let mut staged = self.staged_neighbours(label, direction, &owner);
         let mut neighbours = Vec::new();
         if !self.is_cleared(&owner)
-            && let Some(vertex) = state.vertex(key)?
+            && let Some(vertex) = state.owner(key)?
         {
             state.neighbours(label, direction, vertex, &mut |neighbour, stored| {
                 let neighbour = state.key(neighbour);
@@ -384,7 +384,7 @@ impl Staged {
     ) -> Result<Option<Record>, Reason> {
         let owned = key.to_key();
         let staged = self.vertices.get(&owned).cloned();
-        let stored = if self.is_cleared(&owned) { None } else { state.vertex(key)? };
+        let stored = if self.is_cleared(&owned) { None } else { state.owner(key)? };
         let stored = stored.and_then(|vertex| state.record(vertex));
         if !staged.as_ref().map_or(stored.is_some(), |vertex| vertex.exists) {
             return Ok(None);

@@ -22,6 +22,10 @@ pub(crate) trait StateReads {
     /// The vertex of a key, if it exists.
     fn vertex(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Reason>;
 
+    /// The vertex of a key, for reading its edges or its record. If it does not exist in the state, where it has neither, it may be told all
+    /// the same: that saves a look at the vertex.
+    fn owner(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Reason>;
+
     /// The key of an existing vertex.
     fn key(&self, vertex: VertexId) -> Key;
 
@@ -187,6 +191,14 @@ impl<E: Engine, V: GraphView + VertexRecords> StateReads for ViewReads<'_, E, V>
         match self.keys {
             KeyReads::AsOf => self.store.dictionary.find(key, exists),
             KeyReads::Current => Ok(self.store.dictionary.current(key)?.filter(|vertex| exists(*vertex))),
+        }
+    }
+
+    fn owner(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Reason> {
+        let exists = |vertex: VertexId| self.view.contains_vertex(vertex);
+        match self.keys {
+            KeyReads::AsOf => self.store.dictionary.find_among_several(key, exists),
+            KeyReads::Current => self.store.dictionary.current(key),
         }
     }
 

@@ -312,6 +312,31 @@ fn labels_and_values_are_checked() {
 }
 
 /// A graph whose only label has records: an amount that each edge must have, and a note.
+/// Reads of edges and records do not look first whether a vertex exists.
+#[test]
+fn vertices_that_do_not_exist_have_neither_edges_nor_properties() {
+    for engine in oracle::ENGINES {
+        let options = GraphOptions::new().engine(engine).keys(KeyKind::Dense);
+        let graph = payments(options.topology(Topology::DirectedWithReverse));
+        let pays = LabelId::DEFAULT;
+        graph.update_edge(pays, 1, 70_000, &EdgeUpdate::put().set("amount", 5)).unwrap();
+        let before = graph.snapshot().unwrap();
+        graph.delete_vertex(1).unwrap();
+        let after = graph.snapshot().unwrap();
+        assert_eq!(before.degree(pays, Direction::Out, 1).unwrap(), 1);
+        assert_eq!(before.neighbour_records(pays, Direction::In, 70_000).unwrap().len(), 1);
+        for gone in [0_u64, 1, 2, 69_999, 70_001, 1 << 24, 4_294_967_294] {
+            for direction in [Direction::Out, Direction::In] {
+                assert_eq!(after.degree(pays, direction, gone).unwrap(), 0, "{engine:?}: {gone}");
+                assert_eq!(after.neighbour_records(pays, direction, gone).unwrap(), []);
+            }
+            assert_eq!(after.edge_record(pays, gone, 70_000).unwrap(), None);
+            assert_eq!(after.edge_record(pays, 70_000, gone).unwrap(), None);
+            assert_eq!(after.properties(gone).unwrap(), None);
+        }
+    }
+}
+
 fn payments(options: GraphOptions) -> Graph {
     let field = |name: &str, value_type, nullable| Field { name: name.to_owned(), value_type, nullable };
     let fields = vec![field("amount", ValueType::I64, false), field("note", ValueType::String, true)];

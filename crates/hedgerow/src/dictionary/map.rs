@@ -97,6 +97,19 @@ impl<K: DictionaryKey> KeyMap<K> {
         ids.get(key)?.iter().map(|holding| holding.id).find(|id| visible(*id))
     }
 
+    /// The only id that the key has or had, or of several the first for which `visible` holds.
+    pub(crate) fn find_among_several(
+        &self,
+        key: &K::Borrowed,
+        mut visible: impl FnMut(VertexId) -> bool,
+    ) -> Option<VertexId> {
+        let ids = self.ids.pin();
+        match ids.get(key)?.as_slice() {
+            [only] => Some(only.id),
+            several => several.iter().map(|holding| holding.id).find(|id| visible(*id)),
+        }
+    }
+
     /// The key that `id` was last assigned to.
     pub(crate) fn key(&self, id: VertexId) -> Option<K> {
         Some(self.keys.get(id.get())?.load())

@@ -134,6 +134,20 @@ impl Dictionary {
         }
     }
 
+    /// The same, but for a key that has or had only one id: that is told without a look. As long as it is the key's it is no other key's.
+    pub(crate) fn find_among_several(
+        &self,
+        key: KeyRef<'_>,
+        visible: impl FnMut(VertexId) -> bool,
+    ) -> Result<Option<VertexId>, Reason> {
+        match (&self.keys, key) {
+            (Keys::Numbers(map), KeyRef::Number(number)) => Ok(map.find_among_several(&number, visible)),
+            (Keys::Text(map), KeyRef::Text(text)) => Ok(map.find_among_several(text, visible)),
+            (Keys::Dense, KeyRef::Number(number)) => Ok(Some(VertexId::try_from(number)?)),
+            _ => Err(self.wrong_kind(key)),
+        }
+    }
+
     /// The key of a vertex that exists in some readable state.
     pub(crate) fn key(&self, id: VertexId) -> Key {
         let key = match &self.keys {

@@ -221,7 +221,7 @@ impl Snapshot {
         let schema = self.catalogue().label(label).ok_or(hedgerow_model::ViewError::UnknownLabel(label))?;
         // A vertex that does not exist has no edges, but what is asked of it is checked all the same.
         newest.clock(schema)?;
-        self.read(|state| match state.vertex(key.as_key())? {
+        self.read(|state| match state.owner(key.as_key())? {
             Some(vertex) => state.newest(label, direction, vertex, newest, &mut |edge| visit(state, edge)),
             None => Ok(()),
         })?;

@@ -531,7 +531,13 @@ pub fn operation(keys: &[Key], (choice, first, second, value): (u8, u16, u16, u3
 /// The change of a record that a random number stands for. Amounts are few, so that conditions hold now and then.
 fn record_change(value: u32) -> RecordChange {
     let amount = |number: u32| (0, Value::I64(i64::from(number % 3)));
-    let note = (1, Value::String("x".repeat(value as usize % 40).into()));
+    // Most are short, some about as long as an engine embeds, some longer.
+    let length = match value / 64 % 5 {
+        0 => 235 + value % 20,
+        1 => 300,
+        _ => value % 40,
+    };
+    let note = (1, Value::String("x".repeat(length as usize).into()));
     let of =
         if value.is_multiple_of(2) { amount(value / 7) } else { (2, Value::I64(i64::from(value / 7 % 3))) };
     let condition = Some(vec![of]);
