@@ -16,6 +16,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/lab/src/csr/cursor.rs",
     "crates/lab/src/fine_grained/view.rs",
     "crates/lab/src/radix/simd.rs",
+    "crates/model/src/record_memory.rs",
     "crates/model/src/token.rs",
     "crates/rapid/src/block.rs",
     "crates/rapid/src/directory.rs",
@@ -33,7 +34,9 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/sync/src/raw_lock.rs",
     "crates/tel/src/apply.rs",
     "crates/tel/src/block.rs",
+    "crates/tel/src/block/owned.rs",
     "crates/tel/src/edge.rs",
+    "crates/tel/src/engine.rs",
     "crates/tel/src/index.rs",
     "crates/tel/src/keeps.rs",
     "crates/tel/src/prepare.rs",
@@ -44,8 +47,10 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/tel/src/vertex.rs",
     "crates/tel/src/view.rs",
     "crates/testing/src/allocation.rs",
+    "crates/testing/src/check.rs",
     "crates/testing/src/contract.rs",
     "crates/testing/src/pipeline.rs",
+    "crates/testing/src/records.rs",
     "crates/testing/src/scenario.rs",
 ];
 

@@ -36,6 +36,7 @@ use hedgerow_model::{
 use hedgerow_subgraphs::reclamation::{Garbage, Memory, MemoryChange, Superseded, reclaim_unlocked};
 use hedgerow_sync::Arc;
 use hedgerow_sync::epoch::Guard;
+use hedgerow_tel::Tel;
 use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -99,6 +100,13 @@ impl RecordChanges {
             self.superseded_bytes += heap::memory_bytes(found.bytes.len());
         }
     }
+}
+
+/// An engine that keeps copies of short records; it is new.
+pub(crate) fn embedded_in(engine: Tel) -> Tel {
+    // SAFETY: nothing is in it. Values of edges of labels that have records come from `RecordChanges` alone, which is kept until its changes
+    // are applied or dropped, and lets the longer records go then, to be freed when nobody reads them.
+    unsafe { engine.embedding_records() }
 }
 
 /// A new record among others; what stands for it.

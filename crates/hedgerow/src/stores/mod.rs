@@ -6,6 +6,7 @@ pub(crate) mod lab;
 use crate::compactor::Compactor;
 use crate::error::{Error, NoScratchFile, Reason};
 use crate::options::{EngineKind, GraphOptions};
+use crate::records;
 use crate::storage::Store;
 use hedgerow_model::Catalogue;
 use hedgerow_rapid::Rapid;
@@ -123,9 +124,7 @@ fn tel(options: &GraphOptions, catalogue: &Catalogue) -> Result<Tel, Error> {
             })?
         }
     };
-    // SAFETY: new, so that nothing is in it. Values of edges of labels that have records come from `RecordChanges` alone, which is kept
-    // until its changes are applied or dropped, and lets the longer records go then, to be freed when nobody reads them.
-    Ok(unsafe { engine.embedding_records() })
+    Ok(records::embedded_in(engine))
 }
 
 /// An empty store of versioned subgraphs.

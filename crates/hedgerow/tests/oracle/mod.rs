@@ -4,15 +4,18 @@
 
 use hedgerow::model::{EdgeValue, Operation, RecordChange, RecordMode};
 use hedgerow::{
-    ColumnType, Direction, EdgeSchema, EdgeUpdate, Field, Graph, GraphOptions, Key, KeyKind, LabelId,
-    LabelSchema, Newest, ParallelEdge, ParallelSchema, Record, RecordRef, RecordSchema, Snapshot, Topology,
-    Value, ValueType,
+    ColumnType, Direction, EdgeSchema, Field, GraphOptions, Key, KeyKind, LabelId, LabelSchema, Newest,
+    ParallelEdge, ParallelSchema, Record, RecordRef, RecordSchema, Snapshot, Topology, Value, ValueType,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
+mod operations;
+
 pub use hedgerow_engines::ENGINES;
+#[allow(unused_imports, reason = "each test binary uses a part of it")]
+pub use operations::{commit, operation, stage};
 
 /// The labels of every graph under test: topology, a float, an integer, records, parallel edges.
 pub const LABELS: [LabelId; 5] = [LabelId(0), LabelId(1), LabelId(2), RECORDS, PARALLEL];
@@ -495,112 +498,4 @@ pub fn domain(kind: KeyKind, size: usize) -> Vec<Key> {
         _ => Key::Number(number(index)),
     };
     (0..size).map(key).collect()
-}
-
-/// The operation that some random numbers stand for.
-pub fn operation(keys: &[Key], (choice, first, second, value): (u8, u16, u16, u32)) -> Operation {
-    use hedgerow::Column;
-    let key = |number: u16| keys[usize::from(number) % keys.len()].clone();
-    let label = LabelId(value as u16 % 5);
-    let bits = match label.0 {
-        0 | 3 | 4 => Column::to_bits(()),
-        1 => Column::to_bits(f64::from(value)),
-        _ => Column::to_bits(value),
-    };
-    match choice % 20 {
-        0 => Operation::AddVertex { key: key(first) },
-        1 | 2 => Operation::DeleteVertex { key: key(first) },
-        3 => {
-            Operation::SetProperties { key: key(first), properties: vec![(0, Value::I64(i64::from(value)))] }
-        }
-        4 => {
-            let name = Value::String(format!("name {value}").into());
-            Operation::SetProperties { key: key(first), properties: vec![(0, Value::Null), (1, name)] }
-        }
-        5..=8 => Operation::DeleteEdge { label, source: key(first), destination: key(second) },
-        _ if label == RECORDS || label == PARALLEL => {
-            let (source, destination, change) = (key(first), key(second), record_change(value));
-            let number = if value.is_multiple_of(13) { LARGE_KEY } else { u64::from(value / 64 % 6) };
-            let number = (label == PARALLEL).then_some(number);
-            Operation::ChangeRecord { label, source, destination, key: number, change }
-        }
-        _ => Operation::PutEdge { label, source: key(first), destination: key(second), value: bits },
-    }
-}
-
-/// The change of a record that a random number stands for. Amounts are few, so that conditions hold now and then.
-fn record_change(value: u32) -> RecordChange {
-    let amount = |number: u32| (0, Value::I64(i64::from(number % 3)));
-    // Most are short, some about as long as an engine embeds, some longer.
-    let length = match value / 64 % 5 {
-        0 => 235 + value % 20,
-        1 => 300,
-        _ => value % 40,
-    };
-    let note = (1, Value::String("x".repeat(length as usize).into()));
-    let of =
-        if value.is_multiple_of(2) { amount(value / 7) } else { (2, Value::I64(i64::from(value / 7 % 3))) };
-    let condition = Some(vec![of]);
-    match value / 4 % 8 {
-        0 | 1 => RecordChange::new(RecordMode::Put, vec![amount(value), note]),
-        2 => RecordChange::new(RecordMode::Put, vec![]),
-        3 => RecordChange::new(RecordMode::Insert, vec![note]),
-        4 => RecordChange::new(RecordMode::Update, vec![amount(value)]),
-        5 => RecordChange::new(RecordMode::Update, vec![(1, Value::Null)]),
-        6 => RecordChange { condition, ..RecordChange::new(RecordMode::Update, vec![amount(value), note]) },
-        _ => RecordChange { condition, ..RecordChange::new(RecordMode::Delete, vec![]) },
-    }
-}
-
-/// What an application says to ask for a change.
-fn update(change: &RecordChange) -> EdgeUpdate<'static> {
-    let mut update = match change.mode {
-        RecordMode::Put => EdgeUpdate::put(),
-        RecordMode::Insert => EdgeUpdate::insert(),
-        RecordMode::Update => EdgeUpdate::change(),
-        RecordMode::Delete => EdgeUpdate::delete(),
-    };
-    for (position, value) in &change.fields {
-        update = update.set(SENT[*position], value.clone());
-    }
-    for (position, value) in change.condition.iter().flatten() {
-        update = update.only_if(SENT[*position], value.clone());
-    }
-    update
-}
-
-/// Runs one operation as a commit of its own, through the method that is made for it.
-pub fn commit(graph: &Graph, operation: &Operation) -> hedgerow::Timestamp {
-    let mut transaction = graph.begin().unwrap();
-    stage(&mut transaction, operation);
-    transaction.commit().unwrap().at
-}
-
-/// Stages an operation in a transaction.
-pub fn stage(transaction: &mut hedgerow::WriteTxn, operation: &Operation) {
-    use hedgerow::Column;
-    match operation {
-        Operation::AddVertex { key } => transaction.add_vertex(key),
-        Operation::DeleteVertex { key } => transaction.delete_vertex(key),
-        Operation::SetProperties { key, properties } => {
-            let names = ["age", "name"];
-            let named: Vec<_> = properties.iter().map(|(at, value)| (names[*at], value.clone())).collect();
-            transaction.set_properties(key, &named)
-        }
-        Operation::PutEdge { label, source, destination, value } => match label.0 {
-            0 => transaction.put_edge_value(*label, source, destination, ()),
-            1 => transaction.put_edge_value(*label, source, destination, f64::from_bits(value.0)),
-            _ => transaction.put_edge_value(*label, source, destination, <u32 as Column>::from_bits(*value)),
-        },
-        Operation::DeleteEdge { label, source, destination } => {
-            transaction.delete_edge_of(*label, source, destination)
-        }
-        Operation::ChangeRecord { label, source, destination, key: None, change } => {
-            transaction.update_edge(*label, source, destination, &update(change))
-        }
-        Operation::ChangeRecord { label, source, destination, key: Some(key), change } => {
-            transaction.update_parallel_edge(*label, source, destination, *key, &update(change))
-        }
-    }
-    .unwrap();
 }
