@@ -1,7 +1,7 @@
 //! Snapshots: states of the graph that do not change.
 
 use crate::commit::history::AsOf;
-use crate::commit::sequencer::{Reader, Registration};
+use crate::commit::sequencer::{Reader, Registration, Sequencer};
 use crate::error::{Error, Reason};
 use crate::records::decoded;
 use crate::state::{KeyReads, StateReads, ViewReads};
@@ -13,7 +13,8 @@ use hedgerow_model::{
     LabelId, Record, Timestamp, Topology, VertexId, ViewError,
 };
 use hedgerow_sync::Arc;
-use std::time::{Duration, Instant};
+use std::ops::Deref;
+use std::time::Duration;
 
 /// A state of the graph that does not change, whatever is committed meanwhile.
 ///
@@ -21,13 +22,19 @@ use std::time::{Duration, Instant};
 /// thread, kept as long as one likes: it keeps in memory exactly the versions that it can see. It
 /// stays readable when the graph handle is dropped.
 #[derive(Clone)]
-pub struct Snapshot(Arc<Inner>);
+pub struct Snapshot(Arc<Registration<Ordered>>);
 
-struct Inner {
-    // Before the store, so that the timestamp is released while the store lives.
-    registration: Registration,
-    stores: Arc<OpenStores>,
-    opened: Instant,
+/// The stores of a graph, as what leads to their sequencer: a snapshot keeps nothing else, for each thing that is shared costs two accesses to
+/// what others access.
+struct Ordered(Arc<OpenStores>);
+
+impl Deref for Ordered {
+    type Target = Sequencer;
+
+    #[inline]
+    fn deref(&self) -> &Sequencer {
+        with_store!(&**self.0, store => &store.sequencer)
+    }
 }
 
 /// An open snapshot, as [`Graph::snapshots`](crate::Graph::snapshots) lists it.
@@ -54,8 +61,8 @@ impl std::fmt::Debug for Snapshot {
 /// Runs an expression with the snapshot's view.
 macro_rules! with_view {
     ($snapshot:expr, $store:ident, $view:ident => $run:expr) => {
-        with_store!(&*$snapshot.0.stores, $store => {
-            let $view = $store.engine.view($snapshot.0.registration.token());
+        with_store!(&**$snapshot.stores(), $store => {
+            let $view = $store.engine.view($snapshot.0.token());
             $run
         })
     };
@@ -64,18 +71,16 @@ macro_rules! with_view {
 impl Snapshot {
     /// Registers the newest state.
     pub(crate) fn open(stores: &Arc<OpenStores>, reader: Reader) -> Result<Self, Error> {
-        let registration = with_store!(&**stores, store => store.sequencer.open(reader))?;
-        Ok(Snapshot(Arc::new(Inner { registration, stores: Arc::clone(stores), opened: Instant::now() })))
+        Ok(Snapshot(Arc::new(Sequencer::open(Ordered(Arc::clone(stores)), reader)?)))
     }
 
     /// Registers a past state.
     pub(crate) fn open_past(stores: &Arc<OpenStores>, as_of: AsOf) -> Result<Self, Error> {
-        let registration = with_store!(&**stores, store => store.sequencer.open_past(as_of))?;
-        Ok(Snapshot(Arc::new(Inner { registration, stores: Arc::clone(stores), opened: Instant::now() })))
+        Ok(Snapshot(Arc::new(Sequencer::open_past(Ordered(Arc::clone(stores)), as_of)?)))
     }
 
     pub(crate) fn stores(&self) -> &Arc<OpenStores> {
-        &self.0.stores
+        &self.0.by().0
     }
 
     /// Runs `read` with point reads on this state.
@@ -86,25 +91,25 @@ impl Snapshot {
     /// The commit whose state this is.
     #[must_use]
     pub fn timestamp(&self) -> Timestamp {
-        self.0.registration.token().at()
+        self.0.token().at()
     }
 
     /// How long ago this snapshot was opened.
     #[must_use]
     pub fn age(&self) -> Duration {
-        self.0.opened.elapsed()
+        self.0.opened().elapsed()
     }
 
     /// Whether edges are directed, and whether in-neighbours can be read.
     #[must_use]
     pub fn topology(&self) -> Topology {
-        with_store!(&*self.0.stores, store => store.topology)
+        with_store!(&**self.stores(), store => store.topology)
     }
 
     /// The labels and schemas.
     #[must_use]
     pub fn catalogue(&self) -> &Catalogue {
-        with_store!(&*self.0.stores, store => &store.catalogue)
+        with_store!(&**self.stores(), store => &store.catalogue)
     }
 
     /// How many vertices exist. O(1).
@@ -142,7 +147,7 @@ impl Snapshot {
     }
 
     fn counts(&self) -> &Counts {
-        self.0.registration.token().counts()
+        self.0.token().counts()
     }
 
     /// The vertex that `key` has in this state. O(1).

@@ -30,8 +30,8 @@ pub(crate) struct Entry {
 const TOLERATED_EMPTY: usize = 32;
 
 impl Registry {
-    /// Registers a reader of `at`, which is at or above every timestamp registered so far. O(1).
-    pub(crate) fn register(&mut self, at: Timestamp) {
+    /// Registers a reader of `at`, which is at or above every timestamp registered so far, as of now. O(1).
+    pub(crate) fn register(&mut self, at: Timestamp, now: Instant) {
         self.handles += 1;
         match self.entries.back_mut() {
             Some(newest) if newest.at == at => {
@@ -40,17 +40,17 @@ impl Registry {
             }
             newest => {
                 debug_assert!(newest.is_none_or(|newest| newest.at < at));
-                self.entries.push_back(Entry { at, handles: 1, since: Instant::now() });
+                self.entries.push_back(Entry { at, handles: 1, since: now });
                 self.live += 1;
             }
         }
     }
 
-    /// Registers a reader of any timestamp. O(log n) if it is registered already, else O(n).
-    pub(crate) fn register_past(&mut self, at: Timestamp) {
+    /// Registers a reader of any timestamp, as of now. O(log n) if it is registered already, else O(n).
+    pub(crate) fn register_past(&mut self, at: Timestamp, now: Instant) {
         let position = self.entries.partition_point(|entry| entry.at < at);
         if self.entries.get(position).is_none_or(|entry| entry.at != at) {
-            self.entries.insert(position, Entry { at, handles: 0, since: Instant::now() });
+            self.entries.insert(position, Entry { at, handles: 0, since: now });
         }
         self.handles += 1;
         let entry = &mut self.entries[position];
@@ -126,10 +126,10 @@ mod tests {
     #[test]
     fn entries_released_in_the_middle_do_not_pile_up() {
         let mut registry = Registry::default();
-        registry.register(Timestamp(1));
+        registry.register(Timestamp(1), Instant::now());
         for at in (2..100_000).map(Timestamp) {
-            registry.register(at);
-            registry.register(at.next());
+            registry.register(at, Instant::now());
+            registry.register(at.next(), Instant::now());
             registry.release(at);
             registry.release(at.next());
         }
@@ -146,7 +146,7 @@ mod tests {
             for (step, number) in steps {
                 if step < 2 {
                     clock += number % 3;
-                    registry.register(Timestamp(clock));
+                    registry.register(Timestamp(clock), Instant::now());
                     *model.entry(Timestamp(clock)).or_default() += 1;
                 } else if !model.is_empty() {
                     let at = *model.keys().nth(number as usize % model.len()).unwrap();

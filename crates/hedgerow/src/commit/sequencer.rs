@@ -29,7 +29,7 @@ use hedgerow_model::token::{LiveTimestamps, NewestCounts, Registered, Stamp};
 use hedgerow_model::{Counts, EdgeOutcome, ParallelOutcome, Timestamp};
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex};
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::time::Instant;
 
 /// Orders commits and snapshots of one graph.
@@ -308,59 +308,71 @@ impl Sequencer {
         self.applied.poison();
     }
 
-    /// Registers the newest stamp that is published and waits until everything up to it is applied.
+    /// Registers the newest stamp that is published and waits until everything up to it is applied. The registration keeps what leads to
+    /// the sequencer.
     ///
     /// O(1), plus the wait for commits that have their stamp and not yet been applied.
-    pub(crate) fn open(self: &Arc<Self>, reader: Reader) -> Result<Registration, Reason> {
-        self.open_and_see(reader, |_| ()).map(|(registration, ())| registration)
+    pub(crate) fn open<P: Deref<Target = Self>>(by: P, reader: Reader) -> Result<Registration<P>, Reason> {
+        Self::open_and_see(by, reader, |_| ()).map(|(registration, ())| registration)
     }
 
     /// The same, with a look at what is known of the graph there.
-    pub(crate) fn open_and_see<T>(
-        self: &Arc<Self>,
+    pub(crate) fn open_and_see<P: Deref<Target = Self>, T>(
+        by: P,
         reader: Reader,
         see: impl FnOnce(&Head) -> T,
-    ) -> Result<(Registration, T), Reason> {
-        let mut state = self.state.lock();
-        let head = self.published(&mut state);
+    ) -> Result<(Registration<P>, T), Reason> {
+        let now = Instant::now();
+        let mut state = by.state.lock();
+        let head = by.published(&mut state);
         let (at, counts, seen) = (head.at, head.counts.clone(), see(head));
-        state.registry.register(at);
+        state.registry.register(at, now);
         if reader == Reader::Interactive {
-            state.interactive.register(at);
+            state.interactive.register(at, now);
         }
-        self.open.store(state.registry.len(), Ordering::Relaxed);
+        by.note_open(&state);
         drop(state);
-        Ok((self.registered(at, counts, reader)?, seen))
+        Ok((Self::registered(by, (at, now), counts, reader)?, seen))
     }
 
     /// Registers a past state that is kept. O(log states), plus the wait as in [`Sequencer::open`].
-    pub(crate) fn open_past(self: &Arc<Self>, as_of: AsOf) -> Result<Registration, Reason> {
-        let mut state = self.state.lock();
-        let published = self.published(&mut state).at;
+    pub(crate) fn open_past<P: Deref<Target = Self>>(by: P, as_of: AsOf) -> Result<Registration<P>, Reason> {
+        let now = Instant::now();
+        let mut state = by.state.lock();
+        let published = by.published(&mut state).at;
         let State { kept: Some(kept), registry, .. } = &mut *state else { return Err(Reason::NoHistory) };
         let (at, counts) = kept.find(as_of, published)?;
         // Until now it was live because it is kept.
-        registry.register_past(at);
-        self.open.store(registry.len(), Ordering::Relaxed);
+        registry.register_past(at, now);
+        by.note_open(&state);
         drop(state);
-        self.registered(at, counts, Reader::Snapshot)
+        Self::registered(by, (at, now), counts, Reader::Snapshot)
     }
 
     /// Waits until everything up to a registered timestamp is applied, where the graph is so large.
-    fn registered(
-        self: &Arc<Self>,
-        at: Timestamp,
+    fn registered<P: Deref<Target = Self>>(
+        by: P,
+        (at, opened): (Timestamp, Instant),
         counts: Counts,
         reader: Reader,
-    ) -> Result<Registration, Reason> {
-        if !self.applied.wait_up_to(at) {
-            self.release(at, reader);
+    ) -> Result<Registration<P>, Reason> {
+        if !by.applied.wait_up_to(at) {
+            by.release(at, reader);
             return Err(Reason::Poisoned);
         }
         // SAFETY: registered by the caller, until the registration is dropped; applied up to `at`; the
         // counts are those at the stamp.
         let token = unsafe { Registered::new(at, counts) };
-        Ok(Registration { token, sequencer: Arc::clone(self), reader })
+        Ok(Registration { token, opened, sequencer: by, reader })
+    }
+
+    /// Notes how many timestamps have readers, where that is seen without the mutex.
+    fn note_open(&self, state: &State) {
+        let open = state.registry.len();
+        // Most of the time it is as it was, and others go on reading it where they have it.
+        if self.open.load(Ordering::Relaxed) != open {
+            self.open.store(open, Ordering::Relaxed);
+        }
     }
 
     /// Whether a commit ended half way.
@@ -411,7 +423,7 @@ impl Sequencer {
         if reader == Reader::Interactive {
             state.interactive.release(at);
         }
-        self.open.store(state.registry.len(), Ordering::Relaxed);
+        self.note_open(&state);
         drop(state);
         if let Some(bell) = self.bell.as_ref().filter(|_| is_last) {
             bell.ring();
@@ -506,20 +518,32 @@ pub(crate) enum Reader {
 
 /// A registered timestamp; released when dropped.
 #[derive(Debug)]
-pub(crate) struct Registration {
+pub(crate) struct Registration<P: Deref<Target = Sequencer>> {
     token: Registered,
-    sequencer: Arc<Sequencer>,
+    opened: Instant,
+    /// What leads to the sequencer.
+    sequencer: P,
     reader: Reader,
 }
 
-impl Registration {
+impl<P: Deref<Target = Sequencer>> Registration<P> {
     /// The proof for engines that the timestamp can be read.
     pub(crate) fn token(&self) -> &Registered {
         &self.token
     }
+
+    /// When it was registered.
+    pub(crate) fn opened(&self) -> Instant {
+        self.opened
+    }
+
+    /// What leads to the sequencer.
+    pub(crate) fn by(&self) -> &P {
+        &self.sequencer
+    }
 }
 
-impl Drop for Registration {
+impl<P: Deref<Target = Sequencer>> Drop for Registration<P> {
     fn drop(&mut self) {
         self.sequencer.release(self.token.at(), self.reader);
     }

@@ -86,7 +86,7 @@ fn put(store: &Store<Faulty>, source: u64, destination: u64) -> Result<Commit, R
 }
 
 fn vertices(store: &Store<Faulty>) -> u64 {
-    let registration = store.sequencer.open(Reader::Snapshot).unwrap();
+    let registration = Sequencer::open(&*store.sequencer, Reader::Snapshot).unwrap();
     store.engine.view(registration.token()).vertex_count()
 }
 
@@ -106,13 +106,13 @@ fn a_panic_in_prepare_changes_nothing_and_releases_everything() {
 fn a_panic_in_apply_poisons_the_graph_and_spares_open_snapshots() {
     let store = store();
     put(&store, 1, 2).unwrap();
-    let open = store.sequencer.open(Reader::Snapshot).unwrap();
+    let open = Sequencer::open(&*store.sequencer, Reader::Snapshot).unwrap();
     store.engine.panic_in_apply.store(true, Ordering::Relaxed);
     catch_unwind(AssertUnwindSafe(|| put(&store, 2, 3))).unwrap_err();
     store.engine.panic_in_apply.store(false, Ordering::Relaxed);
     assert!(matches!(put(&store, 1, 3), Err(Reason::Poisoned)));
     assert!(matches!(put(&store, 7, 8), Err(Reason::Poisoned)));
-    assert!(matches!(store.sequencer.open(Reader::Snapshot), Err(Reason::Poisoned)));
+    assert!(matches!(Sequencer::open(&*store.sequencer, Reader::Snapshot), Err(Reason::Poisoned)));
     let view = store.engine.view(open.token());
     assert_eq!((view.vertex_count(), view.edge_count(LabelId::DEFAULT)), (2, 1));
     assert!(view.contains_vertex(VertexId::new(1)));
@@ -124,7 +124,7 @@ fn a_snapshot_that_waits_for_a_commit_is_told_when_the_commit_fails() {
     put(&store, 1, 2).unwrap();
     let stamped = store.sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap();
     std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| store.sequencer.open(Reader::Snapshot).map(drop));
+        let waiting = scope.spawn(|| Sequencer::open(&*store.sequencer, Reader::Snapshot).map(drop));
         while store.sequencer.open_timestamps().is_empty() {
             std::thread::yield_now();
         }

@@ -163,13 +163,13 @@ mod tests {
     fn a_deleted_id_waits_for_the_readers_of_its_vertex_and_for_nobody_else() {
         let (ids, sequencer) = (IdAllocator::default(), Arc::<Sequencer>::default());
         let created = commit(&sequencer);
-        let sees_first = sequencer.open(Reader::Snapshot).unwrap();
+        let sees_first = Sequencer::open(&*sequencer, Reader::Snapshot).unwrap();
         let deleted = commit(&sequencer);
         ids.delete(VertexId::new(0), created..deleted);
         let (born, died) = (commit(&sequencer), commit(&sequencer));
         ids.delete(VertexId::new(1), born..died);
         assert_eq!(unreadable(&ids, &sequencer), [1], "though an older snapshot is open");
-        let later = sequencer.open(Reader::Snapshot).unwrap();
+        let later = Sequencer::open(&*sequencer, Reader::Snapshot).unwrap();
         drop(sees_first);
         assert_eq!(unreadable(&ids, &sequencer), [0]);
         drop(later);

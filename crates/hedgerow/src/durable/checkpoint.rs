@@ -1,6 +1,6 @@
 //! Writing a checkpoint while others write and read, and what it makes superfluous.
 
-use crate::commit::sequencer::Reader;
+use crate::commit::sequencer::{Reader, Sequencer};
 use crate::durable::{CheckpointOptions, CheckpointReport};
 use crate::error::{Error, Reason};
 use crate::kernels::CancelToken;
@@ -22,7 +22,9 @@ impl<E: Engine> Store<E> {
         log.check()?;
         let former = log.manifest().checkpoint;
         let (registration, (wall_clock, input)) =
-            self.sequencer.open_and_see(Reader::Snapshot, |head| (head.wall_clock, head.input.clone()))?;
+            Sequencer::open_and_see(&*self.sequencer, Reader::Snapshot, |head| {
+                (head.wall_clock, head.input.clone())
+            })?;
         let (at, counts) = (registration.token().at(), registration.token().counts().clone());
         let mut report = CheckpointReport {
             number: former.map_or(0, |former| former.number),
