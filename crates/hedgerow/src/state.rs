@@ -242,8 +242,9 @@ impl<E: Engine, V: GraphView + VertexRecords> StateReads for ViewReads<'_, E, V>
         }
         let guard = epoch::pin();
         let records = self.store.records.seen_by(self.view, &guard);
+        let Some(records) = records.one_each(label) else { return Ok(()) };
         self.visit::<RecordHandle>(label, direction, vertex, &mut |neighbour, value| {
-            visit(neighbour, records.one(label, value).unwrap_or_default());
+            visit(neighbour, records.record(value));
         })
     }
 

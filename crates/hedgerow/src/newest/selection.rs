@@ -201,18 +201,21 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
         let records = self.store.records.seen_by(self.view, &guard);
         let of = (label, direction, vertex);
         let newest = with_column!(column, W => self.newest::<W>(of, &records, wanted, clock))?;
-        let visit = |dated: &Dated| {
+        let mut visit = |dated: &Dated, record| {
             let Dated { neighbour: Reverse(neighbour), key: Reverse(key), value, .. } = *dated;
-            let value = EdgeValue(value);
-            let record = match records.parallel(label, value) {
-                Some(edges) => edges.find(key)?,
-                None => records.one(label, value),
-            };
-            visit(NewestEdge { neighbour, key, value, record: record.unwrap_or_default() })
+            visit(NewestEdge { neighbour, key, value: EdgeValue(value), record })
         };
-        match schema.edges.record() {
-            Some(_) => each_fetched_ahead(&newest, |dated| EdgeValue(dated.value), visit),
-            None => newest.iter().try_for_each(visit),
+        let handle = |dated: &Dated| EdgeValue(dated.value);
+        match (records.one_each(label), schema.edges.record()) {
+            (Some(one_each), _) => {
+                each_fetched_ahead(&newest, handle, |dated| visit(dated, one_each.record(handle(dated))))
+            }
+            (None, Some(_)) => each_fetched_ahead(&newest, handle, |dated| {
+                let edges = records.parallel(label, handle(dated));
+                let found = edges.map(|edges| edges.find(dated.key.0)).transpose()?.flatten();
+                visit(dated, found.unwrap_or_default())
+            }),
+            (None, None) => newest.iter().try_for_each(|dated| visit(dated, &[])),
         }
     }
 
@@ -245,8 +248,10 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
                     .map_err(read_failed)??;
             }
             Clock::Property(position) => {
-                let time = |value| time_in(records.one(label, value).unwrap_or_default(), position);
-                selection.see_all(&mut cursor, vertex, time).map_err(read_failed)??;
+                if let Some(records) = records.one_each(label) {
+                    let time = |value| time_in(records.record(value), position);
+                    selection.see_all(&mut cursor, vertex, time).map_err(read_failed)??;
+                }
             }
         }
         Ok(selection.newest_first())

@@ -340,18 +340,35 @@ impl Records {
 }
 
 impl<'k> KeptAlive<'k> {
-    /// The record of an edge of a label that has records, encoded.
+    /// The records of a label that has one on each edge.
+    pub(crate) fn one_each(&self, label: LabelId) -> Option<OneEach<'k>> {
+        let has_one = self.records.schema(label).is_some() && !self.records.are_parallel(label);
+        has_one.then_some(OneEach(PhantomData))
+    }
+
+    /// The record of an edge of such a label, encoded.
     pub(crate) fn one(&self, label: LabelId, value: EdgeValue) -> Option<&'k [u8]> {
-        self.records.schema(label).filter(|_| !self.records.are_parallel(label))?;
-        // SAFETY: the value of a change that is about to be made, whose `RecordChanges` own the record, or of an edge in a view, which
-        // is alive, and pinned or lent by a cursor: see `Records`.
-        Some(unsafe { heap::bytes(value) })
+        Some(self.one_each(label)?.record(value))
     }
 
     /// The parallel edges of a label whose edges may be such.
     pub(crate) fn parallel(&self, label: LabelId, value: EdgeValue) -> Option<ParallelEdges<'k>> {
         // SAFETY: as above.
         self.records.are_parallel(label).then(|| unsafe { ParallelEdges::behind(value) })
+    }
+}
+
+/// As [`KeptAlive`], of a label that has a record on each edge: for those who read many, and look once which label it is.
+#[derive(Clone, Copy)]
+pub(crate) struct OneEach<'k>(PhantomData<&'k ()>);
+
+impl<'k> OneEach<'k> {
+    /// The record of an edge of the label, encoded.
+    #[inline]
+    pub(crate) fn record(self, value: EdgeValue) -> &'k [u8] {
+        // SAFETY: the value of a change that is about to be made, whose `RecordChanges` own the record, or of an edge in a view, which
+        // is alive, and pinned or lent by a cursor: see `Records`.
+        unsafe { heap::bytes(value) }
     }
 }
 
