@@ -24,6 +24,9 @@ use rayon::ThreadPool;
 use std::io;
 use std::path::Path;
 
+/// A reclamation that has freed so many bytes gives them back as soon as nobody is pinned who may look at them.
+const FLUSHED_BYTES: usize = 1 << 12;
+
 /// A graph in memory, as a log of edges per vertex. See the [crate] for how it works.
 pub struct Tel {
     pub(crate) topology: Topology,
@@ -280,7 +283,10 @@ impl Engine for Tel {
     fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
         let mut reclaimed = reclamation::reclaim(self, live, units, budget_bytes);
         self.compact_sparse(units, budget_bytes, &mut reclaimed);
-        epoch::pin().flush();
+        // Writers come by often, and free little each time: that goes with what follows.
+        if reclaimed.bytes >= FLUSHED_BYTES {
+            epoch::pin().flush();
+        }
         reclaimed
     }
 

@@ -1,6 +1,7 @@
 //! What it costs, and what it is worth, that somebody frees what nobody sees any more.
 
-use super::store::{LinkStore, options};
+use super::in_memory::{AFRESH, bytes};
+use super::store::options;
 use super::{FEW, Setup};
 use crate::Failure;
 use crate::executor::{Bench, Turn};
@@ -14,7 +15,6 @@ const WAYS: [(Compaction, &str); 3] = [
 ];
 
 const BY_WRITERS: &str = "compaction by writers";
-const BEFORE: &str = "before the first request";
 
 /// The mix on a new graph for each way, one after the other, so that none has what requests before it left.
 pub(super) fn measure(
@@ -28,17 +28,12 @@ pub(super) fn measure(
     for (compaction, ending) in WAYS {
         bench.begin(turn, &format!(" in memory, {}", ending.trim_start_matches('-').replace('-', " ")))?;
         let mut store = setup.load(Graph::in_memory(options(kind).compaction(compaction))?)?;
-        let before = held(&store);
         let rate = setup.ask(&mut store, &setup.mix, turn.threads)?.rate();
-        let after = held(&store);
+        let after = bytes(&store);
+        let afresh = setup.bytes_afresh(&store, kind)?;
         let baseline = (BY_WRITERS, *by_writers.get_or_insert(rate));
         bench.record_against(turn, &format!("throughput{ending}"), "requests/s", rate, baseline);
-        bench.record_against(turn, &format!("memory-after{ending}"), "bytes", after, (BEFORE, before));
+        bench.record_against(turn, &format!("memory-after{ending}"), "bytes", after, (AFRESH, afresh));
     }
     Ok(())
-}
-
-/// Bytes of the graph, with what nobody sees any more.
-fn held(store: &LinkStore) -> f64 {
-    store.graph().memory().total_bytes() as f64
 }

@@ -15,7 +15,7 @@ pub use crate::monitor::Latencies;
 use crate::{Failure, Workload};
 pub use clients::{Measured, run};
 use hedgerow::kernels::CancelToken;
-use hedgerow::{BuildOptions, Csr, Graph, Topology};
+use hedgerow::{BuildOptions, Csr, EngineKind, Graph, Topology};
 use hedgerow_formats::link_bench::{BaseGraph, Content, Mix, Request, Requests};
 use std::thread;
 use std::time::Duration;
@@ -83,6 +83,12 @@ impl Setup<'_> {
     /// Fills an empty graph.
     fn load(&self, graph: Graph) -> Result<LinkStore, Failure> {
         LinkStore::load(graph, self.base.nodes(), self.entries, self.content, self.cancel)
+    }
+
+    /// Bytes of a new graph that is given all nodes and links of this one.
+    fn bytes_afresh(&self, store: &LinkStore, kind: EngineKind) -> Result<f64, Failure> {
+        let afresh = store.afresh(Graph::in_memory(options(kind))?, self.cancel)?;
+        Ok(in_memory::bytes(&afresh))
     }
 
     /// Lets so many clients ask for `mix`, for as long as `beside` takes.

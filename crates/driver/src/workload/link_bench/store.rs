@@ -114,6 +114,32 @@ impl LinkStore {
         Ok(store)
     }
 
+    /// Puts all nodes and links of this graph into an empty one, as [`LinkStore::load`] does: what they take when nothing was ever changed.
+    pub(super) fn afresh(&self, graph: Graph, cancel: &CancelToken) -> Result<Self, Failure> {
+        let (snapshot, links) = (self.graph.snapshot()?, graph.label(LABEL)?);
+        let next_node = AtomicU64::new(self.next_node.load(Ordering::Relaxed));
+        let store = LinkStore { graph, links, next_node, ..*self };
+        let mut nodes = Vec::new();
+        snapshot.for_each_vertex(|_, key| nodes.push(key));
+        on_each(&nodes, cancel, |node| {
+            let record = snapshot.properties(node)?.unwrap_or_default();
+            let values = [KIND, VERSION, TIME, DATA].into_iter().zip(record.values().iter().cloned());
+            store.graph.set_properties(node, &values.collect::<Vec<_>>())?;
+            Ok(())
+        })?;
+        on_each(&nodes, cancel, |node| {
+            for (end, record) in snapshot.neighbour_records(self.links, Direction::Out, node)? {
+                let values = [VISIBILITY, VERSION, TIME, DATA].into_iter().zip(record.values());
+                let put = values.fold(EdgeUpdate::put(), |put, (name, value)| put.set(name, value.clone()));
+                store.graph.update_edge(links, node, end, &put)?;
+            }
+            Ok(())
+        })?;
+        store.check()?;
+        reclaim_all(&store.graph);
+        Ok(store)
+    }
+
     /// The graph.
     #[must_use]
     pub fn graph(&self) -> &Graph {
@@ -450,6 +476,26 @@ mod tests {
         assert_eq!(listed(None, 9), keys(&[5, 7, 6]));
         // Those before a time are listed by time, whatever the order.
         assert_eq!(listed(Some(20), 9), keys(&[6, 5]));
+    }
+
+    #[test]
+    fn a_graph_made_afresh_holds_the_same() {
+        let content = Content::new(1);
+        for (kind, store) in ENGINES.into_iter().zip(stores(&content)) {
+            store.serve(&Request::DeleteNode(id(2))).unwrap();
+            store.serve(&Request::AddNode(content.base_node(id(9)))).unwrap();
+            let copy = store.afresh(Graph::in_memory(options(kind)).unwrap(), &CancelToken::new()).unwrap();
+            for node in (0..6).map(id) {
+                assert_eq!(copy.node(node).unwrap(), store.node(node).unwrap());
+                assert_eq!(copy.newest(node, None, 9).unwrap(), store.newest(node, None, 9).unwrap());
+            }
+            copy.serve(&Request::AddNode(content.base_node(id(9)))).unwrap();
+            assert_eq!(
+                found(&copy, &Request::GetNode(id(5))),
+                1,
+                "new nodes go on where those of the other ended"
+            );
+        }
     }
 
     #[test]
