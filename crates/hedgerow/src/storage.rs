@@ -22,6 +22,10 @@ const PARALLEL_CHANGES: usize = 1 << 13;
 /// What a writer reclaims after its commit, and a thread in a step, at most.
 const STEP_BUDGET_BYTES: usize = 1 << 20;
 
+/// If less than this is old it is left for the time being: each look at what may be freed takes a turn at what all commits and snapshots
+/// share.
+const LEFT_BYTES: usize = 1 << 16;
+
 /// Everything of a graph but its public face.
 pub(crate) struct Store<E: Engine> {
     pub(crate) engine: E,
@@ -159,7 +163,13 @@ impl<E: Engine> Store<E> {
 
     fn is_reclaiming_worthwhile(&self, pending: PendingReclaim) -> bool {
         let new_releases = pending.releases.saturating_sub(self.reclaimed_releases.load(Ordering::Acquire));
-        new_releases > pending.open_timestamps as u64 / 16 || self.engine.asks_for_reclamation()
+        let may_free = new_releases > pending.open_timestamps as u64 / 16;
+        (may_free && self.retained_bytes() >= LEFT_BYTES) || self.engine.asks_for_reclamation()
+    }
+
+    /// Bytes of what is old, whether anybody can see it or not.
+    fn retained_bytes(&self) -> usize {
+        self.engine.memory().retained_bytes + self.records.retained_bytes()
     }
 }
 

@@ -301,6 +301,11 @@ impl Records {
         }
     }
 
+    /// Bytes of records that edges have no more.
+    pub(crate) fn retained_bytes(&self) -> usize {
+        self.memory.used().retained_bytes
+    }
+
     /// Adds what records take.
     pub(crate) fn add_memory(&self, memory: &mut MemoryUse) {
         let used = self.memory.used();
