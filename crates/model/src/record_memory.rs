@@ -1,9 +1,7 @@
-//! How the bytes of the records of edges lie in memory, and what the [handles](RecordHandle) of a column are.
+//! How the bytes of the records of edges lie in memory, and what the [handles](crate::RecordHandle) of a column are.
 //!
 //! A handle is the address of a length, which the bytes follow. A record that has memory of its own has a `usize` there. One that is
 //! *embedded* lies among others in memory of an engine, and has a `u16`; the lowest bit of its handle says so.
-//!
-//! [`RecordHandle`]: crate::RecordHandle
 
 use crate::EdgeValue;
 use std::ptr::NonNull;
