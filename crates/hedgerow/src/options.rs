@@ -210,7 +210,7 @@ impl GraphOptions {
     /// [`Unsupported`](crate::ErrorKind::Unsupported).
     ///
     /// The file is scratch: it has no name, nothing is left of it when the process ends, and a graph in a store is made
-    /// again from checkpoint and log. Keys, vertices with their properties, records of edges, and eight bytes per vertex and stored
+    /// again from checkpoint and log. Keys, vertices with their properties, long records of edges, and eight bytes per vertex and stored
     /// direction stay in memory. [`Graph::memory`](crate::Graph::memory) and [`GraphOptions::memory_limit`] count what is in the file, too.
     /// A commit for which the disk has no room fails as [`Capacity`](crate::ErrorKind::Capacity), and has changed nothing.
     #[must_use]

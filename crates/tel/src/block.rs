@@ -269,6 +269,9 @@ impl<'a> Log<'a> {
     #[inline]
     pub(crate) fn has_room(&self, more: Need) -> bool {
         let layout = self.layout();
+        if !self.shape.has_records() {
+            return self.length + more.entries <= layout.capacity;
+        }
         layout.fits(more + Need { entries: self.length, record_bytes: self.record_bytes().0 })
     }
 
@@ -291,7 +294,7 @@ impl<'a> Log<'a> {
 
     #[inline]
     fn notes(&self) -> *mut RecordNotes {
-        self.at(self.layout().notes)
+        self.at(self.layout().notes())
     }
 
     /// Asks for what an entry of a neighbour is looked up by and where the next one is appended.
@@ -351,27 +354,32 @@ impl<'a> Writer<'a> {
     /// Writes an entry beyond the last one, where no reader looks. In a block that has records the value is the handle of one.
     #[inline]
     pub(crate) fn write_ahead(&mut self, neighbour: VertexId, value: EdgeValue) {
-        let record = if self.log.shape.has_records() { record_of(value) } else { None };
-        self.write_entry(neighbour, value, record);
+        let value = if self.log.shape.has_records() { self.embedding(value) } else { value };
+        self.write_entry(neighbour, value);
     }
 
-    /// The same with the record that the value is to lead to, if the block takes a copy of one.
-    #[inline]
-    fn write_entry(&mut self, neighbour: VertexId, value: EdgeValue, record: Option<&[u8]>) {
+    /// The value of an entry whose edge is put with this handle, in a block that has records.
+    #[inline(never)]
+    fn embedding(&mut self, handle: EdgeValue) -> EdgeValue {
+        record_of(handle).map_or(handle, |record| self.embed(record))
+    }
+
+    /// The same with the value that it has in this block.
+    fn write_entry(&mut self, neighbour: VertexId, value: EdgeValue) {
         let position = self.log.length + self.ahead;
         let layout = self.log.layout();
         assert!(position < layout.capacity, "an entry is written where there is room");
-        let value = record.map_or(value, |record| self.embed(record));
         let id = self.log.at::<VertexId>(HEADER_BYTES + 4 * position);
         // SAFETY: within the columns by the assertion, and beyond what others read.
         unsafe { id.write(neighbour) };
-        self.write_value(position, value);
-        self.write_invalidation(position, VALID);
+        self.write_value(layout, position, value);
+        self.write_invalidation(layout, position, VALID);
         self.log.filter().insert(neighbour);
         self.ahead += 1;
     }
 
     /// Copies a record below the others: its handle there.
+    #[inline(never)]
     fn embed(&mut self, record: &[u8]) -> EdgeValue {
         let layout = self.log.layout();
         self.record_bytes_ahead += embedded_size(record.len());
@@ -384,23 +392,22 @@ impl<'a> Writer<'a> {
     }
 
     #[inline]
-    fn write_invalidation(&self, position: usize, invalidation: u64) {
-        let layout = self.log.layout();
+    fn write_invalidation(&self, layout: &Layout, position: usize, invalidation: u64) {
         let place = self.log.at::<AtomicU64>(layout.invalidations + size_of::<AtomicU64>() * position);
         // SAFETY: below the capacity and beyond the length, as all callers have made sure.
         unsafe { place.write(AtomicU64::new(invalidation)) };
     }
 
     #[inline]
-    fn write_creation(&self, position: usize, creation: Timestamp) {
-        let place = self.log.at::<Timestamp>(self.log.layout().creations + 8 * position);
+    fn write_creation(&self, layout: &Layout, position: usize, creation: Timestamp) {
+        let place = self.log.at::<Timestamp>(layout.creations + 8 * position);
         // SAFETY: as above.
         unsafe { place.write(creation) };
     }
 
     #[inline]
-    fn write_value(&self, position: usize, value: EdgeValue) {
-        let Layout { width, values, .. } = *self.log.layout();
+    fn write_value(&self, layout: &Layout, position: usize, value: EdgeValue) {
+        let Layout { width, values, .. } = *layout;
         match width {
             0 => {}
             4 => {
@@ -422,8 +429,8 @@ impl<'a> Writer<'a> {
         if self.ahead == 0 {
             return;
         }
-        let written = self.log.length..self.log.length + self.ahead;
-        written.for_each(|position| self.write_creation(position, creation));
+        let (layout, written) = (self.log.layout(), self.log.length..self.log.length + self.ahead);
+        written.for_each(|position| self.write_creation(layout, position, creation));
         self.publish_written(creation);
     }
 

@@ -103,8 +103,9 @@ impl Tel {
                 continue;
             }
             changed = true;
+            let has_room = |log: &Log<'_>, value| log.has_room(table.need_of(value));
             let grows =
-                change.value.is_some_and(|value| fit_for_more(*table, *log, table.need_of(value)).is_some());
+                change.value.is_some_and(|value| log.as_ref().is_none_or(|log| !has_room(log, value)));
             let is_large = log.is_some_and(|log| log.bytes() > COPIED_BYTES);
             if grows && (is_large || self.memory_limit.is_some() || self.store.is_full()) {
                 return None;

@@ -120,8 +120,6 @@ pub(crate) struct Layout {
     pub(crate) values: usize,
     pub(crate) creations: usize,
     pub(crate) invalidations: usize,
-    /// Where it is noted how many bytes of records there are.
-    pub(crate) notes: usize,
     /// How many bytes of records there is room for, up to the filter.
     pub(crate) record_room: usize,
     pub(crate) filter: usize,
@@ -152,8 +150,7 @@ impl Layout {
             let values = (HEADER_BYTES + capacity * 4).next_multiple_of(max(width, 1));
             let creations = (values + capacity * width).next_multiple_of(8);
             let invalidations = creations + capacity * 8;
-            let notes = invalidations + capacity * ATOMIC;
-            let columns = notes + record_notes;
+            let columns = invalidations + capacity * ATOMIC + record_notes;
             if columns <= filter {
                 let record_room = if record_notes == 0 { 0 } else { filter - columns };
                 return Layout {
@@ -162,7 +159,6 @@ impl Layout {
                     values,
                     creations,
                     invalidations,
-                    notes,
                     record_room,
                     filter,
                     filter_words: filter_bytes / 8,
@@ -207,6 +203,12 @@ impl Layout {
         &LAYOUTS[usize::from(shape.0)][usize::from(class)]
     }
 
+    /// Where it is noted how many bytes of records there are: behind the columns.
+    #[inline]
+    pub(crate) const fn notes(&self) -> usize {
+        self.invalidations + self.capacity * ATOMIC
+    }
+
     /// Whether there is room for so much.
     #[inline]
     pub(crate) fn fits(&self, need: Need) -> bool {
@@ -249,10 +251,10 @@ mod tests {
 
     fn assert_well_laid(layout: &Layout, class: u8) {
         assert!(layout.creations.is_multiple_of(8) && layout.invalidations.is_multiple_of(8));
-        assert!(layout.notes.is_multiple_of(8) && layout.filter.is_multiple_of(8));
+        assert!(layout.notes().is_multiple_of(8) && layout.filter.is_multiple_of(8));
         assert!(layout.filter_words == 0 || layout.filter_words.is_power_of_two());
         assert_eq!(layout.filter + 8 * layout.filter_words, bytes_of(class));
-        assert!(layout.notes <= layout.filter);
+        assert!(layout.notes() <= layout.filter);
     }
 
     #[test]
@@ -262,7 +264,7 @@ mod tests {
             for class in 0..CLASSES as u8 {
                 let layout = Layout::of(class, shape);
                 assert_well_laid(layout, class);
-                assert_eq!(layout.notes + RECORD_NOTES + layout.record_room, layout.filter);
+                assert_eq!(layout.notes() + RECORD_NOTES + layout.record_room, layout.filter);
                 let per_entry = DENSITIES[usize::from(shape.0) - PLAIN_SHAPES];
                 assert!(layout.record_room >= layout.capacity * per_entry);
                 let next = (layout.capacity + 1) * per_entry;

@@ -66,6 +66,7 @@ impl<'s> OwnedBlock<'s> {
         let (ids, creations, invalidations) = (from.ids(), from.creations(), from.invalidations());
         let (mut length, mut ended, mut oldest) = (0, 0, VALID);
         let writer = &mut self.writer;
+        let layout = writer.log.layout();
         for position in 0..from.length() {
             let invalidation = invalidations[position].load(Ordering::Relaxed);
             if invalidation == DEAD {
@@ -74,9 +75,11 @@ impl<'s> OwnedBlock<'s> {
             }
             oldest = oldest.min(invalidation);
             ended += u32::from(invalidation != VALID);
-            writer.write_entry(ids[position], from.value(position), from.embedded(position));
-            writer.write_invalidation(length, invalidation);
-            writer.write_creation(length, creations[position]);
+            let value =
+                from.embedded(position).map_or_else(|| from.value(position), |record| writer.embed(record));
+            writer.write_entry(ids[position], value);
+            writer.write_invalidation(layout, length, invalidation);
+            writer.write_creation(layout, length, creations[position]);
             length += 1;
         }
         if length > 0 {
