@@ -97,8 +97,9 @@ where
             let _flow: ControlFlow<()> = adjacency.cursor().scan(range, visit).map_err(Into::into)?;
             return Ok(());
         }
-        let range = range.start..range.end.min(self.view.vertex_bound());
-        sorted_rows(&adjacency, range, visit).map_err(Into::into)
+        let mut owners = Vec::new();
+        self.view.scan_vertices(range, |owner| owners.push(owner));
+        sorted_rows(&adjacency, &owners, visit).map_err(Into::into)
     }
 
     fn record(&self, label: LabelId, value: EdgeValue) -> Cow<'_, [u8]> {
@@ -115,17 +116,18 @@ fn is_sorted<A: Adjacency>(_: &A) -> bool {
     A::SORTED
 }
 
-/// The rows of an adjacency that keeps its neighbours in some other order. O(vertices of the range + n log n of each row).
+/// The rows of an adjacency that keeps its neighbours in some other order. O(owners + n log n of each row).
+///
+/// They are gathered one by one: what values lead to is there until the cursor is called again.
 fn sorted_rows<A: Adjacency>(
     adjacency: &A,
-    range: Range<u32>,
+    owners: &[VertexId],
     visit: &mut VisitRun<'_, A::Value>,
 ) -> Result<(), A::Error> {
     let mut cursor = adjacency.cursor();
     let (mut entries, mut ids, mut values) = (Vec::new(), Vec::new(), Vec::new());
-    for owner in range.map(VertexId::new) {
-        // What values lead to is there until the cursor is called again.
-        let (neighbours, beside) = cursor.gather(owner)?;
+    for owner in owners {
+        let (neighbours, beside) = cursor.gather(*owner)?;
         if neighbours.is_empty() {
             continue;
         }
@@ -136,7 +138,7 @@ fn sorted_rows<A: Adjacency>(
         ids.extend(entries.iter().map(|(neighbour, _)| *neighbour));
         values.clear();
         values.extend(entries.iter().map(|(_, value)| *value));
-        if visit(owner, &ids, &values).is_break() {
+        if visit(*owner, &ids, &values).is_break() {
             break;
         }
     }
