@@ -9,6 +9,10 @@ use std::ptr::NonNull;
 /// Records of more bytes are never embedded.
 pub const LONGEST_EMBEDDED: usize = 256;
 
+/// Where the second cache line begins at the latest that is asked for ahead of a record's use: short records end before it, and of
+/// most that line is the first, too.
+const FETCHED_AHEAD: usize = 48;
+
 /// The bit of a handle whose record is embedded.
 const EMBEDDED: usize = 1;
 
@@ -46,6 +50,14 @@ pub unsafe fn embed(place: NonNull<u8>, record: &[u8]) -> EdgeValue {
     // SAFETY: as above; nobody else has borrowed what may be written.
     unsafe { content.copy_from_nonoverlapping(NonNull::from(record).cast(), record.len()) };
     EdgeValue((place.as_ptr().expose_provenance() | EMBEDDED) as u64)
+}
+
+/// Asks the processor for a record that is about to be read. Only a hint: any value will do.
+#[inline]
+pub fn prefetch(handle: EdgeValue) {
+    let first = std::ptr::with_exposed_provenance::<u8>(handle.0 as usize);
+    hedgerow_sync::prefetch(first, 1);
+    hedgerow_sync::prefetch(first.wrapping_add(FETCHED_AHEAD), 1);
 }
 
 /// The bytes of a record.

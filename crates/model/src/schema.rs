@@ -172,6 +172,12 @@ impl RecordSchema {
         position.ok_or_else(|| SchemaError::UnknownField(name.to_owned()))
     }
 
+    /// The position of the first field of type timestamp: what says the time of an edge, unless another is named.
+    #[must_use]
+    pub fn time(&self) -> Option<usize> {
+        self.fields.iter().position(|field| field.value_type == ValueType::Timestamp)
+    }
+
     /// The record of a vertex of which no field was set: null everywhere.
     #[must_use]
     pub fn nulls(&self) -> Record {

@@ -180,6 +180,17 @@ pub trait Cursor {
         unreachable!("this adjacency keeps no order of commits");
     }
 
+    /// By how much, at most, the [time](crate::RecordSchema::time) of an edge of `vertex` exceeds that of one that
+    /// [`Cursor::newest_first`] hands over before it: 0 if edges were put in the order of their times. Edges whose time is null count for
+    /// nothing. `None` if nothing is known of times. O(1).
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn lateness(&mut self, vertex: VertexId) -> Result<Option<u64>, Self::Error> {
+        let _ = vertex;
+        Ok(None)
+    }
+
     /// Says that [`Cursor::prefetch`] will be called for `vertex` soon: where its neighbours are may be on its way from
     /// memory meanwhile. Changes no result; by default it does nothing.
     #[inline]

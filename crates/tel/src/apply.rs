@@ -109,6 +109,12 @@ impl<'e> Applied<'e> {
         self.engine
     }
 
+    /// The table of a number.
+    #[inline]
+    pub(crate) fn table(&self, number: u32) -> Table {
+        self.engine.tables[number as usize]
+    }
+
     fn end_old(
         &mut self,
         writer: &mut Writer<'_>,
@@ -139,7 +145,8 @@ impl<'e> Applied<'e> {
         let (at, place) = (self.stamp.at(), position as usize);
         let born = writer.log().creations()[place];
         if let Some(value) = change.value {
-            writer.write_ahead(change.neighbour, value);
+            let time = self.engine.time_put(self.table(table), value);
+            writer.write_ahead(change.neighbour, value, time);
             writer.publish(at);
         }
         if self.is_unseen_since(born) {

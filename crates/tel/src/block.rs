@@ -17,6 +17,7 @@
 //!    they may go before their entry does.
 
 mod owned;
+mod times;
 
 pub(crate) use owned::OwnedBlock;
 
@@ -25,7 +26,7 @@ use crate::layout::{HEADER_BYTES, Layout, Need, Shape, bytes_of};
 use crate::scan::last_position;
 use hedgerow_model::record_memory::{self, LONGEST_EMBEDDED, embedded_size, is_embedded};
 use hedgerow_model::{Column, EdgeValue, LabelId, Timestamp, VertexId};
-use hedgerow_sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use hedgerow_sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use hedgerow_sync::{epoch, prefetch};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -49,15 +50,25 @@ pub(crate) struct Header {
     ended: AtomicU32,
     label: LabelId,
     shape: Shape,
+    /// How far the entries are in the order of the times that their records say: see [`Log::lateness`].
+    lateness: AtomicU8,
     /// The newest timestamp at which an entry was created or ended.
     changed: AtomicU64,
     /// Up to this timestamp nothing below `length` was invalid that had been created.
     oldest_invalidation: AtomicU64,
 }
 
-/// What the writer of a block that has records notes of them, in bytes.
+/// What the writer of a block that has records notes of them.
 #[repr(C)]
 pub(crate) struct RecordNotes {
+    bytes: RecordBytes,
+    /// The latest time that an entry was written with.
+    latest_time: i64,
+}
+
+/// How many bytes of records there are.
+#[derive(Clone, Copy, Default)]
+struct RecordBytes {
     /// Of all that were published.
     published: usize,
     /// Of those whose entries are [`DEAD`].
@@ -272,24 +283,23 @@ impl<'a> Log<'a> {
         if !self.shape.has_records() {
             return self.length + more.entries <= layout.capacity;
         }
-        layout.fits(more + Need { entries: self.length, record_bytes: self.record_bytes().0 })
+        layout.fits(more + Need { entries: self.length, record_bytes: self.record_bytes().published })
     }
 
     /// What all but the dead entries need. The owner is locked.
     pub(crate) fn need_of_kept(&self) -> Need {
-        let (published, dead) = self.record_bytes();
+        let RecordBytes { published, dead } = self.record_bytes();
         Need { entries: self.length - self.dead(), record_bytes: published - dead }
     }
 
-    /// Bytes of all records, and of those that nobody sees. The owner is locked.
+    /// The owner is locked.
     #[inline]
-    fn record_bytes(&self) -> (usize, usize) {
+    fn record_bytes(&self) -> RecordBytes {
         if !self.shape.has_records() {
-            return (0, 0);
+            return RecordBytes::default();
         }
         // SAFETY: invariants 1 and 2.
-        let notes = unsafe { self.notes().read() };
-        (notes.published, notes.dead)
+        unsafe { (*self.notes()).bytes }
     }
 
     #[inline]
@@ -314,8 +324,14 @@ impl<'a> Log<'a> {
 /// The record of an edge that is put, if a block that has records takes a copy of it.
 #[inline]
 fn record_of<'r>(handle: EdgeValue) -> Option<&'r [u8]> {
+    Some(record_put(handle)).filter(|record| record.len() <= LONGEST_EMBEDDED)
+}
+
+/// The record of an edge that is put, for a label whose blocks have records.
+#[inline]
+pub(crate) fn record_put<'r>(handle: EdgeValue) -> &'r [u8] {
     // SAFETY: the contract of `Tel::embedding_records`; all callers use it before the changes that it came with are applied.
-    Some(unsafe { record_memory::bytes(handle) }).filter(|record| record.len() <= LONGEST_EMBEDDED)
+    unsafe { record_memory::bytes(handle) }
 }
 
 /// What the record of an edge that is put takes of a block that has records.
@@ -351,16 +367,20 @@ impl<'a> Writer<'a> {
         self.log
     }
 
-    /// Writes an entry beyond the last one, where no reader looks. In a block that has records the value is the handle of one.
+    /// Writes an entry beyond the last one, where no reader looks. In a block that has records the value is the handle of one, which may
+    /// say a time.
     #[inline]
-    pub(crate) fn write_ahead(&mut self, neighbour: VertexId, value: EdgeValue) {
-        let value = if self.log.shape.has_records() { self.embedding(value) } else { value };
+    pub(crate) fn write_ahead(&mut self, neighbour: VertexId, value: EdgeValue, time: Option<i64>) {
+        let value = if self.log.shape.has_records() { self.embedding(value, time) } else { value };
         self.write_entry(neighbour, value);
     }
 
     /// The value of an entry whose edge is put with this handle, in a block that has records.
     #[inline(never)]
-    fn embedding(&mut self, handle: EdgeValue) -> EdgeValue {
+    fn embedding(&mut self, handle: EdgeValue, time: Option<i64>) -> EdgeValue {
+        if let Some(time) = time {
+            self.note_time(time);
+        }
         record_of(handle).map_or(handle, |record| self.embed(record))
     }
 
@@ -383,7 +403,7 @@ impl<'a> Writer<'a> {
     fn embed(&mut self, record: &[u8]) -> EdgeValue {
         let layout = self.log.layout();
         self.record_bytes_ahead += embedded_size(record.len());
-        let above = self.log.record_bytes().0 + self.record_bytes_ahead;
+        let above = self.log.record_bytes().published + self.record_bytes_ahead;
         assert!(above <= layout.record_room, "a record is written where there is room");
         // SAFETY: within the block by the assertion.
         let place = unsafe { self.log.memory.add(layout.filter - above) };
@@ -439,7 +459,7 @@ impl<'a> Writer<'a> {
     fn publish_written(&mut self, changed: Timestamp) {
         if self.record_bytes_ahead > 0 {
             // SAFETY: invariants 1 and 2: the block has records.
-            unsafe { (*self.log.notes()).published += self.record_bytes_ahead };
+            unsafe { (*self.log.notes()).bytes.published += self.record_bytes_ahead };
         }
         let header = self.log.header();
         let length = self.log.length + self.ahead;
@@ -477,7 +497,7 @@ impl<'a> Writer<'a> {
         dead.store(dead.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         if let Some(record) = self.log.embedded(position) {
             // SAFETY: invariants 1 and 2: the block has records.
-            unsafe { (*self.log.notes()).dead += embedded_size(record.len()) };
+            unsafe { (*self.log.notes()).bytes.dead += embedded_size(record.len()) };
         }
     }
 }

@@ -5,13 +5,13 @@ use crate::directory::Slot;
 use crate::index::Index;
 use crate::scan::{count_valid, valid_from_the_end, valid_stretches};
 use crate::view::TelAdjacency;
-use hedgerow_model::{Column, Cursor, Neighbours, Timestamp, VertexId};
+use hedgerow_model::{Column, ColumnType, Cursor, Neighbours, Timestamp, VertexId, record_memory};
 use hedgerow_sync::epoch::{self, Guard};
 use hedgerow_sync::prefetch;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
-/// How many vertices ahead a scan asks for a block.
+/// How many vertices ahead a scan asks for a block, and how many edges ahead a read for a record.
 const AHEAD: usize = 8;
 
 /// Bytes of each that it asks for.
@@ -31,6 +31,14 @@ pub struct TelCursor<'s, W> {
     bound: u32,
     /// What [`Cursor::gather`] copied.
     gathered: (Vec<VertexId>, Vec<W>),
+}
+
+/// Asks for the record that a value leads to, if it does.
+#[inline]
+fn prefetch_record<W: Column>(value: W) {
+    if W::TYPE == ColumnType::Record {
+        record_memory::prefetch(value.to_bits());
+    }
 }
 
 /// Hands over what is valid of a log in runs.
@@ -144,10 +152,24 @@ impl<W: Column> Cursor for TelCursor<'_, W> {
         let at = self.at;
         let Some(log) = self.log(vertex) else { return Ok(ControlFlow::Continue(())) };
         let created = log.created_by(at);
-        let (ids, values, creations) = (log.ids(), log.values::<W>(created), log.creations());
-        Ok(valid_from_the_end(&log.invalidations()[..created], at, |position| {
+        let (ids, values, creations) =
+            (&log.ids()[..created], log.values(created), &log.creations()[..created]);
+        values.iter().rev().take(AHEAD).copied().for_each(prefetch_record);
+        let visit = |position: usize| {
+            position.checked_sub(AHEAD).into_iter().for_each(|further| prefetch_record(values[further]));
             visit(ids[position], values[position], creations[position])
-        }))
+        };
+        match log.is_whole(at) {
+            true => Ok((0..created).rev().try_for_each(visit)),
+            false => Ok(valid_from_the_end(&log.invalidations()[..created], at, visit)),
+        }
+    }
+
+    /// `None` where edges have no records with a time in their blocks.
+    #[inline]
+    fn lateness(&mut self, vertex: VertexId) -> Result<Option<u64>, Infallible> {
+        let has_times = self.adjacency.table().time.is_some();
+        Ok(has_times.then(|| self.log(vertex).map_or(0, |log| log.lateness())))
     }
 
     #[inline]

@@ -6,7 +6,7 @@ use crate::engine::{Table, Tel, check_lock};
 use crate::index::Index;
 use crate::keeps::Locked;
 use crate::layout::Need;
-use crate::prepare::{NEW, NOTHING, copied, fit_for_more, position_of};
+use crate::prepare::{NEW, NOTHING, fit_for_more, position_of};
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{Direction, EdgeChange, EdgeOutcome, EdgePlan, StoredEdge, Timestamp};
 use hedgerow_sync::{epoch, prefetch};
@@ -152,7 +152,8 @@ impl Applied<'_> {
     #[inline]
     fn write_one(&mut self, writer: &mut Writer<'_>, table: u32, change: &EdgeChange, position: u32) {
         if let (NEW, Some(value)) = (position, change.value) {
-            writer.write_ahead(change.neighbour, value);
+            let time = self.engine().time_put(self.table(table), value);
+            writer.write_ahead(change.neighbour, value, time);
             writer.publish(self.at());
             return;
         }
@@ -169,7 +170,7 @@ impl Applied<'_> {
         let more = change.value.map_or_else(Need::default, |value| table.need_of(value));
         let fit = fit_for_more(table, log, more).unwrap_or_else(|| table.fit(more));
         let block = OwnedBlock::new(&engine.store, fit, table.label);
-        let (mut block, left_out) = copied(block, log);
+        let (mut block, left_out) = engine.copied(table, block, log);
         let position = match position {
             NEW => NEW,
             position => position - left_out.partition_point(|dead| *dead < position) as u32,

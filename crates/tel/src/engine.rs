@@ -1,7 +1,7 @@
 //! The store and its place among the engines.
 
 use crate::TelOptions;
-use crate::block::{Log, record_bytes};
+use crate::block::{Log, record_bytes, record_put};
 use crate::directory::Directory;
 use crate::garbage::Place;
 use crate::index::Index;
@@ -15,8 +15,9 @@ use crate::view::TelView;
 use hedgerow_model::record_memory::LONGEST_EMBEDDED;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    CapacityError, Catalogue, Direction, EdgePlan, EdgeSchema, EdgeValue, Effects, Engine, LabelId, LockUnit,
-    MemoryUse, Prepared, Reclaimed, StoredEdge, Timestamp, Topology, UnitLocks, VertexId, ViewError,
+    CapacityError, Catalogue, Direction, EdgePlan, EdgeSchema, EdgeValue, Effects, Engine, LabelId,
+    LabelSchema, LockUnit, MemoryUse, Prepared, Reclaimed, StoredEdge, Timestamp, Topology, UnitLocks,
+    VertexId, ViewError,
 };
 use hedgerow_subgraphs::reclamation::{self, Garbage, Memory, MemoryChange};
 use hedgerow_sync::{Arc, epoch};
@@ -41,7 +42,11 @@ pub struct Tel {
     pub(crate) sparse: Sparse,
     pub(crate) memory: Memory,
     catalogue: Catalogue,
+    read_time: ReadTime,
 }
+
+/// What an encoded record says of the time, in the property at a position of its schema; `None` if that is null.
+pub type ReadTime = fn(&[u8], usize) -> Option<i64>;
 
 /// One label in one stored direction.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +57,8 @@ pub(crate) struct Table {
     pub(crate) width: usize,
     /// Whether blocks have the records that values lead to.
     pub(crate) has_records: bool,
+    /// Which property of these says the time of an edge.
+    pub(crate) time: Option<usize>,
 }
 
 impl Table {
@@ -101,6 +108,7 @@ impl Tel {
                 direction: *direction,
                 width,
                 has_records: false,
+                time: None,
             };
             topology.directions().iter().map(table)
         });
@@ -115,9 +123,12 @@ impl Tel {
             sparse: Sparse::default(),
             memory: Memory::default(),
             catalogue,
+            read_time: |_, _| None,
         }
     }
 
+    /// `read_time` reads the [time](hedgerow_model::RecordSchema::time) of an edge from its record, for labels that have such.
+    ///
     /// Keeps records of up to [`LONGEST_EMBEDDED`] bytes in the blocks of their edges, for labels that have one on each edge (LiveGraph, section 4: properties from the other end of the block). An edge that is stored from both ends
     /// has two copies.
     ///
@@ -126,11 +137,15 @@ impl Tel {
     /// [`record_memory`](hedgerow_model::record_memory) says, that lead to records for as long as the changes are neither applied nor dropped; to those that are longer,
     /// for as long as anybody reads the edges.
     #[must_use]
-    pub unsafe fn embedding_records(mut self) -> Self {
+    pub unsafe fn embedding_records(mut self, read_time: ReadTime) -> Self {
         for table in &mut self.tables {
-            let schema = self.catalogue.label(table.label);
-            table.has_records = schema.is_some_and(|schema| matches!(schema.edges, EdgeSchema::Record(_)));
+            if let Some(LabelSchema { edges: EdgeSchema::Record(schema), .. }) =
+                self.catalogue.label(table.label)
+            {
+                (table.has_records, table.time) = (true, schema.time());
+            }
         }
+        self.read_time = read_time;
         self
     }
 
@@ -180,6 +195,17 @@ impl Tel {
     #[inline]
     pub(crate) fn index(&self, stored: Direction) -> &Index {
         &self.indexes[usize::from(stored == Direction::In)]
+    }
+
+    /// What the record says of the time that an edge is put with. O(1), if the label has no time.
+    #[inline]
+    pub(crate) fn time_put(&self, table: Table, value: EdgeValue) -> Option<i64> {
+        table.time.and_then(|property| (self.read_time)(record_put(value), property))
+    }
+
+    /// What the record of an entry says of its time.
+    pub(crate) fn time_in(&self, table: Table) -> impl Fn(&[u8]) -> Option<i64> {
+        move |record| table.time.and_then(|property| (self.read_time)(record, property))
     }
 
     /// The log of a vertex in a table, if there is one.

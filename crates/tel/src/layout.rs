@@ -151,7 +151,7 @@ impl Layout {
             let creations = (values + capacity * width).next_multiple_of(8);
             let invalidations = creations + capacity * 8;
             let columns = invalidations + capacity * ATOMIC + record_notes;
-            if columns <= filter {
+            if columns + capacity * per_entry <= filter {
                 let record_room = if record_notes == 0 { 0 } else { filter - columns };
                 return Layout {
                     capacity,

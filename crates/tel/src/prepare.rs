@@ -250,32 +250,45 @@ impl Tel {
                 let block = OwnedBlock::try_new(&self.store, fit, table.label);
                 let block =
                     block.map_err(|Full { needed, reason }| CapacityError::Scratch { needed, reason })?;
-                let (block, left_out) = copied(block, log);
+                let (block, left_out) = self.copied(table, block, log);
                 for position in positions.iter_mut().filter(|position| **position < NOTHING) {
                     *position -= left_out.partition_point(|dead| dead < position) as u32;
                 }
                 Target::New(block)
             }
         };
-        let writer = target.writer();
-        for (number, change) in changes.iter().enumerate() {
-            let is_new = positions.get(number).is_none_or(|position| *position == NEW);
-            if let (Some(value), true) = (change.value, is_new) {
-                writer.write_ahead(change.neighbour, value);
-            }
-        }
+        self.write_new(target.writer(), table, changes, &positions);
         let old_bytes = log.map_or(0, |log| log.bytes());
         Ok(RowLink { owner, table: number as u32, target, old_bytes, changes, positions })
     }
-}
 
-/// A new block with the entries of a log, but for dead ones, whose positions it tells. O(log).
-pub(crate) fn copied<'s>(mut block: OwnedBlock<'s>, log: Option<Log<'_>>) -> (OwnedBlock<'s>, Vec<u32>) {
-    let mut left_out = Vec::new();
-    if let Some(log) = log {
-        block.copy_from(log, |position| left_out.push(position as u32));
+    /// Writes what is new ahead. Where edges have a time, in the order of that: what a commit puts has no other.
+    fn write_new(&self, writer: &mut Writer<'_>, table: Table, changes: &[EdgeChange], positions: &[u32]) {
+        let is_new = |number: usize| positions.get(number).is_none_or(|position| *position == NEW);
+        let new = changes.iter().enumerate().filter(|(number, _)| is_new(*number));
+        let new = new.filter_map(|(_, change)| Some((change.neighbour, change.value?)));
+        if table.time.is_none() {
+            return new.for_each(|(neighbour, value)| writer.write_ahead(neighbour, value, None));
+        }
+        let timed = new.map(|(neighbour, value)| (self.time_put(table, value), neighbour, value));
+        let mut timed: SmallVec<[_; 2]> = timed.collect();
+        timed.sort_by_key(|(time, ..)| *time);
+        timed.into_iter().for_each(|(time, neighbour, value)| writer.write_ahead(neighbour, value, time));
     }
-    (block, left_out)
+
+    /// A new block with the entries of a log, but for dead ones, whose positions it tells. O(log).
+    pub(crate) fn copied<'s>(
+        &self,
+        table: Table,
+        mut block: OwnedBlock<'s>,
+        log: Option<Log<'_>>,
+    ) -> (OwnedBlock<'s>, Vec<u32>) {
+        let mut left_out = Vec::new();
+        if let Some(log) = log {
+            block.copy_from(log, self.time_in(table), |position| left_out.push(position as u32));
+        }
+        (block, left_out)
+    }
 }
 
 /// The block that a log needs to have room for more; `None` if it has that. The owner is locked.

@@ -96,7 +96,7 @@ impl Tel {
         let before = log.bytes();
         let rewritten = (length > dead).then(|| {
             let mut block = OwnedBlock::new(&self.store, of_table.fit(log.need_of_kept()), of_table.label);
-            block.copy_from(log, |_| ());
+            block.copy_from(log, self.time_in(of_table), |_| ());
             block
         });
         let after = rewritten.as_ref().map_or(0, |block| bytes_of(block.class()));

@@ -4,7 +4,7 @@ use crate::oracle::{LABELS, Oracle};
 use crate::records;
 use hedgerow_model::{
     Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView, LabelId, RecordHandle, VertexId,
-    VertexRecords, ViewError,
+    VertexRecords, ViewError, record_memory,
 };
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -137,12 +137,32 @@ fn check_newest_first<'a, A: Adjacency + 'a>(cursor: &mut A::Cursor<'a>, id: Ver
     });
     assert!(flow.ok().unwrap().is_continue());
     assert!(commits.iter().rev().is_sorted(), "commits of {id} ascend");
+    if A::Value::TYPE == ColumnType::Record {
+        check_lateness::<A>(cursor, id, &visited);
+    }
     let newest = visited.first().copied();
     visited.sort_unstable();
     assert_eq!(visited, row, "newest first of {id}");
     let flow =
         cursor.newest_first(id, |neighbour, value, _| ControlFlow::Break((neighbour.get(), bits(value).0)));
     assert_eq!(flow.ok().unwrap().break_value(), newest);
+}
+
+/// If anything is known of times, none of them exceeds one that comes before it by more than is said.
+fn check_lateness<'a, A: Adjacency + 'a>(cursor: &mut A::Cursor<'a>, id: VertexId, visited: &[(u32, u64)]) {
+    let Some(lateness) = cursor.lateness(id).ok().unwrap() else { return };
+    let mut earliest = i64::MAX;
+    for (_, handle) in visited {
+        // SAFETY: of a record that was put, which stays.
+        let record = unsafe { record_memory::bytes(EdgeValue(*handle)) };
+        if let Some(time) = records::time(record, 0) {
+            assert!(
+                time <= earliest.saturating_add_unsigned(lateness),
+                "times of {id}, {lateness} late at most"
+            );
+            earliest = earliest.min(time);
+        }
+    }
 }
 
 fn check_break<C: Cursor>(cursor: &mut C, expected: &Expected) {

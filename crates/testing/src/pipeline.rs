@@ -32,12 +32,13 @@ pub struct Snapshot {
 #[must_use]
 pub fn catalogue() -> Catalogue {
     let label = |name: &str, edges| LabelSchema { name: name.to_owned(), edges };
-    let bytes = Field { name: "bytes".to_owned(), value_type: ValueType::Bytes, nullable: false };
+    // What a record says of it is what the engine is told to read.
+    let time = Field { name: "time".to_owned(), value_type: ValueType::Timestamp, nullable: true };
     let labels = vec![
         label("topology", EdgeSchema::Topology),
         label("weight", EdgeSchema::Value(ColumnType::F64)),
         label("count", EdgeSchema::Value(ColumnType::U32)),
-        label("record", EdgeSchema::Record(RecordSchema { fields: vec![bytes] })),
+        label("record", EdgeSchema::Record(RecordSchema { fields: vec![time] })),
     ];
     let property = Field { name: "property".to_owned(), value_type: ValueType::I64, nullable: true };
     Catalogue::new(labels, RecordSchema { fields: vec![property] }).unwrap()

@@ -3,16 +3,16 @@
 mod dated;
 mod selection;
 mod staged;
+mod view;
 
-pub(crate) use selection::{NewestEdge, VisitEdge};
+pub(crate) use view::{NewestEdge, VisitEdge};
 
 use crate::error::{Error, Reason};
 use crate::records::{RecordRef, decoded};
 use crate::snapshot::{Snapshot, check_adjacency};
 use crate::state::StateReads;
 use hedgerow_model::{
-    AsKey, Column, ColumnType, Direction, EdgeSchema, Key, LabelId, LabelSchema, Record, RecordSchema,
-    ValueType, VertexId,
+    AsKey, Column, ColumnType, Direction, EdgeSchema, Key, LabelId, LabelSchema, Record, ValueType, VertexId,
 };
 use std::ops::RangeInclusive;
 
@@ -22,7 +22,10 @@ use std::ops::RangeInclusive;
 /// values (`u32`, `u64`, `i64`), or the key of parallel edges without such a property. Edges whose time is null are left out. Of equal
 /// times the lower vertex id comes first, then the lower key.
 ///
-/// That costs O(degree) on every engine, and the memory of what is wanted.
+/// That costs O(degree), and the memory of what is wanted. Engine `tel` notes how far the edges of a vertex were put in the order of their
+/// first property of type `timestamp`: by that it reads from the end of the log, and no more than those that are wanted or too late, and those that are
+/// earlier than all of them by no more than any edge was late (LiveGraph, section 4). What one commit puts it keeps in that order. Edges that may be parallel, and
+/// values, it reads as other engines do.
 ///
 /// ```
 /// use hedgerow::{ColumnType, Direction, EdgeSchema, Graph, GraphOptions, LabelId, LabelSchema, Newest};
@@ -99,10 +102,10 @@ impl Newest {
             }
             (Order::Property(name), EdgeSchema::Parallel(schema)) if *name == schema.key => Ok(Clock::Key),
             (Order::OfLabel, EdgeSchema::Parallel(schema)) => {
-                Ok(time_property(&schema.record).map_or(Clock::Key, Clock::Property))
+                Ok(schema.record.time().map_or(Clock::Key, Clock::Property))
             }
             (Order::OfLabel, EdgeSchema::Record(schema)) => {
-                time_property(schema).map(Clock::Property).ok_or_else(no_time)
+                schema.time().map(Clock::Property).ok_or_else(no_time)
             }
             (Order::Property(name), edges) => {
                 let schema = edges.record().ok_or_else(no_time)?;
@@ -115,11 +118,6 @@ impl Newest {
             (Order::OfLabel, EdgeSchema::Topology | EdgeSchema::Value(_)) => Err(no_time()),
         }
     }
-}
-
-/// The first property of type timestamp.
-fn time_property(schema: &RecordSchema) -> Option<usize> {
-    schema.fields.iter().position(|field| field.value_type == ValueType::Timestamp)
 }
 
 /// What says the time of an edge.

@@ -1,53 +1,55 @@
-//! The newest of all edges of a vertex in a view.
+//! The newest of edges that are seen one after the other.
 
+use super::Newest;
 use super::dated::{Dated, sort_newest_first};
-use super::{Clock, Newest};
-use crate::error::{Reason, read_failed};
-use crate::records::{KeptAlive, decoded_value, each_fetched_ahead, prefetch_behind};
-use crate::state::ViewReads;
-use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView, LabelId, ValueRef,
-    VertexId, with_column,
-};
-use hedgerow_sync::epoch;
+use crate::error::Reason;
+use hedgerow_model::{EdgeValue, VertexId};
 use std::cmp::Reverse;
-use std::ops::ControlFlow;
-
-/// One of the newest edges.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct NewestEdge<'e> {
-    /// Where it leads.
-    pub(crate) neighbour: VertexId,
-    /// Which of parallel edges it is; 0 where there are none such.
-    pub(crate) key: u64,
-    /// What lies beside the neighbour.
-    pub(crate) value: EdgeValue,
-    /// Its record, encoded, if the label has records.
-    pub(crate) record: &'e [u8],
-}
-
-/// Is handed an edge.
-pub(crate) type VisitEdge<'v> = dyn FnMut(NewestEdge<'_>) -> Result<(), Reason> + 'v;
 
 /// Above so many edges more than are wanted, those that are not among the newest go.
 const SPARE: usize = 64;
 
+/// So many edges are handed over together, if they come in the order of their times.
+const TOGETHER: usize = 64;
+
+/// Is handed edges, the newest first; what it got before is newer.
+pub(super) type HandOver<'h> = dyn FnMut(&[Dated]) -> Result<(), Reason> + 'h;
+
 /// The newest of the edges that were seen.
-struct Selection<'n> {
+pub(super) struct Selection<'n> {
     wanted: &'n Newest,
-    /// All that may be among them, in no order.
+    /// How many were not handed over yet.
+    missing: usize,
+    /// All that may be among these, in no order.
     found: Vec<Dated>,
     /// Nothing up to this is among them.
     oldest: Option<Dated>,
+    /// When so many more were seen, it is worth to look which of them can be handed over.
+    until_ripe: usize,
 }
 
 impl<'n> Selection<'n> {
-    fn new(wanted: &'n Newest) -> Self {
-        Selection { wanted, found: Vec::with_capacity(wanted.most.min(SPARE)), oldest: None }
+    pub(super) fn new(wanted: &'n Newest) -> Self {
+        let missing = wanted.most;
+        let found = Vec::with_capacity(missing.min(SPARE));
+        Selection { wanted, missing, found, oldest: None, until_ripe: missing.min(TOGETHER) }
+    }
+
+    /// Whether all that are wanted were handed over.
+    #[inline]
+    pub(super) fn is_complete(&self) -> bool {
+        self.missing == 0
+    }
+
+    /// Whether edges that are not later than this can be among them.
+    #[inline]
+    pub(super) fn may_want(&self, latest: i64) -> bool {
+        latest >= *self.wanted.times.start() && !self.is_complete()
     }
 
     /// O(1) amortised, or O(seen / wanted) if few are wanted.
-    fn see(&mut self, time: i64, neighbour: VertexId, key: u64, value: EdgeValue) {
+    #[inline]
+    pub(super) fn see(&mut self, time: i64, neighbour: VertexId, key: u64, value: EdgeValue) {
         if !self.wanted.times.contains(&time) {
             return;
         }
@@ -56,204 +58,136 @@ impl<'n> Selection<'n> {
             return;
         }
         self.found.push(dated);
-        if self.found.len() >= self.wanted.most.saturating_mul(2).saturating_add(SPARE) {
+        if self.found.len() >= self.missing.saturating_mul(2).saturating_add(SPARE) {
             self.drop_older();
         }
     }
 
-    /// Leaves as many as are wanted, the newest. O(found).
+    /// After each edge that was seen: hands over edges that are later than all that follow, which are not later than `latest`; not always all
+    /// of these. O(1) amortised.
+    #[inline]
+    pub(super) fn settle(&mut self, latest: i64, hand_over: &mut HandOver<'_>) -> Result<(), Reason> {
+        match self.until_ripe.checked_sub(1) {
+            Some(fewer) => {
+                self.until_ripe = fewer;
+                Ok(())
+            }
+            None => self.settle_ripe(latest, hand_over),
+        }
+    }
+
+    /// O(found), or O(n log n) of what is handed over, if it does not come in the order of time.
+    fn settle_ripe(&mut self, latest: i64, hand_over: &mut HandOver<'_>) -> Result<(), Reason> {
+        let settled = self.found.iter().filter(|edge| edge.time > latest).count();
+        if 2 * settled >= self.found.len() {
+            sort_newest_first(&mut self.found);
+            let count = settled.min(self.missing);
+            hand_over(&self.found[..count])?;
+            self.missing -= count;
+            self.found.drain(..settled);
+        }
+        self.until_ripe = self.missing.min(TOGETHER).max(self.found.len());
+        Ok(())
+    }
+
+    /// Hands over what is still missing: all edges were seen.
+    pub(super) fn finish(mut self, hand_over: &mut HandOver<'_>) -> Result<(), Reason> {
+        self.drop_older();
+        sort_newest_first(&mut self.found);
+        hand_over(&self.found)
+    }
+
+    /// Leaves as many as are missing, the newest. O(found).
     fn drop_older(&mut self) {
-        let most = self.wanted.most;
+        let most = self.missing;
         if self.found.len() > most {
             let (_, first_older, _) = self.found.select_nth_unstable_by(most, |one, other| other.cmp(one));
             self.oldest = Some(*first_older);
             self.found.truncate(most);
         }
     }
+}
 
-    /// Sees the edges of a vertex by the commits that put them, until those that follow are too old.
-    fn see_commits<C: Cursor>(&mut self, cursor: &mut C, vertex: VertexId) -> Result<(), C::Error> {
-        // How many are still wanted, and the time of the last of them.
-        let (mut missing, mut last) = (self.wanted.most, None);
-        let flow = cursor.newest_first(vertex, |neighbour, value, commit| {
-            let time = commit.0 as i64;
-            // What one commit put is seen whole, so that its lower ids are found.
-            let is_full = missing == 0 && last.is_none_or(|last| time < last);
-            if is_full || time < *self.wanted.times.start() {
-                return ControlFlow::Break(());
-            }
-            if missing > 0 && self.wanted.times.contains(&time) {
-                (missing, last) = (missing - 1, Some(time));
-            }
-            self.see(time, neighbour, 0, value.to_bits());
-            ControlFlow::Continue(())
-        })?;
-        // Either way, all that is wanted was seen.
-        let (ControlFlow::Continue(()) | ControlFlow::Break(())) = flow;
-        Ok(())
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
 
-    /// Sees all edges of a vertex by the integers beside them.
-    fn see_values<C: Cursor>(&mut self, cursor: &mut C, vertex: VertexId) -> Result<(), C::Error> {
-        let time = |value| Ok(Some(time_of(C::Value::TYPE, value)));
-        self.see_all::<C, std::convert::Infallible>(cursor, vertex, time).map(|Ok(())| ())
-    }
-
-    /// Sees all edges of a vertex, which may be parallel, up to the first whose time cannot be told.
-    fn see_parallel<C: Cursor>(
-        &mut self,
-        cursor: &mut C,
-        vertex: VertexId,
-        (records, label): (&KeptAlive<'_>, LabelId),
-        time: impl Fn(u64, &[u8]) -> Result<Option<i64>, Reason>,
-    ) -> Result<Result<(), Reason>, C::Error> {
-        self.see_each(cursor, vertex, |selection, neighbour, value| {
-            let edges =
-                records.parallel(label, value).into_iter().flat_map(|edges| edges.edges(0..=u64::MAX));
-            for edge in edges {
-                let (key, record) = edge?;
-                if let Some(time) = time(key, record)? {
-                    selection.see(time, neighbour, key, value);
-                }
-            }
+    /// Sees edges in this order, of which none is later than one before by more than `lateness`: what was handed over, and how many were
+    /// seen until all that is wanted was.
+    fn selected(edges: &[Dated], lateness: u64, wanted: &Newest) -> (Vec<Dated>, usize) {
+        let (mut selection, mut selected, mut seen) = (Selection::new(wanted), Vec::new(), 0);
+        let mut hand_over = |edges: &[Dated]| {
+            selected.extend_from_slice(edges);
             Ok(())
-        })
-    }
-
-    /// Sees all edges of a vertex, up to the first whose time cannot be told.
-    fn see_all<C: Cursor, E>(
-        &mut self,
-        cursor: &mut C,
-        vertex: VertexId,
-        time: impl Fn(EdgeValue) -> Result<Option<i64>, E>,
-    ) -> Result<Result<(), E>, C::Error> {
-        self.see_each(cursor, vertex, |selection, neighbour, value| {
-            if let Some(time) = time(value)? {
-                selection.see(time, neighbour, 0, value);
-            }
-            Ok(())
-        })
-    }
-
-    /// Hands over what leads to each neighbour of a vertex, up to the first that fails.
-    fn see_each<C: Cursor, E>(
-        &mut self,
-        cursor: &mut C,
-        vertex: VertexId,
-        mut see: impl FnMut(&mut Self, VertexId, EdgeValue) -> Result<(), E>,
-    ) -> Result<Result<(), E>, C::Error> {
-        let flow = cursor.neighbours(vertex, |neighbours, values| {
-            for (position, (neighbour, value)) in neighbours.iter().zip(values).enumerate() {
-                prefetch_behind(values, position);
-                if let Err(error) = see(self, *neighbour, value.to_bits()) {
-                    return ControlFlow::Break(error);
-                }
-            }
-            ControlFlow::Continue(())
-        })?;
-        Ok(flow.break_value().map_or(Ok(()), Err))
-    }
-
-    fn newest_first(mut self) -> Vec<Dated> {
-        self.drop_older();
-        sort_newest_first(&mut self.found);
-        self.found
-    }
-}
-
-/// The time that a property of an encoded record says.
-fn time_in(record: &[u8], position: usize) -> Result<Option<i64>, Reason> {
-    decoded_value(record, position).map(|value| match value {
-        ValueRef::Timestamp(time) | ValueRef::I64(time) => Some(time),
-        _ => None,
-    })
-}
-
-/// The key of parallel edges as a time; the largest there is if it is larger.
-pub(super) fn key_time(key: u64) -> Option<i64> {
-    Some(i64::try_from(key).unwrap_or(i64::MAX))
-}
-
-/// An integer of a column as a time; the largest there is if it is larger.
-pub(super) fn time_of(column: ColumnType, value: EdgeValue) -> i64 {
-    match column {
-        ColumnType::I64 => i64::from_bits(value),
-        ColumnType::U32 => i64::from(u32::from_bits(value)),
-        _ => i64::try_from(value.0).unwrap_or(i64::MAX),
-    }
-}
-
-impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
-    /// Visits the edges of a vertex newest first.
-    pub(crate) fn visit_newest(
-        &self,
-        label: LabelId,
-        direction: Direction,
-        vertex: VertexId,
-        wanted: &Newest,
-        visit: &mut VisitEdge<'_>,
-    ) -> Result<(), Reason> {
-        let schema = self.schema(label)?;
-        let column = schema.edges.column();
-        let clock = wanted.clock(schema)?;
-        // Pinned before the values are read that lead to the records, until these are.
-        let guard = epoch::pin();
-        let records = self.store.records.seen_by(self.view, &guard);
-        let of = (label, direction, vertex);
-        let newest = with_column!(column, W => self.newest::<W>(of, &records, wanted, clock))?;
-        let mut visit = |dated: &Dated, record| {
-            let Dated { neighbour: Reverse(neighbour), key: Reverse(key), value, .. } = *dated;
-            visit(NewestEdge { neighbour, key, value: EdgeValue(value), record })
         };
-        let handle = |dated: &Dated| EdgeValue(dated.value);
-        match (records.one_each(label), schema.edges.record()) {
-            (Some(one_each), _) => {
-                each_fetched_ahead(&newest, handle, |dated| visit(dated, one_each.record(handle(dated))))
+        for edge in edges {
+            if selection.is_complete() {
+                break;
             }
-            (None, Some(_)) => each_fetched_ahead(&newest, handle, |dated| {
-                let edges = records.parallel(label, handle(dated));
-                let found = edges.map(|edges| edges.find(dated.key.0)).transpose()?.flatten();
-                visit(dated, found.unwrap_or_default())
-            }),
-            (None, None) => newest.iter().try_for_each(|dated| visit(dated, &[])),
+            seen += 1;
+            selection.see(edge.time, edge.neighbour.0, edge.key.0, EdgeValue(edge.value));
+            selection.settle(edge.time.saturating_add_unsigned(lateness), &mut hand_over).unwrap();
+        }
+        selection.finish(&mut hand_over).unwrap();
+        (selected, seen)
+    }
+
+    fn edges(times: impl IntoIterator<Item = i64>) -> Vec<Dated> {
+        let dated = |(id, time): (u32, i64)| {
+            let neighbour = Reverse(VertexId::new(id * 7 % 1009));
+            Dated { time, neighbour, key: Reverse(0), value: id.into() }
+        };
+        (0..).zip(times).map(dated).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn the_newest_are_selected_from_any_order(
+            mut times in prop::collection::vec(prop_oneof![9 => 0..300_i64, 1 => any::<i64>()], 0..400),
+            is_sorted: bool,
+            swapped in prop::collection::vec((0..400_usize, 1..9_usize), 0..6),
+            most in prop_oneof![0..20_usize, Just(100), Just(usize::MAX)],
+            from in prop_oneof![Just(i64::MIN), 0..300_i64],
+            to in prop_oneof![Just(i64::MAX), 0..300_i64],
+        ) {
+            if is_sorted {
+                times.sort_unstable_by_key(|time| Reverse(*time));
+                for (at, by) in swapped {
+                    if at + by < times.len() {
+                        times.swap(at, at + by);
+                    }
+                }
+            }
+            let edges = edges(times.iter().copied());
+            let mut lateness = 0;
+            let mut earliest = i64::MAX;
+            for time in times {
+                lateness = if time > earliest { time.abs_diff(earliest).max(lateness) } else { lateness };
+                earliest = earliest.min(time);
+            }
+            let wanted = Newest::most(most).since(from).until(to);
+            let mut expected = edges.clone();
+            expected.retain(|edge| (from..=to).contains(&edge.time));
+            expected.sort_unstable_by(|one, other| other.cmp(one));
+            expected.truncate(most);
+            prop_assert_eq!(&selected(&edges, lateness, &wanted).0, &expected);
+            // It makes no difference if nothing is known.
+            prop_assert_eq!(&selected(&edges, u64::MAX, &wanted).0, &expected);
         }
     }
 
-    fn newest<W: Column>(
-        &self,
-        (label, direction, vertex): (LabelId, Direction, VertexId),
-        records: &KeptAlive<'_>,
-        wanted: &Newest,
-        clock: Clock,
-    ) -> Result<Vec<Dated>, Reason> {
-        let adjacency = self.view.adjacency::<W>(label, direction)?;
-        let mut cursor = adjacency.cursor();
-        let mut selection = Selection::new(wanted);
-        match clock {
-            Clock::Commit if !<V::Adjacency<'_, W> as Adjacency>::KEEPS_COMMIT_ORDER => {
-                return Err(Reason::NoCommitOrder);
-            }
-            Clock::Commit => selection.see_commits(&mut cursor, vertex).map_err(read_failed)?,
-            Clock::Value => selection.see_values(&mut cursor, vertex).map_err(read_failed)?,
-            Clock::Key => {
-                let time = |key, _: &[u8]| Ok(key_time(key));
-                selection
-                    .see_parallel(&mut cursor, vertex, (records, label), time)
-                    .map_err(read_failed)??;
-            }
-            Clock::Property(position) if self.store.records.are_parallel(label) => {
-                let time = |_, record: &[u8]| time_in(record, position);
-                selection
-                    .see_parallel(&mut cursor, vertex, (records, label), time)
-                    .map_err(read_failed)??;
-            }
-            Clock::Property(position) => {
-                if let Some(records) = records.one_each(label) {
-                    let time = |value| time_in(records.record(value), position);
-                    selection.see_all(&mut cursor, vertex, time).map_err(read_failed)??;
-                }
-            }
+    #[test]
+    fn of_edges_in_order_no_more_are_seen_than_are_wanted() {
+        let in_order = edges((0..10_000).rev());
+        for most in [0, 1, 9, 63, 64, 65, 1000] {
+            let (found, seen) = selected(&in_order, 0, &Newest::most(most));
+            assert_eq!(found, in_order[..most]);
+            // The next one tells that no other of the same time follows.
+            assert!(seen <= most + TOGETHER.min(most + 1), "{seen} seen of {most}");
         }
-        Ok(selection.newest_first())
+        let (found, seen) = selected(&in_order, 500, &Newest::most(10));
+        assert_eq!(found, in_order[..10]);
+        assert!(seen < 1200, "{seen} seen");
     }
 }

@@ -1,6 +1,6 @@
 //! The same in transactions, which see what they staged.
 
-use super::selection::{key_time, time_of};
+use super::view::{key_time, time_of};
 use super::{Clock, Newest};
 use crate::error::{Error, Reason};
 use crate::parallel::ParallelEdge;

@@ -4,13 +4,8 @@ use hedgerow_model::record_memory::{self, is_embedded};
 use hedgerow_model::{EdgeValue, Timestamp};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use hedgerow_sync::epoch;
-use hedgerow_sync::prefetch as prefetch_memory;
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
-
-/// Where the second cache line begins at the latest that is asked for ahead of a record's use: short records end before it, and of
-/// most that line is the first, too.
-const FETCHED_AHEAD: usize = 48;
 
 /// What lies before the bytes. A handle leads to the length, as [`record_memory`] says.
 #[repr(C)]
@@ -110,13 +105,6 @@ impl Drop for OwnedRecord {
 /// Where a record with memory of its own begins.
 fn header_of(value: EdgeValue) -> *mut Header {
     std::ptr::with_exposed_provenance_mut((value.0 as usize).wrapping_sub(TO_LENGTH))
-}
-
-/// Asks the processor for a record that is about to be read. Only a hint: any value will do.
-pub(super) fn prefetch(value: EdgeValue) {
-    let first = std::ptr::with_exposed_provenance::<u8>(value.0 as usize);
-    prefetch_memory(first, 1);
-    prefetch_memory(first.wrapping_add(FETCHED_AHEAD), 1);
 }
 
 /// The bytes of a record.

@@ -26,7 +26,7 @@ use crate::error::{Reason, read_failed};
 use hedgerow_log::{
     EdgeList, EdgeRecords, decode_record, decode_record_value, list_as_record, list_of_record,
 };
-use hedgerow_model::record_memory::is_embedded;
+use hedgerow_model::record_memory::{self, is_embedded};
 use hedgerow_model::token::{LiveTimestamps, Stamp};
 use hedgerow_model::{
     Adjacency, CapacityError, Catalogue, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView,
@@ -106,7 +106,7 @@ impl RecordChanges {
 pub(crate) fn embedded_in(engine: Tel) -> Tel {
     // SAFETY: nothing is in it. Values of edges of labels that have records come from `RecordChanges` alone, which is kept until its changes
     // are applied or dropped, and lets the longer records go then, to be freed when nobody reads them.
-    unsafe { engine.embedding_records() }
+    unsafe { engine.embedding_records(|record, property| time_in(record, property).unwrap_or_default()) }
 }
 
 /// A new record among others; what stands for it.
@@ -141,7 +141,7 @@ pub(crate) fn prefetch_behind<W: Column>(handles: &[W], position: usize) {
     if W::TYPE == ColumnType::Record
         && let Some(handle) = handles.get(position + AHEAD)
     {
-        heap::prefetch(handle.to_bits());
+        record_memory::prefetch(handle.to_bits());
     }
 }
 
@@ -151,9 +151,9 @@ pub(crate) fn each_fetched_ahead<T, E>(
     handle: impl Fn(&T) -> EdgeValue,
     mut visit: impl FnMut(&T) -> Result<(), E>,
 ) -> Result<(), E> {
-    items.iter().take(AHEAD).for_each(|item| heap::prefetch(handle(item)));
+    items.iter().take(AHEAD).for_each(|item| record_memory::prefetch(handle(item)));
     items.iter().enumerate().try_for_each(|(position, item)| {
-        items.get(position + AHEAD).into_iter().for_each(|item| heap::prefetch(handle(item)));
+        items.get(position + AHEAD).into_iter().for_each(|item| record_memory::prefetch(handle(item)));
         visit(item)
     })
 }
@@ -167,6 +167,14 @@ pub(crate) fn decoded(bytes: &[u8]) -> Result<Record, Reason> {
 pub(crate) fn decoded_value(bytes: &[u8], position: usize) -> Result<ValueRef<'_>, Reason> {
     decode_record_value(bytes, position)
         .map_err(|error| read_failed(hedgerow_model::ReadError(error.to_string())))
+}
+
+/// The time that a property of an encoded record says.
+pub(crate) fn time_in(record: &[u8], position: usize) -> Result<Option<i64>, Reason> {
+    decoded_value(record, position).map(|value| match value {
+        ValueRef::Timestamp(time) | ValueRef::I64(time) => Some(time),
+        _ => None,
+    })
 }
 
 /// The changes of parallel edges that a record of the log stands for, or the edges themselves, of a checkpoint; what is wrong if

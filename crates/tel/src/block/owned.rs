@@ -1,10 +1,10 @@
 //! Blocks before they are linked: made, filled, and copied from others.
 
-use super::{DEAD, Header, Log, RecordNotes, VALID, Writer};
+use super::{DEAD, Header, Log, RecordBytes, RecordNotes, VALID, Writer};
 use crate::layout::Fit;
 use crate::store::{BlockStore, Full};
 use hedgerow_model::{LabelId, Timestamp};
-use hedgerow_sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use hedgerow_sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
@@ -34,6 +34,7 @@ impl<'s> OwnedBlock<'s> {
             ended: AtomicU32::new(0),
             label,
             shape,
+            lateness: AtomicU8::new(0),
             changed: AtomicU64::new(0),
             oldest_invalidation: AtomicU64::new(VALID),
         };
@@ -47,8 +48,9 @@ impl<'s> OwnedBlock<'s> {
             unsafe { place.write(AtomicU64::new(0)) };
         }
         if shape.has_records() {
+            let none = RecordNotes { bytes: RecordBytes::default(), latest_time: i64::MIN };
             // SAFETY: as above.
-            unsafe { log.notes().write(RecordNotes { published: 0, dead: 0 }) };
+            unsafe { log.notes().write(none) };
         }
         // SAFETY: nobody else knows the block.
         OwnedBlock { store, writer: unsafe { Writer::new(log) } }
@@ -60,9 +62,14 @@ impl<'s> OwnedBlock<'s> {
         &mut self.writer
     }
 
-    /// Copies all entries but the dead ones, which is told by their positions, ascending. There is room, and nothing in the block yet.
-    /// O(entries).
-    pub(crate) fn copy_from(&mut self, from: Log<'_>, mut left_out: impl FnMut(usize)) {
+    /// Copies all entries but the dead ones, which is told by their positions, ascending. There is room, and nothing in the block yet. `time`
+    /// is what a record says: by that the copy may be in a better order, if it has no long records. O(entries).
+    pub(crate) fn copy_from(
+        &mut self,
+        from: Log<'_>,
+        time: impl Fn(&[u8]) -> Option<i64>,
+        mut left_out: impl FnMut(usize),
+    ) {
         let (ids, creations, invalidations) = (from.ids(), from.creations(), from.invalidations());
         let (mut length, mut ended, mut oldest) = (0, 0, VALID);
         let writer = &mut self.writer;
@@ -81,6 +88,9 @@ impl<'s> OwnedBlock<'s> {
             writer.write_invalidation(layout, length, invalidation);
             writer.write_creation(layout, length, creations[position]);
             length += 1;
+        }
+        if let Some(order) = from.time_order_of_kept(time) {
+            writer.note_time_order(order);
         }
         if length > 0 {
             let header = writer.log.header();

@@ -9,6 +9,7 @@ mod edges;
 mod in_file;
 mod logs;
 mod records;
+mod times;
 
 use support::TestedTel;
 

@@ -11,7 +11,7 @@ pub struct TestedTel;
 /// With records in blocks.
 fn embedding(engine: Tel) -> Tel {
     // SAFETY: new, and the handles that tests put are of records that stay.
-    unsafe { engine.embedding_records() }
+    unsafe { engine.embedding_records(hedgerow_testing::records::time) }
 }
 
 impl Tested for TestedTel {

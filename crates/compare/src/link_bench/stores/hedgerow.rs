@@ -11,7 +11,7 @@ use hedgerow_formats::link_bench::{Link, Node, Request};
 use std::path::Path;
 
 const SETUP: &str = "a vertex with properties per node, an edge with a record per link; lists by time. None: in memory; buffered: Durability::Buffered; \
-                     sync: Durability::Sync; filled link by link in random order";
+                     sync: Durability::Sync; filled link by link in the order of their times";
 
 pub(super) const RAPID: Kind = Kind {
     name: "rapid",

@@ -90,7 +90,8 @@ pub fn options(kind: EngineKind) -> GraphOptions {
 }
 
 impl LinkStore {
-    /// Puts the nodes below `nodes` and the links of `entries` into an empty graph, each in a transaction of its own, by one thread per core.
+    /// Puts the nodes below `nodes` and the links of `entries` into an empty graph, each in a transaction of its own, by one thread per core:
+    /// the links of a node in the order of their times, as they come about.
     ///
     /// # Errors
     /// What the graph returns, that it was cancelled, and that links are missing then.
@@ -106,8 +107,12 @@ impl LinkStore {
         let store = LinkStore { graph, links, next_node, edges, clients: 0, lists_by_commit: false };
         let ids: Vec<VertexId> = (0..nodes).map(VertexId::new).collect();
         on_each(&ids, cancel, |node| store.put_node(node, &content.base_node(*node)))?;
-        on_each(entries, cancel, |(source, destination)| {
+        let put_link = |(source, destination): &Entry| {
             store.put_link(&content.base_link(*source, *destination)).map(drop)
+        };
+        let parts = in_order_of_time(entries, content, cores());
+        on_threads(parts.len(), &parts, |parts| {
+            parts.iter().try_for_each(|part| one_by_one(part, cancel, put_link))
         })?;
         store.check()?;
         reclaim_all(&store.graph);
@@ -344,14 +349,35 @@ fn on_each<T: Sync>(
     cancel: &CancelToken,
     work: impl Fn(&T) -> Result<(), Failure> + Sync,
 ) -> Result<(), Failure> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    on_threads(threads, items, |part| {
-        part.chunks(LOAD_STEP).try_for_each(|some| {
-            check(cancel)?;
-            some.iter().try_for_each(&work)
-        })
-    })?;
+    on_threads(cores(), items, |part| one_by_one(part, cancel, &work))?;
     Ok(())
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+fn one_by_one<T>(
+    items: &[T],
+    cancel: &CancelToken,
+    work: impl Fn(&T) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    items.chunks(LOAD_STEP).try_for_each(|some| {
+        check(cancel)?;
+        some.iter().try_for_each(&work)
+    })
+}
+
+/// Links in the order of their times, in parts of different nodes.
+fn in_order_of_time(entries: &[Entry], content: &Content, parts: usize) -> Vec<Vec<Entry>> {
+    let mut of_nodes = vec![Vec::new(); parts];
+    for entry in entries {
+        of_nodes[entry.0.index() % parts].push(*entry);
+    }
+    for part in &mut of_nodes {
+        part.sort_by_cached_key(|(source, destination)| content.base_link(*source, *destination).time);
+    }
+    of_nodes
 }
 
 #[cfg(test)]
