@@ -226,7 +226,8 @@ impl Run {
             RECORDS => {
                 let record = |number: i64| {
                     // Whatever is said of the version.
-                    Record::new(vec![Value::I64(number % 3), Value::Null, Value::I64(-number)])
+                    let when = Value::Timestamp(number * 3 % 7);
+                    Record::new(vec![Value::I64(number % 3), Value::Null, Value::I64(-number), when])
                 };
                 let edges: Vec<_> = pairs.zip(0..).map(|((s, d), number)| (s, d, record(number))).collect();
                 self.graph.ingest_records(label, &edges).unwrap();

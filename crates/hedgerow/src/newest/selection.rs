@@ -135,7 +135,7 @@ mod tests {
 
     fn edges(times: impl IntoIterator<Item = i64>) -> Vec<Dated> {
         let dated = |(id, time): (u32, i64)| {
-            let neighbour = Reverse(VertexId::new(id * 7 % 1009));
+            let neighbour = Reverse(VertexId::new(id * 389 % 1009));
             Dated { time, neighbour, key: Reverse(0), value: id.into() }
         };
         (0..).zip(times).map(dated).collect()

@@ -27,7 +27,10 @@ pub const RECORDS: LabelId = LabelId(3);
 pub const PARALLEL: LabelId = LabelId(4);
 
 /// The properties of those edges.
-const SENT: [&str; 3] = ["amount", "note", "version"];
+const SENT: [&str; 4] = ["amount", "note", "version", "when"];
+
+/// Where those are that applications say: all but the version.
+const SAID: [usize; 3] = [0, 1, 3];
 
 /// Options of a graph with all that the oracle knows.
 pub fn options(topology: Topology, keys: KeyKind) -> GraphOptions {
@@ -35,7 +38,12 @@ pub fn options(topology: Topology, keys: KeyKind) -> GraphOptions {
     let field = |name: &str, value_type| Field { name: name.to_owned(), value_type, nullable: true };
     let version = Field { nullable: false, ..field(SENT[2], ValueType::Version) };
     let sent = RecordSchema {
-        fields: vec![field(SENT[0], ValueType::I64), field(SENT[1], ValueType::String), version],
+        fields: vec![
+            field(SENT[0], ValueType::I64),
+            field(SENT[1], ValueType::String),
+            version,
+            field(SENT[3], ValueType::Timestamp),
+        ],
     };
     let parallel = ParallelSchema { key: "number".to_owned(), record: sent.clone() };
     GraphOptions::new()
@@ -120,7 +128,7 @@ impl Oracle {
             edges.iter().map(|(source, destination, record)| (self.canonical(source, destination), record));
         let last: BTreeMap<(Key, Key), &Record> = last.collect();
         for ((source, destination), record) in last {
-            let fields = record.values()[..2].iter().cloned().enumerate().collect();
+            let fields = SAID.map(|position| (position, record.values()[position].clone())).into();
             let change = RecordChange::new(RecordMode::Put, fields);
             self.change_record(RECORDS, &source, &destination, 0, &change);
         }
@@ -155,12 +163,13 @@ impl Oracle {
         self.add(source);
         self.add(destination);
         let keeps = matches!(mode, RecordMode::Update | RecordMode::Insert);
-        let mut record = before.clone().filter(|_| keeps).unwrap_or(vec![Value::Null; 3]);
+        let mut record = before.clone().filter(|_| keeps).unwrap_or(vec![Value::Null; SENT.len()]);
         if *mode != RecordMode::Insert || before.is_none() {
             fields.iter().for_each(|(position, value)| record[*position] = value.clone());
         }
+        let said = |record: &[Value]| SAID.map(|position| record[position].clone());
         record[2] = match before {
-            Some(before) if before[..2] == record[..2] => before[2].clone(),
+            Some(before) if said(&before) == said(&record) => before[2].clone(),
             before => Value::I64(1 + before.map_or(0, |before| before[2].as_i64().unwrap())),
         };
         self.edges.insert(pair, EdgeValue(0));
@@ -377,7 +386,7 @@ impl Oracle {
         }));
     }
 
-    /// Newest-first reads, by amounts and by the integers of the label that has these.
+    /// Newest-first reads, by amounts, by the time of the label, and by the integers of the label that has these.
     fn check_newest(&self, snapshot: &Snapshot, direction: Direction, key: &Key) {
         let id = |key: &Key| snapshot.vertex_id(key).unwrap();
         let newest = |mut dated: Vec<(i64, Key)>, most: usize, since: i64| {
@@ -385,11 +394,12 @@ impl Oracle {
             dated.sort_by_key(|(time, key)| (Reverse(*time), id(key)));
             dated.into_iter().map(|(_, key)| key).take(most).collect::<Vec<Key>>()
         };
-        let amounts: Vec<(i64, Key)> = self
-            .neighbour_records(direction, key)
-            .into_iter()
-            .filter_map(|(neighbour, values)| Some((values[0].as_i64()?, neighbour)))
-            .collect();
+        let records = self.neighbour_records(direction, key);
+        let by = |time: fn(&[Value]) -> Option<i64>| -> Vec<(i64, Key)> {
+            let dated = |(neighbour, values): (&Key, &Vec<Value>)| Some((time(values)?, neighbour.clone()));
+            records.iter().filter_map(dated).collect()
+        };
+        let (amounts, times) = (by(|values| values[0].as_i64()), by(|values| values[3].as_timestamp()));
         let counts: Vec<(i64, Key)> = self
             .neighbours(LABELS[2], direction, key)
             .into_iter()
@@ -400,14 +410,21 @@ impl Oracle {
             let read = snapshot.newest_neighbours::<u32>(LABELS[2], direction, key, &wanted).unwrap();
             let read: Vec<Key> = read.into_iter().map(|(neighbour, _)| neighbour).collect();
             assert_eq!(read, newest(counts.clone(), most, since), "newest of {key}");
+            let with_records = |keys: Vec<Key>| -> Vec<(Vec<Value>, Key)> {
+                keys.into_iter().map(|key| (records[&key].clone(), key)).collect()
+            };
+            let read = |wanted: &Newest| -> Vec<(Vec<Value>, Key)> {
+                let read = snapshot.newest_records(RECORDS, direction, key, wanted).unwrap();
+                read.into_iter().map(|(key, record)| (record.values().to_vec(), key)).collect()
+            };
+            assert_eq!(
+                read(&wanted),
+                with_records(newest(times.clone(), most, since)),
+                "newest of {key} by the label's time"
+            );
             let wanted = wanted.by_property(SENT[0]);
-            let read = snapshot.newest_records(RECORDS, direction, key, &wanted).unwrap();
-            let expected = newest(amounts.clone(), most, since);
-            let records = self.neighbour_records(direction, key);
-            let expected: Vec<_> = expected.into_iter().map(|key| (records[&key].clone(), key)).collect();
-            let read: Vec<_> =
-                read.into_iter().map(|(key, record)| (record.values().to_vec(), key)).collect();
-            assert_eq!(read, expected, "newest of {key}");
+            let expected = with_records(newest(amounts.clone(), most, since));
+            assert_eq!(read(&wanted), expected, "newest of {key}");
             let mut visited = Vec::new();
             let visit = |id, record: RecordRef<'_>| {
                 let values: Vec<Value> = record.values().map(Value::from).collect();

@@ -37,6 +37,8 @@ pub fn operation(keys: &[Key], (choice, first, second, value): (u8, u16, u16, u3
 /// The change of a record that a random number stands for. Amounts are few, so that conditions hold now and then.
 fn record_change(value: u32) -> RecordChange {
     let amount = |number: u32| (0, Value::I64(i64::from(number % 3)));
+    // Some are late.
+    let when = |number: u32| (3, Value::Timestamp(i64::from(number % 5) - i64::from(number % 2)));
     // Most are short, some about as long as an engine embeds, some longer.
     let length = match value / 64 % 5 {
         0 => 235 + value % 20,
@@ -48,10 +50,10 @@ fn record_change(value: u32) -> RecordChange {
         if value.is_multiple_of(2) { amount(value / 7) } else { (2, Value::I64(i64::from(value / 7 % 3))) };
     let condition = Some(vec![of]);
     match value / 4 % 8 {
-        0 | 1 => RecordChange::new(RecordMode::Put, vec![amount(value), note]),
+        0 | 1 => RecordChange::new(RecordMode::Put, vec![amount(value), note, when(value / 9)]),
         2 => RecordChange::new(RecordMode::Put, vec![]),
         3 => RecordChange::new(RecordMode::Insert, vec![note]),
-        4 => RecordChange::new(RecordMode::Update, vec![amount(value)]),
+        4 => RecordChange::new(RecordMode::Update, vec![amount(value), when(value / 11)]),
         5 => RecordChange::new(RecordMode::Update, vec![(1, Value::Null)]),
         6 => RecordChange { condition, ..RecordChange::new(RecordMode::Update, vec![amount(value), note]) },
         _ => RecordChange { condition, ..RecordChange::new(RecordMode::Delete, vec![]) },
