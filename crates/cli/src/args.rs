@@ -311,15 +311,18 @@ pub struct MemoryArgs {
     /// left of it afterwards
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<PathBuf>,
+    /// The engine that was asked for, by commands that let one choose.
+    #[arg(skip)]
+    pub engine: Option<EngineKind>,
 }
 
 impl MemoryArgs {
-    /// Puts them among the options of a graph, with the engine that can keep edges in a file if they are to be in one.
+    /// Puts them among the options of a graph. If no engine was asked for, with the one that can keep edges in a file, if they are to be in
+    /// one.
     pub fn limit(&self, options: GraphOptions) -> GraphOptions {
-        let options = match &self.scratch {
-            Some(directory) => options.engine(EngineKind::Tel).scratch(directory),
-            None => options,
-        };
+        let in_file = self.scratch.as_ref().map(|_| EngineKind::Tel);
+        let options = self.engine.or(in_file).into_iter().fold(options, GraphOptions::engine);
+        let options = self.scratch.iter().fold(options, GraphOptions::scratch);
         match self.memory_limit {
             // More than can be addressed is no limit.
             Some(limit) => options.memory_limit(usize::try_from(limit.as_u64()).unwrap_or(usize::MAX)),

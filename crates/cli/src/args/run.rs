@@ -3,6 +3,7 @@
 use super::{FormatArgs, MemoryArgs, at_least_one, file_to_write, threads};
 use crate::run::Place;
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use hedgerow::EngineKind;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -265,9 +266,9 @@ pub struct CommonRunArgs {
     /// Treat every edge as undirected
     #[arg(long)]
     pub undirected: bool,
-    /// What the kernel runs on
-    #[arg(long, value_enum, default_value_t = EngineName::Rapid)]
-    pub engine: EngineName,
+    /// What the kernel runs on; by default rapid, or tel with --scratch
+    #[arg(long, value_enum)]
+    pub engine: Option<EngineName>,
     /// Threads for loading and for the kernel; by default one per core
     #[arg(long, value_name = "N", value_parser = threads)]
     pub threads: Option<NonZeroUsize>,
@@ -281,6 +282,22 @@ pub struct CommonRunArgs {
 }
 
 impl CommonRunArgs {
+    /// What the kernel runs on.
+    pub fn engine(&self) -> EngineName {
+        let default = if self.memory.scratch.is_some() { EngineName::Tel } else { EngineName::Rapid };
+        self.engine.unwrap_or(default)
+    }
+
+    /// How much the graph may hold, and in which engine.
+    pub fn memory(&self) -> MemoryArgs {
+        let engine = self.engine.and_then(|engine| match engine {
+            EngineName::Rapid => Some(EngineKind::Rapid),
+            EngineName::Tel => Some(EngineKind::Tel),
+            EngineName::Csr => None,
+        });
+        MemoryArgs { engine, ..self.memory.clone() }
+    }
+
     /// Where the graph is.
     pub fn place(&self) -> Place<'_> {
         match (&self.store, &self.graph) {
@@ -294,9 +311,11 @@ impl CommonRunArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EngineName {
-    /// A snapshot of the in-memory engine that can be written meanwhile
+    /// A snapshot of a graph that can be written meanwhile, in the engine rapid
     Rapid,
-    /// A static copy of that snapshot in compressed sparse rows
+    /// The same in the engine tel, which keeps a log of edges per vertex
+    Tel,
+    /// A static copy of a snapshot in compressed sparse rows
     Csr,
 }
 

@@ -67,7 +67,7 @@ impl Facts {
             graph: args.graph.as_ref().map(|path| path.display().to_string()),
             stored,
             undirected: snapshot.topology().is_undirected(),
-            engine: args.engine,
+            engine: args.engine(),
             threads: session.threads.count(),
             vertices: snapshot.vertex_count(),
             edges: snapshot.edge_count_of(session.label_of_graph),
@@ -108,6 +108,7 @@ impl Facts {
         }
         let engine = match self.engine {
             EngineName::Rapid => "engine rapid",
+            EngineName::Tel => "engine tel",
             EngineName::Csr => "engine csr",
         };
         let kernel = text::duration(Duration::from_secs_f64(self.kernel_seconds));

@@ -117,8 +117,8 @@ fn open(
     threads: &Threads,
     console: &Console,
 ) -> Result<Loaded, CliError> {
-    let &CommonRunArgs { from_checkpoint, as_of, as_of_time, ref memory, .. } = common;
-    let memory = memory.clone();
+    let &CommonRunArgs { from_checkpoint, as_of, as_of_time, .. } = common;
+    let memory = common.memory();
     let args = ReadArgs { from_checkpoint, as_of: AsOfArgs { as_of, as_of_time }, memory };
     let state = stored::read(store, &args, Some(threads.count()), console)?;
     let skipped = SkippedLines::default();
@@ -132,13 +132,20 @@ fn load(
     console: &Console,
     interrupt: &Interrupt,
 ) -> Result<Loaded, CliError> {
-    let CommonRunArgs { format, undirected, memory, .. } = options.common;
+    let CommonRunArgs { format, undirected, .. } = options.common;
     let topology = match (undirected, options.reads_in_neighbours) {
         (true, _) => Topology::Undirected,
         (false, true) => Topology::DirectedWithReverse,
         (false, false) => Topology::Directed,
     };
-    Input { graph, format }.load_weighted(options.weights, topology, memory, threads, console, interrupt)
+    Input { graph, format }.load_weighted(
+        options.weights,
+        topology,
+        &options.common.memory(),
+        threads,
+        console,
+        interrupt,
+    )
 }
 
 /// What the kernel runs on, and how long a static copy took.
@@ -151,7 +158,7 @@ fn target<'a>(
     interrupt: &Interrupt,
 ) -> Result<(Target<'a>, Option<Duration>), CliError> {
     let snapshot = &loaded.snapshot;
-    if options.common.engine == EngineName::Rapid {
+    if options.common.engine() != EngineName::Csr {
         return Ok((Target::Snapshot(snapshot), None));
     }
     let started = Instant::now();

@@ -81,7 +81,7 @@ fn bad_lines_can_be_skipped_and_are_counted() {
 #[test]
 fn an_empty_graph_has_ranks_of_nobody_and_no_source() {
     let folder = Folder::with("graph", "# nothing\n");
-    for engine in ["rapid", "csr"] {
+    for engine in ["rapid", "tel", "csr"] {
         let options = format!("--graph graph --engine {engine}");
         let summary = folder.json(&format!("run pagerank {options} --output ranks"));
         assert_eq!((&summary["vertices"], &summary["edges"]), (&0.into(), &0.into()));
@@ -133,7 +133,7 @@ fn weights_that_make_no_sense_or_are_missing_are_named_with_their_edge() {
 #[test]
 fn an_empty_graph_has_an_answer_to_every_question_without_a_source() {
     let folder = Folder::with("graph", "# nothing\n");
-    for engine in ["rapid", "csr"] {
+    for engine in ["rapid", "tel", "csr"] {
         for kernel in ["wcc", "lcc", "cdlp", "kcore", "betweenness --all-sources", "betweenness --samples 3"]
         {
             let command = format!("run {kernel} --graph graph --engine {engine} --output result");
@@ -152,7 +152,7 @@ fn an_empty_graph_has_an_answer_to_every_question_without_a_source() {
 fn dense_ids_with_enormous_gaps_are_refused_before_memory_is_used() {
     let folder = Folder::with("graph", "1 4294967294\n");
     for kernel in ["bfs", "pagerank", "wcc", "lcc", "cdlp", "kcore", "betweenness --all-sources"] {
-        for engine in ["rapid", "csr"] {
+        for engine in ["rapid", "tel", "csr"] {
             let command =
                 format!("run {kernel} --keys dense --engine {engine} --output result --graph graph");
             folder.fails(&command, 4, &["sparse", "; that is --keys number"]);

@@ -12,6 +12,7 @@ fn commands_find_in_a_file_what_they_find_in_memory() {
     let in_memory = folder.json("run wcc --graph kron");
     let in_file = folder.json("run wcc --graph kron --scratch scratch");
     assert_eq!(in_file["components"], in_memory["components"]);
+    assert_eq!((&in_memory["engine"], &in_file["engine"]), (&"rapid".into(), &"tel".into()));
     let imported = folder.json("import kron --store store --scratch scratch");
     assert_eq!(imported["engine"], "tel");
     let stored = folder.json("run wcc --store store --scratch scratch");
@@ -26,6 +27,7 @@ fn commands_find_in_a_file_what_they_find_in_memory() {
 fn what_cannot_be_is_told() {
     let folder = Folder::with("graph", "1 2\n");
     folder.fails("run wcc --graph graph --scratch missing", 1, &["missing", "choose a directory"]);
+    folder.fails("run wcc --graph graph --engine rapid --scratch .", 1, &["rapid", "in memory only"]);
     let other = "import graph --store store --engine rapid --scratch .";
     folder.fails(other, 3, &["\"rapid\"", "the engine `tel`"]);
     assert_eq!(folder.names(), ["graph"]);
