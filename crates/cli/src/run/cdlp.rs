@@ -21,7 +21,7 @@ impl RunCommand for CdlpArgs {
 
     fn run(&self, session: &Session<'_>) -> Result<Finished, CliError> {
         // Keys are the labels, and of equally frequent ones the smallest wins: so do their ranks.
-        let order = KeyOrder::of(&session.loaded.snapshot);
+        let order = KeyOrder::of(&session.loaded.snapshot)?;
         let iterations = self.iterations;
         let watch = session.watch_iterations("propagating", iterations);
         let result = watch.run(Communities {

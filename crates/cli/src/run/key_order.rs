@@ -1,8 +1,10 @@
 //! Groups of vertices, named by a key.
 
 use super::value::Value;
+use crate::error::CliError;
 use crate::text;
-use hedgerow::{Key, Snapshot, VertexId};
+use hedgerow::kernels::{KernelError, MemoryBudget};
+use hedgerow::{Error, Key, Snapshot, VertexId};
 use std::collections::HashMap;
 
 /// The vertices in the order of their keys: the rank of a vertex is a label that ascends with its key.
@@ -13,15 +15,20 @@ pub struct KeyOrder {
 }
 
 impl KeyOrder {
-    pub fn of(snapshot: &Snapshot) -> Self {
-        let mut vertices = Vec::with_capacity(snapshot.vertex_count() as usize);
+    /// Of all vertices. Fails if the ranks of all ids take too much memory.
+    pub fn of(snapshot: &Snapshot) -> Result<Self, CliError> {
+        let (bound, count) = (snapshot.vertex_bound(), snapshot.vertex_count());
+        let bytes = u64::from(bound) * size_of::<u32>() as u64;
+        let checked = MemoryBudget::detect().check(bytes, bound, count);
+        checked.map_err(|error| Error::from(KernelError::from(error)))?;
+        let mut vertices = Vec::with_capacity(count as usize);
         snapshot.for_each_vertex(|vertex, key| vertices.push((key, vertex)));
         vertices.sort_unstable();
-        let mut ranks = vec![u32::MAX; snapshot.vertex_bound() as usize];
+        let mut ranks = vec![u32::MAX; bound as usize];
         for (rank, (_, vertex)) in (0..).zip(&vertices) {
             ranks[vertex.index()] = rank;
         }
-        KeyOrder { keys: vertices.into_iter().map(|(key, _)| key).collect(), ranks }
+        Ok(KeyOrder { keys: vertices.into_iter().map(|(key, _)| key).collect(), ranks })
     }
 
     /// Per vertex id its rank.

@@ -31,7 +31,7 @@ impl RunCommand for WccArgs {
             json!({ "components": result.count, "largest": largest, "iterations": result.iterations });
 
         // A component is named by its smallest key.
-        let order = KeyOrder::of(&session.loaded.snapshot);
+        let order = KeyOrder::of(&session.loaded.snapshot)?;
         let mut names = vec![u32::MAX; components.len()];
         session.loaded.snapshot.for_each_vertex(|vertex, _| {
             let name = &mut names[components[vertex.index()] as usize];
