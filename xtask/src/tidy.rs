@@ -35,6 +35,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/tel/src/apply.rs",
     "crates/tel/src/block.rs",
     "crates/tel/src/block/owned.rs",
+    "crates/tel/src/block/times.rs",
     "crates/tel/src/edge.rs",
     "crates/tel/src/engine.rs",
     "crates/tel/src/index.rs",

@@ -8,7 +8,7 @@ use crate::layout::bytes_of;
 use crate::prepare::{NEW, NOTHING, RowLink, Target, TelChanges, VertexLink};
 use crate::sparse::is_sparse;
 use hedgerow_model::token::Stamp;
-use hedgerow_model::{EdgeChange, Timestamp, VertexId};
+use hedgerow_model::{EdgeChange, EdgeValue, Timestamp, VertexId};
 use hedgerow_subgraphs::reclamation::MemoryChange;
 use hedgerow_sync::epoch::{self, Guard};
 use smallvec::SmallVec;
@@ -109,10 +109,9 @@ impl<'e> Applied<'e> {
         self.engine
     }
 
-    /// The table of a number.
-    #[inline]
-    pub(crate) fn table(&self, number: u32) -> Table {
-        self.engine.tables[number as usize]
+    /// What the record says of the time that an edge is put with, in the table of this number.
+    pub(crate) fn time_put(&self, table: u32, value: EdgeValue) -> Option<i64> {
+        self.engine.time_put(self.engine.tables[table as usize], value)
     }
 
     fn end_old(
@@ -145,8 +144,7 @@ impl<'e> Applied<'e> {
         let (at, place) = (self.stamp.at(), position as usize);
         let born = writer.log().creations()[place];
         if let Some(value) = change.value {
-            let time = self.engine.time_put(self.table(table), value);
-            writer.write_ahead(change.neighbour, value, time);
+            writer.write_ahead(change.neighbour, value, || self.time_put(table, value));
             writer.publish(at);
         }
         if self.is_unseen_since(born) {

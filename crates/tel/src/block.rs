@@ -368,17 +368,22 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes an entry beyond the last one, where no reader looks. In a block that has records the value is the handle of one, which may
-    /// say a time.
+    /// say a time: that is asked for there only.
     #[inline]
-    pub(crate) fn write_ahead(&mut self, neighbour: VertexId, value: EdgeValue, time: Option<i64>) {
+    pub(crate) fn write_ahead(
+        &mut self,
+        neighbour: VertexId,
+        value: EdgeValue,
+        time: impl FnOnce() -> Option<i64>,
+    ) {
         let value = if self.log.shape.has_records() { self.embedding(value, time) } else { value };
         self.write_entry(neighbour, value);
     }
 
     /// The value of an entry whose edge is put with this handle, in a block that has records.
     #[inline(never)]
-    fn embedding(&mut self, handle: EdgeValue, time: Option<i64>) -> EdgeValue {
-        if let Some(time) = time {
+    fn embedding(&mut self, handle: EdgeValue, time: impl FnOnce() -> Option<i64>) -> EdgeValue {
+        if let Some(time) = time() {
             self.note_time(time);
         }
         record_of(handle).map_or(handle, |record| self.embed(record))

@@ -152,8 +152,7 @@ impl Applied<'_> {
     #[inline]
     fn write_one(&mut self, writer: &mut Writer<'_>, table: u32, change: &EdgeChange, position: u32) {
         if let (NEW, Some(value)) = (position, change.value) {
-            let time = self.engine().time_put(self.table(table), value);
-            writer.write_ahead(change.neighbour, value, time);
+            writer.write_ahead(change.neighbour, value, || self.time_put(table, value));
             writer.publish(self.at());
             return;
         }

@@ -54,11 +54,11 @@ pub(crate) struct Table {
     pub(crate) label: LabelId,
     pub(crate) direction: Direction,
     /// Bytes of each value.
-    pub(crate) width: usize,
+    width: u32,
     /// Whether blocks have the records that values lead to.
     pub(crate) has_records: bool,
     /// Which property of these says the time of an edge.
-    pub(crate) time: Option<usize>,
+    pub(crate) time: Option<u32>,
 }
 
 impl Table {
@@ -67,7 +67,7 @@ impl Table {
     pub(crate) fn fit(self, need: Need) -> Fit {
         match self.has_records {
             true => Fit::with_records(need),
-            false => Fit::plain(self.width, need.entries),
+            false => Fit::plain(self.width as usize, need.entries),
         }
     }
 
@@ -102,7 +102,8 @@ impl Tel {
         // The catalogue checked that its labels can be numbered.
         let labels = (0..).map(LabelId).zip(catalogue.labels());
         let tables = labels.flat_map(|(label, schema)| {
-            let width = schema.edges.column().width();
+            // At most 8.
+            let width = schema.edges.column().width() as u32;
             let table = move |direction: &Direction| Table {
                 label,
                 direction: *direction,
@@ -127,10 +128,8 @@ impl Tel {
         }
     }
 
-    /// `read_time` reads the [time](hedgerow_model::RecordSchema::time) of an edge from its record, for labels that have such.
-    ///
     /// Keeps records of up to [`LONGEST_EMBEDDED`] bytes in the blocks of their edges, for labels that have one on each edge (LiveGraph, section 4: properties from the other end of the block). An edge that is stored from both ends
-    /// has two copies.
+    /// has two copies. `read_time` says the [time](hedgerow_model::RecordSchema::time) of an edge, for labels that have such.
     ///
     /// # Safety
     /// Nothing is in the store yet. Whatever effects are prepared, or edges planned: the values of edges of such labels are handles, as
@@ -142,7 +141,8 @@ impl Tel {
             if let Some(LabelSchema { edges: EdgeSchema::Record(schema), .. }) =
                 self.catalogue.label(table.label)
             {
-                (table.has_records, table.time) = (true, schema.time());
+                // There are fewer properties than 2^32.
+                (table.has_records, table.time) = (true, schema.time().map(|property| property as u32));
             }
         }
         self.read_time = read_time;
@@ -200,12 +200,12 @@ impl Tel {
     /// What the record says of the time that an edge is put with. O(1), if the label has no time.
     #[inline]
     pub(crate) fn time_put(&self, table: Table, value: EdgeValue) -> Option<i64> {
-        table.time.and_then(|property| (self.read_time)(record_put(value), property))
+        table.time.and_then(|property| (self.read_time)(record_put(value), property as usize))
     }
 
     /// What the record of an entry says of its time.
     pub(crate) fn time_in(&self, table: Table) -> impl Fn(&[u8]) -> Option<i64> {
-        move |record| table.time.and_then(|property| (self.read_time)(record, property))
+        move |record| table.time.and_then(|property| (self.read_time)(record, property as usize))
     }
 
     /// The log of a vertex in a table, if there is one.

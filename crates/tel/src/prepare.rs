@@ -268,12 +268,12 @@ impl Tel {
         let new = changes.iter().enumerate().filter(|(number, _)| is_new(*number));
         let new = new.filter_map(|(_, change)| Some((change.neighbour, change.value?)));
         if table.time.is_none() {
-            return new.for_each(|(neighbour, value)| writer.write_ahead(neighbour, value, None));
+            return new.for_each(|(neighbour, value)| writer.write_ahead(neighbour, value, || None));
         }
         let timed = new.map(|(neighbour, value)| (self.time_put(table, value), neighbour, value));
         let mut timed: SmallVec<[_; 2]> = timed.collect();
         timed.sort_by_key(|(time, ..)| *time);
-        timed.into_iter().for_each(|(time, neighbour, value)| writer.write_ahead(neighbour, value, time));
+        timed.into_iter().for_each(|(time, neighbour, value)| writer.write_ahead(neighbour, value, || time));
     }
 
     /// A new block with the entries of a log, but for dead ones, whose positions it tells. O(log).

@@ -108,7 +108,7 @@ fn a_block_is_full_when_its_columns_meet_the_filter() {
             let value = |number: usize| EdgeValue(!(number as u64) & (u64::MAX >> (64 - 8 * width.max(1))));
             for number in 0..full {
                 assert!(writer.log().has_room(one));
-                writer.write_ahead(VertexId::new(number as u32), value(number), None);
+                writer.write_ahead(VertexId::new(number as u32), value(number), || None);
                 writer.publish(Timestamp(number as u64 + 1));
                 writer.invalidate(number, Timestamp(u64::MAX - 2 - number as u64));
             }
@@ -127,7 +127,7 @@ fn a_block_is_full_when_its_columns_meet_the_filter() {
             let wrong = (0..1000).filter(|id| log.may_have(VertexId::new(u32::MAX - 1 - id))).count();
             assert_eq!(wrong == 1000, layout.filter_words == 0, "{wrong} of 1000 in class {class}");
             assert!(wrong < 200 || layout.filter_words == 0, "{wrong} of 1000 in class {class}");
-            let one_more = AssertUnwindSafe(|| writer.write_ahead(VertexId::new(0), EdgeValue(0), None));
+            let one_more = AssertUnwindSafe(|| writer.write_ahead(VertexId::new(0), EdgeValue(0), || None));
             assert!(catch_unwind(one_more).is_err(), "an entry behind the last");
         }
     }

@@ -42,7 +42,7 @@ fn a_block_is_full_when_its_records_meet_its_columns() {
                 let writer = block.writer();
                 let mut count = 0;
                 while writer.log().has_room(need) {
-                    writer.write_ahead(VertexId::new(count), handle(number), None);
+                    writer.write_ahead(VertexId::new(count), handle(number), || None);
                     writer.publish(Timestamp(u64::from(count) + 1));
                     count += 1;
                 }
@@ -70,7 +70,7 @@ fn a_block_is_full_when_its_records_meet_its_columns() {
                     Need { entries: written, record_bytes: need.record_bytes * written }
                 );
                 let one_more =
-                    AssertUnwindSafe(|| writer.write_ahead(VertexId::new(0), handle(number), None));
+                    AssertUnwindSafe(|| writer.write_ahead(VertexId::new(0), handle(number), || None));
                 assert!(catch_unwind(one_more).is_err(), "a record behind the last");
             }
         }
@@ -167,7 +167,7 @@ fn long_records_are_not_looked_at_when_their_log_moves() {
     let place = record.as_mut_ptr();
     let value = EdgeValue(place.expose_provenance() as u64);
     let mut block = OwnedBlock::new(&store, fit, LabelId(LABEL));
-    block.writer().write_ahead(VertexId::new(1), value, None);
+    block.writer().write_ahead(VertexId::new(1), value, || None);
     block.writer().publish(Timestamp(1));
     block.writer().invalidate(0, Timestamp(2));
     // It is gone, and what lies there looks as if it were short.
