@@ -18,6 +18,8 @@ pub fn miri() -> Result<()> {
         "-p hedgerow-rapid --lib large_sets",
         "-p hedgerow-tel --lib labels_of_one_vertex",
         "-p hedgerow-tel --lib edges_are_deleted",
+        "-p hedgerow-tel --lib long_records",
+        "-p hedgerow-tel --lib what_a_pinned",
         "-p hedgerow-sync -p hedgerow-model --lib",
         "-p hedgerow --lib locks",
     ];
