@@ -22,6 +22,7 @@ pub fn miri() -> Result<()> {
         "-p hedgerow-tel --lib what_a_pinned",
         "-p hedgerow-sync -p hedgerow-model --lib",
         "-p hedgerow --lib locks",
+        "-p hedgerow --lib degrees",
     ];
     for module in modules {
         let mut miri = nightly_cargo(&format!("miri test {module}"));

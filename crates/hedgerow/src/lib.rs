@@ -39,6 +39,7 @@ mod operations;
 mod options;
 mod parallel;
 mod records;
+mod slots;
 mod snapshot;
 mod staged;
 mod state;

@@ -164,7 +164,9 @@ impl Snapshot {
         Ok(edges)
     }
 
-    /// How many edges a vertex has over a label whose edges may be parallel, where [`Snapshot::degree`] counts neighbours. O(degree).
+    /// How many edges a vertex has over a label whose edges may be parallel, where [`Snapshot::degree`] counts neighbours.
+    ///
+    /// O(1) if that has not changed since the snapshot was opened; O(degree) otherwise.
     ///
     /// # Errors
     /// As [`Snapshot::parallel_neighbours`].

@@ -285,6 +285,9 @@ impl<E: Engine, V: GraphView + VertexRecords> StateReads for ViewReads<'_, E, V>
     }
 
     fn parallel_degree(&self, label: LabelId, direction: Direction, vertex: VertexId) -> Result<u64, Reason> {
+        if let Some(known) = self.store.records.parallel_degree(self.view, label, direction, vertex) {
+            return Ok(known);
+        }
         let mut count = 0;
         self.visit_parallel(label, direction, vertex, &mut |_, edges| count += edges.count())?;
         Ok(count)

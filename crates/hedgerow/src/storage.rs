@@ -61,7 +61,7 @@ impl<E: Engine> Store<E> {
             sequencer: Arc::new(Sequencer::new(options.history, bell.clone())),
             units: LockTable::new(UNIT_STRIPES),
             conflicts: ConflictTable::new(),
-            records: Records::new(Arc::clone(&catalogue), options.memory_limit),
+            records: Records::new(Arc::clone(&catalogue), options.topology, options.memory_limit),
             catalogue,
             topology: options.topology,
             strict: options.strict,

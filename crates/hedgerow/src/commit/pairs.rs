@@ -1,14 +1,11 @@
 //! What a commit does to parallel edges: per pair of vertices, what becomes of the edge of each key.
 
 use crate::error::Reason;
-use crate::records::{Difference, ParallelEdges, RecordChanges};
+use crate::records::{Difference, PairId, ParallelEdges, RecordChanges};
 use crate::storage::Store;
 use hedgerow_log::encode_record;
-use hedgerow_model::{EdgeOutcome, EdgeValue, Engine, GraphView, LabelId, Record, RecordChange, VertexId};
+use hedgerow_model::{EdgeOutcome, EdgeValue, Engine, GraphView, Record, RecordChange, VertexId};
 use std::collections::BTreeMap;
-
-/// A pair of vertices that edges of a label connect, canonical.
-pub(super) type PairId = (LabelId, VertexId, VertexId);
 
 /// What becomes of the edges of all pairs that a transaction changes.
 #[derive(Default)]
@@ -90,7 +87,7 @@ impl Pairs {
             if differences.is_empty() {
                 continue;
             }
-            let value = changes.change_parallel(label, found, &differences)?;
+            let value = changes.change_parallel(id, found, &differences)?;
             value.into_iter().for_each(|value| changes.log_parallel(value, &differences));
             decided.push(DecidedPair { id, value });
             match outcome.last_mut().filter(|last| last.label == label) {

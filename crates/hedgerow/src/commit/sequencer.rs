@@ -1,6 +1,6 @@
 //! The order of commits: stamps, publication, and the registry of open snapshots.
 //!
-//! Invariants, all checked by the models in `tests/shuttle.rs` and argued in `docs/concurrency.md`:
+//! Invariants, all checked by the models in `tests/shuttle/` and argued in `docs/concurrency.md`:
 //!
 //! 1. A stamp is larger than every earlier one. Its holder keeps the locks of what it changes
 //!    until it is applied.

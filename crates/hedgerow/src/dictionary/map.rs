@@ -1,6 +1,7 @@
 //! Keys to vertex ids and back, for one type of key.
 
-use crate::dictionary::slots::{NumberSlot, Slot, Slots, TextSlot};
+use crate::dictionary::slot::{NumberSlot, Slot, TextSlot};
+use crate::slots::Slots;
 use foldhash::fast::FixedState;
 use hedgerow_model::{Key, VertexId};
 use smallvec::SmallVec;

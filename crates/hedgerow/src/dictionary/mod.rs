@@ -8,16 +8,17 @@
 
 mod ids;
 mod map;
-mod slots;
+mod slot;
 
 use crate::commit::locks::{LockGuard, LockTable, Stripes};
 use crate::commit::sequencer::Sequencer;
 use crate::error::Reason;
+use crate::slots::Slots;
 use hedgerow_model::{Key, KeyKind, KeyRef, LockUnit, Timestamp, VertexId};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use ids::IdAllocator;
 use map::{DictionaryKey, KeyMap, PinnedKeys};
-use slots::{NumberSlot, Slot, Slots};
+use slot::{NumberSlot, Slot};
 
 /// Locks over keys. Taken before any lock of a unit, in ascending order.
 const KEY_STRIPES: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1024 };

@@ -3,7 +3,7 @@
 use crate::commit::free_replaced;
 use crate::commit::sequencer::{CountChanges, VertexCounts};
 use crate::error::Error;
-use crate::records::{RecordChanges, check_encoded, checked_differences};
+use crate::records::{PairId, RecordChanges, check_encoded, checked_differences};
 use crate::storage::Store;
 use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{Checkpoint, Chunk};
@@ -47,13 +47,13 @@ impl<E: Engine> Store<E> {
             for chunks in groups(checkpoint.edge_chunks(label)) {
                 match schema.edges.record() {
                     Some(schema) if self.records.are_parallel(label) => {
-                        let put = |records: &mut RecordChanges, record: &[u8]| {
-                            put_parallel(records, (label, schema), record)
+                        let put = |records: &mut RecordChanges, (owner, neighbour), record: &[u8]| {
+                            put_parallel(records, (label, owner, neighbour), schema, record)
                         };
                         loading.record_edges(label, put, chunks)?;
                     }
                     Some(schema) => {
-                        let put = |records: &mut RecordChanges, record: &[u8]| {
+                        let put = |records: &mut RecordChanges, _, record: &[u8]| {
                             check_encoded(schema, record)?;
                             Ok(records.add(&self.engine, label, record))
                         };
@@ -86,11 +86,12 @@ fn groups(chunks: &[Chunk]) -> impl Iterator<Item = &[Chunk]> {
 /// Puts the parallel edges between two vertices, of which there has to be one at least.
 fn put_parallel(
     records: &mut RecordChanges,
-    (label, schema): (LabelId, &RecordSchema),
+    pair: PairId,
+    schema: &RecordSchema,
     record: &[u8],
 ) -> Result<EdgeValue, String> {
     let edges = checked_differences(schema, record)?;
-    let value = records.change_parallel(label, None, &edges).map_err(|error| error.to_string())?;
+    let value = records.change_parallel(pair, None, &edges).map_err(|error| error.to_string())?;
     value.ok_or_else(|| "there are no parallel edges in it".to_owned())
 }
 
@@ -179,7 +180,7 @@ impl<E: Engine> Loading<'_, E> {
     fn record_edges(
         &self,
         label: LabelId,
-        put: impl Fn(&mut RecordChanges, &[u8]) -> Result<EdgeValue, String>,
+        put: impl Fn(&mut RecordChanges, (VertexId, VertexId), &[u8]) -> Result<EdgeValue, String>,
         chunks: &[Chunk],
     ) -> Result<(), Error> {
         let mut records = RecordChanges::default();
@@ -194,7 +195,7 @@ impl<E: Engine> Loading<'_, E> {
                 let missing = [owner, neighbour].into_iter().find(|end| !latest.contains_vertex(*end));
                 let put = match missing {
                     Some(end) => Err(self.missing(chunk, end)),
-                    None => put(&mut records, record).map_err(|error| {
+                    None => put(&mut records, (owner, neighbour), record).map_err(|error| {
                         let what = format!("the record of an edge of vertex {owner}: {error}");
                         self.damaged(chunk.offset, what)
                     }),

@@ -173,13 +173,14 @@ impl<'r, E: Engine> Replay<'r, E> {
         let (records, label) = (&self.store.records, edges.label);
         let Some(schema) = records.schema(label) else { return Ok(()) };
         for change in &mut edges.changes {
+            let pair = (label, change.owner, change.neighbour);
             let found = records.find_parallel(latest, label, change.owner, change.neighbour)?;
             match change.value {
-                None => found.into_iter().for_each(|found| changes.remove_parallel(label, found)),
+                None => found.into_iter().for_each(|found| changes.remove_parallel(pair, found)),
                 Some(EdgeValue(position)) => {
                     let differences = checked_differences(schema, &logged[position as usize]);
                     let differences = differences.map_err(|error| read_failed(ReadError(error)))?;
-                    change.value = changes.change_parallel(label, found, &differences)?;
+                    change.value = changes.change_parallel(pair, found, &differences)?;
                 }
             }
         }

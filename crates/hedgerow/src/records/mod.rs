@@ -16,11 +16,12 @@ mod parallel;
 mod record_ref;
 mod update;
 
-pub(crate) use parallel::{Difference, ParallelEdges};
+pub(crate) use parallel::{Difference, PairId, ParallelEdges};
 pub use record_ref::RecordRef;
 pub use update::EdgeUpdate;
 
 use heap::OwnedRecord;
+use parallel::ParallelDegrees;
 
 use crate::error::{Reason, read_failed};
 use hedgerow_log::{
@@ -30,8 +31,8 @@ use hedgerow_model::record_memory::{self, is_embedded};
 use hedgerow_model::token::{LiveTimestamps, Stamp};
 use hedgerow_model::{
     Adjacency, CapacityError, Catalogue, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView,
-    LabelId, MemoryUse, ParallelOutcome, Reclaimed, Record, RecordHandle, RecordSchema, Timestamp, ValueRef,
-    VertexId,
+    LabelId, MemoryUse, ParallelOutcome, Reclaimed, Record, RecordHandle, RecordSchema, Timestamp, Topology,
+    ValueRef, VertexId,
 };
 use hedgerow_subgraphs::reclamation::{Garbage, Memory, MemoryChange, Superseded, reclaim_unlocked};
 use hedgerow_sync::Arc;
@@ -50,6 +51,7 @@ use std::marker::PhantomData;
 /// which the engine made of such a record, and leads there for as long as the guard was pinned, which they ask for.
 pub(crate) struct Records {
     catalogue: Arc<Catalogue>,
+    degrees: ParallelDegrees,
     garbage: Garbage<Kept>,
     memory: Memory,
     limit: Option<usize>,
@@ -75,8 +77,10 @@ pub(crate) struct RecordChanges {
     superseded_bytes: usize,
     /// What is logged of parallel edges, by what stands for them from now on: a list of their changes.
     logged: HashMap<u64, Vec<u8>>,
-    /// How many parallel edges come and go.
+    /// How many parallel edges come and go, by label.
     parallel: Vec<ParallelOutcome>,
+    /// The same, by pair of vertices.
+    pairs: Vec<(PairId, i64)>,
 }
 
 impl RecordChanges {
@@ -196,8 +200,9 @@ pub(crate) fn check_encoded(schema: &RecordSchema, bytes: &[u8]) -> Result<(), S
 }
 
 impl Records {
-    pub(crate) fn new(catalogue: Arc<Catalogue>, limit: Option<usize>) -> Self {
-        Records { catalogue, garbage: Garbage::default(), memory: Memory::default(), limit }
+    pub(crate) fn new(catalogue: Arc<Catalogue>, topology: Topology, limit: Option<usize>) -> Self {
+        let degrees = ParallelDegrees::new(&catalogue, topology);
+        Records { catalogue, degrees, garbage: Garbage::default(), memory: Memory::default(), limit }
     }
 
     /// The schema of the records of a label; `None` if its edges have none.
@@ -225,6 +230,18 @@ impl Records {
         let handle = adjacency.cursor().find(from, to).map_err(read_failed)?;
         // SAFETY: the value of an edge in a view, which is alive for `'v`: see `Records`.
         Ok(handle.map(|handle| unsafe { ParallelEdges::behind(handle.to_bits()) }))
+    }
+
+    /// How many edges a vertex has over a label whose edges may be parallel, in a view of this graph; `None` if that was changed later and
+    /// has to be counted. O(1).
+    pub(crate) fn parallel_degree(
+        &self,
+        view: &impl GraphView,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+    ) -> Option<u64> {
+        self.degrees.read(label, direction, vertex, view.timestamp())
     }
 
     /// The record of an edge of a label that has records, in a view of this graph. As [`Cursor::find`].
@@ -289,6 +306,7 @@ impl Records {
         }
         self.memory.add(memory);
         self.garbage.file(stamp.newest_registered(), kept);
+        changes.pairs.into_iter().for_each(|(pair, net)| self.degrees.change(stamp.at(), pair, net));
     }
 
     /// Frees records that nobody sees any more, until about `budget_bytes` are free.
@@ -317,6 +335,7 @@ impl Records {
     /// Adds what records take.
     pub(crate) fn add_memory(&self, memory: &mut MemoryUse) {
         let used = self.memory.used();
+        memory.index_bytes += self.degrees.bytes();
         memory.live_bytes += used.live_bytes;
         memory.retained_bytes += used.retained_bytes;
     }

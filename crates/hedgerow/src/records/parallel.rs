@@ -5,13 +5,15 @@
 //! of a chunk contains those of all indexes that name it, since the commit that replaces a chunk replaces the index, too.
 
 mod change;
+mod degrees;
 
 pub(crate) use change::Difference;
+pub(in crate::records) use degrees::ParallelDegrees;
 
 use super::heap::{self, OwnedRecord};
 use crate::error::{Reason, read_failed};
 use hedgerow_log::{EdgeList, EdgeListWriter};
-use hedgerow_model::{EdgeValue, ReadError};
+use hedgerow_model::{EdgeValue, LabelId, ReadError, VertexId};
 use std::ops::RangeInclusive;
 
 /// The first byte of a piece that is a list.
@@ -22,6 +24,9 @@ const INDEX: u8 = 1;
 
 /// In an index: the first key of a chunk, the number of its edges, and where it is.
 const INDEX_ENTRY: usize = 24;
+
+/// A pair of vertices that edges of a label connect, canonical.
+pub(crate) type PairId = (LabelId, VertexId, VertexId);
 
 /// The parallel edges between two vertices, at least one, in a state that is readable for `'v`.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,10 @@
 //! What a commit makes of parallel edges: the chunks that it touches anew, and their index.
 
-use super::{Chunk, INDEX, LIST, ParallelEdges, listed};
+use super::{Chunk, INDEX, LIST, PairId, ParallelEdges, listed};
 use crate::error::Reason;
 use crate::records::{Found, RecordChanges};
 use hedgerow_log::EdgeListWriter;
-use hedgerow_model::{EdgeValue, LabelId, ParallelOutcome};
+use hedgerow_model::{EdgeValue, ParallelOutcome};
 use std::borrow::Cow;
 
 /// The list of a chunk has about so many bytes, at most.
@@ -42,7 +42,7 @@ impl RecordChanges {
     /// O(index + touched chunks).
     pub(crate) fn change_parallel(
         &mut self,
-        label: LabelId,
+        pair: PairId,
         found: Option<ParallelEdges<'_>>,
         differences: &[Difference],
     ) -> Result<Option<EdgeValue>, Reason> {
@@ -50,7 +50,7 @@ impl RecordChanges {
         let before: u64 = chunks.iter().map(|chunk| chunk.count).sum();
         let parts = self.changed_parts(&chunks, differences)?;
         let after: u64 = parts.iter().map(Part::count).sum();
-        self.count_parallel(label, after as i64 - before as i64);
+        self.count_parallel(pair, after as i64 - before as i64);
         found.into_iter().for_each(|found| self.supersede_piece(found.value, found.bytes));
         self.write_parts(parts)
     }
@@ -63,14 +63,18 @@ impl RecordChanges {
     }
 
     /// The parallel edges that were found between two vertices are no more.
-    pub(crate) fn remove_parallel(&mut self, label: LabelId, found: ParallelEdges<'_>) {
-        self.count_parallel(label, -(found.count() as i64));
+    pub(crate) fn remove_parallel(&mut self, pair: PairId, found: ParallelEdges<'_>) {
+        self.count_parallel(pair, -(found.count() as i64));
         found.chunks().into_iter().for_each(|chunk| self.supersede_chunk(&chunk));
         self.supersede_piece(found.value, found.bytes);
     }
 
-    /// Notes by how much the number of a label's edges changes.
-    fn count_parallel(&mut self, label: LabelId, net: i64) {
+    /// Notes by how much the number of edges between two vertices changes.
+    fn count_parallel(&mut self, pair: PairId, net: i64) {
+        if net != 0 {
+            self.pairs.push((pair, net));
+        }
+        let (label, ..) = pair;
         match self.parallel.iter_mut().find(|outcome| outcome.label == label) {
             Some(outcome) => outcome.net += net,
             None => self.parallel.push(ParallelOutcome { label, net }),
@@ -225,9 +229,12 @@ mod tests {
     use super::*;
     use crate::records::heap::OwnedRecord;
     use crate::records::parallel::INDEX_ENTRY;
+    use hedgerow_model::{LabelId, VertexId};
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
     use std::ops::RangeInclusive;
+
+    const PAIR: PairId = (LabelId::DEFAULT, VertexId::new(0), VertexId::new(1));
 
     /// Parallel edges through many changes, beside a map; nothing is freed before the end.
     #[derive(Default)]
@@ -245,7 +252,7 @@ mod tests {
         fn change(&mut self, differences: BTreeMap<u64, Option<Vec<u8>>>) {
             let differences: Vec<Difference> = differences.into_iter().collect();
             let mut changes = RecordChanges::default();
-            self.value = changes.change_parallel(LabelId::DEFAULT, self.found(), &differences).unwrap();
+            self.value = changes.change_parallel(PAIR, self.found(), &differences).unwrap();
             self.changes.push(changes);
             for (key, record) in differences {
                 match record {
@@ -333,7 +340,7 @@ mod tests {
         edges.change((0..500).map(|key| (key, Some(vec![2; 30]))).collect());
         assert!(edges.found().is_some_and(ParallelEdges::is_index));
         let mut changes = RecordChanges::default();
-        changes.remove_parallel(LabelId::DEFAULT, edges.found().unwrap());
+        changes.remove_parallel(PAIR, edges.found().unwrap());
         edges.changes.push(changes);
         assert!(edges.live().is_empty());
     }

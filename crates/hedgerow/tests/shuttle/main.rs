@@ -6,6 +6,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(hedgerow_shuttle)]
 
+mod parallel;
+
 use hedgerow::{
     Direction, EdgeSchema, EdgeUpdate, EngineKind, Field, Graph, GraphOptions, History, Isolation, KeyKind,
     LabelId, LabelSchema, Record, RecordSchema, Snapshot, Timestamp, Topology, Value, ValueType,

@@ -1,52 +1,6 @@
-//! The key of each vertex id: an array that grows without moving.
+//! Something of each vertex id: an array that grows without moving.
 
-use arc_swap::ArcSwapOption;
-use hedgerow_sync::atomic::{AtomicU64, Ordering};
-use hedgerow_sync::{Arc, OnceLock};
-
-/// A place for the key of one vertex id. Empty until the id is first assigned; overwritten when it is reused.
-pub(crate) trait Slot: Default + Send + Sync {
-    /// What it holds.
-    type Key;
-
-    /// Puts a key in.
-    fn store(&self, key: &Self::Key);
-
-    /// The key last put in; of a slot that nobody stored to, whatever its default is.
-    fn load(&self) -> Self::Key;
-}
-
-/// A number in its slot.
-#[derive(Default)]
-pub(crate) struct NumberSlot(AtomicU64);
-
-impl Slot for NumberSlot {
-    type Key = u64;
-
-    fn store(&self, key: &u64) {
-        self.0.store(*key, Ordering::Release);
-    }
-
-    fn load(&self) -> u64 {
-        self.0.load(Ordering::Acquire)
-    }
-}
-
-/// A text in its slot.
-#[derive(Default)]
-pub(crate) struct TextSlot(ArcSwapOption<Box<str>>);
-
-impl Slot for TextSlot {
-    type Key = Box<str>;
-
-    fn store(&self, key: &Box<str>) {
-        self.0.store(Some(Arc::new(key.clone())));
-    }
-
-    fn load(&self) -> Box<str> {
-        self.0.load().as_deref().cloned().unwrap_or_default()
-    }
-}
+use hedgerow_sync::OnceLock;
 
 /// Slots in chunks that are made when they are first stored to, so that a slot never moves, readers need no lock, and ids with nothing
 /// in between cost no memory. The chunks are in segments of doubling size.
@@ -62,7 +16,7 @@ const CHUNK_SLOTS: usize = 1 << CHUNK_BITS;
 /// The first segment has one chunk, each later one as many as all before it together.
 const SEGMENTS: usize = (u32::BITS - CHUNK_BITS + 1) as usize;
 
-impl<S: Slot> Slots<S> {
+impl<S: Default> Slots<S> {
     pub(crate) fn new() -> Self {
         Slots { segments: std::array::from_fn(|_| OnceLock::new()) }
     }
@@ -126,6 +80,7 @@ impl Place {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hedgerow_sync::atomic::{AtomicU64, Ordering};
 
     #[test]
     fn every_id_has_a_place_of_its_own_within_its_segment() {
@@ -138,19 +93,19 @@ mod tests {
 
     #[test]
     fn slots_keep_what_was_stored_last() {
-        let slots: Slots<TextSlot> = Slots::new();
+        let slots: Slots<AtomicU64> = Slots::new();
         assert!(slots.get(5000).is_none());
-        slots.get_or_allocate(5000).store(&"first".into());
-        slots.get_or_allocate(5000).store(&"second".into());
-        assert_eq!(&*slots.get(5000).unwrap().load(), "second");
+        slots.get_or_allocate(5000).store(1, Ordering::Relaxed);
+        slots.get_or_allocate(5000).store(2, Ordering::Relaxed);
+        assert_eq!(slots.get(5000).unwrap().load(Ordering::Relaxed), 2);
         assert!(slots.get(4095).is_none() && slots.get(5001).is_some());
     }
 
     #[test]
     fn memory_follows_what_is_stored_and_not_the_largest_id() {
-        let slots: Slots<NumberSlot> = Slots::new();
-        slots.get_or_allocate(u32::MAX).store(&7);
-        assert_eq!(slots.get(u32::MAX).unwrap().load(), 7);
+        let slots: Slots<AtomicU64> = Slots::new();
+        slots.get_or_allocate(u32::MAX).store(7, Ordering::Relaxed);
+        assert_eq!(slots.get(u32::MAX).unwrap().load(Ordering::Relaxed), 7);
         assert!(slots.bytes() < 64 << 20, "{} bytes", slots.bytes());
     }
 }
