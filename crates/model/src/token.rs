@@ -100,6 +100,7 @@ impl Registered {
 pub struct HeldLocks<'l> {
     cover: Cover<'l>,
     counts: CountsSource<'l>,
+    editable_now: Timestamp,
 }
 
 #[derive(Debug)]
@@ -153,7 +154,11 @@ impl<'l> HeldLocks<'l> {
     #[must_use]
     pub unsafe fn stripes(stripes: &'l [u32], mask: u32, counts: impl Into<CountsSource<'l>>) -> Self {
         debug_assert!(stripes.is_sorted());
-        HeldLocks { cover: Cover::Stripes { stripes, mask }, counts: counts.into() }
+        HeldLocks {
+            cover: Cover::Stripes { stripes, mask },
+            counts: counts.into(),
+            editable_now: Timestamp::ZERO,
+        }
     }
 
     /// The locks of every unit.
@@ -162,7 +167,23 @@ impl<'l> HeldLocks<'l> {
     /// The caller holds them all exclusively for `'l`. `counts` were read after the locks were taken, or will be.
     #[must_use]
     pub unsafe fn all(counts: impl Into<CountsSource<'l>>) -> Self {
-        HeldLocks { cover: Cover::All(PhantomData), counts: counts.into() }
+        HeldLocks { cover: Cover::All(PhantomData), counts: counts.into(), editable_now: Timestamp::ZERO }
+    }
+
+    /// The same locks, of a commit whose [`Stamp::editable_from`] will most likely be `editable_now`.
+    #[inline]
+    #[must_use]
+    pub fn with_editable_now(self, editable_now: Timestamp) -> Self {
+        HeldLocks { editable_now, ..self }
+    }
+
+    /// From which birth on the commit will most likely find versions [editable](Stamp::editable_from). Only a hint.
+    ///
+    /// Whoever opens a snapshot waits for the commits that have a stamp. So what has to be copied is better copied before.
+    #[inline]
+    #[must_use]
+    pub fn editable_now(&self) -> Timestamp {
+        self.editable_now
     }
 
     /// Whether the lock of `unit` is held. O(log locks).

@@ -25,7 +25,7 @@
 
 use crate::account;
 use crate::container::Container;
-use crate::owned::{Content, Owned};
+use crate::owned::{Content, Owned, edited_copy};
 use crate::reclamation::MemoryChange;
 use hedgerow_model::token::{HeldLocks, Registered, Stamp};
 use hedgerow_model::{EdgeChange, LockUnit, Timestamp};
@@ -360,9 +360,7 @@ impl<T: Content> Chain<T> {
             Change::Edit(changes) => {
                 // SAFETY: owned by the chain, whose lock is held.
                 let head = unsafe { shared(head) }.expect("what is not there is not edited");
-                let mut copy = head.copied();
-                T::edit(&mut copy, changes);
-                Some(copy)
+                Some(edited_copy(head, changes))
             }
         };
         account::allocated(size_of::<Superseded<T>>());

@@ -39,6 +39,13 @@ pub trait Content: Sized + Send + Sync + 'static {
     }
 }
 
+/// A copy of a content with these changes, which ascend.
+pub(crate) fn edited_copy<T: Content>(content: &T, changes: &[T::Change]) -> Owned<T> {
+    let mut copy = content.copied();
+    T::edit(&mut copy, changes);
+    copy
+}
+
 /// Owns a content through a pointer of one word.
 pub struct Owned<T: Content>(NonNull<T>);
 

@@ -7,7 +7,7 @@ use crate::container::{Container, Plan, Tally};
 use crate::directory::Directory;
 use crate::engine::{AdjacencyTable, Subgraphs};
 use crate::garbage::{Place, Table};
-use crate::owned::{Content, Owned};
+use crate::owned::{Content, Owned, edited_copy};
 use crate::partition::{partition_of, unit_of};
 use crate::vertex_block::VertexBlock;
 use hedgerow_model::token::HeldLocks;
@@ -190,14 +190,20 @@ fn plan_partition<'l, T: Content>(
     assert!(locks.covers(unit), "partition {} is changed without its lock", place.partition);
     let chain = chains.get(place.partition);
     let old = chain.and_then(|chain| chain.newest(locks, unit));
-    let (plan, allocated) = account::measure(|| plan(old));
+    let base = chain.map_or(Timestamp::ZERO, Chain::born);
+    let (plan, allocated) = account::measure(|| match (plan(old), old) {
+        // Whoever opens a snapshot waits for a commit that has its stamp: better that is after the copy.
+        (Plan::Edit, Some(old)) if base < locks.editable_now() => {
+            Plan::Replace(Some(edited_copy(old, changes)))
+        }
+        (plan, _) => plan,
+    });
     allowance.take_plan(old, &plan, |old| growth(old, changes))?;
     let change = match plan {
         Plan::Nothing => return Ok(None),
         Plan::Replace(new) => Change::Replace(new),
         Plan::Edit => Change::Edit(changes),
     };
-    let base = chain.map_or(Timestamp::ZERO, Chain::born);
     Ok(Some(Planned { place, successor: Successor { base, change, allocated } }))
 }
 

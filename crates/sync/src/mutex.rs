@@ -7,7 +7,7 @@
 use shuttle::sync as imp;
 #[cfg(not(hedgerow_shuttle))]
 use std::sync as imp;
-use std::sync::PoisonError;
+use std::sync::{PoisonError, TryLockError};
 
 pub use imp::MutexGuard;
 
@@ -24,6 +24,15 @@ impl<T> Mutex<T> {
     /// Waits for the lock and takes it.
     pub fn lock(&self) -> MutexGuard<'_, T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the lock if it is free.
+    pub fn try_lock(&self) -> Option<MutexGuard<'_, T>> {
+        match self.0.try_lock() {
+            Ok(guard) => Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// The value, by exclusive borrow instead of a lock.

@@ -60,7 +60,9 @@ impl<T: Tested> Pipeline<T> {
     pub fn commit(&mut self, requests: &[Request], margin: u64) -> Result<(), CapacityError> {
         let mut after = self.oracle.clone();
         let effects = after.commit(requests);
-        let locks = self.locks();
+        // Right, or wrong in either direction.
+        let expected = [self.next_stamp(margin).editable_from(), Timestamp::ZERO, Timestamp(u64::MAX)];
+        let locks = self.locks().with_editable_now(expected[self.last.0 as usize % expected.len()]);
         let prepared = self.engine.prepare(&locks, &effects, None)?;
         assert_eq!(prepared.outcome, after.outcome_since(&self.oracle));
         let stamp = self.next_stamp(margin);

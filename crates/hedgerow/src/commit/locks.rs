@@ -108,14 +108,15 @@ impl<T: Borrow<LockTable>> LockGuard<T> {
 
     /// The proof for engines that the locks are held. The sequencer is asked for the counts when they are needed.
     #[inline]
-    pub(crate) fn held<'l>(&'l self, counts: &'l Sequencer) -> HeldLocks<'l> {
-        let table = self.table.borrow();
+    pub(crate) fn held<'l>(&'l self, sequencer: &'l Sequencer) -> HeldLocks<'l> {
+        let (table, editable_now) = (self.table.borrow(), sequencer.editable_now());
         if self.stripes.len() == table.stripes.len() {
             // SAFETY: every stripe is held until the guard drops, which the result cannot outlive.
-            return unsafe { HeldLocks::all(counts) };
+            return unsafe { HeldLocks::all(sequencer) }.with_editable_now(editable_now);
         }
         // SAFETY: these stripes are held until the guard drops, and they ascend.
-        unsafe { HeldLocks::stripes(&self.stripes, table.mask(), counts) }
+        let locks = unsafe { HeldLocks::stripes(&self.stripes, table.mask(), sequencer) };
+        locks.with_editable_now(editable_now)
     }
 }
 

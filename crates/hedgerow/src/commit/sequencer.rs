@@ -43,6 +43,8 @@ pub(crate) struct Sequencer {
     /// Where each commit is synced, the end of a batch that can be published no more counts as one that lost its readers.
     released: AtomicU64,
     open: AtomicUsize,
+    /// The timestamp behind the newest that has readers; 0 if none has. Changed under the mutex.
+    editable_now: AtomicU64,
     /// Where commits are logged; `None`: nowhere. The same as long as anybody else sees the graph.
     journal: Option<Journal>,
     /// Which past states are kept. The same as long as anybody else sees the graph.
@@ -373,6 +375,18 @@ impl Sequencer {
         if self.open.load(Ordering::Relaxed) != open {
             self.open.store(open, Ordering::Relaxed);
         }
+        let editable_now = state.registry.newest().map_or(0, |newest| newest.next().0);
+        if self.editable_now.load(Ordering::Relaxed) != editable_now {
+            self.editable_now.store(editable_now, Ordering::Relaxed);
+        }
+    }
+
+    /// What `editable_from` of a stamp would be that is taken now, about. O(1).
+    #[inline]
+    pub(crate) fn editable_now(&self) -> Timestamp {
+        // Where past states are kept each is read.
+        let all = self.keeps_history().then_some(u64::MAX);
+        Timestamp(all.unwrap_or_else(|| self.editable_now.load(Ordering::Relaxed)))
     }
 
     /// Whether a commit ended half way.

@@ -1,8 +1,9 @@
 //! Superseded versions, filed under the timestamps that keep them.
 
+use crossbeam_utils::CachePadded;
 use hedgerow_model::Timestamp;
 use hedgerow_model::token::LiveTimestamps;
-use hedgerow_sync::Mutex;
+use hedgerow_sync::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
@@ -37,17 +38,27 @@ impl<P> Superseded<P> {
     }
 }
 
-/// Buckets of superseded versions, each under a timestamp that keeps it or did until lately.
+/// Superseded versions by the timestamp that keeps them, or did until lately.
+type Buckets<P> = BTreeMap<Timestamp, Vec<Superseded<P>>>;
+
+/// In so many shares the buckets are kept.
+const SHARES: usize = if cfg!(hedgerow_shuttle) { 2 } else { 16 };
+
+/// Buckets of superseded versions.
 ///
-/// The lock is taken last and for moments: a commit takes it while it holds locks of units, and
-/// nobody takes the lock of a unit while holding this one.
+/// Whoever opens a snapshot waits for commits that have their stamps, and these file what they supersede. If they waited for somebody who
+/// has a lock and does not run at the moment, all would, where threads are many and cores are few. So there are several shares, and a
+/// commit takes one that is free.
+///
+/// A lock is taken last and for moments: a commit takes it while it holds locks of units, and
+/// nobody takes the lock of a unit, or of a second share, while holding one.
 pub struct Garbage<P> {
-    buckets: Mutex<BTreeMap<Timestamp, Vec<Superseded<P>>>>,
+    shares: [CachePadded<Mutex<Buckets<P>>>; SHARES],
 }
 
 impl<P> Default for Garbage<P> {
     fn default() -> Self {
-        Garbage { buckets: Mutex::default() }
+        Garbage { shares: std::array::from_fn(|_| CachePadded::default()) }
     }
 }
 
@@ -55,8 +66,15 @@ impl<P: Copy> Garbage<P> {
     /// Files versions under `holder`. O(versions).
     pub fn file(&self, holder: Timestamp, versions: SmallVec<[Superseded<P>; 2]>) {
         if !versions.is_empty() {
-            self.buckets.lock().entry(holder).or_default().extend(versions);
+            self.share_for(holder).entry(holder).or_default().extend(versions);
         }
+    }
+
+    /// The share that comes first to `holder`, or the next one that nobody has.
+    fn share_for(&self, holder: Timestamp) -> MutexGuard<'_, Buckets<P>> {
+        let (before, from_first) = self.shares.split_at(holder.0 as usize % SHARES);
+        let free = from_first.iter().chain(before).find_map(|share| share.try_lock());
+        free.unwrap_or_else(|| from_first[0].lock())
     }
 
     /// Files each version under the timestamp beside it.
@@ -64,7 +82,7 @@ impl<P: Copy> Garbage<P> {
         if versions.is_empty() {
             return;
         }
-        let mut buckets = self.buckets.lock();
+        let mut buckets = self.share_for(versions[0].0);
         for (holder, version) in versions {
             buckets.entry(holder).or_default().push(version);
         }
@@ -76,13 +94,15 @@ impl<P: Copy> Garbage<P> {
         live: &LiveTimestamps,
         most: usize,
     ) -> Option<(Timestamp, Vec<Superseded<P>>)> {
-        let mut buckets = self.buckets.lock();
-        let holder = first_expired(&buckets, live)?;
-        let bucket = buckets.get_mut(&holder)?;
-        if bucket.len() > most {
-            return Some((holder, bucket.split_off(bucket.len() - most)));
-        }
-        buckets.remove_entry(&holder)
+        self.shares.iter().find_map(|share| {
+            let mut buckets = share.lock();
+            let holder = first_expired(&buckets, live)?;
+            let bucket = buckets.get_mut(&holder)?;
+            if bucket.len() > most {
+                return Some((holder, bucket.split_off(bucket.len() - most)));
+            }
+            buckets.remove_entry(&holder)
+        })
     }
 
     /// Files those versions of a batch that another live timestamp sees under that, and gives those that nobody sees. What
@@ -109,19 +129,38 @@ impl<P: Copy> Garbage<P> {
 
     /// Whether there is a bucket whose timestamp is not live.
     pub(super) fn has_expired(&self, live: &LiveTimestamps) -> bool {
-        first_expired(&self.buckets.lock(), live).is_some()
+        self.shares.iter().any(|share| first_expired(&share.lock(), live).is_some())
     }
 
-    /// A copy of all buckets, ascending by timestamp.
-    pub fn buckets(&self) -> Vec<(Timestamp, Vec<Superseded<P>>)> {
-        self.buckets.lock().iter().map(|(holder, bucket)| (*holder, bucket.clone())).collect()
+    /// A copy of all buckets.
+    pub fn buckets(&self) -> BTreeMap<Timestamp, Vec<Superseded<P>>> {
+        let mut all = Buckets::new();
+        for share in &self.shares {
+            for (holder, bucket) in &*share.lock() {
+                all.entry(*holder).or_default().extend(bucket);
+            }
+        }
+        all
     }
 }
 
 /// O(live buckets before it · log live).
-fn first_expired<P>(
-    buckets: &BTreeMap<Timestamp, Vec<Superseded<P>>>,
-    live: &LiveTimestamps,
-) -> Option<Timestamp> {
+fn first_expired<P>(buckets: &Buckets<P>, live: &LiveTimestamps) -> Option<Timestamp> {
     buckets.keys().copied().find(|holder| !live.contains(*holder))
+}
+
+#[cfg(all(test, not(hedgerow_shuttle)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_files_passes_by_shares_that_others_have() {
+        let (garbage, holder) = (Garbage::default(), Timestamp(5));
+        let version = |place| Superseded { place, born: Timestamp(3), superseded: Timestamp(7) };
+        garbage.file(holder, SmallVec::from_iter([version(0)]));
+        let held: Vec<_> = garbage.shares.iter().skip(1).map(|share| share.lock()).collect();
+        garbage.file(holder, SmallVec::from_iter([version(1)]));
+        drop(held);
+        assert_eq!(garbage.buckets()[&holder].len(), 2);
+    }
 }
