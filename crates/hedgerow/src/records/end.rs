@@ -29,8 +29,7 @@ impl<E: Engine> Drop for Store<E> {
         for label in with_records {
             free_newest(&newest, label, self.topology, self.records.are_parallel(label));
         }
-        for kept in std::mem::take(&mut self.records.garbage).buckets().into_iter().flat_map(|(_, kept)| kept)
-        {
+        for kept in std::mem::take(&mut self.records.garbage).buckets().into_values().flatten() {
             // SAFETY: it was let go when it was filed, and comes out of the garbage once. The graph has no views any more.
             drop(unsafe { OwnedRecord::take_back(kept.place.value) });
         }
