@@ -3,18 +3,22 @@
 use hedgerow_sync::OnceLock;
 
 /// Slots in chunks that are made when they are first stored to, so that a slot never moves, readers need no lock, and ids with nothing
-/// in between cost no memory. The chunks are in segments of doubling size.
+/// in between cost next to no memory. The chunks are in groups, and these in segments of doubling size.
 pub(crate) struct Slots<S> {
-    segments: [OnceLock<Box<[Chunk<S>]>>; SEGMENTS],
+    segments: [OnceLock<Box<[Group<S>]>>; SEGMENTS],
 }
 
+type Group<S> = OnceLock<Box<[Chunk<S>]>>;
 type Chunk<S> = OnceLock<Box<[S]>>;
 
 const CHUNK_BITS: u32 = 10;
 const CHUNK_SLOTS: usize = 1 << CHUNK_BITS;
 
-/// The first segment has one chunk, each later one as many as all before it together.
-const SEGMENTS: usize = (u32::BITS - CHUNK_BITS + 1) as usize;
+const GROUP_BITS: u32 = 8;
+const GROUP_CHUNKS: usize = 1 << GROUP_BITS;
+
+/// The first segment has one group, each later one as many as all before it together.
+const SEGMENTS: usize = (u32::BITS - CHUNK_BITS - GROUP_BITS + 1) as usize;
 
 impl<S: Default> Slots<S> {
     pub(crate) fn new() -> Self {
@@ -24,56 +28,70 @@ impl<S: Default> Slots<S> {
     /// The slot of `id`, with its chunk allocated. O(1).
     pub(crate) fn get_or_allocate(&self, id: u32) -> &S {
         let place = Place::of(id);
-        let chunks = self.segments[place.segment]
-            .get_or_init(|| (0..place.chunks_of_segment()).map(|_| OnceLock::new()).collect());
-        let slots = chunks[place.chunk].get_or_init(|| (0..CHUNK_SLOTS).map(|_| S::default()).collect());
+        let groups = self.segments[place.segment].get_or_init(|| defaults(place.groups_of_segment()));
+        let chunks = groups[place.group].get_or_init(|| defaults(GROUP_CHUNKS));
+        let slots = chunks[place.chunk].get_or_init(|| defaults(CHUNK_SLOTS));
         &slots[place.slot]
     }
 
     /// The slot of `id`, if its chunk was allocated. O(1).
     pub(crate) fn get(&self, id: u32) -> Option<&S> {
         let place = Place::of(id);
-        let slots = self.segments[place.segment].get()?[place.chunk].get()?;
-        Some(&slots[place.slot])
+        let chunks = self.segments[place.segment].get()?[place.group].get()?;
+        Some(&chunks[place.chunk].get()?[place.slot])
     }
 
     /// Bytes allocated so far. O(chunks).
     pub(crate) fn bytes(&self) -> usize {
-        let segments = self.segments.iter().filter_map(OnceLock::get).map(|chunks| &**chunks);
-        let bytes = |chunks: &[Chunk<S>]| {
-            let made = chunks.iter().filter_map(OnceLock::get);
-            std::mem::size_of_val::<[Chunk<S>]>(chunks)
-                + made.map(|slots| std::mem::size_of_val::<[S]>(slots)).sum::<usize>()
-        };
-        segments.map(bytes).sum()
+        let groups = self.segments.iter().filter_map(OnceLock::get);
+        let chunks = groups.clone().flat_map(|groups| groups.iter().filter_map(OnceLock::get));
+        let slots = chunks.clone().flat_map(|chunks| chunks.iter().filter_map(OnceLock::get));
+        let sizes = [
+            groups.map(|groups| size_of_val(&**groups)).sum::<usize>(),
+            chunks.map(|chunks| size_of_val(&**chunks)).sum(),
+            slots.map(|slots| size_of_val(&**slots)).sum(),
+        ];
+        sizes.into_iter().sum()
     }
+}
+
+fn defaults<T: Default>(count: usize) -> Box<[T]> {
+    (0..count).map(|_| T::default()).collect()
 }
 
 /// Where the slot of an id is.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     segment: usize,
-    /// The chunk within the segment.
+    /// The group within the segment.
+    group: usize,
+    /// The chunk within the group.
     chunk: usize,
     /// The slot within the chunk.
     slot: usize,
 }
 
 impl Place {
+    #[inline]
     fn of(id: u32) -> Self {
         let chunk = id >> CHUNK_BITS;
-        let segment = (u32::BITS - chunk.leading_zeros()) as usize;
-        let before = Self::chunks_before(segment);
-        Place { segment, chunk: chunk as usize - before, slot: id as usize % CHUNK_SLOTS }
+        let group = chunk >> GROUP_BITS;
+        let segment = (u32::BITS - group.leading_zeros()) as usize;
+        Place {
+            segment,
+            group: group as usize - Self::groups_before(segment),
+            chunk: chunk as usize % GROUP_CHUNKS,
+            slot: id as usize % CHUNK_SLOTS,
+        }
     }
 
-    /// Chunks of all segments before this one.
-    fn chunks_before(segment: usize) -> usize {
+    /// Groups of all segments before this one.
+    fn groups_before(segment: usize) -> usize {
         (1 << segment) >> 1
     }
 
-    fn chunks_of_segment(&self) -> usize {
-        Self::chunks_before(self.segment).max(1)
+    fn groups_of_segment(&self) -> usize {
+        Self::groups_before(self.segment).max(1)
     }
 }
 
@@ -84,11 +102,12 @@ mod tests {
 
     #[test]
     fn every_id_has_a_place_of_its_own_within_its_segment() {
-        let places: Vec<Place> = (0..100_000).map(Place::of).collect();
+        let places: Vec<Place> = (0..1_000_000).map(Place::of).collect();
         assert!(places.is_sorted_by(|one, next| one < next), "two ids share a place");
         let last = Place::of(u32::MAX);
         assert!(last.segment == SEGMENTS - 1 && last.slot == CHUNK_SLOTS - 1);
-        assert!(places.iter().chain([&last]).all(|place| place.chunk < place.chunks_of_segment()));
+        assert!(places.iter().chain([&last]).all(|place| place.group < place.groups_of_segment()));
+        assert!(last.group == last.groups_of_segment() - 1 && last.chunk == GROUP_CHUNKS - 1);
     }
 
     #[test]
@@ -106,6 +125,6 @@ mod tests {
         let slots: Slots<AtomicU64> = Slots::new();
         slots.get_or_allocate(u32::MAX).store(7, Ordering::Relaxed);
         assert_eq!(slots.get(u32::MAX).unwrap().load(Ordering::Relaxed), 7);
-        assert!(slots.bytes() < 64 << 20, "{} bytes", slots.bytes());
+        assert!(slots.bytes() < 1 << 18, "{} bytes", slots.bytes());
     }
 }
