@@ -211,7 +211,7 @@ impl GraphOptions {
     ///
     /// The file is scratch: it has no name, nothing is left of it when the process ends, and a graph in a store is made
     /// again from checkpoint and log. Keys, vertices with their properties, long records of edges, and eight bytes per vertex and stored
-    /// direction stay in memory. [`Graph::memory`](crate::Graph::memory) and [`GraphOptions::memory_limit`] count what is in the file, too.
+    /// direction stay in memory; for labels whose edges may be parallel 16 more, and what lies on these edges. [`Graph::memory`](crate::Graph::memory) and [`GraphOptions::memory_limit`] count what is in the file, too.
     /// A commit for which the disk has no room fails as [`Capacity`](crate::ErrorKind::Capacity), and has changed nothing.
     #[must_use]
     pub fn scratch(mut self, directory: impl Into<PathBuf>) -> Self {

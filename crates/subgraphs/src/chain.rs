@@ -440,4 +440,4 @@ unsafe fn shared<'v, V>(pointer: *mut V) -> Option<&'v V> {
 }
 
 #[cfg(all(test, not(hedgerow_shuttle)))]
-mod tests;
+pub(crate) mod tests;

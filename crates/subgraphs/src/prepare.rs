@@ -266,3 +266,27 @@ impl Limited {
         Ok(())
     }
 }
+
+#[cfg(all(test, not(hedgerow_shuttle)))]
+mod tests {
+    use super::*;
+    use crate::chain::tests::{Counted, link, locks};
+    use crate::reclamation::Memory;
+    use hedgerow_sync::Arc;
+
+    #[test]
+    fn what_a_snapshot_most_likely_sees_is_copied_before_the_stamp() {
+        let (chains, dropped) = (Directory::<Chain<Counted>>::default(), Arc::default());
+        link(chains.get_or_create(0, &Memory::default()), 4, &dropped, 0);
+        let place = Place { table: Table::Vertices, partition: 0 };
+        let is_copied = |seen_below| {
+            let locks = locks().with_editable_now(Timestamp(seen_below));
+            let (changes, allowance) = ([1], Allowance(None));
+            let planned =
+                plan_partition(&chains, &locks, place, &changes, &allowance, |_, _| 0, |_| Plan::Edit);
+            let planned = planned.unwrap().expect("an edit changes something");
+            matches!(planned.successor.change, Change::Replace(Some(_)))
+        };
+        assert_eq!([0, 4, 5, u64::MAX].map(is_copied), [false, false, true, true]);
+    }
+}

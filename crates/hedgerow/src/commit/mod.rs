@@ -203,6 +203,7 @@ impl<E: Engine> Store<E> {
         let (nothing, changes) = (Resolved::default(), changed.then_some(changes));
         let resolved = if changed { &resolved } else { &nothing };
         let counts = resolved.vertex_counts();
+        self.records.reserve(&records);
         let stamped = self.stamp(resolved, &records, &outcome.edges, writer, input)?;
         let stamp = stamped.stamp;
         self.poisoning_on_panic(|| {

@@ -166,7 +166,8 @@ impl<E: Engine> Store<E> {
         as_of: Option<AsOf>,
     ) -> Result<(Recovered, Recovery), Error> {
         let guard = LockGuard::lock(&self.units, self.units.all());
-        let held = guard.held(&self.sequencer);
+        // Nobody reads the graph yet.
+        let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
         let (mut after, mut wall_clock, mut input) = (Timestamp::ZERO, 0, None);
         if let Some(checkpoint) = checkpoint {
             self.load(&held, checkpoint, &checkpoint_path(store.manifest(), &**store.files()))?;
@@ -215,7 +216,8 @@ impl<E: Engine> Store<E> {
     ) -> Result<Recovery, Error> {
         let begin = Instant::now();
         let guard = LockGuard::lock(&self.units, self.units.all());
-        let held = guard.held(&self.sequencer);
+        // Nobody reads the graph yet.
+        let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
         self.load(&held, checkpoint, &checkpoint_path(manifest, files))?;
         self.finish_restoring(&held);
         let described = checkpoint.description();

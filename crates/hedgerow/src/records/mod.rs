@@ -281,6 +281,11 @@ impl Records {
         }
     }
 
+    /// Makes room for what a commit counts, so that nothing is allocated once it has its stamp.
+    pub(crate) fn reserve(&self, changes: &RecordChanges) {
+        changes.pairs.iter().for_each(|(pair, _)| self.degrees.reserve(*pair));
+    }
+
     /// Lets new records go, which edges have got at the stamp, and files those that they have no more. The engine has applied the changes:
     /// where it has copies, it needs the originals no more.
     pub(crate) fn apply(&self, stamp: Stamp, changes: RecordChanges) {

@@ -8,7 +8,7 @@ use hedgerow_sync::atomic::AtomicU64;
 const UNIT: LockUnit = LockUnit(0);
 
 /// A number that is edited by adding to it, and knows how many of its kind were dropped.
-struct Counted(u64, Arc<AtomicU64>);
+pub(crate) struct Counted(u64, Arc<AtomicU64>);
 
 impl Drop for Counted {
     fn drop(&mut self) {
@@ -44,7 +44,7 @@ impl Content for Counted {
     }
 }
 
-fn locks() -> HeldLocks<'static> {
+pub(crate) fn locks() -> HeldLocks<'static> {
     // SAFETY: the tests run their chain on one thread and hold no view across a link.
     unsafe { HeldLocks::all(Counts::default()) }
 }
@@ -54,7 +54,12 @@ fn registered(at: u64) -> Registered {
     unsafe { Registered::new(Timestamp(at), Counts::default()) }
 }
 
-fn link(chain: &Chain<Counted>, value: u64, dropped: &Arc<AtomicU64>, editable_from: u64) -> Linked {
+pub(crate) fn link(
+    chain: &Chain<Counted>,
+    value: u64,
+    dropped: &Arc<AtomicU64>,
+    editable_from: u64,
+) -> Linked {
     // SAFETY: each test counts its stamps up, and its registered timestamps are below `editable_from`.
     let stamp = unsafe { Stamp::new(Timestamp(value), Timestamp(editable_from)) };
     let (new, allocated) = account::measure(|| Owned::boxed(Counted(value, Arc::clone(dropped))));

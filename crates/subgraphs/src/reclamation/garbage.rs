@@ -88,20 +88,23 @@ impl<P: Copy> Garbage<P> {
         }
     }
 
-    /// Takes up to `most` versions out of one bucket whose timestamp is not live.
+    /// Takes what is filed under timestamps that are not live, up to `most` versions of one at a time, share by share. What is filed meanwhile
+    /// in a share that was emptied is left.
     pub(super) fn take_expired(
         &self,
         live: &LiveTimestamps,
         most: usize,
-    ) -> Option<(Timestamp, Vec<Superseded<P>>)> {
-        self.shares.iter().find_map(|share| {
-            let mut buckets = share.lock();
-            let holder = first_expired(&buckets, live)?;
-            let bucket = buckets.get_mut(&holder)?;
-            if bucket.len() > most {
-                return Some((holder, bucket.split_off(bucket.len() - most)));
-            }
-            buckets.remove_entry(&holder)
+    ) -> impl Iterator<Item = (Timestamp, Vec<Superseded<P>>)> {
+        self.shares.iter().flat_map(move |share| {
+            std::iter::from_fn(move || {
+                let mut buckets = share.lock();
+                let holder = first_expired(&buckets, live)?;
+                let bucket = buckets.get_mut(&holder)?;
+                if bucket.len() > most {
+                    return Some((holder, bucket.split_off(bucket.len() - most)));
+                }
+                buckets.remove_entry(&holder)
+            })
         })
     }
 

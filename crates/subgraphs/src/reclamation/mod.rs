@@ -51,8 +51,9 @@ pub fn reclaim<V: Versioned>(
     budget_bytes: usize,
 ) -> Reclaimed {
     let mut pass = Pass { engine, live, units, budget_bytes, done: Reclaimed::default(), left: Vec::new() };
+    let mut batches = engine.garbage().take_expired(live, BATCH);
     while pass.done.bytes < budget_bytes {
-        let Some((holder, batch)) = engine.garbage().take_expired(live, BATCH) else { break };
+        let Some((holder, batch)) = batches.next() else { break };
         pass.sort_out(holder, batch);
     }
     pass.done.more |= engine.garbage().has_expired(live);
@@ -68,8 +69,9 @@ pub fn reclaim_unlocked<P: Copy>(
     free: impl Fn(P) -> usize,
 ) -> Reclaimed {
     let (mut done, mut left) = (Reclaimed::default(), Vec::new());
+    let mut batches = garbage.take_expired(live, BATCH);
     while done.bytes < budget_bytes {
-        let Some((holder, batch)) = garbage.take_expired(live, BATCH) else { break };
+        let Some((holder, batch)) = batches.next() else { break };
         for version in garbage.sort_out(live, holder, batch, &mut left) {
             done.versions += 1;
             done.bytes += free(version.place);

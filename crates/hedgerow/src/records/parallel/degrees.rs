@@ -64,9 +64,16 @@ impl ParallelDegrees {
     /// Counts `net` more edges between two vertices, whose locks the commit of that timestamp holds. O(1).
     pub(in crate::records) fn change(&self, at: Timestamp, (label, from, to): PairId, net: i64) {
         let Some(degrees) = self.of(label) else { return };
-        let entries = [Some((Direction::Out, from, to)), self.topology.second_entry(from, to)];
-        for (direction, owner, _) in entries.into_iter().flatten() {
+        for (direction, owner, _) in self.topology.entries(from, to) {
             degrees.stored(direction).get_or_allocate(owner.get()).change(at, net);
+        }
+    }
+
+    /// Makes room for the numbers of two vertices.
+    pub(in crate::records) fn reserve(&self, (label, from, to): PairId) {
+        let Some(degrees) = self.of(label) else { return };
+        for (direction, owner, _) in self.topology.entries(from, to) {
+            degrees.stored(direction).get_or_allocate(owner.get());
         }
     }
 
