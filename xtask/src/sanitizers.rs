@@ -23,6 +23,9 @@ pub fn miri() -> Result<()> {
         "-p hedgerow-sync -p hedgerow-model --lib",
         "-p hedgerow --lib locks",
         "-p hedgerow --lib degrees",
+        "-p hedgerow --lib seats",
+        "-p hedgerow --lib announced",
+        "-p hedgerow --lib registration",
     ];
     for module in modules {
         let mut miri = nightly_cargo(&format!("miri test {module}"));

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 const UNSAFE_FILES: &[&str] = &[
     "crates/compare/src/stores/lmdb.rs",
     "crates/hedgerow/src/commit/locks.rs",
+    "crates/hedgerow/src/commit/registration.rs",
     "crates/hedgerow/src/commit/sequencer.rs",
     "crates/hedgerow/src/records/end.rs",
     "crates/hedgerow/src/records/heap.rs",

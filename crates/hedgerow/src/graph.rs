@@ -4,7 +4,7 @@ use crate::commit::Commit;
 use crate::commit::each::{Commits, StreamError};
 use crate::commit::history::AsOf;
 use crate::commit::ingest::BulkEdge;
-use crate::commit::sequencer::Reader;
+use crate::commit::registration::Reader;
 use crate::declared::{DeclaredTxn, transact_declared};
 use crate::error::Error;
 use crate::options::{GraphOptions, Isolation};
@@ -447,7 +447,7 @@ impl Graph {
         with_store!(&*self.stores, store => store.reclaim(usize::MAX))
     }
 
-    /// What the graph holds in memory; the dictionary and the record of conflicts are part of the index.
+    /// What the graph holds in memory; the dictionary, the counts of parallel edges and the record of conflicts are part of the index.
     ///
     /// [`MemoryUse::reserved_bytes`] is beside it, and of the whole process.
     #[must_use]

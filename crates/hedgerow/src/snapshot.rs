@@ -1,7 +1,8 @@
 //! Snapshots: states of the graph that do not change.
 
 use crate::commit::history::AsOf;
-use crate::commit::sequencer::{Reader, Registration, Sequencer};
+use crate::commit::registration::{Reader, Registration};
+use crate::commit::sequencer::Sequencer;
 use crate::error::{Error, Reason};
 use crate::records::decoded;
 use crate::state::{KeyReads, StateReads, ViewReads};

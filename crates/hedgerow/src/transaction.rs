@@ -2,7 +2,7 @@
 
 use crate::commit::acquire::ReadSet;
 use crate::commit::conflicts::Touched;
-use crate::commit::sequencer::Reader;
+use crate::commit::registration::Reader;
 use crate::commit::{Commit, Interactive};
 use crate::error::{Error, Reason};
 use crate::options::Isolation;

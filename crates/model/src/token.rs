@@ -100,7 +100,8 @@ impl Registered {
 pub struct HeldLocks<'l> {
     cover: Cover<'l>,
     counts: CountsSource<'l>,
-    editable_now: Timestamp,
+    /// What was said instead of what the source says.
+    editable_now: Option<Timestamp>,
 }
 
 #[derive(Debug)]
@@ -109,10 +110,14 @@ enum Cover<'l> {
     Stripes { stripes: &'l [u32], mask: u32 },
 }
 
-/// Who knows how large the graph is.
-pub trait NewestCounts: Sync {
+/// Who knows how large the graph is, and who reads it.
+pub trait NewestState: Sync {
     /// The counts of the newest state.
     fn newest_counts(&self) -> Counts;
+
+    /// What [`Stamp::editable_from`] would be of a stamp that is taken now, about, as far as it comes from readers. (Where each commit is synced it is
+    /// above that, in the batch of the log that is being filled: snapshots of what was synced before do not wait for such a commit.)
+    fn editable_now(&self) -> Timestamp;
 }
 
 /// Where the graph's counts come from: few commits ask.
@@ -120,7 +125,7 @@ pub enum CountsSource<'l> {
     /// These.
     Known(Counts),
     /// Whoever counts them.
-    Asked(&'l dyn NewestCounts),
+    Asked(&'l dyn NewestState),
 }
 
 impl std::fmt::Debug for CountsSource<'_> {
@@ -138,7 +143,7 @@ impl From<Counts> for CountsSource<'_> {
     }
 }
 
-impl<'l, N: NewestCounts> From<&'l N> for CountsSource<'l> {
+impl<'l, N: NewestState> From<&'l N> for CountsSource<'l> {
     fn from(asked: &'l N) -> Self {
         CountsSource::Asked(asked)
     }
@@ -154,11 +159,7 @@ impl<'l> HeldLocks<'l> {
     #[must_use]
     pub unsafe fn stripes(stripes: &'l [u32], mask: u32, counts: impl Into<CountsSource<'l>>) -> Self {
         debug_assert!(stripes.is_sorted());
-        HeldLocks {
-            cover: Cover::Stripes { stripes, mask },
-            counts: counts.into(),
-            editable_now: Timestamp::ZERO,
-        }
+        HeldLocks { cover: Cover::Stripes { stripes, mask }, counts: counts.into(), editable_now: None }
     }
 
     /// The locks of every unit.
@@ -167,23 +168,26 @@ impl<'l> HeldLocks<'l> {
     /// The caller holds them all exclusively for `'l`. `counts` were read after the locks were taken, or will be.
     #[must_use]
     pub unsafe fn all(counts: impl Into<CountsSource<'l>>) -> Self {
-        HeldLocks { cover: Cover::All(PhantomData), counts: counts.into(), editable_now: Timestamp::ZERO }
+        HeldLocks { cover: Cover::All(PhantomData), counts: counts.into(), editable_now: None }
     }
 
     /// The same locks, of a commit whose [`Stamp::editable_from`] will most likely be `editable_now`.
     #[inline]
     #[must_use]
     pub fn with_editable_now(self, editable_now: Timestamp) -> Self {
-        HeldLocks { editable_now, ..self }
+        HeldLocks { editable_now: Some(editable_now), ..self }
     }
 
-    /// From which birth on the commit will most likely find versions [editable](Stamp::editable_from). Only a hint.
+    /// From which birth on the commit will most likely find versions [editable](Stamp::editable_from). Only a hint; 0 if nobody knows.
     ///
     /// Whoever opens a snapshot waits for the commits that have a stamp. So what has to be copied is better copied before.
-    #[inline]
     #[must_use]
     pub fn editable_now(&self) -> Timestamp {
-        self.editable_now
+        let asked = || match &self.counts {
+            CountsSource::Known(_) => Timestamp::ZERO,
+            CountsSource::Asked(state) => state.editable_now(),
+        };
+        self.editable_now.unwrap_or_else(asked)
     }
 
     /// Whether the lock of `unit` is held. O(log locks).

@@ -106,17 +106,16 @@ impl<T: Borrow<LockTable>> LockGuard<T> {
         stripes
     }
 
-    /// The proof for engines that the locks are held. The sequencer is asked for the counts when they are needed.
+    /// The proof for engines that the locks are held. The sequencer is asked what is newest when that is needed.
     #[inline]
     pub(crate) fn held<'l>(&'l self, sequencer: &'l Sequencer) -> HeldLocks<'l> {
-        let (table, editable_now) = (self.table.borrow(), sequencer.editable_now());
+        let table = self.table.borrow();
         if self.stripes.len() == table.stripes.len() {
             // SAFETY: every stripe is held until the guard drops, which the result cannot outlive.
-            return unsafe { HeldLocks::all(sequencer) }.with_editable_now(editable_now);
+            return unsafe { HeldLocks::all(sequencer) };
         }
         // SAFETY: these stripes are held until the guard drops, and they ascend.
-        let locks = unsafe { HeldLocks::stripes(&self.stripes, table.mask(), sequencer) };
-        locks.with_editable_now(editable_now)
+        unsafe { HeldLocks::stripes(&self.stripes, table.mask(), sequencer) }
     }
 }
 

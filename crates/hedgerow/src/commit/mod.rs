@@ -3,6 +3,7 @@
 //! See `docs/concurrency.md` for the protocol and its invariants.
 
 pub(crate) mod acquire;
+mod announced;
 mod applied;
 pub(crate) mod conflicts;
 pub(crate) mod each;
@@ -15,8 +16,10 @@ pub(crate) mod ingest;
 pub(crate) mod ingest_records;
 pub(crate) mod locks;
 mod pairs;
+pub(crate) mod registration;
 mod registry;
 mod resolve;
+mod seats;
 pub(crate) mod sequencer;
 mod stamping;
 #[cfg(test)]

@@ -4,19 +4,23 @@
 //!
 //! 1. A stamp is larger than every earlier one. Its holder keeps the locks of what it changes
 //!    until it is applied.
-//! 2. A snapshot is registered at the newest stamp that is published, and handed out when every stamp up to it is applied.
+//! 2. A snapshot is registered at the newest stamp that is published, and handed out when every stamp up to it is applied (`registration.rs`).
 //!    Published is every stamp; or, where each commit is synced, what the log says is durable, which is the end of a batch of the log.
 //! 3. `editable_from` of a stamp is above every registered timestamp. By 2 no timestamp between
 //!    them is registered before the stamp is applied: a later snapshot has at least this stamp. Where each commit is synced, it is the
 //!    first stamp of the batch: what is durable before ends before it, and later with this stamp or behind it.
 //!
-//! Stamps and registrations are ordered by one short mutex, which a commit takes once. That a stamp is applied it
+//! Stamps are ordered by one short mutex, which a commit takes once. Most snapshots are registered without it, in [`Seats`]: whoever takes
+//! a stamp first hides what is [`Announced`] of the newest one, then looks at the seats; whoever opens a snapshot first takes a seat, then looks whether what was
+//! announced still is. Commits that find nobody there for long announce nothing, until somebody asks under the mutex. That a stamp is applied it
 //! says by one store, in [`Applied`]; whoever opens a snapshot looks there.
 
+use crate::commit::announced::Announced;
 use crate::commit::applied::Applied;
 use crate::commit::heads::{FormerHeads, Head};
-use crate::commit::history::{AsOf, KeptStates};
+use crate::commit::history::KeptStates;
 use crate::commit::registry::Registry;
+use crate::commit::seats::Seats;
 use crate::compactor::Bell;
 use crate::durable::{Journal, wall_clock};
 use crate::error::Reason;
@@ -25,49 +29,60 @@ use crate::storage::PendingReclaim;
 use crossbeam_utils::CachePadded;
 use hedgerow_log::Body;
 use hedgerow_log::planted::{self, PlantedBug};
-use hedgerow_model::token::{LiveTimestamps, NewestCounts, Registered, Stamp};
-use hedgerow_model::{Counts, EdgeOutcome, ParallelOutcome, Timestamp};
-use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use hedgerow_model::token::{LiveTimestamps, NewestState, Stamp};
+use hedgerow_model::{Counts, EdgeOutcome, LabelId, ParallelOutcome, Timestamp};
+use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use hedgerow_sync::{Arc, Mutex};
-use std::ops::{Deref, Range};
+use std::collections::BTreeMap;
+use std::ops::Range;
 use std::time::Instant;
 
 /// Orders commits and snapshots of one graph.
 #[derive(Debug, Default)]
 pub(crate) struct Sequencer {
     /// Apart from the rest, which commits only read: every commit takes this cache line from the one before.
-    state: CachePadded<Mutex<State>>,
-    applied: Applied,
-    /// How often a timestamp lost its last reader, and how many have readers. Changed under the mutex.
+    pub(super) state: CachePadded<Mutex<State>>,
+    /// What readers see of the newest stamp without the mutex.
+    pub(super) announced: CachePadded<Announced>,
+    /// Where they register.
+    pub(super) seats: Seats,
+    pub(super) applied: Applied,
+    /// How often a timestamp lost its last reader, or one that had a seat; and how many are in the registry, changed under the mutex.
     ///
     /// Where each commit is synced, the end of a batch that can be published no more counts as one that lost its readers.
-    released: AtomicU64,
+    pub(super) released: AtomicU64,
     open: AtomicUsize,
-    /// The timestamp behind the newest that has readers; 0 if none has. Changed under the mutex.
-    editable_now: AtomicU64,
+    /// The timestamp behind the newest in the registry; 0 if there is none. Changed under the mutex.
+    registered_below: AtomicU64,
     /// Where commits are logged; `None`: nowhere. The same as long as anybody else sees the graph.
     journal: Option<Journal>,
     /// Which past states are kept. The same as long as anybody else sees the graph.
     history: History,
     /// For whoever frees what nobody reads any more.
-    bell: Option<Arc<Bell>>,
+    pub(super) bell: Option<Arc<Bell>>,
 }
 
 /// What a commit changes comes first, so that it lies beside the lock.
 #[derive(Debug, Default)]
 #[repr(C)]
-struct State {
+pub(super) struct State {
     /// The newest stamp, and how large the graph is there.
     head: Head,
-    /// The timestamps that are read.
-    registry: Registry,
+    /// How many stamps in a row found nobody in a seat.
+    unseated: u32,
+    /// The timestamps that are read, but for those of readers in seats.
+    pub(super) registry: Registry,
     /// The timestamps at which interactive transactions began.
-    interactive: Registry,
+    pub(super) interactive: Registry,
     /// What may be published before `head`, where each commit is synced.
     former: FormerHeads,
     /// Past states that are kept, up to `head`, if any are.
-    kept: Option<KeptStates>,
+    pub(super) kept: Option<KeptStates>,
 }
+
+/// After so many stamps that found nobody in a seat nothing is announced any more, until a snapshot is opened under the mutex: commits among
+/// themselves don't look for readers.
+pub(super) const UNSEATED: u32 = if cfg!(hedgerow_shuttle) { 2 } else { 64 };
 
 impl State {
     fn count(&mut self, last: Timestamp, changes: CountChanges<'_>) {
@@ -80,12 +95,10 @@ impl State {
         counts.add_parallel(parallel);
     }
 
-    /// Above every timestamp that is read, or kept.
-    fn editable_from(&self) -> Timestamp {
-        if self.kept.is_some() {
-            return self.head.at;
-        }
-        self.registry.newest().map_or(Timestamp::ZERO, Timestamp::next)
+    /// Whether the newest stamp is announced, so that seats may be taken.
+    #[inline]
+    fn announces(&self) -> bool {
+        self.unseated < UNSEATED
     }
 
     fn records_conflicts(&self, writer: Writer) -> bool {
@@ -111,6 +124,17 @@ pub(crate) struct CountChanges<'c> {
     pub(crate) edges: &'c [EdgeOutcome],
     /// What is known of parallel edges beside it.
     pub(crate) parallel: &'c [ParallelOutcome],
+}
+
+impl CountChanges<'_> {
+    /// The labels whose edges are counted anew.
+    #[inline]
+    fn labels(self) -> impl Iterator<Item = LabelId> {
+        self.edges
+            .iter()
+            .map(|outcome| outcome.label)
+            .chain(self.parallel.iter().map(|outcome| outcome.label))
+    }
 }
 
 /// A stamp, and what else its commit must know.
@@ -150,11 +174,12 @@ pub(crate) struct OpenTimestamp {
 }
 
 impl Sequencer {
-    /// Of an empty graph.
+    /// Of an empty graph with so many labels.
     ///
     /// The bell, if there is one, is rung when a timestamp loses its last reader.
-    pub(crate) fn new(history: History, bell: Option<Arc<Bell>>) -> Self {
-        let mut sequencer = Sequencer { history, bell, ..Sequencer::default() };
+    pub(crate) fn new(labels: usize, history: History, bell: Option<Arc<Bell>>) -> Self {
+        let announced = CachePadded::new(Announced::new(labels));
+        let mut sequencer = Sequencer { announced, history, bell, ..Sequencer::default() };
         sequencer.begin_history();
         sequencer
     }
@@ -187,12 +212,14 @@ impl Sequencer {
             return Err(Reason::Poisoned);
         }
         debug_assert!(commits == 1 || state.kept.is_none(), "the state of each commit is kept");
+        self.hide(&state);
         let before = state.head.at;
         let last = Timestamp(before.0 + commits as u64);
         state.count(last, counts);
         self.keep(&mut state, now);
         let left = before.0 + 1..last.0 + 1;
-        let editable_from = state.editable_from();
+        let editable_from = self.editable_from(&mut state);
+        self.show(&state, counts.labels());
         let record_conflicts = state.records_conflicts(writer);
         drop(state);
         Ok(ManyStamped { left, editable_from, record_conflicts })
@@ -214,9 +241,17 @@ impl Sequencer {
         if self.applied.is_poisoned() {
             return Err(Reason::Poisoned);
         }
+        // Before the log has the commit, which may then be durable at any moment.
+        self.hide(&state);
         let before = state.head.at;
         let at = before.next();
-        let appended = log.append(at, wall_clock, body)?;
+        let appended = match log.append(at, wall_clock, body) {
+            Ok(appended) => appended,
+            Err(refused) => {
+                self.show(&state, std::iter::empty());
+                return Err(refused.into());
+            }
+        };
         let is_synced = journal.is_synced();
         let begins_batch = is_synced && appended.batch_from() == at;
         if begins_batch {
@@ -227,7 +262,7 @@ impl Sequencer {
         let editable_from = match is_synced && !planted::is(PlantedBug::EditUnpublished) {
             _ if state.kept.is_some() => at,
             true => appended.batch_from(),
-            false => state.editable_from(),
+            false => self.editable_from(&mut state),
         };
         // Whoever begins later may begin before this is published.
         let record_conflicts = is_synced || state.records_conflicts(writer);
@@ -236,6 +271,7 @@ impl Sequencer {
         state.head.wall_clock = state.head.wall_clock.max(wall_clock);
         state.head.input = input.or(state.head.input.take());
         self.keep(&mut state, self.keeps_history().then_some(wall_clock));
+        self.show(&state, counts.labels());
         if begins_batch {
             self.forget_former(journal, &mut state);
         }
@@ -247,9 +283,10 @@ impl Sequencer {
     }
 
     /// Keeps the state of the newest stamp, if past states are kept: which is told by the time.
+    #[inline]
     fn keep(&self, state: &mut State, now: Option<u64>) {
-        let State { head, kept: Some(kept), .. } = state else { return };
         let Some(now) = now else { return };
+        let State { head, kept: Some(kept), .. } = state else { return };
         head.wall_clock = head.wall_clock.max(now);
         kept.push(head);
         self.released.fetch_add(kept.expire(now) as u64, Ordering::Relaxed);
@@ -285,8 +322,52 @@ impl Sequencer {
         }
     }
 
+    /// Hides what is announced, before a stamp is taken.
+    #[inline]
+    fn hide(&self, state: &State) {
+        if state.announces() {
+            self.announced.hide();
+        }
+    }
+
+    /// Shows the newest stamp, where the edges of these labels changed, unless nobody has asked for a while.
+    #[inline]
+    fn show(&self, state: &State, changed: impl Iterator<Item = LabelId>) {
+        if state.announces() {
+            self.announced.show(&state.head, changed);
+        }
+    }
+
+    /// Shows the newest stamp to whoever comes next, if it was shown no more.
+    pub(super) fn show_again(&self, state: &mut State) {
+        if !state.announces() {
+            state.unseated = 0;
+            self.announced.show_all(&state.head);
+        }
+    }
+
+    /// Above every timestamp that is read, or kept. The caller has hidden the newest stamp, so that nobody else will read it.
+    #[inline]
+    fn editable_from(&self, state: &mut State) -> Timestamp {
+        if state.kept.is_some() {
+            return state.head.at;
+        }
+        let registered = Timestamp(self.registered_below.load(Ordering::Relaxed));
+        if !state.announces() {
+            return registered;
+        }
+        let seated = self.seats.read_below();
+        state.unseated = if seated == Timestamp::ZERO { state.unseated + 1 } else { 0 };
+        registered.max(seated)
+    }
+
+    /// Whether the newest stamp is published. O(1).
+    pub(super) fn is_published(&self, newest: Timestamp) -> bool {
+        self.journal.as_ref().is_none_or(|journal| !journal.is_synced() || journal.durable() >= newest)
+    }
+
     /// What is published.
-    fn published<'s>(&self, state: &'s mut State) -> &'s Head {
+    pub(super) fn published<'s>(&self, state: &'s mut State) -> &'s Head {
         match &self.journal {
             Some(journal) if journal.is_synced() => {
                 self.forget_former(journal, state);
@@ -310,83 +391,17 @@ impl Sequencer {
         self.applied.poison();
     }
 
-    /// Registers the newest stamp that is published and waits until everything up to it is applied. The registration keeps what leads to
-    /// the sequencer.
-    ///
-    /// O(1), plus the wait for commits that have their stamp and not yet been applied.
-    pub(crate) fn open<P: Deref<Target = Self>>(by: P, reader: Reader) -> Result<Registration<P>, Reason> {
-        Self::open_and_see(by, reader, |_| ()).map(|(registration, ())| registration)
-    }
-
-    /// The same, with a look at what is known of the graph there.
-    pub(crate) fn open_and_see<P: Deref<Target = Self>, T>(
-        by: P,
-        reader: Reader,
-        see: impl FnOnce(&Head) -> T,
-    ) -> Result<(Registration<P>, T), Reason> {
-        let now = Instant::now();
-        let mut state = by.state.lock();
-        let head = by.published(&mut state);
-        let (at, counts, seen) = (head.at, head.counts.clone(), see(head));
-        state.registry.register(at, now);
-        if reader == Reader::Interactive {
-            state.interactive.register(at, now);
-        }
-        by.note_open(&state);
-        drop(state);
-        Ok((Self::registered(by, (at, now), counts, reader)?, seen))
-    }
-
-    /// Registers a past state that is kept. O(log states), plus the wait as in [`Sequencer::open`].
-    pub(crate) fn open_past<P: Deref<Target = Self>>(by: P, as_of: AsOf) -> Result<Registration<P>, Reason> {
-        let now = Instant::now();
-        let mut state = by.state.lock();
-        let published = by.published(&mut state).at;
-        let State { kept: Some(kept), registry, .. } = &mut *state else { return Err(Reason::NoHistory) };
-        let (at, counts) = kept.find(as_of, published)?;
-        // Until now it was live because it is kept.
-        registry.register_past(at, now);
-        by.note_open(&state);
-        drop(state);
-        Self::registered(by, (at, now), counts, Reader::Snapshot)
-    }
-
-    /// Waits until everything up to a registered timestamp is applied, where the graph is so large.
-    fn registered<P: Deref<Target = Self>>(
-        by: P,
-        (at, opened): (Timestamp, Instant),
-        counts: Counts,
-        reader: Reader,
-    ) -> Result<Registration<P>, Reason> {
-        if !by.applied.wait_up_to(at) {
-            by.release(at, reader);
-            return Err(Reason::Poisoned);
-        }
-        // SAFETY: registered by the caller, until the registration is dropped; applied up to `at`; the
-        // counts are those at the stamp.
-        let token = unsafe { Registered::new(at, counts) };
-        Ok(Registration { token, opened, sequencer: by, reader })
-    }
-
-    /// Notes how many timestamps have readers, where that is seen without the mutex.
-    fn note_open(&self, state: &State) {
+    /// Notes how many timestamps are in the registry and which is the newest, where that is seen without the mutex.
+    pub(super) fn note_open(&self, state: &State) {
         let open = state.registry.len();
-        // Most of the time it is as it was, and others go on reading it where they have it.
+        // If it is as it was, others go on reading it where they have it.
         if self.open.load(Ordering::Relaxed) != open {
             self.open.store(open, Ordering::Relaxed);
         }
-        let editable_now = state.registry.newest().map_or(0, |newest| newest.next().0);
-        if self.editable_now.load(Ordering::Relaxed) != editable_now {
-            self.editable_now.store(editable_now, Ordering::Relaxed);
+        let registered_below = state.registry.newest().map_or(0, |newest| newest.next().0);
+        if self.registered_below.load(Ordering::Relaxed) != registered_below {
+            self.registered_below.store(registered_below, Ordering::Relaxed);
         }
-    }
-
-    /// What `editable_from` of a stamp would be that is taken now, about. O(1).
-    #[inline]
-    pub(crate) fn editable_now(&self) -> Timestamp {
-        // Where past states are kept each is read.
-        let all = self.keeps_history().then_some(u64::MAX);
-        Timestamp(all.unwrap_or_else(|| self.editable_now.load(Ordering::Relaxed)))
     }
 
     /// Whether a commit ended half way.
@@ -412,8 +427,13 @@ impl Sequencer {
         let mut state = self.state.lock();
         let expired = state.kept.as_mut().zip(now).map_or(0, |(kept, now)| kept.expire(now));
         self.released.fetch_add(expired as u64, Ordering::Relaxed);
-        let timestamps = state.registry.live().map(|entry| entry.at).collect();
         let next = self.published(&mut state).at;
+        // What is announced comes before the look at the seats for everybody, so that whoever is not seen there will find this stamp or a later one.
+        fence(Ordering::SeqCst);
+        let mut timestamps: Vec<_> =
+            state.registry.live().map(|entry| entry.at).chain(self.seats.taken()).collect();
+        timestamps.sort_unstable();
+        timestamps.dedup();
         // SAFETY: all registered timestamps are there, and the next one will be what is published now or later, or one that is kept.
         let mut live = unsafe { LiveTimestamps::as_of(timestamps, next) };
         if let Some(kept) = &state.kept {
@@ -422,26 +442,10 @@ impl Sequencer {
         (live, self.released.load(Ordering::Relaxed))
     }
 
-    /// What there may be to reclaim. O(1).
+    /// What there may be to reclaim; readers in seats, who are few, do not count. O(1).
     pub(crate) fn pending_reclaim(&self) -> PendingReclaim {
         let releases = self.released.load(Ordering::Relaxed);
         PendingReclaim { releases, open_timestamps: self.open.load(Ordering::Relaxed) }
-    }
-
-    fn release(&self, at: Timestamp, reader: Reader) {
-        let mut state = self.state.lock();
-        let is_last = state.registry.release(at);
-        if is_last {
-            self.released.fetch_add(1, Ordering::Relaxed);
-        }
-        if reader == Reader::Interactive {
-            state.interactive.release(at);
-        }
-        self.note_open(&state);
-        drop(state);
-        if let Some(bell) = self.bell.as_ref().filter(|_| is_last) {
-            bell.ring();
-        }
     }
 
     /// No interactive transaction that is open, or will be opened, began before this. O(1).
@@ -454,12 +458,15 @@ impl Sequencer {
     /// The timestamps that have readers, ascending.
     pub(crate) fn open_timestamps(&self) -> Vec<OpenTimestamp> {
         let state = self.state.lock();
-        let open = state.registry.live().map(|entry| OpenTimestamp {
-            at: entry.at,
-            handles: entry.handles,
-            since: entry.since,
-        });
-        open.collect()
+        let registered = state.registry.live().map(|entry| (entry.at, entry.handles, entry.since));
+        let seated = self.seats.taken_since().map(|(at, since)| (at, 1, since));
+        let mut open = BTreeMap::new();
+        for (at, handles, since) in registered.chain(seated) {
+            let entry = open.entry(at).or_insert(OpenTimestamp { at, handles: 0, since });
+            entry.handles += handles;
+            entry.since = entry.since.min(since);
+        }
+        open.into_values().collect()
     }
 }
 
@@ -471,9 +478,11 @@ impl Sequencer {
     /// If somebody reads the graph, or commits are logged.
     pub(crate) fn stamp_again(&self, at: Timestamp, counts: CountChanges<'_>) -> Stamp {
         let mut state = self.state.lock();
-        let is_private = state.registry.len() == 0 && self.journal.is_none();
+        let is_private =
+            self.seats.taken().next().is_none() && state.registry.len() == 0 && self.journal.is_none();
         assert!(is_private && at >= state.head.at, "only a graph that nobody sees comes back");
         state.count(at, counts);
+        self.announced.show(&state.head, counts.labels());
         // SAFETY: the largest so far, nothing is registered, and nothing will be before the graph has come back.
         unsafe { Stamp::new(at, Timestamp::ZERO) }
     }
@@ -482,6 +491,7 @@ impl Sequencer {
     pub(crate) fn restore(&self, at: Timestamp, wall_clock: u64, input: Option<Arc<[u8]>>) {
         let mut state = self.state.lock();
         (state.head.at, state.head.wall_clock, state.head.input) = (at, wall_clock, input);
+        self.announced.show(&state.head, std::iter::empty());
         self.applied.restore(at);
     }
 
@@ -506,59 +516,25 @@ impl Sequencer {
     }
 }
 
-impl NewestCounts for Sequencer {
+impl NewestState for Sequencer {
     fn newest_counts(&self) -> Counts {
         self.newest().1
+    }
+
+    fn editable_now(&self) -> Timestamp {
+        // Where history is kept each state is read.
+        if self.keeps_history() {
+            return Timestamp(u64::MAX);
+        }
+        Timestamp(self.registered_below.load(Ordering::Relaxed)).max(self.seats.read_below())
     }
 }
 
 /// Who commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writer {
-    /// Nobody who registered himself as [`Reader::Interactive`].
+    /// Nobody who registered himself as [`Reader::Interactive`](crate::commit::registration::Reader::Interactive).
     Blind,
     /// An interactive transaction, itself among those that are open.
     Interactive,
-}
-
-/// Who reads a registered timestamp.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reader {
-    /// A snapshot.
-    Snapshot,
-    /// A transaction whose commit will look for conflicts since then.
-    Interactive,
-}
-
-/// A registered timestamp; released when dropped.
-#[derive(Debug)]
-pub(crate) struct Registration<P: Deref<Target = Sequencer>> {
-    token: Registered,
-    opened: Instant,
-    /// What leads to the sequencer.
-    sequencer: P,
-    reader: Reader,
-}
-
-impl<P: Deref<Target = Sequencer>> Registration<P> {
-    /// The proof for engines that the timestamp can be read.
-    pub(crate) fn token(&self) -> &Registered {
-        &self.token
-    }
-
-    /// When it was registered.
-    pub(crate) fn opened(&self) -> Instant {
-        self.opened
-    }
-
-    /// What leads to the sequencer.
-    pub(crate) fn by(&self) -> &P {
-        &self.sequencer
-    }
-}
-
-impl<P: Deref<Target = Sequencer>> Drop for Registration<P> {
-    fn drop(&mut self) {
-        self.sequencer.release(self.token.at(), self.reader);
-    }
 }

@@ -1,7 +1,8 @@
 //! What a fault inside an engine does to a graph.
 
 use crate::commit::Commit;
-use crate::commit::sequencer::{CountChanges, Reader, Sequencer, Writer};
+use crate::commit::registration::Reader;
+use crate::commit::sequencer::{CountChanges, Sequencer, Writer};
 use crate::error::Reason;
 use crate::options::GraphOptions;
 use crate::storage::Store;

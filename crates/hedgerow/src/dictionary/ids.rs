@@ -127,7 +127,8 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commit::sequencer::{Reader, Writer};
+    use crate::commit::registration::Reader;
+    use crate::commit::sequencer::Writer;
     use hedgerow_sync::Arc;
 
     fn commit(sequencer: &Sequencer) -> Timestamp {

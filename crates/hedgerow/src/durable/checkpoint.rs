@@ -1,6 +1,7 @@
 //! Writing a checkpoint while others write and read, and what it makes superfluous.
 
-use crate::commit::sequencer::{Reader, Sequencer};
+use crate::commit::registration::Reader;
+use crate::commit::sequencer::Sequencer;
 use crate::durable::{CheckpointOptions, CheckpointReport};
 use crate::error::{Error, Reason};
 use crate::kernels::CancelToken;

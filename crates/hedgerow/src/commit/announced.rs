@@ -1,0 +1,152 @@
+//! The newest stamp and how large the graph is there, for whoever takes no lock.
+
+use crate::commit::heads::Head;
+use hedgerow_model::{Counts, LabelId, Timestamp};
+use hedgerow_sync::Arc;
+use hedgerow_sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use smallvec::SmallVec;
+
+/// In the place of a stamp, while the next one is taken.
+const HIDDEN: u64 = u64::MAX;
+
+/// A copy of what is known at the newest stamp, written by whoever has the sequencer's mutex, read without it.
+///
+/// Whoever reads it compares the stamp before and after, and has what belongs together if it is the same: stamps never return. Hiding and the
+/// comparison are sequentially consistent, so that of two threads, of which one hides and then looks elsewhere, and the other writes there
+/// and then compares, one at least learns of the other.
+#[derive(Debug, Default)]
+pub(crate) struct Announced {
+    at: AtomicU64,
+    vertices: AtomicU64,
+    vertex_bound: AtomicU32,
+    labels: SmallVec<[LabelCounts; 2]>,
+}
+
+#[derive(Debug, Default)]
+struct LabelCounts {
+    edges: AtomicU64,
+    parallel: AtomicU64,
+}
+
+impl Announced {
+    /// Of an empty graph with so many labels.
+    pub(crate) fn new(labels: usize) -> Self {
+        let labels = (0..labels).map(|_| LabelCounts::default()).collect();
+        Announced { labels, ..Announced::default() }
+    }
+
+    /// Hides it until it is shown again. The caller has the mutex.
+    pub(crate) fn hide(&self) {
+        self.at.store(HIDDEN, Ordering::SeqCst);
+    }
+
+    /// Shows what is known at the newest stamp, where the edges of these labels changed since it was hidden. The caller has the mutex. O(labels that
+    /// changed).
+    #[inline]
+    pub(crate) fn show(&self, head: &Head, changed: impl Iterator<Item = LabelId>) {
+        // Whoever sees one of these also sees that it was hidden before.
+        self.vertices.store(head.counts.vertices, Ordering::Release);
+        self.vertex_bound.store(head.counts.vertex_bound, Ordering::Release);
+        for label in changed {
+            let counts = &self.labels[label.index()];
+            counts.edges.store(head.counts.edges_of(label), Ordering::Release);
+            counts.parallel.store(head.counts.parallel_of(label), Ordering::Release);
+        }
+        self.at.store(head.at.0, Ordering::Release);
+    }
+
+    /// The same, where the edges of any label may have changed. O(labels).
+    pub(crate) fn show_all(&self, head: &Head) {
+        self.show(head, (0..self.labels.len()).map(|label| LabelId(label as u16)));
+    }
+
+    /// The newest stamp, and how large the graph is there if [`Announced::is_still`] says so afterwards; `None` while the next one is
+    /// taken. O(labels).
+    #[inline]
+    pub(crate) fn read(&self) -> Option<(Timestamp, Counts)> {
+        let at = self.at.load(Ordering::Acquire);
+        let edges = self.labels.iter().map(|label| label.edges.load(Ordering::Acquire)).collect();
+        let parallel = |label: &LabelCounts| label.parallel.load(Ordering::Acquire);
+        let has_parallel = self.labels.iter().any(|label| parallel(label) > 0);
+        let counts = Counts {
+            vertex_bound: self.vertex_bound.load(Ordering::Acquire),
+            vertices: self.vertices.load(Ordering::Acquire),
+            edges,
+            parallel: has_parallel.then(|| Arc::new(self.labels.iter().map(parallel).collect())),
+        };
+        (at != HIDDEN).then_some((Timestamp(at), counts))
+    }
+
+    /// Whether nobody has begun to take a stamp behind `at`.
+    #[inline]
+    pub(crate) fn is_still(&self, at: Timestamp) -> bool {
+        self.at.load(Ordering::SeqCst) == at.0
+    }
+}
+
+#[cfg(all(test, not(hedgerow_shuttle)))]
+mod tests {
+    use super::*;
+    use smallvec::smallvec;
+
+    fn labels() -> impl Iterator<Item = LabelId> {
+        (0..3).map(LabelId)
+    }
+
+    fn head(at: u64) -> Head {
+        let counts = Counts {
+            vertex_bound: at as u32,
+            vertices: at,
+            edges: smallvec![at, 2 * at, 3 * at],
+            parallel: (at > 1).then(|| Arc::new(vec![0, at])),
+        };
+        Head { at: Timestamp(at), counts, ..Head::default() }
+    }
+
+    #[test]
+    fn what_is_shown_is_read_and_what_is_hidden_is_not() {
+        let announced = Announced::new(3);
+        for at in 1..4 {
+            announced.hide();
+            assert!(announced.read().is_none() && !announced.is_still(Timestamp(at - 1)));
+            announced.show(&head(at), labels());
+            let (newest, counts) = announced.read().unwrap();
+            assert!(newest == Timestamp(at) && announced.is_still(newest));
+            let expected = head(at).counts;
+            assert_eq!(
+                (counts.vertices, counts.vertex_bound, &counts.edges),
+                (expected.vertices, expected.vertex_bound, &expected.edges)
+            );
+            assert_eq!(
+                counts.parallel.map(|parallel| parallel[..2].to_vec()),
+                expected.parallel.map(|parallel| parallel.to_vec())
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_read_belongs_together() {
+        const LAST: u64 = if cfg!(miri) { 200 } else { 100_000 };
+        let announced = Announced::new(3);
+        std::thread::scope(|scope| {
+            let reader = || {
+                let mut newest = 0;
+                while newest < LAST {
+                    let Some((at, counts)) = announced.read() else { continue };
+                    if announced.is_still(at) {
+                        assert!(at.0 >= newest);
+                        newest = at.0;
+                        assert_eq!(counts.vertices, newest);
+                        assert_eq!(counts.edges[..], [newest, 2 * newest, 3 * newest]);
+                    }
+                }
+            };
+            let readers = [scope.spawn(reader), scope.spawn(reader)];
+            for at in 1..=LAST {
+                announced.hide();
+                announced.show(&head(at), labels());
+            }
+            readers.into_iter().for_each(|reader| reader.join().unwrap());
+        });
+    }
+}

@@ -1,0 +1,299 @@
+//! Registering timestamps for whoever reads them, and releasing them: what opens and closes snapshots.
+
+use crate::commit::heads::Head;
+use crate::commit::history::AsOf;
+use crate::commit::seats::Seat;
+use crate::commit::sequencer::Sequencer;
+use crate::error::Reason;
+use hedgerow_model::token::Registered;
+use hedgerow_model::{Counts, Timestamp};
+use hedgerow_sync::atomic::Ordering;
+use std::ops::Deref;
+use std::time::Instant;
+
+/// Who reads a registered timestamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// A snapshot.
+    Snapshot,
+    /// A transaction whose commit will look for conflicts since then.
+    Interactive,
+}
+
+/// A registered timestamp; released when dropped.
+#[derive(Debug)]
+pub(crate) struct Registration<P: Deref<Target = Sequencer>> {
+    token: Registered,
+    opened: Instant,
+    /// What leads to the sequencer.
+    sequencer: P,
+    place: Place,
+}
+
+/// Where a timestamp is registered.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Seat(Seat),
+    /// In the registries, under the mutex.
+    Registry(Reader),
+}
+
+impl<P: Deref<Target = Sequencer>> Registration<P> {
+    /// The proof for engines that the timestamp can be read.
+    pub(crate) fn token(&self) -> &Registered {
+        &self.token
+    }
+
+    /// When it was registered.
+    pub(crate) fn opened(&self) -> Instant {
+        self.opened
+    }
+
+    /// What leads to the sequencer.
+    pub(crate) fn by(&self) -> &P {
+        &self.sequencer
+    }
+}
+
+impl<P: Deref<Target = Sequencer>> Drop for Registration<P> {
+    fn drop(&mut self) {
+        self.sequencer.release(self.token.at(), self.place);
+    }
+}
+
+impl Sequencer {
+    /// Registers the newest stamp that is published and waits until everything up to it is applied. The registration keeps what leads to
+    /// the sequencer.
+    ///
+    /// A snapshot takes no lock unless a commit is taking a stamp at the moment, or the newest stamp is not published yet, or no seat is free.
+    /// O(1), plus the wait for commits that have their stamp and not yet been applied.
+    pub(crate) fn open<P: Deref<Target = Self>>(by: P, reader: Reader) -> Result<Registration<P>, Reason> {
+        let now = Instant::now();
+        if reader == Reader::Snapshot
+            && let Some((seat, at, counts)) = by.take_seat(now)
+        {
+            return Self::registered(by, (at, now), counts, Place::Seat(seat));
+        }
+        Self::open_and_see(by, reader, |_| ()).map(|(registration, ())| registration)
+    }
+
+    /// The same, with a look at what is known of the graph there.
+    pub(crate) fn open_and_see<P: Deref<Target = Self>, T>(
+        by: P,
+        reader: Reader,
+        see: impl FnOnce(&Head) -> T,
+    ) -> Result<(Registration<P>, T), Reason> {
+        let now = Instant::now();
+        let mut state = by.state.lock();
+        let head = by.published(&mut state);
+        let (at, counts, seen) = (head.at, head.counts.clone(), see(head));
+        state.registry.register(at, now);
+        if reader == Reader::Interactive {
+            state.interactive.register(at, now);
+        }
+        by.note_open(&state);
+        if reader == Reader::Snapshot {
+            by.show_again(&mut state);
+        }
+        drop(state);
+        Ok((Self::registered(by, (at, now), counts, Place::Registry(reader))?, seen))
+    }
+
+    /// Registers a past state that is kept. O(log states), plus the wait as in [`Sequencer::open`].
+    pub(crate) fn open_past<P: Deref<Target = Self>>(by: P, as_of: AsOf) -> Result<Registration<P>, Reason> {
+        let now = Instant::now();
+        let mut state = by.state.lock();
+        let published = by.published(&mut state).at;
+        let kept = state.kept.as_ref().ok_or(Reason::NoHistory)?;
+        let (at, counts) = kept.find(as_of, published)?;
+        // Until now it was live because it is kept.
+        state.registry.register_past(at, now);
+        by.note_open(&state);
+        drop(state);
+        Self::registered(by, (at, now), counts, Place::Registry(Reader::Snapshot))
+    }
+
+    /// Registers the newest stamp without a lock, if that can be had: where, which, and how large the graph is there.
+    #[inline]
+    fn take_seat(&self, now: Instant) -> Option<(Seat, Timestamp, Counts)> {
+        let (at, counts) = self.announced.read()?;
+        if !self.is_published(at) {
+            return None;
+        }
+        let seat = self.seats.take(at, now)?;
+        if self.announced.is_still(at) {
+            // Whoever takes a stamp from now on sees the seat. It was the newest when that was looked at, so that what was durable then
+            // was no later stamp, and not within a batch: the log has a commit only after this was hidden.
+            return Some((seat, at, counts));
+        }
+        self.release(at, Place::Seat(seat));
+        None
+    }
+
+    /// Waits until everything up to a registered timestamp is applied, where the graph is so large.
+    fn registered<P: Deref<Target = Self>>(
+        by: P,
+        (at, opened): (Timestamp, Instant),
+        counts: Counts,
+        place: Place,
+    ) -> Result<Registration<P>, Reason> {
+        if !by.applied.wait_up_to(at) {
+            by.release(at, place);
+            return Err(Reason::Poisoned);
+        }
+        // SAFETY: registered by the caller, until the registration is dropped; applied up to `at`; the
+        // counts are those at the stamp.
+        let token = unsafe { Registered::new(at, counts) };
+        Ok(Registration { token, opened, sequencer: by, place })
+    }
+
+    fn release(&self, at: Timestamp, place: Place) {
+        let may_free = match place {
+            Place::Seat(seat) => self.leave_seat(at, seat),
+            Place::Registry(reader) => self.deregister(at, reader),
+        };
+        if may_free && let Some(bell) = &self.bell {
+            bell.ring();
+        }
+    }
+
+    /// Says whether something may have been kept for the timestamp that nobody reads any more.
+    #[inline]
+    fn leave_seat(&self, at: Timestamp, seat: Seat) -> bool {
+        self.seats.leave(seat);
+        // Whoever saw the seat when he took a stamp had hidden this one before.
+        let may_free = !self.announced.is_still(at);
+        if may_free {
+            self.released.fetch_add(1, Ordering::Relaxed);
+        }
+        may_free
+    }
+
+    /// Says whether the timestamp lost its last reader, as far as the registry knows.
+    fn deregister(&self, at: Timestamp, reader: Reader) -> bool {
+        let mut state = self.state.lock();
+        let is_last = state.registry.release(at);
+        if is_last {
+            self.released.fetch_add(1, Ordering::Relaxed);
+        }
+        if reader == Reader::Interactive {
+            state.interactive.release(at);
+        }
+        self.note_open(&state);
+        is_last
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commit::sequencer::{CountChanges, UNSEATED, Writer};
+    use crate::options::History;
+    use hedgerow_model::token::{NewestState, Stamp};
+    use hedgerow_model::{EdgeOutcome, LabelId};
+    use hedgerow_sync::Mutex;
+
+    fn commit(sequencer: &Sequencer) -> Timestamp {
+        let stamp = sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap().stamp;
+        sequencer.applied(stamp);
+        stamp.at()
+    }
+
+    fn open(sequencer: &Sequencer, reader: Reader) -> Registration<&Sequencer> {
+        Sequencer::open(sequencer, reader).unwrap()
+    }
+
+    #[test]
+    fn snapshots_are_listed_wherever_they_are_registered() {
+        let sequencer = Sequencer::default();
+        let listed = || {
+            let open = sequencer.open_timestamps();
+            open.iter().map(|open| (open.at.0, open.handles)).collect::<Vec<_>>()
+        };
+        commit(&sequencer);
+        let many: Vec<_> = (0..100).map(|_| open(&sequencer, Reader::Snapshot)).collect();
+        let transaction = open(&sequencer, Reader::Interactive);
+        commit(&sequencer);
+        let newest = open(&sequencer, Reader::Interactive);
+        assert_eq!(listed(), [(1, 101), (2, 1)]);
+        drop(many);
+        assert_eq!(listed(), [(1, 1), (2, 1)]);
+        drop((newest, transaction));
+        assert_eq!(listed(), []);
+    }
+
+    #[test]
+    fn a_commit_is_told_of_readers_in_seats() {
+        let sequencer = Sequencer::default();
+        commit(&sequencer);
+        assert_eq!(sequencer.editable_now(), Timestamp::ZERO);
+        let snapshot = open(&sequencer, Reader::Snapshot);
+        assert!(matches!(snapshot.place, Place::Seat(_)));
+        let stamp = sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap().stamp;
+        assert_eq!([stamp.editable_from(), sequencer.editable_now()], [Timestamp(2); 2]);
+        let (live, _) = sequencer.live();
+        assert!(live.contains(Timestamp(1)) && !live.contains(Timestamp(2)));
+    }
+
+    #[test]
+    fn commits_among_themselves_announce_nothing_until_somebody_asks() {
+        let sequencer = Sequencer::new(2, History::None, None);
+        let edges = [EdgeOutcome { label: LabelId(1), added: 1, removed: 0 }];
+        let commit_edges = |edges| {
+            let changes = CountChanges { edges, ..CountChanges::default() };
+            let stamp = sequencer.stamp(changes, Writer::Blind).unwrap().stamp;
+            sequencer.applied(stamp);
+        };
+        let is_seated = || matches!(open(&sequencer, Reader::Snapshot).place, Place::Seat(_));
+        (0..UNSEATED - 1).for_each(|_| commit_edges(&edges));
+        assert!(is_seated());
+        let snapshot = open(&sequencer, Reader::Snapshot);
+        (0..2 * UNSEATED).for_each(|_| commit_edges(&edges));
+        drop(snapshot);
+        assert!(is_seated(), "whoever has a seat is seen by every commit");
+        (0..UNSEATED).for_each(|_| commit_edges(&edges));
+        drop(open(&sequencer, Reader::Interactive));
+        assert_eq!([is_seated(), is_seated()], [false, true]);
+        let expected = u64::from(4 * UNSEATED - 1);
+        assert_eq!(open(&sequencer, Reader::Snapshot).token().counts().edges_of(LabelId(1)), expected);
+    }
+
+    #[test]
+    fn commits_and_readers_that_meet_learn_of_each_other() {
+        const COMMITS: usize = if cfg!(miri) { 60 } else { 100_000 };
+        let (sequencer, stamps) = (Sequencer::default(), Mutex::new(Vec::new()));
+        let read = || {
+            while stamps.lock().len() < COMMITS {
+                let snapshot = open(&sequencer, Reader::Snapshot);
+                let at = snapshot.token().at();
+                std::thread::yield_now();
+                // These were taken since: a snapshot is of the newest stamp, and still open.
+                let stamps = stamps.lock();
+                let mut later = stamps.iter().rev().take_while(|stamp: &&Stamp| stamp.at() > at);
+                assert!(later.all(|stamp| stamp.editable_from() > at), "edits what {at} reads");
+            }
+        };
+        std::thread::scope(|scope| {
+            (0..2).for_each(|_| drop(scope.spawn(read)));
+            for _ in 0..COMMITS {
+                let stamp = sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap().stamp;
+                sequencer.applied(stamp);
+                stamps.lock().push(stamp);
+            }
+        });
+        assert!(sequencer.open_timestamps().is_empty());
+    }
+
+    #[test]
+    fn a_release_is_counted_if_a_commit_may_have_kept_something_for_it() {
+        let sequencer = Sequencer::default();
+        let releases = || sequencer.pending_reclaim().releases;
+        commit(&sequencer);
+        drop(open(&sequencer, Reader::Snapshot));
+        assert_eq!(releases(), 0);
+        let snapshot = open(&sequencer, Reader::Snapshot);
+        commit(&sequencer);
+        drop(snapshot);
+        assert_eq!(releases(), 1);
+    }
+}
