@@ -38,6 +38,7 @@ mod newest;
 mod operations;
 mod options;
 mod parallel;
+mod per_core;
 mod records;
 mod slots;
 mod snapshot;

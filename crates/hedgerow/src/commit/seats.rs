@@ -1,5 +1,6 @@
 //! Where readers of the newest state register without a lock.
 
+use crate::per_core::{self, PerCore};
 use crossbeam_utils::CachePadded;
 use hedgerow_model::Timestamp;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
@@ -8,8 +9,8 @@ use std::time::{Duration, Instant};
 /// Seats of a row: what lies on one cache line.
 const SEATS: usize = if cfg!(hedgerow_shuttle) { 2 } else { 8 };
 
-/// There is a row per core, but not more than this.
-const MOST_ROWS: usize = 64;
+// A bit each in `Seats::used`.
+const _: () = assert!(per_core::MOST <= 64);
 
 /// Readers of the newest state, each with a seat of its own.
 ///
@@ -22,7 +23,7 @@ const MOST_ROWS: usize = 64;
 pub(crate) struct Seats {
     /// The rows in which somebody ever sat, a bit each.
     used: AtomicU64,
-    rows: Box<[CachePadded<Row>]>,
+    rows: PerCore<CachePadded<Row>>,
     /// What times are counted from.
     epoch: Instant,
 }
@@ -44,10 +45,7 @@ pub(crate) struct Seat {
 
 impl Default for Seats {
     fn default() -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let rows = if cfg!(hedgerow_shuttle) { 1 } else { cores.min(MOST_ROWS) };
-        let rows = (0..rows).map(|_| CachePadded::default()).collect();
-        Seats { used: AtomicU64::new(0), rows, epoch: Instant::now() }
+        Seats { used: AtomicU64::new(0), rows: PerCore::new(CachePadded::default), epoch: Instant::now() }
     }
 }
 
@@ -55,7 +53,7 @@ impl Seats {
     /// Takes a seat for a reader of `at`, as of now, if one is free where this thread looks. O(1).
     #[inline]
     pub(crate) fn take(&self, at: Timestamp, now: Instant) -> Option<Seat> {
-        let row = thread_number() % self.rows.len();
+        let row = self.rows.number();
         let free = |reader: &AtomicU64| {
             // A look first: most seats of others stay taken for longer than a look.
             reader.load(Ordering::Relaxed) == 0
@@ -112,23 +110,6 @@ impl Seats {
             let at = reader.load(Ordering::SeqCst).checked_sub(1)?;
             Some((Timestamp(at), since))
         })
-    }
-}
-
-/// A number for each thread: they count up, so that few threads share a row.
-#[inline]
-fn thread_number() -> usize {
-    #[cfg(hedgerow_shuttle)]
-    return 0;
-    #[cfg(not(hedgerow_shuttle))]
-    {
-        use hedgerow_sync::atomic::AtomicUsize;
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        hedgerow_sync::thread_local! {
-            static NUMBER: usize = NEXT.fetch_add(1, Ordering::Relaxed);
-        }
-        // A thread that ends has none any more.
-        NUMBER.try_with(|number| *number).unwrap_or(0)
     }
 }
 
