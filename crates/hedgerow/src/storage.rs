@@ -178,6 +178,6 @@ impl<E: Engine> Store<E> {
 pub(crate) struct PendingReclaim {
     /// How often a timestamp had lost its last reader.
     pub(crate) releases: u64,
-    /// How many timestamps had readers.
+    /// How many timestamps had readers in the registry.
     pub(crate) open_timestamps: usize,
 }

@@ -164,7 +164,8 @@ impl Sequencer {
         // Whoever saw the seat when he took a stamp had hidden this one before.
         let may_free = !self.announced.is_still(at);
         if may_free {
-            self.released.fetch_add(1, Ordering::Relaxed);
+            // Whoever sees this finds the seat empty.
+            self.released.fetch_add(1, Ordering::Release);
         }
         may_free
     }
@@ -189,9 +190,10 @@ mod tests {
     use super::*;
     use crate::commit::sequencer::{CountChanges, UNSEATED, Writer};
     use crate::options::History;
-    use hedgerow_model::token::{NewestState, Stamp};
+    use hedgerow_model::token::{LiveTimestamps, NewestState, Stamp};
     use hedgerow_model::{EdgeOutcome, LabelId};
     use hedgerow_sync::Mutex;
+    use std::collections::VecDeque;
 
     fn commit(sequencer: &Sequencer) -> Timestamp {
         let stamp = sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap().stamp;
@@ -282,6 +284,33 @@ mod tests {
             }
         });
         assert!(sequencer.open_timestamps().is_empty());
+    }
+
+    #[test]
+    fn what_was_live_when_its_release_was_counted_is_looked_at_again() {
+        const ROUNDS: usize = if cfg!(miri) { 20 } else { 300_000 };
+        let (sequencer, looks) = (Sequencer::default(), Mutex::new(VecDeque::new()));
+        let read = || {
+            for _ in 0..ROUNDS {
+                let snapshot = open(&sequencer, Reader::Snapshot);
+                let at = snapshot.token().at();
+                commit(&sequencer);
+                drop(snapshot);
+                let releases = sequencer.pending_reclaim().releases;
+                let is_missed = |(live, seen): &(LiveTimestamps, u64)| live.contains(at) && *seen >= releases;
+                assert!(!looks.lock().iter().any(is_missed), "nobody frees what was kept for {at}");
+            }
+        };
+        std::thread::scope(|scope| {
+            let reader = scope.spawn(read);
+            while !reader.is_finished() {
+                let mut looks = looks.lock();
+                looks.push_back(sequencer.live());
+                if looks.len() > 4 {
+                    looks.pop_front();
+                }
+            }
+        });
     }
 
     #[test]

@@ -176,7 +176,8 @@ pub(crate) struct OpenTimestamp {
 impl Sequencer {
     /// Of an empty graph with so many labels.
     ///
-    /// The bell, if there is one, is rung when a timestamp loses its last reader.
+    /// The bell, if there is one, is rung when a timestamp loses its last reader in the registry,
+    /// and when a reader leaves a seat after a newer stamp was taken.
     pub(crate) fn new(labels: usize, history: History, bell: Option<Arc<Bell>>) -> Self {
         let announced = CachePadded::new(Announced::new(labels));
         let mut sequencer = Sequencer { announced, history, bell, ..Sequencer::default() };
@@ -421,13 +422,15 @@ impl Sequencer {
         self.published(&mut state).input.clone()
     }
 
-    /// The timestamps that somebody can still read, and the count of releases so far. O(open timestamps).
+    /// The timestamps that somebody can still read, and how many releases they take into account at least. O(open timestamps).
     pub(crate) fn live(&self) -> (LiveTimestamps, u64) {
         let now = self.keeps_history().then(|| self.wall_clock());
         let mut state = self.state.lock();
         let expired = state.kept.as_mut().zip(now).map_or(0, |(kept, now)| kept.expire(now));
         self.released.fetch_add(expired as u64, Ordering::Relaxed);
         let next = self.published(&mut state).at;
+        // Before the look at the seats: one that is left after it counts as another release, for which somebody looks again.
+        let released = self.released.load(Ordering::Acquire);
         // What is announced comes before the look at the seats for everybody, so that whoever is not seen there will find this stamp or a later one.
         fence(Ordering::SeqCst);
         let mut timestamps: Vec<_> =
@@ -439,10 +442,10 @@ impl Sequencer {
         if let Some(kept) = &state.kept {
             live = live.and_all_from(kept.oldest());
         }
-        (live, self.released.load(Ordering::Relaxed))
+        (live, released)
     }
 
-    /// What there may be to reclaim; readers in seats, who are few, do not count. O(1).
+    /// What there may be to reclaim. Of those who read, only those in the registry are counted. O(1).
     pub(crate) fn pending_reclaim(&self) -> PendingReclaim {
         let releases = self.released.load(Ordering::Relaxed);
         PendingReclaim { releases, open_timestamps: self.open.load(Ordering::Relaxed) }
