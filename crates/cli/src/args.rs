@@ -18,7 +18,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use hedgerow::{EngineKind, GraphOptions, KeyKind};
 use hedgerow_driver::{Engine, Workload};
-use hedgerow_formats::{Columns, ReadOptions};
+use hedgerow_formats::{Columns, ReadOptions, timestamp_of_text};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -387,6 +387,16 @@ pub fn threads(text: &str) -> Result<NonZeroUsize, String> {
 
 pub fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "expected a whole number from 1".into())
+}
+
+/// Microseconds since 1970, in UTC, from their number or from a time as text.
+pub fn time(text: &str) -> Result<i64, String> {
+    timestamp_of_text(text).map_err(|expected| format!("expected {expected}"))
+}
+
+/// The same, not before 1970.
+pub fn past_time(text: &str) -> Result<u64, String> {
+    u64::try_from(time(text)?).map_err(|_| "expected a time from 1970 on".into())
 }
 
 fn size(text: &str) -> Result<ByteSize, String> {

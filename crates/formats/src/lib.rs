@@ -101,7 +101,7 @@ pub use key::VertexKey;
 pub use options::{Columns, Header, ReadOptions};
 pub use properties::{
     LineSchema, MAX_PROPERTY_LINE, PropertyBatch, PropertyEdge, PropertyFormat, PropertyOptions,
-    PropertyReader, PropertyWriter,
+    PropertyReader, PropertyWriter, property_of_text, timestamp_of_text,
 };
 pub use reader::{GraphReader, Position, Progress, SkippedLines};
 pub use text::{MAX_ADJACENCY_LINE, MAX_EDGE_LINE};

@@ -1,6 +1,6 @@
 //! `hedgerow run` and its options.
 
-use super::{FormatArgs, MemoryArgs, at_least_one, file_to_write, threads};
+use super::{FormatArgs, MemoryArgs, at_least_one, file_to_write, past_time, threads};
 use crate::run::Place;
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use hedgerow::EngineKind;
@@ -257,8 +257,8 @@ pub struct CommonRunArgs {
     /// Of a store: the state after this commit, which is at or after the newest checkpoint
     #[arg(long, value_name = "COMMIT", requires = "store", conflicts_with_all = ["graph", "from_checkpoint", "as_of_time"])]
     pub as_of: Option<u64>,
-    /// Of a store: the newest state at this time, in microseconds since 1970, in UTC
-    #[arg(long, value_name = "TIME", requires = "store", conflicts_with_all = ["graph", "from_checkpoint"])]
+    /// Of a store: the newest state at this time, in microseconds since 1970, in UTC, or a time such as 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = past_time, requires = "store", conflicts_with_all = ["graph", "from_checkpoint"])]
     pub as_of_time: Option<u64>,
     /// Of a store: the edges of this label; by default of the first
     #[arg(long, value_name = "NAME", requires = "store", conflicts_with = "graph")]

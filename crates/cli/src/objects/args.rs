@@ -1,6 +1,6 @@
 //! Options of `hedgerow neighbors`, `get`, `put` and `delete`.
 
-use crate::args::at_least_one;
+use crate::args::{at_least_one, time};
 use crate::stored::args::{DurabilityName, ReadArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use hedgerow::{Direction, Newest};
@@ -12,7 +12,7 @@ const NEIGHBORS_EXAMPLES: &str = "\
 Examples:
   hedgerow neighbors 30 --store wiki
   hedgerow neighbors anna --store friends --label knows --direction in --limit 10 --json
-  hedgerow neighbors anna --store friends --label pays --newest 5 --since 1700000000000000
+  hedgerow neighbors anna --store friends --label pays --newest 5 --since 2026-01-31T12:00:00Z
   hedgerow neighbors anna --store bank --label pays --min-key 1000 --max-key 1999";
 
 const GET_EXAMPLES: &str = "\
@@ -74,11 +74,12 @@ pub struct NewestArgs {
     /// Print at most so many, the newest first
     #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with_all = ["limit", "all_labels"])]
     newest: Option<NonZeroUsize>,
-    /// Only edges of this time or later: microseconds since 1970 for timestamps, else the number itself
-    #[arg(long, value_name = "TIME", allow_negative_numbers = true, conflicts_with = "all_labels")]
+    /// Only edges of this time or later: for timestamps microseconds since 1970 or a time such as 2026-01-31T12:00:00Z, else the number
+    /// itself
+    #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true, conflicts_with = "all_labels")]
     since: Option<i64>,
     /// Only edges of this time or earlier
-    #[arg(long, value_name = "TIME", allow_negative_numbers = true, conflicts_with = "all_labels")]
+    #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true, conflicts_with = "all_labels")]
     until: Option<i64>,
     /// The property that is the time, of type timestamp or i64; by default the first timestamp, or the integer beside the edge, or the
     /// key of parallel edges

@@ -1,6 +1,6 @@
 //! Options that commands on stores share.
 
-use crate::args::MemoryArgs;
+use crate::args::{MemoryArgs, past_time};
 use clap::{Args, ValueEnum};
 use hedgerow::{AsOf, Durability, EngineKind, Timestamp};
 use std::path::{Path, PathBuf};
@@ -42,8 +42,8 @@ pub struct AsOfArgs {
     /// Read the state after this commit, which is at or after the newest checkpoint
     #[arg(long, value_name = "COMMIT", conflicts_with_all = ["from_checkpoint", "as_of_time"])]
     pub as_of: Option<u64>,
-    /// Read the newest state at this time: microseconds since 1970, in UTC
-    #[arg(long, value_name = "TIME", conflicts_with = "from_checkpoint")]
+    /// Read the newest state at this time: microseconds since 1970, in UTC, or a time such as 2026-01-31T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = past_time, conflicts_with = "from_checkpoint")]
     pub as_of_time: Option<u64>,
 }
 

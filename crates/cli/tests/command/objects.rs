@@ -70,6 +70,13 @@ fn neighbors_are_printed_newest_first_by_the_time_of_the_edges() {
     assert_eq!(keys("--label pays --newest 2 --by rank"), [1, 4]);
     assert_eq!(keys("--label pays --since -1 --limit 1"), [2]);
     assert_eq!(keys("--label calls --newest 1"), [4]);
+    assert_eq!(keys("--label pays --until 1970-01-01T00:00:00.0002Z"), [3, 1]);
+    assert_eq!(keys("--label pays --since 1970-01-01T02:00:00.0002+02:00"), [2, 3]);
+    folder.fails(
+        "neighbors 10 --store times --label pays --since yesterday",
+        2,
+        &["--since", "2026-01-31T12:00:00Z"],
+    );
     assert_eq!(folder.text("neighbors 10 --store times --label calls --until 20"), "2 20\n1 10\n");
 }
 
@@ -83,6 +90,7 @@ fn past_states_are_read_back_to_the_newest_checkpoint() {
     assert_eq!(folder.text(&format!("neighbors 10 --store store --as-of {after}")), "20\n30\n50\n");
     assert_eq!(folder.text("neighbors 10 --store store"), "30\n50\n");
     assert_eq!(folder.text("neighbors 10 --store store --as-of-time 99999999999999999"), "30\n50\n");
+    assert_eq!(folder.text("neighbors 10 --store store --as-of-time 2999-01-01T00:00:00Z"), "30\n50\n");
     let reached = |options: &str| {
         folder.json(&format!("run bfs --store store --source 10 {options}"))["reached"].clone()
     };
@@ -99,7 +107,15 @@ fn past_states_are_read_back_to_the_newest_checkpoint() {
         3,
         &["not kept any more", "the oldest is"],
     );
-    folder.fails("neighbors 10 --store store --as-of-time 1", 3, &["not kept any more"]);
+    for time in ["1", "1970-01-01T00:00:00.000001Z"] {
+        folder.fails(&format!("neighbors 10 --store store --as-of-time {time}"), 3, &["not kept any more"]);
+        folder.fails(
+            &format!("run bfs --store store --source 10 --as-of-time {time}"),
+            3,
+            &["not kept any more"],
+        );
+    }
+    folder.fails("neighbors 10 --store store --as-of-time 1969-12-31T23:59:59Z", 2, &["from 1970 on"]);
     folder.fails("neighbors 10 --store store --as-of 1 --from-checkpoint", 2, &["cannot be used with"]);
 }
 
@@ -199,7 +215,11 @@ fn edges_with_records_are_put_changed_and_read() {
             2,
             ["weight=1", "\"amount\", \"note\""],
         ),
-        ("put edge 10 20 --store store --label pays --property amount=much", 2, ["amount=much", "type f64"]),
+        (
+            "put edge 10 20 --store store --label pays --property amount=much",
+            2,
+            ["amount=much", "a number that 64-bit floats can hold (f64)"],
+        ),
         ("put edge 10 20 --store store --label pays --value 3", 2, ["--value \"3\"", "records"]),
         (
             "put edge 10 20 --store store --property amount=3",
@@ -298,13 +318,17 @@ fn properties_and_values_of_all_types_are_read_and_written() {
     assert_eq!(folder.json("get vertex ann --store store")["properties"], properties);
     let text = folder.text("get vertex ann --store store");
     assert!(text.lines().any(|line| line.starts_with("name ") && line.ends_with(" \"A=B\"")), "{text}");
+    folder.json("put vertex ann --store store --property seen=1970-01-01T00:00:01Z");
+    assert_eq!(folder.json("get vertex ann --store store")["properties"]["seen"], 1_000_000);
     let changed = folder.json("put vertex ann --store store --property age=4");
     assert_eq!((&changed["added"], &changed["changed"]), (&false.into(), &true.into()));
     assert_eq!(folder.json("get vertex ann --store store")["properties"]["age"], 4);
     for (given, problem) in [
-        ("age=old", "expected a value of type i64"),
-        ("raw=0", "expected a value of type bytes"),
-        ("is=1", "expected a value of type bool"),
+        ("age=old", "expected a whole number from -9223372036854775808"),
+        ("score=1e999", "expected a number that 64-bit floats can hold"),
+        ("seen=today", "a time such as 2026-01-31T12:00:00Z"),
+        ("raw=0", "expected bytes as pairs of hexadecimal digits"),
+        ("is=1", "expected true or false"),
         ("weight=1", "the properties \"is\", \"age\", \"score\", \"name\", \"raw\", \"seen\""),
         ("age", "expected NAME=VALUE"),
     ] {

@@ -16,6 +16,7 @@ mod value;
 mod writer;
 
 pub use reader::PropertyReader;
+pub use value::{property_of_text, timestamp_of_text};
 pub use writer::PropertyWriter;
 
 use crate::format::without_compression;

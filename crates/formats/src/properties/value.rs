@@ -128,6 +128,17 @@ impl Cell<'_> {
     }
 }
 
+/// A property of this type from text, written as in a field of a CSV file; or what is expected.
+pub fn property_of_text(text: &str, value_type: ValueType) -> Result<Value, String> {
+    Cell::Text(text).property(value_type).ok_or_else(|| Kind::Property(value_type).expected())
+}
+
+/// Microseconds since 1970, in UTC, from their number or from a time as RFC 3339 writes it, finer ones rounded down; or what is
+/// expected. As [`property_of_text`] reads timestamps.
+pub fn timestamp_of_text(text: &str) -> Result<i64, String> {
+    text.parse().ok().or_else(|| time(text)).ok_or_else(|| Kind::Property(ValueType::Timestamp).expected())
+}
+
 /// Floats as text.
 trait Float: Sized {
     /// The float that is nearest to this number; `None` if there is no number, or one out of range.
