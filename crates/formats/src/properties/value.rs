@@ -134,9 +134,11 @@ pub fn property_of_text(text: &str, value_type: ValueType) -> Result<Value, Stri
 }
 
 /// Microseconds since 1970, in UTC, from their number or from a time as RFC 3339 writes it, finer ones rounded down; or what is
-/// expected. As [`property_of_text`] reads timestamps.
+/// expected.
 pub fn timestamp_of_text(text: &str) -> Result<i64, String> {
-    text.parse().ok().or_else(|| time(text)).ok_or_else(|| Kind::Property(ValueType::Timestamp).expected())
+    let kind = ValueType::Timestamp;
+    let value = Cell::Text(text).property(kind);
+    value.and_then(|value| value.as_timestamp()).ok_or_else(|| Kind::Property(kind).expected())
 }
 
 /// Floats as text.
