@@ -85,8 +85,9 @@ pub fn read_segment(bytes: &[u8]) -> bool {
         checkpoint: None,
         streams: Vec::new(),
         history: None,
-        segments: vec![SegmentEntry { number: 1, sealed: None }],
+        segments: vec![SegmentEntry { number: 1, length: 0, sealed: None }],
         next_segment: 2,
+        durable: Timestamp(0),
     };
     let write = |name, bytes: &[u8]| {
         let file = files.open(name, Access::Create)?;
@@ -107,7 +108,7 @@ pub fn read_segment(bytes: &[u8]) -> bool {
         Ok(recovered.commits)
     };
     let replayed = replay();
-    let report = check(Arc::clone(&files)).expect("memory can be read");
+    let report = check(&files).expect("memory can be read");
     let repair = recover_to_last_valid(Arc::clone(&files)).expect("a log can be repaired");
     assert_eq!(replay().expect("what was repaired can be read"), repair.last.0);
     match replayed {

@@ -54,6 +54,11 @@ pub enum ErrorKind {
 pub struct Error(#[from] Reason);
 
 impl Error {
+    /// What happened.
+    pub(crate) fn into_reason(self) -> Reason {
+        self.0
+    }
+
     /// What the caller can do about it.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
@@ -82,7 +87,6 @@ impl Error {
             | Reason::NoCommitOrder
             | Reason::NotBuilt(_)
             | Reason::NoScratch(_)
-            | Reason::UnknownEngine(_)
             | Reason::InMemory
             | Reason::Threads(_) => ErrorKind::Unsupported,
             Reason::ReadOnly => ErrorKind::ReadOnly,
@@ -148,8 +152,11 @@ fn kind_of_store(error: &StoreError) -> ErrorKind {
     match error {
         StoreError::NoStore { .. } => ErrorKind::NotFound,
         StoreError::Exists { .. } => ErrorKind::Exists,
+        StoreError::UnknownEngine { .. } => ErrorKind::Unsupported,
         StoreError::Schema { .. } => ErrorKind::InvalidInput,
-        StoreError::Locked { .. } => ErrorKind::Locked,
+        StoreError::Locked { .. } | StoreError::BeingRead { .. } | StoreError::Overtaken { .. } => {
+            ErrorKind::Locked
+        }
         StoreError::Log(error) => kind_of_log(error),
         _ => ErrorKind::Storage,
     }
@@ -257,8 +264,6 @@ pub(crate) enum Reason {
     Random(#[from] getrandom::Error),
     #[error(transparent)]
     OtherOption(Box<OtherOption>),
-    #[error(transparent)]
-    UnknownEngine(Box<UnknownEngine>),
     #[error("there is no checkpoint in {} yet: whoever writes to the store has to make one", .0.display())]
     NoCheckpoint(PathBuf),
     #[error("this graph was opened to be read only")]
@@ -287,14 +292,6 @@ pub(crate) struct OtherOption {
 pub(crate) struct NoScratchFile {
     pub(crate) directory: PathBuf,
     pub(crate) source: std::io::Error,
-}
-
-/// The manifest at `path` names an engine that does not exist here.
-#[derive(Debug, thiserror::Error)]
-#[error("{} names the engine {name:?}, which this version does not know", path.display())]
-pub(crate) struct UnknownEngine {
-    pub(crate) path: PathBuf,
-    pub(crate) name: String,
 }
 
 impl From<StoreError> for Reason {

@@ -3,8 +3,8 @@
 pub use hedgerow_log::checkpoint::{Description, WriteProgress};
 pub use hedgerow_log::files::{FileError, FileOperation};
 pub use hedgerow_log::{
-    CheckReport, CheckpointEntry, Cut, Manifest, Repair, Sealed, SegmentEntry, StoreError, StoreOptions,
-    StreamEntry, TornTail,
+    CheckReport, CheckpointEntry, Cut, Manifest, Repair, ReplacedCheckpoint, Sealed, SegmentEntry,
+    StoreError, StoreOptions, StreamEntry, TornTail,
 };
 
 use crate::durable;
@@ -44,13 +44,12 @@ pub struct Holder {
 
 /// Who has the store in the directory `path` open to write, if anybody has. It may be out of date when this returns.
 ///
-/// Asks for the lock of the store and gives it back at once: whoever opens the store at that very moment finds it locked.
+/// Looks without keeping any writer away, and changes nothing.
 ///
 /// # Errors
-/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; what is wrong with its manifest; the file system's, also if the
-/// directory cannot be written.
+/// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; what is wrong with its manifest; the file system's.
 pub fn holder(path: impl AsRef<Path>) -> Result<Option<Holder>, Error> {
-    match hedgerow_log::Store::open(Arc::new(RealFiles::new(path.as_ref()))) {
+    match hedgerow_log::Store::open_shared(Arc::new(RealFiles::read_only(path.as_ref()))) {
         Ok(_) => Ok(None),
         Err(StoreError::Locked { holder, .. }) => Ok(Some(Holder { process: holder })),
         Err(error) => Err(error.into()),
@@ -79,21 +78,36 @@ pub fn add_labels(path: impl AsRef<Path>, labels: &[LabelSchema]) -> Result<(), 
     Ok(hedgerow_log::Store::open(Arc::new(RealFiles::new(path.as_ref())))?.add_labels(labels)?)
 }
 
-/// Reads everything of the store in the directory `path` and tells all that is wrong. Changes nothing, and may run beside a process
-/// that writes to the store; the end of the log may then look torn. O(store).
+/// Reads what opening the store in the directory `path` would read, into a graph that is thrown away, and tells all that is wrong: if there is
+/// nothing, the store can be opened. Changes nothing, and may run beside a process that writes to the store; the end of the log may then look torn.
+/// Needs the time and the memory of opening it.
 ///
 /// # Errors
 /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; the file system's. Damage is not an error, but a problem in the report.
 pub fn check(path: impl AsRef<Path>) -> Result<CheckReport, Error> {
-    Ok(hedgerow_log::check(Arc::new(RealFiles::read_only(path.as_ref())))?)
+    let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(path.as_ref()));
+    check_on(&files)
 }
 
 /// Cuts the log of the store in the directory `path` at its first damage, so that it can be opened again. **Every commit after that
-/// is given up**; what is cut is kept in files beside the log. A store whose log is intact is not changed.
+/// is given up**; what is cut is kept in files beside the log. A damaged checkpoint is set aside if the log still has every commit from the first one.
+/// A store that can be opened is not changed.
 ///
 /// # Errors
 /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store, [`ErrorKind::Locked`](crate::ErrorKind::Locked) if it is open; the file
-/// system's; damage that this cannot repair.
+/// system's; damage that this cannot repair: of the manifest, or of a checkpoint whose commits the log does not have any more.
 pub fn recover_to_last_valid(path: impl AsRef<Path>) -> Result<Repair, Error> {
-    Ok(hedgerow_log::recover_to_last_valid(Arc::new(RealFiles::new(path.as_ref())))?)
+    recover_on(Arc::new(RealFiles::new(path.as_ref())))
+}
+
+/// [`check`] in any directory.
+#[doc(hidden)]
+pub fn check_on(files: &Arc<dyn FileSystem>) -> Result<CheckReport, Error> {
+    durable::examine::check(files)
+}
+
+/// [`recover_to_last_valid`] in any directory.
+#[doc(hidden)]
+pub fn recover_on(files: Arc<dyn FileSystem>) -> Result<Repair, Error> {
+    durable::examine::recover(files)
 }

@@ -21,6 +21,20 @@ pub enum StoreError {
         /// The process that holds it, if it has said so.
         holder: Option<u32>,
     },
+    /// Processes that read the store keep others from writing to it.
+    #[error("the store is in use: {} is locked by processes that read it; try again when they are done", path.display())]
+    BeingRead {
+        /// The lock file.
+        path: PathBuf,
+    },
+    /// Another process writes to the store, though this one has it open: the lock file was removed, or the manifest was replaced.
+    #[error("another process has taken over the store: {} {what}; what was acknowledged before is safe, open the store again", path.display())]
+    Overtaken {
+        /// The lock file or the manifest.
+        path: PathBuf,
+        /// What happened to it.
+        what: &'static str,
+    },
     /// There is nothing that could be opened.
     #[error("there is no store in {}", path.display())]
     NoStore {
@@ -65,6 +79,14 @@ pub enum StoreError {
         /// The version of its format.
         version: u32,
     },
+    /// The manifest names an engine that does not exist here.
+    #[error("{} names the engine {name:?}, which this version does not know", path.display())]
+    UnknownEngine {
+        /// The manifest.
+        path: PathBuf,
+        /// The name of the engine.
+        name: String,
+    },
     /// Labels cannot be added.
     #[error("the labels cannot be added to the store of {}: {error}", path.display())]
     Schema {
@@ -89,6 +111,19 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether something is wrong with the files, which will be so when they are read again.
+    #[must_use]
+    pub fn is_damage(&self) -> bool {
+        matches!(
+            self,
+            StoreError::Damaged { .. }
+                | StoreError::Missing { .. }
+                | StoreError::Foreign { .. }
+                | StoreError::NewerFormat { .. }
+                | StoreError::UnknownEngine { .. }
+        )
+    }
+
     /// What is wrong with the content of a file.
     pub(crate) fn damaged(path: impl Into<PathBuf>, offset: usize, what: impl Into<String>) -> Self {
         StoreError::Damaged { path: path.into(), offset: offset as u64, what: what.into() }
@@ -104,6 +139,7 @@ impl From<LockError> for StoreError {
     fn from(error: LockError) -> Self {
         match error {
             LockError::Held { path, holder } => StoreError::Locked { path, holder },
+            LockError::Shared { path } => StoreError::BeingRead { path },
             LockError::File(error) => StoreError::File(error),
         }
     }

@@ -12,6 +12,8 @@ mod log;
 mod parallel;
 pub mod planted;
 mod record;
+#[cfg(any(test, feature = "simulation"))]
+mod remade;
 mod segment;
 mod store;
 mod wire;
@@ -21,9 +23,11 @@ pub use error::{LogError, StoreError};
 pub use log::{Appended, Durability, Log, LogOptions};
 pub use parallel::{EdgeList, EdgeListWriter, list_as_record, list_of_record};
 pub use record::{RecordValues, decode_record, decode_record_value, encode_record};
+#[cfg(any(test, feature = "simulation"))]
+pub use remade::repair_checksums;
 pub use segment::Record;
 pub use store::{
-    CheckReport, CheckpointEntry, Cut, Manifest, Place, Recovered, Repair, Sealed, SegmentEntry, Store,
-    StoreOptions, StreamEntry, TornTail, check, recover_to_last_valid,
+    CheckReport, CheckpointEntry, Cut, Manifest, Place, Recovered, Repair, ReplacedCheckpoint, Sealed,
+    SegmentEntry, Store, StoreOptions, StreamEntry, TornTail, check, recover_to_last_valid,
 };
 pub use wire::DecodeError;

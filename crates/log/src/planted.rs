@@ -41,6 +41,8 @@ pub enum PlantedBug {
     IgnoreShortWrite,
     /// The claim of what is synced is one batch ahead.
     ClaimTooMuch,
+    /// The mark says that commits are durable before they are synced.
+    MarkEarly,
     /// A checkpoint takes its name before it is synced.
     SkipCheckpointSync,
     /// A checkpoint is written over the one before.
@@ -59,7 +61,7 @@ impl PlantedBug {
     ];
 
     /// Those that show in the log and the manifest.
-    pub const ALL: [PlantedBug; 18] = [
+    pub const ALL: [PlantedBug; 19] = [
         PlantedBug::SkipSync,
         PlantedBug::AcknowledgeEarly,
         PlantedBug::SkipSyncAtRoll,
@@ -78,6 +80,7 @@ impl PlantedBug {
         PlantedBug::IgnoreWriteError,
         PlantedBug::IgnoreShortWrite,
         PlantedBug::ClaimTooMuch,
+        PlantedBug::MarkEarly,
     ];
 }
 

@@ -81,10 +81,46 @@ impl Graph {
         open::open_checkpoint(Arc::new(RealFiles::read_only(path.as_ref())), Some(options))
     }
 
+    /// Opens the graph in the directory `path` to read its newest state, beside other readers. Nothing is changed, so that this needs neither room on
+    /// the disk nor a file system that can be written to. Writes fail with [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly).
+    ///
+    /// While it is loaded no process can open the store to write; afterwards it may be written again. Loads the newest checkpoint and replays the log
+    /// behind it, as [`Graph::open`] does: O(graph).
+    ///
+    /// ```
+    /// use hedgerow::{ErrorKind, Graph, GraphOptions};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("friends");
+    /// let graph = Graph::create(&path, GraphOptions::new())?;
+    /// graph.put_edge(1, 2)?;
+    /// graph.close()?;
+    ///
+    /// let graph = Graph::open_read_only(&path)?;
+    /// assert!(graph.snapshot()?.contains_edge(1, 2)?);
+    /// assert_eq!(graph.put_edge(2, 3).unwrap_err().kind(), ErrorKind::ReadOnly);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`ErrorKind::Locked`](crate::ErrorKind::Locked) if the store is open to write: [`Graph::open_checkpoint`] reads beside a writer. Otherwise as
+    /// [`Graph::open`].
+    pub fn open_read_only(path: impl AsRef<Path>) -> Result<Self, Error> {
+        open::open_to_read(Arc::new(RealFiles::read_only(path.as_ref())), None, None)
+    }
+
+    /// The same with other options, as [`Graph::open_with`].
+    ///
+    /// # Errors
+    /// As [`Graph::open_read_only`] and [`Graph::open_with`].
+    pub fn open_read_only_with(path: impl AsRef<Path>, options: GraphOptions) -> Result<Self, Error> {
+        open::open_to_read(Arc::new(RealFiles::read_only(path.as_ref())), Some(options), None)
+    }
+
     /// Reads a past state of the graph in the directory `path`: that of its newest checkpoint, or any after it, from the log. The graph
     /// cannot be written; the options are those of [`Graph::open_with`].
     ///
-    /// While it is read, nobody else may have the store open; afterwards it may be written again. What was before the checkpoint is gone.
+    /// While it is read, nobody may have the store open to write; afterwards it may be written again. What was before the checkpoint is gone.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the state is older than the checkpoint, or not there yet; otherwise as
@@ -94,7 +130,7 @@ impl Graph {
         state: impl Into<AsOf>,
         options: GraphOptions,
     ) -> Result<Self, Error> {
-        Self::open_at_on(Arc::new(RealFiles::new(path.as_ref())), state.into(), options)
+        Self::open_at_on(Arc::new(RealFiles::read_only(path.as_ref())), state.into(), options)
     }
 
     /// What opening the store found; `None` if the graph was made by this program or lives in memory.
@@ -217,7 +253,13 @@ impl Graph {
     /// As [`Graph::open_at`].
     #[doc(hidden)]
     pub fn open_at_on(files: Arc<dyn FileSystem>, state: AsOf, options: GraphOptions) -> Result<Self, Error> {
-        open::open_past(files, options, state)
+        open::open_to_read(files, Some(options), Some(state))
+    }
+
+    /// [`Graph::open_read_only_with`] in any directory.
+    #[doc(hidden)]
+    pub fn open_read_only_on(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Self, Error> {
+        open::open_to_read(files, Some(options), None)
     }
 
     /// [`Graph::open_checkpoint`] in any directory.

@@ -96,7 +96,9 @@ impl Journal {
     pub(crate) fn durable(&self) -> Timestamp {
         match &self.rights {
             Rights::Write { log, .. } => log.durable(),
-            Rights::Read(manifest) => manifest.checkpoint.map_or(Timestamp::ZERO, |checkpoint| checkpoint.at),
+            Rights::Read(manifest) => {
+                manifest.checkpoint.map_or(manifest.durable, |checkpoint| checkpoint.at.max(manifest.durable))
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! What makes a graph durable: its log, its checkpoints, and how it comes back from them.
 
 mod checkpoint;
+pub(crate) mod examine;
 mod gathered;
 mod graph;
 mod journal;

@@ -9,7 +9,7 @@ use crate::graph::Graph;
 use crate::options::GraphOptions;
 use crate::storage::Store;
 use crate::stores::{OpenStores, Stores, with_store};
-use hedgerow_log::checkpoint::{Checkpoint, UNFINISHED, name_of};
+use hedgerow_log::checkpoint::{Checkpoint, Description, UNFINISHED, name_of};
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::{Log, Manifest, Recovered, StoreError};
 use hedgerow_model::{Engine, Timestamp};
@@ -41,10 +41,10 @@ pub(super) fn open(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<
     let GraphOptions { log, is_simulated, .. } = options;
     let store = hedgerow_log::Store::open(files)?;
     options.check_against(&store.manifest().options, &manifest_path(&**store.files()))?;
+    let at_once = options.changes_at_once();
     let stores = Stores::in_memory(options)?;
     let begin = Instant::now();
     let checkpoint = store.open_checkpoint()?;
-    let at_once = if is_simulated { AT_ONCE_IN_SIMULATIONS } else { AT_ONCE };
     let restored =
         with_store!(&stores, graph => graph.restore(&store, checkpoint.as_ref(), begin, at_once, None));
     let (recovered, recovery) = restored?;
@@ -74,28 +74,38 @@ pub(super) fn open_checkpoint(
     Ok(attach(stores, Journal::read_only(files, manifest, recovery)))
 }
 
-/// Opens a store to read a past state of it: that of its checkpoint, or a later one.
-pub(super) fn open_past(
+/// Opens a store to read its newest state, or a past one: that of its checkpoint, or a later one. With the options that the graph was made
+/// with, if none are given. Changes nothing.
+pub(super) fn open_to_read(
     files: Arc<dyn FileSystem>,
-    options: GraphOptions,
-    as_of: AsOf,
+    options: Option<GraphOptions>,
+    as_of: Option<AsOf>,
 ) -> Result<Graph, Error> {
-    let store = hedgerow_log::Store::open(Arc::clone(&files))?;
-    options.check_against(&store.manifest().options, &manifest_path(&*files))?;
-    let at_once = if options.is_simulated { AT_ONCE_IN_SIMULATIONS } else { AT_ONCE };
+    let store = hedgerow_log::Store::open_shared(Arc::clone(&files))?;
+    let path = manifest_path(&*files);
+    let options = match options {
+        Some(options) => {
+            options.check_against(&store.manifest().options, &path)?;
+            options
+        }
+        None => GraphOptions::of_manifest(store.manifest(), &path)?,
+    };
+    let at_once = options.changes_at_once();
     let stores = Stores::in_memory(options)?;
     let begin = Instant::now();
     let checkpoint = store.open_checkpoint()?;
-    if let Some(description) = checkpoint.as_ref().map(Checkpoint::description)
-        && !as_of.includes(description.timestamp, description.wall_clock)
+    if let (Some(as_of), Some(checkpoint)) = (as_of, &checkpoint)
+        && let Description { timestamp, wall_clock, .. } = *checkpoint.description()
+        && !as_of.includes(timestamp, wall_clock)
     {
-        return Err(Reason::NotKept { oldest: description.timestamp }.into());
+        return Err(Reason::NotKept { oldest: timestamp }.into());
     }
-    let restored = with_store!(&stores, graph => {
-        graph.restore(&store, checkpoint.as_ref(), begin, at_once, Some(as_of))
-    });
+    let restored =
+        with_store!(&stores, graph => graph.restore(&store, checkpoint.as_ref(), begin, at_once, as_of));
+    // Where there is no lock file, nothing kept a writer away.
+    store.check_unchanged()?;
     let (recovered, recovery) = restored?;
-    if let AsOf::Commit(at) = as_of
+    if let Some(AsOf::Commit(at)) = as_of
         && at > recovered.last
     {
         return Err(Reason::NotYet { at, newest: recovered.last }.into());
@@ -121,7 +131,7 @@ pub(crate) fn newest_checkpoint(
     }
 }
 
-fn manifest_path(files: &dyn FileSystem) -> std::path::PathBuf {
+pub(super) fn manifest_path(files: &dyn FileSystem) -> std::path::PathBuf {
     files.location().join(Manifest::FILE)
 }
 
@@ -157,7 +167,7 @@ impl<E: Engine> Store<E> {
     }
 
     /// Becomes the graph of a store, from its checkpoint and its log; up to a past state, if one is asked for.
-    fn restore(
+    pub(super) fn restore(
         &self,
         store: &hedgerow_log::Store,
         checkpoint: Option<&Checkpoint>,
@@ -232,8 +242,15 @@ impl<E: Engine> Store<E> {
     }
 }
 
+impl GraphOptions {
+    /// How many changes of the log are applied together.
+    pub(super) fn changes_at_once(&self) -> usize {
+        if self.is_simulated { AT_ONCE_IN_SIMULATIONS } else { AT_ONCE }
+    }
+}
+
 /// Where the checkpoint of a manifest is.
-fn checkpoint_path(manifest: &Manifest, files: &dyn FileSystem) -> std::path::PathBuf {
+pub(super) fn checkpoint_path(manifest: &Manifest, files: &dyn FileSystem) -> std::path::PathBuf {
     let number = manifest.checkpoint.map_or(0, |checkpoint| checkpoint.number);
     files.location().join(name_of(number))
 }

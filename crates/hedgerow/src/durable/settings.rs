@@ -1,8 +1,8 @@
 //! The options of a graph, and those that its store was made with.
 
-use crate::error::{Error, OtherOption, Reason, UnknownEngine};
+use crate::error::{Error, OtherOption, Reason};
 use crate::options::{EngineKind, GraphOptions};
-use hedgerow_log::{Manifest, StoreOptions};
+use hedgerow_log::{Manifest, StoreError, StoreOptions};
 use hedgerow_model::{
     Catalogue, ColumnType, EdgeSchema, LabelSchema, ParallelSchema, RecordSchema, Topology,
 };
@@ -14,7 +14,7 @@ impl GraphOptions {
         let StoreOptions { engine, keys, topology, strict, catalogue } = &manifest.options;
         let Some(engine) = EngineKind::of_name(engine) else {
             let (path, name) = (path.to_owned(), engine.clone());
-            return Err(Reason::UnknownEngine(Box::new(UnknownEngine { path, name })).into());
+            return Err(StoreError::UnknownEngine { path, name }.into());
         };
         Ok(GraphOptions {
             engine,

@@ -115,4 +115,8 @@ impl FileSystem for GatedFiles {
     fn lock(&self, name: &str) -> Result<Box<dyn HeldLock>, LockError> {
         self.inner.lock(name)
     }
+
+    fn lock_shared(&self, name: &str) -> Result<Option<Box<dyn HeldLock>>, LockError> {
+        self.inner.lock_shared(name)
+    }
 }

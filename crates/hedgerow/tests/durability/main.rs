@@ -15,6 +15,7 @@ mod harness;
 mod imports;
 #[cfg(target_os = "linux")]
 mod limits;
+mod mutations;
 mod parallel;
 mod power;
 mod publication;

@@ -261,7 +261,7 @@ fn a_damaged_store_says_where() {
         assert_eq!(error.kind(), ErrorKind::Storage, "{error}");
         assert!(error.to_string().contains(name), "{error}");
         assert!(matches!(error.store(), Some(StoreError::Damaged { .. })), "{error:?}");
-        let report = hedgerow_log::check(Arc::new(damaged)).unwrap();
+        let report = store::check_on(&(Arc::new(damaged) as _)).unwrap();
         assert!(!report.problems.is_empty(), "{name}");
     }
     assert!(names.iter().any(|name| name.starts_with("checkpoint-")));

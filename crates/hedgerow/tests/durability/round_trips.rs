@@ -234,7 +234,7 @@ impl Run {
     fn finish(mut self) {
         self.reopen(End::Close, EngineKind::Rapid);
         self.oracle.check(&self.graph().snapshot().unwrap(), &self.keys);
-        let report = hedgerow_log::check(Arc::new(self.files.clone())).unwrap();
+        let report = hedgerow::store::check_on(&(Arc::new(self.files.clone()) as _)).unwrap();
         assert!(report.problems.is_empty(), "{:?}", report.problems);
         // New keys get the ids that are free, and no other.
         let snapshot = self.graph().snapshot().unwrap();

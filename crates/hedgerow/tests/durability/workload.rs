@@ -106,12 +106,21 @@ impl<'f> Worker<'f> {
         let options = self.promises.options.clone();
         self.graph = Some(Graph::create_on(Arc::new(self.files.clone()), options)?);
         self.promises.created = Some(self.files.operations());
+        self.go_on(steps)
+    }
+
+    /// Does `steps` more things to the store.
+    pub fn go_on(&mut self, steps: usize) -> Result<(), Error> {
         (0..steps).try_for_each(|_| self.step())
     }
 
-    /// The same, closed at the end.
+    /// The same as [`Worker::run`], closed at the end.
     pub fn run_and_close(&mut self, steps: usize) -> Result<(), Error> {
         self.run(steps)?;
+        self.close()
+    }
+
+    pub fn close(&mut self) -> Result<(), Error> {
         self.graph().close()?;
         self.promise_all();
         self.graph = None;

@@ -182,9 +182,13 @@ impl Chunk {
 
     /// The checksum that the chunk has with this body, in the file of this identity.
     pub(super) fn checksum_of(&self, identity: u32, body: &[u8]) -> u32 {
+        crc32c::crc32c_append(self.checksum_before_body(identity), body)
+    }
+
+    /// The same as far as it does not depend on the body.
+    pub(super) fn checksum_before_body(&self, identity: u32) -> u32 {
         let checksum = crc32c::crc32c_append(identity, &self.offset.to_le_bytes());
-        let checksum = crc32c::crc32c_append(checksum, &self.coverage());
-        crc32c::crc32c_append(checksum, body)
+        crc32c::crc32c_append(checksum, &self.coverage())
     }
 
     pub(super) fn header(&self) -> [u8; CHUNK_HEADER_BYTES] {
@@ -228,30 +232,43 @@ pub(super) fn read_index_entry(bytes: &[u8]) -> Result<Chunk, DecodeError> {
     Chunk::read_index_entry(&mut Reader::new(bytes))
 }
 
-/// The chunks of an index; they lie one behind the other, in the order of what they hold.
-pub(super) fn read_index(bytes: &[u8], index_offset: u64) -> Result<Vec<Chunk>, DecodeError> {
-    let mut reader = Reader::new(bytes);
-    let mut chunks: Vec<Chunk> = Vec::with_capacity(bytes.len() / INDEX_ENTRY_BYTES);
-    while reader.remaining() > 0 {
-        let begin = reader.position();
-        let chunk = Chunk::read_index_entry(&mut reader)?;
-        let is_in_order = match chunks.last() {
-            None => chunk.content == Content::Description && chunk.offset == HEADER_BYTES as u64,
-            Some(before) => {
-                let follows = (before.content, before.last) < (chunk.content, chunk.first);
-                before.end() == chunk.offset && chunk.content != Content::Description && follows
+/// The chunks of an index, which is read piece by piece.
+#[derive(Debug, Default)]
+pub(super) struct Index {
+    chunks: Vec<Chunk>,
+}
+
+impl Index {
+    /// Adds the next entries; they lie one behind the other, in the order of what they hold.
+    pub(super) fn add(&mut self, bytes: &[u8]) -> Result<(), DecodeError> {
+        let mut reader = Reader::new(bytes);
+        while reader.remaining() > 0 {
+            let begin = reader.position();
+            let chunk = Chunk::read_index_entry(&mut reader)?;
+            let is_in_order = match self.chunks.last() {
+                None => chunk.content == Content::Description && chunk.offset == HEADER_BYTES as u64,
+                Some(before) => {
+                    let follows = (before.content, before.last) < (chunk.content, chunk.first);
+                    before.end() == chunk.offset && chunk.content != Content::Description && follows
+                }
+            };
+            let entries = chunk.entries as usize;
+            let is_possible =
+                (1..=chunk.content.most_entries()).contains(&entries) && chunk.first <= chunk.last;
+            if !(is_in_order && is_possible) {
+                return Err(DecodeError { offset: begin, what: "a chunk out of order" });
             }
-        };
-        let entries = chunk.entries as usize;
-        let is_possible = (1..=chunk.content.most_entries()).contains(&entries) && chunk.first <= chunk.last;
-        if !(is_in_order && is_possible) {
-            return Err(DecodeError { offset: begin, what: "a chunk out of order" });
+            self.chunks.push(chunk);
         }
-        chunks.push(chunk);
+        Ok(())
     }
-    match chunks.last() {
-        Some(last) if last.end() == index_offset => Ok(chunks),
-        _ => Err(reader.error("chunks that don't end where the index begins")),
+
+    /// All chunks of a file whose index begins at `offset`.
+    pub(super) fn finish(self, offset: u64) -> Result<Vec<Chunk>, DecodeError> {
+        match self.chunks.last() {
+            Some(last) if last.end() == offset => Ok(self.chunks),
+            _ => Err(DecodeError { offset: 0, what: "chunks that don't end where the index begins" }),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::codec::rows::{RowsShape, read_record_rows, read_rows};
 use super::codec::vertices::{VerticesShape, read_vertices};
 use super::layout::{
-    CHUNK_HEADER_BYTES, HEADER_BYTES, Header, INDEX_ENTRY_BYTES, NoHeader, TRAILER_BYTES, Trailer, read_index,
+    CHUNK_HEADER_BYTES, HEADER_BYTES, Header, INDEX_ENTRY_BYTES, Index, NoHeader, TRAILER_BYTES, Trailer,
 };
 use super::{Chunk, Content, Description};
 use crate::error::StoreError;
@@ -219,14 +219,24 @@ fn read_chunks(file: &dyn File, identity: u32) -> Result<Vec<Chunk>, StoreError>
     let trailer =
         Trailer::decode(&trailer, identity, length).map_err(|error| damaged(trailer_offset, error))?;
     // The trailer has checked that index and trailer are no longer than the file.
-    let mut index = vec![0; trailer.chunks as usize * INDEX_ENTRY_BYTES];
-    file.read_exact_at(&mut index, trailer.index_offset)?;
-    if crc32c::crc32c_append(identity, &index) != trailer.index_checksum {
-        return Err(damaged(trailer.index_offset, WRONG_CHECKSUM));
+    let (begin, end) = (trailer.index_offset, trailer_offset);
+    let (mut index, mut checksum) = (Index::default(), identity);
+    for offset in (begin..end).step_by(INDEX_PIECE_BYTES) {
+        let piece = file.read_range(offset..end.min(offset + INDEX_PIECE_BYTES as u64))?;
+        checksum = crc32c::crc32c_append(checksum, &piece);
+        index.add(&piece).map_err(|error| damaged(offset, error))?;
     }
-    let chunks = read_index(&index, trailer.index_offset);
-    chunks.map_err(|error| damaged(trailer.index_offset, error))
+    if checksum != trailer.index_checksum {
+        return Err(damaged(begin, WRONG_CHECKSUM));
+    }
+    index.finish(begin).map_err(|error| damaged(begin, error))
 }
+
+/// Bytes of an index that are read at once: whole entries.
+const INDEX_PIECE_BYTES: usize = INDEX_ENTRY_BYTES << 14;
+
+/// The body of a chunk is of about 1 MiB. One that claims to be larger than this is checked before it is taken into memory.
+const LARGE_BODY: u64 = 8 << 20;
 
 const WRONG_CHECKSUM: DecodeError = DecodeError { offset: 0, what: "the checksum does not match" };
 
@@ -241,8 +251,13 @@ fn read_description(file: &dyn File, header: Header, chunks: &[Chunk]) -> Result
 /// The body of a chunk that is as it was written.
 fn read_body(file: &dyn File, identity: u32, chunk: &Chunk) -> Result<Vec<u8>, StoreError> {
     // The index lies behind the chunk: it is no longer than the file.
-    let mut bytes = vec![0; CHUNK_HEADER_BYTES + chunk.length as usize];
-    file.read_exact_at(&mut bytes, chunk.offset)?;
+    let body = chunk.offset + CHUNK_HEADER_BYTES as u64..chunk.end();
+    if u64::from(chunk.length) > LARGE_BODY
+        && file.checksum_of(body, chunk.checksum_before_body(identity))? != chunk.checksum
+    {
+        return Err(damaged_at(file, chunk.offset, WRONG_CHECKSUM));
+    }
+    let mut bytes = file.read_range(chunk.offset..chunk.end())?;
     let (header, body) = bytes.split_at(CHUNK_HEADER_BYTES);
     let is_right = header == chunk.header() && chunk.checksum_of(identity, body) == chunk.checksum;
     if !(is_right || planted::is(PlantedBug::IgnoreChecksum)) {

@@ -18,6 +18,7 @@ pub use real::RealFiles;
 
 use std::fmt;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// One directory of files.
@@ -64,13 +65,20 @@ pub trait FileSystem: Send + Sync + fmt::Debug {
     /// The operating system's. What was not durable before must then be taken for lost.
     fn sync_directory(&self) -> Result<(), FileError>;
 
-    /// Takes the lock file `name`, which is made if there is none, and writes the process id into it.
+    /// Takes the lock file `name` to write, which is made if there is none, and writes the process id into it.
     ///
-    /// The lock is held until the value is dropped or the process ends, however it ends.
+    /// The lock is held until the value is dropped or the process ends, however it ends. Readers that hold the lock are waited for,
+    /// for a moment.
     ///
     /// # Errors
-    /// [`LockError::Held`] if another process, or another part of this one, has it.
+    /// [`LockError::Held`] if another process, or another part of this one, has it; [`LockError::Shared`] if readers keep it.
     fn lock(&self, name: &str) -> Result<Box<dyn HeldLock>, LockError>;
+
+    /// Takes the lock file `name` to read, beside other readers; `None` if there is no such file, and so no writer. Changes nothing.
+    ///
+    /// # Errors
+    /// [`LockError::Held`] if a writer has it.
+    fn lock_shared(&self, name: &str) -> Result<Option<Box<dyn HeldLock>>, LockError>;
 }
 
 /// An open file.
@@ -110,7 +118,13 @@ pub trait File: Send + Sync + fmt::Debug {
 }
 
 /// A lock file that is held. Dropping it releases the lock.
-pub trait HeldLock: Send + Sync + fmt::Debug {}
+pub trait HeldLock: Send + Sync + fmt::Debug {
+    /// Whether the file that is locked still has its name. If it was removed or replaced, another process may have locked the new one.
+    ///
+    /// # Errors
+    /// The operating system's.
+    fn is_held(&self) -> Result<bool, FileError>;
+}
 
 /// What a file is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +133,7 @@ pub enum Access {
     Read,
     /// To read and write what exists.
     Write,
-    /// To read and write an empty file: a new one, or an old one emptied.
+    /// To read and write a new, empty file, in place of the one that had the name.
     Create,
 }
 
@@ -175,24 +189,47 @@ impl dyn File + '_ {
     /// # Errors
     /// The operating system's.
     pub fn read_from(&self, offset: u64) -> Result<Vec<u8>, FileError> {
+        self.read_range(offset..self.length()?.max(offset))
+    }
+
+    /// The bytes of `range`. Memory is taken as they come, so that a length that is wrong costs no more than there is in the file.
+    ///
+    /// # Errors
+    /// The operating system's, or that there is not enough memory.
+    pub fn read_range(&self, range: Range<u64>) -> Result<Vec<u8>, FileError> {
         let mut bytes = Vec::new();
-        self.read_into(&mut bytes, offset)?;
+        for piece in pieces(range) {
+            let (begin, length) = (bytes.len(), (piece.end - piece.start) as usize);
+            bytes.try_reserve(length).map_err(|error| {
+                let source = io::Error::new(io::ErrorKind::OutOfMemory, error);
+                FileError::new(FileOperation::Read, self.path(), source)
+            })?;
+            bytes.resize(begin + length, 0);
+            self.read_exact_at(&mut bytes[begin..], piece.start)?;
+        }
         Ok(bytes)
     }
 
-    /// The same, in memory that was used before.
+    /// The checksum of the bytes of `range`, continued from `checksum`, of which only a piece at a time is in memory.
     ///
     /// # Errors
     /// The operating system's.
-    pub fn read_into(&self, bytes: &mut Vec<u8>, offset: u64) -> Result<(), FileError> {
-        let length = self.length()?.saturating_sub(offset);
-        let length = usize::try_from(length).map_err(|_| {
-            let larger = io::Error::other("the file is larger than the memory");
-            FileError::new(FileOperation::Read, self.path(), larger)
-        })?;
-        bytes.resize(length, 0);
-        self.read_exact_at(bytes, offset)
+    pub fn checksum_of(&self, range: Range<u64>, checksum: u32) -> Result<u32, FileError> {
+        let mut checksum = checksum;
+        for piece in pieces(range) {
+            checksum = crc32c::crc32c_append(checksum, &self.read_range(piece)?);
+        }
+        Ok(checksum)
     }
+}
+
+/// Bytes that are read or written at once where there are many.
+pub const PIECE: u64 = 1 << 20;
+
+/// The parts of a range that are read or written at once.
+pub(crate) fn pieces(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
+    let end = range.end;
+    range.step_by(PIECE as usize).map(move |begin| begin..end.min(begin.saturating_add(PIECE)))
 }
 
 /// What was asked of the file system.
@@ -224,6 +261,8 @@ pub enum FileOperation {
     SyncDirectory,
     /// To lock a file.
     Lock,
+    /// To tell whether a lock is still held.
+    CheckLock,
 }
 
 impl fmt::Display for FileOperation {
@@ -242,6 +281,7 @@ impl fmt::Display for FileOperation {
             FileOperation::Remove => "remove",
             FileOperation::SyncDirectory => "sync the directory",
             FileOperation::Lock => "lock",
+            FileOperation::CheckLock => "tell who has locked",
         })
     }
 }
@@ -274,13 +314,19 @@ impl FileError {
 /// A lock file could not be had.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Somebody has it.
+    /// A writer has it.
     #[error("{} is locked by {}", path.display(), holder_name(*holder))]
     Held {
         /// The lock file.
         path: PathBuf,
         /// The process id that the holder wrote, if it has done so yet.
         holder: Option<u32>,
+    },
+    /// Readers have it, who leave no process id.
+    #[error("{} is locked by processes that read", path.display())]
+    Shared {
+        /// The lock file.
+        path: PathBuf,
     },
     /// The file system refused.
     #[error(transparent)]

@@ -1,17 +1,35 @@
 //! The operating system's files.
+//!
+//! The directory is opened once, and every file is opened relative to it and never through a symbolic link: a store that somebody
+//! else prepared cannot lead reads or writes out of its directory, and a directory that is renamed stays the one that was opened.
 
 use crate::files::{Access, File, FileError, FileOperation, FileSystem, HeldLock, LockError};
-use std::fs::{self, OpenOptions, TryLockError};
+use hedgerow_sync::{Arc, Mutex};
+use rustix::fs::{AtFlags, Dir, FileType, FlockOperation, Mode, OFlags, Stat};
+use rustix::io::Errno;
+use std::fs;
 use std::io;
-use std::io::{Read as _, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How long a writer waits for readers to give the lock back: much longer than it takes to look whether there is a writer.
+const PATIENCE_WITH_READERS: Duration = Duration::from_millis(500);
+
+/// How long it sleeps between two attempts.
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(1);
+
+/// Bytes of a process id in decimal with its newline, and more.
+const LONGEST_PROCESS_ID: usize = 32;
 
 /// A directory of the operating system.
 #[derive(Clone, Debug)]
 pub struct RealFiles {
-    directory: PathBuf,
+    path: PathBuf,
     read_only: bool,
+    /// Opened by the first operation that needs it, and kept.
+    directory: Arc<Mutex<Option<Arc<OwnedFd>>>>,
 }
 
 #[derive(Debug)]
@@ -22,25 +40,40 @@ struct RealFile {
 
 #[derive(Debug)]
 struct RealLock {
+    path: PathBuf,
+    name: String,
+    directory: Arc<OwnedFd>,
     /// The operating system releases the lock when this is closed.
-    _file: fs::File,
+    file: OwnedFd,
 }
 
 impl RealFiles {
-    /// The directory `directory`, which need not exist yet.
+    /// The directory `path`, which need not exist yet.
     #[must_use]
-    pub fn new(directory: impl Into<PathBuf>) -> Self {
-        RealFiles { directory: directory.into(), read_only: false }
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        RealFiles { path: path.into(), read_only: false, directory: Arc::default() }
     }
 
     /// The same, in which nothing can be changed.
     #[must_use]
-    pub fn read_only(directory: impl Into<PathBuf>) -> Self {
-        RealFiles { directory: directory.into(), read_only: true }
+    pub fn read_only(path: impl Into<PathBuf>) -> Self {
+        RealFiles { read_only: true, ..RealFiles::new(path) }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.directory.join(name)
+    fn path_of(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// The directory, opened if it is not yet.
+    fn directory(&self) -> io::Result<Arc<OwnedFd>> {
+        let mut directory = self.directory.lock();
+        if let Some(open) = &*directory {
+            return Ok(Arc::clone(open));
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let opened = Arc::new(rustix::fs::open(&self.path, flags, Mode::empty())?);
+        *directory = Some(Arc::clone(&opened));
+        Ok(opened)
     }
 
     fn check_writable(&self, operation: FileOperation, path: &Path) -> Result<(), FileError> {
@@ -49,22 +82,140 @@ impl RealFiles {
             false => Ok(()),
         }
     }
+
+    /// Opens a regular file of the directory.
+    fn open_file(&self, name: &str, access: Access) -> io::Result<OwnedFd> {
+        let directory = self.directory()?;
+        match access {
+            Access::Read => open_regular(&directory, name, OFlags::RDONLY),
+            Access::Write => {
+                let file = open_regular(&directory, name, OFlags::RDWR)?;
+                check_links(&file)?;
+                Ok(file)
+            }
+            Access::Create => {
+                match rustix::fs::unlinkat(&directory, name, AtFlags::empty()) {
+                    Err(Errno::NOENT) | Ok(()) => {}
+                    Err(error) => return Err(error.into()),
+                }
+                open_regular(&directory, name, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL)
+            }
+        }
+    }
+
+    fn rename_file(&self, from: &str, to: &str) -> io::Result<()> {
+        let directory = self.directory()?;
+        Ok(rustix::fs::renameat(&directory, from, &directory, to)?)
+    }
+
+    fn list_files(&self) -> io::Result<Vec<String>> {
+        let directory = self.directory()?;
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&directory)? {
+            let entry = entry?;
+            let is_file = match entry.file_type() {
+                // Not every file system says it here.
+                FileType::Unknown => {
+                    match rustix::fs::statat(&directory, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
+                        Ok(stat) => is_regular(&stat),
+                        Err(Errno::NOENT) => false,
+                        Err(error) => return Err(error.into()),
+                    }
+                }
+                kind => kind == FileType::RegularFile,
+            };
+            if is_file {
+                // A name that is not text is none of ours.
+                names.extend(entry.file_name().to_str().map(str::to_owned));
+            }
+        }
+        Ok(names)
+    }
+
+    /// The lock, to write alone.
+    fn lock_to_write(&self, name: &str) -> Result<RealLock, LockError> {
+        let path = self.path_of(name);
+        let failed = |source: io::Error| FileError::new(FileOperation::Lock, &path, source);
+        let begin = Instant::now();
+        loop {
+            let directory = self.directory().map_err(failed)?;
+            let file = open_regular(&directory, name, OFlags::RDWR | OFlags::CREATE).map_err(failed)?;
+            check_links(&file).map_err(failed)?;
+            let lock = RealLock { path: path.clone(), name: name.to_owned(), directory, file };
+            if lock.try_lock(FlockOperation::NonBlockingLockExclusive)? {
+                // The file may have been removed since it was opened.
+                if lock.is_held()? {
+                    lock.write_process_id().map_err(failed)?;
+                    return Ok(lock);
+                }
+            } else if !lock.try_lock(FlockOperation::NonBlockingLockShared)? {
+                return Err(LockError::Held { path: path.clone(), holder: lock.read_process_id() });
+            } else if begin.elapsed() > PATIENCE_WITH_READERS {
+                return Err(LockError::Shared { path: path.clone() });
+            }
+            drop(lock);
+            std::thread::sleep(BETWEEN_ATTEMPTS);
+        }
+    }
+
+    /// The lock, beside others who read; `None` if there is no lock file.
+    fn lock_to_read(&self, name: &str) -> Result<Option<RealLock>, LockError> {
+        let path = self.path_of(name);
+        let failed = |source: io::Error| FileError::new(FileOperation::Lock, &path, source);
+        let directory = self.directory().map_err(failed)?;
+        let file = match open_regular(&directory, name, OFlags::RDONLY) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            opened => opened.map_err(failed)?,
+        };
+        let lock = RealLock { path: path.clone(), name: name.to_owned(), directory, file };
+        match lock.try_lock(FlockOperation::NonBlockingLockShared)? {
+            true => Ok(Some(lock)),
+            false => Err(LockError::Held { path: path.clone(), holder: lock.read_process_id() }),
+        }
+    }
+}
+
+/// Opens a regular file of `directory`, and no other: not what a symbolic link names, and no pipe, on which opening or reading would wait.
+fn open_regular(directory: &OwnedFd, name: &str, flags: OFlags) -> io::Result<OwnedFd> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let file = match rustix::fs::openat(directory, name, flags, Mode::from_raw_mode(0o666)) {
+        Err(Errno::LOOP) => return Err(io::Error::other("it is a symbolic link; put the file itself there")),
+        opened => opened?,
+    };
+    match is_regular(&rustix::fs::fstat(&file)?) {
+        true => Ok(file),
+        false => Err(io::Error::other("it is not a regular file")),
+    }
+}
+
+fn is_regular(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
+}
+
+/// What is written to a file shows under each of its names, which may lie in other directories.
+fn check_links(file: &OwnedFd) -> io::Result<()> {
+    match rustix::fs::fstat(file)?.st_nlink {
+        0 | 1 => Ok(()),
+        links => Err(io::Error::other(format!(
+            "the file has {links} names (hard links); copy it, so that it has one"
+        ))),
+    }
 }
 
 impl FileSystem for RealFiles {
     fn location(&self) -> PathBuf {
-        self.directory.clone()
+        self.path.clone()
     }
 
     fn create_directory(&self) -> Result<(), FileError> {
-        let failed = |source| FileError::new(FileOperation::CreateDirectory, &self.directory, source);
-        self.check_writable(FileOperation::CreateDirectory, &self.directory)?;
-        if self.directory.is_dir() {
+        let failed = |source| FileError::new(FileOperation::CreateDirectory, &self.path, source);
+        self.check_writable(FileOperation::CreateDirectory, &self.path)?;
+        if self.path.is_dir() {
             return Ok(());
         }
-        fs::create_dir_all(&self.directory).map_err(failed)?;
+        fs::create_dir_all(&self.path).map_err(failed)?;
         // Every directory on the way may be new. Those that are not ours to open were there before.
-        let whole = fs::canonicalize(&self.directory).map_err(failed)?;
+        let whole = fs::canonicalize(&self.path).map_err(failed)?;
         for parent in whole.ancestors().skip(1) {
             match fs::File::open(parent) {
                 Ok(parent) => parent.sync_all().map_err(failed)?,
@@ -76,85 +227,94 @@ impl FileSystem for RealFiles {
     }
 
     fn list(&self) -> Result<Vec<String>, FileError> {
-        let failed = |source| FileError::new(FileOperation::List, &self.directory, source);
-        let mut names = Vec::new();
-        for entry in fs::read_dir(&self.directory).map_err(failed)? {
-            let entry = entry.map_err(failed)?;
-            if entry.file_type().map_err(failed)?.is_file() {
-                // A name that is not text is none of ours.
-                names.extend(entry.file_name().into_string());
-            }
-        }
-        Ok(names)
+        self.list_files().map_err(|source| FileError::new(FileOperation::List, &self.path, source))
     }
 
     fn open(&self, name: &str, access: Access) -> Result<Box<dyn File>, FileError> {
-        let path = self.path(name);
-        let mut options = OpenOptions::new();
-        options.read(true);
+        let path = self.path_of(name);
         let operation = match access {
-            Access::Read => FileOperation::Open,
-            Access::Write => {
-                options.write(true);
-                FileOperation::Open
-            }
-            Access::Create => {
-                options.write(true).create(true).truncate(true);
-                FileOperation::Create
-            }
+            Access::Read | Access::Write => FileOperation::Open,
+            Access::Create => FileOperation::Create,
         };
         if access != Access::Read {
             self.check_writable(operation, &path)?;
         }
-        match options.open(&path) {
-            Ok(file) => Ok(Box::new(RealFile { path, file })),
+        match self.open_file(name, access) {
+            Ok(file) => Ok(Box::new(RealFile { path, file: file.into() })),
             Err(source) => Err(FileError::new(operation, path, source)),
         }
     }
 
     fn rename(&self, from: &str, to: &str) -> Result<(), FileError> {
-        let path = self.path(from);
+        let path = self.path_of(from);
         self.check_writable(FileOperation::Rename, &path)?;
-        fs::rename(&path, self.path(to)).map_err(|source| FileError::new(FileOperation::Rename, path, source))
+        self.rename_file(from, to).map_err(|source| FileError::new(FileOperation::Rename, path, source))
     }
 
     fn remove(&self, name: &str) -> Result<(), FileError> {
-        let path = self.path(name);
+        let path = self.path_of(name);
         self.check_writable(FileOperation::Remove, &path)?;
-        fs::remove_file(&path).map_err(|source| FileError::new(FileOperation::Remove, path, source))
+        let removed = self
+            .directory()
+            .and_then(|directory| Ok(rustix::fs::unlinkat(directory, name, AtFlags::empty())?));
+        removed.map_err(|source| FileError::new(FileOperation::Remove, path, source))
     }
 
     fn sync_directory(&self) -> Result<(), FileError> {
-        self.check_writable(FileOperation::SyncDirectory, &self.directory)?;
-        let synced = fs::File::open(&self.directory).and_then(|directory| directory.sync_all());
-        synced.map_err(|source| FileError::new(FileOperation::SyncDirectory, &self.directory, source))
+        self.check_writable(FileOperation::SyncDirectory, &self.path)?;
+        let synced = self.directory().and_then(|directory| Ok(rustix::fs::fsync(directory)?));
+        synced.map_err(|source| FileError::new(FileOperation::SyncDirectory, &self.path, source))
     }
 
     fn lock(&self, name: &str) -> Result<Box<dyn HeldLock>, LockError> {
-        let path = self.path(name);
-        self.check_writable(FileOperation::Lock, &path)?;
-        let failed = |source| FileError::new(FileOperation::Lock, &path, source);
-        let mut options = OpenOptions::new();
-        let mut file =
-            options.read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => {
-                file.set_len(0).map_err(failed)?;
-                writeln!(file, "{}", std::process::id()).map_err(failed)?;
-                Ok(Box::new(RealLock { _file: file }))
-            }
-            Err(TryLockError::WouldBlock) => {
-                let mut holder = String::new();
-                // Without it the message has no process id.
-                let _ = file.read_to_string(&mut holder);
-                Err(LockError::Held { path, holder: holder.trim().parse().ok() })
-            }
-            Err(TryLockError::Error(source)) => Err(failed(source).into()),
-        }
+        self.check_writable(FileOperation::Lock, &self.path_of(name))?;
+        Ok(Box::new(self.lock_to_write(name)?))
+    }
+
+    fn lock_shared(&self, name: &str) -> Result<Option<Box<dyn HeldLock>>, LockError> {
+        let lock = self.lock_to_read(name)?;
+        Ok(lock.map(|lock| Box::new(lock) as Box<dyn HeldLock>))
     }
 }
 
-impl HeldLock for RealLock {}
+impl HeldLock for RealLock {
+    fn is_held(&self) -> Result<bool, FileError> {
+        let named = match rustix::fs::statat(&self.directory, &*self.name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => return Ok(false),
+            named => named.map_err(|error| self.failed(error))?,
+        };
+        let held = rustix::fs::fstat(&self.file).map_err(|error| self.failed(error))?;
+        Ok((named.st_dev, named.st_ino) == (held.st_dev, held.st_ino))
+    }
+}
+
+impl RealLock {
+    fn failed(&self, error: Errno) -> FileError {
+        FileError::new(FileOperation::Lock, &self.path, error.into())
+    }
+
+    fn try_lock(&self, operation: FlockOperation) -> Result<bool, FileError> {
+        match rustix::fs::flock(&self.file, operation) {
+            Ok(()) => Ok(true),
+            Err(Errno::WOULDBLOCK) => Ok(false),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    fn write_process_id(&self) -> io::Result<()> {
+        let file = fs::File::from(self.file.try_clone()?);
+        file.set_len(0)?;
+        file.write_all_at(format!("{}\n", std::process::id()).as_bytes(), 0)
+    }
+
+    /// The process id that the holder wrote, if it has done so yet.
+    fn read_process_id(&self) -> Option<u32> {
+        let mut bytes = [0; LONGEST_PROCESS_ID];
+        // Without it the message has no process id.
+        let length = rustix::io::pread(self.file.as_fd(), &mut bytes, 0).ok()?;
+        std::str::from_utf8(&bytes[..length]).ok()?.trim().parse().ok()
+    }
+}
 
 impl RealFile {
     fn failed(&self, operation: FileOperation) -> impl Fn(io::Error) -> FileError {
@@ -242,6 +402,83 @@ mod tests {
         }
         drop(held);
         files.lock("LOCK").unwrap();
+    }
+
+    /// Links and pipes lead nothing out of the directory, and nothing waits for them.
+    #[test]
+    fn only_regular_files_of_the_directory_are_opened() {
+        let (folder, files) = files();
+        let outside = folder.path().join("outside");
+        let place = files.location().join("file");
+        let kinds: [fn(&Path, &Path); 3] = [
+            |place, outside| std::os::unix::fs::symlink(outside, place).unwrap(),
+            |place, outside| fs::hard_link(outside, place).unwrap(),
+            |place, _| {
+                rustix::fs::mknodat(rustix::fs::CWD, place, FileType::Fifo, Mode::from_raw_mode(0o600), 0)
+                    .unwrap();
+            },
+        ];
+        for (kind, put) in kinds.into_iter().enumerate() {
+            fs::write(&outside, "untouched").unwrap();
+            put(&place, &outside);
+            let is_hard_link = kind == 1;
+            assert_eq!(files.open("file", Access::Read).is_ok(), is_hard_link, "kind {kind}");
+            assert_eq!(files.list().unwrap().len(), usize::from(is_hard_link), "kind {kind}");
+            assert!(files.open("file", Access::Write).is_err(), "kind {kind}");
+            assert!(files.lock("file").is_err(), "kind {kind}");
+            assert_eq!(files.lock_shared("file").is_ok(), is_hard_link, "kind {kind}");
+            // A new file takes the place.
+            files.open("file", Access::Create).unwrap().write_all_at(b"new", 0).unwrap();
+            assert_eq!(fs::read_to_string(&place).unwrap(), "new", "kind {kind}");
+            assert_eq!(fs::read_to_string(&outside).unwrap(), "untouched", "kind {kind}");
+            fs::remove_file(&place).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_directory_that_is_renamed_stays_the_one_that_was_opened() {
+        let (folder, files) = files();
+        files.open("one", Access::Create).unwrap();
+        let lock = files.lock("LOCK").unwrap();
+        let (here, moved) = (files.location(), folder.path().join("moved"));
+        fs::rename(&here, &moved).unwrap();
+        fs::create_dir(&here).unwrap();
+        files.open("two", Access::Create).unwrap();
+        files.rename("one", "three").unwrap();
+        files.sync_directory().unwrap();
+        assert!(lock.is_held().unwrap());
+        assert_eq!(fs::read_dir(&here).unwrap().count(), 0);
+        assert!(moved.join("two").exists() && moved.join("three").exists());
+    }
+
+    /// Looking for a writer keeps no writer away.
+    #[test]
+    fn writers_do_not_notice_who_looks_for_them() {
+        let (_folder, files) = files();
+        drop(files.lock("LOCK").unwrap());
+        let is_over = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                        let _ = files.lock_shared("LOCK");
+                    }
+                });
+            }
+            (0..200).for_each(|_| drop(files.lock("LOCK").unwrap()));
+            is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+    }
+
+    #[test]
+    fn a_lock_on_a_removed_file_is_not_held() {
+        let (_folder, files) = files();
+        let first = files.lock("LOCK").unwrap();
+        assert!(first.is_held().unwrap());
+        files.remove("LOCK").unwrap();
+        assert!(!first.is_held().unwrap());
+        let second = files.lock("LOCK").unwrap();
+        assert!(second.is_held().unwrap() && !first.is_held().unwrap());
     }
 
     #[test]

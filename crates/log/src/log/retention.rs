@@ -113,6 +113,7 @@ impl Log {
 
     /// Removes the files of segments that the manifest does not list.
     pub(super) fn remove_unlisted(&self) -> Result<(), StoreError> {
+        self.check_lock()?;
         let manifest = self.manifest.lock();
         for number in Store::unlisted(&*self.files, &manifest)? {
             // The one after the last may be in the making.

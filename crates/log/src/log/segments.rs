@@ -6,7 +6,7 @@ use crate::error::{LogError, StoreError};
 use crate::files::{Access, File, FileError, FileSystem};
 use crate::planted::{self, PlantedBug};
 use crate::segment;
-use crate::store::{Manifest, Sealed, SegmentEntry};
+use crate::store::{self, Manifest, Sealed, SegmentEntry};
 use hedgerow_sync::atomic::Ordering;
 
 /// So many zeros are synced at a time, so that the commits meanwhile don't wait for all of them.
@@ -35,13 +35,15 @@ impl Log {
 
     /// Makes an empty segment: durable, and listed in the manifest.
     pub(super) fn make_segment(&self) -> Result<NewSegment, StoreError> {
-        let number = self.manifest.lock().next_segment;
-        let file = zeros(&*self.files, number, self.options.segment_bytes)?;
+        let (number, length) = (self.manifest.lock().next_segment, self.options.segment_bytes);
+        // Another process may use this number.
+        self.check_lock()?;
+        let file = zeros(&*self.files, number, length)?;
         self.sync_directory()?;
         if planted::is(PlantedBug::ListSegmentLate) {
-            list(&mut self.manifest.lock(), number);
+            list(&mut self.manifest.lock(), number, length);
         } else {
-            self.change_manifest(|manifest| list(manifest, number))?;
+            self.change_manifest(|manifest| list(manifest, number, length))?;
         }
         Ok(NewSegment { number, file })
     }
@@ -54,25 +56,33 @@ impl Log {
         self.files.sync_directory().map_err(|error| StoreError::Log(self.poison(error.into())))
     }
 
-    /// Replaces the manifest by a changed one, durably. After a close the store may be somebody else's.
+    /// Fails, and poisons the log, if another process may have locked the store. After a close that is as it should be.
+    pub(super) fn check_lock(&self) -> Result<(), StoreError> {
+        let checked =
+            self.lock.lock().as_deref().map_or(Ok(()), |lock| store::check_lock(&*self.files, lock));
+        checked.map_err(|error| StoreError::Log(self.poison(error)))
+    }
+
+    /// Replaces the manifest by a changed one, durably. After a close the store may be another process's.
     pub(super) fn change_manifest(&self, change: impl FnOnce(&mut Manifest)) -> Result<(), StoreError> {
         let mut manifest = self.manifest.lock();
         if let Some(refusal @ LogError::Poisoned { .. }) = &self.tail.lock().refusal {
             return Err(refusal.clone().into());
         }
-        if self.lock.lock().is_none() {
-            return Err(LogError::Closed.into());
-        }
-        let mut next = manifest.clone();
+        let mut next = Manifest { durable: self.durable(), ..manifest.clone() };
         change(&mut next);
-        match next.write(&*self.files) {
+        let replaced = match self.lock.lock().as_deref() {
+            Some(lock) => next.replace(&*self.files, lock),
+            None => return Err(LogError::Closed.into()),
+        };
+        match replaced {
             Ok(()) => {
                 *manifest = next;
                 Ok(())
             }
             Err(error) => {
                 drop(manifest);
-                Err(StoreError::Log(self.poison(error.into())))
+                Err(StoreError::Log(self.poison(error)))
             }
         }
     }
@@ -108,7 +118,7 @@ pub(super) fn zeros(files: &dyn FileSystem, number: u64, length: u64) -> Result<
 }
 
 /// Adds a new segment.
-pub(super) fn list(manifest: &mut Manifest, number: u64) {
-    manifest.segments.push(SegmentEntry { number, sealed: None });
+pub(super) fn list(manifest: &mut Manifest, number: u64, length: u64) {
+    manifest.segments.push(SegmentEntry { number, length, sealed: None });
     manifest.next_segment = number + 1;
 }

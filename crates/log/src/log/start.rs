@@ -6,10 +6,10 @@ use super::tail::Tail;
 use super::writer::Writer;
 use super::{Log, LogOptions, segments};
 use crate::error::StoreError;
-use crate::files::{FileError, FileOperation};
 use crate::planted::{self, PlantedBug};
 use crate::segment::Times;
-use crate::store::{Manifest, Recovered, Store, make_durable};
+use crate::store::mark::Mark;
+use crate::store::{Lock, Manifest, Recovered, SegmentEntry, Store, check_lock, cut_files, make_durable};
 use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicBool, AtomicUsize};
 
@@ -22,11 +22,10 @@ impl Log {
     /// # Errors
     /// The file system's. The store is then as it was, and can be opened again.
     pub fn start(store: Store, recovered: &Recovered, options: LogOptions) -> Result<Log, StoreError> {
+        let read_only = store.read_only();
         let Store { files, mut manifest, lock } = store;
-        let Some(lock) = lock else {
-            let refusal = std::io::ErrorKind::ReadOnlyFilesystem.into();
-            return Err(FileError::new(FileOperation::Write, files.location(), refusal).into());
-        };
+        let Lock::Write(lock) = lock else { return Err(read_only) };
+        check_lock(&*files, &*lock)?;
         for open in &recovered.open {
             if let Some(sealed) = open.content {
                 make_durable(&*files, open.number, open.synced, sealed.end)?;
@@ -38,8 +37,14 @@ impl Log {
         if !planted::is(PlantedBug::SkipDirectorySync) {
             files.sync_directory()?;
         }
-        segments::list(&mut manifest, number);
-        manifest.write(&*files)?;
+        segments::list(&mut manifest, number, options.segment_bytes);
+        manifest.durable = recovered.last;
+        manifest.replace(&*files, &*lock)?;
+        let is_open = |entry: &&SegmentEntry| recovered.open.iter().any(|open| open.number == entry.number);
+        if !planted::is(PlantedBug::LeaveTornTail) {
+            cut_files(&*files, manifest.segments.iter().filter(is_open))?;
+        }
+        let mark = Mark::create(&*files, manifest.store, recovered.last)?;
         let last = Times { at: recovered.last, wall_clock: recovered.wall_clock };
         let log = Log {
             options,
@@ -48,7 +53,7 @@ impl Log {
             is_half_full: AtomicBool::new(false),
             tail: Mutex::new(Tail::new(manifest.store, options.segment_bytes, number, last)),
             group: Group::new(recovered.last),
-            writer: Mutex::new(Writer::new(number, file)),
+            writer: Mutex::new(Writer::new(number, file, mark)),
             shelf: Shelf::default(),
             manifest: Mutex::new(manifest),
             files,

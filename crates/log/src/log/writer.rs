@@ -6,6 +6,7 @@ use super::{Durability, Log};
 use crate::error::StoreError;
 use crate::files::{File, FileError};
 use crate::planted::{self, PlantedBug};
+use crate::store::mark::Mark;
 
 /// The segment that is written.
 #[derive(Debug)]
@@ -15,13 +16,15 @@ pub(super) struct Writer {
     /// So many of its bytes are durable.
     synced: u64,
     written: u64,
+    /// Where it is noted what is durable.
+    mark: Mark,
     /// A buffer to use again.
     spare: Vec<u8>,
 }
 
 impl Writer {
-    pub(super) fn new(segment: u64, file: Box<dyn File>) -> Self {
-        Writer { segment, file, synced: 0, written: 0, spare: Vec::new() }
+    pub(super) fn new(segment: u64, file: Box<dyn File>, mark: Mark) -> Self {
+        Writer { segment, file, synced: 0, written: 0, mark, spare: Vec::new() }
     }
 
     pub(super) fn spare(&mut self) -> Vec<u8> {
@@ -29,7 +32,11 @@ impl Writer {
     }
 
     /// Writes a batch, and says whether it is durable, and everything before it.
+    ///
+    /// Whoever may have locked the store meanwhile has done so before the batch was written, or has read it: so that commits which are
+    /// acknowledged after the check of the lock are in the log of both.
     pub(super) fn write(&mut self, log: &Log, batch: Batch, goal: Goal) -> Result<bool, StoreError> {
+        let last = batch.last;
         for mut piece in batch.pieces {
             if piece.segment != self.segment {
                 self.roll(log, &piece)?;
@@ -42,8 +49,15 @@ impl Writer {
         let is_due = log.options.durability == Durability::Buffered
             && self.written - self.synced >= log.options.unsynced_bytes;
         let sync = goal == Goal::Sync || is_due;
+        if planted::is(PlantedBug::MarkEarly) {
+            self.mark.set(last)?;
+        }
         if sync {
             self.sync()?;
+        }
+        log.check_lock()?;
+        if sync {
+            self.mark.set(last)?;
         }
         Ok(sync)
     }
@@ -58,7 +72,8 @@ impl Writer {
         if let Some((number, sealed)) = piece.sealed_before {
             log.seal(number, sealed);
         }
-        *self = Writer { spare: self.spare(), ..Writer::new(next.number, next.file) };
+        (self.segment, self.file) = (next.number, next.file);
+        (self.synced, self.written) = (0, 0);
         Ok(())
     }
 

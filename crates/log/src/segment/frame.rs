@@ -1,10 +1,14 @@
 //! Frames: a checksum, a length, a kind, and what the kind holds.
 
-use super::Record;
+use super::SegmentBytes;
+#[cfg(any(test, feature = "simulation"))]
+use super::header::{HEADER_LENGTH, SegmentHeader};
 use crate::body::Body;
+use crate::files::FileError;
 use crate::planted::{self, PlantedBug};
 use crate::wire::{Reader, put_varint};
 use hedgerow_model::Timestamp;
+use std::ops::Range;
 
 /// Bytes before what a frame holds: the checksum, the length of what it holds, the kind.
 pub(crate) const FRAME_HEADER: usize = 9;
@@ -31,13 +35,12 @@ pub(crate) struct Times {
 }
 
 /// What stands at a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Frame<'a> {
-    Record(Record<'a>),
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Frame {
+    /// A record, with the place of its body.
+    Record { times: Times, body: Range<u64> },
     /// The first frame of a batch: when it was written, everything of this segment before `synced` was durable.
-    Batch {
-        synced: u64,
-    },
+    Batch { synced: u64 },
 }
 
 impl Binding {
@@ -100,46 +103,91 @@ pub(crate) fn put_batch(bytes: &mut [u8], binding: Binding, position: u64, synce
 
 /// The frame at `position` of a segment, and where the next one is; `None` if there is no valid one.
 pub(crate) fn read_frame(
-    segment: &[u8],
-    position: usize,
+    segment: &mut SegmentBytes<'_>,
+    position: u64,
     binding: Binding,
     first: Times,
-) -> Option<(Frame<'_>, usize)> {
-    let (header, rest) = segment.get(position..)?.split_at_checked(FRAME_HEADER)?;
-    let (checksum, length, kind) = (
-        u32::from_le_bytes(*header.first_chunk()?),
-        u32::from_le_bytes(*header[4..].first_chunk()?),
-        header[8],
-    );
-    if kind != RECORD && kind != BATCH {
-        return None;
+) -> Result<Option<(Frame, u64)>, FileError> {
+    let head = segment.at(position, (FRAME_HEADER + LONGEST_TIMES) as u64)?;
+    let Some(head) = FrameHead::read(head, first) else { return Ok(None) };
+    let held = position + FRAME_HEADER as u64;
+    let (end, checked) = (held + u64::from(head.length), held + head.times_length as u64);
+    if end > segment.end() || checked > end {
+        return Ok(None);
     }
-    let held = rest.get(..usize::try_from(length).ok()?)?;
-    let end = position + FRAME_HEADER + held.len();
-    let (frame, times, checked) = match kind {
-        RECORD => {
-            let mut reader = Reader::new(held);
-            let at = Timestamp(first.at.0.checked_add(reader.varint().ok()?)?);
-            let wall_clock = first.wall_clock.checked_add(reader.varint().ok()?)?;
-            let body = reader.take(reader.remaining()).ok()?;
-            (Frame::Record(Record { at, wall_clock, body }), Times { at, wall_clock }, body)
-        }
-        _ => {
-            let synced = u64::from_le_bytes(held.try_into().ok()?);
-            (Frame::Batch { synced }, Times::default(), held)
-        }
-    };
-    let expected = binding.checksum(crc32c::crc32c(checked), kind, length, position as u64, times);
-    (checksum == expected || planted::is(PlantedBug::IgnoreChecksum)).then_some((frame, end))
+    let of_bytes = segment.checksum(checked..end)?;
+    let expected = binding.checksum(of_bytes, head.kind, head.length, position, head.times);
+    if head.checksum != expected && !planted::is(PlantedBug::IgnoreChecksum) {
+        return Ok(None);
+    }
+    if head.kind == RECORD {
+        return Ok(Some((Frame::Record { times: head.times, body: checked..end }, end)));
+    }
+    let mut synced = [0; 8];
+    synced.copy_from_slice(segment.at(checked, 8)?);
+    Ok(Some((Frame::Batch { synced: u64::from_le_bytes(synced) }, end)))
 }
 
-/// Whether a batch begins at `position`; if so, what was synced before it. O(1).
-pub(crate) fn read_batch(segment: &[u8], position: usize, binding: Binding) -> Option<u64> {
-    if segment.get(position + FRAME_HEADER - 1) != Some(&BATCH) {
+/// Bytes of the times of a record, at most.
+const LONGEST_TIMES: usize = 20;
+
+/// What stands before the bytes that a frame holds: the header, and the times of a record.
+struct FrameHead {
+    checksum: u32,
+    length: u32,
+    kind: u8,
+    times: Times,
+    times_length: usize,
+}
+
+impl FrameHead {
+    fn read(bytes: &[u8], first: Times) -> Option<Self> {
+        let (header, held) = bytes.split_at_checked(FRAME_HEADER)?;
+        let checksum = u32::from_le_bytes(*header.first_chunk()?);
+        let length = u32::from_le_bytes(*header[4..].first_chunk()?);
+        let head = FrameHead { checksum, length, kind: header[8], times: Times::default(), times_length: 0 };
+        match head.kind {
+            BATCH if length == 8 => Some(head),
+            RECORD => {
+                let mut reader = Reader::new(held);
+                let at = Timestamp(first.at.0.checked_add(reader.varint().ok()?)?);
+                let wall_clock = first.wall_clock.checked_add(reader.varint().ok()?)?;
+                let times_length = held.len() - reader.remaining();
+                Some(FrameHead { times: Times { at, wall_clock }, times_length, ..head })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether a batch begins with `bytes`, which stand at `position` of a segment; if so, what was synced before it. O(1).
+pub(crate) fn read_batch(bytes: &[u8], position: u64, binding: Binding) -> Option<u64> {
+    let (header, held) = bytes.get(..BATCH_LENGTH)?.split_first_chunk::<FRAME_HEADER>()?;
+    if header[8] != BATCH {
         return None;
     }
-    match read_frame(segment.get(..position + BATCH_LENGTH)?, position, binding, Times::default())? {
-        (Frame::Batch { synced }, _) => Some(synced),
-        (Frame::Record(_), _) => None,
+    let head = FrameHead::read(header, Times::default())?;
+    let expected = binding.checksum(crc32c::crc32c(held), BATCH, head.length, position, head.times);
+    let is_valid = head.checksum == expected || planted::is(PlantedBug::IgnoreChecksum);
+    is_valid.then_some(u64::from_le_bytes(held.try_into().ok()?))
+}
+
+/// Makes the checksums of a segment's header and frames match their bytes, as far as they follow each other. For tests.
+#[cfg(any(test, feature = "simulation"))]
+pub(crate) fn repair_checksums(bytes: &mut [u8], store: [u8; 16], number: u64) {
+    let Some(header) = bytes.first_chunk_mut::<HEADER_LENGTH>() else { return };
+    let checksum = crc32c::crc32c(&header[..HEADER_LENGTH - 4]);
+    header[HEADER_LENGTH - 4..].copy_from_slice(&checksum.to_le_bytes());
+    let Ok(SegmentHeader { first, wall_clock, .. }) = SegmentHeader::decode(header) else { return };
+    let binding = Binding { salt: crc32c::crc32c(&store), segment: number };
+    let mut position = HEADER_LENGTH;
+    while let Some(head) = FrameHead::read(&bytes[position..], Times { at: first, wall_clock }) {
+        let held = position + FRAME_HEADER;
+        let (checked, end) = (held + head.times_length, held.saturating_add(head.length as usize));
+        let Some(body) = bytes.get(checked..end) else { return };
+        let of_body = crc32c::crc32c(body);
+        let checksum = binding.checksum(of_body, head.kind, head.length, position as u64, head.times);
+        bytes[position..position + 4].copy_from_slice(&checksum.to_le_bytes());
+        position = end;
     }
 }

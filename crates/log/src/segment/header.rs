@@ -1,5 +1,6 @@
 //! The first bytes of a segment.
 
+use crate::store::LAST_COUNT;
 use hedgerow_model::Timestamp;
 
 /// Bytes of a header.
@@ -59,8 +60,13 @@ impl SegmentHeader {
         if version != VERSION {
             return Err(NoHeader::Version(version));
         }
+        let first = Timestamp(number(40));
+        // The first commit of all has timestamp 1, and there is room behind the last.
+        if first == Timestamp::ZERO || first.0 > LAST_COUNT {
+            return Err(NoHeader::Invalid);
+        }
         let mut store = [0; 16];
         store.copy_from_slice(&bytes[16..32]);
-        Ok(SegmentHeader { store, number: number(32), first: Timestamp(number(40)), wall_clock: number(48) })
+        Ok(SegmentHeader { store, number: number(32), first, wall_clock: number(48) })
     }
 }

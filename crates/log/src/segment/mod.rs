@@ -4,13 +4,17 @@
 //! to the store, the segment and the position, so that nothing is valid where it was not written. The layout is
 //! specified in `docs/format.md`.
 
+mod bytes;
 mod frame;
 mod header;
 mod scan;
 
+pub(crate) use bytes::SegmentBytes;
 pub(crate) use frame::{BATCH_LENGTH, Binding, Times, put_batch, put_record, record_length};
+#[cfg(any(test, feature = "simulation"))]
+pub(crate) use frame::repair_checksums;
 pub(crate) use header::{HEADER_LENGTH, SegmentHeader};
-pub(crate) use scan::{NoScan, Scan, ScanEnd, length_without_zeros};
+pub(crate) use scan::{NoScan, Scan, ScanEnd};
 
 use hedgerow_model::Timestamp;
 
@@ -24,6 +28,9 @@ pub struct Record<'a> {
     /// What it did: bytes for [`LoggedCommit::decode`](crate::LoggedCommit::decode).
     pub body: &'a [u8],
 }
+
+/// Bytes of a segment with a record that is as large as one can be.
+pub(crate) const LARGEST_RECORD: u64 = (1 << 32) + 1024;
 
 /// The name of a segment's file.
 pub(crate) fn name_of(number: u64) -> String {

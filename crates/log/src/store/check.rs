@@ -1,19 +1,22 @@
-//! Reading everything of a store's manifest, log and checkpoint, to find all that is wrong.
+//! Reading everything that opening a store reads, to find all that is wrong.
 
-use super::Store;
+use super::reading::Reading;
 use super::replay::Recovered;
+use super::{CheckpointEntry, SegmentEntry, Store, TornTail};
 use crate::body::LoggedCommit;
 use crate::error::StoreError;
 use crate::files::FileSystem;
 use crate::segment::SegmentHeader;
-use crate::store::{CheckpointEntry, TornTail};
 use hedgerow_model::Timestamp;
 use hedgerow_sync::Arc;
+
+/// How often a store that is written to meanwhile is looked at, at most.
+const LOOKS: usize = 16;
 
 /// What [`check`] found.
 #[derive(Debug)]
 pub struct CheckReport {
-    /// Commits in the log that are as they should be.
+    /// Commits in the log. Those that are in the checkpoint, too, are not read if their segment has no others.
     pub commits: u64,
     /// The last of those that follow each other without a gap.
     pub last: Timestamp,
@@ -25,18 +28,42 @@ pub struct CheckReport {
     pub problems: Vec<StoreError>,
 }
 
-/// Reads the manifest, the whole log and the checkpoint of a store, and changes nothing. Beside a process that writes to the
-/// store, the end may look torn, and files may be gone that were replaced meanwhile.
+/// Reads what opening a store would read, and changes nothing. There are no problems where the files are as they were written; whether their
+/// content fits the graph, only opening it tells.
+///
+/// Beside a process that writes to the store the end may look torn. What seems wrong is looked at again, until the same is wrong twice.
 ///
 /// # Errors
 /// The file system's; [`StoreError::NoStore`]. A manifest that cannot be read is a problem, the only one of the report.
-pub fn check(files: Arc<dyn FileSystem>) -> Result<CheckReport, StoreError> {
+pub fn check(files: &Arc<dyn FileSystem>) -> Result<CheckReport, StoreError> {
+    let mut report = check_once(Arc::clone(files))?;
+    for _ in 1..LOOKS {
+        if report.problems.is_empty() {
+            break;
+        }
+        let before = std::mem::replace(&mut report, check_once(Arc::clone(files))?);
+        if format!("{:?}", before.problems) == format!("{:?}", report.problems) {
+            break;
+        }
+    }
+    Ok(report)
+}
+
+fn check_once(files: Arc<dyn FileSystem>) -> Result<CheckReport, StoreError> {
     let mut report =
         CheckReport { commits: 0, last: Timestamp::ZERO, torn: None, checkpoint: None, problems: Vec::new() };
     match Store::open_read_only(files) {
         Ok(store) => {
-            store.check(&mut report)?;
-            store.check_checkpoint(&mut report)?;
+            report.checkpoint = store.manifest.checkpoint;
+            let of_checkpoint = store.problems_of_checkpoint()?;
+            // Where the checkpoint is damaged, only the whole log is of use.
+            let after = store
+                .manifest
+                .checkpoint
+                .filter(|_| of_checkpoint.is_empty())
+                .map(|checkpoint| checkpoint.at);
+            store.check_log(after.unwrap_or_default(), &mut report)?;
+            report.problems.extend(of_checkpoint);
         }
         Err(error @ (StoreError::File(_) | StoreError::NoStore { .. })) => return Err(error),
         Err(problem) => report.problems.push(problem),
@@ -45,49 +72,65 @@ pub fn check(files: Arc<dyn FileSystem>) -> Result<CheckReport, StoreError> {
 }
 
 impl Store {
-    fn check(&self, report: &mut CheckReport) -> Result<(), StoreError> {
+    /// Reads the commits after `after`, as opening the store does.
+    fn check_log(&self, after: Timestamp, report: &mut CheckReport) -> Result<(), StoreError> {
         report.problems.extend(self.check_unlisted().err());
+        let durable = self.durable()?;
         let mut recovered = Recovered::before(&self.manifest);
-        let mut memory = Vec::new();
         for entry in &self.manifest.segments {
             let is_whole = report.problems.is_empty();
             // Behind a gap a segment is judged by itself.
             let first = if is_whole { recovered.last.next() } else { self.first_of(entry.number)? };
-            let path = self.segment_path(entry.number);
-            let mut undecodable = None;
-            let reading = self.read_segment(entry, first, &mut memory, |record, offset| {
-                report.commits += 1;
-                let decoded = LoggedCommit::decode(record.body, self.manifest.options.topology);
-                if let Err(error) = decoded {
-                    let what = format!("the commit of timestamp {} cannot be read: {error}", record.at);
-                    undecodable.get_or_insert(StoreError::damaged(&path, offset as usize, what));
-                }
-                Ok::<(), StoreError>(())
-            })?;
+            let (reading, undecodable) = self.check_segment(entry, first, after, &mut report.commits)?;
             if is_whole {
                 report.problems.extend(recovered.add(entry, &reading).err());
             }
             report.problems.extend(undecodable.or(reading.problem));
         }
         if report.problems.is_empty() {
-            report.problems.extend(self.check_end(&recovered).err());
+            report.problems.extend(self.check_end(&recovered, durable).err());
         }
         (report.last, report.torn) = (recovered.last, recovered.torn);
         Ok(())
     }
 
-    fn check_checkpoint(&self, report: &mut CheckReport) -> Result<(), StoreError> {
-        report.checkpoint = self.manifest.checkpoint;
+    /// What is in a segment, and why its first commit that cannot be read cannot.
+    fn check_segment(
+        &self,
+        entry: &SegmentEntry,
+        first: Timestamp,
+        after: Timestamp,
+        commits: &mut u64,
+    ) -> Result<(Reading, Option<StoreError>), StoreError> {
+        if let Some(sealed) = entry.sealed.filter(|sealed| sealed.last <= after) {
+            *commits += sealed.last.0 - sealed.first.0 + 1;
+            let reading = match self.pass_over(entry, sealed) {
+                Err(error @ StoreError::File(_)) => return Err(error),
+                passed => passed.unwrap_or_else(Reading::problem),
+            };
+            return Ok((reading, None));
+        }
+        let path = self.segment_path(entry.number);
+        let mut undecodable = None;
+        let reading = self.read_segment(entry, first, |record, offset| {
+            *commits += 1;
+            if record.at > after
+                && let Err(error) = LoggedCommit::decode(record.body, self.manifest.options.topology)
+            {
+                let what = format!("the commit of timestamp {} cannot be read: {error}", record.at);
+                undecodable.get_or_insert(StoreError::damaged(&path, offset as usize, what));
+            }
+            Ok::<(), StoreError>(())
+        })?;
+        Ok((reading, undecodable))
+    }
+
+    /// What is wrong with the checkpoint, if there is one.
+    pub(super) fn problems_of_checkpoint(&self) -> Result<Vec<StoreError>, StoreError> {
         match self.open_checkpoint() {
-            Ok(checkpoint) => {
-                report.problems.extend(checkpoint.into_iter().flat_map(|opened| opened.check(None)));
-                Ok(())
-            }
+            Ok(checkpoint) => Ok(checkpoint.into_iter().flat_map(|opened| opened.check(None)).collect()),
             Err(error @ StoreError::File(_)) => Err(error),
-            Err(problem) => {
-                report.problems.push(problem);
-                Ok(())
-            }
+            Err(problem) => Ok(vec![problem]),
         }
     }
 

@@ -2,10 +2,12 @@
 
 use crate::body::{decode_catalogue, encode_catalogue};
 use crate::error::StoreError;
-use crate::files::{Access, FileError, FileSystem};
+use crate::files::{Access, FileError, FileOperation, FileSystem, HeldLock};
 use crate::planted::{self, PlantedBug};
+use crate::store::LOCK;
 use crate::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{Catalogue, KeyKind, Timestamp, Topology};
+use std::io;
 use std::path::Path;
 
 /// The name of the file.
@@ -15,9 +17,18 @@ pub(crate) const MANIFEST: &str = "MANIFEST";
 const NEXT: &str = "MANIFEST.new";
 
 const MAGIC: &[u8; 8] = b"HEDGEMAN";
-const VERSION: u32 = 1;
+/// The version that is written. All up to it are read.
+const VERSION: u32 = 2;
+/// The first version with the lengths of segments and the newest durable commit.
+const WITH_LENGTHS: u32 = 2;
 /// The magic, the version, the length of what follows.
 const HEADER_LENGTH: usize = 16;
+
+/// Bytes that the file can have: those of a million segments, or of very many labels.
+const LARGEST: u64 = 64 << 20;
+
+/// Numbers that are counted up do not come that far.
+pub(crate) const LAST_COUNT: u64 = 1 << 63;
 
 /// What belongs to a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +53,8 @@ pub struct Manifest {
     pub segments: Vec<SegmentEntry>,
     /// The number of the next new segment. No number is used twice.
     pub next_segment: u64,
+    /// Every commit up to this was durable when the manifest was written: a log that ends before is damaged.
+    pub durable: Timestamp,
 }
 
 /// How a graph was made: what cannot be changed later, and its catalogue, which can only get more labels.
@@ -92,6 +105,9 @@ pub struct StreamEntry {
 pub struct SegmentEntry {
     /// Its number.
     pub number: u64,
+    /// Bytes of its file when it was made, which were durable before it was listed; 0 where a version before wrote the manifest. Until it is
+    /// sealed a shorter file is damaged.
+    pub length: u64,
     /// What is in it, once nothing more is written to it.
     pub sealed: Option<Sealed>,
 }
@@ -137,6 +153,7 @@ impl Manifest {
             history: None,
             segments: Vec::new(),
             next_segment: 1,
+            durable: Timestamp::ZERO,
         }
     }
 
@@ -163,14 +180,14 @@ impl Manifest {
         bytes.push(u8::from(self.history.is_some()));
         self.history.iter().for_each(|history| put_varint(&mut bytes, history.0));
         put_varint(&mut bytes, self.segments.len() as u64);
-        for SegmentEntry { number, sealed } in &self.segments {
-            put_varint(&mut bytes, *number);
+        for SegmentEntry { number, length, sealed } in &self.segments {
+            put_varints(&mut bytes, &[*number, *length]);
             bytes.push(u8::from(sealed.is_some()));
             if let Some(Sealed { first, last, end, wall_clock }) = *sealed {
                 put_varints(&mut bytes, &[first.0, last.0, end, wall_clock]);
             }
         }
-        put_varint(&mut bytes, self.next_segment);
+        put_varints(&mut bytes, &[self.next_segment, self.durable.0]);
         let length = (bytes.len() - HEADER_LENGTH) as u32;
         bytes[12..HEADER_LENGTH].copy_from_slice(&length.to_le_bytes());
         bytes.extend(crc32c::crc32c(&bytes).to_le_bytes());
@@ -198,18 +215,23 @@ impl Manifest {
         if u32::from_le_bytes(*checksum) != crc32c::crc32c(content) {
             return Err(damaged(0, "its checksum is wrong"));
         }
-        if number(8) != VERSION {
-            return Err(StoreError::NewerFormat { path: path.to_owned(), version: number(8) });
+        let version = number(8);
+        if version > VERSION {
+            return Err(StoreError::NewerFormat { path: path.to_owned(), version });
+        }
+        if version == 0 {
+            return Err(damaged(8, "there is no version 0 of the format"));
         }
         let content = content.get(HEADER_LENGTH..).unwrap_or_default();
         if content.len() != number(12) as usize {
             return Err(damaged(12, "its length is wrong"));
         }
-        let manifest = Manifest::decode_content(&mut Reader::new(content));
+        let manifest = Manifest::decode_content(&mut Reader::new(content), version);
         manifest.map_err(|error| StoreError::undecodable(path, HEADER_LENGTH, error))
     }
 
-    fn decode_content(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
+    fn decode_content(reader: &mut Reader<'_>, version: u32) -> Result<Self, DecodeError> {
+        let added = |reader: &mut Reader<'_>| if version >= WITH_LENGTHS { reader.varint() } else { Ok(0) };
         let manifest = Manifest {
             store: reader.array()?,
             generation: reader.varint()?,
@@ -229,15 +251,24 @@ impl Manifest {
             })?,
             history: optional(reader, |reader| Ok(Timestamp(reader.varint()?)))?,
             segments: list(reader, |reader| {
-                let (number, sealed) = (reader.varint()?, optional(reader, Sealed::decode)?);
-                Ok(SegmentEntry { number, sealed })
+                let (number, length) = (reader.varint()?, added(reader)?);
+                Ok(SegmentEntry { number, length, sealed: optional(reader, Sealed::decode)? })
             })?,
             next_segment: reader.varint()?,
+            durable: Timestamp(added(reader)?),
         };
         reader.end()?;
         let numbers = manifest.segments.iter().map(|segment| segment.number);
         if !numbers.chain([manifest.next_segment]).is_sorted_by(|one, next| one < next) {
             return Err(reader.error("the segments do not ascend"));
+        }
+        let Manifest { generation, oldest_readable, next_segment, durable, .. } = manifest;
+        let checkpoint =
+            manifest.checkpoint.map_or((0, 0), |checkpoint| (checkpoint.number, checkpoint.at.0));
+        let counters = [generation, oldest_readable.0, next_segment, durable.0, checkpoint.0, checkpoint.1];
+        let sealed = manifest.segments.iter().filter_map(|segment| Some(segment.sealed?.last.0));
+        if counters.into_iter().chain(sealed).any(|count| count > LAST_COUNT) {
+            return Err(reader.error("a number that leaves no room for further ones"));
         }
         Ok(manifest)
     }
@@ -249,25 +280,61 @@ impl Manifest {
             Err(error) if error.is_not_found() => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        Manifest::decode(&file.read_from(0)?, file.path()).map(Some)
+        let length = file.length()?;
+        if length > LARGEST {
+            let what = format!("it has {length} bytes, more than the {LARGEST} of any manifest");
+            return Err(StoreError::Damaged { path: file.path().to_owned(), offset: LARGEST, what });
+        }
+        Manifest::decode(&file.read_range(0..length)?, file.path()).map(Some)
     }
 
-    /// Replaces the manifest of a store by this one, which is the next generation. When it returns, that is durable.
-    pub(crate) fn write(&mut self, files: &dyn FileSystem) -> Result<(), FileError> {
-        self.generation += 1;
-        let overwrite = planted::is(PlantedBug::OverwriteManifest);
-        let file = files.open(if overwrite { MANIFEST } else { NEXT }, Access::Create)?;
-        file.write_all_at(&self.encode(), 0)?;
-        if !planted::is(PlantedBug::SkipManifestSync) {
-            file.sync()?;
+    /// Replaces the manifest of a store by this one, which becomes the next generation. When it returns, that is durable.
+    ///
+    /// Fails if the store is not that of `lock` any more, and then changes nothing.
+    pub(crate) fn replace(&mut self, files: &dyn FileSystem, lock: &dyn HeldLock) -> Result<(), StoreError> {
+        check_lock(files, lock)?;
+        let found = Manifest::read(files)?.map(|found| (found.store, found.generation));
+        let known = (self.generation > 0).then_some((self.store, self.generation));
+        if found != known {
+            let what = "was replaced by another process";
+            return Err(StoreError::Overtaken { path: files.location().join(MANIFEST), what });
         }
-        if !overwrite {
-            files.rename(NEXT, MANIFEST)?;
+        let next = Manifest { generation: self.generation + 1, ..self.clone() };
+        let bytes = next.encode();
+        if bytes.len() as u64 > LARGEST {
+            let larger = io::Error::other(format!("{} bytes are more than a manifest can have", bytes.len()));
+            return Err(FileError::new(FileOperation::Write, files.location().join(NEXT), larger).into());
         }
-        match planted::is(PlantedBug::SkipDirectorySync) {
-            true => Ok(()),
-            false => files.sync_directory(),
+        write_durably(files, &bytes)?;
+        *self = next;
+        Ok(())
+    }
+}
+
+/// Fails if another process may have locked the store.
+pub(crate) fn check_lock(files: &dyn FileSystem, lock: &dyn HeldLock) -> Result<(), StoreError> {
+    match lock.is_held()? {
+        true => Ok(()),
+        false => {
+            let what = "was removed or replaced while it was locked";
+            Err(StoreError::Overtaken { path: files.location().join(LOCK), what })
         }
+    }
+}
+
+fn write_durably(files: &dyn FileSystem, bytes: &[u8]) -> Result<(), FileError> {
+    let overwrite = planted::is(PlantedBug::OverwriteManifest);
+    let file = files.open(if overwrite { MANIFEST } else { NEXT }, Access::Create)?;
+    file.write_all_at(bytes, 0)?;
+    if !planted::is(PlantedBug::SkipManifestSync) {
+        file.sync()?;
+    }
+    if !overwrite {
+        files.rename(NEXT, MANIFEST)?;
+    }
+    match planted::is(PlantedBug::SkipDirectorySync) {
+        true => Ok(()),
+        false => files.sync_directory(),
     }
 }
 

@@ -2,25 +2,28 @@
 
 mod check;
 pub(crate) mod manifest;
+pub(crate) mod mark;
 mod reading;
 mod repair;
 mod replay;
 
 pub use check::{CheckReport, check};
+pub(crate) use manifest::LAST_COUNT;
+pub(crate) use manifest::check_lock;
 pub use manifest::{CheckpointEntry, Manifest, Sealed, SegmentEntry, StoreOptions, StreamEntry};
 pub use reading::TornTail;
-pub(crate) use repair::make_durable;
-pub use repair::{Cut, Repair, recover_to_last_valid};
+pub use repair::{Cut, Repair, ReplacedCheckpoint, recover_to_last_valid};
+pub(crate) use repair::{cut_files, make_durable};
 pub use replay::{Place, Recovered};
 
 use crate::error::StoreError;
-use crate::files::{FileError, FileSystem, HeldLock};
+use crate::files::{FileError, FileOperation, FileSystem, HeldLock};
 use crate::segment;
 use hedgerow_model::LabelSchema;
 use hedgerow_sync::Arc;
 
 /// The name of the lock file.
-const LOCK: &str = "LOCK";
+pub(crate) const LOCK: &str = "LOCK";
 
 /// A store that is open: its manifest is read, its log is not yet.
 ///
@@ -29,8 +32,18 @@ const LOCK: &str = "LOCK";
 pub struct Store {
     pub(crate) files: Arc<dyn FileSystem>,
     pub(crate) manifest: Manifest,
-    /// Without it nothing may be written.
-    pub(crate) lock: Option<Box<dyn HeldLock>>,
+    pub(crate) lock: Lock,
+}
+
+/// What keeps others from a store that is open.
+#[derive(Debug)]
+pub(crate) enum Lock {
+    /// Nobody else may write or read.
+    Write(Box<dyn HeldLock>),
+    /// Nobody may write, if there is a lock file.
+    Read { _held: Option<Box<dyn HeldLock>> },
+    /// Another process may write.
+    None,
 }
 
 impl Store {
@@ -46,13 +59,13 @@ impl Store {
         id: [u8; 16],
     ) -> Result<Self, StoreError> {
         files.create_directory()?;
-        let lock = Some(files.lock(LOCK)?);
+        let lock = files.lock(LOCK)?;
         if Manifest::read(&*files)?.is_some() || !leftovers(&*files)?.is_empty() {
             return Err(StoreError::Exists { path: files.location() });
         }
         let mut manifest = Manifest::new(id, options);
-        manifest.write(&*files)?;
-        Ok(Store { files, manifest, lock })
+        manifest.replace(&*files, &*lock)?;
+        Ok(Store { files, manifest, lock: Lock::Write(lock) })
     }
 
     /// Opens a store to read and write. Nobody else can do so until it is dropped.
@@ -62,7 +75,19 @@ impl Store {
     pub fn open(files: Arc<dyn FileSystem>) -> Result<Self, StoreError> {
         // Before the lock, which would make a file where there is no store.
         Manifest::of(&*files)?;
-        let lock = Some(files.lock(LOCK)?);
+        let lock = Lock::Write(files.lock(LOCK)?);
+        let manifest = Manifest::of(&*files)?;
+        Ok(Store { files, manifest, lock })
+    }
+
+    /// Opens a store to read, beside others who do; as long as it is there, nobody writes. Changes nothing, and so needs no file system that
+    /// can be written to.
+    ///
+    /// # Errors
+    /// [`StoreError::NoStore`], [`StoreError::Locked`] if the store is open to write, and what is wrong with the manifest.
+    pub fn open_shared(files: Arc<dyn FileSystem>) -> Result<Self, StoreError> {
+        Manifest::of(&*files)?;
+        let lock = Lock::Read { _held: files.lock_shared(LOCK)? };
         let manifest = Manifest::of(&*files)?;
         Ok(Store { files, manifest, lock })
     }
@@ -74,7 +99,7 @@ impl Store {
     /// [`StoreError::NoStore`], and what is wrong with the manifest.
     pub fn open_read_only(files: Arc<dyn FileSystem>) -> Result<Self, StoreError> {
         let manifest = Manifest::of(&*files)?;
-        Ok(Store { files, manifest, lock: None })
+        Ok(Store { files, manifest, lock: Lock::None })
     }
 
     /// Gives the graph of the store further labels, behind those that it has. When it returns, that is durable.
@@ -86,7 +111,34 @@ impl Store {
         let path = || self.files.location().join(manifest::MANIFEST);
         self.manifest.options.catalogue =
             catalogue.map_err(|error| StoreError::Schema { path: path(), error })?;
-        Ok(self.manifest.write(&*self.files)?)
+        self.replace_manifest()
+    }
+
+    /// Fails if another process has replaced the manifest since it was read: what was read then may come from different times. For readers
+    /// without a lock, where there is no lock file.
+    ///
+    /// # Errors
+    /// [`StoreError::Overtaken`]; what is wrong with the manifest.
+    pub fn check_unchanged(&self) -> Result<(), StoreError> {
+        if Manifest::of(&*self.files)?.generation == self.manifest.generation {
+            return Ok(());
+        }
+        let path = self.files.location().join(manifest::MANIFEST);
+        Err(StoreError::Overtaken { path, what: "was replaced by another process while it was read" })
+    }
+
+    /// Replaces the manifest by the changed one, durably.
+    fn replace_manifest(&mut self) -> Result<(), StoreError> {
+        match &self.lock {
+            Lock::Write(lock) => self.manifest.replace(&*self.files, &**lock),
+            Lock::Read { .. } | Lock::None => Err(self.read_only()),
+        }
+    }
+
+    /// Why nothing can be written.
+    pub(crate) fn read_only(&self) -> StoreError {
+        let refusal = std::io::ErrorKind::ReadOnlyFilesystem.into();
+        FileError::new(FileOperation::Write, self.files.location(), refusal).into()
     }
 
     /// What belongs to the store.

@@ -3,7 +3,7 @@
 use super::{Sealed, SegmentEntry, Store};
 use crate::error::StoreError;
 use crate::files::Access;
-use crate::segment::{self, NoScan, Record, Scan, ScanEnd, length_without_zeros};
+use crate::segment::{self, NoScan, Record, Scan, ScanEnd, SegmentBytes};
 use hedgerow_model::Timestamp;
 use std::path::{Path, PathBuf};
 
@@ -32,7 +32,7 @@ pub(super) struct Reading {
 }
 
 impl Reading {
-    fn problem(problem: StoreError) -> Self {
+    pub(super) fn problem(problem: StoreError) -> Self {
         Reading { problem: Some(problem), ..Reading::default() }
     }
 }
@@ -42,74 +42,85 @@ impl Store {
         self.files.location().join(segment::name_of(number))
     }
 
-    /// Hands over the valid records of a segment, whose first one should have timestamp `next`, and where each begins. All of it
-    /// is read into `memory`, which can be used for the next one.
+    /// Hands over the valid records of a segment, whose first one should have timestamp `next`, and where each begins. A window of it
+    /// is in memory.
     ///
     /// Fails if the file system does, or `apply`. Whatever is wrong with the content is in the reading.
     pub(super) fn read_segment<E: From<StoreError>>(
         &self,
         entry: &SegmentEntry,
         next: Timestamp,
-        memory: &mut Vec<u8>,
         mut apply: impl FnMut(Record<'_>, u64) -> Result<(), E>,
     ) -> Result<Reading, E> {
         let path = self.segment_path(entry.number);
-        match self.files.open(&segment::name_of(entry.number), Access::Read) {
-            Ok(file) => file.read_into(memory, 0).map_err(StoreError::from)?,
+        let file = match self.files.open(&segment::name_of(entry.number), Access::Read) {
+            Ok(file) => file,
             Err(error) if error.is_not_found() => return Ok(Reading::problem(StoreError::Missing { path })),
             Err(error) => return Err(StoreError::from(error).into()),
-        }
-        let bytes = match entry.sealed {
-            // What comes after is none of the log.
-            Some(sealed) => memory.get(..sealed.end as usize).unwrap_or(memory),
-            None => &memory[..],
         };
-        let mut scan = match Scan::new(bytes, self.manifest.store, entry.number, next) {
-            Ok(scan) => scan,
-            Err(NoScan::Unused) if entry.sealed.is_none() => {
-                return Ok(Reading { torn: torn_tail(&path, bytes, 0), ..Reading::default() });
-            }
-            Err(refusal) => return Ok(Reading::problem(refusal.explain(&path, next))),
-        };
-        while let Some((offset, record)) = scan.next_record() {
-            apply(record, offset as u64)?;
+        let length = file.length().map_err(StoreError::from)?;
+        // What comes after the end of a sealed segment is none of the log.
+        let end = entry.sealed.map_or(length, |sealed| sealed.end.min(length));
+        let bytes = SegmentBytes::new(&*file, end);
+        let mut reading =
+            match Scan::new(bytes, self.manifest.store, entry, next).map_err(StoreError::from)? {
+                Ok(mut scan) => {
+                    while let Some((offset, record)) = scan.next_record().map_err(StoreError::from)? {
+                        apply(record, offset)?;
+                    }
+                    judge(entry, &mut scan, &path, next)?
+                }
+                Err(NoScan::Unused(torn)) if entry.sealed.is_none() => {
+                    Reading { torn: torn_tail(&path, 0, torn), ..Reading::default() }
+                }
+                Err(refusal) => Reading::problem(refusal.explain(&path, next)),
+            };
+        if entry.sealed.is_none() && length < entry.length {
+            reading.problem.get_or_insert_with(|| {
+                let what = format!("the file ends here, and had {} bytes when it was made", entry.length);
+                StoreError::Damaged { path, offset: length, what }
+            });
         }
-        Ok(judge(entry, &scan, &path, bytes, next))
+        Ok(reading)
     }
 }
 
 /// What is to be said of a segment whose valid records were read, the first of timestamp `first`.
-fn judge(entry: &SegmentEntry, scan: &Scan<'_>, path: &Path, bytes: &[u8], first: Timestamp) -> Reading {
+fn judge(
+    entry: &SegmentEntry,
+    scan: &mut Scan<'_>,
+    path: &Path,
+    first: Timestamp,
+) -> Result<Reading, StoreError> {
     let (end, last) = (scan.position(), Timestamp(scan.next_timestamp().0 - 1));
-    let held = Sealed { first, last, end: end as u64, wall_clock: scan.wall_clock() };
+    let held = Sealed { first, last, end, wall_clock: scan.wall_clock() };
     let valid = (last >= first).then_some(held);
     let invalid = || {
         let what = format!("the commit of timestamp {} is not valid", last.next());
-        Some(StoreError::damaged(path, end, what))
+        Some(StoreError::damaged(path, end as usize, what))
     };
-    match (entry.sealed, scan.end()) {
-        (Some(sealed), _) if valid == Some(sealed) => Reading { valid, ..Reading::default() },
-        (Some(_), _) | (None, ScanEnd::Damaged) => {
-            Reading { valid, problem: invalid(), ..Reading::default() }
-        }
-        (None, ScanEnd::Torn | ScanEnd::Clean) => {
-            let (torn, synced) = (torn_tail(path, bytes, end), scan.synced());
-            Reading { valid, synced, torn, problem: None }
-        }
+    let synced = scan.synced();
+    if let Some(sealed) = entry.sealed {
+        let problem = if valid == Some(sealed) { None } else { invalid() };
+        return Ok(Reading { valid, synced, problem, torn: None });
     }
+    Ok(match scan.end()? {
+        ScanEnd::Damaged => Reading { valid, synced, problem: invalid(), torn: None },
+        ScanEnd::Torn(length) => Reading { valid, synced, torn: torn_tail(path, end, length), problem: None },
+        ScanEnd::Clean => Reading { valid, synced, ..Reading::default() },
+    })
 }
 
 /// What there is from `offset` on that is not zeros.
-fn torn_tail(path: &Path, bytes: &[u8], offset: usize) -> Option<TornTail> {
-    let length = length_without_zeros(&bytes[offset..]);
-    (length > 0).then(|| TornTail { path: path.to_owned(), offset: offset as u64, bytes: length as u64 })
+fn torn_tail(path: &Path, offset: u64, length: u64) -> Option<TornTail> {
+    (length > 0).then(|| TornTail { path: path.to_owned(), offset, bytes: length })
 }
 
 impl NoScan {
     fn explain(self, path: &Path, next: Timestamp) -> StoreError {
         let path = path.to_owned();
         match self {
-            NoScan::Unused | NoScan::Damaged => {
+            NoScan::Unused(_) | NoScan::Damaged => {
                 StoreError::damaged(path, 0, "the header of a segment is not valid")
             }
             NoScan::Foreign => {

@@ -1,11 +1,13 @@
-//! Giving up what comes after the first damage of a log.
+//! Giving up what comes after the first damage of a log, and a checkpoint that the log can replace.
 
 use super::replay::Recovered;
-use super::{Sealed, SegmentEntry, Store};
+use super::{Sealed, SegmentEntry, Store, mark};
+use crate::checkpoint;
 use crate::error::StoreError;
-use crate::files::{Access, FileError, FileSystem};
+use crate::files::{Access, FileError, FileSystem, pieces};
 use crate::planted::{self, PlantedBug};
-use crate::segment;
+use crate::segment::{self, Record};
+use crate::store::Place;
 use hedgerow_model::Timestamp;
 use hedgerow_sync::Arc;
 
@@ -14,8 +16,12 @@ use hedgerow_sync::Arc;
 pub struct Repair {
     /// The last commit that is left.
     pub last: Timestamp,
+    /// The last commit that is known to have been durable. Where it is after the last one that is left, the commits in between are lost.
+    pub durable: Timestamp,
     /// What was cut from the log.
     pub cuts: Vec<Cut>,
+    /// The checkpoint that was damaged, if the log replaces it.
+    pub replaced: Option<ReplacedCheckpoint>,
 }
 
 /// Bytes that were cut from the log and are kept in a file beside it.
@@ -31,94 +37,255 @@ pub struct Cut {
     pub kept_in: String,
 }
 
+/// A damaged checkpoint without which the store is opened from now on, since the log has every commit from the first one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplacedCheckpoint {
+    /// Its timestamp.
+    pub at: Timestamp,
+    /// What is wrong with it.
+    pub problem: String,
+    /// The file that keeps it, unless it was missing.
+    pub kept_in: Option<String>,
+}
+
+/// How a store is to be repaired.
+#[derive(Debug)]
+struct Plan {
+    is_whole: bool,
+    /// The timestamp of the checkpoint, if there is one that can be read.
+    after: Timestamp,
+    recovered: Recovered,
+    damaged: Option<End>,
+    /// What will be reported, but for the files that keep what is cut.
+    repair: Repair,
+}
+
+/// What of a log is valid.
+#[derive(Debug, Default)]
+struct Valid {
+    recovered: Recovered,
+    /// Where the first damage is.
+    damaged: Option<End>,
+    /// Where the first torn tail is.
+    torn: Option<End>,
+}
+
+/// The position of a segment in the manifest, what is valid in it, and how many bytes of that had been synced.
+type End = (usize, Option<Sealed>, u64);
+
 /// Cuts the log of a store at its first damage, behind the last commit before it, so that it can be opened again. **Every
 /// commit after that is given up.** What is cut is kept in files beside the log.
 ///
 /// Where nothing is damaged, nothing changes. If the store has a checkpoint newer than what is left, that is what is left,
-/// and the log begins anew.
+/// and the log begins anew. A damaged checkpoint is set aside if the log has every commit from the first one.
 ///
 /// # Errors
-/// The file system's; a manifest that cannot be read or is older than the log, which this cannot repair.
+/// The file system's; a manifest that cannot be read or is older than the log, and a damaged checkpoint whose commits the log does not have any
+/// more, which this cannot repair.
 pub fn recover_to_last_valid(files: Arc<dyn FileSystem>) -> Result<Repair, StoreError> {
     let mut store = Store::open(files)?;
-    store.check_unlisted()?;
-    let mut recovered = Recovered::before(&store.manifest);
-    let (mut torn, mut damaged) = (None, None);
-    let mut memory = Vec::new();
-    for (number, entry) in store.manifest.segments.iter().enumerate() {
-        let next = recovered.last.next();
-        let reading = store.read_segment(entry, next, &mut memory, |_, _| Ok::<(), StoreError>(()))?;
-        let follows = recovered.add(entry, &reading);
-        let end = (number, reading.valid, reading.synced);
-        if follows.is_err() || reading.problem.is_some() {
-            // Behind a torn tail nothing should have followed, whatever is wrong with it.
-            damaged = Some(torn.unwrap_or(end));
-            break;
-        }
-        torn = torn.or(reading.torn.map(|_| end));
-    }
-    let mut cuts = Vec::new();
-    if let Some((number, valid, synced)) = damaged {
-        cuts = store.keep_cuts(&store.manifest.segments[number..], valid)?;
-        store.cut(number, valid, synced)?;
-    }
-    let last = store.begin_anew_behind_checkpoint(&recovered, &mut cuts)?;
-    Ok(Repair { last, cuts })
+    let problem = store.problems_of_checkpoint()?.into_iter().next();
+    store.recover(problem, |_, _| Ok::<bool, StoreError>(true))
 }
 
 impl Store {
+    /// As [`recover_to_last_valid`], of a store that is open to write. `damaged_checkpoint` says what is wrong with its checkpoint. The commits
+    /// after the checkpoint, all of them if it is damaged, are handed to `apply`, which says whether they are valid: the log is cut at the first
+    /// that is not.
+    ///
+    /// # Errors
+    /// As [`recover_to_last_valid`], and those of `apply`.
+    pub fn recover<E: From<StoreError>>(
+        &mut self,
+        damaged_checkpoint: Option<StoreError>,
+        apply: impl FnMut(Record<'_>, Place<'_>) -> Result<bool, E>,
+    ) -> Result<Repair, E> {
+        let plan = self.plan_repair(damaged_checkpoint, apply)?;
+        Ok(self.carry_out(plan)?)
+    }
+
+    /// What is to be cut and set aside. Changes nothing.
+    fn plan_repair<E: From<StoreError>>(
+        &self,
+        damaged_checkpoint: Option<StoreError>,
+        apply: impl FnMut(Record<'_>, Place<'_>) -> Result<bool, E>,
+    ) -> Result<Plan, E> {
+        self.check_unlisted()?;
+        let checkpoint = self.manifest.checkpoint;
+        let durable = self.durable()?.max(checkpoint.map_or(Timestamp::ZERO, |checkpoint| checkpoint.at));
+        let mut replaced = None;
+        if let Some(problem) = damaged_checkpoint {
+            let is_newer = matches!(problem, StoreError::NewerFormat { .. });
+            if is_newer || self.manifest.oldest_readable != Timestamp::ZERO {
+                return Err(problem.into());
+            }
+            let at = checkpoint.map_or(Timestamp::ZERO, |checkpoint| checkpoint.at);
+            replaced = Some(ReplacedCheckpoint { at, problem: problem.to_string(), kept_in: None });
+        }
+        let after =
+            checkpoint.filter(|_| replaced.is_none()).map_or(Timestamp::ZERO, |checkpoint| checkpoint.at);
+        let Valid { recovered, damaged, torn } = self.valid_log(after, apply)?;
+        let last = recovered.last.max(after);
+        let is_complete = self.check_end(&recovered, durable).is_ok();
+        // A tail that was durable is not torn.
+        let damaged = damaged.or(torn.filter(|_| !is_complete));
+        let is_whole = damaged.is_none() && replaced.is_none() && is_complete;
+        let repair = Repair { last, durable: durable.max(last), cuts: Vec::new(), replaced };
+        Ok(Plan { is_whole, after, recovered, damaged, repair })
+    }
+
+    fn carry_out(&mut self, plan: Plan) -> Result<Repair, StoreError> {
+        let Plan { is_whole, after, recovered, damaged, mut repair } = plan;
+        if is_whole {
+            return Ok(repair);
+        }
+        if let Some((number, valid, synced)) = damaged {
+            repair.cuts = self.keep_cuts(&self.manifest.segments[number..], valid)?;
+            self.forget_segments(number, valid, synced)?;
+        }
+        if recovered.last < after {
+            // What is left of the log is in the checkpoint, and would leave a gap behind it.
+            repair.cuts.extend(self.keep_cuts(&self.manifest.segments, None)?);
+            self.manifest.segments.clear();
+            (self.manifest.oldest_readable, self.manifest.oldest_wall_clock) = (after, recovered.wall_clock);
+        }
+        if let Some(replaced) = &mut repair.replaced {
+            replaced.kept_in = self.set_checkpoint_aside()?;
+        }
+        self.manifest.durable = repair.last;
+        remove_if_there(&*self.files, mark::MARK)?;
+        self.replace_manifest()?;
+        if damaged.is_some() {
+            cut_files(&*self.files, self.manifest.segments.last().into_iter())?;
+        }
+        Ok(repair)
+    }
+
+    /// Reads the log up to its first damage. Segments without commits after `after` are passed over.
+    fn valid_log<E: From<StoreError>>(
+        &self,
+        after: Timestamp,
+        mut apply: impl FnMut(Record<'_>, Place<'_>) -> Result<bool, E>,
+    ) -> Result<Valid, E> {
+        let mut valid = Valid { recovered: Recovered::before(&self.manifest), damaged: None, torn: None };
+        for (number, entry) in self.manifest.segments.iter().enumerate() {
+            let next = valid.recovered.last.next();
+            let path = self.segment_path(entry.number);
+            let mut refused: Option<(Sealed, bool)> = None;
+            let mut last = Sealed { first: next, last: next, end: 0, wall_clock: 0 };
+            let reading = match entry.sealed {
+                Some(sealed) if sealed.last <= after && self.is_there(entry)? => {
+                    self.pass_over(entry, sealed)?
+                }
+                _ => self.read_segment(entry, next, |record, offset| {
+                    if refused.is_none()
+                        && record.at > after
+                        && !apply(record, Place { path: &path, offset })?
+                    {
+                        refused = Some((Sealed { end: offset, ..last }, record.at > next));
+                    }
+                    last = Sealed { last: record.at, wall_clock: record.wall_clock, ..last };
+                    Ok::<(), E>(())
+                })?,
+            };
+            if let Some(newer @ StoreError::NewerFormat { .. }) = reading.problem {
+                return Err(newer.into());
+            }
+            if let Some((before, is_any)) = refused {
+                let content = is_any.then_some(before);
+                if let Some(content) = content {
+                    (valid.recovered.last, valid.recovered.wall_clock) = (content.last, content.wall_clock);
+                }
+                valid.damaged = Some(valid.torn.unwrap_or((number, content, 0)));
+                break;
+            }
+            let follows = valid.recovered.add(entry, &reading);
+            let end = (number, reading.valid, reading.synced);
+            if follows.is_err() || reading.problem.is_some() {
+                // Behind a torn tail nothing should have followed, whatever is wrong with it.
+                valid.damaged = Some(valid.torn.unwrap_or(end));
+                break;
+            }
+            valid.torn = valid.torn.or(reading.torn.map(|_| end));
+        }
+        Ok(valid)
+    }
+
+    fn is_there(&self, entry: &SegmentEntry) -> Result<bool, StoreError> {
+        match self.files.open(&entry.file_name(), Access::Read) {
+            Ok(_) => Ok(true),
+            Err(error) if error.is_not_found() => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Copies what will be cut, durably: the first segment from the end of its valid part on, the others whole.
     fn keep_cuts(&self, segments: &[SegmentEntry], valid: Option<Sealed>) -> Result<Vec<Cut>, StoreError> {
         let mut cuts = Vec::new();
         for (number, entry) in segments.iter().enumerate() {
             let offset = valid.filter(|_| number == 0).map_or(0, |valid| valid.end);
             let segment = segment::name_of(entry.number);
-            let bytes = match self.files.open(&segment, Access::Read) {
-                Ok(file) => file.read_from(offset)?,
+            let file = match self.files.open(&segment, Access::Read) {
+                Ok(file) => file,
                 Err(error) if error.is_not_found() => continue,
                 Err(error) => return Err(error.into()),
             };
             let kept_in = format!("cut-{segment}-from-{offset}");
             let kept = self.files.open(&kept_in, Access::Create)?;
-            kept.write_all_at(&bytes, 0)?;
+            // What comes later was never the log's.
+            let end = file.length()?.min(entry.length.max(segment::LARGEST_RECORD)).max(offset);
+            for piece in pieces(offset..end) {
+                let bytes = file.read_range(piece.clone())?;
+                // A file of zeros needs no room.
+                if bytes.iter().any(|byte| *byte != 0) {
+                    kept.write_all_at(&bytes, piece.start - offset)?;
+                }
+            }
+            kept.set_length(end - offset)?;
             kept.sync()?;
-            cuts.push(Cut { segment, offset, bytes: bytes.len() as u64, kept_in });
+            cuts.push(Cut { segment, offset, bytes: end - offset, kept_in });
         }
         self.files.sync_directory()?;
         Ok(cuts)
     }
 
-    /// Forgets the segments from `number` on, but for the valid part of the first.
-    fn cut(&mut self, number: usize, valid: Option<Sealed>, synced: u64) -> Result<(), StoreError> {
+    /// Forgets the segments from `number` on, but for the valid part of the first, which is made durable.
+    fn forget_segments(
+        &mut self,
+        number: usize,
+        valid: Option<Sealed>,
+        synced: u64,
+    ) -> Result<(), StoreError> {
         let entry = self.manifest.segments[number];
         self.manifest.segments.truncate(number);
         if let Some(sealed) = valid {
             make_durable(&*self.files, entry.number, synced, sealed.end)?;
             self.manifest.segments.push(SegmentEntry { sealed: Some(sealed), ..entry });
         }
-        Ok(self.manifest.write(&*self.files)?)
+        Ok(())
     }
 
-    /// If the checkpoint is newer than what is left of the log, the log is not needed, and would have a gap.
-    fn begin_anew_behind_checkpoint(
-        &mut self,
-        recovered: &Recovered,
-        cuts: &mut Vec<Cut>,
-    ) -> Result<Timestamp, StoreError> {
-        let Some(checkpoint) = self.manifest.checkpoint.filter(|checkpoint| recovered.last < checkpoint.at)
-        else {
-            return Ok(recovered.last);
-        };
-        cuts.extend(self.keep_cuts(&self.manifest.segments, None)?);
-        self.manifest.segments.clear();
-        self.manifest.oldest_readable = checkpoint.at;
-        self.manifest.oldest_wall_clock = recovered.wall_clock;
-        self.manifest.write(&*self.files)?;
-        Ok(checkpoint.at)
+    /// Takes the checkpoint out of the manifest, and gives its file, if there is one, another name.
+    fn set_checkpoint_aside(&mut self) -> Result<Option<String>, StoreError> {
+        let Some(entry) = self.manifest.checkpoint.take() else { return Ok(None) };
+        let name = checkpoint::name_of(entry.number);
+        let kept_in = format!("cut-{name}");
+        match self.files.rename(&name, &kept_in) {
+            Ok(()) => Ok(Some(kept_in)),
+            Err(error) if error.is_not_found() => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
-/// Makes durable what was found in a segment from `synced` to `end`, and cuts what comes after it.
+fn remove_if_there(files: &dyn FileSystem, name: &str) -> Result<(), FileError> {
+    match files.remove(name) {
+        Err(error) if !error.is_not_found() => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Makes durable what was found in a segment from `synced` to `end`.
 ///
 /// It may be in memory only, of a process that was killed or of a sync that failed, so that it is written again.
 pub(crate) fn make_durable(
@@ -131,12 +298,26 @@ pub(crate) fn make_durable(
         return Ok(());
     }
     let file = files.open(&segment::name_of(number), Access::Write)?;
-    let mut bytes = vec![0; end.saturating_sub(synced) as usize];
-    file.read_exact_at(&mut bytes, synced)?;
-    file.write_all_at(&bytes, synced)?;
-    file.set_length(end)?;
+    for piece in pieces(synced..end) {
+        file.write_all_at(&file.read_range(piece.clone())?, piece.start)?;
+    }
     match planted::is(PlantedBug::SkipSyncInRecovery) {
         true => Ok(()),
         false => file.sync(),
     }
+}
+
+/// Gives back what files of sealed segments have behind their last record. Nothing reads it; that the segments are sealed must be durable.
+pub(crate) fn cut_files<'s>(
+    files: &dyn FileSystem,
+    sealed: impl Iterator<Item = &'s SegmentEntry>,
+) -> Result<(), FileError> {
+    for entry in sealed {
+        let Some(Sealed { end, .. }) = entry.sealed else { continue };
+        let file = files.open(&entry.file_name(), Access::Read)?;
+        if file.length()? > end {
+            files.open(&entry.file_name(), Access::Write)?.set_length(end)?;
+        }
+    }
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! Reading the log of a store, from a timestamp on.
 
 use super::reading::{Reading, TornTail};
-use super::{Manifest, Sealed, SegmentEntry, Store};
+use super::{Manifest, Sealed, SegmentEntry, Store, mark};
 use crate::error::StoreError;
 use crate::files::{Access, FileError, FileSystem};
 use crate::segment::{self, Record, SegmentHeader};
@@ -31,6 +31,8 @@ pub struct Recovered {
     pub torn: Option<TornTail>,
     /// What is in the segments that the manifest does not call sealed.
     pub(crate) open: Vec<OpenSegment>,
+    /// Where the last commit ends: the number of its segment, and the offset there.
+    end: Option<(u64, u64)>,
 }
 
 /// What is in a segment that is not sealed.
@@ -60,6 +62,7 @@ impl Recovered {
                 return Err(StoreError::damaged(&torn.path, torn.offset as usize, what));
             }
             (self.last, self.wall_clock) = (valid.last, valid.wall_clock);
+            self.end = Some((entry.number, valid.end));
         }
         if entry.sealed.is_none() {
             let (content, synced) = (reading.valid, reading.synced);
@@ -75,7 +78,7 @@ impl Recovered {
 impl Store {
     /// Hands over every commit after `after`, in order, and tells what is at the end of the log.
     ///
-    /// Segments that end at or before `after` are not read. O(bytes) of the others, of which one at a time is in memory.
+    /// Segments that end at or before `after` are not read. O(bytes) of the others, of which a window is in memory.
     ///
     /// # Errors
     /// [`StoreError::OutOfRetention`] if `after` is older than what can be read; damage, and missing or foreign
@@ -90,13 +93,15 @@ impl Store {
             return Err(StoreError::OutOfRetention { asked: after, oldest }.into());
         }
         self.check_unlisted()?;
+        // Before the log is read: a process that writes to it moves the mark on.
+        let durable = self.durable()?;
         let mut recovered = Recovered::before(&self.manifest);
-        let (mut commits, mut memory) = (0, Vec::new());
+        let mut commits = 0;
         for entry in &self.manifest.segments {
             let path = self.segment_path(entry.number);
             let reading = match entry.sealed {
                 Some(sealed) if sealed.last <= after => self.pass_over(entry, sealed)?,
-                _ => self.read_segment(entry, recovered.last.next(), &mut memory, |record, offset| {
+                _ => self.read_segment(entry, recovered.last.next(), |record, offset| {
                     if record.at <= after {
                         return Ok(());
                     }
@@ -108,12 +113,18 @@ impl Store {
             reading.problem.map_or(Ok(()), Err)?;
         }
         recovered.commits = commits;
-        self.check_end(&recovered)?;
+        self.check_end(&recovered, durable)?;
         Ok(recovered)
     }
 
+    /// Every commit up to this is known to have been durable.
+    pub(super) fn durable(&self) -> Result<Timestamp, StoreError> {
+        let marked = mark::read(&*self.files, self.manifest.store)?;
+        Ok(self.manifest.durable.max(marked))
+    }
+
     /// A sealed segment that need not be read, but must be there.
-    fn pass_over(&self, entry: &SegmentEntry, sealed: Sealed) -> Result<Reading, StoreError> {
+    pub(super) fn pass_over(&self, entry: &SegmentEntry, sealed: Sealed) -> Result<Reading, StoreError> {
         let path = self.segment_path(entry.number);
         match self.files.open(&segment::name_of(entry.number), Access::Read) {
             Ok(_) => Ok(Reading { valid: Some(sealed), ..Reading::default() }),
@@ -122,31 +133,31 @@ impl Store {
         }
     }
 
-    /// The log reaches as far as the checkpoint.
-    pub(super) fn check_end(&self, recovered: &Recovered) -> Result<(), StoreError> {
-        match self.manifest.checkpoint {
-            Some(checkpoint) if recovered.last < checkpoint.at => {
-                let last = recovered.last;
-                let what =
-                    format!("the log ends with timestamp {last}, before the checkpoint of {}", checkpoint.at);
-                Err(StoreError::damaged(self.files.location(), 0, what))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// There is no segment with commits of which the manifest does not know: it would be older than the log.
-    pub(super) fn check_unlisted(&self) -> Result<(), StoreError> {
-        if self.lock.is_none() {
-            // A process that writes may have listed it since.
+    /// The log reaches as far as the checkpoint, and as what was durable.
+    pub(super) fn check_end(&self, recovered: &Recovered, durable: Timestamp) -> Result<(), StoreError> {
+        let last = recovered.last;
+        let reached = self.manifest.checkpoint.map_or(durable, |checkpoint| checkpoint.at.max(durable));
+        if last >= reached {
             return Ok(());
         }
+        let (path, offset) = match (recovered.end, self.manifest.segments.last()) {
+            (Some((segment, offset)), _) => (self.segment_path(segment), offset),
+            (None, Some(entry)) => (self.segment_path(entry.number), 0),
+            (None, None) => (self.files.location(), 0),
+        };
+        let what =
+            format!("the log ends with the commit of timestamp {last}, and that of {reached} was durable");
+        Err(StoreError::Damaged { path, offset, what })
+    }
+
+    /// There is no segment with commits that is newer than the manifest.
+    pub(super) fn check_unlisted(&self) -> Result<(), StoreError> {
         for number in Store::unlisted(&*self.files, &self.manifest)? {
             if number < self.manifest.next_segment {
                 continue;
             }
             if self.read_header(number)?.is_some_and(|header| header.store == self.manifest.store) {
-                let what = "the manifest does not know this segment: it is older than the log";
+                let what = "it is newer than the manifest, which does not list it: one of the two comes from another time";
                 return Err(StoreError::Foreign { path: self.segment_path(number), what });
             }
         }

@@ -1,4 +1,4 @@
-//! A store that format version 1 wrote, kept as it is for ever.
+//! Stores as each version of the format wrote them, kept as they are for ever.
 
 use crate::targets::STORE;
 use hedgerow_log::files::simulated::SimulatedFiles;
@@ -15,8 +15,11 @@ use hedgerow_model::{
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/version-1")
+const SEGMENT_BYTES: u64 = 450;
+
+/// The store that a version of the manifest wrote.
+fn folder(version: u32) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/version-{version}"))
 }
 
 fn catalogue() -> Catalogue {
@@ -142,7 +145,42 @@ fn body(commit: &LoggedCommit) -> Body {
 
 #[test]
 fn version_1_is_read() {
-    let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(folder()));
+    let manifest = read(folder(1));
+    assert_eq!(manifest.durable, Timestamp::ZERO);
+    assert!(manifest.segments.iter().all(|segment| segment.length == 0));
+}
+
+#[test]
+fn version_2_is_read() {
+    let manifest = read(folder(2));
+    assert_eq!(manifest.durable, Timestamp(15));
+    assert!(manifest.segments.iter().all(|segment| segment.length == SEGMENT_BYTES));
+}
+
+/// Without its last segment a store of version 2 is damaged; of version 1 that cannot be told.
+#[test]
+fn version_2_says_what_was_durable() {
+    for (version, is_told) in [(1, false), (2, true)] {
+        let files: Arc<dyn FileSystem> = Arc::new(SimulatedFiles::new(1));
+        files.create_directory().unwrap();
+        for entry in std::fs::read_dir(folder(version)).unwrap() {
+            let entry = entry.unwrap();
+            let mut bytes = std::fs::read(entry.path()).unwrap();
+            if entry.file_name() == "log-0000000003" {
+                bytes.fill(0);
+            }
+            let file = files.open(entry.file_name().to_str().unwrap(), Access::Create).unwrap();
+            file.write_all_at(&bytes, 0).unwrap();
+        }
+        let store = Store::open_read_only(files).unwrap();
+        let replayed = store.replay(Timestamp::ZERO, |_, _| Ok::<(), StoreError>(()));
+        assert_eq!(matches!(replayed, Err(StoreError::Damaged { .. })), is_told, "{replayed:?}");
+    }
+}
+
+/// Reads a store that holds the commits above.
+fn read(folder: PathBuf) -> Manifest {
+    let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(folder));
     let store = Store::open_read_only(files).unwrap();
     let manifest = store.manifest();
     assert_eq!((manifest.store, &manifest.options), (STORE, &options()));
@@ -160,19 +198,20 @@ fn version_1_is_read() {
     assert_eq!(expected.next(), None);
     let recovered = replayed.unwrap();
     assert_eq!((recovered.last, recovered.torn), (Timestamp(15), None));
+    manifest.clone()
 }
 
 /// What a later version wrote is refused as that, not as damage.
 #[test]
 fn later_versions_are_named() {
-    let read = |name: &str| std::fs::read(folder().join(name)).unwrap();
+    let read = |name: &str| std::fs::read(folder(2).join(name)).unwrap();
     let mut manifest = read("MANIFEST");
-    manifest[8] = 2;
+    manifest[8] = 3;
     let content = manifest.len() - 4;
     let checksum = crc32c::crc32c(&manifest[..content]).to_le_bytes();
     manifest[content..].copy_from_slice(&checksum);
     let refused = Manifest::decode(&manifest, Path::new("MANIFEST"));
-    assert!(matches!(refused, Err(StoreError::NewerFormat { version: 2, .. })), "{refused:?}");
+    assert!(matches!(refused, Err(StoreError::NewerFormat { version: 3, .. })), "{refused:?}");
 
     let mut segment = read("log-0000000001");
     segment[8] = 2;
@@ -192,20 +231,13 @@ fn later_versions_are_named() {
 #[test]
 #[ignore = "writes files of the project"]
 fn write_fixture_and_seeds() {
-    let files: Arc<dyn FileSystem> = Arc::new(RealFiles::new(folder()));
+    let (folder, version) = (folder(2), "version-2");
+    let files: Arc<dyn FileSystem> = Arc::new(RealFiles::new(&folder));
     let store = Store::create(Arc::clone(&files), options(), STORE).unwrap();
-    let log_options = LogOptions { segment_bytes: 450, ..LogOptions::default() };
+    let log_options = LogOptions { segment_bytes: SEGMENT_BYTES, ..LogOptions::default() };
     let log = Log::start(store, &Recovered::default(), log_options).unwrap();
-    let seeds = folder().join("../../../../../fuzz/seeds");
-    for target in ["log_record", "log_manifest", "log_segment"] {
-        std::fs::create_dir_all(seeds.join(target)).unwrap();
-    }
     for (at, commit) in (1..).map(Timestamp).zip(commits()) {
-        let mut body = body(&commit);
-        if at.0 < 6 {
-            std::fs::write(seeds.join(format!("log_record/{at}")), body.as_bytes()).unwrap();
-        }
-        let appended = log.append(at, wall_clock(at), &mut body).unwrap();
+        let appended = log.append(at, wall_clock(at), &mut body(&commit)).unwrap();
         let durability = if at.0 % 2 == 0 { Durability::Sync } else { Durability::None };
         if durability == Durability::Sync || at.0 == 15 {
             log.wait_durable(appended.at()).unwrap();
@@ -215,11 +247,10 @@ fn write_fixture_and_seeds() {
     log.set_stream("feed", Some(Timestamp(4))).unwrap();
     log.set_history(Some(Timestamp(2))).unwrap();
     drop(log);
-    std::fs::remove_file(folder().join("LOCK")).unwrap();
-    std::fs::copy(folder().join("log-0000000001"), seeds.join("log_segment/first")).unwrap();
-    std::fs::copy(folder().join("MANIFEST"), seeds.join("log_manifest/full")).unwrap();
-    let mut manifest =
-        Manifest::decode(&std::fs::read(folder().join("MANIFEST")).unwrap(), &folder()).unwrap();
+    std::fs::remove_file(folder.join("LOCK")).unwrap();
+    let seeds = folder.join("../../../../../fuzz/seeds/log_manifest");
+    std::fs::copy(folder.join("MANIFEST"), seeds.join(format!("{version}-full"))).unwrap();
+    let mut manifest = Manifest::decode(&std::fs::read(folder.join("MANIFEST")).unwrap(), &folder).unwrap();
     (manifest.checkpoint, manifest.history, manifest.streams) = (None, None, Vec::new());
-    std::fs::write(seeds.join("log_manifest/small"), manifest.encode()).unwrap();
+    std::fs::write(seeds.join(format!("{version}-small")), manifest.encode()).unwrap();
 }

@@ -5,6 +5,7 @@
 
 mod fixture;
 mod fuzz;
+mod sizes;
 #[path = "../../../../fuzz/src/log.rs"]
 mod targets;
 

@@ -1,7 +1,7 @@
 //! The tests find what they are for: each planted bug, within a thousand seeds.
 
 use crate::cuts::store_of;
-use crate::damage::{damage_one, leave_remains};
+use crate::damage::{Kind, damage_one, leave_remains};
 use crate::failures::fail_everywhere;
 use crate::power::lose_power_everywhere;
 use hedgerow_log::files::simulated::FaultKind;
@@ -13,12 +13,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 enum Search {
     Power,
     Failures(FaultKind),
-    Damage { close: bool },
+    Damage(Kind),
     Remains,
 }
 
 /// Where each bug is found, and with which seed.
-const FOUND: [(PlantedBug, Search, u64); 18] = [
+const FOUND: [(PlantedBug, Search, u64); 19] = [
     (PlantedBug::SkipSync, Search::Power, 0),
     (PlantedBug::AcknowledgeEarly, Search::Power, 0),
     (PlantedBug::SkipSyncAtRoll, Search::Power, 2),
@@ -28,15 +28,16 @@ const FOUND: [(PlantedBug, Search, u64); 18] = [
     (PlantedBug::OverwriteManifest, Search::Power, 0),
     (PlantedBug::RemoveBeforeManifest, Search::Power, 2),
     (PlantedBug::PruneTooMuch, Search::Power, 1),
-    (PlantedBug::IgnoreChecksum, Search::Damage { close: true }, 0),
+    (PlantedBug::IgnoreChecksum, Search::Damage(Kind::Closed), 0),
     (PlantedBug::UnboundChecksum, Search::Remains, 0),
-    (PlantedBug::CutDamage, Search::Damage { close: false }, 0),
+    (PlantedBug::CutDamage, Search::Damage(Kind::WithoutMark), 0),
     (PlantedBug::SkipSyncInRecovery, Search::Power, 32),
     (PlantedBug::LeaveTornTail, Search::Power, 0),
     (PlantedBug::RetrySync, Search::Failures(FaultKind::Device), 0),
     (PlantedBug::IgnoreWriteError, Search::Failures(FaultKind::NoSpace), 0),
     (PlantedBug::IgnoreShortWrite, Search::Failures(FaultKind::Short), 0),
     (PlantedBug::ClaimTooMuch, Search::Power, 2),
+    (PlantedBug::MarkEarly, Search::Power, 0),
 ];
 
 /// Whether a search meets something that is wrong.
@@ -44,9 +45,9 @@ fn finds(search: Search, seed: u64) -> bool {
     let run = || match search {
         Search::Power => lose_power_everywhere(seed, 60, 2).map(drop),
         Search::Failures(kind) => fail_everywhere(seed, 40, kind, false).map(drop),
-        Search::Damage { close } => {
-            let intact = store_of(60, close);
-            (0..500).try_for_each(|case| damage_one(&intact, seed * 500 + case, close).map(drop))
+        Search::Damage(kind) => {
+            let intact = kind.store();
+            (0..500).try_for_each(|case| damage_one(&intact, seed * 500 + case, kind).map(drop))
         }
         Search::Remains => {
             let intact = store_of(60, false);

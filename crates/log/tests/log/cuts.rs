@@ -46,22 +46,42 @@ pub fn places(files: &SimulatedFiles) -> Vec<(String, u64, u64)> {
     places
 }
 
+/// Replaces what is in a file from `begin` on by zeros, as a loss of power leaves it.
+fn erase(files: &SimulatedFiles, name: &str, begin: u64) {
+    let file = files.open(name, Access::Write).unwrap();
+    let length = file.length().unwrap();
+    file.write_all_at(&vec![0; (length - begin) as usize], begin).unwrap();
+}
+
 #[test]
-fn a_log_cut_anywhere_is_its_longest_prefix() {
+fn a_log_that_lost_its_end_is_its_longest_prefix() {
     let files = store_of(40, false);
     let places = places(&files);
     let last_segment = &places.last().unwrap().0;
     let whole = places.iter().filter(|(name, ..)| name != last_segment).count();
     let end = places.last().unwrap().2;
     assert!(whole > 10 && places.len() - whole > 5);
-    for cut in 0..=end {
+    let known = Store::open_read_only(Arc::new(files.clone())).unwrap().manifest().durable;
+    for begin in 0..=end {
         let found = files.copy();
-        found.open(last_segment, Access::Write).unwrap().set_length(cut).unwrap();
-        let expected = places.iter().filter(|(name, _, end)| name != last_segment || *end <= cut).count();
+        erase(&found, last_segment, begin);
+        let expected = places.iter().filter(|(name, _, end)| name != last_segment || *end <= begin).count();
+        let expected = Timestamp(expected as u64);
+        let is_told = |found: &SimulatedFiles| {
+            let store = Store::open(Arc::new(found.clone())).unwrap();
+            matches!(replay(&store), Err(StoreError::Damaged { .. }))
+        };
+        assert_eq!(is_told(&found), expected < Timestamp(40), "lost from {begin} on");
+        // The mark may be lost, too.
+        found.remove("DURABLE").unwrap();
+        assert_eq!(is_told(&found), expected < known, "lost from {begin} on");
+        if expected < known {
+            continue;
+        }
         let store = Store::open(Arc::new(found.clone())).unwrap();
         let (recovered, right) = replay(&store).unwrap();
         assert!(right);
-        assert_eq!(recovered.last, Timestamp(expected as u64), "cut at {cut}");
+        assert_eq!(recovered.last, expected, "lost from {begin} on");
         // What is left can be gone on with.
         let log = Log::start(store, &recovered, log_options(Durability::Sync)).unwrap();
         let at = log.last().next();
@@ -71,6 +91,26 @@ fn a_log_cut_anywhere_is_its_longest_prefix() {
         let (recovered, right) = replay(&Store::open(Arc::new(found)).unwrap()).unwrap();
         assert!(right);
         assert_eq!((recovered.last, recovered.torn), (at, None));
+    }
+}
+
+/// A segment is used only when its file is durable at full length.
+#[test]
+fn a_segment_that_is_too_short_is_damaged_where_it_ends() {
+    let files = store_of(40, false);
+    let (segment, _, end) = places(&files).pop().unwrap();
+    let length = files.open(&segment, Access::Read).unwrap().length().unwrap();
+    for cut in (0..end).chain([length - 1]) {
+        let found = files.copy();
+        found.remove("DURABLE").unwrap();
+        found.open(&segment, Access::Write).unwrap().set_length(cut).unwrap();
+        let store = Store::open(Arc::new(found.clone())).unwrap();
+        match replay(&store) {
+            Err(StoreError::Damaged { path, offset, .. }) => {
+                assert!(path.ends_with(&segment) && offset == cut, "{offset} of {}", path.display());
+            }
+            other => panic!("cut at {cut}: {other:?}"),
+        }
     }
 }
 

@@ -14,9 +14,6 @@ use std::sync::Arc;
 
 const COMMITS: u64 = 60;
 
-/// The last commits, which are in one batch and have nothing after them that says that they were durable.
-const LAST_BATCH: u64 = 3;
-
 fn names(files: &SimulatedFiles) -> Vec<String> {
     let mut names = files.list().unwrap();
     names.retain(|name| name != "LOCK");
@@ -37,10 +34,45 @@ fn sector(random: &mut StdRng, bytes: usize, size: usize) -> std::ops::Range<usi
     start..bytes.min(start + size)
 }
 
-/// Does one kind of damage. Says which, and whether it is of one bit.
-fn damage(files: &SimulatedFiles, random: &mut StdRng) -> (String, bool) {
-    let kind = random.random_range(0..7);
-    (damage_of(kind, files, random), kind < 2)
+/// The last commits, which are in one batch and have nothing after them in the log that says that they were durable.
+const LAST_BATCH: u64 = 3;
+
+/// Which store is damaged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Closed,
+    NotClosed,
+    /// Not closed either, and the mark was lost with the power.
+    WithoutMark,
+}
+
+impl Kind {
+    pub fn store(self) -> SimulatedFiles {
+        let files = store_of(COMMITS, self == Kind::Closed);
+        if self == Kind::WithoutMark {
+            files.remove("DURABLE").unwrap();
+        }
+        files
+    }
+
+    /// The first commits, as many as are there or told to be missing after this damage.
+    fn kept(self, what: &str) -> u64 {
+        // What exchanges sectors of two files can take the end of the log together with the mark that tells of it.
+        let is_of_both = what.ends_with("swapped") && what.contains("DURABLE");
+        match self {
+            Kind::Closed => COMMITS,
+            Kind::NotClosed if !is_of_both => COMMITS,
+            // It looks as if the power had gone while the last batch was written.
+            Kind::WithoutMark if what.starts_with("bit") => COMMITS - LAST_BATCH,
+            // And so does what takes all batches that come after.
+            Kind::NotClosed | Kind::WithoutMark => 0,
+        }
+    }
+}
+
+/// Does one kind of damage. Says which.
+fn damage(files: &SimulatedFiles, random: &mut StdRng) -> String {
+    damage_of(random.random_range(0..7), files, random)
 }
 
 fn damage_of(kind: u32, files: &SimulatedFiles, random: &mut StdRng) -> String {
@@ -97,20 +129,14 @@ fn damage_of(kind: u32, files: &SimulatedFiles, random: &mut StdRng) -> String {
     }
 }
 
-/// Damages a store. Whatever is read is a typed error, or what was committed: all of it, if the store was closed. In one that
-/// was not, the last batch looks as if the power had gone while it was written; and so does what larger damage takes
-/// together with all batches that come after.
-pub fn damage_one(intact: &SimulatedFiles, seed: u64, is_closed: bool) -> Result<bool, String> {
+/// Damages a store. Whatever is read is a typed error, or what was committed, all of it, but for what looks like a loss of power.
+pub fn damage_one(intact: &SimulatedFiles, seed: u64, kind: Kind) -> Result<bool, String> {
     let files = intact.copy();
     let mut random = StdRng::seed_from_u64(seed);
-    let (what, is_bit) = damage(&files, &mut random);
+    let what = damage(&files, &mut random);
     let wrong = |how: &str| Err(format!("seed {seed}, {what}: {how}"));
     let shared: Arc<dyn FileSystem> = Arc::new(files.clone());
-    let kept = match is_closed {
-        true => COMMITS,
-        false if is_bit => COMMITS - LAST_BATCH,
-        false => 0,
-    };
+    let kept = kind.kept(&what);
     let (mut applied, mut right) = (0, true);
     let outcome = Store::open(Arc::clone(&shared)).and_then(|store| {
         store.replay(Timestamp::ZERO, |record, _| {
@@ -119,7 +145,7 @@ pub fn damage_one(intact: &SimulatedFiles, seed: u64, is_closed: bool) -> Result
             Ok::<(), StoreError>(())
         })
     });
-    let report = check(Arc::clone(&shared));
+    let report = check(&shared);
     match (outcome, report) {
         _ if !right => wrong("it holds what was never committed"),
         (Ok(recovered), _) if recovered.last.0 < kept => {
@@ -134,7 +160,9 @@ pub fn damage_one(intact: &SimulatedFiles, seed: u64, is_closed: bool) -> Result
 
 /// What can be repaired holds all commits before the damage, and what was cut is kept.
 fn repair(files: &SimulatedFiles, valid: u64) -> Result<(), String> {
-    let before = names(files);
+    // The mark goes with what it tells of.
+    let logs = |files: &SimulatedFiles| names(files).into_iter().filter(|name| name != "DURABLE").count();
+    let before = logs(files);
     let Ok(repair) = recover_to_last_valid(Arc::new(files.clone())) else {
         // Without a manifest, or with one that does not fit, there is nothing to begin with.
         let manifest = files.open("MANIFEST", Access::Read).and_then(|file| file.read_from(0));
@@ -144,7 +172,7 @@ fn repair(files: &SimulatedFiles, valid: u64) -> Result<(), String> {
             _ => Ok(()),
         };
     };
-    if repair.last != Timestamp(valid) || names(files).len() != before.len() + repair.cuts.len() {
+    if repair.last != Timestamp(valid) || logs(files) != before + repair.cuts.len() {
         return Err(format!("{valid} commits are valid, but it did {repair:?}"));
     }
     let store = Store::open(Arc::new(files.clone())).map_err(|error| error.to_string())?;
@@ -157,10 +185,10 @@ fn repair(files: &SimulatedFiles, valid: u64) -> Result<(), String> {
 #[test]
 fn damage_is_told_or_without_effect() {
     let samples = std::env::var("DAMAGE_SAMPLES").ok().and_then(|count| count.parse().ok()).unwrap_or(10_000);
-    for is_closed in [true, false] {
-        let intact = store_of(COMMITS, is_closed);
-        let told = (0..samples).filter(|seed| damage_one(&intact, *seed, is_closed).unwrap()).count();
-        eprintln!("{told} of {samples} samples of damage refused");
+    for kind in [Kind::Closed, Kind::NotClosed, Kind::WithoutMark] {
+        let intact = kind.store();
+        let told = (0..samples).filter(|seed| damage_one(&intact, *seed, kind).unwrap()).count();
+        eprintln!("{told} of {samples} samples of damage refused, {kind:?}");
         assert!(told as u64 > samples / 4 && (told as u64) < samples, "{told} of {samples}");
     }
 }

@@ -9,6 +9,7 @@ mod damage;
 mod failures;
 mod harness;
 mod ordinary;
+mod owners;
 mod power;
 mod threads;
 mod workload;

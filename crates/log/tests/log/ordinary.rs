@@ -56,7 +56,7 @@ fn commits_come_back_from_real_files() {
         let recovered = found(Arc::clone(&files), before);
         assert_eq!((recovered.commits, recovered.torn), (100, None));
     }
-    let report = check(files).unwrap();
+    let report = check(&files).unwrap();
     assert_eq!((report.commits, report.last, report.problems.len()), (300, Timestamp(300), 0));
 }
 

@@ -123,7 +123,10 @@ struct State {
     faults_met: u64,
     crash_at: Option<u64>,
     crashed: bool,
-    locked: bool,
+    /// The lock file that is held to write.
+    locked: Option<Node>,
+    /// How many hold it to read.
+    readers: usize,
     images: Option<Vec<CrashImage>>,
 }
 
@@ -173,7 +176,8 @@ impl SimulatedFiles {
             faults_met: 0,
             crash_at: None,
             crashed: false,
-            locked: false,
+            locked: None,
+            readers: 0,
             images: None,
         };
         SimulatedFiles { shared: Arc::new(Shared { state: Mutex::new(state) }) }
@@ -320,13 +324,10 @@ impl FileSystem for SimulatedFiles {
                 if !state.disk.exists {
                     return Err(FileError::new(FileOperation::Create, path, io::ErrorKind::NotFound.into()));
                 }
-                let node = match state.disk.node(name) {
-                    Some(node) => {
-                        state.disk.set_length(node, 0);
-                        node
-                    }
-                    None => state.disk.create(name),
-                };
+                if state.disk.node(name).is_some() {
+                    state.disk.remove(name);
+                }
+                let node = state.disk.create(name);
                 state.half_done(FileOperation::Create, &path)?;
                 node
             }
@@ -360,15 +361,34 @@ impl FileSystem for SimulatedFiles {
     fn lock(&self, name: &str) -> Result<Box<dyn HeldLock>, LockError> {
         let (state, path) = (&mut *self.shared.state.lock(), self.location().join(name));
         state.begin(FileOperation::Lock, &path)?;
-        if state.locked {
+        let there = state.disk.node(name);
+        if there.is_some() && state.locked == there {
             return Err(LockError::Held { path, holder: Some(std::process::id()) });
         }
-        if state.disk.node(name).is_none() {
-            state.disk.create(name);
-            state.half_done(FileOperation::Lock, &path)?;
+        if state.readers > 0 {
+            return Err(LockError::Shared { path });
         }
-        state.locked = true;
-        Ok(Box::new(SimulatedLock { shared: Arc::clone(&self.shared) }))
+        let node = match there {
+            Some(node) => node,
+            None => {
+                let node = state.disk.create(name);
+                state.half_done(FileOperation::Lock, &path)?;
+                node
+            }
+        };
+        state.locked = Some(node);
+        Ok(Box::new(SimulatedLock { shared: Arc::clone(&self.shared), name: name.to_owned(), path, node }))
+    }
+
+    fn lock_shared(&self, name: &str) -> Result<Option<Box<dyn HeldLock>>, LockError> {
+        let (state, path) = (&mut *self.shared.state.lock(), self.location().join(name));
+        state.begin(FileOperation::Open, &path)?;
+        let Some(node) = state.disk.node(name) else { return Ok(None) };
+        if state.locked == Some(node) {
+            return Err(LockError::Held { path, holder: Some(std::process::id()) });
+        }
+        state.readers += 1;
+        Ok(Some(Box::new(SharedLock { shared: Arc::clone(&self.shared) })))
     }
 }
 
@@ -399,13 +419,42 @@ impl State {
 #[derive(Debug)]
 struct SimulatedLock {
     shared: Arc<Shared>,
+    name: String,
+    path: PathBuf,
+    node: Node,
 }
 
-impl HeldLock for SimulatedLock {}
+impl HeldLock for SimulatedLock {
+    fn is_held(&self) -> Result<bool, FileError> {
+        let state = &mut *self.shared.state.lock();
+        state.begin(FileOperation::CheckLock, &self.path)?;
+        Ok(state.disk.node(&self.name) == Some(self.node))
+    }
+}
 
 impl Drop for SimulatedLock {
     fn drop(&mut self) {
-        self.shared.state.lock().locked = false;
+        let state = &mut *self.shared.state.lock();
+        if state.locked == Some(self.node) {
+            state.locked = None;
+        }
+    }
+}
+
+#[derive(Debug)]
+struct SharedLock {
+    shared: Arc<Shared>,
+}
+
+impl HeldLock for SharedLock {
+    fn is_held(&self) -> Result<bool, FileError> {
+        Ok(true)
+    }
+}
+
+impl Drop for SharedLock {
+    fn drop(&mut self) {
+        self.shared.state.lock().readers -= 1;
     }
 }
 

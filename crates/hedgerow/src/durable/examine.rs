@@ -1,0 +1,101 @@
+//! Whether a store can be opened, and how a damaged one is made so: both by reading what opening it would read, into a graph that is thrown
+//! away.
+
+use crate::commit::locks::LockGuard;
+use crate::durable::open::{checkpoint_path, manifest_path};
+use crate::durable::replay::{AT_ONCE, Replay};
+use crate::error::{Error, Reason};
+use crate::options::{EngineKind, GraphOptions};
+use crate::storage::Store;
+use crate::stores::{Stores, with_store};
+use hedgerow_log::files::FileSystem;
+use hedgerow_log::{CheckReport, Repair, StoreError};
+use hedgerow_model::{Engine, Timestamp};
+use hedgerow_sync::Arc;
+use std::time::Instant;
+
+/// How often a store that is written to meanwhile is looked at, at most.
+const LOOKS: usize = 16;
+
+/// See [`check`](crate::store::check).
+pub(crate) fn check(files: &Arc<dyn FileSystem>) -> Result<CheckReport, Error> {
+    let mut problem: Option<StoreError> = None;
+    for _ in 0..LOOKS {
+        let mut report = hedgerow_log::check(files)?;
+        if !report.problems.is_empty() {
+            return Ok(report);
+        }
+        // What is wrong beside a process that writes may be right a moment later.
+        let before = problem.take().map(|problem| format!("{problem:?}"));
+        problem = match read(files) {
+            Ok(()) => return Ok(report),
+            Err(error) => Some(damage(error)?),
+        };
+        if problem.as_ref().map(|problem| format!("{problem:?}")) == before {
+            report.problems.extend(problem);
+            return Ok(report);
+        }
+    }
+    problem.map_or_else(|| Ok(hedgerow_log::check(files)?), |problem| Err(problem.into()))
+}
+
+/// Reads everything into a graph, as opening the store does.
+fn read(files: &Arc<dyn FileSystem>) -> Result<(), Error> {
+    let store = hedgerow_log::Store::open_read_only(Arc::clone(files))?;
+    let options = options_of(&store)?;
+    let (at_once, stores) = (options.changes_at_once(), Stores::in_memory(options)?);
+    let (checkpoint, begin) = (store.open_checkpoint()?, Instant::now());
+    with_store!(&stores, graph => graph.restore(&store, checkpoint.as_ref(), begin, at_once, None))?;
+    Ok(())
+}
+
+/// See [`recover_to_last_valid`](crate::store::recover_to_last_valid).
+pub(crate) fn recover(files: Arc<dyn FileSystem>) -> Result<Repair, Error> {
+    let mut store = hedgerow_log::Store::open(files)?;
+    let mut stores = Stores::in_memory(options_of(&store)?)?;
+    let loaded = with_store!(&stores, graph => graph.load_checkpoint_of(&store));
+    let damaged = match loaded {
+        Ok(()) => None,
+        Err(error) => {
+            stores = Stores::in_memory(options_of(&store)?)?;
+            Some(damage(error)?)
+        }
+    };
+    with_store!(&stores, graph => graph.repair(&mut store, damaged))
+}
+
+/// The options of the store's graph, on an engine that is always there: any engine reads what another has written.
+fn options_of(store: &hedgerow_log::Store) -> Result<GraphOptions, Error> {
+    let options = GraphOptions::of_manifest(store.manifest(), &manifest_path(&**store.files()))?;
+    Ok(options.engine(EngineKind::Rapid))
+}
+
+/// What is wrong with the files; other errors are handed on.
+fn damage(error: Error) -> Result<StoreError, Error> {
+    match error.into_reason() {
+        Reason::Store(problem) if problem.is_damage() => Ok(*problem),
+        reason => Err(reason.into()),
+    }
+}
+
+impl<E: Engine> Store<E> {
+    fn load_checkpoint_of(&self, store: &hedgerow_log::Store) -> Result<(), Error> {
+        let Some(checkpoint) = store.open_checkpoint()? else { return Ok(()) };
+        let guard = LockGuard::lock(&self.units, self.units.all());
+        // Nobody reads the graph yet.
+        let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
+        self.load(&held, &checkpoint, &checkpoint_path(store.manifest(), &**store.files()))
+    }
+
+    /// Repairs a store whose checkpoint was loaded, or is damaged. Commits that do not fit the graph are damage, too.
+    fn repair(&self, store: &mut hedgerow_log::Store, damaged: Option<StoreError>) -> Result<Repair, Error> {
+        let guard = LockGuard::lock(&self.units, self.units.all());
+        // Nobody reads the graph.
+        let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
+        let mut replay = Replay::new(self, &held, AT_ONCE);
+        store.recover(damaged, |record, place| match replay.commit(&record, place) {
+            Ok(_) => Ok(true),
+            Err(error) => damage(error).map(|_| false),
+        })
+    }
+}

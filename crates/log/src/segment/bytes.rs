@@ -1,0 +1,51 @@
+//! The bytes of a segment, of which a window is in memory.
+
+use crate::files::{File, FileError, PIECE};
+use std::ops::Range;
+
+/// The first bytes of a file, read piece by piece as they are needed.
+#[derive(Debug)]
+pub(crate) struct SegmentBytes<'f> {
+    file: &'f dyn File,
+    /// Nothing is read from here on.
+    end: u64,
+    /// What is in memory, which begins at `start`.
+    window: Vec<u8>,
+    start: u64,
+}
+
+impl<'f> SegmentBytes<'f> {
+    /// The first `end` bytes of `file`, which has as many.
+    pub(crate) fn new(file: &'f dyn File, end: u64) -> Self {
+        SegmentBytes { file, end, window: Vec::new(), start: 0 }
+    }
+
+    pub(crate) fn end(&self) -> u64 {
+        self.end
+    }
+
+    /// `length` bytes at `position`, or fewer where they end. A window further on replaces the one before.
+    pub(crate) fn at(&mut self, position: u64, length: u64) -> Result<&[u8], FileError> {
+        let wanted = position.min(self.end)..position.saturating_add(length).min(self.end);
+        if !self.holds(&wanted) {
+            self.start = wanted.start;
+            self.window =
+                self.file.read_range(wanted.start..self.end.min(wanted.end.max(wanted.start + PIECE)))?;
+        }
+        let begin = (wanted.start - self.start) as usize;
+        Ok(&self.window[begin..begin + (wanted.end - wanted.start) as usize])
+    }
+
+    /// The checksum of the bytes of `range`, continued from `checksum`. Those of a range that is longer than a few pieces are not kept.
+    pub(crate) fn checksum(&mut self, range: Range<u64>) -> Result<u32, FileError> {
+        let length = range.end - range.start;
+        match length <= 4 * PIECE {
+            true => Ok(crc32c::crc32c(self.at(range.start, length)?)),
+            false => self.file.checksum_of(range, 0),
+        }
+    }
+
+    fn holds(&self, wanted: &Range<u64>) -> bool {
+        self.start <= wanted.start && wanted.end <= self.start + self.window.len() as u64
+    }
+}

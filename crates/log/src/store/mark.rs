@@ -1,0 +1,70 @@
+//! The mark: up to which commit the log is durable, noted behind each sync in a small file of its own.
+//!
+//! Of a segment that lost its last batches, or was replaced by an older copy of itself, what is left looks like a log that ends there. The
+//! manifest knows better only as far as the log was when the manifest was written. The mark knows of every sync; it is written when the sync
+//! has returned and is not synced itself, so that it costs commits nothing and may be late, but never early.
+
+use crate::error::StoreError;
+use crate::files::{Access, File, FileError, FileSystem};
+use hedgerow_model::Timestamp;
+
+/// The name of the file.
+pub(crate) const MARK: &str = "DURABLE";
+
+const MAGIC: &[u8; 8] = b"HEDGEDUR";
+const LENGTH: usize = 36;
+
+/// The mark of a store, to be moved on.
+#[derive(Debug)]
+pub(crate) struct Mark {
+    file: Box<dyn File>,
+    store: [u8; 16],
+    at: Timestamp,
+}
+
+impl Mark {
+    /// A new mark, in place of the one before: every commit up to `at` is durable.
+    pub(crate) fn create(files: &dyn FileSystem, store: [u8; 16], at: Timestamp) -> Result<Self, FileError> {
+        let file = files.open(MARK, Access::Create)?;
+        file.write_all_at(&encode(store, at), 0)?;
+        Ok(Mark { file, store, at })
+    }
+
+    /// Notes that every commit up to `at` is durable, in place, so that a disk that is full is no reason to fail.
+    pub(crate) fn set(&mut self, at: Timestamp) -> Result<(), FileError> {
+        if at > self.at {
+            self.file.write_all_at(&encode(self.store, at), 0)?;
+            self.at = at;
+        }
+        Ok(())
+    }
+}
+
+/// Every commit of the store up to this was durable. [`Timestamp::ZERO`] if there is no mark, or none of this store that is whole: a loss of
+/// power may have taken it.
+pub(crate) fn read(files: &dyn FileSystem, store: [u8; 16]) -> Result<Timestamp, StoreError> {
+    let file = match files.open(MARK, Access::Read) {
+        Ok(file) => file,
+        Err(error) if error.is_not_found() => return Ok(Timestamp::ZERO),
+        Err(error) => return Err(error.into()),
+    };
+    let mut bytes = [0; LENGTH];
+    if file.length()? != LENGTH as u64 {
+        return Ok(Timestamp::ZERO);
+    }
+    file.read_exact_at(&mut bytes, 0)?;
+    let mut at = [0; 8];
+    at.copy_from_slice(&bytes[24..32]);
+    let at = Timestamp(u64::from_le_bytes(at));
+    Ok(if bytes == encode(store, at) { at } else { Timestamp::ZERO })
+}
+
+fn encode(store: [u8; 16], at: Timestamp) -> [u8; LENGTH] {
+    let mut bytes = [0; LENGTH];
+    bytes[..8].copy_from_slice(MAGIC);
+    bytes[8..24].copy_from_slice(&store);
+    bytes[24..32].copy_from_slice(&at.0.to_le_bytes());
+    let checksum = crc32c::crc32c(&bytes[..32]);
+    bytes[32..].copy_from_slice(&checksum.to_le_bytes());
+    bytes
+}

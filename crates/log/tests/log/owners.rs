@@ -1,0 +1,125 @@
+//! Two writers at one store, after the lock file was removed under the first.
+
+use crate::harness::replay;
+use crate::workload::{STORE, body, log_options, store_options, wall_clock};
+use hedgerow_log::files::simulated::SimulatedFiles;
+use hedgerow_log::files::{Access, FileSystem, RealFiles};
+use hedgerow_log::{Durability, Log, LogError, Recovered, Store, StoreError, check};
+use hedgerow_model::Timestamp;
+use std::sync::Arc;
+
+fn commit(log: &Log) -> Result<Timestamp, LogError> {
+    let at = log.last().next();
+    let appended = log.append(at, wall_clock(at), &mut body(at))?;
+    log.settle(appended.at(), Durability::Sync)?;
+    Ok(at)
+}
+
+fn open(files: &Arc<dyn FileSystem>) -> Result<Log, StoreError> {
+    let store = Store::open(Arc::clone(files))?;
+    let (recovered, right) = replay(&store)?;
+    assert!(right);
+    Log::start(store, &recovered, log_options(Durability::Sync))
+}
+
+fn is_overtaken<T: std::fmt::Debug>(result: Result<T, LogError>) -> bool {
+    match result {
+        Err(LogError::Poisoned { cause }) => matches!(*cause, StoreError::Overtaken { .. }),
+        _ => false,
+    }
+}
+
+/// Whatever the first writer does next, it is refused, and what either of them was told is durable is there.
+#[test]
+fn a_writer_that_lost_its_lock_is_refused() {
+    let next: [fn(&Log) -> Result<(), LogError>; 4] = [
+        |log| commit(log).map(drop),
+        |log| log.set_history(None).map_err(as_log),
+        |log| log.close().map_err(as_log),
+        |log| {
+            log.prune()
+                .map(drop)
+                .and_then(|()| log.maintain())
+                .map_err(as_log)
+                .and_then(|()| commit(log).map(drop))
+        },
+    ];
+    for (case, step) in next.into_iter().enumerate() {
+        for is_opened_again in [false, true] {
+            let files: Arc<dyn FileSystem> = Arc::new(SimulatedFiles::new(1));
+            let store = Store::create(Arc::clone(&files), store_options(), STORE).unwrap();
+            let first = Log::start(store, &Recovered::default(), log_options(Durability::Sync)).unwrap();
+            (0..20).for_each(|_| assert!(commit(&first).is_ok()));
+            files.remove("LOCK").unwrap();
+            let second = is_opened_again.then(|| open(&files).unwrap());
+            second.iter().for_each(|second| (0..20).for_each(|_| assert!(commit(second).is_ok())));
+            let refused = step(&first);
+            assert!(is_overtaken(refused.clone()), "case {case}: {refused:?}");
+            assert!(is_overtaken(commit(&first)), "case {case}");
+            let acknowledged = second.as_ref().map_or(Timestamp(20), |second| {
+                commit(second).unwrap();
+                second.close().unwrap();
+                second.last()
+            });
+            drop((first, second));
+            let last = open(&files).unwrap().last();
+            assert!(last >= acknowledged, "case {case}: {last}");
+            assert!(check(&files).unwrap().problems.is_empty());
+        }
+    }
+}
+
+fn as_log(error: StoreError) -> LogError {
+    match error {
+        StoreError::Log(error) => error,
+        other => panic!("{other}"),
+    }
+}
+
+/// A manifest that is not the one that was read or written last is not replaced.
+#[test]
+fn a_manifest_of_another_generation_is_not_replaced() {
+    let files: Arc<dyn FileSystem> = Arc::new(SimulatedFiles::new(1));
+    let store = Store::create(Arc::clone(&files), store_options(), STORE).unwrap();
+    let older = files.open("MANIFEST", Access::Read).unwrap().read_from(0).unwrap();
+    let log = Log::start(store, &Recovered::default(), log_options(Durability::Sync)).unwrap();
+    commit(&log).unwrap();
+    files.open("MANIFEST", Access::Create).unwrap().write_all_at(&older, 0).unwrap();
+    assert!(is_overtaken(log.set_history(None).map_err(as_log)));
+    assert_eq!(files.open("MANIFEST", Access::Read).unwrap().read_from(0).unwrap(), older);
+}
+
+/// The same with the operating system's files: the lock is that of the file that has the name.
+#[test]
+fn a_removed_lock_file_is_noticed() {
+    let folder = tempfile::tempdir().unwrap();
+    let files: Arc<dyn FileSystem> = Arc::new(RealFiles::new(folder.path()));
+    let store = Store::create(Arc::clone(&files), store_options(), STORE).unwrap();
+    let log = Log::start(store, &Recovered::default(), log_options(Durability::Sync)).unwrap();
+    commit(&log).unwrap();
+    assert!(matches!(Store::open(Arc::clone(&files)), Err(StoreError::Locked { .. })));
+    std::fs::remove_file(folder.path().join("LOCK")).unwrap();
+    let second = open(&files).unwrap();
+    assert!(is_overtaken(commit(&log)));
+    commit(&second).unwrap();
+}
+
+/// Readers keep writers away as long as they read, and no longer.
+#[test]
+fn readers_and_a_writer_exclude_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let real: Arc<dyn FileSystem> = Arc::new(RealFiles::new(folder.path()));
+    let simulated: Arc<dyn FileSystem> = Arc::new(SimulatedFiles::new(1));
+    for files in [real, simulated] {
+        let store = Store::create(Arc::clone(&files), store_options(), STORE).unwrap();
+        assert!(matches!(
+            Store::open_shared(Arc::clone(&files)),
+            Err(StoreError::Locked { holder: Some(_), .. })
+        ));
+        drop(store);
+        let readers = [(); 2].map(|()| Store::open_shared(Arc::clone(&files)).unwrap());
+        assert!(matches!(Store::open(Arc::clone(&files)), Err(StoreError::BeingRead { .. })));
+        drop(readers);
+        Store::open(files).unwrap();
+    }
+}
