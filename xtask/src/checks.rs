@@ -61,7 +61,8 @@ pub fn soak(cases: u32, iterations: u32) -> Result<()> {
         .env("HISTORY_ROUNDS", rounds.to_string())
         .env("CRASH_SEEDS", (cases / 10).to_string())
         .env("FAULT_SEEDS", (cases / 50).to_string())
-        .env("DAMAGE_SAMPLES", (cases * 50).to_string());
+        .env("DAMAGE_SAMPLES", (cases * 50).to_string())
+        .env("MUTATIONS", cases.to_string());
     let mut tally = tests(&format!("properties, {cases} cases each"), &mut properties)?;
     for (package, search) in SEARCHES {
         let mut searched = cargo(&format!("test --release -p {package} --tests -- --ignored {search}"));

@@ -93,8 +93,9 @@ impl Error {
             Reason::Poisoned => ErrorKind::Poisoned,
             Reason::Store(error) => kind_of_store(error),
             Reason::Log(error) => kind_of_log(error),
-            Reason::Checkpoint(error) => match **error {
+            Reason::Checkpoint(error) => match &**error {
                 CheckpointError::Cancelled => ErrorKind::Cancelled,
+                CheckpointError::Store(error) => kind_of_store(error),
                 _ => ErrorKind::Storage,
             },
             Reason::Read(_) | Reason::Random(_) | Reason::NoScratchFile(_) => ErrorKind::Storage,

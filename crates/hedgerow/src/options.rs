@@ -1,8 +1,10 @@
 //! How a graph is made, and how its transactions behave.
 
 use crate::error::Error;
+use hedgerow_log::files::FileSystem;
 use hedgerow_log::{Durability, LogOptions, Manifest};
 use hedgerow_model::{KeyKind, LabelSchema, RecordSchema, Topology};
+use hedgerow_sync::Arc;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -250,6 +252,13 @@ impl GraphOptions {
     pub fn of_store(path: impl AsRef<Path>) -> Result<Self, Error> {
         let manifest = crate::store::manifest(&path)?;
         Self::of_manifest(&manifest, &path.as_ref().join(Manifest::FILE))
+    }
+
+    /// [`GraphOptions::of_store`] in any directory.
+    #[doc(hidden)]
+    pub fn of_store_on(files: &Arc<dyn FileSystem>) -> Result<Self, Error> {
+        let store = hedgerow_log::Store::open_read_only(Arc::clone(files))?;
+        Self::of_manifest(store.manifest(), &files.location().join(Manifest::FILE))
     }
 
     /// When a commit is done: by default when it survives a loss of power. Without meaning for a graph in memory.

@@ -63,6 +63,16 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// The checkpoint is damaged, and the log does not have all of its commits, so that it cannot take its place.
+    #[error(
+        "{problem}; the log has no commits before timestamp {oldest} any more, which could replace it: bring back a copy of the store"
+    )]
+    Irreplaceable {
+        /// What is wrong with the checkpoint.
+        problem: Box<StoreError>,
+        /// The log has the commits after this.
+        oldest: Timestamp,
+    },
     /// A file was not written for its place in this store.
     #[error("{} does not belong here: {what}", path.display())]
     Foreign {

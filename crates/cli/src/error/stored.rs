@@ -198,9 +198,10 @@ impl StoredError {
         match error.store() {
             Some(StoreError::NoStore { .. }) => Some("`hedgerow import FILE --store DIR` makes one"),
             Some(StoreError::Locked { .. }) => Some(
-                "try again when it is closed, or read the newest checkpoint with --from-checkpoint, which \
-                 run, export, neighbors and get take",
+                "try again when it is closed; commands that write wait for that with --wait SECONDS, and run, export, neighbors \
+                 and get read the newest checkpoint with --from-checkpoint meanwhile",
             ),
+            Some(StoreError::BeingRead { .. }) => Some("--wait SECONDS waits for that"),
             Some(StoreError::Damaged { .. } | StoreError::Missing { .. } | StoreError::Foreign { .. }) => {
                 Some("`hedgerow check DIR` lists all that is damaged")
             }

@@ -3,6 +3,7 @@
 use crate::args::{FormatArgs, FormatName, MemoryArgs, at_least_one, threads};
 use crate::stored::args::{DurabilityName, engine};
 use crate::stored::declared::{label, property};
+use crate::stored::wait::WaitArgs;
 use clap::builder::EnumValueParser;
 use clap::{Args, ValueEnum};
 use hedgerow::{EngineKind, Field, LabelSchema};
@@ -92,6 +93,8 @@ pub struct ImportArgs {
     pub format: FormatArgs,
     #[command(flatten)]
     pub memory: MemoryArgs,
+    #[command(flatten)]
+    pub wait: WaitArgs,
     /// Print the summary as JSON
     #[arg(long)]
     pub json: bool,

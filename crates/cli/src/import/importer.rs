@@ -51,7 +51,7 @@ impl<'a> Importer<'a> {
         };
         if context.target.exists() {
             let bar = progress::spinner(context.console, "opening");
-            let graph = context.target.open()?;
+            let graph = context.open()?;
             bar.finish_and_clear();
             let snapshot = graph.snapshot().map_err(StoredError::from)?;
             importer.before = Before { vertices: snapshot.vertex_count(), edges: snapshot.edge_count() };
@@ -225,10 +225,10 @@ impl<'a> Importer<'a> {
     }
 
     /// The graph, which is opened or made.
-    fn opened(&mut self) -> Result<&Graph, StoredError> {
+    fn opened(&mut self) -> Result<&Graph, CliError> {
         Ok(match &mut self.graph {
             Some(graph) => graph,
-            none => none.insert(self.context.target.open()?),
+            none => none.insert(self.context.open()?),
         })
     }
 

@@ -50,6 +50,11 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
+    /// Opens the graph, or makes it.
+    fn open(&self) -> Result<Graph, CliError> {
+        self.target.open(self.args.wait, self.interrupt)
+    }
+
     /// How this file is read, if its lines carry properties.
     fn properties(&self, source: Source<'_>) -> Option<PropertyOptions> {
         let Context { args, sources, target, .. } = self;

@@ -4,6 +4,8 @@ use super::ImportArgs;
 use super::sources::Sources;
 use crate::args::KeysName;
 use crate::error::{CliError, StoredError};
+use crate::interrupt::Interrupt;
+use crate::stored::wait::WaitArgs;
 use crate::stored::{self, number};
 use hedgerow::store::{self, StoreOptions};
 use hedgerow::{
@@ -75,12 +77,10 @@ impl<'a> Target<'a> {
     }
 
     /// Opens the graph, or makes it.
-    pub fn open(&self) -> Result<Graph, StoredError> {
-        let options = self.options.clone();
-        Ok(if self.exists {
-            Graph::open_with(self.store, options)?
-        } else {
-            Graph::create(self.store, options)?
+    pub fn open(&self, wait: WaitArgs, interrupt: &Interrupt) -> Result<Graph, CliError> {
+        wait.until_open(interrupt, || match self.exists {
+            true => Graph::open_with(self.store, self.options.clone()),
+            false => Graph::create(self.store, self.options.clone()),
         })
     }
 }

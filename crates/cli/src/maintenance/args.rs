@@ -3,6 +3,7 @@
 use crate::args::{MemoryArgs, threads};
 use crate::stored::args::StorePlace;
 use crate::stored::declared::label;
+use crate::stored::wait::WaitArgs;
 use clap::{Args, Subcommand};
 use hedgerow::LabelSchema;
 use std::num::NonZeroUsize;
@@ -105,6 +106,8 @@ pub struct LabelAddArgs {
     /// The directory of the store
     #[arg(long, value_name = "DIR")]
     pub store: PathBuf,
+    #[command(flatten)]
+    pub wait: WaitArgs,
     /// Print all labels that the store has then as JSON
     #[arg(long)]
     pub json: bool,
@@ -131,6 +134,8 @@ pub struct CheckpointArgs {
     pub threads: Option<NonZeroUsize>,
     #[command(flatten)]
     pub memory: MemoryArgs,
+    #[command(flatten)]
+    pub wait: WaitArgs,
     /// Print what was written as JSON
     #[arg(long)]
     pub json: bool,
@@ -156,6 +161,8 @@ pub struct RecoverArgs {
     /// Cut the log at its first damage; every commit after it is given up, the bytes are kept beside the log
     #[arg(long)]
     pub to_last_valid: bool,
+    #[command(flatten)]
+    pub wait: WaitArgs,
     /// Print what was cut as JSON
     #[arg(long)]
     pub json: bool,

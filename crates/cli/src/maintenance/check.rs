@@ -43,7 +43,7 @@ pub fn execute(args: &CheckArgs, console: &Console) -> Result<(), CliError> {
         count => text::counted(count, "problem", "problems"),
     };
     let what = "`hedgerow recover DIR --to-last-valid` repairs the log, but gives up every commit after its first \
-                damage; a damaged checkpoint or manifest needs a copy";
+                damage, and replaces a damaged checkpoint if the log has every commit; a damaged manifest needs a copy";
     Err(StoredError::Damaged { problems, store: path.into(), what }.into())
 }
 

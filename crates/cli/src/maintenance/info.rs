@@ -101,7 +101,6 @@ struct Recovered {
 pub fn execute(args: &InfoArgs, console: &Console) -> Result<(), CliError> {
     let path = args.place.path();
     let manifest = store::manifest(path).map_err(StoredError::from)?;
-    // As they are before the graph is opened, which begins a segment of its own.
     let files = Files::of(path, &manifest)?;
     let (state, open_in) = open(path, args, console)?;
     let info = Info::new(path, &manifest, files, state.as_ref(), open_in)?;

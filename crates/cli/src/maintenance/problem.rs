@@ -28,6 +28,7 @@ impl From<&StoreError> for Problem {
             StoreError::Damaged { path, offset, .. } => (Some(&**path), Some(*offset)),
             StoreError::Missing { path }
             | StoreError::Foreign { path, .. }
+            | StoreError::UnknownEngine { path, .. }
             | StoreError::NewerFormat { path, .. } => (Some(&**path), None),
             _ => (None, None),
         };

@@ -4,8 +4,9 @@ use super::RecoverArgs;
 use super::problem::Problem;
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
+use crate::interrupt::Interrupt;
 use crate::{progress, text};
-use hedgerow::store::{self, Cut};
+use hedgerow::store::{self, Cut, ReplacedCheckpoint};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
@@ -15,7 +16,10 @@ struct Recovered {
     last: u64,
     /// Commits that could still be read, and were given up because they came after the damage.
     commits_given_up: u64,
+    /// The last commit that is known to have been durable.
+    durable: u64,
     cuts: Vec<CutAway>,
+    checkpoint_replaced: Option<Replaced>,
     /// What is still wrong.
     problems: Vec<Problem>,
 }
@@ -28,6 +32,22 @@ struct CutAway {
     kept_in: String,
 }
 
+/// A damaged checkpoint that the log replaces.
+#[derive(Debug, Serialize)]
+struct Replaced {
+    /// The commit whose state it was.
+    timestamp: u64,
+    problem: String,
+    kept_in: Option<String>,
+}
+
+impl From<ReplacedCheckpoint> for Replaced {
+    fn from(replaced: ReplacedCheckpoint) -> Self {
+        let ReplacedCheckpoint { at, problem, kept_in } = replaced;
+        Replaced { timestamp: at.0, problem, kept_in }
+    }
+}
+
 impl From<Cut> for CutAway {
     fn from(cut: Cut) -> Self {
         let Cut { segment, offset, bytes, kept_in } = cut;
@@ -36,21 +56,23 @@ impl From<Cut> for CutAway {
 }
 
 /// Cuts the log at its first damage and prints what was given up. What is still damaged then is an error.
-pub fn execute(args: &RecoverArgs, console: &Console) -> Result<(), CliError> {
+pub fn execute(args: &RecoverArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
     let path = args.place.path();
     if !args.to_last_valid {
         return Err(StoredError::RecoverHow(path.into()).into());
     }
     let bar = progress::spinner(console, "repairing");
     let before = store::check(path).map_err(StoredError::from)?;
-    let repair = store::recover_to_last_valid(path).map_err(StoredError::from)?;
+    let repair = args.wait.until_open(interrupt, || store::recover_to_last_valid(path))?;
     let after = store::check(path).map_err(StoredError::from)?;
     bar.finish_and_clear();
     let recovered = Recovered {
         store: path.display().to_string(),
         last: repair.last.0,
         commits_given_up: before.commits.saturating_sub(after.commits),
+        durable: repair.durable.0,
         cuts: repair.cuts.into_iter().map(CutAway::from).collect(),
+        checkpoint_replaced: repair.replaced.map(Replaced::from),
         problems: after.problems.iter().map(Problem::from).collect(),
     };
     console.print(&recovered, describe)?;
@@ -58,18 +80,27 @@ pub fn execute(args: &RecoverArgs, console: &Console) -> Result<(), CliError> {
         0 => return Ok(()),
         count => format!("still {}", text::counted(count, "problem", "problems")),
     };
-    let what = "this command repairs the log only; bring back a copy of the store";
+    let what = "bring back a copy of the store";
     Err(StoredError::Damaged { problems, store: path.into(), what }.into())
 }
 
 fn describe(recovered: &Recovered) -> String {
-    let Recovered { store, last, commits_given_up, cuts, problems } = recovered;
+    let Recovered { store, last, durable, commits_given_up, cuts, checkpoint_replaced, problems } = recovered;
     let mut rows = vec![("store", store.clone()), ("last", format!("commit {}", text::Count(*last)))];
-    if cuts.is_empty() {
+    if cuts.is_empty() && durable <= last {
         rows.push(("given up", "nothing: the log is whole".into()));
     } else {
         let readable = text::counted(*commits_given_up, "commit", "commits");
         rows.push(("given up", format!("{readable} that could be read, and what was damaged")));
+    }
+    if durable > last {
+        let lost = text::counted(durable - last, "commit", "commits");
+        rows.push(("lost", format!("{lost} that had been durable, up to commit {}", text::Count(*durable))));
+    }
+    if let Some(Replaced { timestamp, problem, kept_in }) = checkpoint_replaced {
+        let kept = kept_in.as_ref().map(|file| format!(", kept in {file}")).unwrap_or_default();
+        let at = text::Count(*timestamp);
+        rows.push(("checkpoint", format!("of commit {at}{kept}; the log replaces it, since {problem}")));
     }
     rows.extend(cuts.iter().map(|CutAway { segment, offset, bytes, kept_in }| {
         let bytes = text::Bytes(*bytes);

@@ -2,6 +2,7 @@
 
 use crate::args::{at_least_one, time};
 use crate::stored::args::{DurabilityName, ReadArgs};
+use crate::stored::wait::WaitArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use hedgerow::{Direction, Newest};
 use std::num::NonZeroUsize;
@@ -323,6 +324,8 @@ pub struct WriteArgs {
     /// When the commit is done; the command itself ends when it survives a loss of power, in any case
     #[arg(long, value_enum, default_value_t = DurabilityName::Sync)]
     pub durability: DurabilityName,
+    #[command(flatten)]
+    pub wait: WaitArgs,
 }
 
 impl GetObject {

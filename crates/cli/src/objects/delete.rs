@@ -4,6 +4,7 @@ use super::args::{DeleteArgs, DeleteEdgeArgs, DeleteObject, DeleteVertexArgs};
 use super::{NamedEdge, commit, no_vertex, open};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
+use crate::interrupt::Interrupt;
 use crate::keys::{self, JsonKey};
 use crate::text;
 use hedgerow::EdgeUpdate;
@@ -32,16 +33,16 @@ struct DeletedEdge {
 }
 
 /// Deletes a vertex or an edge, as one commit; one that does not exist is an error.
-pub fn execute(args: &DeleteArgs, console: &Console) -> Result<(), CliError> {
+pub fn execute(args: &DeleteArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
     match &args.object {
-        DeleteObject::Vertex(args) => vertex(args, console),
-        DeleteObject::Edge(args) => edge(args, console),
+        DeleteObject::Vertex(args) => vertex(args, console, interrupt),
+        DeleteObject::Edge(args) => edge(args, console, interrupt),
     }
 }
 
-fn vertex(args: &DeleteVertexArgs, console: &Console) -> Result<(), CliError> {
+fn vertex(args: &DeleteVertexArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
     let store = &args.vertex.store;
-    let graph = open(store, &args.write, console)?;
+    let graph = open(store, &args.write, console, interrupt)?;
     let key = keys::parse("KEY", &args.vertex.key, graph.key_kind())?;
     let ((), commit) =
         commit(&graph, |transaction| Ok(transaction.delete_vertex(&key).map_err(StoredError::from)?))?;
@@ -60,9 +61,9 @@ fn vertex(args: &DeleteVertexArgs, console: &Console) -> Result<(), CliError> {
     })
 }
 
-fn edge(args: &DeleteEdgeArgs, console: &Console) -> Result<(), CliError> {
+fn edge(args: &DeleteEdgeArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
     let store = &args.edge.store;
-    let graph = open(store, &args.write, console)?;
+    let graph = open(store, &args.write, console, interrupt)?;
     let edge = NamedEdge::of(&args.edge, graph.key_kind(), graph.catalogue())?;
     let is_conditional = !args.conditions.only_if.is_empty();
     if is_conditional {

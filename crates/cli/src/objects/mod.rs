@@ -10,10 +10,13 @@ pub use args::{DeleteArgs, GetArgs, NeighborsArgs, PutArgs};
 
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
+use crate::interrupt::Interrupt;
 use crate::keys;
 use crate::stored::{self, schema};
 use args::{ConditionArgs, EdgeArgs, WriteArgs};
-use hedgerow::{Catalogue, Commit, EdgeUpdate, Graph, Key, KeyKind, LabelId, LabelSchema, Value, WriteTxn};
+use hedgerow::{
+    Catalogue, Commit, EdgeUpdate, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema, Value, WriteTxn,
+};
 use std::path::Path;
 
 /// An edge that a command line names.
@@ -78,8 +81,14 @@ fn no_vertex(key: &Key, store: &Path) -> CliError {
 }
 
 /// Opens a store to write.
-fn open(store: &Path, write: &WriteArgs, console: &Console) -> Result<Graph, StoredError> {
-    stored::open(store, |options| options.durability(write.durability.durability()), console)
+fn open(
+    store: &Path,
+    write: &WriteArgs,
+    console: &Console,
+    interrupt: &Interrupt,
+) -> Result<Graph, CliError> {
+    let settings = |options: GraphOptions| options.durability(write.durability.durability());
+    stored::open(store, settings, write.wait, console, interrupt)
 }
 
 /// Commits what `stage` stages, in a store that is open to write, and closes it.

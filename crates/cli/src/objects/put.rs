@@ -4,6 +4,7 @@ use super::args::{PutArgs, PutEdgeArgs, PutObject, PutVertexArgs};
 use super::{NamedEdge, commit, open};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
+use crate::interrupt::Interrupt;
 use crate::keys::{self, JsonKey};
 use crate::stored::{number::EdgeNumber, schema};
 use hedgerow::model::with_column;
@@ -41,16 +42,16 @@ struct PutEdge {
 }
 
 /// Puts a vertex or an edge, as one commit.
-pub fn execute(args: &PutArgs, console: &Console) -> Result<(), CliError> {
+pub fn execute(args: &PutArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
     match &args.object {
-        PutObject::Vertex(args) => vertex(args, console),
-        PutObject::Edge(args) => edge(args, console),
+        PutObject::Vertex(args) => vertex(args, console, interrupt),
+        PutObject::Edge(args) => edge(args, console, interrupt),
     }
 }
 
-fn vertex(args: &PutVertexArgs, console: &Console) -> Result<(), CliError> {
+fn vertex(args: &PutVertexArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
     let store = &args.vertex.store;
-    let graph = open(store, &args.write, console)?;
+    let graph = open(store, &args.write, console, interrupt)?;
     let key = keys::parse("KEY", &args.vertex.key, graph.key_kind())?;
     let properties = args.property.iter().map(|given| {
         let fields = &graph.catalogue().vertices().fields;
@@ -78,9 +79,9 @@ fn vertex(args: &PutVertexArgs, console: &Console) -> Result<(), CliError> {
     })
 }
 
-fn edge(args: &PutEdgeArgs, console: &Console) -> Result<(), CliError> {
+fn edge(args: &PutEdgeArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
     let store = &args.edge.store;
-    let graph = open(store, &args.write, console)?;
+    let graph = open(store, &args.write, console, interrupt)?;
     let edge = NamedEdge::of(&args.edge, graph.key_kind(), graph.catalogue())?;
     let (update, key) = (update(args, &edge)?, edge.needed_key()?);
     let value = match update {

@@ -4,9 +4,11 @@ pub mod args;
 pub mod declared;
 pub mod number;
 pub mod schema;
+pub mod wait;
 
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
+use crate::interrupt::Interrupt;
 use crate::progress;
 use args::ReadArgs;
 use hedgerow::{
@@ -14,6 +16,7 @@ use hedgerow::{
 };
 use std::path::Path;
 use std::time::{Duration, Instant};
+use wait::WaitArgs;
 
 /// Bytes of a segment of the log where a command commits little: it is made when the store is opened.
 const SMALL_SEGMENT: u64 = 64 << 10;
@@ -33,7 +36,7 @@ pub struct StoredState {
     pub elapsed: Duration,
 }
 
-/// Opens the store to read it. When this returns, others may open it again.
+/// Opens the store to read it, which changes nothing. When this returns, others may write to it.
 pub fn read(
     store: &Path,
     args: &ReadArgs,
@@ -47,7 +50,7 @@ pub fn read(
     let graph = match args.as_of.state() {
         Some(state) => Graph::open_at(store, state, options)?,
         None if args.from_checkpoint => Graph::open_checkpoint_with(store, options)?,
-        None => Graph::open_with(store, options)?,
+        None => Graph::open_read_only_with(store, options)?,
     };
     let (snapshot, keys) = (graph.snapshot()?, graph.key_kind());
     let recovery = graph.recovery().cloned().unwrap_or_default();
@@ -61,11 +64,13 @@ pub fn read(
 pub fn open(
     store: &Path,
     settings: impl FnOnce(GraphOptions) -> GraphOptions,
+    wait: WaitArgs,
     console: &Console,
-) -> Result<Graph, StoredError> {
+    interrupt: &Interrupt,
+) -> Result<Graph, CliError> {
     let options = settings(small(store)?);
     let bar = progress::spinner(console, "opening");
-    let graph = Graph::open_with(store, options)?;
+    let graph = wait.until_open(interrupt, || Graph::open_with(store, options.clone()))?;
     bar.finish_and_clear();
     Ok(graph)
 }

@@ -221,9 +221,8 @@ fn a_damaged_checkpoint_and_a_damaged_manifest_are_found() {
         assert_eq!(report["problems"][0]["file"], format!("store/{file}"), "{report}");
     };
     find(&checkpoint);
-    let output = folder.hedgerow("recover store --to-last-valid").code(1).get_output().clone();
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert!(error.contains("still 1 problem") && error.contains("bring back a copy"), "{error}");
+    // The log that it replaced is gone.
+    folder.fails("recover store --to-last-valid", 3, &[&checkpoint, "bring back a copy of the store"]);
     fs::remove_file(folder.path("store").join(&checkpoint)).unwrap();
     find(&checkpoint);
     fs::write(folder.path("store").join(&checkpoint), bytes).unwrap();
@@ -258,7 +257,95 @@ fn a_torn_tail_is_cut_and_told() {
     assert!(folder.text("check copy").contains("which the next opening cuts"));
     let torn = folder.json("info copy");
     assert_eq!((&torn["edges"], &torn["recovery"]["torn"]), (&21.into(), &checked["torn"]));
+    assert_eq!(folder.json("check copy")["torn"], checked["torn"], "to look changes nothing");
+    folder.json("put edge 1 1000 --store copy");
     assert_eq!(folder.json("check copy")["torn"], Value::Null);
+}
+
+#[test]
+fn a_log_that_is_whole_replaces_a_damaged_checkpoint() {
+    let folder = Folder::new();
+    let graph = Graph::create(folder.path("store"), GraphOptions::new().segment_bytes(1 << 16)).unwrap();
+    (0..20_u64).for_each(|key| assert!(graph.put_edge(key, key + 1).unwrap().changed));
+    graph.checkpoint(&CheckpointOptions::new()).unwrap();
+    graph.put_edge(1, 20).unwrap();
+    graph.close().unwrap();
+    damage(&folder, "checkpoint-0000000001", 40);
+    folder.fails("info store", 3, &["checkpoint-0000000001", "hedgerow check DIR"]);
+    let recovered = folder.json("recover store --to-last-valid");
+    let replaced = &recovered["checkpoint_replaced"];
+    assert_eq!(
+        (&replaced["timestamp"], &replaced["kept_in"]),
+        (&20.into(), &"cut-checkpoint-0000000001".into())
+    );
+    assert_eq!((&recovered["last"], &recovered["cuts"]), (&21.into(), &json!([])));
+    assert_eq!(
+        (&folder.json("info store")["edges"], &folder.json("check store")["whole"]),
+        (&21.into(), &true.into())
+    );
+}
+
+#[test]
+fn commands_that_write_wait_for_a_store() {
+    let folder = in_the_log();
+    let graph = Graph::open(folder.path("store")).unwrap();
+    folder.fails("put edge 1 2 --store store", 5, &["is locked by process", "--wait SECONDS"]);
+    folder.fails("put edge 1 2 --store store --wait 0.1", 5, &["is locked by process"]);
+    folder.fails("put edge 1 2 --store store --wait soon", 2, &["expected a number of seconds"]);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            graph.close().unwrap();
+        });
+        folder.json("put edge 100 200 --store store --wait 60");
+    });
+    let graph = Graph::open(folder.path("store")).unwrap();
+    std::thread::scope(|scope| {
+        let commands = [
+            "delete edge 100 200 --store store",
+            "checkpoint store",
+            "import graph --store store --anew",
+            "label add likes --store store",
+            "recover store --to-last-valid",
+        ];
+        for command in commands {
+            scope.spawn(|| folder.json(&format!("{command} --wait 60")));
+        }
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        graph.close().unwrap();
+    });
+}
+
+/// What is in a directory, to the byte.
+fn content(folder: &Folder, name: &str) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let entries = fs::read_dir(folder.path(name)).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = entries.map(|path| (path.clone(), fs::read(path).unwrap())).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn commands_that_read_change_nothing() {
+    let folder = in_the_log();
+    fs::remove_file(folder.path("store").join("LOCK")).unwrap();
+    let before = content(&folder, "store");
+    let commands = [
+        "info store",
+        "info store --quick",
+        "schema store",
+        "label list store",
+        "check store",
+        "run bfs --store store --source 1",
+        "neighbors 1 --store store",
+        "get vertex 1 --store store",
+        "get edge 1 2 --store store",
+        "neighbors 1 --store store --as-of 3",
+        "export store --output again.el",
+    ];
+    for command in commands {
+        folder.hedgerow(command).success();
+        assert!(content(&folder, "store") == before, "{command}");
+    }
 }
 
 #[test]

@@ -53,8 +53,10 @@ impl<E: Engine> Store<E> {
             report.number += 1;
             let name = checkpoint::name_of(report.number);
             let share = self.share_beside_writers(at);
+            let check_owner = || log.check_lock();
             let written = options.with(self.pool_for(usize::MAX), &share, |options| {
-                checkpoint::write(&**log.files(), &name, &description, &source, options)
+                let options = WriteOptions { check_owner: Some(&check_owner), ..*options };
+                checkpoint::write(&**log.files(), &name, &description, &source, &options)
             })?;
             (report.written, report.bytes) = (true, written.bytes);
             install(log, CheckpointEntry { number: report.number, at, length: written.bytes })?;
@@ -100,6 +102,7 @@ impl CheckpointOptions {
             share: Some(&share),
             is_cancelled: Some(&is_cancelled),
             progress: Some(&progress),
+            check_owner: None,
         })
     }
 }

@@ -6,6 +6,7 @@
 #[path = "../oracle/mod.rs"]
 mod oracle;
 
+mod beside;
 mod bugs;
 mod failures;
 mod foreign;

@@ -1,5 +1,6 @@
 //! Why a checkpoint could not be written.
 
+use crate::error::StoreError;
 use crate::files::FileError;
 use hedgerow_model::ReadError;
 
@@ -10,6 +11,9 @@ pub enum CheckpointError {
     /// The file system refused.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The store is not the caller's any more.
+    #[error(transparent)]
+    Store(#[from] Box<StoreError>),
     /// The state of the graph could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),

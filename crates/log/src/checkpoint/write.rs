@@ -5,6 +5,7 @@ use super::codec::vertices::MAX_VERTICES;
 use super::encode::{Encoded, Part, encode};
 use super::layout::{HEADER_BYTES, Header, Trailer};
 use super::{CheckpointError, Chunk, Content, Description, Source};
+use crate::error::StoreError;
 use crate::files::{Access, File, FileSystem};
 use crate::planted::{self, PlantedBug};
 use hedgerow_model::LabelId;
@@ -33,6 +34,8 @@ pub struct WriteOptions<'a> {
     pub is_cancelled: Option<&'a (dyn Fn() -> bool + Sync)>,
     /// Called after every part that was written, on the calling thread.
     pub progress: Option<&'a (dyn Fn(WriteProgress) + Sync)>,
+    /// Asked before the file takes its name, in place of another one: whether the store is still the caller's.
+    pub check_owner: Option<&'a (dyn Fn() -> Result<(), StoreError> + Sync)>,
 }
 
 /// How far writing is.
@@ -128,6 +131,7 @@ pub fn write<S: Source>(
     let unfinished = if overwrite { name.to_owned() } else { format!("{name}{UNFINISHED}") };
     let written = write_unfinished(files, &unfinished, description, source, options);
     let written = written.and_then(|written| {
+        options.check_owner.map_or(Ok(()), |check| check()).map_err(Box::new)?;
         files.rename(&unfinished, name)?;
         Ok(written)
     });

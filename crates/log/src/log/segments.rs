@@ -56,8 +56,11 @@ impl Log {
         self.files.sync_directory().map_err(|error| StoreError::Log(self.poison(error.into())))
     }
 
-    /// Fails, and poisons the log, if another process may have locked the store. After a close that is as it should be.
-    pub(super) fn check_lock(&self) -> Result<(), StoreError> {
+    /// Whether the store is still this log's. After a close it need not be.
+    ///
+    /// # Errors
+    /// That another process may have locked the store, which poisons the log; the file system's.
+    pub fn check_lock(&self) -> Result<(), StoreError> {
         let checked =
             self.lock.lock().as_deref().map_or(Ok(()), |lock| store::check_lock(&*self.files, lock));
         checked.map_err(|error| StoreError::Log(self.poison(error)))

@@ -10,9 +10,9 @@ mod header;
 mod scan;
 
 pub(crate) use bytes::SegmentBytes;
-pub(crate) use frame::{BATCH_LENGTH, Binding, Times, put_batch, put_record, record_length};
 #[cfg(any(test, feature = "simulation"))]
 pub(crate) use frame::repair_checksums;
+pub(crate) use frame::{BATCH_LENGTH, Binding, Times, put_batch, put_record, record_length};
 pub(crate) use header::{HEADER_LENGTH, SegmentHeader};
 pub(crate) use scan::{NoScan, Scan, ScanEnd};
 

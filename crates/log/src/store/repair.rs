@@ -115,9 +115,12 @@ impl Store {
         let durable = self.durable()?.max(checkpoint.map_or(Timestamp::ZERO, |checkpoint| checkpoint.at));
         let mut replaced = None;
         if let Some(problem) = damaged_checkpoint {
-            let is_newer = matches!(problem, StoreError::NewerFormat { .. });
-            if is_newer || self.manifest.oldest_readable != Timestamp::ZERO {
+            let oldest = self.manifest.oldest_readable;
+            if matches!(problem, StoreError::NewerFormat { .. }) {
                 return Err(problem.into());
+            }
+            if oldest != Timestamp::ZERO {
+                return Err(StoreError::Irreplaceable { problem: Box::new(problem), oldest }.into());
             }
             let at = checkpoint.map_or(Timestamp::ZERO, |checkpoint| checkpoint.at);
             replaced = Some(ReplacedCheckpoint { at, problem: problem.to_string(), kept_in: None });

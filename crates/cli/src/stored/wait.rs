@@ -1,0 +1,43 @@
+//! Waiting until a store can be had that another process has open.
+
+use crate::error::{CliError, StoredError};
+use crate::interrupt::Interrupt;
+use clap::Args;
+use hedgerow::ErrorKind;
+use std::time::{Duration, Instant};
+
+/// How long a command sleeps between two attempts.
+const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(20);
+
+/// How long a command that writes waits for a store.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct WaitArgs {
+    /// Wait up to this many seconds while another process has the store open, instead of giving up at once
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "0", hide_default_value = true)]
+    pub wait: Duration,
+}
+
+impl WaitArgs {
+    /// The result of `attempt`, which is made again while the store is locked and there is time left.
+    pub fn until_open<T>(
+        self,
+        interrupt: &Interrupt,
+        mut attempt: impl FnMut() -> Result<T, hedgerow::Error>,
+    ) -> Result<T, CliError> {
+        let begin = Instant::now();
+        loop {
+            match attempt() {
+                Err(error) if error.kind() == ErrorKind::Locked && begin.elapsed() < self.wait => {
+                    interrupt.check()?;
+                    std::thread::sleep(BETWEEN_ATTEMPTS);
+                }
+                opened => return opened.map_err(|error| StoredError::from(error).into()),
+            }
+        }
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds.ok_or_else(|| "expected a number of seconds, such as 10 or 0.5".into())
+}
