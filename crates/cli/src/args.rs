@@ -20,7 +20,7 @@ use hedgerow::{EngineKind, GraphOptions, KeyKind};
 use hedgerow_driver::{Engine, Workload};
 use hedgerow_formats::{Columns, ReadOptions, timestamp_of_text};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -291,6 +291,11 @@ impl FormatArgs {
     /// What vertex keys are, if nothing but these options decides.
     pub fn keys(&self) -> KeysName {
         self.keys.unwrap_or(KeysName::Number)
+    }
+
+    /// The files that are read with this graph file: those of its format, and that of `--vertices`.
+    pub fn files(&self, graph: &Path) -> Vec<PathBuf> {
+        self.read_options(1).files(graph).into_iter().chain(self.vertices.clone()).collect()
     }
 
     /// How the files are read, in batches of about so many edges and vertices.

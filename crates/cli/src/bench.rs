@@ -4,7 +4,8 @@ use crate::args::BenchArgs;
 use crate::console::Console;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
-use crate::{progress, results, text};
+use crate::outputs::FilesInUse;
+use crate::{progress, text};
 use hedgerow_driver::{DataSet, Report, Settings, Step, StoreFacts, Watch};
 use hedgerow_formats::{FormatError, NewFile};
 use std::cell::Cell;
@@ -16,7 +17,7 @@ use std::time::Duration;
 /// Measures, prints the table, writes the file.
 pub fn execute(args: &BenchArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
     if let Some(path) = &args.json {
-        results::check("--json", path, &[args.dataset.as_deref().map(Path::new)])?;
+        FilesInUse::read(&args.dataset).check_output("--json", path)?;
     }
     let settings = settings(args);
     settings.check_store()?;

@@ -9,6 +9,8 @@
 //! | `run`, `convert`, `stats`, `generate`, `demo`, `bench`, `completions` | the commands |
 //! | `import`, `export`, `objects`, `maintenance` | the commands on stores: whole graphs, single vertices and edges, the store itself |
 //! | `console`, `progress`, `text`, `keys` | what a user sees; `results`: what goes into a result file |
+//! | `float` | floats as files have them |
+//! | `outputs` | which files must not be written, since the command reads them |
 //! | `interrupt`, `threads` | Ctrl-C; the threads that kernels run on |
 
 mod args;
@@ -19,6 +21,7 @@ mod convert;
 mod demo;
 mod error;
 mod export;
+mod float;
 mod generate;
 mod import;
 mod input;
@@ -26,6 +29,7 @@ mod interrupt;
 mod keys;
 mod maintenance;
 mod objects;
+mod outputs;
 mod progress;
 mod results;
 mod run;

@@ -60,6 +60,16 @@ pub enum FormatError {
         /// What should.
         expected: String,
     },
+    /// A key or a weight was to be written that this format cannot hold, but files with properties can.
+    #[error("{}: cannot write {value}: {reason}", path.display())]
+    NoPlace {
+        /// The file.
+        path: PathBuf,
+        /// The key or the weight, shortened and escaped.
+        value: String,
+        /// Why not.
+        reason: &'static str,
+    },
     /// A value was to be written that could not be read back.
     #[error("{}: cannot write {value}: {reason}", path.display())]
     Unwritable {
@@ -93,6 +103,7 @@ impl FormatError {
             FormatError::BadLine(_)
             | FormatError::BadProperty(_)
             | FormatError::BadBytes { .. }
+            | FormatError::NoPlace { .. }
             | FormatError::Unwritable { .. } => ErrorKind::BadInput,
         }
     }
@@ -105,6 +116,7 @@ impl FormatError {
             | FormatError::NotAFile { path, .. }
             | FormatError::Corrupt { path, .. }
             | FormatError::BadBytes { path, .. }
+            | FormatError::NoPlace { path, .. }
             | FormatError::Unwritable { path, .. } => path,
             FormatError::BadLine(bad) => &bad.path,
             FormatError::BadProperty(bad) => &bad.path,

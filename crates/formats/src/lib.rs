@@ -105,4 +105,6 @@ pub use properties::{
 };
 pub use reader::{GraphReader, Position, Progress, SkippedLines};
 pub use text::{MAX_ADJACENCY_LINE, MAX_EDGE_LINE};
-pub use write::{CompleteFile, EdgeListWriter, GraphWriter, Lost, NewFile, Output, WriteOptions, Written};
+pub use write::{
+    CompleteFile, EdgeListWriter, GraphWriter, Lost, NewFile, Output, VertexListWriter, WriteOptions, Written,
+};

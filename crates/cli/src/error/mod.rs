@@ -83,6 +83,14 @@ pub enum CliError {
         /// The file.
         path: PathBuf,
     },
+    /// A result would lie among the files of a store, which are its own.
+    #[error("{option} {}: this directory is a store, in which all files are its own; name another one", path.display())]
+    InStore {
+        /// The option that names the file.
+        option: &'static str,
+        /// The file.
+        path: PathBuf,
+    },
     /// Weights were asked for in a format that lacks them.
     #[error(
         "{}: this format has no place for weights; let the name end in .wel, .wsg, .mtx, .e, .txt, .tsv or .csv, or \
@@ -107,10 +115,18 @@ pub enum CliError {
     Bench(BenchError),
     /// A result or a generated graph could not be written.
     #[error("{0}")]
-    Output(FormatError),
+    Output(#[source] FormatError),
+    /// A key or a weight has no place in the format of an output.
+    #[error("{cause}; {formats}")]
+    NoPlace {
+        /// What has no place, and why.
+        cause: FormatError,
+        /// Which formats have a place for it.
+        formats: &'static str,
+    },
     /// Standard output could not be written.
     #[error("cannot write to standard output: {0}")]
-    Stdout(io::Error),
+    Stdout(#[source] io::Error),
     /// Threads could not be started.
     #[error("the worker threads could not be started: {0}; ask for fewer with --threads")]
     Threads(#[from] rayon::ThreadPoolBuildError),
@@ -133,6 +149,7 @@ impl CliError {
     pub fn exit_code(&self) -> u8 {
         match self {
             CliError::Output(_)
+            | CliError::NoPlace { .. }
             | CliError::Stdout(_)
             | CliError::Threads(_)
             | CliError::DemoThreads(_)
@@ -144,6 +161,7 @@ impl CliError {
             | CliError::Stream(_)
             | CliError::StreamFormat(_)
             | CliError::SameFile { .. }
+            | CliError::InStore { .. }
             | CliError::NoPlaceForWeights(_) => 2,
             CliError::Input(_)
             | CliError::NoSuchVertex { .. }

@@ -1,6 +1,6 @@
 //! The vertices and edges of a snapshot, into a file.
 
-use super::FileKey;
+use super::{FileKey, graph_output};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
@@ -58,12 +58,12 @@ impl<'a> Edges<'a> {
             bar.inc(1);
             if batch.len() >= BATCH {
                 interrupt.check()?;
-                writer.write(&batch).map_err(CliError::Output)?;
+                writer.write(&batch).map_err(graph_output)?;
                 batch.clear();
             }
             Ok(())
         })?;
-        writer.write(&batch).map_err(CliError::Output)?;
+        writer.write(&batch).map_err(graph_output)?;
         bar.finish_and_clear();
         Ok(without_edges.len() as u64)
     }

@@ -5,14 +5,13 @@ use super::no_vertex;
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
-use crate::stored::{self, number::EdgeNumber, schema};
+use crate::stored::{self, number::EdgeNumber, properties::Properties};
 use hedgerow::model::with_column;
 use hedgerow::{
     Column, Direction, EdgeSchema, ErrorKind, Key, LabelId, LabelSchema, Newest, ParallelEdge,
     ParallelSchema, Record, RecordSchema, Snapshot,
 };
 use serde::Serialize;
-use serde_json::{Map, Value as Json};
 use std::ops::RangeInclusive;
 
 #[derive(Debug, Serialize)]
@@ -37,7 +36,7 @@ struct Neighbor {
     value: EdgeNumber,
     /// If edges of the label have records.
     #[serde(skip_serializing_if = "Option::is_none")]
-    properties: Option<Map<String, Json>>,
+    properties: Option<Properties>,
 }
 
 fn is_none(value: &EdgeNumber) -> bool {
@@ -89,7 +88,7 @@ pub fn execute(args: &NeighborsArgs, console: &Console) -> Result<(), CliError> 
         let line = |Neighbor { label, key, value, properties }: &Neighbor| {
             let label = label.iter().map(|label| format!("{label} ")).collect::<String>();
             match (properties, value) {
-                (Some(properties), _) => format!("{label}{key} {}\n", schema::line(properties)),
+                (Some(properties), _) => format!("{label}{key} {properties}\n"),
                 (None, EdgeNumber::None) => format!("{label}{key}\n"),
                 (None, value) => format!("{label}{key} {value}\n"),
             }
@@ -173,7 +172,7 @@ fn parallel(
         label: None,
         key: neighbour.into(),
         value: EdgeNumber::None,
-        properties: Some(schema::json_parallel(schema, key, &record)),
+        properties: Some(Properties::of_parallel(schema, key, &record)),
     };
     Ok(edges.into_iter().map(neighbour).collect())
 }
@@ -193,7 +192,7 @@ fn with_records(
         label: None,
         key: key.into(),
         value: EdgeNumber::None,
-        properties: Some(schema::json_record(properties, &record)),
+        properties: Some(Properties::of(properties, &record)),
     };
     Ok(neighbours.into_iter().map(neighbour).collect())
 }

@@ -3,6 +3,7 @@
 pub mod args;
 pub mod declared;
 pub mod number;
+pub mod properties;
 pub mod schema;
 
 use crate::console::Console;

@@ -1,6 +1,7 @@
 //! Values beside edges, as they stand on the command line and in what is printed.
 
 use crate::error::StoredError;
+use crate::float;
 use hedgerow::model::EdgeValue;
 use hedgerow::{Column, ColumnType, LabelSchema};
 use serde::Serialize;
@@ -15,8 +16,8 @@ pub enum EdgeNumber {
     U32(u32),
     U64(u64),
     I64(i64),
-    F32(f32),
-    F64(f64),
+    F32(#[serde(serialize_with = "float::serialize")] f32),
+    F64(#[serde(serialize_with = "float::serialize")] f64),
 }
 
 impl EdgeNumber {
@@ -34,7 +35,7 @@ impl EdgeNumber {
         }
     }
 
-    /// The value that `--value` gives to an edge of this label.
+    /// The value that `--value` gives to an edge of this label. It is a number: there are no shortest paths over any other.
     pub fn given(text: Option<&str>, label: &LabelSchema) -> Result<Self, StoredError> {
         let column = label.edges.column();
         let wrong = |given: String| StoredError::Value {
@@ -51,8 +52,8 @@ impl EdgeNumber {
             ColumnType::U32 => text.parse().ok().map(EdgeNumber::U32),
             ColumnType::U64 => text.parse().ok().map(EdgeNumber::U64),
             ColumnType::I64 => text.parse().ok().map(EdgeNumber::I64),
-            ColumnType::F32 => text.parse().ok().map(EdgeNumber::F32),
-            ColumnType::F64 => text.parse().ok().map(EdgeNumber::F64),
+            ColumnType::F32 => text.parse().ok().filter(|value: &f32| !value.is_nan()).map(EdgeNumber::F32),
+            ColumnType::F64 => text.parse().ok().filter(|value: &f64| !value.is_nan()).map(EdgeNumber::F64),
         };
         parsed.ok_or_else(|| wrong(format!("--value {text:?}")))
     }
@@ -100,8 +101,8 @@ impl fmt::Display for EdgeNumber {
             EdgeNumber::U32(value) => value.fmt(f),
             EdgeNumber::U64(value) => value.fmt(f),
             EdgeNumber::I64(value) => value.fmt(f),
-            EdgeNumber::F32(value) => value.fmt(f),
-            EdgeNumber::F64(value) => value.fmt(f),
+            EdgeNumber::F32(value) => float::display(*value, f),
+            EdgeNumber::F64(value) => float::display(*value, f),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Which cell of a line is which end of an edge or which property, by the names of columns.
 
 use super::LineSchema;
-use super::value::Kind;
+use super::value::{Cell, Kind};
 use crate::error::excerpt;
 use hedgerow_model::{ColumnType, EdgeSchema, Field, ParallelSchema, ValueType};
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 /// Names of the column of a vertex's key.
 const KEY: &[&str] = &["key", "id"];
@@ -91,8 +91,10 @@ impl Layout {
     /// Where the column of each of these names comes in this layout. Without the names of any key the first columns are the keys, if that is
     /// `positional`.
     pub fn places(&self, names: &[String], positional: bool) -> Result<Vec<usize>, BadColumns> {
-        if let Some(name) = first_repeated(names) {
-            return Err(bad(Some(name), "", "each name once"));
+        if let Some((first, second)) = first_repeated(names) {
+            let (name, [first, second]) = (&names[first], [first, second].map(|column| column + 1));
+            let expected = format!("each name once: columns {first} and {second} have this one");
+            return Err(bad(Some(name), name, &expected));
         }
         let keys = self.key_columns(names, positional)?;
         let place = |(column, name): (usize, &String)| {
@@ -112,6 +114,21 @@ impl Layout {
                 Err(bad(name, "", &format!("{}, which must be there", field.kind.expected())))
             }
         }
+    }
+
+    /// Whether these may be values instead of names: if nothing was named that this layout knows, and keys may be any text.
+    pub fn may_be_values(&self, names: &[String]) -> bool {
+        let is_known = |name: &String| !self.has_value && self.field(name).is_some();
+        let is_value = |name: &String| match self.fields.first() {
+            Some(FieldColumn { kind: Kind::Value(column), .. }) => {
+                Cell::Text(name).edge_value(*column).is_some()
+            }
+            _ => true,
+        };
+        names.len() <= self.len()
+            && self.keys.iter().all(|key| key.chosen.is_none() && self.find_key(key, names).is_none())
+            && !names.iter().any(is_known)
+            && names.iter().skip(self.keys.len()).all(is_value)
     }
 
     /// The columns of the keys, in their order.
@@ -160,6 +177,13 @@ impl Layout {
     }
 
     fn unknown(&self, name: &str, names: &[String], keys: &[usize]) -> BadColumns {
+        let is_same_end = |(key, _): &(&KeyColumn, &usize)| {
+            self.names_of(key).any(|usual| name.eq_ignore_ascii_case(usual))
+        };
+        if let Some((_, column)) = self.keys.iter().zip(keys).find(is_same_end) {
+            let expected = format!("one column for each key: {:?} is this one already", names[*column]);
+            return bad(Some(name), name, &expected);
+        }
         let expected = match &self.fields[..] {
             [] => "no column but those of the keys: nothing was declared for these lines".to_owned(),
             [value] if self.has_value => {
@@ -173,6 +197,12 @@ impl Layout {
         let is_further = |(column, _): &(usize, &String)| !keys.contains(column);
         let further = names.iter().enumerate().filter(is_further).map(|(_, name)| name.clone()).collect();
         BadColumns { further, ..bad(None, name, &expected) }
+    }
+
+    /// The usual names of the columns of keys.
+    pub fn usual_names(&self) -> String {
+        let names = |key: &KeyColumn| key.names.join(" or ");
+        self.keys.iter().map(names).collect::<Vec<_>>().join(", and ")
     }
 
     /// The names of all columns of a file that is written, from which they are found again; `None` if properties have all
@@ -219,9 +249,10 @@ fn bad(column: Option<&str>, found: &str, expected: &str) -> BadColumns {
     }
 }
 
-fn first_repeated(names: &[String]) -> Option<&str> {
-    let mut seen = HashSet::new();
-    names.iter().map(String::as_str).find(|name| !seen.insert(*name))
+/// The positions of the first name that comes twice.
+fn first_repeated(names: &[String]) -> Option<(usize, usize)> {
+    let mut seen = HashMap::new();
+    names.iter().enumerate().find_map(|(second, name)| Some((seen.insert(name, second)?, second)))
 }
 
 #[cfg(test)]
@@ -254,10 +285,14 @@ mod tests {
         assert!(
             told("source,to,note").contains("\"amount\"") && told("source,to,note").contains("must be there")
         );
-        assert!(told("source,to,amount,amount").contains("each name once"));
+        assert!(
+            told("source,to,amount,note,amount").contains("each name once: columns 3 and 5 have this one")
+        );
         assert!(told("source,payee,amount").contains("a column destination or dst or target or to"));
         assert!(told("source,to,amount,colour").contains("\"amount\" (f64, never null), \"note\" (f64)"));
         assert!(told("amount").contains("a column source"));
+        assert!(told("source,From,to,amount").contains("\"source\" is this one already"));
+        assert!(told("source,to,TO,amount").contains("\"to\" is this one already"));
     }
 
     #[test]

@@ -92,13 +92,13 @@ impl<K: VertexKey> PropertyReader<K> {
     /// Replaces what `batch` holds by what comes next; false if nothing does.
     ///
     /// # Errors
-    /// A bad line; or a file that cannot be read or decompressed. `batch` then holds what came before, and the reader is at its end.
+    /// A bad line; or a file that cannot be read or decompressed, which comes before a bad line that it causes. `batch` then holds what came before, and the reader is at its end.
     pub fn read_batch(&mut self, batch: &mut PropertyBatch<K>) -> Result<bool, FormatError> {
         batch.clear();
         while batch.len() < self.batch_size && !self.has_ended {
             let read = self.read_line(batch);
             self.has_ended = !matches!(read, Ok(true));
-            read?;
+            read.map_err(|error| self.lines.cause_of(error))?;
         }
         Ok(!batch.is_empty())
     }
@@ -134,6 +134,13 @@ impl Lines {
         match self {
             Lines::Csv(lines) => lines.source(),
             Lines::Json(lines) => lines.source(),
+        }
+    }
+
+    fn cause_of(&mut self, fault: FormatError) -> FormatError {
+        match self {
+            Lines::Csv(lines) => lines.cause_of(fault),
+            Lines::Json(lines) => lines.cause_of(fault),
         }
     }
 
@@ -173,10 +180,14 @@ impl Lines {
         let names = (0..lines.len()).map(|field| lines.cell(field).map(|cell| cell.shown().to_owned()));
         let names = names.collect::<Result<Vec<_>, _>>()?;
         let is_number = |name: &String| u64::parse(name.as_bytes()).is_ok();
-        if keys != KeyKind::Text && names.iter().take(columns.layout.keys.len()).all(is_number) {
-            return Err(
-                self.bad(excerpt(names.join(",").as_bytes()), "a first line of column names, not of values")
-            );
+        let may_be_values = match keys {
+            KeyKind::Text => columns.layout.may_be_values(&names),
+            KeyKind::Number | KeyKind::Dense => names.iter().take(columns.layout.keys.len()).all(is_number),
+        };
+        if may_be_values {
+            let expected =
+                format!("a first line of column names, not of values: {}", columns.layout.usual_names());
+            return Err(self.bad(excerpt(names.join(",").as_bytes()), &expected));
         }
         columns.arrange(names, true).map_err(|bad| self.bad_columns(bad))
     }

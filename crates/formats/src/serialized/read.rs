@@ -64,6 +64,11 @@ impl<K: VertexKey> SerializedReader<K> {
         &self.bytes.source
     }
 
+    /// Why a fault is in a piece: see [`Source::cause_of`].
+    pub fn cause_of(&mut self, fault: FormatError) -> FormatError {
+        self.bytes.source.cause_of(fault)
+    }
+
     pub fn position(&self) -> Position<'_> {
         Position { path: self.source().path(), line: 0, byte: self.bytes.offset }
     }

@@ -46,6 +46,11 @@ impl Cutter {
         &self.source
     }
 
+    /// Why a fault is in what was cut: see [`Source::cause_of`].
+    pub fn cause_of(&mut self, fault: FormatError) -> FormatError {
+        self.source.cause_of(fault)
+    }
+
     /// The longest line, in bytes.
     pub fn limit(&self) -> usize {
         self.limit

@@ -108,6 +108,14 @@ impl<K: VertexKey> TextReader<K> {
         self.cutter.source()
     }
 
+    /// Why a fault is in a piece: see [`Source::cause_of`].
+    pub fn cause_of(&mut self, fault: FormatError) -> FormatError {
+        match self.failed.take() {
+            Some(error @ FormatError::Corrupt { .. }) => error,
+            _ => self.cutter.cause_of(fault),
+        }
+    }
+
     /// The end of the last piece.
     pub fn position(&self) -> Position<'_> {
         Position { path: self.source().path(), line: self.lines, byte: self.bytes }
