@@ -36,15 +36,24 @@ pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Resul
     Ok(attach(stores, Journal::new(log, None, is_simulated)))
 }
 
+/// How many changes of the log are applied together, about.
+fn applied_at_once(options: &GraphOptions) -> usize {
+    match options {
+        GraphOptions { keeps_commit_order: true, .. } => 1,
+        GraphOptions { is_simulated: true, .. } => AT_ONCE_IN_SIMULATIONS,
+        _ => AT_ONCE,
+    }
+}
+
 /// Opens a store to read and write.
 pub(super) fn open(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Graph, Error> {
     let GraphOptions { log, is_simulated, .. } = options;
+    let at_once = applied_at_once(&options);
     let store = hedgerow_log::Store::open(files)?;
     options.check_against(&store.manifest().options, &manifest_path(&**store.files()))?;
     let stores = Stores::in_memory(options)?;
     let begin = Instant::now();
     let checkpoint = store.open_checkpoint()?;
-    let at_once = if is_simulated { AT_ONCE_IN_SIMULATIONS } else { AT_ONCE };
     let restored =
         with_store!(&stores, graph => graph.restore(&store, checkpoint.as_ref(), begin, at_once, None));
     let (recovered, recovery) = restored?;
@@ -82,7 +91,7 @@ pub(super) fn open_past(
 ) -> Result<Graph, Error> {
     let store = hedgerow_log::Store::open(Arc::clone(&files))?;
     options.check_against(&store.manifest().options, &manifest_path(&*files))?;
-    let at_once = if options.is_simulated { AT_ONCE_IN_SIMULATIONS } else { AT_ONCE };
+    let at_once = applied_at_once(&options);
     let stores = Stores::in_memory(options)?;
     let begin = Instant::now();
     let checkpoint = store.open_checkpoint()?;
