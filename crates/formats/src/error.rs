@@ -79,7 +79,30 @@ pub enum FormatError {
         value: String,
         /// Why not.
         reason: &'static str,
+        /// The option that would change that, if there is one.
+        remedy: Option<Remedy>,
     },
+}
+
+/// An option of readers and writers with which a file could be read or written. Programs that have such options under names of their own can
+/// say which one it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// Read keys as text.
+    TextKeys,
+    /// Read keys as numbers that are mapped to dense ids ([`WriteOptions::keep_ids`](crate::WriteOptions::keep_ids) is off).
+    MappedKeys,
+    /// Name the column where edges start: [`PropertyOptions::source_column`](crate::PropertyOptions::source_column).
+    SourceColumn,
+    /// Name the column where edges end: [`PropertyOptions::destination_column`](crate::PropertyOptions::destination_column).
+    DestinationColumn,
+    /// Write the timestamp before the weight: [`Columns::Timestamp`](crate::Columns::Timestamp).
+    TimestampsFirst,
+    /// Write the weight before the timestamp: [`Columns::Auto`](crate::Columns::Auto).
+    WeightsFirst,
+    /// Leave weights out: [`Columns::Topology`](crate::Columns::Topology).
+    NoWeights,
 }
 
 /// What a user can do about a [`FormatError`].
@@ -172,13 +195,15 @@ pub struct BadProperty {
     pub expected: String,
     /// If there is a column that nobody has declared: all columns but those of keys.
     pub undeclared: Vec<String>,
+    /// The option that would change that, if there is one.
+    pub remedy: Option<Remedy>,
 }
 
 impl BadProperty {
     /// One that says only what was expected.
     pub(crate) fn new(path: PathBuf, expected: &str) -> Self {
-        let (column, found, undeclared) = Default::default();
-        BadProperty { path, line: 1, column, found, expected: expected.to_owned(), undeclared }
+        let (column, found, undeclared, remedy) = Default::default();
+        BadProperty { path, line: 1, column, found, expected: expected.to_owned(), undeclared, remedy }
     }
 }
 

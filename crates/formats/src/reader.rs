@@ -1,6 +1,6 @@
 //! Reads graph files in batches.
 
-use crate::error::FormatError;
+use crate::error::{ErrorKind, FormatError};
 use crate::format::{GraphFormat, without_compression};
 use crate::piece::{Piece, Remainder};
 use crate::serialized::SerializedReader;
@@ -192,14 +192,21 @@ impl<K: VertexKey> GraphReader<K> {
         Ok(())
     }
 
-    /// Why a fault is in what was read: because the compressed data of the file is damaged, if the checksums that follow within the next
-    /// gibibyte say so, else `fault` itself. The reader is at its end then.
-    pub fn cause_of(&mut self, fault: FormatError) -> FormatError {
-        match self.parts.get_mut(self.current) {
-            Some(Part::Text(reader)) => reader.cause_of(fault),
-            Some(Part::Serialized(reader)) => reader.cause_of(fault),
-            None => fault,
+    /// Damage of the compressed data that is being read, if the checksums that follow within the next gibibyte tell of any: to be asked where
+    /// what was read makes no sense. The reader is at its end then.
+    pub fn damage(&mut self) -> Option<FormatError> {
+        let current = std::mem::replace(&mut self.current, self.parts.len());
+        self.remainder = None;
+        match self.parts.get_mut(current)? {
+            Part::Text(reader) => reader.damage(),
+            Part::Serialized(reader) => reader.damage(),
         }
+    }
+
+    /// Why a fault is in what was read: because the compressed data is damaged, or `fault` itself.
+    fn cause_of(&mut self, fault: FormatError) -> FormatError {
+        let is_bad = fault.kind() == ErrorKind::BadInput;
+        is_bad.then(|| self.damage()).flatten().unwrap_or(fault)
     }
 
     fn note_skipped(&mut self, piece: &Piece<K>) {

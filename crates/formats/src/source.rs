@@ -106,22 +106,26 @@ impl Source {
         read.map_err(|source| self.error(source))
     }
 
-    /// Why a fault is in what was read: because the compressed data is damaged, if the checksums that follow say so, else `fault` itself. They
-    /// are looked for in the next gibibyte.
-    pub fn cause_of(&mut self, fault: FormatError) -> FormatError {
-        if fault.kind() != ErrorKind::BadInput || matches!(self.decoder, Decoder::Plain(_)) {
-            return fault;
+    /// Damage of compressed data, if the checksums that follow within the next gibibyte tell of any. Nothing can be read after that.
+    pub fn damage(&mut self) -> Option<FormatError> {
+        if matches!(self.decoder, Decoder::Plain(_)) {
+            return None;
         }
         let (mut piece, mut read) = (vec![0; COMPRESSED_BUFFER], 0);
         while read < CHECKED_BEHIND_FAULT {
             match self.read(&mut piece) {
-                Ok(0) => break,
+                Ok(0) => return None,
                 Ok(length) => read += length as u64,
-                Err(error @ FormatError::Corrupt { .. }) => return error,
-                Err(_) => break,
+                Err(error) => return Some(error).filter(|error| error.kind() == ErrorKind::Corrupt),
             }
         }
-        fault
+        None
+    }
+
+    /// Why a fault is in what was read: because the compressed data is damaged, or `fault` itself.
+    pub fn cause_of(&mut self, fault: FormatError) -> FormatError {
+        let is_bad = fault.kind() == ErrorKind::BadInput;
+        is_bad.then(|| self.damage()).flatten().unwrap_or(fault)
     }
 
     fn error(&self, source: io::Error) -> FormatError {

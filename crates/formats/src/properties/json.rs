@@ -41,7 +41,7 @@ impl JsonLines {
 
     /// Why a fault is in a line: see [`Source::cause_of`].
     pub fn cause_of(&mut self, fault: FormatError) -> FormatError {
-        self.cutter.cause_of(fault)
+        self.cutter.source_mut().cause_of(fault)
     }
 
     /// The number of the last line that was read, from 1.

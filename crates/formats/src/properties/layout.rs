@@ -2,7 +2,7 @@
 
 use super::LineSchema;
 use super::value::{Cell, Kind};
-use crate::error::excerpt;
+use crate::error::{Remedy, excerpt};
 use hedgerow_model::{ColumnType, EdgeSchema, Field, ParallelSchema, ValueType};
 use std::collections::HashMap;
 
@@ -17,6 +17,22 @@ const DESTINATION: &[&str] = &["destination", "dst", "target", "to"];
 
 /// The name of the column of a value where a file is written; one that is read may have any.
 const VALUE: &str = "value";
+
+/// Whether a CSV file with a header or JSON lines may call the column of a vertex's key so, in any case of letters.
+#[must_use]
+pub fn is_name_of_key(name: &str) -> bool {
+    is_among(name, KEY)
+}
+
+/// Whether such a file may call the columns of an edge's ends so: where it starts, and where it ends.
+#[must_use]
+pub fn is_name_of_ends(source: &str, destination: &str) -> bool {
+    is_among(source, SOURCE) && is_among(destination, DESTINATION)
+}
+
+fn is_among(name: &str, names: &[&str]) -> bool {
+    names.iter().any(|usual| name.eq_ignore_ascii_case(usual))
+}
 
 /// What a line has: its keys first, one of a vertex or two of an edge, then what lies on it. The cells of a line are brought into this
 /// order.
@@ -50,6 +66,7 @@ pub(super) struct BadColumns {
     pub expected: String,
     /// Columns that are no keys, if one of them is unknown.
     pub further: Vec<String>,
+    pub remedy: Option<Remedy>,
 }
 
 impl Layout {
@@ -217,18 +234,24 @@ impl Layout {
 impl KeyColumn {
     fn missing(&self, names: &[String]) -> BadColumns {
         let found = names.join(", ");
-        let expected = match &self.chosen {
-            Some(chosen) => format!("a column {chosen:?}"),
-            None => {
-                let option = match self.names {
-                    SOURCE => "; if it has another name, say which is the source column",
-                    DESTINATION => "; if it has another name, say which is the destination column",
-                    _ => "",
+        let (expected, remedy) = match (&self.chosen, self.names) {
+            (Some(chosen), _) => (format!("a column {chosen:?}"), None),
+            (None, names) => {
+                let (option, remedy) = match names {
+                    SOURCE => (
+                        "; if it has another name, say which is the source column",
+                        Some(Remedy::SourceColumn),
+                    ),
+                    DESTINATION => (
+                        "; if it has another name, say which is the destination column",
+                        Some(Remedy::DestinationColumn),
+                    ),
+                    _ => ("", None),
                 };
-                format!("a column {}{option}", self.names.join(" or "))
+                (format!("a column {}{option}", names.join(" or ")), remedy)
             }
         };
-        bad(None, &found, &expected)
+        BadColumns { remedy, ..bad(None, &found, &expected) }
     }
 }
 
@@ -246,6 +269,7 @@ fn bad(column: Option<&str>, found: &str, expected: &str) -> BadColumns {
         found: excerpt(found.as_bytes()),
         expected: expected.to_owned(),
         further: Vec::new(),
+        remedy: None,
     }
 }
 

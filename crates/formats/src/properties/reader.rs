@@ -5,7 +5,7 @@ use super::json::{JsonLines, Members};
 use super::layout::{BadColumns, Layout};
 use super::value::{Cell, Kind};
 use super::{PropertyBatch, PropertyEdge, PropertyFormat, PropertyOptions};
-use crate::error::{BadProperty, excerpt};
+use crate::error::{BadProperty, Remedy, excerpt};
 use crate::source::Source;
 use crate::{FormatError, Progress, VertexKey};
 use hedgerow_model::{EdgeValue, KeyKind, Record, Value};
@@ -43,6 +43,7 @@ struct Columns {
 struct Misfit {
     place: usize,
     expected: String,
+    remedy: Option<Remedy>,
 }
 
 impl<K: VertexKey> PropertyReader<K> {
@@ -115,7 +116,7 @@ impl<K: VertexKey> PropertyReader<K> {
         }
         let cells = lines.cells(columns)?;
         columns.add(&cells, batch).map_err(|misfit| {
-            let Misfit { place, expected } = misfit;
+            let Misfit { place, expected, remedy } = misfit;
             let column = columns.column_of(place);
             let line = lines.line_of(column.unwrap_or(0));
             let name = column.and_then(|column| columns.names.get(column));
@@ -123,7 +124,7 @@ impl<K: VertexKey> PropertyReader<K> {
             let found = excerpt(cells[place].shown().as_bytes());
             let column = name.map(str::to_owned);
             let bad = BadProperty::new(lines.source().path().into(), &expected);
-            FormatError::from(BadProperty { line, column, found, ..bad })
+            FormatError::from(BadProperty { line, column, found, remedy, ..bad })
         })?;
         Ok(true)
     }
@@ -166,9 +167,9 @@ impl Lines {
     }
 
     fn bad_columns(&self, bad: BadColumns) -> FormatError {
-        let BadColumns { column, found, expected, further } = bad;
+        let BadColumns { column, found, expected, further, remedy } = bad;
         let bad = BadProperty::new(self.source().path().into(), &expected);
-        BadProperty { line: self.line_of(0), column, found, undeclared: further, ..bad }.into()
+        BadProperty { line: self.line_of(0), column, found, undeclared: further, remedy, ..bad }.into()
     }
 
     /// Reads the names of the columns of a CSV file.
@@ -236,7 +237,12 @@ impl Columns {
 
     /// Puts the vertex or the edge of these cells into the batch.
     fn add<K: VertexKey>(&self, cells: &[Cell<'_>], batch: &mut PropertyBatch<K>) -> Result<(), Misfit> {
-        let key = |place: usize| cells[place].key().map_err(|expected| Misfit { place, expected });
+        let is_text = |place: usize| cells[place].key::<Box<str>>().is_ok();
+        let key = |place: usize| {
+            let misfit =
+                |expected| Misfit { place, expected, remedy: is_text(place).then_some(Remedy::TextKeys) };
+            cells[place].key().map_err(misfit)
+        };
         let source = key(0)?;
         if let [_] = self.layout.keys[..] {
             batch.vertices.push((source, self.lying_on(cells)?.1));
@@ -252,7 +258,8 @@ impl Columns {
     fn lying_on(&self, cells: &[Cell<'_>]) -> Result<(EdgeValue, Record), Misfit> {
         let (mut value, mut record) = (EdgeValue::default(), Vec::new());
         for (place, field) in (self.layout.keys.len()..).zip(&self.layout.fields) {
-            let misfit = |note| Misfit { place, expected: format!("{}{note}", field.kind.expected()) };
+            let expected = |note| format!("{}{note}", field.kind.expected());
+            let misfit = |note| Misfit { place, expected: expected(note), remedy: None };
             match (field.kind, cells[place]) {
                 (_, Cell::Null) if !field.nullable => return Err(misfit(", which must be there")),
                 (Kind::Property(_), Cell::Null) => record.push(Value::Null),

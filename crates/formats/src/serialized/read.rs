@@ -64,9 +64,9 @@ impl<K: VertexKey> SerializedReader<K> {
         &self.bytes.source
     }
 
-    /// Why a fault is in a piece: see [`Source::cause_of`].
-    pub fn cause_of(&mut self, fault: FormatError) -> FormatError {
-        self.bytes.source.cause_of(fault)
+    /// See [`Source::damage`].
+    pub fn damage(&mut self) -> Option<FormatError> {
+        self.bytes.source.damage()
     }
 
     pub fn position(&self) -> Position<'_> {

@@ -46,9 +46,8 @@ impl Cutter {
         &self.source
     }
 
-    /// Why a fault is in what was cut: see [`Source::cause_of`].
-    pub fn cause_of(&mut self, fault: FormatError) -> FormatError {
-        self.source.cause_of(fault)
+    pub fn source_mut(&mut self) -> &mut Source {
+        &mut self.source
     }
 
     /// The longest line, in bytes.

@@ -13,7 +13,7 @@ mod preamble;
 pub(crate) use chunk::{Cutter, Lines};
 pub(crate) use lines::{EXAMPLES, LongLine};
 
-use crate::error::{BadLine, FormatError, Problem};
+use crate::error::{BadLine, ErrorKind, FormatError, Problem};
 use crate::piece::Piece;
 use crate::reader::Position;
 use crate::source::Source;
@@ -108,12 +108,10 @@ impl<K: VertexKey> TextReader<K> {
         self.cutter.source()
     }
 
-    /// Why a fault is in a piece: see [`Source::cause_of`].
-    pub fn cause_of(&mut self, fault: FormatError) -> FormatError {
-        match self.failed.take() {
-            Some(error @ FormatError::Corrupt { .. }) => error,
-            _ => self.cutter.cause_of(fault),
-        }
+    /// See [`Source::damage`]; it may have been found ahead of the pieces.
+    pub fn damage(&mut self) -> Option<FormatError> {
+        let found = self.failed.take().filter(|error| error.kind() == ErrorKind::Corrupt);
+        found.or_else(|| self.cutter.source_mut().damage())
     }
 
     /// The end of the last piece.

@@ -1,6 +1,6 @@
 //! Keys and weights as text that readers take.
 
-use crate::error::{FormatError, excerpt};
+use crate::error::{FormatError, Remedy, excerpt};
 use crate::key::is_control;
 use crate::text::fields::is_separator;
 use hedgerow_model::KeyRef;
@@ -82,7 +82,19 @@ fn no_place(path: &Path, value: &str, reason: &'static str) -> FormatError {
 #[cold]
 pub(crate) fn unwritable(path: &Path, value: &str, reason: &'static str) -> FormatError {
     let value = format!("\"{}\"", excerpt(value.as_bytes()));
-    FormatError::Unwritable { path: path.into(), value, reason }
+    FormatError::Unwritable { path: path.into(), value, reason, remedy: None }
+}
+
+/// The same, with the option that would change it.
+#[cold]
+pub(super) fn unwritable_without(
+    remedy: Remedy,
+    path: &Path,
+    value: &str,
+    reason: &'static str,
+) -> FormatError {
+    let value = format!("\"{}\"", excerpt(value.as_bytes()));
+    FormatError::Unwritable { path: path.into(), value, reason, remedy: Some(remedy) }
 }
 
 #[cfg(test)]
