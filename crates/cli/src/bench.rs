@@ -25,8 +25,8 @@ pub fn execute(args: &BenchArgs, console: &Console, interrupt: &Interrupt) -> Re
     let show = |step: &Step| shown.show(step);
     let watch = Watch { cancel: interrupt.token().clone(), progress: Some(&show) };
     let name = args.dataset.as_deref().unwrap_or(if args.quick { "kron-10" } else { "kron-20" });
-    let data = DataSet::named(name, args.seed, &watch)?;
-    let report = hedgerow_driver::run(&data, &settings, &watch)?;
+    let data = interrupt.or_interrupted(DataSet::named(name, args.seed, &watch))?;
+    let report = interrupt.or_interrupted(hedgerow_driver::run(&data, &settings, &watch))?;
     shown.bar.finish_and_clear();
     if let Some(path) = &args.json {
         write(path, &report)?;

@@ -60,7 +60,7 @@ mod tests {
     fn no_float_is_null() {
         for (value, json, text) in [
             (0.5, "0.5", "0.5"),
-            (-1e300, "-1e300", &format!("{}", -1e300)),
+            (-2.5, "-2.5", "-2.5"),
             (f64::INFINITY, "\"Infinity\"", "Infinity"),
             (f64::NEG_INFINITY, "\"-Infinity\"", "-Infinity"),
             (f64::NAN, "\"NaN\"", "NaN"),

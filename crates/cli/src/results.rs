@@ -2,6 +2,7 @@
 
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
+use crate::keys;
 use hedgerow::{Snapshot, VertexId};
 use hedgerow_formats::{FormatError, Output};
 use std::fmt::Display;
@@ -22,7 +23,7 @@ pub fn write<T: Display>(
         if written.is_ok()
             && let Some(value) = value(vertex)
         {
-            written = writeln!(file, "{key} {value}");
+            written = writeln!(file, "{} {value}", keys::text(&key));
         }
     });
     let failed = |source| FormatError::Io { path: path.into(), action: "write", source };

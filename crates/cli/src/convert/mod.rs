@@ -10,8 +10,8 @@ use crate::error::CliError;
 use crate::input::{Input, describe_skipped};
 use crate::interrupt::Interrupt;
 use crate::outputs::FilesInUse;
-use crate::text;
 use crate::threads::Threads;
+use crate::{keys, text};
 use hedgerow::AsKey;
 use hedgerow_formats::{
     FormatError, GraphFormat, GraphWriter, Lost, Output, SkippedLines, VertexKey, WriteOptions, Written,
@@ -136,8 +136,8 @@ fn convert<K: VertexKey + AsKey>(
     if let Some(path) = &args.mapping {
         in_use.check_output("--mapping", path)?;
     }
-    let mut rows = 0;
-    let skipped = input.for_each_batch::<K>(&threads, console, interrupt, |batch| {
+    let (mut rows, uses_weights) = (0, writer.holds_weights() && !writer.format().is_edge_list());
+    let skipped = input.for_each_batch::<K>(uses_weights, &threads, console, interrupt, |batch| {
         rows += batch.edges.len() as u64;
         writer.write(batch).map_err(graph_output)
     })?;
@@ -173,7 +173,7 @@ pub fn write_mapping<K: VertexKey>(
     match &written.keys {
         Some(keys) => {
             let mut numbered = (first..).zip(keys);
-            numbered.try_for_each(|(number, key)| writeln!(writer, "{number} {}", key.as_key()))
+            numbered.try_for_each(|(number, key)| writeln!(writer, "{number} {}", keys::text(key)))
         }
         None => {
             let mut numbers = first..first + written.vertices.unwrap_or(0);

@@ -131,9 +131,9 @@ fn checkpoint(graph: &Graph, context: Context<'_>) -> Result<Option<Checkpointed
         return Ok(None);
     }
     match checkpoint::write(graph, context.console, context.interrupt) {
-        Err(CliError::Interrupted) => {
-            let kept = "the import is complete, only its checkpoint was not written";
-            Err(StoredError::ImportInterrupted(kept.into()).into())
+        Err(CliError::Interrupted(signal)) => {
+            let kept = "the import is complete, only its checkpoint was not written".to_owned();
+            Err(StoredError::ImportInterrupted { signal, kept }.into())
         }
         written => written.map(Some),
     }

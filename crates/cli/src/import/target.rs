@@ -19,6 +19,7 @@ const LARGEST_SEGMENT: u64 = 64 << 20;
 /// A store, and how its graph is opened or made.
 #[derive(Debug)]
 pub struct Target<'a> {
+    args: &'a ImportArgs,
     store: &'a Path,
     exists: bool,
     options: GraphOptions,
@@ -61,7 +62,7 @@ impl<'a> Target<'a> {
         // The one that was asked for, though it may not be able to keep edges in a file: so that the user is told.
         let options = args.engine.into_iter().fold(options, GraphOptions::engine);
         let (schema, vertices) = (schema.clone(), catalogue.vertices().clone());
-        Ok(Target { store: &args.store, exists, options, label, schema, vertices, keys })
+        Ok(Target { args, store: &args.store, exists, options, label, schema, vertices, keys })
     }
 
     /// Whether the edges keep their weights.
@@ -77,11 +78,31 @@ impl<'a> Target<'a> {
     /// Opens the graph, or makes it.
     pub fn open(&self) -> Result<Graph, StoredError> {
         let options = self.options.clone();
-        Ok(if self.exists {
-            Graph::open_with(self.store, options)?
-        } else {
-            Graph::create(self.store, options)?
+        if !self.exists {
+            return Ok(Graph::create(self.store, options)?);
+        }
+        Graph::open_with(self.store, options).map_err(|cause| match cause.kind() {
+            ErrorKind::InvalidInput => StoredError::OtherOptions { cause, options: self.given_options() },
+            _ => cause.into(),
         })
+    }
+
+    /// Those of the options given that say what a new store is.
+    fn given_options(&self) -> String {
+        let ImportArgs { undirected, reverse, labels, vertex_properties, format, .. } = self.args;
+        let given = [
+            ("--undirected", *undirected),
+            ("--reverse", *reverse),
+            ("--keys", format.keys.is_some()),
+            ("--labels", !labels.is_empty()),
+            ("--vertex-properties", !vertex_properties.is_empty()),
+        ];
+        given
+            .iter()
+            .filter(|(_, is_given)| *is_given)
+            .map(|(name, _)| *name)
+            .collect::<Vec<_>>()
+            .join(" and ")
     }
 }
 

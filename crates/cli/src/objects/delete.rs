@@ -69,6 +69,8 @@ fn edge(args: &DeleteEdgeArgs, console: &Console) -> Result<(), CliError> {
         edge.needed_key()?;
     }
     let delete = edge.conditions(&args.conditions, EdgeUpdate::delete())?;
+    let holds = args.conditions.hold(&edge, &graph)?;
+    let (failed, missing) = (edge.condition_failed(store), edge.missing(store));
     let ((), commit) = commit(&graph, |transaction| {
         let (label, from, to) = (edge.label, &edge.from, &edge.to);
         let deleted = match edge.key {
@@ -79,7 +81,7 @@ fn edge(args: &DeleteEdgeArgs, console: &Console) -> Result<(), CliError> {
         Ok(deleted.map_err(StoredError::from)?)
     })?;
     if commit.edges_removed == 0 && !is_conditional {
-        return Err(edge.missing(store));
+        return Err(missing);
     }
     let deleted = DeletedEdge {
         store: store.display().to_string(),
@@ -90,8 +92,11 @@ fn edge(args: &DeleteEdgeArgs, console: &Console) -> Result<(), CliError> {
         timestamp: commit.at.0,
         durability: args.write.durability.name(),
     };
+    if holds == Some(false) {
+        console.print(&deleted, |_| String::new())?;
+        return Err(failed);
+    }
     console.print(&deleted, |DeletedEdge { from, to, edges_deleted, .. }| match edges_deleted {
-        0 => format!("edge from {from} to {to} is not there as --only-if says: nothing changed\n"),
         1 => format!("edge from {from} to {to} deleted\n"),
         edges => format!("{} from {from} to {to} deleted\n", text::counted(*edges, "edge", "edges")),
     })

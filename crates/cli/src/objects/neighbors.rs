@@ -1,6 +1,7 @@
 //! `hedgerow neighbors`
 
-use super::args::{DirectionName, NeighborsArgs};
+use super::args::{DirectionName, NeighborsArgs, NewestArgs};
+use super::newest::{self, NewestFirst};
 use super::no_vertex;
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
@@ -9,7 +10,7 @@ use crate::stored::{self, number::EdgeNumber, properties::Properties};
 use hedgerow::model::with_column;
 use hedgerow::{
     Column, Direction, EdgeSchema, ErrorKind, Key, LabelId, LabelSchema, Newest, ParallelEdge,
-    ParallelSchema, Record, RecordSchema, Snapshot,
+    ParallelSchema, Record, RecordSchema, Snapshot, store,
 };
 use serde::Serialize;
 use std::ops::RangeInclusive;
@@ -46,24 +47,35 @@ fn is_none(value: &EdgeNumber) -> bool {
 /// Prints the neighbours, one per line, with the values of the edges if there are any.
 pub fn execute(args: &NeighborsArgs, console: &Console) -> Result<(), CliError> {
     let store = &args.store;
-    let state = stored::read(store, &args.read, None, console)?;
-    let snapshot = &state.snapshot;
-    let catalogue = snapshot.catalogue();
+    let made_with = store::manifest(store).map_err(StoredError::from)?.options;
+    let direction = args.direction.direction();
+    if made_with.topology.stored(direction).is_none() {
+        return Err(StoredError::NoInNeighbors(store.into()).into());
+    }
     let asked = match args.all_labels {
         true => None,
-        false => Some(stored::label(catalogue, args.label.as_deref(), store)?),
+        false => Some(stored::label(&made_with.catalogue, args.label.as_deref(), store)?),
     };
+    let newest = asked.map(|(_, schema)| NewestFirst::of(&args.newest, schema, &made_with.engine));
+    let newest = newest.transpose()?.flatten();
+    let state = stored::read_in_order(
+        store,
+        &args.read,
+        newest.as_ref().is_some_and(|newest| newest.by_commit),
+        console,
+    )?;
+    let (snapshot, catalogue) = (&state.snapshot, state.snapshot.catalogue());
     let key = keys::parse("KEY", &args.key, state.keys)?;
     if !exists(snapshot, &key)? {
         return Err(no_vertex(&key, store));
     }
-    let direction = args.direction.direction();
-    let wanted = Wanted { newest: args.newest.wanted(), keys: args.keys.wanted() };
+    let wanted = Wanted { newest: newest.map(|newest| newest.wanted), keys: args.keys.wanted() };
     let (degree, found) = match asked {
         Some((label, schema)) => {
             wanted.check(schema)?;
             let degree = snapshot.degree(label, direction, &key).map_err(StoredError::from)?;
-            (degree, of_label(snapshot, (label, direction), schema, &key, &wanted)?)
+            let found = of_label(snapshot, (label, direction), schema, &key, &wanted);
+            (degree, found.map_err(|error| named(error, &args.newest))?)
         }
         None => {
             let mut found = Vec::new();
@@ -95,6 +107,16 @@ pub fn execute(args: &NeighborsArgs, console: &Console) -> Result<(), CliError> 
         };
         result.neighbors.iter().map(line).collect()
     })
+}
+
+/// A refusal of what `--by` names, with the option.
+fn named(error: StoredError, args: &NewestArgs) -> StoredError {
+    match error {
+        StoredError::Graph(error) if args.by().is_some() && error.kind() == ErrorKind::InvalidInput => {
+            newest::refused(args, error.to_string())
+        }
+        error => error,
+    }
 }
 
 /// Which edges are asked for: all if nothing is said.

@@ -87,6 +87,8 @@ fn edge(args: &PutEdgeArgs, console: &Console) -> Result<(), CliError> {
         Some(_) => EdgeNumber::None,
         None => EdgeNumber::given(args.value.as_deref(), edge.schema)?,
     };
+    let holds = args.conditions.hold(&edge, &graph)?;
+    let failed = edge.condition_failed(store);
     let ((), commit) = commit(&graph, |transaction| {
         let column = edge.schema.edges.column();
         let staged = match &update {
@@ -110,12 +112,13 @@ fn edge(args: &PutEdgeArgs, console: &Console) -> Result<(), CliError> {
         timestamp: commit.at.0,
         durability: args.write.durability.name(),
     };
+    if holds == Some(false) {
+        console.print(&put, |_| String::new())?;
+        return Err(failed);
+    }
     console.print(&put, |PutEdge { from, to, .. }| {
         let number = key.map_or(String::new(), |key| format!(" number {key}"));
-        let done = match put.changed || args.conditions.only_if.is_empty() {
-            true => done(put.added, put.changed, "has the value now"),
-            false => "is not as --only-if says, or has the value already: nothing changed",
-        };
+        let done = done(put.added, put.changed, "has the value now");
         format!("edge from {from} to {to}{number} {done}\n")
     })
 }

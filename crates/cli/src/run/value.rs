@@ -1,6 +1,6 @@
 //! The result of a vertex, as it stands in a file.
 
-use crate::float;
+use crate::{float, keys};
 use hedgerow::Key;
 use std::fmt;
 
@@ -20,7 +20,7 @@ impl fmt::Display for Value {
                 Some(word) => f.write_str(word),
                 None => fmt::Debug::fmt(number, f),
             },
-            Value::Key(key) => key.fmt(f),
+            Value::Key(key) => keys::text(key).fmt(f),
         }
     }
 }

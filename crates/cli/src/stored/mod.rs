@@ -41,9 +41,30 @@ pub fn read(
     threads: Option<usize>,
     console: &Console,
 ) -> Result<StoredState, StoredError> {
-    let started = Instant::now();
     let options = args.memory.limit(small(store)?);
     let options = threads.into_iter().fold(options, GraphOptions::threads);
+    read_with(store, args, options, console)
+}
+
+/// The same, with the order in which edges were committed if that `is_needed`, for which engine `tel` is.
+pub fn read_in_order(
+    store: &Path,
+    args: &ReadArgs,
+    is_needed: bool,
+    console: &Console,
+) -> Result<StoredState, StoredError> {
+    let options = args.memory.limit(small(store)?);
+    let options = if is_needed { options.engine(EngineKind::Tel).keep_commit_order() } else { options };
+    read_with(store, args, options, console)
+}
+
+fn read_with(
+    store: &Path,
+    args: &ReadArgs,
+    options: GraphOptions,
+    console: &Console,
+) -> Result<StoredState, StoredError> {
+    let started = Instant::now();
     let bar = progress::spinner(console, "opening");
     let graph = match args.as_of.state() {
         Some(state) => Graph::open_at(store, state, options)?,
