@@ -15,7 +15,7 @@ impl CliError {
     /// What to do about it, where the message does not say.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            CliError::Input(error) => of_input(error),
+            CliError::Input(error) | CliError::Bench(BenchError::Input(error)) => of_input(error),
             CliError::Output(error) => of_output(error),
             CliError::Stored(StoredError::Graph(error)) => of_store(error),
             CliError::Graph(error) => of_graph(error),
@@ -27,7 +27,6 @@ impl CliError {
                 _ => "that is --deletions",
             }),
             CliError::Bench(BenchError::StoreFolder { .. }) => Some("name another directory with --store"),
-            CliError::Bench(BenchError::Input(error)) => of_input(error),
             _ => None,
         }
     }

@@ -20,7 +20,7 @@ pub struct VerticesFile<'a> {
 /// A file that is being written.
 enum Writer {
     Keys(VertexListWriter),
-    Lines(Box<PropertyWriter>),
+    Lines(PropertyWriter),
 }
 
 impl<'a> VerticesFile<'a> {
@@ -70,7 +70,7 @@ impl<'a> VerticesFile<'a> {
             Some(format) => {
                 let lines = LineSchema::Vertices(snapshot.catalogue().vertices().clone());
                 let writer = PropertyWriter::create(self.path, format, &lines);
-                writer.map(|writer| Writer::Lines(Box::new(writer)))
+                writer.map(Writer::Lines)
             }
         };
         created.map_err(CliError::Output)

@@ -52,10 +52,21 @@ impl EdgeNumber {
             ColumnType::U32 => text.parse().ok().map(EdgeNumber::U32),
             ColumnType::U64 => text.parse().ok().map(EdgeNumber::U64),
             ColumnType::I64 => text.parse().ok().map(EdgeNumber::I64),
-            ColumnType::F32 => text.parse().ok().filter(|value: &f32| !value.is_nan()).map(EdgeNumber::F32),
-            ColumnType::F64 => text.parse().ok().filter(|value: &f64| !value.is_nan()).map(EdgeNumber::F64),
+            ColumnType::F32 => text.parse().ok().map(EdgeNumber::F32),
+            ColumnType::F64 => text.parse().ok().map(EdgeNumber::F64),
         };
+        if parsed.is_some_and(EdgeNumber::is_nan) {
+            return Err(wrong(format!("--value {text:?} is not a number")));
+        }
         parsed.ok_or_else(|| wrong(format!("--value {text:?}")))
+    }
+
+    fn is_nan(self) -> bool {
+        match self {
+            EdgeNumber::F32(value) => value.is_nan(),
+            EdgeNumber::F64(value) => value.is_nan(),
+            _ => false,
+        }
     }
 
     /// As it is stored.

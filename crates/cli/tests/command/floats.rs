@@ -47,6 +47,6 @@ fn values_beside_edges_that_are_infinite_or_not_a_number_are_printed() {
         assert_eq!(folder.text("neighbors 1 --store store"), "2 Infinity\n3 -Infinity\n4 NaN\n5 0.5\n");
         let put = "put edge 1 2 --store store --value";
         assert_eq!(folder.json(&format!("{put} inf"))["value"], "Infinity");
-        folder.fails(&format!("{put} nan"), 2, &["--value \"nan\"", value_type]);
+        folder.fails(&format!("{put} nan"), 2, &["--value \"nan\" is not a number", value_type]);
     }
 }

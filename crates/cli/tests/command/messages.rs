@@ -15,6 +15,7 @@ fn options_are_named_as_the_command_has_them() {
     folder.write("times.txt", "1 2 17\n2 3 18\n");
     folder.json("import graph --store store");
     folder.json("import graph --store undirected --undirected");
+    folder.json("import graph --store bare --checkpoint never");
     for (command, code, part) in [
         ("import text.txt --store new", 3, "--keys text"),
         ("import text.csv --store new --labels pays:amount=f64", 3, "--keys text"),
@@ -26,6 +27,7 @@ fn options_are_named_as_the_command_has_them() {
         ("neighbors 1 --store store --direction in", 2, "--reverse"),
         ("neighbors 1 --store store --newest 3", 2, "--by names"),
         ("neighbors 1 --store store --by commit", 2, "--by \"commit\": the store keeps no order of commits"),
+        ("neighbors 1 --store bare --from-checkpoint", 3, "hedgerow checkpoint DIR"),
         ("neighbors 1 --store store --by weight", 2, "--by \"weight\": "),
         ("neighbors 1 --store store --from-checkpoint --as-of 1", 2, "--as-of"),
         ("run sssp --graph half.txt --source 1", 3, "--unit-weights"),
