@@ -1,4 +1,4 @@
-//! Floats as graph files have them: those that are not numbers of JSON are words, in JSON strings.
+//! Floats as graph files have them: infinities and NaN are words, which are strings in JSON.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -7,7 +7,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Float(pub f64);
 
-/// The word for a float that no JSON number stands for.
+/// The word for a float that JSON has no number for.
 pub fn word(value: f64) -> Option<&'static str> {
     match value {
         f64::INFINITY => Some("Infinity"),

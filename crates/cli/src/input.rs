@@ -2,9 +2,9 @@
 
 use crate::args::{FormatArgs, KeysName, MemoryArgs};
 use crate::console::Console;
-use crate::doubts::Doubts;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
+use crate::lint::Lint;
 use crate::progress;
 use crate::text;
 use crate::threads::Threads;
@@ -145,8 +145,8 @@ impl Input<'_> {
         }
     }
 
-    /// Reads the vertex file, if there is one, then the graph file, and hands over batch by batch. In the end it says what is doubtful in them,
-    /// also of weights if the caller `uses_weights`.
+    /// Reads the vertex file, if there is one, then the graph file, and hands over batch by batch. Then prints notes on
+    /// suspicious lines, on weights only if the caller `uses_weights`.
     pub fn for_each_batch<K: VertexKey>(
         &self,
         uses_weights: bool,
@@ -158,12 +158,12 @@ impl Input<'_> {
         let mut skipped = SkippedLines::default();
         if let Some(vertices) = &self.format.vertices {
             let reader = GraphReader::open_vertices(vertices, self.options())?;
-            let doubts = Doubts::new(vertices, self.format, false);
-            skipped = read(reader, doubts, threads, console, interrupt, &mut visit)?;
+            let lint = Lint::new(vertices, self.format, false);
+            skipped = read(reader, lint, threads, console, interrupt, &mut visit)?;
         }
         let reader = open(self.graph, self.options())?;
-        let doubts = Doubts::new(self.graph, self.format, uses_weights);
-        let more = read(reader, doubts, threads, console, interrupt, &mut visit)?;
+        let lint = Lint::new(self.graph, self.format, uses_weights);
+        let more = read(reader, lint, threads, console, interrupt, &mut visit)?;
         add_skipped(&mut skipped, &more);
         Ok(skipped)
     }
@@ -201,7 +201,7 @@ pub fn add_skipped(skipped: &mut SkippedLines, more: &SkippedLines) {
 /// Hands over one file batch by batch, with a progress bar.
 fn read<K: VertexKey>(
     mut reader: GraphReader<K>,
-    mut doubts: Doubts,
+    mut lint: Lint,
     threads: &Threads,
     console: &Console,
     interrupt: &Interrupt,
@@ -212,16 +212,16 @@ fn read<K: VertexKey>(
     while reader.read_batch_on(threads.pool(), &mut batch)? {
         interrupt.check()?;
         bar.set_position(reader.progress().done);
-        doubts.see(&batch);
+        lint.see(&batch);
         visit(&mut batch).map_err(|error| cause_of(error, &mut reader))?;
     }
     bar.finish_and_clear();
     interrupt.check()?;
-    doubts.tell(console);
+    lint.tell(console);
     Ok(reader.skipped().clone())
 }
 
-/// Why what a file says was refused: because its compressed data is damaged, or for itself.
+/// The cause of an error about the content of a file: damage of its compressed data, or the error itself.
 pub fn cause_of<K: VertexKey>(error: CliError, reader: &mut GraphReader<K>) -> CliError {
     let damage = error.is_about_input().then(|| reader.damage()).flatten();
     damage.map_or(error, CliError::Input)

@@ -11,7 +11,7 @@ use std::{fmt, fs, process, thread};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signal(i32);
 
-/// Whether one of the signals has come, and which was the first.
+/// Whether a signal has arrived, and which one came first.
 #[derive(Clone, Debug)]
 pub struct Interrupt {
     token: CancelToken,
@@ -19,7 +19,7 @@ pub struct Interrupt {
 }
 
 impl Signal {
-    /// What a shell makes of a process that a signal ended: 128 and its number.
+    /// The exit code that shells report for a process ended by this signal: 128 plus its number.
     pub fn exit_code(self) -> u8 {
         128 + self.0 as u8
     }
@@ -36,8 +36,8 @@ impl fmt::Display for Signal {
 }
 
 impl Interrupt {
-    /// Listens to the signals: the first one stops what is going on at the next opportunity, the second one ends the process at once. Where
-    /// hangups are ignored, as `nohup` has it, they stay so.
+    /// Handles the signals: the first one cancels the command at the next opportunity, the second one exits at once. SIGHUP stays ignored if it
+    /// was, as under `nohup`.
     pub fn listen() -> Result<Self, CliError> {
         let interrupt = Interrupt { token: CancelToken::new(), signal: Arc::default() };
         let hangup = (!ignores(SIGHUP)).then_some(SIGHUP);
@@ -61,7 +61,7 @@ impl Interrupt {
         &self.token
     }
 
-    /// An error once a signal has come.
+    /// An error once a signal has arrived.
     pub fn check(&self) -> Result<(), CliError> {
         self.signal.get().map_or(Ok(()), |signal| Err(CliError::Interrupted(*signal)))
     }
@@ -75,7 +75,7 @@ impl Interrupt {
     }
 }
 
-/// Whether the process was started with this signal ignored. Told on Linux only.
+/// Whether the process ignores this signal. Known on Linux only.
 fn ignores(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

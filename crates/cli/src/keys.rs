@@ -34,7 +34,7 @@ impl std::fmt::Display for JsonKey {
     }
 }
 
-/// A key as text has it: as it is, or as a JSON string if it is empty, or has ends of lines or other control characters.
+/// A key in text output: a JSON string if it is empty or has line ends or other control characters, else the key itself.
 pub fn text(key: &impl AsKey) -> String {
     match key.as_key() {
         KeyRef::Number(number) => number.to_string(),
@@ -43,7 +43,7 @@ pub fn text(key: &impl AsKey) -> String {
 }
 
 fn text_of(text: &str) -> Cow<'_, str> {
-    // Two that Unicode does not count as control characters end lines all the same.
+    // Unicode's line and paragraph separators are no control characters.
     let ends_lines = |character: char| character.is_control() || matches!(character, '\u{2028}' | '\u{2029}');
     if text.is_empty() || text.contains(ends_lines) {
         serde_json::Value::from(text).to_string().into()

@@ -9,9 +9,9 @@
 //! | `run`, `convert`, `stats`, `generate`, `demo`, `bench`, `completions` | the commands |
 //! | `import`, `export`, `objects`, `maintenance` | the commands on stores: whole graphs, single vertices and edges, the store itself |
 //! | `console`, `progress`, `text`, `keys` | what a user sees; `results`: what goes into a result file |
-//! | `doubts` | lines that are hardly meant as they are read |
+//! | `lint` | notes on suspicious lines of graph files |
 //! | `float` | floats as files have them |
-//! | `outputs` | which files must not be written, since the command reads them |
+//! | `outputs` | refuses outputs that are also inputs, or inside a store |
 //! | `interrupt`, `threads` | Ctrl-C and other signals; the threads that kernels run on |
 
 mod args;
@@ -20,7 +20,6 @@ mod completions;
 mod console;
 mod convert;
 mod demo;
-mod doubts;
 mod error;
 mod export;
 mod float;
@@ -29,6 +28,7 @@ mod import;
 mod input;
 mod interrupt;
 mod keys;
+mod lint;
 mod maintenance;
 mod objects;
 mod outputs;
@@ -61,7 +61,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Runs a command. Those that may take long, or write files, end in good order at a signal; all others are ended by it.
+/// Runs a command. Commands that write files or compute for long handle signals and clean up; the others keep the default action.
 fn execute(command: &Command) -> Result<(), CliError> {
     let console = Console::new(command.json());
     let listen = Interrupt::listen;

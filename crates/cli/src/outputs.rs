@@ -1,4 +1,4 @@
-//! The files that a command writes: none may take the place of one that it reads, of another that it writes, or of a file in a store.
+//! Checks the outputs of a command: none may replace an input, another output, or a file of a store.
 
 use crate::error::CliError;
 use crate::input::STANDARD_INPUT;
@@ -12,28 +12,28 @@ pub struct FilesInUse {
     files: Vec<Place>,
 }
 
-/// Where a file or a directory is, under whatever name.
+/// The identity of a file or directory, whatever name refers to it.
 #[derive(Debug)]
 struct Place {
-    /// Without symbolic links, `.` and `..`, as far as it exists.
+    /// The canonical path; of a new file, its name in the canonical directory.
     path: PathBuf,
-    /// Its device and inode, which hard links share; `None` if it does not exist.
+    /// Device and inode, which hard links share; `None` for a new file.
     inode: Option<(u64, u64)>,
 }
 
 impl FilesInUse {
-    /// What a command reads: files, or directories with all that is in them.
+    /// Starts with the inputs of a command; a directory stands for all files in it.
     pub fn read<P: AsRef<Path>>(inputs: impl IntoIterator<Item = P>) -> Self {
         FilesInUse { files: inputs.into_iter().map(|input| Place::of_input(input.as_ref())).collect() }
     }
 
-    /// Refuses an output that could not be written, is in use, or is in a store: to be asked before hours of work, and no promise. From then
-    /// on it is in use. `option` names it on the command line.
+    /// Refuses an output that cannot be written, is in use already, or is inside a store; then marks it as in use. Called before the work
+    /// starts, so that a wrong name does not cost hours. `option` is the option that names the file.
     pub fn check_output(&mut self, option: &'static str, path: &Path) -> Result<(), CliError> {
         self.check_files(option, path, &[path])
     }
 
-    /// Like `check_output`, for a graph file, which may come with another.
+    /// Like `check_output`, for a graph, which may be a pair of files.
     pub fn check_graph(
         &mut self,
         option: &'static str,
@@ -67,7 +67,7 @@ impl FilesInUse {
 impl Place {
     fn of(path: &Path) -> Self {
         let absolute = path.canonicalize().or_else(|_| {
-            // A file that is yet to be made, in a directory that exists.
+            // A new file in an existing directory.
             let (folder, name) =
                 (path.parent().unwrap_or(Path::new("")), path.file_name().unwrap_or_default());
             Path::new(".").join(folder).canonicalize().map(|folder| folder.join(name))
@@ -75,12 +75,12 @@ impl Place {
         Place { path: absolute.unwrap_or_else(|_| path.into()), inode: inode(path) }
     }
 
-    /// The file behind standard input has a name, too, if the shell has redirected it.
+    /// Standard input may be redirected from a file, which is an input, too.
     fn of_input(path: &Path) -> Self {
         if path == Path::new(STANDARD_INPUT) { Place::of(Path::new("/dev/stdin")) } else { Place::of(path) }
     }
 
-    /// Whether `other` is this file, or in this directory.
+    /// Whether `other` is this file, or inside this directory.
     fn contains(&self, other: &Place) -> bool {
         other.path.starts_with(&self.path) || self.inode.is_some() && self.inode == other.inode
     }

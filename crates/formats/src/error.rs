@@ -79,13 +79,12 @@ pub enum FormatError {
         value: String,
         /// Why not.
         reason: &'static str,
-        /// The option that would change that, if there is one.
+        /// The option that would avoid the error, if there is one.
         remedy: Option<Remedy>,
     },
 }
 
-/// An option of readers and writers with which a file could be read or written. Programs that have such options under names of their own can
-/// say which one it is.
+/// An option of readers and writers that would avoid an error, so that a program can name it as its users know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Remedy {
@@ -195,7 +194,7 @@ pub struct BadProperty {
     pub expected: String,
     /// If there is a column that nobody has declared: all columns but those of keys.
     pub undeclared: Vec<String>,
-    /// The option that would change that, if there is one.
+    /// The option that would avoid the error, if there is one.
     pub remedy: Option<Remedy>,
 }
 

@@ -192,8 +192,8 @@ impl<K: VertexKey> GraphReader<K> {
         Ok(())
     }
 
-    /// Damage of the compressed data that is being read, if the checksums that follow within the next gibibyte tell of any: to be asked where
-    /// what was read makes no sense. The reader is at its end then.
+    /// Reads on to find damage of the compressed data that checksums within the next gibibyte reveal: for callers that refuse what was read.
+    /// The reader is at its end then.
     pub fn damage(&mut self) -> Option<FormatError> {
         let current = std::mem::replace(&mut self.current, self.parts.len());
         self.remainder = None;
@@ -203,7 +203,7 @@ impl<K: VertexKey> GraphReader<K> {
         }
     }
 
-    /// Why a fault is in what was read: because the compressed data is damaged, or `fault` itself.
+    /// The cause of a fault in what was read: damage of the compressed data, or the fault itself.
     fn cause_of(&mut self, fault: FormatError) -> FormatError {
         let is_bad = fault.kind() == ErrorKind::BadInput;
         is_bad.then(|| self.damage()).flatten().unwrap_or(fault)

@@ -11,7 +11,7 @@ use zstd::stream::read::Decoder as ZstdDecoder;
 /// Compressed bytes are read in pieces of this size.
 const COMPRESSED_BUFFER: usize = 128 << 10;
 
-/// Decompressed bytes that are read behind a fault to see whether the compressed data is damaged.
+/// Decompressed bytes that are read after a bad line to see whether damage of the compressed data caused it.
 const CHECKED_BEHIND_FAULT: u64 = 1 << 30;
 
 /// A stream of plain bytes that knows how much of its file it has used.
@@ -106,7 +106,7 @@ impl Source {
         read.map_err(|source| self.error(source))
     }
 
-    /// Damage of compressed data, if the checksums that follow within the next gibibyte tell of any. Nothing can be read after that.
+    /// Reads on to find damage of the compressed data that checksums within the next gibibyte reveal. Nothing can be read after that.
     pub fn damage(&mut self) -> Option<FormatError> {
         if matches!(self.decoder, Decoder::Plain(_)) {
             return None;
@@ -122,7 +122,7 @@ impl Source {
         None
     }
 
-    /// Why a fault is in what was read: because the compressed data is damaged, or `fault` itself.
+    /// The cause of a fault in what was read: damage of the compressed data, or the fault itself.
     pub fn cause_of(&mut self, fault: FormatError) -> FormatError {
         let is_bad = fault.kind() == ErrorKind::BadInput;
         is_bad.then(|| self.damage()).flatten().unwrap_or(fault)

@@ -151,7 +151,7 @@ fn convert<K: VertexKey + AsKey>(
     Ok(Outcome { format, rows, skipped, vertices, edges, lost, renumbered: keys.is_some() })
 }
 
-/// The graph could not be written; says which format has a place for what this one lacks.
+/// Adds which formats have a place for a key or weight that this one cannot hold.
 fn graph_output(error: FormatError) -> CliError {
     match error {
         FormatError::NoPlace { .. } => CliError::NoPlace {

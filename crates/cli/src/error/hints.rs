@@ -1,4 +1,4 @@
-//! What to do about an error, where its message does not say, and which option of the command a message of a library speaks of.
+//! Hints after error messages: what to do, and the command-line option that a library's message is about.
 
 use super::{CliError, StoredError};
 use hedgerow::ErrorKind;
@@ -112,7 +112,7 @@ fn of_store(error: &hedgerow::Error) -> Option<&'static str> {
             Some("`hedgerow check DIR` lists all that is damaged")
         }
         None if error.memory_limit().is_some() => Some(MEMORY_LIMIT),
-        // A store there is, but no checkpoint in it.
+        // The store exists, but has no checkpoint yet.
         None if error.kind() == ErrorKind::NotFound
             && error.to_string().starts_with("there is no checkpoint") =>
         {

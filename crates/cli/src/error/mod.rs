@@ -5,6 +5,7 @@ mod stored;
 
 pub use stored::StoredError;
 
+use crate::float::Float;
 use crate::interrupt::Signal;
 use hedgerow::ErrorKind;
 use hedgerow_driver::{BenchError, Failure};
@@ -55,8 +56,9 @@ pub enum CliError {
     },
     /// There are no shortest paths over such an edge.
     #[error(
-        "{}: the edge from {from} to {to} has the weight {weight}, but weights of shortest paths must be 0 or more",
-        graph.display()
+        "{}: the edge from {from} to {to} has the weight {}, but weights of shortest paths must be 0 or more",
+        graph.display(),
+        Float(*weight)
     )]
     NegativeWeight {
         /// The graph file.
@@ -85,8 +87,8 @@ pub enum CliError {
         /// The file.
         path: PathBuf,
     },
-    /// A result would lie among the files of a store, which are its own.
-    #[error("{option} {}: this directory is a store, in which all files are its own; name another one", path.display())]
+    /// An output would be inside the directory of a store.
+    #[error("{option} {}: this directory is a store, which holds no other files; name another one", path.display())]
     InStore {
         /// The option that names the file.
         option: &'static str,
@@ -181,7 +183,7 @@ impl CliError {
         }
     }
 
-    /// Whether something in a graph file was refused after it had been read.
+    /// Whether the content of an input was refused after it had been parsed.
     pub fn is_about_input(&self) -> bool {
         match self {
             CliError::NoWeight { .. }
@@ -194,7 +196,7 @@ impl CliError {
         }
     }
 
-    /// Whether there is no room on a disk, whatever was written there.
+    /// Whether the cause is a full disk, whatever was being written.
     fn is_disk_full(&self) -> bool {
         let failed: &(dyn Error + 'static) = match self {
             CliError::Bench(BenchError::Workload { failure, .. }) => failure,
@@ -211,7 +213,7 @@ impl CliError {
     }
 }
 
-/// The exit code if a limit would be exceeded, such as the room on a disk.
+/// The exit code if a limit would be exceeded, such as disk space.
 const FULL: u8 = 4;
 
 fn graph_exit_code(error: &hedgerow::Error) -> u8 {

@@ -142,7 +142,7 @@ pub enum StoredError {
         /// What stays, and how to go on.
         kept: String,
     },
-    /// An edge was not to be changed as it is.
+    /// A condition of `--only-if` did not hold.
     #[error(
         "the edge from {from} to {to} of the label {label:?} in {} does not exist, or its properties are not as --only-if says: nothing was changed",
         store.display()
@@ -157,7 +157,7 @@ pub enum StoredError {
         /// The store.
         store: PathBuf,
     },
-    /// In-neighbours were asked for, and the store keeps none.
+    /// The store keeps no in-neighbours.
     #[error(
         "--direction in: {} keeps no in-neighbours; `hedgerow import --reverse` makes a store that does, or --undirected one without directions",
         .0.display()
@@ -171,12 +171,12 @@ pub enum StoredError {
         /// Why they cannot.
         problem: String,
     },
-    /// Options of an import say otherwise than the store.
+    /// Options of an import contradict the store.
     #[error("{cause}; leave {options} out, or import into another store")]
     OtherOptions {
         /// What differs.
         cause: hedgerow::Error,
-        /// The options that say what a new store is.
+        /// The options that contradict it.
         options: String,
     },
     /// A repair gives up commits, which must be said.

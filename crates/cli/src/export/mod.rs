@@ -185,7 +185,7 @@ fn lines_format(args: &ExportArgs, label: &LabelSchema) -> Result<Option<Propert
     Ok(format)
 }
 
-/// A file of graphs without properties could not be written; says which format has a place for what this one lacks.
+/// Adds which formats have a place for a key or weight that this one cannot hold.
 fn graph_output(error: FormatError) -> CliError {
     match error {
         FormatError::NoPlace { .. } => CliError::NoPlace {

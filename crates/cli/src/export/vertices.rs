@@ -24,7 +24,7 @@ enum Writer {
 }
 
 impl<'a> VerticesFile<'a> {
-    /// The file that was asked for. Its format is that of its name, which must have a place for properties if vertices of the store have any.
+    /// The file that `--vertices-output` names, if given. Its format must hold properties if vertices of the store have any.
     pub fn of(args: &'a ExportArgs, store: &Path) -> Result<Option<Self>, StoredError> {
         let Some(path) = &args.vertices_output else { return Ok(None) };
         let catalogue = store::manifest(store)?.options.catalogue;

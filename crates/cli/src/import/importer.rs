@@ -3,9 +3,9 @@
 use super::position::{Position, Tallies};
 use super::sources::Source;
 use super::{Context, lines};
-use crate::doubts::Doubts;
 use crate::error::{CliError, StoredError};
 use crate::input::{add_skipped, add_vertices, cause_of};
+use crate::lint::Lint;
 use crate::{progress, text};
 use hedgerow::{AsKey, BulkEdge, Graph};
 use hedgerow_formats::{Batch, Edge, PropertyBatch, PropertyOptions, SkippedLines, VertexKey};
@@ -115,10 +115,10 @@ impl<'a> Importer<'a> {
         let bar = progress::of_bytes(console, "importing", reader.progress().total);
         let imported = self.position.read;
         let (mut seen, mut batch) = (Tallies::default(), Batch::new());
-        let mut doubts = Doubts::new(source.path(), &args.format, self.context.target.is_weighted());
+        let mut lint = Lint::new(source.path(), &args.format, self.context.target.is_weighted());
         while reader.read_batch_on(threads.pool(), &mut batch)? {
             interrupt.check()?;
-            doubts.see(&batch);
+            lint.see(&batch);
             seen.pass(&imported, &mut batch).map_err(|_| changed(source))?;
             if !batch.is_empty() {
                 let committed = self.commit(&mut batch, self.position.after(seen));
@@ -131,7 +131,7 @@ impl<'a> Importer<'a> {
         if !seen.have_passed(&imported) {
             return Err(changed(source).into());
         }
-        doubts.tell(console);
+        lint.tell(console);
         add_skipped(&mut self.skipped, reader.skipped());
         Ok(())
     }

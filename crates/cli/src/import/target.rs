@@ -87,7 +87,7 @@ impl<'a> Target<'a> {
         })
     }
 
-    /// Those of the options given that say what a new store is.
+    /// The given options that define a new store.
     fn given_options(&self) -> String {
         let ImportArgs { undirected, reverse, labels, vertex_properties, format, .. } = self.args;
         let given = [

@@ -90,18 +90,18 @@ pub struct NewestArgs {
 }
 
 impl NewestArgs {
-    /// Whether anything is said of time.
+    /// Whether any of the options is given.
     pub fn is_given(&self) -> bool {
         let NewestArgs { newest, since, until, by } = self;
         newest.is_some() || since.is_some() || until.is_some() || by.is_some()
     }
 
-    /// What the time is, if that is said.
+    /// The name that `--by` gives.
     pub fn by(&self) -> Option<&str> {
         self.by.as_deref()
     }
 
-    /// The edges that are asked for, by the time of their label.
+    /// The newest edges within the bounds, by the time that their label has.
     pub fn wanted(&self) -> Newest {
         Newest::most(self.newest.map_or(usize::MAX, NonZeroUsize::get))
             .since(self.since.unwrap_or(i64::MIN))

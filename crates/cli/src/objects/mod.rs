@@ -68,7 +68,7 @@ impl<'a> NamedEdge<'a> {
         schema::named_property(given, fields, &format!("edges of the label {:?}", self.schema.name))
     }
 
-    /// The edge was not to be changed as it is.
+    /// The error for a condition that does not hold.
     fn condition_failed(&self, store: &Path) -> CliError {
         let (from, to) = (keys::text(&self.from), keys::text(&self.to));
         StoredError::ConditionFailed { from, to, label: self.schema.name.clone(), store: store.into() }.into()
@@ -81,7 +81,7 @@ impl<'a> NamedEdge<'a> {
 }
 
 impl ConditionArgs {
-    /// Whether the edge is as it has to be; `None` if there is no condition.
+    /// Whether the conditions hold for the edge in the newest state; `None` if there are none.
     fn hold(&self, edge: &NamedEdge<'_>, graph: &Graph) -> Result<Option<bool>, StoredError> {
         if self.only_if.is_empty() {
             return Ok(None);

@@ -109,7 +109,7 @@ pub fn execute(args: &NeighborsArgs, console: &Console) -> Result<(), CliError> 
     })
 }
 
-/// A refusal of what `--by` names, with the option.
+/// Names the option `--by` in an error about the property that it names.
 fn named(error: StoredError, args: &NewestArgs) -> StoredError {
     match error {
         StoredError::Graph(error) if args.by().is_some() && error.kind() == ErrorKind::InvalidInput => {

@@ -1,4 +1,4 @@
-//! What the time of edges is that are asked for newest first.
+//! The order of `neighbors --newest`: by which time, or by commit.
 
 use super::args::NewestArgs;
 use crate::error::StoredError;
@@ -7,15 +7,15 @@ use hedgerow::{ColumnType, EdgeSchema, EngineKind, LabelSchema, Newest, RecordSc
 /// What `--by` calls the order of commits, unless a property has this name.
 const COMMIT: &str = "commit";
 
-/// The newest edges that are asked for, if anything is said of time.
+/// A read of the newest edges.
 pub struct NewestFirst {
     pub wanted: Newest,
-    /// They are ordered by the commits that put them.
+    /// Whether the order is that of commits.
     pub by_commit: bool,
 }
 
 impl NewestFirst {
-    /// Those of a label, in a store that was made with this engine.
+    /// The read that the options ask for, of a label in a store made with this engine; `None` without such options.
     pub fn of(args: &NewestArgs, label: &LabelSchema, engine: &str) -> Result<Option<Self>, StoredError> {
         if !args.is_given() {
             return Ok(None);
@@ -49,7 +49,7 @@ impl NewestFirst {
     }
 }
 
-/// Edges cannot be ordered as these options say.
+/// The error for options by which edges cannot be ordered.
 pub fn refused(args: &NewestArgs, problem: String) -> StoredError {
     let option = args.by().map_or_else(|| "--newest".to_owned(), |by| format!("--by {by:?}"));
     StoredError::Time { option, problem }
@@ -60,7 +60,7 @@ fn has_property(label: &LabelSchema, name: &str) -> bool {
     label.edges.record().is_some_and(is_property) || label.edges.key() == Some(name)
 }
 
-/// Whether the label itself says what the time of its edges is.
+/// Whether the schema of the label determines the time of its edges.
 fn has_time(label: &LabelSchema) -> bool {
     match &label.edges {
         EdgeSchema::Value(column) => matches!(column, ColumnType::U32 | ColumnType::U64 | ColumnType::I64),

@@ -99,7 +99,7 @@ pub fn execute(command: &dyn RunCommand, console: &Console, interrupt: &Interrup
     })
 }
 
-/// What is read: the store, or the graph file and those that belong to it.
+/// The inputs: the store, or the graph file with the files that belong to it.
 fn in_use(common: &CommonRunArgs) -> FilesInUse {
     match common.place() {
         Place::File(graph) => FilesInUse::read(common.format.files(graph)),

@@ -46,7 +46,7 @@ pub fn read(
     read_with(store, args, options, console)
 }
 
-/// The same, with the order in which edges were committed if that `is_needed`, for which engine `tel` is.
+/// Like `read`, but keeps the order of commits if it `is_needed`, which takes engine `tel`.
 pub fn read_in_order(
     store: &Path,
     args: &ReadArgs,

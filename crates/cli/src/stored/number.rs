@@ -35,7 +35,7 @@ impl EdgeNumber {
         }
     }
 
-    /// The value that `--value` gives to an edge of this label. It is a number: there are no shortest paths over any other.
+    /// The value that `--value` gives to an edge of this label. NaN is refused, since no shortest path has such a weight.
     pub fn given(text: Option<&str>, label: &LabelSchema) -> Result<Self, StoredError> {
         let column = label.edges.column();
         let wrong = |given: String| StoredError::Value {

@@ -1,4 +1,4 @@
-//! Properties of vertices and edges, as they are printed.
+//! Properties of vertices and edges, for output.
 
 use super::schema::hexadecimal;
 use crate::float::{self, Float};
@@ -10,7 +10,7 @@ use std::fmt;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Properties(Vec<(String, Property)>);
 
-/// A property: in JSON bytes are hexadecimal digits, timestamps microseconds since 1970-01-01 UTC, and floats that are no numbers of JSON words.
+/// A property. In JSON, bytes are hexadecimal digits, timestamps microseconds since 1970-01-01 UTC, infinities and NaN strings.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Property {
     /// What tells parallel edges apart.
@@ -72,7 +72,7 @@ impl Serialize for Property {
 }
 
 impl fmt::Display for Property {
-    /// As in JSON, but for floats that are words, which have no quotation marks.
+    /// As in JSON, but infinities and NaN have no quotation marks.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Property::Value(Value::F64(value)) if !value.is_finite() => Float(*value).fmt(f),

@@ -26,7 +26,7 @@ fn a_full_disk_has_an_exit_code_of_its_own() {
     let folder = Folder::with("graph", "1 2\n");
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let mut command = Command::new(PROGRAM);
-    command.args(["stats", "graph"]).current_dir(folder.root()).stdout(full);
+    command.args(["stats", "graph"]).current_dir(folder.root()).stdout(full).stderr(Stdio::null());
     assert_eq!(command.status().unwrap().code(), Some(4));
 }
 

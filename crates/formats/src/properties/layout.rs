@@ -18,13 +18,13 @@ const DESTINATION: &[&str] = &["destination", "dst", "target", "to"];
 /// The name of the column of a value where a file is written; one that is read may have any.
 const VALUE: &str = "value";
 
-/// Whether a CSV file with a header or JSON lines may call the column of a vertex's key so, in any case of letters.
+/// Whether this is a usual name of the column of a vertex's key, ignoring case.
 #[must_use]
 pub fn is_name_of_key(name: &str) -> bool {
     is_among(name, KEY)
 }
 
-/// Whether such a file may call the columns of an edge's ends so: where it starts, and where it ends.
+/// Whether these are usual names of the columns where an edge starts and where it ends, ignoring case.
 #[must_use]
 pub fn is_name_of_ends(source: &str, destination: &str) -> bool {
     is_among(source, SOURCE) && is_among(destination, DESTINATION)
@@ -133,7 +133,7 @@ impl Layout {
         }
     }
 
-    /// Whether these may be values instead of names: if nothing was named that this layout knows, and keys may be any text.
+    /// Whether a header with these names may be a line of values, if keys are text: it names nothing that this layout knows.
     pub fn may_be_values(&self, names: &[String]) -> bool {
         let is_known = |name: &String| !self.has_value && self.field(name).is_some();
         let is_value = |name: &String| match self.fields.first() {

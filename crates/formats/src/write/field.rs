@@ -85,7 +85,7 @@ pub(crate) fn unwritable(path: &Path, value: &str, reason: &'static str) -> Form
     FormatError::Unwritable { path: path.into(), value, reason, remedy: None }
 }
 
-/// The same, with the option that would change it.
+/// Like `unwritable`, with the option that would avoid it.
 #[cold]
 pub(super) fn unwritable_without(
     remedy: Remedy,

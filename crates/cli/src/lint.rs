@@ -1,4 +1,4 @@
-//! Lines that can be read, but are hardly meant as they are read: the sizes of a graph as an edge, names of columns as keys, times as weights.
+//! Notes on lines that parse, but probably mean something else: the sizes of a graph read as an edge, column names as keys, timestamps as weights.
 
 use crate::args::FormatArgs;
 use crate::console::Console;
@@ -10,30 +10,30 @@ use std::path::Path;
 /// From 1990 to 2100, in seconds since 1970.
 const UNIX_TIMES: std::ops::Range<f64> = 631_152_000.0..4_102_444_800.0;
 
-/// What is doubtful in a file that is read batch by batch.
+/// Looks for suspicious lines in a file that is read batch by batch.
 #[derive(Debug)]
-pub struct Doubts {
+pub struct Lint {
     name: String,
     is_edge_list: bool,
-    /// The weights of its edges are used as such.
+    /// Whether the command uses the weights of edges.
     uses_weights: bool,
     edges: u64,
     sizes: Option<Sizes>,
     names: Option<String>,
-    /// How many weights there were, all of which could be times.
+    /// The number of weights so far, if all of them could be Unix times.
     times: Option<u64>,
     has_begun: bool,
 }
 
-/// What the first line says, if it is a line of sizes.
+/// The counts in the first line, if it is a line of sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sizes {
     vertices: u64,
     edges: u64,
 }
 
-impl Doubts {
-    /// Of a file that is to be read; `uses_weights` says whether weights of edges are more than looked at.
+impl Lint {
+    /// For the file at `path`; weights are checked only if the command uses them.
     pub fn new(path: &Path, format: &FormatArgs, uses_weights: bool) -> Self {
         let named = format.format.format().or_else(|| GraphFormat::of_name(path));
         let is_edge_list =
@@ -44,10 +44,10 @@ impl Doubts {
             path.display().to_string()
         };
         let (sizes, names, times) = (None, None, Some(0));
-        Doubts { name, is_edge_list, uses_weights, edges: 0, sizes, names, times, has_begun: false }
+        Lint { name, is_edge_list, uses_weights, edges: 0, sizes, names, times, has_begun: false }
     }
 
-    /// Looks at what comes next.
+    /// Checks the next batch.
     pub fn see<K: VertexKey>(&mut self, batch: &Batch<K>) {
         if !self.is_edge_list {
             return;
@@ -58,7 +58,7 @@ impl Doubts {
             self.names = names_of_columns(batch);
             if let ([first, rest @ ..], []) = (edges, &batch.vertices[..]) {
                 self.sizes = Sizes::of(first);
-                // It is not one of those that it counts.
+                // The counts are about the lines after it.
                 edges = rest;
             }
         }
@@ -74,7 +74,7 @@ impl Doubts {
         }
     }
 
-    /// Says what is doubtful, when all has been read.
+    /// Prints the notes, once the whole file has been read.
     pub fn tell(&self, console: &Console) {
         self.notes().iter().for_each(|note| console.note(&format!("note: {}: {note}", self.name)));
     }
@@ -100,7 +100,7 @@ impl Doubts {
 }
 
 impl Sizes {
-    /// What the first edge says if it is `vertices edges`, or `rows columns entries`.
+    /// Reads the first edge as `vertices edges`, or `rows columns entries`.
     fn of<K: VertexKey>(first: &Edge<K>) -> Option<Self> {
         let (KeyRef::Number(vertices), KeyRef::Number(second)) =
             (first.source.as_key(), first.destination.as_key())
@@ -108,7 +108,7 @@ impl Sizes {
             return None;
         };
         let edges = match (first.weight, first.timestamp) {
-            // An edge to a vertex that is within these bounds would be possible.
+            // A second number within the bound may well be a vertex.
             (None, None) => Some(second).filter(|edges| *edges > vertices),
             (Some(weight), None) if vertices == second && weight.fract() == 0.0 && weight > 0.0 => {
                 Some(weight as u64)
@@ -124,7 +124,7 @@ impl Sizes {
     }
 }
 
-/// The first line, if its keys are text that names columns.
+/// The keys of the first line, if they are usual column names.
 fn names_of_columns<K: VertexKey>(batch: &Batch<K>) -> Option<String> {
     match (&batch.vertices[..], &batch.edges[..]) {
         ([first, ..], _) => match first.as_key() {
@@ -141,7 +141,7 @@ fn names_of_columns<K: VertexKey>(batch: &Batch<K>) -> Option<String> {
     }
 }
 
-/// Whether a weight is a whole number that would be a time of our days in seconds, milliseconds or microseconds.
+/// Whether a weight is a whole number that could be a recent Unix time in seconds, milliseconds or microseconds.
 fn is_time(weight: f64) -> bool {
     weight.fract() == 0.0 && [1.0, 1e3, 1e6].iter().any(|unit| UNIX_TIMES.contains(&(weight / unit)))
 }
@@ -153,7 +153,7 @@ mod tests {
     fn notes<K: VertexKey>(batches: &[&[(K, K, Option<f64>)]]) -> Vec<String> {
         let (name, times) = ("x".to_owned(), Some(0));
         let (sizes, names) = (None, None);
-        let mut doubts = Doubts {
+        let mut lint = Lint {
             name,
             is_edge_list: true,
             uses_weights: true,
@@ -168,9 +168,9 @@ mod tests {
                 weight: *weight,
                 ..Edge::new(source.clone(), destination.clone())
             };
-            doubts.see(&Batch { edges: edges.iter().map(edge).collect(), vertices: Vec::new() });
+            lint.see(&Batch { edges: edges.iter().map(edge).collect(), vertices: Vec::new() });
         }
-        doubts.notes()
+        lint.notes()
     }
 
     fn unweighted(edges: &[(u64, u64)]) -> Vec<(u64, u64, Option<f64>)> {
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_line_of_sizes_is_told_from_an_edge() {
-        for (edges, is_doubtful) in [
+        for (edges, is_suspicious) in [
             (&[(3, 4), (1, 2), (2, 3), (3, 1), (1, 1)][..], true),
             (&[(3, 4), (0, 1), (1, 2), (2, 0), (0, 0)], true),
             (&[(3, 4), (1, 2), (2, 3), (3, 1)], false),
@@ -190,9 +190,9 @@ mod tests {
             (&[(0, 0)], false),
         ] {
             let edges = unweighted(edges);
-            assert_eq!(!notes(&[&edges]).is_empty(), is_doubtful, "{edges:?}");
+            assert_eq!(!notes(&[&edges]).is_empty(), is_suspicious, "{edges:?}");
             let (one, other) = edges.split_at(1);
-            assert_eq!(!notes(&[one, &[], other]).is_empty(), is_doubtful, "{edges:?}");
+            assert_eq!(!notes(&[one, &[], other]).is_empty(), is_suspicious, "{edges:?}");
         }
         let matrix = [(3, 3, Some(2.0)), (1, 2, Some(0.5)), (3, 3, Some(1.5))];
         assert_eq!(notes(&[&matrix]).len(), 1);
@@ -203,7 +203,7 @@ mod tests {
     fn times_are_told_from_weights() {
         let weighted =
             |weights: &[f64]| weights.iter().map(|weight| (1u64, 2u64, Some(*weight))).collect::<Vec<_>>();
-        for (weights, is_doubtful) in [
+        for (weights, is_suspicious) in [
             (&[1_082_040_961.0, 1_700_000_000.0][..], true),
             (&[1_082_040_961_000.0], true),
             (&[1_700_000_000_000_000.0], true),
@@ -211,7 +211,7 @@ mod tests {
             (&[1_082_040_961.5], false),
             (&[0.5, 7.0], false),
         ] {
-            assert_eq!(!notes(&[&weighted(weights)]).is_empty(), is_doubtful, "{weights:?}");
+            assert_eq!(!notes(&[&weighted(weights)]).is_empty(), is_suspicious, "{weights:?}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Lines that are hardly meant as they are read get a note on standard error.
+//! Suspicious lines of graph files get a note on standard error.
 
 use crate::common::Folder;
 
@@ -8,7 +8,7 @@ fn notes(folder: &Folder, arguments: &str) -> String {
 }
 
 #[test]
-fn a_first_line_of_sizes_is_doubtful() {
+fn a_first_line_of_sizes_gets_a_note() {
     let folder = Folder::with("graph", "4 5\n1 2\n2 3\n3 4\n4 1\n1 3\n");
     for command in
         ["stats graph", "run wcc --graph graph --json", "convert graph new.sg", "import graph --store store"]
@@ -22,7 +22,7 @@ fn a_first_line_of_sizes_is_doubtful() {
 }
 
 #[test]
-fn times_as_weights_are_doubtful_where_weights_are_used() {
+fn times_as_weights_get_a_note_where_weights_are_used() {
     let folder = Folder::with("graph", "1 2 1082040961\n2 3 1082155839\n");
     for command in
         ["run sssp --graph graph --source 1", "import graph --store store --weights", "convert graph new.mtx"]
@@ -42,7 +42,7 @@ fn times_as_weights_are_doubtful_where_weights_are_used() {
 }
 
 #[test]
-fn names_of_columns_as_text_keys_are_doubtful() {
+fn column_names_as_text_keys_get_a_note() {
     let folder = Folder::with("edges.csv", "Source,Target\nanna,ben\n");
     folder.write("keys.csv", "key\nanna\n");
     let notes = notes(&folder, "import edges.csv --vertices keys.csv --store store --keys text");
