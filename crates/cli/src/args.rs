@@ -20,7 +20,7 @@ use hedgerow::{EngineKind, GraphOptions, KeyKind};
 use hedgerow_driver::{Engine, Workload};
 use hedgerow_formats::{Columns, ReadOptions, timestamp_of_text};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -28,9 +28,10 @@ Exit codes:
   1    unexpected error, a result could not be written, or `check` found damage
   2    the command line makes no sense
   3    an input cannot be read or is invalid (the message names file, line and column)
-  4    a limit (memory, vertex ids) would be exceeded, or the kernel cannot run
+  4    a limit (memory, vertex ids) would be exceeded, a disk is full, or the kernel cannot run
   5    another process has the store open
-  130  interrupted by Ctrl-C
+  6    the condition of --only-if did not hold: nothing was changed
+  130  interrupted by Ctrl-C; 129 by SIGHUP, 143 by SIGTERM
 
 Examples:
   hedgerow demo
@@ -291,6 +292,11 @@ impl FormatArgs {
     /// What vertex keys are, if nothing but these options decides.
     pub fn keys(&self) -> KeysName {
         self.keys.unwrap_or(KeysName::Number)
+    }
+
+    /// The files that are read with this graph file: those of its format, and that of `--vertices`.
+    pub fn files(&self, graph: &Path) -> Vec<PathBuf> {
+        self.read_options(1).files(graph).into_iter().chain(self.vertices.clone()).collect()
     }
 
     /// How the files are read, in batches of about so many edges and vertices.

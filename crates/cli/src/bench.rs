@@ -4,7 +4,8 @@ use crate::args::BenchArgs;
 use crate::console::Console;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
-use crate::{progress, results, text};
+use crate::outputs::FilesInUse;
+use crate::{progress, text};
 use hedgerow_driver::{DataSet, Report, Settings, Step, StoreFacts, Watch};
 use hedgerow_formats::{FormatError, NewFile};
 use std::cell::Cell;
@@ -16,7 +17,7 @@ use std::time::Duration;
 /// Measures, prints the table, writes the file.
 pub fn execute(args: &BenchArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
     if let Some(path) = &args.json {
-        results::check("--json", path, &[args.dataset.as_deref().map(Path::new)])?;
+        FilesInUse::read(&args.dataset).check_output("--json", path)?;
     }
     let settings = settings(args);
     settings.check_store()?;
@@ -24,8 +25,8 @@ pub fn execute(args: &BenchArgs, console: &Console, interrupt: &Interrupt) -> Re
     let show = |step: &Step| shown.show(step);
     let watch = Watch { cancel: interrupt.token().clone(), progress: Some(&show) };
     let name = args.dataset.as_deref().unwrap_or(if args.quick { "kron-10" } else { "kron-20" });
-    let data = DataSet::named(name, args.seed, &watch)?;
-    let report = hedgerow_driver::run(&data, &settings, &watch)?;
+    let data = interrupt.or_interrupted(DataSet::named(name, args.seed, &watch))?;
+    let report = interrupt.or_interrupted(hedgerow_driver::run(&data, &settings, &watch))?;
     shown.bar.finish_and_clear();
     if let Some(path) = &args.json {
         write(path, &report)?;

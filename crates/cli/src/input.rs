@@ -4,6 +4,7 @@ use crate::args::{FormatArgs, KeysName, MemoryArgs};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
+use crate::lint::Lint;
 use crate::progress;
 use crate::text;
 use crate::threads::Threads;
@@ -101,7 +102,8 @@ impl Input<'_> {
     ) -> Result<Loaded, CliError> {
         let started = Instant::now();
         let mut rows = 0;
-        let skipped = self.for_each_batch::<K>(threads, console, interrupt, |batch| {
+        let uses_weights = weights == Weights::FromFile;
+        let skipped = self.for_each_batch::<K>(uses_weights, threads, console, interrupt, |batch| {
             add_vertices(graph, &batch.vertices)?;
             rows += batch.edges.len() as u64;
             let edges = batch.edges.drain(..);
@@ -143,9 +145,11 @@ impl Input<'_> {
         }
     }
 
-    /// Reads the vertex file, if there is one, then the graph file, and hands over batch by batch.
+    /// Reads the vertex file, if there is one, then the graph file, and hands over batch by batch. Then prints notes on
+    /// suspicious lines, on weights only if the caller `uses_weights`.
     pub fn for_each_batch<K: VertexKey>(
         &self,
+        uses_weights: bool,
         threads: &Threads,
         console: &Console,
         interrupt: &Interrupt,
@@ -154,10 +158,12 @@ impl Input<'_> {
         let mut skipped = SkippedLines::default();
         if let Some(vertices) = &self.format.vertices {
             let reader = GraphReader::open_vertices(vertices, self.options())?;
-            skipped = read(reader, threads, console, interrupt, &mut visit)?;
+            let lint = Lint::new(vertices, self.format, false);
+            skipped = read(reader, lint, threads, console, interrupt, &mut visit)?;
         }
         let reader = open(self.graph, self.options())?;
-        let more = read(reader, threads, console, interrupt, &mut visit)?;
+        let lint = Lint::new(self.graph, self.format, uses_weights);
+        let more = read(reader, lint, threads, console, interrupt, &mut visit)?;
         add_skipped(&mut skipped, &more);
         Ok(skipped)
     }
@@ -195,6 +201,7 @@ pub fn add_skipped(skipped: &mut SkippedLines, more: &SkippedLines) {
 /// Hands over one file batch by batch, with a progress bar.
 fn read<K: VertexKey>(
     mut reader: GraphReader<K>,
+    mut lint: Lint,
     threads: &Threads,
     console: &Console,
     interrupt: &Interrupt,
@@ -205,11 +212,19 @@ fn read<K: VertexKey>(
     while reader.read_batch_on(threads.pool(), &mut batch)? {
         interrupt.check()?;
         bar.set_position(reader.progress().done);
-        visit(&mut batch)?;
+        lint.see(&batch);
+        visit(&mut batch).map_err(|error| cause_of(error, &mut reader))?;
     }
     bar.finish_and_clear();
     interrupt.check()?;
+    lint.tell(console);
     Ok(reader.skipped().clone())
+}
+
+/// The cause of an error about the content of a file: damage of its compressed data, or the error itself.
+pub fn cause_of<K: VertexKey>(error: CliError, reader: &mut GraphReader<K>) -> CliError {
+    let damage = error.is_about_input().then(|| reader.damage()).flatten();
+    damage.map_or(error, CliError::Input)
 }
 
 /// Makes vertices exist, as one commit.

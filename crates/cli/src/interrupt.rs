@@ -1,46 +1,84 @@
-//! Ctrl-C.
+//! Signals that end the command: Ctrl-C, SIGTERM, SIGHUP.
 
 use crate::error::CliError;
 use hedgerow::kernels::CancelToken;
-use std::process;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::sync::{Arc, OnceLock};
+use std::{fmt, fs, process, thread};
 
-/// What the shell expects of a process that was interrupted: 128 and the number of the signal.
-const INTERRUPTED: i32 = 130;
+/// A signal that ends the command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Signal(i32);
 
-/// Whether the user has pressed Ctrl-C.
+/// Whether a signal has arrived, and which one came first.
 #[derive(Clone, Debug)]
-pub struct Interrupt(CancelToken);
+pub struct Interrupt {
+    token: CancelToken,
+    signal: Arc<OnceLock<Signal>>,
+}
+
+impl Signal {
+    /// The exit code that shells report for a process ended by this signal: 128 plus its number.
+    pub fn exit_code(self) -> u8 {
+        128 + self.0 as u8
+    }
+}
+
+impl fmt::Display for Signal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            SIGTERM => "SIGTERM",
+            SIGHUP => "SIGHUP",
+            _ => "Ctrl-C",
+        })
+    }
+}
 
 impl Interrupt {
-    /// Listens to Ctrl-C: the first one stops what is going on at the next opportunity, the second
-    /// one ends the process at once.
-    pub fn on_ctrl_c() -> Result<Self, CliError> {
-        let token = CancelToken::new();
-        let raised = token.clone();
-        ctrlc::set_handler(move || {
-            if raised.is_cancelled() {
-                process::exit(INTERRUPTED);
+    /// Handles the signals: the first one cancels the command at the next opportunity, the second one exits at once. SIGHUP stays ignored if it
+    /// was, as under `nohup`.
+    pub fn listen() -> Result<Self, CliError> {
+        let interrupt = Interrupt { token: CancelToken::new(), signal: Arc::default() };
+        let hangup = (!ignores(SIGHUP)).then_some(SIGHUP);
+        let mut signals =
+            Signals::new([SIGINT, SIGTERM].into_iter().chain(hangup)).map_err(CliError::Signals)?;
+        let raised = interrupt.clone();
+        let listen = move || {
+            for signal in signals.forever().map(Signal) {
+                if raised.signal.set(signal).is_err() {
+                    process::exit(signal.exit_code().into());
+                }
+                raised.token.cancel();
             }
-            raised.cancel();
-        })?;
-        Ok(Interrupt(token))
+        };
+        thread::Builder::new().name("signals".into()).spawn(listen).map_err(CliError::Signals)?;
+        Ok(interrupt)
     }
 
     /// The flag that stops kernels.
     pub fn token(&self) -> &CancelToken {
-        &self.0
+        &self.token
     }
 
-    /// An error once the user has pressed Ctrl-C.
+    /// An error once a signal has arrived.
     pub fn check(&self) -> Result<(), CliError> {
-        if self.0.is_cancelled() { Err(CliError::Interrupted) } else { Ok(()) }
+        self.signal.get().map_or(Ok(()), |signal| Err(CliError::Interrupted(*signal)))
     }
 
     /// The result, or that it was interrupted if that is why there is none.
-    pub fn or_interrupted<T>(&self, result: Result<T, hedgerow::Error>) -> Result<T, CliError> {
+    pub fn or_interrupted<T>(&self, result: Result<T, impl Into<CliError>>) -> Result<T, CliError> {
         result.map_err(|error| match self.check() {
             Err(interrupted) => interrupted,
             Ok(()) => error.into(),
         })
     }
+}
+
+/// Whether the process ignores this signal. Known on Linux only.
+fn ignores(signal: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    ignored.is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
 }

@@ -1,9 +1,10 @@
 //! Keys as they stand on the command line, and as JSON has them.
 
 use crate::error::CliError;
-use hedgerow::{Key, KeyKind};
+use hedgerow::{AsKey, Key, KeyKind, KeyRef};
 use hedgerow_formats::VertexKey;
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// A key, as JSON has it: a number or a string.
 #[derive(Debug, Serialize)]
@@ -28,8 +29,26 @@ impl std::fmt::Display for JsonKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             JsonKey::Number(number) => number.fmt(f),
-            JsonKey::Text(text) => text.fmt(f),
+            JsonKey::Text(text) => text_of(text).fmt(f),
         }
+    }
+}
+
+/// A key in text output: a JSON string if it is empty or has line ends or other control characters, else the key itself.
+pub fn text(key: &impl AsKey) -> String {
+    match key.as_key() {
+        KeyRef::Number(number) => number.to_string(),
+        KeyRef::Text(text) => text_of(text).into_owned(),
+    }
+}
+
+fn text_of(text: &str) -> Cow<'_, str> {
+    // Unicode's line and paragraph separators are no control characters.
+    let ends_lines = |character: char| character.is_control() || matches!(character, '\u{2028}' | '\u{2029}');
+    if text.is_empty() || text.contains(ends_lines) {
+        serde_json::Value::from(text).to_string().into()
+    } else {
+        text.into()
     }
 }
 
@@ -42,5 +61,26 @@ pub fn parse(option: &'static str, text: &str, kind: KeyKind) -> Result<Key, Cli
             let wrong = |_| CliError::WrongKey { option, key: text.into(), expected: "numbers below 2^64" };
             number.map_err(wrong)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_one_line_each() {
+        for (key, expected) in [
+            ("anna b", "anna b"),
+            ("\"x\"", "\"x\""),
+            ("zoë", "zoë"),
+            ("", "\"\""),
+            ("a\nb", "\"a\\nb\""),
+            ("\r\"", "\"\\r\\\"\""),
+        ] {
+            assert_eq!(text(&key), expected);
+            assert_eq!(JsonKey::Text(key.into()).to_string(), expected);
+        }
+        assert_eq!(text(&7), "7");
     }
 }

@@ -9,7 +9,10 @@
 //! | `run`, `convert`, `stats`, `generate`, `demo`, `bench`, `completions` | the commands |
 //! | `import`, `export`, `objects`, `maintenance` | the commands on stores: whole graphs, single vertices and edges, the store itself |
 //! | `console`, `progress`, `text`, `keys` | what a user sees; `results`: what goes into a result file |
-//! | `interrupt`, `threads` | Ctrl-C; the threads that kernels run on |
+//! | `lint` | notes on suspicious lines of graph files |
+//! | `float` | floats as files have them |
+//! | `outputs` | refuses outputs that are also inputs, or inside a store |
+//! | `interrupt`, `threads` | Ctrl-C and other signals; the threads that kernels run on |
 
 mod args;
 mod bench;
@@ -19,13 +22,16 @@ mod convert;
 mod demo;
 mod error;
 mod export;
+mod float;
 mod generate;
 mod import;
 mod input;
 mod interrupt;
 mod keys;
+mod lint;
 mod maintenance;
 mod objects;
+mod outputs;
 mod progress;
 mod results;
 mod run;
@@ -45,8 +51,7 @@ use std::process::ExitCode;
 #[must_use]
 pub fn main() -> ExitCode {
     let command = Cli::parse().command;
-    let done = Interrupt::on_ctrl_c().and_then(|interrupt| execute(&command, &interrupt));
-    match done {
+    match execute(&command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
@@ -56,27 +61,29 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn execute(command: &Command, interrupt: &Interrupt) -> Result<(), CliError> {
+/// Runs a command. Commands that write files or compute for long handle signals and clean up; the others keep the default action.
+fn execute(command: &Command) -> Result<(), CliError> {
     let console = Console::new(command.json());
+    let listen = Interrupt::listen;
     match command {
-        Command::Demo(args) => demo::execute(args, &console, interrupt),
-        Command::Generate(args) => generate::execute(args, &console, interrupt),
-        Command::Convert(args) => convert::execute(args, &console, interrupt),
-        Command::Run(args) => run::execute(&args.kernel, &console, interrupt),
-        Command::Stats(args) => stats::execute(args, &console, interrupt),
-        Command::Import(args) => import::execute(args, &console, interrupt),
-        Command::Export(args) => export::execute(args, &console, interrupt),
+        Command::Demo(args) => demo::execute(args, &console, &listen()?),
+        Command::Generate(args) => generate::execute(args, &console, &listen()?),
+        Command::Convert(args) => convert::execute(args, &console, &listen()?),
+        Command::Run(args) => run::execute(&args.kernel, &console, &listen()?),
+        Command::Stats(args) => stats::execute(args, &console, &listen()?),
+        Command::Import(args) => import::execute(args, &console, &listen()?),
+        Command::Export(args) => export::execute(args, &console, &listen()?),
         Command::Info(args) => maintenance::info::execute(args, &console),
         Command::Schema(args) => maintenance::schema::execute(args, &console),
-        Command::Label(args) => maintenance::label::execute(args, &console, interrupt),
+        Command::Label(args) => maintenance::label::execute(args, &console),
         Command::Neighbors(args) => objects::neighbors::execute(args, &console),
         Command::Get(args) => objects::get::execute(args, &console),
-        Command::Put(args) => objects::put::execute(args, &console, interrupt),
-        Command::Delete(args) => objects::delete::execute(args, &console, interrupt),
-        Command::Checkpoint(args) => maintenance::checkpoint::execute(args, &console, interrupt),
+        Command::Put(args) => objects::put::execute(args, &console),
+        Command::Delete(args) => objects::delete::execute(args, &console),
+        Command::Checkpoint(args) => maintenance::checkpoint::execute(args, &console, &listen()?),
         Command::Check(args) => maintenance::check::execute(args, &console),
-        Command::Recover(args) => maintenance::recover::execute(args, &console, interrupt),
-        Command::Bench(args) => bench::execute(args, &console, interrupt),
+        Command::Recover(args) => maintenance::recover::execute(args, &console),
+        Command::Bench(args) => bench::execute(args, &console, &listen()?),
         Command::Completions(args) => completions::execute(args, &console),
     }
 }

@@ -60,6 +60,16 @@ pub enum FormatError {
         /// What should.
         expected: String,
     },
+    /// A key or a weight was to be written that this format cannot hold, but files with properties can.
+    #[error("{}: cannot write {value}: {reason}", path.display())]
+    NoPlace {
+        /// The file.
+        path: PathBuf,
+        /// The key or the weight, shortened and escaped.
+        value: String,
+        /// Why not.
+        reason: &'static str,
+    },
     /// A value was to be written that could not be read back.
     #[error("{}: cannot write {value}: {reason}", path.display())]
     Unwritable {
@@ -69,7 +79,29 @@ pub enum FormatError {
         value: String,
         /// Why not.
         reason: &'static str,
+        /// The option that would avoid the error, if there is one.
+        remedy: Option<Remedy>,
     },
+}
+
+/// An option of readers and writers that would avoid an error, so that a program can name it as its users know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Remedy {
+    /// Read keys as text.
+    TextKeys,
+    /// Read keys as numbers that are mapped to dense ids ([`WriteOptions::keep_ids`](crate::WriteOptions::keep_ids) is off).
+    MappedKeys,
+    /// Name the column where edges start: [`PropertyOptions::source_column`](crate::PropertyOptions::source_column).
+    SourceColumn,
+    /// Name the column where edges end: [`PropertyOptions::destination_column`](crate::PropertyOptions::destination_column).
+    DestinationColumn,
+    /// Write the timestamp before the weight: [`Columns::Timestamp`](crate::Columns::Timestamp).
+    TimestampsFirst,
+    /// Write the weight before the timestamp: [`Columns::Auto`](crate::Columns::Auto).
+    WeightsFirst,
+    /// Leave weights out: [`Columns::Topology`](crate::Columns::Topology).
+    NoWeights,
 }
 
 /// What a user can do about a [`FormatError`].
@@ -93,6 +125,7 @@ impl FormatError {
             FormatError::BadLine(_)
             | FormatError::BadProperty(_)
             | FormatError::BadBytes { .. }
+            | FormatError::NoPlace { .. }
             | FormatError::Unwritable { .. } => ErrorKind::BadInput,
         }
     }
@@ -105,6 +138,7 @@ impl FormatError {
             | FormatError::NotAFile { path, .. }
             | FormatError::Corrupt { path, .. }
             | FormatError::BadBytes { path, .. }
+            | FormatError::NoPlace { path, .. }
             | FormatError::Unwritable { path, .. } => path,
             FormatError::BadLine(bad) => &bad.path,
             FormatError::BadProperty(bad) => &bad.path,
@@ -160,13 +194,15 @@ pub struct BadProperty {
     pub expected: String,
     /// If there is a column that nobody has declared: all columns but those of keys.
     pub undeclared: Vec<String>,
+    /// The option that would avoid the error, if there is one.
+    pub remedy: Option<Remedy>,
 }
 
 impl BadProperty {
     /// One that says only what was expected.
     pub(crate) fn new(path: PathBuf, expected: &str) -> Self {
-        let (column, found, undeclared) = Default::default();
-        BadProperty { path, line: 1, column, found, expected: expected.to_owned(), undeclared }
+        let (column, found, undeclared, remedy) = Default::default();
+        BadProperty { path, line: 1, column, found, expected: expected.to_owned(), undeclared, remedy }
     }
 }
 

@@ -91,7 +91,7 @@ mod text;
 mod write;
 
 pub use batch::{Batch, Edge};
-pub use error::{BadLine, BadProperty, ErrorKind, FormatError, Problem};
+pub use error::{BadLine, BadProperty, ErrorKind, FormatError, Problem, Remedy};
 pub use format::GraphFormat;
 pub use generate::link_bench;
 pub use generate::{
@@ -101,8 +101,10 @@ pub use key::VertexKey;
 pub use options::{Columns, Header, ReadOptions};
 pub use properties::{
     LineSchema, MAX_PROPERTY_LINE, PropertyBatch, PropertyEdge, PropertyFormat, PropertyOptions,
-    PropertyReader, PropertyWriter, property_of_text, timestamp_of_text,
+    PropertyReader, PropertyWriter, is_name_of_ends, is_name_of_key, property_of_text, timestamp_of_text,
 };
 pub use reader::{GraphReader, Position, Progress, SkippedLines};
 pub use text::{MAX_ADJACENCY_LINE, MAX_EDGE_LINE};
-pub use write::{CompleteFile, EdgeListWriter, GraphWriter, Lost, NewFile, Output, WriteOptions, Written};
+pub use write::{
+    CompleteFile, EdgeListWriter, GraphWriter, Lost, NewFile, Output, VertexListWriter, WriteOptions, Written,
+};

@@ -1,6 +1,8 @@
 //! How a graph file is to be read.
 
 use crate::GraphFormat;
+use crate::reader::pair_of;
+use std::path::{Path, PathBuf};
 
 /// What the third and fourth column of an edge list mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -41,6 +43,18 @@ pub struct ReadOptions {
     ///
     /// The text is also cut into pieces by it: very small batches are slow.
     pub batch_size: usize,
+}
+
+impl ReadOptions {
+    /// The files that a [`GraphReader`](crate::GraphReader) of `path` reads: the file, and its vertex file if it has one. Looks at names in the
+    /// file system only.
+    #[must_use]
+    pub fn files(&self, path: impl AsRef<Path>) -> Vec<PathBuf> {
+        let path = path.as_ref();
+        let format = self.format.or_else(|| GraphFormat::of_name(path));
+        let (vertices, edges) = pair_of(path, format);
+        vertices.into_iter().chain([edges]).collect()
+    }
 }
 
 impl Default for ReadOptions {

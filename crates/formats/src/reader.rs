@@ -1,6 +1,6 @@
 //! Reads graph files in batches.
 
-use crate::error::FormatError;
+use crate::error::{ErrorKind, FormatError};
 use crate::format::{GraphFormat, without_compression};
 use crate::piece::{Piece, Remainder};
 use crate::serialized::SerializedReader;
@@ -125,7 +125,7 @@ impl<K: VertexKey> GraphReader<K> {
     /// Replaces what `batch` holds by what comes next; false if nothing does.
     ///
     /// # Errors
-    /// A bad line, unless bad lines are skipped; or a file that cannot be read or decompressed.
+    /// A bad line, unless bad lines are skipped; or a file that cannot be read or decompressed, which comes before a bad line that it causes.
     /// `batch` then holds what came before, and the reader is at its end.
     pub fn read_batch(&mut self, batch: &mut Batch<K>) -> Result<bool, FormatError> {
         self.read_batch_on(None, batch)
@@ -179,9 +179,10 @@ impl<K: VertexKey> GraphReader<K> {
         if let Some(remainder) = &mut self.remainder {
             let is_done = remainder.hand_over(self.batch_size - batch.len(), batch);
             let bad = if is_done { self.remainder.take().and_then(Remainder::into_bad) } else { None };
-            return bad.map_or(Ok(()), |bad| Err(Box::new(bad).into()));
+            return bad.map_or(Ok(()), |bad| Err(self.cause_of(Box::new(bad).into())));
         }
-        match self.parts[self.current].next(pool)? {
+        let next = self.parts[self.current].next(pool);
+        match next.map_err(|error| self.cause_of(error))? {
             Some(piece) => {
                 self.note_skipped(&piece);
                 self.remainder = Some(Remainder::of(piece));
@@ -189,6 +190,23 @@ impl<K: VertexKey> GraphReader<K> {
             None => self.current += 1,
         }
         Ok(())
+    }
+
+    /// Reads on to find damage of the compressed data that checksums within the next gibibyte reveal: for callers that refuse what was read.
+    /// The reader is at its end then.
+    pub fn damage(&mut self) -> Option<FormatError> {
+        let current = std::mem::replace(&mut self.current, self.parts.len());
+        self.remainder = None;
+        match self.parts.get_mut(current)? {
+            Part::Text(reader) => reader.damage(),
+            Part::Serialized(reader) => reader.damage(),
+        }
+    }
+
+    /// The cause of a fault in what was read: damage of the compressed data, or the fault itself.
+    fn cause_of(&mut self, fault: FormatError) -> FormatError {
+        let is_bad = fault.kind() == ErrorKind::BadInput;
+        is_bad.then(|| self.damage()).flatten().unwrap_or(fault)
     }
 
     fn note_skipped(&mut self, piece: &Piece<K>) {
@@ -242,7 +260,7 @@ fn graph_part<K: VertexKey>(source: Source, options: &ReadOptions) -> Part<K> {
 }
 
 /// The vertex file, if there is one, and the edge file of what is named by either of a pair, `x.v` and `x.e`.
-fn pair_of(path: &Path, format: Option<GraphFormat>) -> (Option<PathBuf>, PathBuf) {
+pub(crate) fn pair_of(path: &Path, format: Option<GraphFormat>) -> (Option<PathBuf>, PathBuf) {
     let plain = without_compression(path);
     let there = |end: &str| {
         let ends = ["", ".gz", ".zst"].map(|compression| format!("{end}{compression}"));

@@ -1,7 +1,7 @@
 //! Where the bytes come from: a file or any reader, decompressed if its first bytes say so.
 
-use crate::FormatError;
 use crate::format::Compression;
+use crate::{ErrorKind, FormatError};
 use flate2::bufread::MultiGzDecoder;
 use std::fs::File;
 use std::io::{self, BufReader, Chain, Cursor, Read};
@@ -10,6 +10,9 @@ use zstd::stream::read::Decoder as ZstdDecoder;
 
 /// Compressed bytes are read in pieces of this size.
 const COMPRESSED_BUFFER: usize = 128 << 10;
+
+/// Decompressed bytes that are read after a bad line to see whether damage of the compressed data caused it.
+const CHECKED_BEHIND_FAULT: u64 = 1 << 30;
 
 /// A stream of plain bytes that knows how much of its file it has used.
 pub(crate) struct Source {
@@ -103,6 +106,28 @@ impl Source {
         read.map_err(|source| self.error(source))
     }
 
+    /// Reads on to find damage of the compressed data that checksums within the next gibibyte reveal. Nothing can be read after that.
+    pub fn damage(&mut self) -> Option<FormatError> {
+        if matches!(self.decoder, Decoder::Plain(_)) {
+            return None;
+        }
+        let (mut piece, mut read) = (vec![0; COMPRESSED_BUFFER], 0);
+        while read < CHECKED_BEHIND_FAULT {
+            match self.read(&mut piece) {
+                Ok(0) => return None,
+                Ok(length) => read += length as u64,
+                Err(error) => return Some(error).filter(|error| error.kind() == ErrorKind::Corrupt),
+            }
+        }
+        None
+    }
+
+    /// The cause of a fault in what was read: damage of the compressed data, or the fault itself.
+    pub fn cause_of(&mut self, fault: FormatError) -> FormatError {
+        let is_bad = fault.kind() == ErrorKind::BadInput;
+        is_bad.then(|| self.damage()).flatten().unwrap_or(fault)
+    }
+
     fn error(&self, source: io::Error) -> FormatError {
         let compression = match self.decoder {
             Decoder::Gzip(_) if !self.input().failed => "gzip",
@@ -142,7 +167,6 @@ impl Read for Input {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ErrorKind;
 
     /// Gives what it has, then fails.
     struct Failing(Cursor<Vec<u8>>);

@@ -134,6 +134,7 @@ pub struct GraphOptions {
     pub(crate) memory_limit: Option<usize>,
     pub(crate) threads: Option<usize>,
     pub(crate) log: LogOptions,
+    pub(crate) keeps_commit_order: bool,
     pub(crate) is_simulated: bool,
     pub(crate) history: History,
     pub(crate) compaction: Compaction,
@@ -233,6 +234,14 @@ impl GraphOptions {
     #[must_use]
     pub fn history(mut self, history: History) -> Self {
         self.history = history;
+        self
+    }
+
+    /// Keeps the order of the commits of its log when a store is opened, for [`Newest::by_commit`](crate::Newest::by_commit): each is applied by
+    /// itself, which takes longer than many together. The commits before the newest checkpoint count as one all the same.
+    #[must_use]
+    pub fn keep_commit_order(mut self) -> Self {
+        self.keeps_commit_order = true;
         self
     }
 

@@ -163,6 +163,7 @@ pub enum LogError {
     #[error("the log takes no more commits since {cause}")]
     Poisoned {
         /// What failed.
+        #[source]
         cause: Arc<StoreError>,
     },
     /// A thread panicked while it wrote the log. Open the store again.

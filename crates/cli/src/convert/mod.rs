@@ -9,8 +9,9 @@ use crate::console::Console;
 use crate::error::CliError;
 use crate::input::{Input, describe_skipped};
 use crate::interrupt::Interrupt;
+use crate::outputs::FilesInUse;
 use crate::threads::Threads;
-use crate::{results, text};
+use crate::{keys, text};
 use hedgerow::AsKey;
 use hedgerow_formats::{
     FormatError, GraphFormat, GraphWriter, Lost, Output, SkippedLines, VertexKey, WriteOptions, Written,
@@ -129,24 +130,36 @@ fn convert<K: VertexKey + AsKey>(
         undirected: args.undirected,
         keep_ids: args.format.keys() == KeysName::Dense,
     };
+    let mut in_use = FilesInUse::read(args.format.files(&args.graph));
+    in_use.check_graph("OUTPUT", &args.output, &options)?;
     let mut writer = GraphWriter::<K>::create(&args.output, &options).map_err(CliError::Output)?;
     if let Some(path) = &args.mapping {
-        let others = [Some(&*args.graph), Some(&args.output), args.format.vertices.as_deref()];
-        results::check("--mapping", path, &others)?;
+        in_use.check_output("--mapping", path)?;
     }
-    let mut rows = 0;
-    let skipped = input.for_each_batch::<K>(&threads, console, interrupt, |batch| {
+    let (mut rows, uses_weights) = (0, writer.holds_weights() && !writer.format().is_edge_list());
+    let skipped = input.for_each_batch::<K>(uses_weights, &threads, console, interrupt, |batch| {
         rows += batch.edges.len() as u64;
-        writer.write(batch).map_err(CliError::Output)
+        writer.write(batch).map_err(graph_output)
     })?;
     let format = writer.format();
-    let complete = writer.complete().map_err(CliError::Output)?;
+    let complete = writer.complete().map_err(graph_output)?;
     interrupt.check()?;
     if let Some(path) = &args.mapping {
         write_mapping(path, format, complete.written())?;
     }
     let Written { vertices, edges, lost, keys } = complete.finish().map_err(CliError::Output)?;
     Ok(Outcome { format, rows, skipped, vertices, edges, lost, renumbered: keys.is_some() })
+}
+
+/// Adds which formats have a place for a key or weight that this one cannot hold.
+fn graph_output(error: FormatError) -> CliError {
+    match error {
+        FormatError::NoPlace { .. } => CliError::NoPlace {
+            cause: error,
+            formats: "edges, tsv and csv have a place for it where an edge ends, mtx and sg with --mapping",
+        },
+        error => CliError::Output(error),
+    }
 }
 
 /// Writes the key of every number.
@@ -160,7 +173,7 @@ pub fn write_mapping<K: VertexKey>(
     match &written.keys {
         Some(keys) => {
             let mut numbered = (first..).zip(keys);
-            numbered.try_for_each(|(number, key)| writeln!(writer, "{number} {}", key.as_key()))
+            numbered.try_for_each(|(number, key)| writeln!(writer, "{number} {}", keys::text(key)))
         }
         None => {
             let mut numbers = first..first + written.vertices.unwrap_or(0);

@@ -56,7 +56,7 @@ pub fn of_file<K: VertexKey>(
 ) -> Result<Stream<K>, CliError> {
     let (mut edges, mut vertices) = (Vec::new(), Vec::new());
     let threads = Threads::new(None)?;
-    let skipped = input.for_each_batch::<K>(&threads, console, interrupt, |batch| {
+    let skipped = input.for_each_batch::<K>(false, &threads, console, interrupt, |batch| {
         edges.extend(batch.edges.drain(..).map(|edge| (edge.source, edge.destination)));
         vertices.append(&mut batch.vertices);
         Ok(())

@@ -6,6 +6,7 @@ use super::readers::{ITERATIONS, median};
 use super::stream::Stream;
 use super::writers::Commits;
 use crate::args::DemoArgs;
+use crate::float;
 use crate::text::{self, Bytes, Count, counted};
 use hedgerow::{Graph, Snapshot};
 use serde::Serialize;
@@ -70,6 +71,7 @@ struct ComparisonSummary {
     pagerank_iterations: u32,
     pagerank: TimesSummary,
     bfs: Option<TimesSummary>,
+    #[serde(serialize_with = "float::serialize")]
     largest_rank_difference: f64,
     different_depths: u64,
     equal: bool,
@@ -80,6 +82,7 @@ struct TimesSummary {
     snapshot_seconds: f64,
     csr_seconds: f64,
     /// How many times as long the snapshot took.
+    #[serde(serialize_with = "float::serialize")]
     ratio: f64,
 }
 

@@ -1,15 +1,18 @@
 //! What can go wrong, and the exit code for it.
 
+mod hints;
 mod stored;
 
 pub use stored::StoredError;
 
+use crate::float::Float;
+use crate::interrupt::Signal;
 use hedgerow::ErrorKind;
-use hedgerow::kernels::MemoryError;
 use hedgerow_driver::{BenchError, Failure};
-use hedgerow_formats::{FormatError, GraphFormat, Problem};
-use std::io;
-use std::path::{Path, PathBuf};
+use hedgerow_formats::FormatError;
+use std::error::Error;
+use std::path::PathBuf;
+use std::{io, iter};
 
 /// A command failed.
 #[derive(Debug, thiserror::Error)]
@@ -53,8 +56,9 @@ pub enum CliError {
     },
     /// There are no shortest paths over such an edge.
     #[error(
-        "{}: the edge from {from} to {to} has the weight {weight}, but weights of shortest paths must be 0 or more",
-        graph.display()
+        "{}: the edge from {from} to {to} has the weight {}, but weights of shortest paths must be 0 or more",
+        graph.display(),
+        Float(*weight)
     )]
     NegativeWeight {
         /// The graph file.
@@ -83,6 +87,14 @@ pub enum CliError {
         /// The file.
         path: PathBuf,
     },
+    /// An output would be inside the directory of a store.
+    #[error("{option} {}: this directory is a store, which holds no other files; name another one", path.display())]
+    InStore {
+        /// The option that names the file.
+        option: &'static str,
+        /// The file.
+        path: PathBuf,
+    },
     /// Weights were asked for in a format that lacks them.
     #[error(
         "{}: this format has no place for weights; let the name end in .wel, .wsg, .mtx, .e, .txt, .tsv or .csv, or \
@@ -104,35 +116,48 @@ pub enum CliError {
     Stored(#[from] StoredError),
     /// The benchmark gave no figures.
     #[error(transparent)]
-    Bench(BenchError),
+    Bench(#[from] BenchError),
     /// A result or a generated graph could not be written.
     #[error("{0}")]
-    Output(FormatError),
+    Output(#[source] FormatError),
+    /// A key or a weight has no place in the format of an output.
+    #[error("{cause}; {formats}")]
+    NoPlace {
+        /// What has no place, and why.
+        cause: FormatError,
+        /// Which formats have a place for it.
+        formats: &'static str,
+    },
     /// Standard output could not be written.
     #[error("cannot write to standard output: {0}")]
-    Stdout(io::Error),
+    Stdout(#[source] io::Error),
     /// Threads could not be started.
     #[error("the worker threads could not be started: {0}; ask for fewer with --threads")]
     Threads(#[from] rayon::ThreadPoolBuildError),
     /// The demo could not start its threads.
     #[error("a thread could not be started: {0}; ask for fewer with --writers and --readers")]
     DemoThreads(io::Error),
-    /// Ctrl-C cannot be listened to.
+    /// Signals cannot be listened to.
     #[error("cannot listen to Ctrl-C: {0}")]
-    Signals(#[from] ctrlc::Error),
+    Signals(#[source] io::Error),
     /// The store and the static graph disagree.
     #[error("{0}; this is a defect of hedgerow, please report it")]
     Wrong(String),
-    /// The user pressed Ctrl-C.
-    #[error("interrupted; nothing was written")]
-    Interrupted,
+    /// A signal ended the command.
+    #[error("interrupted by {0}; nothing was written")]
+    Interrupted(Signal),
 }
 
 impl CliError {
     /// What the process ends with: see `hedgerow --help`.
     pub fn exit_code(&self) -> u8 {
+        if self.is_disk_full() { FULL } else { self.exit_code_of_kind() }
+    }
+
+    fn exit_code_of_kind(&self) -> u8 {
         match self {
             CliError::Output(_)
+            | CliError::NoPlace { .. }
             | CliError::Stdout(_)
             | CliError::Threads(_)
             | CliError::DemoThreads(_)
@@ -144,6 +169,7 @@ impl CliError {
             | CliError::Stream(_)
             | CliError::StreamFormat(_)
             | CliError::SameFile { .. }
+            | CliError::InStore { .. }
             | CliError::NoPlaceForWeights(_) => 2,
             CliError::Input(_)
             | CliError::NoSuchVertex { .. }
@@ -153,61 +179,47 @@ impl CliError {
             CliError::Graph(error) => graph_exit_code(error),
             CliError::Bench(error) => bench_exit_code(error),
             CliError::Stored(error) => error.exit_code(),
-            CliError::Interrupted => 130,
+            CliError::Interrupted(signal) => signal.exit_code(),
         }
     }
 
-    /// What to do about it, where the message does not say.
-    pub fn hint(&self) -> Option<&'static str> {
+    /// Whether the content of an input was refused after it had been parsed.
+    pub fn is_about_input(&self) -> bool {
         match self {
-            CliError::Output(FormatError::Io { .. }) => {
-                Some("look at the folder, its permissions and the free space")
-            }
-            CliError::Input(FormatError::BadProperty(bad)) if !bad.undeclared.is_empty() => {
-                Some("`hedgerow schema DIR` prints what a store has declared")
-            }
-            CliError::Input(FormatError::BadLine(bad)) => match bad.problem {
-                Problem::NotAWeight | Problem::NotATimestamp | Problem::TooManyColumns
-                    if has_name_of_csv(&bad.path) =>
-                {
-                    Some(
-                        "a file with a header of properties is imported with --format properties-csv, and --labels declares them",
-                    )
-                }
-                Problem::NotANumber => Some("that is --keys text"),
-                Problem::TooManyColumns => Some("that is --format adjacency"),
-                _ => None,
-            },
-            CliError::Stored(error) => error.hint(),
-            CliError::Graph(error) if error.kind() == ErrorKind::InvalidInput => {
-                Some("with --keys number, keys of any size are mapped to dense ids")
-            }
-            CliError::Graph(error) if matches!(error.memory(), Some(MemoryError::SparseIds { .. })) => {
-                Some("that is --keys number")
-            }
-            CliError::Graph(error) if error.memory_limit().is_some() => Some(MEMORY_LIMIT_HINT),
-            CliError::Bench(BenchError::StoreFolder { .. }) => Some("name another directory with --store"),
-            _ => None,
+            CliError::NoWeight { .. }
+            | CliError::NegativeWeight { .. }
+            | CliError::NoPlace { .. }
+            | CliError::Output(FormatError::Unwritable { .. })
+            | CliError::Stored(StoredError::NoWeight { .. }) => true,
+            CliError::Graph(error) => error.kind() == ErrorKind::InvalidInput,
+            _ => false,
         }
     }
 
-    /// Whether whoever read standard output has stopped reading: no error, `head` does so.
+    /// Whether the cause is a full disk, whatever was being written.
+    fn is_disk_full(&self) -> bool {
+        let failed: &(dyn Error + 'static) = match self {
+            CliError::Bench(BenchError::Workload { failure, .. }) => failure,
+            error => error,
+        };
+        let causes = iter::successors(Some(failed), |&error| error.source());
+        let mut kinds = causes.filter_map(|error| error.downcast_ref::<io::Error>()).map(io::Error::kind);
+        kinds.any(|kind| matches!(kind, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded))
+    }
+
+    /// Whether the reader of standard output has closed it, as `head` does: no error.
     pub fn is_closed_pipe(&self) -> bool {
         matches!(self, CliError::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
 }
 
-fn has_name_of_csv(path: &Path) -> bool {
-    GraphFormat::of_name(path) == Some(GraphFormat::Csv)
-}
-
-/// What to do if the memory limit would be exceeded.
-const MEMORY_LIMIT_HINT: &str = "here that is --memory-limit: give more, or leave it away";
+/// The exit code if a limit would be exceeded, such as disk space.
+const FULL: u8 = 4;
 
 fn graph_exit_code(error: &hedgerow::Error) -> u8 {
     match error.kind() {
         // All that the input decides here is its keys: they are beyond the vertex ids.
-        ErrorKind::Capacity | ErrorKind::Kernel | ErrorKind::InvalidInput => 4,
+        ErrorKind::Capacity | ErrorKind::Kernel | ErrorKind::InvalidInput => FULL,
         _ => 1,
     }
 }
@@ -224,16 +236,39 @@ fn bench_exit_code(error: &BenchError) -> u8 {
         | BenchError::Input(_) => 3,
         BenchError::Workload { failure: Failure::Graph(error), .. } => graph_exit_code(error),
         BenchError::StoreFolder { .. } | BenchError::Workload { .. } => 1,
-        BenchError::Cancelled => CliError::Interrupted.exit_code(),
+        BenchError::Cancelled => 130,
     }
 }
 
-impl From<BenchError> for CliError {
-    /// An interruption is the same error, whatever was interrupted.
-    fn from(error: BenchError) -> Self {
-        match error {
-            BenchError::Cancelled => CliError::Interrupted,
-            error => CliError::Bench(error),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn full() -> io::Error {
+        io::ErrorKind::StorageFull.into()
+    }
+
+    fn file() -> FormatError {
+        FormatError::Io { path: "x".into(), action: "write", source: full() }
+    }
+
+    #[test]
+    fn a_full_disk_has_one_exit_code() {
+        let store = |source| StoredError::Damaged { problems: String::new(), store: source, what: "" };
+        assert_eq!(CliError::from(store("x".into())).exit_code(), 1);
+        let failure = Failure::File { path: "x".into(), source: full() };
+        let stopped =
+            StoredError::ImportStopped { cause: Box::new(CliError::Output(file())), kept: String::new() };
+        for error in [
+            CliError::Output(file()),
+            CliError::Input(file()),
+            CliError::Stdout(full()),
+            CliError::Stdout(io::ErrorKind::QuotaExceeded.into()),
+            CliError::Bench(BenchError::StoreFolder { directory: "x".into(), source: full() }),
+            CliError::Bench(BenchError::Workload { workload: "x", engine: "x", failure }),
+            stopped.into(),
+        ] {
+            assert_eq!(error.exit_code(), 4, "{error}");
         }
     }
 }

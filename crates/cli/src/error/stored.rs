@@ -1,8 +1,8 @@
 //! What can go wrong with graphs in stores.
 
-use super::{CliError, MEMORY_LIMIT_HINT, graph_exit_code};
+use super::{CliError, graph_exit_code};
+use crate::interrupt::Signal;
 use hedgerow::ErrorKind;
-use hedgerow::store::StoreError;
 use std::path::PathBuf;
 
 /// A command on a store failed.
@@ -93,8 +93,8 @@ pub enum StoredError {
     },
     /// A value does not fit into a graph file.
     #[error(
-        "the edge from {from} to {to} has the value {value}, which no 64-bit float is exactly: graph files cannot \
-         hold it"
+        "the edge from {from} to {to} has the value {value}, which no 64-bit float is exactly: graph files have no place for it; let the name \
+         end in .jsonl, or give --to properties-csv: these formats have one"
     )]
     InexactWeight {
         /// The key where it starts.
@@ -134,9 +134,51 @@ pub enum StoredError {
         /// What stays, and how to go on.
         kept: String,
     },
-    /// The user pressed Ctrl-C during an import. What it had committed stays.
-    #[error("interrupted; {0}")]
-    ImportInterrupted(String),
+    /// A signal came during an import. What it had committed stays.
+    #[error("interrupted by {signal}; {kept}")]
+    ImportInterrupted {
+        /// The signal.
+        signal: Signal,
+        /// What stays, and how to go on.
+        kept: String,
+    },
+    /// A condition of `--only-if` did not hold.
+    #[error(
+        "the edge from {from} to {to} of the label {label:?} in {} does not exist, or its properties are not as --only-if says: nothing was changed",
+        store.display()
+    )]
+    ConditionFailed {
+        /// The key where it starts.
+        from: String,
+        /// The key where it ends.
+        to: String,
+        /// The label.
+        label: String,
+        /// The store.
+        store: PathBuf,
+    },
+    /// The store keeps no in-neighbours.
+    #[error(
+        "--direction in: {} keeps no in-neighbours; `hedgerow import --reverse` makes a store that does, or --undirected one without directions",
+        .0.display()
+    )]
+    NoInNeighbors(PathBuf),
+    /// Edges cannot be ordered by time.
+    #[error("{option}: {problem}")]
+    Time {
+        /// The option that asks for it.
+        option: String,
+        /// Why they cannot.
+        problem: String,
+    },
+    /// Options of an import contradict the store.
+    #[error("{cause}; leave {options} out, or import into another store")]
+    OtherOptions {
+        /// What differs.
+        cause: hedgerow::Error,
+        /// The options that contradict it.
+        options: String,
+    },
     /// A repair gives up commits, which must be said.
     #[error(
         "a repair cuts the log of {store} at its first damage and gives up every commit after it: `hedgerow check \
@@ -179,6 +221,9 @@ impl StoredError {
             | StoredError::Import(_)
             | StoredError::Export(_)
             | StoredError::OtherImport(_)
+            | StoredError::NoInNeighbors(_)
+            | StoredError::Time { .. }
+            | StoredError::OtherOptions { .. }
             | StoredError::RecoverHow(_) => 2,
             StoredError::NoVertex { .. }
             | StoredError::NoEdge { .. }
@@ -188,25 +233,8 @@ impl StoredError {
                 cause.exit_code()
             }
             StoredError::InexactWeight { .. } | StoredError::Damaged { .. } => 1,
-            StoredError::ImportInterrupted(_) => 130,
-        }
-    }
-
-    /// What to do about it, where the message does not say.
-    pub(super) fn hint(&self) -> Option<&'static str> {
-        let StoredError::Graph(error) = self else { return None };
-        match error.store() {
-            Some(StoreError::NoStore { .. }) => Some("`hedgerow import FILE --store DIR` makes one"),
-            Some(StoreError::Locked { .. }) => Some(
-                "try again when it is closed; commands that write wait for that with --wait SECONDS, and run, export, neighbors \
-                 and get read the newest checkpoint with --from-checkpoint meanwhile",
-            ),
-            Some(StoreError::BeingRead { .. }) => Some("--wait SECONDS waits for that"),
-            Some(StoreError::Damaged { .. } | StoreError::Missing { .. } | StoreError::Foreign { .. }) => {
-                Some("`hedgerow check DIR` lists all that is damaged")
-            }
-            _ if error.memory_limit().is_some() => Some(MEMORY_LIMIT_HINT),
-            _ => None,
+            StoredError::ImportInterrupted { signal, .. } => signal.exit_code(),
+            StoredError::ConditionFailed { .. } => 6,
         }
     }
 }

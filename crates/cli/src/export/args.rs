@@ -30,7 +30,8 @@ pub struct ExportArgs {
     /// If the format numbers its vertices: write one line `number key` per vertex to this file
     #[arg(long, value_name = "FILE", value_parser = file_to_write())]
     pub mapping: Option<PathBuf>,
-    /// Write the vertices with their properties to this file: CSV with a header if its name ends in .csv, JSON lines if in .jsonl
+    /// Write the vertices with their properties to this file: CSV with a header if its name ends in .csv, JSON lines if in .jsonl; without properties
+    /// one key per line, unless the name ends in .jsonl
     #[arg(long, value_name = "FILE", value_parser = file_to_write())]
     pub vertices_output: Option<PathBuf>,
     #[command(flatten)]

@@ -1,9 +1,10 @@
 //! The vertices and edges of a snapshot, into a file.
 
-use super::FileKey;
+use super::{FileKey, graph_output};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
+use crate::keys;
 use crate::progress;
 use crate::stored::number::EdgeNumber;
 use hedgerow::model::with_column;
@@ -58,12 +59,12 @@ impl<'a> Edges<'a> {
             bar.inc(1);
             if batch.len() >= BATCH {
                 interrupt.check()?;
-                writer.write(&batch).map_err(CliError::Output)?;
+                writer.write(&batch).map_err(graph_output)?;
                 batch.clear();
             }
             Ok(())
         })?;
-        writer.write(&batch).map_err(CliError::Output)?;
+        writer.write(&batch).map_err(graph_output)?;
         bar.finish_and_clear();
         Ok(without_edges.len() as u64)
     }
@@ -119,8 +120,8 @@ impl<'a> Edges<'a> {
 /// An edge as a file has it.
 fn edge<K: FileKey>(from: &Key, to: &Key, value: EdgeNumber) -> Result<Option<Edge<K>>, StoredError> {
     let inexact = |value: EdgeNumber| StoredError::InexactWeight {
-        from: from.to_string(),
-        to: to.to_string(),
+        from: keys::text(from),
+        to: keys::text(to),
         value: value.to_string(),
     };
     let weight = value.weight().map_err(inexact)?;

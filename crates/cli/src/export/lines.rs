@@ -1,4 +1,4 @@
-//! The vertices and edges of a snapshot with all that lies on them, into files whose lines carry properties.
+//! The edges of a snapshot with all that lies on them, into files whose lines carry properties.
 
 use super::edges::Edges;
 use crate::console::Console;
@@ -6,12 +6,12 @@ use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
 use crate::progress;
 use hedgerow::model::with_column;
-use hedgerow::{Column, ColumnType, Direction, Key, ParallelEdge, Snapshot};
+use hedgerow::{Column, ColumnType, Direction, Key, ParallelEdge};
 use hedgerow_formats::{LineSchema, NewFile, PropertyFormat, PropertyWriter};
 use std::path::Path;
 
 /// So many vertices come between two looks at whether the user has pressed Ctrl-C.
-const VERTICES_BETWEEN_CHECKS: u64 = 1 << 12;
+pub(super) const VERTICES_BETWEEN_CHECKS: u64 = 1 << 12;
 
 /// What was written of the edges.
 pub struct WrittenEdges {
@@ -19,38 +19,6 @@ pub struct WrittenEdges {
     pub edges: u64,
     /// Vertices that are not in the files, because they have no edges.
     pub lost_vertices: u64,
-}
-
-/// Writes the vertices with their properties, ascending by id. The file gets its name when it is finished.
-pub fn write_vertices(
-    snapshot: &Snapshot,
-    path: &Path,
-    format: PropertyFormat,
-    console: &Console,
-    interrupt: &Interrupt,
-) -> Result<NewFile, CliError> {
-    let lines = LineSchema::Vertices(snapshot.catalogue().vertices().clone());
-    let mut writer = PropertyWriter::create(path, format, &lines).map_err(CliError::Output)?;
-    let bar = progress::of_steps(console, "writing vertices", snapshot.vertex_count());
-    let (mut written, mut count) = (Ok(()), 0);
-    snapshot.for_each_vertex(|_, key| {
-        if written.is_ok() {
-            count += 1;
-            bar.inc(1);
-            written = write_vertex(snapshot, &mut writer, &key);
-            if written.is_ok() && count % VERTICES_BETWEEN_CHECKS == 0 {
-                written = interrupt.check();
-            }
-        }
-    });
-    written?;
-    bar.finish_and_clear();
-    writer.complete().map_err(CliError::Output)
-}
-
-fn write_vertex(snapshot: &Snapshot, writer: &mut PropertyWriter, key: &Key) -> Result<(), CliError> {
-    let record = snapshot.properties(key).map_err(StoredError::from)?.unwrap_or_default();
-    writer.write_vertex(key, &record).map_err(CliError::Output)
 }
 
 impl Edges<'_> {

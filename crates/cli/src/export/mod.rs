@@ -3,6 +3,7 @@
 mod args;
 mod edges;
 mod lines;
+mod vertices;
 
 pub use args::ExportArgs;
 
@@ -10,14 +11,18 @@ use crate::console::Console;
 use crate::convert::{notes, write_mapping};
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
+use crate::outputs::FilesInUse;
 use crate::stored::{self, StoredState, number};
-use crate::{results, text};
+use crate::text;
 use edges::Edges;
 use hedgerow::{AsKey, Key, KeyKind, LabelId, LabelSchema, Snapshot};
-use hedgerow_formats::{GraphWriter, Lost, NewFile, PropertyFormat, VertexKey, WriteOptions, Written};
+use hedgerow_formats::{
+    FormatError, GraphWriter, Lost, NewFile, PropertyFormat, VertexKey, WriteOptions, Written,
+};
 use lines::WrittenEdges;
 use serde::Serialize;
 use std::time::Instant;
+use vertices::VerticesFile;
 
 /// What was written.
 #[derive(Debug, Serialize)]
@@ -57,26 +62,19 @@ struct Outcome {
 pub fn execute(args: &ExportArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
     let started = Instant::now();
     let store = args.place.path();
-    results::check("--output", &args.output, &[Some(store)])?;
-    if let Some(path) = &args.mapping {
-        results::check("--mapping", path, &[Some(store), Some(&args.output)])?;
+    let mut in_use = FilesInUse::read([store]);
+    let options = WriteOptions { format: args.to.format(), ..WriteOptions::default() };
+    in_use.check_graph("--output", &args.output, &options)?;
+    for (option, path) in [("--mapping", &args.mapping), ("--vertices-output", &args.vertices_output)] {
+        path.as_ref().map_or(Ok(()), |path| in_use.check_output(option, path))?;
     }
-    if let Some(path) = &args.vertices_output {
-        let others = [Some(store), Some(&args.output), args.mapping.as_deref()];
-        results::check("--vertices-output", path, &others)?;
-    }
-    let vertices_format = vertices_format(args)?;
+    let vertices_file = VerticesFile::of(args, store)?;
     let state = stored::read(store, &args.read, None, console)?;
     interrupt.check()?;
     let snapshot = &state.snapshot;
     let (label, schema) = stored::label(snapshot.catalogue(), args.label.as_deref(), store)?;
     let format = lines_format(args, schema)?;
-    let vertices = match (&args.vertices_output, vertices_format) {
-        (Some(path), Some(format)) => {
-            Some(lines::write_vertices(snapshot, path, format, console, interrupt)?)
-        }
-        _ => None,
-    };
+    let vertices = vertices_file.map(|file| file.write(snapshot, console, interrupt)).transpose()?;
     let outcome = match (format, state.keys) {
         (Some(format), _) => export_lines(args, snapshot, (label, format), console, interrupt)?,
         (None, KeyKind::Number | KeyKind::Dense) => export::<u64>(args, &state, label, console, interrupt)?,
@@ -141,7 +139,7 @@ fn export<K: FileKey>(
     let names_vertices = !format.is_edge_list() || args.vertices_output.is_some();
     let lost_vertices =
         Edges::new(&state.snapshot, label, names_vertices).write(&mut writer, console, interrupt)?;
-    let complete = writer.complete().map_err(CliError::Output)?;
+    let complete = writer.complete().map_err(graph_output)?;
     interrupt.check()?;
     if let Some(path) = &args.mapping {
         write_mapping(path, format, complete.written())?;
@@ -187,16 +185,15 @@ fn lines_format(args: &ExportArgs, label: &LabelSchema) -> Result<Option<Propert
     Ok(format)
 }
 
-/// The format of the file of vertices.
-fn vertices_format(args: &ExportArgs) -> Result<Option<PropertyFormat>, StoredError> {
-    let Some(path) = &args.vertices_output else { return Ok(None) };
-    let format = args.to.of_vertices(path, true);
-    format.map(Some).ok_or_else(|| {
-        let path = path.display();
-        StoredError::Export(format!(
-            "--vertices-output {path}: let the name end in .csv or .jsonl, as the format is to be"
-        ))
-    })
+/// Adds which formats have a place for a key or weight that this one cannot hold.
+fn graph_output(error: FormatError) -> CliError {
+    match error {
+        FormatError::NoPlace { .. } => CliError::NoPlace {
+            cause: error,
+            formats: "let the name end in .jsonl, or give --to properties-csv: these formats have a place for it",
+        },
+        error => CliError::Output(error),
+    }
 }
 
 /// A key as files have it.

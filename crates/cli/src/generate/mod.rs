@@ -8,6 +8,7 @@ pub use args::GenerateArgs;
 use crate::console::Console;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
+use crate::outputs::FilesInUse;
 use crate::{progress, text};
 use args::{CommonArgs, KroneckerArgs, Model, UniformArgs};
 use hedgerow_formats::{Batch, Edge, GraphWriter, Kronecker, Uniform, Weights, WriteOptions};
@@ -104,6 +105,7 @@ fn write(
     interrupt: &Interrupt,
 ) -> Result<(), CliError> {
     let options = WriteOptions { undirected: common.undirected, ..WriteOptions::default() };
+    FilesInUse::default().check_graph("--output", &common.output, &options)?;
     let mut writer = GraphWriter::create(&common.output, &options).map_err(CliError::Output)?;
     if common.weights && !writer.holds_weights() {
         return Err(CliError::NoPlaceForWeights(common.output.clone()));

@@ -4,6 +4,7 @@ use super::args::StreamArgs;
 use crate::console::Console;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
+use crate::outputs::FilesInUse;
 use crate::{progress, text};
 use hedgerow_formats::{Batch, Change, ChangeStream, Edge, GraphFormat, GraphWriter, WriteOptions};
 use serde::Serialize;
@@ -65,6 +66,7 @@ fn write(
     if !matches!(GraphFormat::of_name(output), None | Some(GraphFormat::Tsv | GraphFormat::Csv)) {
         return Err(CliError::StreamFormat(output.into()));
     }
+    FilesInUse::default().check_output("--output", output)?;
     let mut writer = GraphWriter::create(output, &WriteOptions::default()).map_err(CliError::Output)?;
     let bar = progress::of_steps(console, "writing", stream.changes());
     let mut batch = Batch::new();

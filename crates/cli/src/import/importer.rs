@@ -4,7 +4,8 @@ use super::position::{Position, Tallies};
 use super::sources::Source;
 use super::{Context, lines};
 use crate::error::{CliError, StoredError};
-use crate::input::{add_skipped, add_vertices};
+use crate::input::{add_skipped, add_vertices, cause_of};
+use crate::lint::Lint;
 use crate::{progress, text};
 use hedgerow::{AsKey, BulkEdge, Graph};
 use hedgerow_formats::{Batch, Edge, PropertyBatch, PropertyOptions, SkippedLines, VertexKey};
@@ -114,11 +115,14 @@ impl<'a> Importer<'a> {
         let bar = progress::of_bytes(console, "importing", reader.progress().total);
         let imported = self.position.read;
         let (mut seen, mut batch) = (Tallies::default(), Batch::new());
+        let mut lint = Lint::new(source.path(), &args.format, self.context.target.is_weighted());
         while reader.read_batch_on(threads.pool(), &mut batch)? {
             interrupt.check()?;
+            lint.see(&batch);
             seen.pass(&imported, &mut batch).map_err(|_| changed(source))?;
             if !batch.is_empty() {
-                self.commit(&mut batch, self.position.after(seen))?;
+                let committed = self.commit(&mut batch, self.position.after(seen));
+                committed.map_err(|error| cause_of(error, &mut reader))?;
             }
             bar.set_position(reader.progress().done);
         }
@@ -127,6 +131,7 @@ impl<'a> Importer<'a> {
         if !seen.have_passed(&imported) {
             return Err(changed(source).into());
         }
+        lint.tell(console);
         add_skipped(&mut self.skipped, reader.skipped());
         Ok(())
     }
@@ -255,7 +260,7 @@ impl<'a> Importer<'a> {
             "{edges} of {file} and all that was named before it are in {store}: the same command goes on from there"
         );
         match error {
-            CliError::Interrupted => StoredError::ImportInterrupted(kept).into(),
+            CliError::Interrupted(signal) => StoredError::ImportInterrupted { signal, kept }.into(),
             cause @ CliError::Stored(StoredError::OtherImport(_)) => cause,
             cause => StoredError::ImportStopped { cause: Box::new(cause), kept }.into(),
         }

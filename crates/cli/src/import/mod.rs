@@ -52,7 +52,7 @@ struct Context<'a> {
 impl Context<'_> {
     /// Opens the graph, or makes it.
     fn open(&self) -> Result<Graph, CliError> {
-        self.target.open(self.args.wait, self.interrupt)
+        self.interrupt.or_interrupted(self.target.open(self.args.wait, self.interrupt))
     }
 
     /// How this file is read, if its lines carry properties.
@@ -136,9 +136,9 @@ fn checkpoint(graph: &Graph, context: Context<'_>) -> Result<Option<Checkpointed
         return Ok(None);
     }
     match checkpoint::write(graph, context.console, context.interrupt) {
-        Err(CliError::Interrupted) => {
-            let kept = "the import is complete, only its checkpoint was not written";
-            Err(StoredError::ImportInterrupted(kept.into()).into())
+        Err(CliError::Interrupted(signal)) => {
+            let kept = "the import is complete, only its checkpoint was not written".to_owned();
+            Err(StoredError::ImportInterrupted { signal, kept }.into())
         }
         written => written.map(Some),
     }

@@ -21,6 +21,7 @@ const LARGEST_SEGMENT: u64 = 64 << 20;
 /// A store, and how its graph is opened or made.
 #[derive(Debug)]
 pub struct Target<'a> {
+    args: &'a ImportArgs,
     store: &'a Path,
     exists: bool,
     options: GraphOptions,
@@ -63,7 +64,7 @@ impl<'a> Target<'a> {
         // The one that was asked for, though it may not be able to keep edges in a file: so that the user is told.
         let options = args.engine.into_iter().fold(options, GraphOptions::engine);
         let (schema, vertices) = (schema.clone(), catalogue.vertices().clone());
-        Ok(Target { store: &args.store, exists, options, label, schema, vertices, keys })
+        Ok(Target { args, store: &args.store, exists, options, label, schema, vertices, keys })
     }
 
     /// Whether the edges keep their weights.
@@ -77,11 +78,35 @@ impl<'a> Target<'a> {
     }
 
     /// Opens the graph, or makes it.
-    pub fn open(&self, wait: WaitArgs, interrupt: &Interrupt) -> Result<Graph, CliError> {
-        wait.until_open(interrupt, || match self.exists {
+    pub fn open(&self, wait: WaitArgs, interrupt: &Interrupt) -> Result<Graph, StoredError> {
+        let opened = wait.until_open(Some(interrupt), || match self.exists {
             true => Graph::open_with(self.store, self.options.clone()),
             false => Graph::create(self.store, self.options.clone()),
+        });
+        opened.map_err(|cause| match cause.kind() {
+            ErrorKind::InvalidInput if self.exists => {
+                StoredError::OtherOptions { cause, options: self.given_options() }
+            }
+            _ => cause.into(),
         })
+    }
+
+    /// The given options that define a new store.
+    fn given_options(&self) -> String {
+        let ImportArgs { undirected, reverse, labels, vertex_properties, format, .. } = self.args;
+        let given = [
+            ("--undirected", *undirected),
+            ("--reverse", *reverse),
+            ("--keys", format.keys.is_some()),
+            ("--labels", !labels.is_empty()),
+            ("--vertex-properties", !vertex_properties.is_empty()),
+        ];
+        given
+            .iter()
+            .filter(|(_, is_given)| *is_given)
+            .map(|(name, _)| *name)
+            .collect::<Vec<_>>()
+            .join(" and ")
     }
 }
 

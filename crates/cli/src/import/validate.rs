@@ -4,6 +4,7 @@ use super::Context;
 use super::importer::no_weight;
 use super::sources::Source;
 use crate::error::CliError;
+use crate::input::cause_of;
 use crate::progress;
 use hedgerow::{AsKey, Error, KeyKind, KeyRef, VertexId};
 use hedgerow_formats::{Batch, PropertyBatch, PropertyOptions, VertexKey};
@@ -23,11 +24,12 @@ pub fn read_all<K: VertexKey + AsKey>(context: Context<'_>) -> Result<(), CliErr
             interrupt.check()?;
             if target.keys == KeyKind::Dense {
                 let ends = batch.edges.iter().flat_map(|edge| [&edge.source, &edge.destination]);
-                check_ids(batch.vertices.iter().chain(ends))?;
+                let checked = check_ids(batch.vertices.iter().chain(ends));
+                checked.map_err(|error| cause_of(error, &mut reader))?;
             }
             let unweighted = batch.edges.iter().find(|edge| edge.weight.is_none());
             if let (true, Some(edge)) = (target.is_weighted(), unweighted) {
-                return Err(no_weight(edge, source.path()));
+                return Err(cause_of(no_weight(edge, source.path()), &mut reader));
             }
             bar.set_position(reader.progress().done);
         }

@@ -39,7 +39,8 @@ pub fn execute(args: &CheckpointArgs, console: &Console, interrupt: &Interrupt) 
     let started = Instant::now();
     let (path, threads) = (args.place.path(), Threads::new(args.threads)?);
     let settings = |options| args.memory.limit(options).threads(threads.count());
-    let graph = stored::open(path, settings, args.wait, console, interrupt)?;
+    let graph =
+        interrupt.or_interrupted(stored::open(path, settings, args.wait, console, Some(interrupt)))?;
     let opened = started.elapsed();
     interrupt.check()?;
     let checkpoint = write(&graph, console, interrupt)?;

@@ -3,7 +3,6 @@
 use super::args::{LabelAction, LabelArgs};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
-use crate::interrupt::Interrupt;
 use crate::stored::declared;
 use hedgerow::LabelSchema;
 use hedgerow::store;
@@ -25,14 +24,16 @@ struct Label {
 }
 
 /// Prints the labels of a store, or adds some.
-pub fn execute(args: &LabelArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
+pub fn execute(args: &LabelArgs, console: &Console) -> Result<(), CliError> {
     match &args.action {
         LabelAction::List(args) => {
             let labels = Labels::of(args.place.path())?;
             console.print(&labels, |labels| labels.labels.iter().map(Label::line).collect())
         }
         LabelAction::Add(args) => {
-            args.wait.until_open(interrupt, || store::add_labels(&args.store, &args.labels))?;
+            args.wait
+                .until_open(None, || store::add_labels(&args.store, &args.labels))
+                .map_err(StoredError::from)?;
             let labels = Labels::of(&args.store)?;
             let first = labels.labels.len() - args.labels.len();
             console.print(&labels, |labels| {

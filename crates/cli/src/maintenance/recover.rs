@@ -4,7 +4,6 @@ use super::RecoverArgs;
 use super::problem::Problem;
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
-use crate::interrupt::Interrupt;
 use crate::{progress, text};
 use hedgerow::store::{self, Cut, ReplacedCheckpoint};
 use serde::Serialize;
@@ -56,14 +55,15 @@ impl From<Cut> for CutAway {
 }
 
 /// Cuts the log at its first damage and prints what was given up. What is still damaged then is an error.
-pub fn execute(args: &RecoverArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
+pub fn execute(args: &RecoverArgs, console: &Console) -> Result<(), CliError> {
     let path = args.place.path();
     if !args.to_last_valid {
         return Err(StoredError::RecoverHow(path.into()).into());
     }
     let bar = progress::spinner(console, "repairing");
     let before = store::check(path).map_err(StoredError::from)?;
-    let repair = args.wait.until_open(interrupt, || store::recover_to_last_valid(path))?;
+    let repair =
+        args.wait.until_open(None, || store::recover_to_last_valid(path)).map_err(StoredError::from)?;
     let after = store::check(path).map_err(StoredError::from)?;
     bar.finish_and_clear();
     let recovered = Recovered {

@@ -14,6 +14,7 @@ Examples:
   hedgerow neighbors 30 --store wiki
   hedgerow neighbors anna --store friends --label knows --direction in --limit 10 --json
   hedgerow neighbors anna --store friends --label pays --newest 5 --since 2026-01-31T12:00:00Z
+  hedgerow neighbors 30 --store wiki --newest 10 --by commit
   hedgerow neighbors anna --store bank --label pays --min-key 1000 --max-key 1999";
 
 const GET_EXAMPLES: &str = "\
@@ -83,25 +84,29 @@ pub struct NewestArgs {
     #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true, conflicts_with = "all_labels")]
     until: Option<i64>,
     /// The property that is the time, of type timestamp or i64; by default the first timestamp, or the integer beside the edge, or the
-    /// key of parallel edges
+    /// key of parallel edges. In a store made with engine tel also commit: the commit that put the edge or changed it, which is the default
+    /// for edges without a time
     #[arg(long, value_name = "PROPERTY", conflicts_with = "all_labels")]
     by: Option<String>,
 }
 
 impl NewestArgs {
-    /// What is asked for; `None` if nothing is said of time.
-    pub fn wanted(&self) -> Option<Newest> {
+    /// Whether any of the options is given.
+    pub fn is_given(&self) -> bool {
         let NewestArgs { newest, since, until, by } = self;
-        if newest.is_none() && since.is_none() && until.is_none() && by.is_none() {
-            return None;
-        }
-        let wanted = Newest::most(newest.map_or(usize::MAX, NonZeroUsize::get))
-            .since(since.unwrap_or(i64::MIN))
-            .until(until.unwrap_or(i64::MAX));
-        Some(match by {
-            Some(property) => wanted.by_property(property),
-            None => wanted,
-        })
+        newest.is_some() || since.is_some() || until.is_some() || by.is_some()
+    }
+
+    /// The name that `--by` gives.
+    pub fn by(&self) -> Option<&str> {
+        self.by.as_deref()
+    }
+
+    /// The newest edges within the bounds, by the time that their label has.
+    pub fn wanted(&self) -> Newest {
+        Newest::most(self.newest.map_or(usize::MAX, NonZeroUsize::get))
+            .since(self.since.unwrap_or(i64::MIN))
+            .until(self.until.unwrap_or(i64::MAX))
     }
 }
 

@@ -4,7 +4,6 @@ use super::args::{DeleteArgs, DeleteEdgeArgs, DeleteObject, DeleteVertexArgs};
 use super::{NamedEdge, commit, no_vertex, open};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
-use crate::interrupt::Interrupt;
 use crate::keys::{self, JsonKey};
 use crate::text;
 use hedgerow::EdgeUpdate;
@@ -33,16 +32,16 @@ struct DeletedEdge {
 }
 
 /// Deletes a vertex or an edge, as one commit; one that does not exist is an error.
-pub fn execute(args: &DeleteArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
+pub fn execute(args: &DeleteArgs, console: &Console) -> Result<(), CliError> {
     match &args.object {
-        DeleteObject::Vertex(args) => vertex(args, console, interrupt),
-        DeleteObject::Edge(args) => edge(args, console, interrupt),
+        DeleteObject::Vertex(args) => vertex(args, console),
+        DeleteObject::Edge(args) => edge(args, console),
     }
 }
 
-fn vertex(args: &DeleteVertexArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
+fn vertex(args: &DeleteVertexArgs, console: &Console) -> Result<(), CliError> {
     let store = &args.vertex.store;
-    let graph = open(store, &args.write, console, interrupt)?;
+    let graph = open(store, &args.write, console)?;
     let key = keys::parse("KEY", &args.vertex.key, graph.key_kind())?;
     let ((), commit) =
         commit(&graph, |transaction| Ok(transaction.delete_vertex(&key).map_err(StoredError::from)?))?;
@@ -61,15 +60,17 @@ fn vertex(args: &DeleteVertexArgs, console: &Console, interrupt: &Interrupt) -> 
     })
 }
 
-fn edge(args: &DeleteEdgeArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
+fn edge(args: &DeleteEdgeArgs, console: &Console) -> Result<(), CliError> {
     let store = &args.edge.store;
-    let graph = open(store, &args.write, console, interrupt)?;
+    let graph = open(store, &args.write, console)?;
     let edge = NamedEdge::of(&args.edge, graph.key_kind(), graph.catalogue())?;
     let is_conditional = !args.conditions.only_if.is_empty();
     if is_conditional {
         edge.needed_key()?;
     }
     let delete = edge.conditions(&args.conditions, EdgeUpdate::delete())?;
+    let holds = args.conditions.hold(&edge, &graph)?;
+    let (failed, missing) = (edge.condition_failed(store), edge.missing(store));
     let ((), commit) = commit(&graph, |transaction| {
         let (label, from, to) = (edge.label, &edge.from, &edge.to);
         let deleted = match edge.key {
@@ -80,7 +81,7 @@ fn edge(args: &DeleteEdgeArgs, console: &Console, interrupt: &Interrupt) -> Resu
         Ok(deleted.map_err(StoredError::from)?)
     })?;
     if commit.edges_removed == 0 && !is_conditional {
-        return Err(edge.missing(store));
+        return Err(missing);
     }
     let deleted = DeletedEdge {
         store: store.display().to_string(),
@@ -91,8 +92,11 @@ fn edge(args: &DeleteEdgeArgs, console: &Console, interrupt: &Interrupt) -> Resu
         timestamp: commit.at.0,
         durability: args.write.durability.name(),
     };
+    if holds == Some(false) {
+        console.print(&deleted, |_| String::new())?;
+        return Err(failed);
+    }
     console.print(&deleted, |DeletedEdge { from, to, edges_deleted, .. }| match edges_deleted {
-        0 => format!("edge from {from} to {to} is not there as --only-if says: nothing changed\n"),
         1 => format!("edge from {from} to {to} deleted\n"),
         edges => format!("{} from {from} to {to} deleted\n", text::counted(*edges, "edge", "edges")),
     })

@@ -6,19 +6,18 @@ use super::{NamedEdge, no_vertex};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
-use crate::stored::{self, StoredState, number::EdgeNumber, schema};
+use crate::stored::{self, StoredState, number::EdgeNumber, properties::Properties};
 use crate::text;
 use hedgerow::model::with_column;
 use hedgerow::{Direction, EdgeSchema, Key, LabelId, Snapshot};
 use serde::Serialize;
-use serde_json::{Map, Value as Json};
 
 #[derive(Debug, Serialize)]
 struct Vertex {
     store: String,
     key: JsonKey,
     degrees: Vec<Degrees>,
-    properties: Map<String, Json>,
+    properties: Properties,
 }
 
 /// How many neighbours a vertex has over edges of a label.
@@ -45,10 +44,10 @@ struct Edge {
     value: EdgeNumber,
     /// If edges of the label have records.
     #[serde(skip_serializing_if = "Option::is_none")]
-    properties: Option<Map<String, Json>>,
+    properties: Option<Properties>,
     /// If they may be parallel, instead of these: the keys and properties of each.
     #[serde(skip_serializing_if = "Option::is_none")]
-    edges: Option<Vec<Map<String, Json>>>,
+    edges: Option<Vec<Properties>>,
 }
 
 /// Prints a vertex or an edge.
@@ -93,7 +92,7 @@ fn vertex(args: &GetVertexArgs, console: &Console) -> Result<(), CliError> {
                 rows.push((name("in-edges"), text::Count(*edges).to_string()));
             }
         }
-        rows.extend(vertex.properties.iter().map(|(name, value)| (name.clone(), value.to_string())));
+        rows.extend(vertex.properties.iter().map(|(name, value)| (name.to_owned(), value.to_string())));
         let rows: Vec<_> = rows.iter().map(|(name, value)| (name.as_str(), value.clone())).collect();
         text::table(&rows)
     })
@@ -115,9 +114,9 @@ fn degrees(snapshot: &Snapshot, key: &Key) -> Result<Vec<Degrees>, StoredError> 
     degrees.collect()
 }
 
-fn properties(snapshot: &Snapshot, key: &Key) -> Result<Map<String, Json>, StoredError> {
+fn properties(snapshot: &Snapshot, key: &Key) -> Result<Properties, StoredError> {
     let record = snapshot.properties(key)?.unwrap_or_default();
-    Ok(schema::json_record(snapshot.catalogue().vertices(), &record))
+    Ok(Properties::of(snapshot.catalogue().vertices(), &record))
 }
 
 fn edge(args: &GetEdgeArgs, console: &Console) -> Result<(), CliError> {
@@ -138,7 +137,7 @@ fn edge(args: &GetEdgeArgs, console: &Console) -> Result<(), CliError> {
     let schema = edge.schema.edges.record().filter(|_| edges.is_none());
     let properties = schema.map(|schema| {
         let record = snapshot.edge_record(edge.label, &edge.from, &edge.to).map_err(StoredError::from)?;
-        Ok::<_, StoredError>(schema::json_record(schema, &record.unwrap_or_default()))
+        Ok::<_, StoredError>(Properties::of(schema, &record.unwrap_or_default()))
     });
     let properties = properties.transpose()?;
     let edge = Edge {
@@ -151,7 +150,7 @@ fn edge(args: &GetEdgeArgs, console: &Console) -> Result<(), CliError> {
         edges,
     };
     console.print(&edge, |Edge { from, to, value, properties, edges, .. }| {
-        let line = |properties| format!("{from} {to} {}\n", schema::line(properties));
+        let line = |properties: &Properties| format!("{from} {to} {properties}\n");
         match (properties, edges, value) {
             (Some(properties), ..) => line(properties),
             (None, Some(edges), _) => edges.iter().map(line).collect(),
@@ -162,12 +161,9 @@ fn edge(args: &GetEdgeArgs, console: &Console) -> Result<(), CliError> {
 }
 
 /// Those of parallel edges that are asked for; `None` if the label has none such.
-fn parallel(
-    snapshot: &Snapshot,
-    edge: &NamedEdge<'_>,
-) -> Result<Option<Vec<Map<String, Json>>>, StoredError> {
+fn parallel(snapshot: &Snapshot, edge: &NamedEdge<'_>) -> Result<Option<Vec<Properties>>, StoredError> {
     let EdgeSchema::Parallel(schema) = &edge.schema.edges else { return Ok(None) };
     let keys = edge.key.map_or(0..=u64::MAX, |key| key..=key);
     let edges = snapshot.parallel_edges(edge.label, &edge.from, &edge.to, keys)?.into_iter();
-    Ok(Some(edges.map(|(key, record)| schema::json_parallel(schema, key, &record)).collect()))
+    Ok(Some(edges.map(|(key, record)| Properties::of_parallel(schema, key, &record)).collect()))
 }

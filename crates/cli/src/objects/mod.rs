@@ -4,13 +4,13 @@ mod args;
 pub mod delete;
 pub mod get;
 pub mod neighbors;
+mod newest;
 pub mod put;
 
 pub use args::{DeleteArgs, GetArgs, NeighborsArgs, PutArgs};
 
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
-use crate::interrupt::Interrupt;
 use crate::keys;
 use crate::stored::{self, schema};
 use args::{ConditionArgs, EdgeArgs, WriteArgs};
@@ -70,25 +70,48 @@ impl<'a> NamedEdge<'a> {
         schema::named_property(given, fields, &format!("edges of the label {:?}", self.schema.name))
     }
 
+    /// The error for a condition that does not hold.
+    fn condition_failed(&self, store: &Path) -> CliError {
+        let (from, to) = (keys::text(&self.from), keys::text(&self.to));
+        StoredError::ConditionFailed { from, to, label: self.schema.name.clone(), store: store.into() }.into()
+    }
+
     fn missing(&self, store: &Path) -> CliError {
-        let (from, to) = (self.from.to_string(), self.to.to_string());
+        let (from, to) = (keys::text(&self.from), keys::text(&self.to));
         StoredError::NoEdge { from, to, label: self.schema.name.clone(), store: store.into() }.into()
     }
 }
 
+impl ConditionArgs {
+    /// Whether the conditions hold for the edge in the newest state; `None` if there are none.
+    fn hold(&self, edge: &NamedEdge<'_>, graph: &Graph) -> Result<Option<bool>, StoredError> {
+        if self.only_if.is_empty() {
+            return Ok(None);
+        }
+        let snapshot = graph.snapshot()?;
+        let record = match edge.key {
+            Some(key) => snapshot.parallel_edge(edge.label, &edge.from, &edge.to, key)?,
+            None => snapshot.edge_record(edge.label, &edge.from, &edge.to)?,
+        };
+        let Some(record) = record else { return Ok(Some(false)) };
+        let fields = edge.schema.edges.record().map_or(&[][..], |schema| &schema.fields);
+        let has = |(name, wanted): (&str, Value)| {
+            let named = fields.iter().position(|field| field.name == name);
+            named.and_then(|position| record.values().get(position)) == Some(&wanted)
+        };
+        let holds = self.only_if.iter().map(|given| edge.property(given).map(has));
+        Ok(Some(holds.collect::<Result<Vec<_>, _>>()?.into_iter().all(|holds| holds)))
+    }
+}
+
 fn no_vertex(key: &Key, store: &Path) -> CliError {
-    StoredError::NoVertex { key: key.to_string(), store: store.into() }.into()
+    StoredError::NoVertex { key: keys::text(key), store: store.into() }.into()
 }
 
 /// Opens a store to write.
-fn open(
-    store: &Path,
-    write: &WriteArgs,
-    console: &Console,
-    interrupt: &Interrupt,
-) -> Result<Graph, CliError> {
+fn open(store: &Path, write: &WriteArgs, console: &Console) -> Result<Graph, StoredError> {
     let settings = |options: GraphOptions| options.durability(write.durability.durability());
-    stored::open(store, settings, write.wait, console, interrupt)
+    stored::open(store, settings, write.wait, console, None)
 }
 
 /// Commits what `stage` stages, in a store that is open to write, and closes it.

@@ -1,18 +1,18 @@
 //! `hedgerow neighbors`
 
-use super::args::{DirectionName, NeighborsArgs};
+use super::args::{DirectionName, NeighborsArgs, NewestArgs};
+use super::newest::{self, NewestFirst};
 use super::no_vertex;
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
-use crate::stored::{self, number::EdgeNumber, schema};
+use crate::stored::{self, number::EdgeNumber, properties::Properties};
 use hedgerow::model::with_column;
 use hedgerow::{
     Column, Direction, EdgeSchema, ErrorKind, Key, LabelId, LabelSchema, Newest, ParallelEdge,
-    ParallelSchema, Record, RecordSchema, Snapshot,
+    ParallelSchema, Record, RecordSchema, Snapshot, store,
 };
 use serde::Serialize;
-use serde_json::{Map, Value as Json};
 use std::ops::RangeInclusive;
 
 #[derive(Debug, Serialize)]
@@ -37,7 +37,7 @@ struct Neighbor {
     value: EdgeNumber,
     /// If edges of the label have records.
     #[serde(skip_serializing_if = "Option::is_none")]
-    properties: Option<Map<String, Json>>,
+    properties: Option<Properties>,
 }
 
 fn is_none(value: &EdgeNumber) -> bool {
@@ -47,24 +47,35 @@ fn is_none(value: &EdgeNumber) -> bool {
 /// Prints the neighbours, one per line, with the values of the edges if there are any.
 pub fn execute(args: &NeighborsArgs, console: &Console) -> Result<(), CliError> {
     let store = &args.store;
-    let state = stored::read(store, &args.read, None, console)?;
-    let snapshot = &state.snapshot;
-    let catalogue = snapshot.catalogue();
+    let made_with = store::manifest(store).map_err(StoredError::from)?.options;
+    let direction = args.direction.direction();
+    if made_with.topology.stored(direction).is_none() {
+        return Err(StoredError::NoInNeighbors(store.into()).into());
+    }
     let asked = match args.all_labels {
         true => None,
-        false => Some(stored::label(catalogue, args.label.as_deref(), store)?),
+        false => Some(stored::label(&made_with.catalogue, args.label.as_deref(), store)?),
     };
+    let newest = asked.map(|(_, schema)| NewestFirst::of(&args.newest, schema, &made_with.engine));
+    let newest = newest.transpose()?.flatten();
+    let state = stored::read_in_order(
+        store,
+        &args.read,
+        newest.as_ref().is_some_and(|newest| newest.by_commit),
+        console,
+    )?;
+    let (snapshot, catalogue) = (&state.snapshot, state.snapshot.catalogue());
     let key = keys::parse("KEY", &args.key, state.keys)?;
     if !exists(snapshot, &key)? {
         return Err(no_vertex(&key, store));
     }
-    let direction = args.direction.direction();
-    let wanted = Wanted { newest: args.newest.wanted(), keys: args.keys.wanted() };
+    let wanted = Wanted { newest: newest.map(|newest| newest.wanted), keys: args.keys.wanted() };
     let (degree, found) = match asked {
         Some((label, schema)) => {
             wanted.check(schema)?;
             let degree = snapshot.degree(label, direction, &key).map_err(StoredError::from)?;
-            (degree, of_label(snapshot, (label, direction), schema, &key, &wanted)?)
+            let found = of_label(snapshot, (label, direction), schema, &key, &wanted);
+            (degree, found.map_err(|error| named(error, &args.newest))?)
         }
         None => {
             let mut found = Vec::new();
@@ -89,13 +100,23 @@ pub fn execute(args: &NeighborsArgs, console: &Console) -> Result<(), CliError> 
         let line = |Neighbor { label, key, value, properties }: &Neighbor| {
             let label = label.iter().map(|label| format!("{label} ")).collect::<String>();
             match (properties, value) {
-                (Some(properties), _) => format!("{label}{key} {}\n", schema::line(properties)),
+                (Some(properties), _) => format!("{label}{key} {properties}\n"),
                 (None, EdgeNumber::None) => format!("{label}{key}\n"),
                 (None, value) => format!("{label}{key} {value}\n"),
             }
         };
         result.neighbors.iter().map(line).collect()
     })
+}
+
+/// Names the option `--by` in an error about the property that it names.
+fn named(error: StoredError, args: &NewestArgs) -> StoredError {
+    match error {
+        StoredError::Graph(error) if args.by().is_some() && error.kind() == ErrorKind::InvalidInput => {
+            newest::refused(args, error.to_string())
+        }
+        error => error,
+    }
 }
 
 /// Which edges are asked for: all if nothing is said.
@@ -173,7 +194,7 @@ fn parallel(
         label: None,
         key: neighbour.into(),
         value: EdgeNumber::None,
-        properties: Some(schema::json_parallel(schema, key, &record)),
+        properties: Some(Properties::of_parallel(schema, key, &record)),
     };
     Ok(edges.into_iter().map(neighbour).collect())
 }
@@ -193,7 +214,7 @@ fn with_records(
         label: None,
         key: key.into(),
         value: EdgeNumber::None,
-        properties: Some(schema::json_record(properties, &record)),
+        properties: Some(Properties::of(properties, &record)),
     };
     Ok(neighbours.into_iter().map(neighbour).collect())
 }

@@ -4,7 +4,6 @@ use super::args::{PutArgs, PutEdgeArgs, PutObject, PutVertexArgs};
 use super::{NamedEdge, commit, open};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
-use crate::interrupt::Interrupt;
 use crate::keys::{self, JsonKey};
 use crate::stored::{number::EdgeNumber, schema};
 use hedgerow::model::with_column;
@@ -42,16 +41,16 @@ struct PutEdge {
 }
 
 /// Puts a vertex or an edge, as one commit.
-pub fn execute(args: &PutArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
+pub fn execute(args: &PutArgs, console: &Console) -> Result<(), CliError> {
     match &args.object {
-        PutObject::Vertex(args) => vertex(args, console, interrupt),
-        PutObject::Edge(args) => edge(args, console, interrupt),
+        PutObject::Vertex(args) => vertex(args, console),
+        PutObject::Edge(args) => edge(args, console),
     }
 }
 
-fn vertex(args: &PutVertexArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
+fn vertex(args: &PutVertexArgs, console: &Console) -> Result<(), CliError> {
     let store = &args.vertex.store;
-    let graph = open(store, &args.write, console, interrupt)?;
+    let graph = open(store, &args.write, console)?;
     let key = keys::parse("KEY", &args.vertex.key, graph.key_kind())?;
     let properties = args.property.iter().map(|given| {
         let fields = &graph.catalogue().vertices().fields;
@@ -79,15 +78,17 @@ fn vertex(args: &PutVertexArgs, console: &Console, interrupt: &Interrupt) -> Res
     })
 }
 
-fn edge(args: &PutEdgeArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
+fn edge(args: &PutEdgeArgs, console: &Console) -> Result<(), CliError> {
     let store = &args.edge.store;
-    let graph = open(store, &args.write, console, interrupt)?;
+    let graph = open(store, &args.write, console)?;
     let edge = NamedEdge::of(&args.edge, graph.key_kind(), graph.catalogue())?;
     let (update, key) = (update(args, &edge)?, edge.needed_key()?);
     let value = match update {
         Some(_) => EdgeNumber::None,
         None => EdgeNumber::given(args.value.as_deref(), edge.schema)?,
     };
+    let holds = args.conditions.hold(&edge, &graph)?;
+    let failed = edge.condition_failed(store);
     let ((), commit) = commit(&graph, |transaction| {
         let column = edge.schema.edges.column();
         let staged = match &update {
@@ -111,12 +112,13 @@ fn edge(args: &PutEdgeArgs, console: &Console, interrupt: &Interrupt) -> Result<
         timestamp: commit.at.0,
         durability: args.write.durability.name(),
     };
+    if holds == Some(false) {
+        console.print(&put, |_| String::new())?;
+        return Err(failed);
+    }
     console.print(&put, |PutEdge { from, to, .. }| {
         let number = key.map_or(String::new(), |key| format!(" number {key}"));
-        let done = match put.changed || args.conditions.only_if.is_empty() {
-            true => done(put.added, put.changed, "has the value now"),
-            false => "is not as --only-if says, or has the value already: nothing changed",
-        };
+        let done = done(put.added, put.changed, "has the value now");
         format!("edge from {from} to {to}{number} {done}\n")
     })
 }

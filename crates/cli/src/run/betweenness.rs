@@ -5,6 +5,7 @@ use super::value::Value;
 use super::{RunCommand, RunOptions, ranking};
 use crate::args::BetweennessArgs;
 use crate::error::CliError;
+use crate::float::Float;
 use crate::text::Count;
 use hedgerow::VertexId;
 use hedgerow::kernels::{Betweenness, Sources};
@@ -34,7 +35,7 @@ impl RunCommand for BetweennessArgs {
         let top = ranking::highest(&session.loaded.snapshot, &result.scores);
         let appendix = ranking::describe("highest scores", &top);
         let top: Vec<Json> =
-            top.into_iter().map(|(key, score)| json!({ "key": key, "score": score })).collect();
+            top.into_iter().map(|(key, score)| json!({ "key": key, "score": Float(score) })).collect();
         let rows = vec![("sources", format!("{} of {}", Count(searches), Count(vertices)))];
         let details = json!({
             "sources": result.iterations,

@@ -5,6 +5,7 @@ use super::value::Value;
 use super::{RunCommand, RunOptions};
 use crate::args::LccArgs;
 use crate::error::CliError;
+use crate::float::Float;
 use hedgerow::VertexId;
 use hedgerow::kernels::LocalClustering;
 use serde_json::json;
@@ -22,7 +23,7 @@ impl RunCommand for LccArgs {
         let watch = session.watch("counting");
         let execution = watch.execution();
         let result = watch.run(LocalClustering { label: session.label, execution })?;
-        let details = json!({ "mean": result.mean, "ordered_seconds": result.ordered.as_secs_f64() });
+        let details = json!({ "mean": Float(result.mean), "ordered_seconds": result.ordered.as_secs_f64() });
         let rows = vec![("mean", format!("{:.6}", result.mean))];
         let coefficients = result.coefficients;
         let value = Box::new(move |vertex: VertexId| Some(Value::Float(coefficients[vertex.index()])));

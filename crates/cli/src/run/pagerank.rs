@@ -5,6 +5,7 @@ use super::value::Value;
 use super::{RunCommand, RunOptions, ranking};
 use crate::args::PageRankArgs;
 use crate::error::CliError;
+use crate::float::Float;
 use hedgerow::VertexId;
 use hedgerow::kernels::PageRank;
 use serde_json::{Value as Json, json};
@@ -26,13 +27,15 @@ impl RunCommand for PageRankArgs {
         let result = watch.run(kernel)?;
         let top = ranking::highest(&session.loaded.snapshot, &result.ranks);
         let appendix = ranking::describe("highest ranks", &top);
-        let top: Vec<Json> = top.into_iter().map(|(key, rank)| json!({ "key": key, "rank": rank })).collect();
+        let top: Vec<Json> =
+            top.into_iter().map(|(key, rank)| json!({ "key": key, "rank": Float(rank) })).collect();
         let (iterations, change) = (result.iterations, result.change);
         let done = match iterations {
             0 => "0".to_string(),
             some => format!("{some}, the last changed the ranks by {change:.3e}"),
         };
-        let details = json!({ "damping": damping, "iterations": iterations, "change": change, "top": top });
+        let details =
+            json!({ "damping": damping, "iterations": iterations, "change": Float(change), "top": top });
         let ranks = result.ranks;
         let value = Box::new(move |vertex: VertexId| Some(Value::Float(ranks[vertex.index()])));
         let rows = vec![("iterations", done)];

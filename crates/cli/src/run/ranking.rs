@@ -1,5 +1,6 @@
 //! The vertices with the highest scores.
 
+use crate::float::Float;
 use crate::keys::JsonKey;
 use hedgerow::{Snapshot, VertexId};
 
@@ -27,6 +28,6 @@ pub fn describe(heading: &str, top: &[(JsonKey, f64)]) -> String {
     if top.is_empty() {
         return String::new();
     }
-    let lines = top.iter().map(|(key, score)| format!("  {:<20} {score:.10}\n", key.to_string()));
+    let lines = top.iter().map(|(key, score)| format!("  {:<20} {:.10}\n", key.to_string(), Float(*score)));
     format!("{heading}\n{}", lines.collect::<String>())
 }

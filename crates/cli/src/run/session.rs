@@ -10,6 +10,7 @@ use crate::error::{CliError, StoredError};
 use crate::input::{Input, Loaded, Weights};
 use crate::interrupt::Interrupt;
 use crate::keys::{self, JsonKey};
+use crate::outputs::FilesInUse;
 use crate::stored::args::{AsOfArgs, ReadArgs};
 use crate::stored::{self, number};
 use crate::threads::Threads;
@@ -71,7 +72,7 @@ pub fn execute(command: &dyn RunCommand, console: &Console, interrupt: &Interrup
     let sources = options.sources.iter().map(|text| keys::parse("--source", text, kind));
     let sources = sources.collect::<Result<_, _>>()?;
     if let Some(path) = options.output {
-        results::check("--output", path, &[Some(common.place().path()), common.format.vertices.as_deref()])?;
+        in_use(common).check_output("--output", path)?;
     }
     let threads = Threads::new(common.threads)?;
     let loaded = match common.place() {
@@ -96,6 +97,14 @@ pub fn execute(command: &dyn RunCommand, console: &Console, interrupt: &Interrup
         let rows: Vec<_> = rows.chain(summary.facts.output_row()).collect();
         text::table(&rows) + &finished.appendix
     })
+}
+
+/// The inputs: the store, or the graph file with the files that belong to it.
+fn in_use(common: &CommonRunArgs) -> FilesInUse {
+    match common.place() {
+        Place::File(graph) => FilesInUse::read(common.format.files(graph)),
+        Place::Store(store) => FilesInUse::read([store]),
+    }
 }
 
 /// What the keys in a store are, and which label is meant; without opening the graph. Fails if the kernel could not run on it.

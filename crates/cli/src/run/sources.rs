@@ -1,7 +1,7 @@
 //! Where a kernel starts.
 
 use crate::error::{CliError, StoredError};
-use crate::keys::JsonKey;
+use crate::keys::{self, JsonKey};
 use crate::run::Place;
 use hedgerow::{ErrorKind, Key, Snapshot, VertexId};
 
@@ -12,7 +12,7 @@ pub fn find(key: &Key, snapshot: &Snapshot, place: Place<'_>) -> Result<VertexId
         Err(error) if error.kind() == ErrorKind::InvalidInput => None,
         found => found?,
     };
-    let key = || key.to_string();
+    let key = || keys::text(key);
     found.ok_or_else(|| match place {
         Place::File(graph) => CliError::NoSuchVertex { key: key(), graph: graph.into() },
         Place::Store(store) => StoredError::NoVertex { key: key(), store: store.into() }.into(),

@@ -5,6 +5,7 @@ use super::value::Value;
 use super::{RunCommand, RunOptions, sources};
 use crate::args::SsspArgs;
 use crate::error::CliError;
+use crate::float::Float;
 use crate::input::Weights;
 use crate::text::Count;
 use hedgerow::VertexId;
@@ -36,14 +37,14 @@ impl RunCommand for SsspArgs {
         let rows = vec![
             ("source", sources::describe(slice::from_ref(&key), chosen)),
             ("reached", format!("{} of {}", Count(result.reached), Count(vertices))),
-            ("farthest", farthest.to_string()),
+            ("farthest", Float(farthest).to_string()),
         ];
         let details = json!({
             "source": key,
             "source_chosen": chosen,
             "unit_weights": self.unit_weights,
             "reached": result.reached,
-            "farthest": farthest,
+            "farthest": Float(farthest),
             "rounds": result.rounds,
             "edges_examined": result.edges_examined,
         });

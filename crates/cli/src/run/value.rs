@@ -1,5 +1,6 @@
 //! The result of a vertex, as it stands in a file.
 
+use crate::{float, keys};
 use hedgerow::Key;
 use std::fmt;
 
@@ -15,9 +16,11 @@ impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Whole(number) => number.fmt(f),
-            Value::Float(number) if *number == f64::INFINITY => f.write_str("Infinity"),
-            Value::Float(number) => fmt::Debug::fmt(number, f),
-            Value::Key(key) => key.fmt(f),
+            Value::Float(number) => match float::word(*number) {
+                Some(word) => f.write_str(word),
+                None => fmt::Debug::fmt(number, f),
+            },
+            Value::Key(key) => keys::text(key).fmt(f),
         }
     }
 }

@@ -9,8 +9,9 @@ use crate::console::Console;
 use crate::error::CliError;
 use crate::input::{Input, Loaded, describe_skipped};
 use crate::interrupt::Interrupt;
+use crate::outputs::FilesInUse;
+use crate::text;
 use crate::threads::Threads;
-use crate::{results, text};
 use components::Components;
 use degrees::{DegreeCensus, Degrees};
 use hedgerow::{Direction, Topology};
@@ -40,7 +41,7 @@ struct Stats {
 pub fn execute(args: &StatsArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
     // Whether it can be written is looked at first.
     if let Some(path) = &args.plot {
-        results::check("--plot", path, &[Some(&args.graph), args.format.vertices.as_deref()])?;
+        FilesInUse::read(args.format.files(&args.graph)).check_output("--plot", path)?;
     }
     let threads = Threads::new(None)?;
     let topology = if args.undirected { Topology::Undirected } else { Topology::DirectedWithReverse };

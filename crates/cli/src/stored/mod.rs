@@ -3,6 +3,7 @@
 pub mod args;
 pub mod declared;
 pub mod number;
+pub mod properties;
 pub mod schema;
 pub mod wait;
 
@@ -43,9 +44,30 @@ pub fn read(
     threads: Option<usize>,
     console: &Console,
 ) -> Result<StoredState, StoredError> {
-    let started = Instant::now();
     let options = args.memory.limit(small(store)?);
     let options = threads.into_iter().fold(options, GraphOptions::threads);
+    read_with(store, args, options, console)
+}
+
+/// Like `read`, but keeps the order of commits if it `is_needed`, which takes engine `tel`.
+pub fn read_in_order(
+    store: &Path,
+    args: &ReadArgs,
+    is_needed: bool,
+    console: &Console,
+) -> Result<StoredState, StoredError> {
+    let options = args.memory.limit(small(store)?);
+    let options = if is_needed { options.engine(EngineKind::Tel).keep_commit_order() } else { options };
+    read_with(store, args, options, console)
+}
+
+fn read_with(
+    store: &Path,
+    args: &ReadArgs,
+    options: GraphOptions,
+    console: &Console,
+) -> Result<StoredState, StoredError> {
+    let started = Instant::now();
     let bar = progress::spinner(console, "opening");
     let graph = match args.as_of.state() {
         Some(state) => Graph::open_at(store, state, options)?,
@@ -66,8 +88,8 @@ pub fn open(
     settings: impl FnOnce(GraphOptions) -> GraphOptions,
     wait: WaitArgs,
     console: &Console,
-    interrupt: &Interrupt,
-) -> Result<Graph, CliError> {
+    interrupt: Option<&Interrupt>,
+) -> Result<Graph, StoredError> {
     let options = settings(small(store)?);
     let bar = progress::spinner(console, "opening");
     let graph = wait.until_open(interrupt, || Graph::open_with(store, options.clone()))?;

@@ -1,6 +1,7 @@
 //! Values beside edges, as they stand on the command line and in what is printed.
 
 use crate::error::StoredError;
+use crate::float;
 use hedgerow::model::EdgeValue;
 use hedgerow::{Column, ColumnType, LabelSchema};
 use serde::Serialize;
@@ -15,8 +16,8 @@ pub enum EdgeNumber {
     U32(u32),
     U64(u64),
     I64(i64),
-    F32(f32),
-    F64(f64),
+    F32(#[serde(serialize_with = "float::serialize")] f32),
+    F64(#[serde(serialize_with = "float::serialize")] f64),
 }
 
 impl EdgeNumber {
@@ -34,7 +35,7 @@ impl EdgeNumber {
         }
     }
 
-    /// The value that `--value` gives to an edge of this label.
+    /// The value that `--value` gives to an edge of this label. NaN is refused, since no shortest path has such a weight.
     pub fn given(text: Option<&str>, label: &LabelSchema) -> Result<Self, StoredError> {
         let column = label.edges.column();
         let wrong = |given: String| StoredError::Value {
@@ -54,7 +55,18 @@ impl EdgeNumber {
             ColumnType::F32 => text.parse().ok().map(EdgeNumber::F32),
             ColumnType::F64 => text.parse().ok().map(EdgeNumber::F64),
         };
+        if parsed.is_some_and(EdgeNumber::is_nan) {
+            return Err(wrong(format!("--value {text:?} is not a number")));
+        }
         parsed.ok_or_else(|| wrong(format!("--value {text:?}")))
+    }
+
+    fn is_nan(self) -> bool {
+        match self {
+            EdgeNumber::F32(value) => value.is_nan(),
+            EdgeNumber::F64(value) => value.is_nan(),
+            _ => false,
+        }
     }
 
     /// As it is stored.
@@ -100,8 +112,8 @@ impl fmt::Display for EdgeNumber {
             EdgeNumber::U32(value) => value.fmt(f),
             EdgeNumber::U64(value) => value.fmt(f),
             EdgeNumber::I64(value) => value.fmt(f),
-            EdgeNumber::F32(value) => value.fmt(f),
-            EdgeNumber::F64(value) => value.fmt(f),
+            EdgeNumber::F32(value) => float::display(*value, f),
+            EdgeNumber::F64(value) => float::display(*value, f),
         }
     }
 }

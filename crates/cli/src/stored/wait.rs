@@ -1,9 +1,9 @@
 //! Waiting until a store can be had that another process has open.
 
-use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
 use clap::Args;
 use hedgerow::ErrorKind;
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a command sleeps between two attempts.
@@ -18,20 +18,22 @@ pub struct WaitArgs {
 }
 
 impl WaitArgs {
-    /// The result of `attempt`, which is made again while the store is locked and there is time left.
+    /// The result of `attempt`, which is made again while the store is locked and there is time left. A signal ends the wait; commands that do not
+    /// listen to signals have no `interrupt`, and are ended by them.
     pub fn until_open<T>(
         self,
-        interrupt: &Interrupt,
+        interrupt: Option<&Interrupt>,
         mut attempt: impl FnMut() -> Result<T, hedgerow::Error>,
-    ) -> Result<T, CliError> {
+    ) -> Result<T, hedgerow::Error> {
         let begin = Instant::now();
+        let may_wait =
+            || begin.elapsed() < self.wait && interrupt.is_none_or(|interrupt| interrupt.check().is_ok());
         loop {
             match attempt() {
-                Err(error) if error.kind() == ErrorKind::Locked && begin.elapsed() < self.wait => {
-                    interrupt.check()?;
-                    std::thread::sleep(BETWEEN_ATTEMPTS);
+                Err(error) if error.kind() == ErrorKind::Locked && may_wait() => {
+                    thread::sleep(BETWEEN_ATTEMPTS)
                 }
-                opened => return opened.map_err(|error| StoredError::from(error).into()),
+                opened => return opened,
             }
         }
     }

@@ -50,15 +50,27 @@ fn versions_are_counted_and_compared() {
     folder.json("put edge 1 2 --store bank --property amount=6");
     folder.json("put edge 1 2 --store bank --property amount=6");
     assert_eq!(seen(), 2, "what changes nothing is not counted");
-    let put = |condition: &str| {
-        folder.json(&format!("put edge 1 2 --store bank --property amount=7 --only-if {condition}"))
-    };
-    assert_eq!(put("seen=1")["changed"], false);
-    assert_eq!(put("seen=2")["changed"], true);
-    assert_eq!(put("amount=7")["changed"], false, "it is so already");
+    let put =
+        |condition: &str| format!("put edge 1 2 --store bank --property amount=7 --only-if {condition}");
+    let failed = [
+        "the edge from 1 to 2 of the label \"pays\" in bank",
+        "not as --only-if says",
+        "nothing was changed",
+    ];
+    folder.fails(&put("seen=1"), 6, &failed);
+    assert_eq!(folder.json(&put("seen=2"))["changed"], true);
+    assert_eq!(folder.json(&put("amount=7"))["changed"], false, "it is so already");
+    assert!(folder.text(&put("amount=7")).contains("was there already, nothing changed"));
     let delete = "delete edge 1 2 --store bank --only-if seen=2";
-    assert_eq!(folder.json(delete)["edges_deleted"], 0);
-    assert_eq!(folder.text(delete), "edge from 1 to 2 is not there as --only-if says: nothing changed\n");
+    folder.fails(delete, 6, &failed);
+    folder.fails("put edge 1 3 --store bank --property amount=7 --only-if amount=1", 6, &["from 1 to 3"]);
+    folder.fails("delete edge 1 3 --store bank --only-if amount=1", 6, &["from 1 to 3"]);
+    // Scripts still find what came of it.
+    for (command, field) in [(&*put("seen=1"), "changed"), (delete, "edges_deleted")] {
+        let output = folder.hedgerow(&format!("{command} --json")).code(6).get_output().clone();
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(json[field] == false || json[field] == 0, "{json}");
+    }
     folder.json("put edge 1 2 --store bank --property amount=6 --only-if seen=3");
     assert_eq!(seen(), 4);
     folder.fails(

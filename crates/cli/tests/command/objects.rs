@@ -131,7 +131,11 @@ fn what_is_not_there_is_an_error() {
         ("delete edge 20 30 --store store", 3, ["no edge from 20 to 30", "label \"knows\""]),
         ("delete edge 20 10 --store store --label rates", 3, ["no edge from 20 to 10", "label \"rates\""]),
         ("neighbors 10 --store store --label likes", 2, ["no label \"likes\"", "only \"knows\", \"rates\""]),
-        ("neighbors 10 --store store --newest 1", 2, ["\"knows\" have no time", "type timestamp"]),
+        (
+            "neighbors 10 --store store --newest 1",
+            2,
+            ["--newest: the edges of \"knows\" have no time", "--by names a property"],
+        ),
         ("neighbors x --store store", 2, ["KEY \"x\"", "numbers below 2^64"]),
         ("get edge -1 2 --store store", 2, ["FROM \"-1\"", "numbers below 2^64"]),
         ("put edge 1 y --store store", 2, ["TO \"y\"", "numbers below 2^64"]),
@@ -282,7 +286,11 @@ fn an_undirected_edge_is_the_same_from_both_ends() {
 fn in_neighbours_are_read_only_where_they_are_kept() {
     let folder = Folder::with("graph", "1 2\n");
     folder.json("import graph --store store --keys dense");
-    folder.fails("neighbors 1 --store store --direction in", 2, &["keeps no reverse adjacency"]);
+    folder.fails(
+        "neighbors 1 --store store --direction in",
+        2,
+        &["--direction in: store keeps no in-neighbours", "--reverse"],
+    );
     assert_eq!(
         folder.json("get vertex 1 --store store")["degrees"],
         json!([{ "label": "edge", "out": 1, "in": null }])

@@ -350,7 +350,6 @@ fn options_that_make_no_sense_together_are_refused() {
             "export store --label pays --output p.csv --mapping m",
             ["--mapping m", "CSV with a header keeps the keys"],
         ),
-        ("export store --output p.el --vertices-output v.txt", ["--vertices-output v.txt", ".csv or .jsonl"]),
         (
             "export store --output p.csv --vertices-output p.csv",
             ["--vertices-output p.csv", "name another one"],
@@ -373,7 +372,7 @@ fn an_export_replaces_what_was_there_only_when_it_is_complete() {
     let text = folder.text("export store --label pays --output out.csv --vertices-output v.csv");
     assert!(text.contains("out.csv, CSV with a header") && text.contains("vertices in"), "{text}");
     assert_eq!(folder.read("out.csv"), "source,destination,amount,note\n1,2,3.0,\n");
-    assert_eq!(folder.read("v.csv"), "key\n1\n2\n");
+    assert_eq!(folder.read("v.csv"), "1\n2\n");
     assert_eq!(folder.names(), ["out.csv", "pays.csv", "store", "v.csv"]);
 }
 

@@ -152,7 +152,8 @@ mod signals {
         let mut error = String::new();
         child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(130), "{error}");
-        let parts = ["error: interrupted; ", " edges of ", "in store: the same command goes on from there"];
+        let parts =
+            ["error: interrupted by Ctrl-C; ", " edges of ", "in store: the same command goes on from there"];
         assert!(parts.iter().all(|part| error.contains(part)), "{error}");
         let imported = folder.json("info store --quick");
         assert_eq!(imported["open_in"], serde_json::Value::Null);

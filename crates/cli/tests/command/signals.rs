@@ -1,4 +1,4 @@
-//! Ctrl-C and closed pipes.
+//! Ctrl-C, other signals that end the command, and closed pipes.
 
 use crate::common::{Folder, PROGRAM};
 use std::io::Read;
@@ -21,24 +21,82 @@ fn whoever_stops_reading_the_output_causes_no_panic() {
 }
 
 #[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_has_an_exit_code_of_its_own() {
+    let folder = Folder::with("graph", "1 2\n");
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = Command::new(PROGRAM);
+    command.args(["stats", "graph"]).current_dir(folder.root()).stdout(full).stderr(Stdio::null());
+    assert_eq!(command.status().unwrap().code(), Some(4));
+}
+
+#[cfg(target_os = "linux")]
 mod interrupt {
     use super::*;
     use crate::common::{listens, send};
     use std::thread;
     use std::time::Duration;
 
-    fn interrupted(folder: &Folder, arguments: &str) -> String {
+    /// Sends a signal to the command and gives what it says; it must end with this exit code.
+    fn ended_by(signal: &str, code: i32, folder: &Folder, arguments: &str) -> String {
         let mut child = folder.start(arguments);
         while !listens(&child) {
             thread::sleep(Duration::from_millis(1));
         }
         // Somewhere in the middle: wherever it is, the outcome must be the same.
         thread::sleep(Duration::from_millis(100));
-        send(&child, "-INT");
+        send(&child, signal);
         let mut error = String::new();
         child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(130), "{error}");
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{error}");
         error
+    }
+
+    fn interrupted(folder: &Folder, arguments: &str) -> String {
+        ended_by("-INT", 130, folder, arguments)
+    }
+
+    /// Whether this process ignores SIGHUP, and so the command that it starts.
+    fn ignores_hangups() -> bool {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
+        u64::from_str_radix(ignored.trim(), 16).unwrap() & 1 != 0
+    }
+
+    #[test]
+    fn sigterm_and_sighup_end_the_command_as_ctrl_c_does() {
+        let folder = Folder::with("graph", "1 2\n2 1\n");
+        let kernel = "run pagerank --graph graph --iterations 4294967295 --output ranks";
+        let generate = "generate kronecker --scale 26 --output new";
+        let hangup = ("-HUP", 129, "SIGHUP");
+        let signals = [("-TERM", 143, "SIGTERM")].into_iter().chain((!ignores_hangups()).then_some(hangup));
+        for (signal, code, name) in signals {
+            for command in [kernel, generate] {
+                let error = ended_by(signal, code, &folder, command);
+                assert!(
+                    error.contains(&format!("error: interrupted by {name}; nothing was written")),
+                    "{error}"
+                );
+            }
+        }
+        assert_eq!(folder.names(), ["graph"]);
+    }
+
+    #[test]
+    fn hangups_that_are_ignored_stay_so() {
+        let folder = Folder::with("graph", "1 2\n2 1\n");
+        let mut command = Command::new("nohup");
+        command.args([PROGRAM, "run", "pagerank", "--graph", "graph", "--iterations", "4294967295"]);
+        let mut child =
+            command.current_dir(folder.root()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        while !listens(&child) {
+            thread::sleep(Duration::from_millis(1));
+        }
+        send(&child, "-HUP");
+        thread::sleep(Duration::from_millis(100));
+        assert!(child.try_wait().unwrap().is_none());
+        send(&child, "-TERM");
+        assert_eq!(child.wait().unwrap().code(), Some(143));
     }
 
     #[test]

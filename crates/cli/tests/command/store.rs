@@ -300,6 +300,7 @@ fn commands_that_write_wait_for_a_store() {
         folder.json("put edge 100 200 --store store --wait 60");
     });
     let graph = Graph::open(folder.path("store")).unwrap();
+    let folder = &folder;
     std::thread::scope(|scope| {
         let commands = [
             "delete edge 100 200 --store store",
@@ -309,7 +310,7 @@ fn commands_that_write_wait_for_a_store() {
             "recover store --to-last-valid",
         ];
         for command in commands {
-            scope.spawn(|| folder.json(&format!("{command} --wait 60")));
+            scope.spawn(move || folder.json(&format!("{command} --wait 60")));
         }
         std::thread::sleep(std::time::Duration::from_millis(300));
         graph.close().unwrap();

@@ -65,6 +65,11 @@ impl CsvLines {
         &self.source
     }
 
+    /// Why a fault is in a record: see [`Source::cause_of`].
+    pub fn cause_of(&mut self, fault: FormatError) -> FormatError {
+        self.source.cause_of(fault)
+    }
+
     /// Reads the next record; false if there is none. Empty lines are passed over.
     pub fn read(&mut self) -> Result<bool, FormatError> {
         self.fields.clear();

@@ -39,6 +39,11 @@ impl JsonLines {
         self.cutter.source()
     }
 
+    /// Why a fault is in a line: see [`Source::cause_of`].
+    pub fn cause_of(&mut self, fault: FormatError) -> FormatError {
+        self.cutter.source_mut().cause_of(fault)
+    }
+
     /// The number of the last line that was read, from 1.
     pub fn line(&self) -> u64 {
         self.line

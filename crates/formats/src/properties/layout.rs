@@ -1,10 +1,10 @@
 //! Which cell of a line is which end of an edge or which property, by the names of columns.
 
 use super::LineSchema;
-use super::value::Kind;
-use crate::error::excerpt;
+use super::value::{Cell, Kind};
+use crate::error::{Remedy, excerpt};
 use hedgerow_model::{ColumnType, EdgeSchema, Field, ParallelSchema, ValueType};
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 /// Names of the column of a vertex's key.
 const KEY: &[&str] = &["key", "id"];
@@ -17,6 +17,22 @@ const DESTINATION: &[&str] = &["destination", "dst", "target", "to"];
 
 /// The name of the column of a value where a file is written; one that is read may have any.
 const VALUE: &str = "value";
+
+/// Whether this is a usual name of the column of a vertex's key, ignoring case.
+#[must_use]
+pub fn is_name_of_key(name: &str) -> bool {
+    is_among(name, KEY)
+}
+
+/// Whether these are usual names of the columns where an edge starts and where it ends, ignoring case.
+#[must_use]
+pub fn is_name_of_ends(source: &str, destination: &str) -> bool {
+    is_among(source, SOURCE) && is_among(destination, DESTINATION)
+}
+
+fn is_among(name: &str, names: &[&str]) -> bool {
+    names.iter().any(|usual| name.eq_ignore_ascii_case(usual))
+}
 
 /// What a line has: its keys first, one of a vertex or two of an edge, then what lies on it. The cells of a line are brought into this
 /// order.
@@ -50,6 +66,7 @@ pub(super) struct BadColumns {
     pub expected: String,
     /// Columns that are no keys, if one of them is unknown.
     pub further: Vec<String>,
+    pub remedy: Option<Remedy>,
 }
 
 impl Layout {
@@ -91,8 +108,10 @@ impl Layout {
     /// Where the column of each of these names comes in this layout. Without the names of any key the first columns are the keys, if that is
     /// `positional`.
     pub fn places(&self, names: &[String], positional: bool) -> Result<Vec<usize>, BadColumns> {
-        if let Some(name) = first_repeated(names) {
-            return Err(bad(Some(name), "", "each name once"));
+        if let Some((first, second)) = first_repeated(names) {
+            let (name, [first, second]) = (&names[first], [first, second].map(|column| column + 1));
+            let expected = format!("each name once: columns {first} and {second} have this one");
+            return Err(bad(Some(name), name, &expected));
         }
         let keys = self.key_columns(names, positional)?;
         let place = |(column, name): (usize, &String)| {
@@ -112,6 +131,21 @@ impl Layout {
                 Err(bad(name, "", &format!("{}, which must be there", field.kind.expected())))
             }
         }
+    }
+
+    /// Whether a header with these names may be a line of values, if keys are text: it names nothing that this layout knows.
+    pub fn may_be_values(&self, names: &[String]) -> bool {
+        let is_known = |name: &String| !self.has_value && self.field(name).is_some();
+        let is_value = |name: &String| match self.fields.first() {
+            Some(FieldColumn { kind: Kind::Value(column), .. }) => {
+                Cell::Text(name).edge_value(*column).is_some()
+            }
+            _ => true,
+        };
+        names.len() <= self.len()
+            && self.keys.iter().all(|key| key.chosen.is_none() && self.find_key(key, names).is_none())
+            && !names.iter().any(is_known)
+            && names.iter().skip(self.keys.len()).all(is_value)
     }
 
     /// The columns of the keys, in their order.
@@ -160,6 +194,13 @@ impl Layout {
     }
 
     fn unknown(&self, name: &str, names: &[String], keys: &[usize]) -> BadColumns {
+        let is_same_end = |(key, _): &(&KeyColumn, &usize)| {
+            self.names_of(key).any(|usual| name.eq_ignore_ascii_case(usual))
+        };
+        if let Some((_, column)) = self.keys.iter().zip(keys).find(is_same_end) {
+            let expected = format!("one column for each key: {:?} is this one already", names[*column]);
+            return bad(Some(name), name, &expected);
+        }
         let expected = match &self.fields[..] {
             [] => "no column but those of the keys: nothing was declared for these lines".to_owned(),
             [value] if self.has_value => {
@@ -175,6 +216,12 @@ impl Layout {
         BadColumns { further, ..bad(None, name, &expected) }
     }
 
+    /// The usual names of the columns of keys.
+    pub fn usual_names(&self) -> String {
+        let names = |key: &KeyColumn| key.names.join(" or ");
+        self.keys.iter().map(names).collect::<Vec<_>>().join(", and ")
+    }
+
     /// The names of all columns of a file that is written, from which they are found again; `None` if properties have all
     /// the names that a key could have.
     pub fn written_names(&self) -> Option<Vec<String>> {
@@ -187,18 +234,24 @@ impl Layout {
 impl KeyColumn {
     fn missing(&self, names: &[String]) -> BadColumns {
         let found = names.join(", ");
-        let expected = match &self.chosen {
-            Some(chosen) => format!("a column {chosen:?}"),
-            None => {
-                let option = match self.names {
-                    SOURCE => "; if it has another name, say which is the source column",
-                    DESTINATION => "; if it has another name, say which is the destination column",
-                    _ => "",
+        let (expected, remedy) = match (&self.chosen, self.names) {
+            (Some(chosen), _) => (format!("a column {chosen:?}"), None),
+            (None, names) => {
+                let (option, remedy) = match names {
+                    SOURCE => (
+                        "; if it has another name, say which is the source column",
+                        Some(Remedy::SourceColumn),
+                    ),
+                    DESTINATION => (
+                        "; if it has another name, say which is the destination column",
+                        Some(Remedy::DestinationColumn),
+                    ),
+                    _ => ("", None),
                 };
-                format!("a column {}{option}", self.names.join(" or "))
+                (format!("a column {}{option}", names.join(" or ")), remedy)
             }
         };
-        bad(None, &found, &expected)
+        BadColumns { remedy, ..bad(None, &found, &expected) }
     }
 }
 
@@ -216,12 +269,14 @@ fn bad(column: Option<&str>, found: &str, expected: &str) -> BadColumns {
         found: excerpt(found.as_bytes()),
         expected: expected.to_owned(),
         further: Vec::new(),
+        remedy: None,
     }
 }
 
-fn first_repeated(names: &[String]) -> Option<&str> {
-    let mut seen = HashSet::new();
-    names.iter().map(String::as_str).find(|name| !seen.insert(*name))
+/// The positions of the first name that comes twice.
+fn first_repeated(names: &[String]) -> Option<(usize, usize)> {
+    let mut seen = HashMap::new();
+    names.iter().enumerate().find_map(|(second, name)| Some((seen.insert(name, second)?, second)))
 }
 
 #[cfg(test)]
@@ -254,10 +309,14 @@ mod tests {
         assert!(
             told("source,to,note").contains("\"amount\"") && told("source,to,note").contains("must be there")
         );
-        assert!(told("source,to,amount,amount").contains("each name once"));
+        assert!(
+            told("source,to,amount,note,amount").contains("each name once: columns 3 and 5 have this one")
+        );
         assert!(told("source,payee,amount").contains("a column destination or dst or target or to"));
         assert!(told("source,to,amount,colour").contains("\"amount\" (f64, never null), \"note\" (f64)"));
         assert!(told("amount").contains("a column source"));
+        assert!(told("source,From,to,amount").contains("\"source\" is this one already"));
+        assert!(told("source,to,TO,amount").contains("\"to\" is this one already"));
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod reader;
 mod value;
 mod writer;
 
+pub use layout::{is_name_of_ends, is_name_of_key};
 pub use reader::PropertyReader;
 pub use value::{property_of_text, timestamp_of_text};
 pub use writer::PropertyWriter;

@@ -5,7 +5,7 @@ use super::json::{JsonLines, Members};
 use super::layout::{BadColumns, Layout};
 use super::value::{Cell, Kind};
 use super::{PropertyBatch, PropertyEdge, PropertyFormat, PropertyOptions};
-use crate::error::{BadProperty, excerpt};
+use crate::error::{BadProperty, Remedy, excerpt};
 use crate::source::Source;
 use crate::{FormatError, Progress, VertexKey};
 use hedgerow_model::{EdgeValue, KeyKind, Record, Value};
@@ -43,6 +43,7 @@ struct Columns {
 struct Misfit {
     place: usize,
     expected: String,
+    remedy: Option<Remedy>,
 }
 
 impl<K: VertexKey> PropertyReader<K> {
@@ -92,13 +93,13 @@ impl<K: VertexKey> PropertyReader<K> {
     /// Replaces what `batch` holds by what comes next; false if nothing does.
     ///
     /// # Errors
-    /// A bad line; or a file that cannot be read or decompressed. `batch` then holds what came before, and the reader is at its end.
+    /// A bad line; or a file that cannot be read or decompressed, which comes before a bad line that it causes. `batch` then holds what came before, and the reader is at its end.
     pub fn read_batch(&mut self, batch: &mut PropertyBatch<K>) -> Result<bool, FormatError> {
         batch.clear();
         while batch.len() < self.batch_size && !self.has_ended {
             let read = self.read_line(batch);
             self.has_ended = !matches!(read, Ok(true));
-            read?;
+            read.map_err(|error| self.lines.cause_of(error))?;
         }
         Ok(!batch.is_empty())
     }
@@ -115,7 +116,7 @@ impl<K: VertexKey> PropertyReader<K> {
         }
         let cells = lines.cells(columns)?;
         columns.add(&cells, batch).map_err(|misfit| {
-            let Misfit { place, expected } = misfit;
+            let Misfit { place, expected, remedy } = misfit;
             let column = columns.column_of(place);
             let line = lines.line_of(column.unwrap_or(0));
             let name = column.and_then(|column| columns.names.get(column));
@@ -123,7 +124,7 @@ impl<K: VertexKey> PropertyReader<K> {
             let found = excerpt(cells[place].shown().as_bytes());
             let column = name.map(str::to_owned);
             let bad = BadProperty::new(lines.source().path().into(), &expected);
-            FormatError::from(BadProperty { line, column, found, ..bad })
+            FormatError::from(BadProperty { line, column, found, remedy, ..bad })
         })?;
         Ok(true)
     }
@@ -134,6 +135,13 @@ impl Lines {
         match self {
             Lines::Csv(lines) => lines.source(),
             Lines::Json(lines) => lines.source(),
+        }
+    }
+
+    fn cause_of(&mut self, fault: FormatError) -> FormatError {
+        match self {
+            Lines::Csv(lines) => lines.cause_of(fault),
+            Lines::Json(lines) => lines.cause_of(fault),
         }
     }
 
@@ -159,9 +167,9 @@ impl Lines {
     }
 
     fn bad_columns(&self, bad: BadColumns) -> FormatError {
-        let BadColumns { column, found, expected, further } = bad;
+        let BadColumns { column, found, expected, further, remedy } = bad;
         let bad = BadProperty::new(self.source().path().into(), &expected);
-        BadProperty { line: self.line_of(0), column, found, undeclared: further, ..bad }.into()
+        BadProperty { line: self.line_of(0), column, found, undeclared: further, remedy, ..bad }.into()
     }
 
     /// Reads the names of the columns of a CSV file.
@@ -173,10 +181,14 @@ impl Lines {
         let names = (0..lines.len()).map(|field| lines.cell(field).map(|cell| cell.shown().to_owned()));
         let names = names.collect::<Result<Vec<_>, _>>()?;
         let is_number = |name: &String| u64::parse(name.as_bytes()).is_ok();
-        if keys != KeyKind::Text && names.iter().take(columns.layout.keys.len()).all(is_number) {
-            return Err(
-                self.bad(excerpt(names.join(",").as_bytes()), "a first line of column names, not of values")
-            );
+        let may_be_values = match keys {
+            KeyKind::Text => columns.layout.may_be_values(&names),
+            KeyKind::Number | KeyKind::Dense => names.iter().take(columns.layout.keys.len()).all(is_number),
+        };
+        if may_be_values {
+            let expected =
+                format!("a first line of column names, not of values: {}", columns.layout.usual_names());
+            return Err(self.bad(excerpt(names.join(",").as_bytes()), &expected));
         }
         columns.arrange(names, true).map_err(|bad| self.bad_columns(bad))
     }
@@ -225,7 +237,12 @@ impl Columns {
 
     /// Puts the vertex or the edge of these cells into the batch.
     fn add<K: VertexKey>(&self, cells: &[Cell<'_>], batch: &mut PropertyBatch<K>) -> Result<(), Misfit> {
-        let key = |place: usize| cells[place].key().map_err(|expected| Misfit { place, expected });
+        let is_text = |place: usize| cells[place].key::<Box<str>>().is_ok();
+        let key = |place: usize| {
+            let misfit =
+                |expected| Misfit { place, expected, remedy: is_text(place).then_some(Remedy::TextKeys) };
+            cells[place].key().map_err(misfit)
+        };
         let source = key(0)?;
         if let [_] = self.layout.keys[..] {
             batch.vertices.push((source, self.lying_on(cells)?.1));
@@ -241,7 +258,8 @@ impl Columns {
     fn lying_on(&self, cells: &[Cell<'_>]) -> Result<(EdgeValue, Record), Misfit> {
         let (mut value, mut record) = (EdgeValue::default(), Vec::new());
         for (place, field) in (self.layout.keys.len()..).zip(&self.layout.fields) {
-            let misfit = |note| Misfit { place, expected: format!("{}{note}", field.kind.expected()) };
+            let expected = |note| format!("{}{note}", field.kind.expected());
+            let misfit = |note| Misfit { place, expected: expected(note), remedy: None };
             match (field.kind, cells[place]) {
                 (_, Cell::Null) if !field.nullable => return Err(misfit(", which must be there")),
                 (Kind::Property(_), Cell::Null) => record.push(Value::Null),

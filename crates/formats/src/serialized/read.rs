@@ -64,6 +64,11 @@ impl<K: VertexKey> SerializedReader<K> {
         &self.bytes.source
     }
 
+    /// See [`Source::damage`].
+    pub fn damage(&mut self) -> Option<FormatError> {
+        self.bytes.source.damage()
+    }
+
     pub fn position(&self) -> Position<'_> {
         Position { path: self.source().path(), line: 0, byte: self.bytes.offset }
     }

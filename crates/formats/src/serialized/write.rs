@@ -62,5 +62,5 @@ fn whole_weights<K: VertexKey>(graph: &Numbered<K>) -> Result<&[f64], FormatErro
 }
 
 fn refused<K: VertexKey>(graph: &Numbered<K>, value: &str, reason: &'static str) -> FormatError {
-    FormatError::Unwritable { path: graph.path().into(), value: value.into(), reason }
+    FormatError::Unwritable { path: graph.path().into(), value: value.into(), reason, remedy: None }
 }

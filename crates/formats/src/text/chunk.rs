@@ -46,6 +46,10 @@ impl Cutter {
         &self.source
     }
 
+    pub fn source_mut(&mut self) -> &mut Source {
+        &mut self.source
+    }
+
     /// The longest line, in bytes.
     pub fn limit(&self) -> usize {
         self.limit

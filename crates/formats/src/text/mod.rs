@@ -13,7 +13,7 @@ mod preamble;
 pub(crate) use chunk::{Cutter, Lines};
 pub(crate) use lines::{EXAMPLES, LongLine};
 
-use crate::error::{BadLine, FormatError, Problem};
+use crate::error::{BadLine, ErrorKind, FormatError, Problem};
 use crate::piece::Piece;
 use crate::reader::Position;
 use crate::source::Source;
@@ -106,6 +106,12 @@ impl<K: VertexKey> TextReader<K> {
 
     pub fn source(&self) -> &Source {
         self.cutter.source()
+    }
+
+    /// See [`Source::damage`]; it may have been found ahead of the pieces.
+    pub fn damage(&mut self) -> Option<FormatError> {
+        let found = self.failed.take().filter(|error| error.kind() == ErrorKind::Corrupt);
+        found.or_else(|| self.cutter.source_mut().damage())
     }
 
     /// The end of the last piece.

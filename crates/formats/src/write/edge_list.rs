@@ -1,10 +1,10 @@
 //! Writes edge lists.
 
 use super::NewFile;
-use super::field::{check, check_first, check_weight, push_key, push_weight, unwritable};
+use super::field::{check, check_first, check_weight, push_key, push_weight, unwritable, unwritable_without};
 use super::output::Output;
 use crate::format::is_weighted_edge_list;
-use crate::{Columns, Edge, FormatError, VertexKey};
+use crate::{Columns, Edge, FormatError, Remedy, VertexKey};
 use hedgerow_model::{AsKey, KeyRef};
 use std::path::Path;
 
@@ -113,16 +113,18 @@ impl EdgeListWriter {
 
     /// Refuses columns that could not be told apart.
     fn check_columns(&self, weight: Option<f64>, timestamp: Option<i64>) -> Result<(), FormatError> {
-        let refused = |value: &str, reason| Err(unwritable(self.output.path(), value, reason));
+        let path = self.output.path();
         match (self.columns, weight, timestamp) {
-            (_, None, _) if self.needs_weights => refused("no weight", "every edge of a .wel file has one"),
+            (_, None, _) if self.needs_weights => {
+                Err(unwritable(path, "no weight", "every edge of a .wel file has one"))
+            }
             (Columns::Auto, None, Some(timestamp)) => {
                 let reason = "without a weight before it, it would be read as one; write timestamps first";
-                refused(&timestamp.to_string(), reason)
+                Err(unwritable_without(Remedy::TimestampsFirst, path, &timestamp.to_string(), reason))
             }
             (Columns::Timestamp, Some(weight), None) => {
                 let reason = "without a timestamp before it, it would be read as one; write weights first";
-                refused(&weight.to_string(), reason)
+                Err(unwritable_without(Remedy::WeightsFirst, path, &weight.to_string(), reason))
             }
             _ => Ok(()),
         }

@@ -1,6 +1,6 @@
 //! Keys and weights as text that readers take.
 
-use crate::error::{FormatError, excerpt};
+use crate::error::{FormatError, Remedy, excerpt};
 use crate::key::is_control;
 use crate::text::fields::is_separator;
 use hedgerow_model::KeyRef;
@@ -34,7 +34,7 @@ pub(super) fn check_first(key: KeyRef<'_>, path: &Path) -> Result<(), FormatErro
     if let KeyRef::Text(text) = key
         && text.starts_with(['#', '%', '\u{feff}'])
     {
-        return Err(unwritable(path, text, "a line that starts so holds no key"));
+        return Err(no_place(path, text, "a line that starts so holds no key"));
     }
     check(key, path)
 }
@@ -50,14 +50,14 @@ pub(super) fn check(key: KeyRef<'_>, path: &Path) -> Result<(), FormatError> {
 
 fn check_text(text: &str, path: &Path) -> Result<(), FormatError> {
     if text.is_empty() {
-        return Err(unwritable(path, text, "a key in a text file must not be empty"));
+        return Err(no_place(path, text, "a key in this format must not be empty"));
     }
     if text.len() > crate::MAX_EDGE_LINE / 4 {
-        return Err(unwritable(path, text, "its line would be longer than readers take"));
+        return Err(no_place(path, text, "its line would be longer than readers take"));
     }
     if text.bytes().any(|byte| is_separator(byte) || is_control(byte)) {
-        let reason = "a key in a text file must not have blanks, commas or control characters";
-        return Err(unwritable(path, text, reason));
+        let reason = "a key in this format must not have blanks, commas or control characters";
+        return Err(no_place(path, text, reason));
     }
     Ok(())
 }
@@ -68,14 +68,33 @@ pub(super) fn check_weight(weight: f64, path: &Path) -> Result<(), FormatError> 
     if weight.is_finite() {
         return Ok(());
     }
-    Err(unwritable(path, &weight.to_string(), "a weight must be finite"))
+    Err(no_place(path, &weight.to_string(), "a weight in this format must be finite"))
+}
+
+/// A key or a weight for which the format has no place.
+#[cold]
+fn no_place(path: &Path, value: &str, reason: &'static str) -> FormatError {
+    let value = format!("\"{}\"", excerpt(value.as_bytes()));
+    FormatError::NoPlace { path: path.into(), value, reason }
 }
 
 /// A value that would not be read back.
 #[cold]
 pub(crate) fn unwritable(path: &Path, value: &str, reason: &'static str) -> FormatError {
     let value = format!("\"{}\"", excerpt(value.as_bytes()));
-    FormatError::Unwritable { path: path.into(), value, reason }
+    FormatError::Unwritable { path: path.into(), value, reason, remedy: None }
+}
+
+/// Like `unwritable`, with the option that would avoid it.
+#[cold]
+pub(super) fn unwritable_without(
+    remedy: Remedy,
+    path: &Path,
+    value: &str,
+    reason: &'static str,
+) -> FormatError {
+    let value = format!("\"{}\"", excerpt(value.as_bytes()));
+    FormatError::Unwritable { path: path.into(), value, reason, remedy: Some(remedy) }
 }
 
 #[cfg(test)]

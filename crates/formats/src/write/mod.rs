@@ -7,12 +7,14 @@ mod new_file;
 mod output;
 mod rows;
 mod text;
+mod vertex_list;
 mod whole;
 
 pub use edge_list::EdgeListWriter;
 pub use new_file::NewFile;
 pub use output::Output;
 pub(crate) use rows::{Direction, Rows};
+pub use vertex_list::VertexListWriter;
 pub(crate) use whole::Numbered;
 
 use crate::format::{Compression, without_compression};
@@ -33,6 +35,20 @@ pub struct WriteOptions {
     /// In a format whose vertices are numbered, keys are numbers of vertices; those that no key names have no edges.
     /// Otherwise vertices are numbered in the order of their keys, without gaps.
     pub keep_ids: bool,
+}
+
+impl WriteOptions {
+    /// The files that a [`GraphWriter`] of `path` writes: of LDBC Graphalytics two, else one.
+    #[must_use]
+    pub fn files(&self, path: impl AsRef<Path>) -> Vec<PathBuf> {
+        let path = path.as_ref();
+        let pair = (self.format_of(path) == GraphFormat::Graphalytics).then(|| graphalytics_names(path).ok());
+        pair.flatten().map_or_else(|| vec![path.into()], |(vertices, edges)| vec![vertices, edges])
+    }
+
+    fn format_of(&self, path: &Path) -> GraphFormat {
+        self.format.or_else(|| GraphFormat::of_name(path)).unwrap_or(GraphFormat::EdgeList)
+    }
 }
 
 /// Writes a graph file that a [`GraphReader`](crate::GraphReader) reads back.
@@ -68,7 +84,7 @@ struct WholeFile {
     undirected: bool,
     output: Output,
     /// The vertex file of LDBC Graphalytics.
-    vertices: Option<Output>,
+    vertices: Option<VertexListWriter>,
 }
 
 /// A graph file that has all its bytes but not its name yet: see [`finish`](Self::finish).
@@ -127,7 +143,7 @@ impl<K: VertexKey> GraphWriter<K> {
     pub fn create(path: impl AsRef<Path>, options: &WriteOptions) -> Result<Self, FormatError> {
         let path = path.as_ref();
         let WriteOptions { undirected, .. } = *options;
-        let format = options.format.or_else(|| GraphFormat::of_name(path)).unwrap_or(GraphFormat::EdgeList);
+        let format = options.format_of(path);
         let columns = options.columns;
         let lines = |separator| {
             let writer = EdgeListWriter::create_with(path, separator, columns)?;
@@ -142,7 +158,7 @@ impl<K: VertexKey> GraphWriter<K> {
         let (vertices, path) = match format {
             GraphFormat::Graphalytics => {
                 let (vertices, edges) = graphalytics_names(path)?;
-                (Some(Output::create(&vertices)?), edges)
+                (Some(VertexListWriter::create(&vertices)?), edges)
             }
             _ => (None, path.into()),
         };

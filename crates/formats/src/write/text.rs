@@ -1,7 +1,7 @@
 //! Writes whole graphs as text: lines of neighbours, and the pair of LDBC Graphalytics.
 
 use super::field::{check_first, push_key, push_weight};
-use super::{Direction, Numbered, Output, Rows};
+use super::{Direction, Numbered, Output, Rows, VertexListWriter};
 use crate::{FormatError, VertexKey};
 
 /// A line for every vertex with its neighbours; how many neighbours there are.
@@ -32,15 +32,11 @@ pub(super) fn write_adjacency<K: VertexKey>(
 pub(super) fn write_pair<K: VertexKey>(
     graph: &Numbered<K>,
     undirected: bool,
-    vertices: &mut Output,
+    vertices: &mut VertexListWriter,
     edges: &mut Output,
 ) -> Result<u64, FormatError> {
     for vertex in 0..graph.vertices() {
-        let key = graph.key(vertex);
-        check_first(key.as_key(), graph.path())?;
-        push_key(key.as_key(), vertices.buffer());
-        vertices.buffer().push(b'\n');
-        vertices.written()?;
+        vertices.write(graph.key(vertex).as_key())?;
     }
     let direction = if undirected { Direction::Both } else { Direction::Out };
     let rows = Rows::new(graph.vertices(), graph.edges(), graph.weights()?, direction);

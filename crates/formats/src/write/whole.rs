@@ -1,7 +1,7 @@
 //! A graph that is kept until it can be written as a whole.
 
-use super::field::{check_weight, unwritable};
-use crate::{Edge, FormatError, VertexKey};
+use super::field::{check_weight, unwritable, unwritable_without};
+use crate::{Edge, FormatError, Remedy, VertexKey};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
@@ -82,7 +82,7 @@ impl<K: VertexKey> Whole<K> {
         let Some(id) = id else {
             let reason =
                 "vertices of this format are numbered from 1; without dense keys they are renumbered";
-            return Err(unwritable(&self.path, &format!("{key:?}"), reason));
+            return Err(unwritable_without(Remedy::MappedKeys, &self.path, &format!("{key:?}"), reason));
         };
         match u32::try_from(id) {
             Ok(id) if id < u32::MAX => {
@@ -140,7 +140,7 @@ impl<K: VertexKey> Numbered<K> {
     pub fn weights(&self) -> Result<Option<&[f64]>, FormatError> {
         if self.weights.iter().any(|weight| weight.is_nan()) {
             let reason = "some edges have a weight, so that all must have one; leave weights out or add them";
-            return Err(unwritable(&self.path, "no weight", reason));
+            return Err(unwritable_without(Remedy::NoWeights, &self.path, "no weight", reason));
         }
         Ok((!self.weights.is_empty()).then_some(&self.weights))
     }

@@ -2,7 +2,7 @@
 //! them, never another graph without an error.
 
 use crate::common::{Whole, read};
-use hedgerow_formats::{ErrorKind, FormatError, GraphFormat, Kronecker, Problem, ReadOptions};
+use hedgerow_formats::{Batch, ErrorKind, FormatError, GraphFormat, Kronecker, Problem, ReadOptions};
 use hedgerow_testing::damage::damage;
 use rand::SeedableRng;
 use rand::rngs::StdRng;
@@ -104,6 +104,22 @@ fn damaged_compressed_files_never_pass_for_another_graph() {
             }
         });
         assert!(corrupt > CASES / 2, "{corrupt}");
+    }
+}
+
+#[test]
+fn damage_is_told_before_the_line_that_it_garbled() {
+    for text in ["1 2\nx y\n".to_owned(), format!("1 2\nx y\n{}", "3 4\n".repeat(300_000))] {
+        let mut wrong = gzip(text.as_bytes());
+        let checksum = wrong.len() - 8;
+        wrong[checksum] ^= 1;
+        let whole = read::<u64>(&wrong, &ReadOptions::default());
+        assert_eq!(whole.end.unwrap_err().kind(), ErrorKind::Corrupt);
+        // The reader is at its end.
+        let mut reader = whole.reader;
+        assert!(!reader.read_batch(&mut Batch::new()).unwrap());
+        let right = gzip(text.as_bytes());
+        assert_eq!(read::<u64>(&right, &ReadOptions::default()).end.unwrap_err().kind(), ErrorKind::BadInput);
     }
 }
 

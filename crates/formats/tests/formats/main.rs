@@ -21,6 +21,8 @@ mod round_trip;
 #[cfg(test)]
 mod serialized;
 #[cfg(test)]
+mod vertices;
+#[cfg(test)]
 mod writing;
 
 #[global_allocator]

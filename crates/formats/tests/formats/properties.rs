@@ -205,7 +205,10 @@ fn what_is_wrong_is_told_with_line_and_column() {
             "x:1: found \"1,2,3.5,lunch\", expected a first line of column names, not of values",
         ),
         ("source,to,amount,colour\n", "x:1: found \"colour\", expected one of the properties"),
-        ("source,to,amount,source\n", "x:1: column \"source\": found nothing, expected each name once"),
+        (
+            "source,to,amount,source\n",
+            "x:1: column \"source\": found \"source\", expected each name once: columns 1 and 4 have this one",
+        ),
         ("source,to,note\n", "x:1: column \"amount\": found nothing, expected a number"),
     ] {
         let error = csv(text);
@@ -235,7 +238,7 @@ fn what_is_wrong_is_told_with_line_and_column() {
         ),
         (
             "{\"source\":1,\"to\":2,\"amount\":2,\"to\":3}",
-            "x:1: column \"to\": found nothing, expected each name once",
+            "x:1: column \"to\": found \"to\", expected each name once: columns",
         ),
         ("{}", "x:1: found nothing, expected a column source"),
         ("[]", "x:1: found \"[]\", expected one JSON object per line"),

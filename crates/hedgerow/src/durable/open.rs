@@ -243,9 +243,13 @@ impl<E: Engine> Store<E> {
 }
 
 impl GraphOptions {
-    /// How many changes of the log are applied together.
+    /// How many changes of the log are applied together, about.
     pub(super) fn changes_at_once(&self) -> usize {
-        if self.is_simulated { AT_ONCE_IN_SIMULATIONS } else { AT_ONCE }
+        match self {
+            GraphOptions { keeps_commit_order: true, .. } => 1,
+            GraphOptions { is_simulated: true, .. } => AT_ONCE_IN_SIMULATIONS,
+            _ => AT_ONCE,
+        }
     }
 }
 

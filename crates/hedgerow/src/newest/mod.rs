@@ -83,7 +83,8 @@ impl Newest {
     /// [`Timestamp`](crate::Timestamp). Engine `tel` only.
     ///
     /// Costs what is read (LiveGraph, section 4: a log is read from its end). What one commit put has one time; a store that is opened puts what its
-    /// checkpoint has, and what its log says after that, in few commits. Not for labels whose edges may be parallel.
+    /// checkpoint has, and what its log says after that, in few commits, unless [`GraphOptions::keep_commit_order`](crate::GraphOptions::keep_commit_order)
+    /// keeps those of the log apart. Not for labels whose edges may be parallel.
     #[must_use]
     pub fn by_commit(self) -> Self {
         Newest { order: Order::Commit, ..self }

@@ -1,0 +1,125 @@
+//! Hints after error messages: what to do, and the command-line option that a library's message is about.
+
+use super::{CliError, StoredError};
+use hedgerow::ErrorKind;
+use hedgerow::kernels::MemoryError;
+use hedgerow::store::StoreError;
+use hedgerow_driver::BenchError;
+use hedgerow_formats::{BadProperty, FormatError, GraphFormat, Problem, Remedy, StreamError};
+use std::path::Path;
+
+/// What to do if the memory limit would be exceeded.
+const MEMORY_LIMIT: &str = "here that is --memory-limit: give more, or leave it away";
+
+impl CliError {
+    /// What to do about it, where the message does not say.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            CliError::Input(error) | CliError::Bench(BenchError::Input(error)) => of_input(error),
+            CliError::Output(error) => of_output(error),
+            CliError::Stored(StoredError::Graph(error)) => of_store(error),
+            CliError::Graph(error) => of_graph(error),
+            CliError::Kronecker(_) => Some("that is --scale and --edge-factor"),
+            CliError::Uniform(_) => Some("that is --vertices"),
+            CliError::Stream(error) => Some(match error {
+                StreamError::Vertices(_) => "that is --vertices",
+                StreamError::TooFewChanges { .. } => "that is --changes and --vertices",
+                _ => "that is --deletions",
+            }),
+            CliError::Bench(BenchError::StoreFolder { .. }) => Some("name another directory with --store"),
+            _ => None,
+        }
+    }
+}
+
+fn of_input(error: &FormatError) -> Option<&'static str> {
+    match error {
+        FormatError::BadProperty(bad) => of_property(bad),
+        FormatError::BadLine(bad) => of_line(&bad.path, bad.problem),
+        _ => None,
+    }
+}
+
+fn of_property(bad: &BadProperty) -> Option<&'static str> {
+    if !bad.undeclared.is_empty() {
+        return Some("`hedgerow schema DIR` prints what a store has declared");
+    }
+    bad.remedy.and_then(of_remedy)
+}
+
+fn of_line(path: &Path, problem: Problem) -> Option<&'static str> {
+    let is_csv = GraphFormat::of_name(path) == Some(GraphFormat::Csv);
+    match problem {
+        Problem::NotAWeight | Problem::NotATimestamp | Problem::TooManyColumns | Problem::NotOneVertex
+            if is_csv =>
+        {
+            Some(
+                "a file with a header of properties is imported with --format properties-csv, and --labels and --vertex-properties declare \
+                 them",
+            )
+        }
+        Problem::NotAWeight
+        | Problem::WeightNotFinite
+        | Problem::NotATimestamp
+        | Problem::TimestampTooLarge => Some("--columns says what the third and the fourth column are"),
+        Problem::NotANumber => of_remedy(Remedy::TextKeys),
+        Problem::TooManyColumns => Some("that is --format adjacency"),
+        Problem::TooManyRows { .. } => Some("that is --format edges"),
+        _ => None,
+    }
+}
+
+fn of_output(error: &FormatError) -> Option<&'static str> {
+    match error {
+        FormatError::Io { .. } => Some("look at the folder, its permissions and the free space"),
+        FormatError::Unwritable { remedy, .. } => remedy.and_then(of_remedy),
+        _ => None,
+    }
+}
+
+/// The option of the command for one of the formats.
+fn of_remedy(remedy: Remedy) -> Option<&'static str> {
+    match remedy {
+        Remedy::TextKeys => Some("that is --keys text"),
+        Remedy::MappedKeys => Some("that is --keys number"),
+        Remedy::SourceColumn => Some("that is --source-column"),
+        Remedy::DestinationColumn => Some("that is --destination-column"),
+        Remedy::TimestampsFirst => Some("that is --columns timestamp"),
+        Remedy::WeightsFirst => Some("that is --columns auto"),
+        Remedy::NoWeights => Some("--columns topology leaves them out"),
+        _ => None,
+    }
+}
+
+fn of_graph(error: &hedgerow::Error) -> Option<&'static str> {
+    match error.memory() {
+        Some(MemoryError::SparseIds { .. }) => Some("that is --keys number"),
+        _ if error.kind() == ErrorKind::InvalidInput => {
+            Some("with --keys number, keys of any size are mapped to dense ids")
+        }
+        _ if error.memory_limit().is_some() => Some(MEMORY_LIMIT),
+        _ => None,
+    }
+}
+
+fn of_store(error: &hedgerow::Error) -> Option<&'static str> {
+    match error.store() {
+        Some(StoreError::NoStore { .. }) => Some("`hedgerow import FILE --store DIR` makes one"),
+        Some(StoreError::Locked { .. }) => Some(
+            "try again when it is closed; commands that write wait for that with --wait SECONDS, and run, export, neighbors and get read the newest \
+             checkpoint meanwhile with --from-checkpoint",
+        ),
+        Some(StoreError::BeingRead { .. }) => Some("--wait SECONDS waits for that"),
+        Some(StoreError::Damaged { .. } | StoreError::Missing { .. } | StoreError::Foreign { .. }) => {
+            Some("`hedgerow check DIR` lists all that is damaged")
+        }
+        None if error.memory_limit().is_some() => Some(MEMORY_LIMIT),
+        // The store exists, but has no checkpoint yet.
+        None if error.kind() == ErrorKind::NotFound
+            && error.to_string().starts_with("there is no checkpoint") =>
+        {
+            Some("`hedgerow checkpoint DIR` does")
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,98 @@
+//! The vertices of a snapshot with their properties, into a file.
+
+use super::lines::VERTICES_BETWEEN_CHECKS;
+use super::{ExportArgs, graph_output};
+use crate::console::Console;
+use crate::error::{CliError, StoredError};
+use crate::interrupt::Interrupt;
+use crate::progress;
+use hedgerow::{Key, Snapshot, store};
+use hedgerow_formats::{LineSchema, NewFile, PropertyFormat, PropertyWriter, VertexListWriter};
+use std::path::Path;
+
+/// The file of vertices that an export writes, in the format that an import with the same options reads.
+pub struct VerticesFile<'a> {
+    path: &'a Path,
+    /// `None` for a list of keys, one per line.
+    format: Option<PropertyFormat>,
+}
+
+/// A file that is being written.
+enum Writer {
+    Keys(VertexListWriter),
+    Lines(PropertyWriter),
+}
+
+impl<'a> VerticesFile<'a> {
+    /// The file that `--vertices-output` names, if given. Its format must hold properties if vertices of the store have any.
+    pub fn of(args: &'a ExportArgs, store: &Path) -> Result<Option<Self>, StoredError> {
+        let Some(path) = &args.vertices_output else { return Ok(None) };
+        let catalogue = store::manifest(store)?.options.catalogue;
+        let has_properties = !catalogue.vertices().fields.is_empty();
+        let format = args.to.of_vertices(path, has_properties);
+        if has_properties && format.is_none() {
+            let path = path.display();
+            return Err(StoredError::Export(format!(
+                "--vertices-output {path}: vertices of this store have properties; let the name end in .csv or .jsonl"
+            )));
+        }
+        Ok(Some(VerticesFile { path, format }))
+    }
+
+    /// Writes the vertices, ascending by id. The file gets its name when it is finished.
+    pub fn write(
+        &self,
+        snapshot: &Snapshot,
+        console: &Console,
+        interrupt: &Interrupt,
+    ) -> Result<NewFile, CliError> {
+        let mut writer = self.create(snapshot)?;
+        let bar = progress::of_steps(console, "writing vertices", snapshot.vertex_count());
+        let (mut written, mut count) = (Ok(()), 0);
+        snapshot.for_each_vertex(|_, key| {
+            if written.is_ok() {
+                count += 1;
+                bar.inc(1);
+                written = writer.write(snapshot, &key);
+                if written.is_ok() && count % VERTICES_BETWEEN_CHECKS == 0 {
+                    written = interrupt.check();
+                }
+            }
+        });
+        written?;
+        bar.finish_and_clear();
+        writer.complete()
+    }
+
+    fn create(&self, snapshot: &Snapshot) -> Result<Writer, CliError> {
+        let created = match self.format {
+            None => VertexListWriter::create(self.path).map(Writer::Keys),
+            Some(format) => {
+                let lines = LineSchema::Vertices(snapshot.catalogue().vertices().clone());
+                let writer = PropertyWriter::create(self.path, format, &lines);
+                writer.map(Writer::Lines)
+            }
+        };
+        created.map_err(CliError::Output)
+    }
+}
+
+impl Writer {
+    fn write(&mut self, snapshot: &Snapshot, key: &Key) -> Result<(), CliError> {
+        match self {
+            Writer::Keys(writer) => writer.write(key).map_err(graph_output),
+            Writer::Lines(writer) => {
+                let record = snapshot.properties(key).map_err(StoredError::from)?.unwrap_or_default();
+                writer.write_vertex(key, &record).map_err(CliError::Output)
+            }
+        }
+    }
+
+    fn complete(self) -> Result<NewFile, CliError> {
+        let file = match self {
+            Writer::Keys(writer) => writer.complete(),
+            Writer::Lines(writer) => writer.complete(),
+        };
+        file.map_err(CliError::Output)
+    }
+}

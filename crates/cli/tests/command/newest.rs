@@ -1,0 +1,44 @@
+//! `neighbors --newest` by the order of commits.
+
+use crate::common::Folder;
+use serde_json::Value;
+
+fn keys(neighbors: &Value) -> Vec<u64> {
+    neighbors["neighbors"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|neighbor| neighbor["key"].as_u64().unwrap())
+        .collect()
+}
+
+#[test]
+fn edges_without_a_time_are_ordered_by_commit_in_a_store_of_tel() {
+    for label in ["knows", "pays:amount=f64"] {
+        let folder = Folder::with("edges.jsonl", "{\"from\":1,\"to\":8}\n{\"from\":1,\"to\":9}\n");
+        folder.json(&format!(
+            "import edges.jsonl --store store --engine tel --labels {label} --checkpoint always"
+        ));
+        for to in [3, 5, 2, 4] {
+            folder.json(&format!("put edge 1 {to} --store store"));
+        }
+        let newest = |options: &str| keys(&folder.json(&format!("neighbors 1 --store store {options}")));
+        assert_eq!(newest("--newest 3"), [4, 2, 5]);
+        assert_eq!(newest("--newest 3 --by commit"), [4, 2, 5]);
+        // What the checkpoint has counts as one commit.
+        assert_eq!(newest("--newest 9"), [4, 2, 5, 3, 8, 9]);
+        assert_eq!(newest("--newest 9 --from-checkpoint"), [8, 9]);
+        assert_eq!(newest(""), [8, 9, 3, 5, 2, 4], "ascending by id");
+    }
+}
+
+#[test]
+fn a_time_comes_before_the_order_of_commits() {
+    let folder = Folder::with("pays.csv", "from,to,at,commit\n1,2,20,7\n1,3,10,9\n");
+    folder.json("import pays.csv --store store --engine tel --labels pays:at=timestamp+commit=i64");
+    let newest =
+        |options: &str| keys(&folder.json(&format!("neighbors 1 --store store --newest 2 {options}")));
+    assert_eq!(newest(""), [2, 3]);
+    assert_eq!(newest("--by at"), [2, 3]);
+    assert_eq!(newest("--by commit"), [3, 2], "a property of this name");
+}

@@ -1,0 +1,149 @@
+//! What `export` writes, `import` reads back as it was, whatever the keys and the schema.
+
+use crate::common::Folder;
+use hedgerow::{
+    Direction, EdgeSchema, EdgeUpdate, Field, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema,
+    RecordSchema, ValueType,
+};
+use std::collections::BTreeSet;
+
+/// The vertices and edges of the graph in a store.
+fn content(folder: &Folder, store: &str) -> (BTreeSet<String>, BTreeSet<(String, String)>) {
+    let graph = Graph::open(folder.path(store)).unwrap();
+    let snapshot = graph.snapshot().unwrap();
+    let (mut vertices, mut edges) = (BTreeSet::new(), BTreeSet::new());
+    snapshot.for_each_vertex(|_, key| {
+        let label = &snapshot.catalogue().labels()[0];
+        let to: Vec<Key> = match label.edges.record() {
+            None => snapshot.neighbours(&key).unwrap(),
+            Some(_) => {
+                let records = snapshot.neighbour_records(LabelId::DEFAULT, Direction::Out, &key).unwrap();
+                records.into_iter().map(|(to, _)| to).collect()
+            }
+        };
+        edges.extend(to.iter().map(|to| (key.to_string(), to.to_string())));
+        vertices.insert(key.to_string());
+    });
+    (vertices, edges)
+}
+
+/// Keys that look like names of columns, and such that lists of keys cannot hold.
+const WORDS: [&str; 10] = ["key", "id", "source", "target", "from", "to", "value", "1", "a\"b", "zoë"];
+const ANY_TEXT: [&str; 8] = ["", "a b", "a,b", "#x", "%y", "line\nend", "\u{feff}mark", "tab\t"];
+
+fn make(folder: &Folder, kind: KeyKind, keys: &[Key], edges: EdgeSchema) {
+    let has_records = edges.record().is_some();
+    let label = LabelSchema { name: "edge".into(), edges };
+    let graph = Graph::create(folder.path("store"), GraphOptions::new().keys(kind).label(label)).unwrap();
+    let mut transaction = graph.begin().unwrap();
+    for pair in keys.windows(2) {
+        transaction.add_vertex(&pair[0]).unwrap();
+        if has_records {
+            transaction.update_edge(LabelId::DEFAULT, &pair[1], &pair[0], &EdgeUpdate::put()).unwrap();
+        } else {
+            transaction.put_edge(&pair[1], &pair[0]).unwrap();
+        }
+    }
+    transaction.commit().unwrap();
+    graph.close().unwrap();
+}
+
+fn text(words: &[&str]) -> Vec<Key> {
+    words.iter().map(|word| Key::Text((*word).into())).collect()
+}
+
+/// Exports and imports with these names of files and these options; the store that comes of it must be the first.
+fn goes_round(folder: &Folder, keys: &str, [edges, vertices]: [&str; 2], options: [&str; 2]) {
+    let [export, import] = options;
+    folder.json(&format!("export store --output {edges} --vertices-output {vertices} {export}"));
+    let copy = format!("copy-{edges}-{vertices}");
+    // A key that is the name of a column may get a note.
+    let import = format!("import {edges} --vertices {vertices} --store {copy} --keys {keys} {import}");
+    folder.hedgerow(&import).success();
+    assert_eq!(content(folder, &copy), content(folder, "store"), "{edges} {vertices} {options:?}");
+}
+
+#[test]
+fn vertices_without_properties_come_back_alone() {
+    let numbers: Vec<Key> = [3, 1, 2, u64::MAX].map(Key::Number).to_vec();
+    for (kind, name, keys) in [(KeyKind::Number, "number", numbers), (KeyKind::Text, "text", text(&WORDS))] {
+        let folder = Folder::new();
+        make(&folder, kind, &keys, EdgeSchema::Topology);
+        for files in [
+            ["e.csv", "v.csv"],
+            ["e.csv.gz", "v.csv.zst"],
+            ["e.el", "v.txt"],
+            ["e.tsv", "v.v"],
+            ["e.jsonl", "v.jsonl"],
+            ["e.csv", "v.ndjson"],
+        ] {
+            goes_round(&folder, name, files, ["", ""]);
+        }
+        let with_header = ["--to properties-csv", "--format properties-csv"];
+        goes_round(&folder, name, ["h.csv", "hv.csv"], with_header);
+        assert!(folder.read("hv.csv").starts_with("key\n"));
+        goes_round(&folder, name, ["j.csv", "jv.csv"], ["--to jsonl", "--format jsonl --anew"]);
+        folder.json("export store --output pair.e");
+        folder.json(&format!("import pair.e --store pair --keys {name}"));
+        assert_eq!(content(&folder, "pair"), content(&folder, "store"));
+    }
+}
+
+#[test]
+fn keys_of_any_text_come_back_where_a_format_holds_them_and_else_the_refusal_names_one() {
+    let folder = Folder::new();
+    let keys = text(&[&WORDS[..], &ANY_TEXT].concat());
+    make(&folder, KeyKind::Text, &keys, EdgeSchema::Topology);
+    goes_round(&folder, "text", ["e.jsonl", "v.jsonl"], ["", ""]);
+    goes_round(&folder, "text", ["e.csv", "v.csv"], ["--to properties-csv", "--format properties-csv"]);
+    let formats = &["let the name end in .jsonl", "--to properties-csv"];
+    for output in ["x.el", "x.csv", "x.e", "x.adj", "x.jsonl --vertices-output v.csv"] {
+        folder.fails(&format!("export store --output {output}"), 1, formats);
+    }
+    for key in ANY_TEXT {
+        let folder = Folder::new();
+        make(&folder, KeyKind::Text, &text(&[key, "x"]), EdgeSchema::Topology);
+        folder.fails("export store --output x.jsonl --vertices-output v.csv", 1, formats);
+    }
+}
+
+#[test]
+fn edges_with_records_of_nulls_come_back() {
+    let fields = vec![Field { name: "note".into(), value_type: ValueType::String, nullable: true }];
+    for (kind, name, keys) in [
+        (KeyKind::Number, "number", [3, 1, 2].map(Key::Number).to_vec()),
+        (KeyKind::Text, "text", text(&[&WORDS[..], &ANY_TEXT].concat())),
+    ] {
+        let folder = Folder::new();
+        make(&folder, kind, &keys, EdgeSchema::Record(RecordSchema { fields: fields.clone() }));
+        let labels = ["", "--labels edge:note=string"];
+        goes_round(&folder, name, ["e.csv", "v.jsonl"], labels);
+        goes_round(&folder, name, ["e.jsonl", "v.ndjson"], labels);
+    }
+}
+
+#[test]
+fn vertices_with_properties_want_a_format_that_has_a_place_for_them() {
+    let folder = Folder::with("edges", "1 2\n");
+    folder.json("import edges --store store --vertex-properties age=i64");
+    let export = "export store --output out.el --vertices-output";
+    folder.fails(&format!("{export} v.txt"), 2, &["--vertices-output v.txt", ".csv or .jsonl"]);
+    folder.json(&format!("{export} v.csv"));
+    assert_eq!(folder.read("v.csv"), "key,age\n1,\n2,\n");
+}
+
+#[test]
+fn a_list_of_text_keys_is_not_taken_for_a_file_with_a_header() {
+    let folder = Folder::with("keys.csv", "anna\nben\n");
+    folder.write("edges.csv", "anna,ben\nben,anna\n");
+    let told = &["a first line of column names, not of values", "key or id"];
+    let import = "import edges.csv --store store --keys text";
+    folder.fails(&format!("{import} --vertices keys.csv --vertex-properties age=i64"), 3, told);
+    let told = &["edges.csv:1: found \"anna,ben\"", "source or src or from, and destination"];
+    folder.fails(&format!("{import} --labels pays:note=string"), 3, told);
+    folder.write("values.csv", "anna,ben,5\n");
+    folder.fails("import values.csv --store store --keys text --labels counts:u32", 3, &["not of values"]);
+    folder.write("values.csv", "who,whom,times\nanna,ben,5\n");
+    folder.json("import values.csv --store store --keys text --labels counts:u32");
+    assert_eq!(folder.json("info store")["edges"], 1);
+}
