@@ -1,6 +1,7 @@
 //! How a graph is made, and how its transactions behave.
 
 use crate::error::Error;
+use crate::retries::Retries;
 use hedgerow_log::{Durability, LogOptions, Manifest};
 use hedgerow_model::{KeyKind, LabelSchema, RecordSchema, Topology};
 use std::path::{Path, PathBuf};
@@ -132,6 +133,7 @@ pub struct GraphOptions {
     pub(crate) memory_limit: Option<usize>,
     pub(crate) threads: Option<usize>,
     pub(crate) log: LogOptions,
+    pub(crate) retries: Option<u32>,
     pub(crate) is_simulated: bool,
     pub(crate) history: History,
     pub(crate) compaction: Compaction,
@@ -242,6 +244,19 @@ impl GraphOptions {
     }
 
     /// What the graph in the directory `path` was made with: engine, topology, keys, labels, vertex properties, strictness. What is not
+    /// How often [`Graph::transact`](crate::Graph::transact) tries a transaction again that another commit came before: 100 times if not set. It waits
+    /// up to 50 µs before the first time, twice as long before each further one, and never longer than 20 ms; by chance less, so that transactions that met
+    /// do not meet again. With 0 a conflict is returned at once.
+    #[must_use]
+    pub fn retries(mut self, retries: u32) -> Self {
+        self.retries = Some(retries);
+        self
+    }
+
+    pub(crate) fn retries_or_default(&self) -> u32 {
+        self.retries.unwrap_or(Retries::DEFAULT)
+    }
+
     /// kept in the store has its default. Reads one small file; the store may be open elsewhere.
     ///
     /// # Errors

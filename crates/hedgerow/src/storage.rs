@@ -44,6 +44,8 @@ pub(crate) struct Store<E: Engine> {
     reclaiming: AtomicBool,
     compaction: Compaction,
     /// Of the thread that reclaims, if one is to.
+    /// How often a transaction in conflict is tried again.
+    pub(crate) retries: u32,
     pub(crate) bell: Option<Arc<Bell>>,
 }
 
@@ -73,6 +75,7 @@ impl<E: Engine> Store<E> {
             bell,
         }
     }
+            retries: options.retries_or_default(),
 
     /// The labels of the graph.
     pub(crate) fn labels(&self) -> impl Iterator<Item = LabelId> + use<E> {
