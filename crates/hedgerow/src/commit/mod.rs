@@ -9,6 +9,7 @@ pub(crate) mod conflicts;
 pub(crate) mod each;
 pub(crate) mod edge;
 pub(crate) mod entries;
+mod gate;
 pub(crate) mod heads;
 pub(crate) mod history;
 mod holdings;
