@@ -102,7 +102,8 @@ pub enum History {
 /// [`Graph::reclaim`](crate::Graph::reclaim) does it at any time, and so does a commit that would exceed a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compaction {
-    /// Each commit that finds enough to do does a little of it, up to a megabyte.
+    /// Each commit that finds enough to do does a little of it, up to a megabyte. The last snapshot that closes does what is left, if that is more than
+    /// a megabyte: freeing takes about as long as a copy of that memory.
     #[default]
     ByWriters,
     /// A thread of the graph's own, which is woken by commits that find enough to do and by snapshots that close. It works in steps of up to a
@@ -132,8 +133,8 @@ pub struct GraphOptions {
     pub(crate) strict: bool,
     pub(crate) memory_limit: Option<usize>,
     pub(crate) threads: Option<usize>,
-    pub(crate) log: LogOptions,
     pub(crate) retries: Option<u32>,
+    pub(crate) log: LogOptions,
     pub(crate) is_simulated: bool,
     pub(crate) history: History,
     pub(crate) compaction: Compaction,
@@ -243,7 +244,6 @@ impl GraphOptions {
         self
     }
 
-    /// What the graph in the directory `path` was made with: engine, topology, keys, labels, vertex properties, strictness. What is not
     /// How often [`Graph::transact`](crate::Graph::transact) tries a transaction again that another commit came before: 100 times if not set. It waits
     /// up to 50 µs before the first time, twice as long before each further one, and never longer than 20 ms; by chance less, so that transactions that met
     /// do not meet again. With 0 a conflict is returned at once.
@@ -257,6 +257,7 @@ impl GraphOptions {
         self.retries.unwrap_or(Retries::DEFAULT)
     }
 
+    /// What the graph in the directory `path` was made with: engine, topology, keys, labels, vertex properties, strictness. What is not
     /// kept in the store has its default. Reads one small file; the store may be open elsewhere.
     ///
     /// # Errors
