@@ -29,6 +29,7 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/subgraphs/src/chain.rs",
     "crates/subgraphs/src/chain/tests.rs",
     "crates/subgraphs/src/owned.rs",
+    "crates/subgraphs/src/past.rs",
     "crates/subgraphs/src/view.rs",
     "crates/sync/src/epoch.rs",
     "crates/sync/src/prefetch.rs",

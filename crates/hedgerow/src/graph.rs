@@ -9,6 +9,7 @@ use crate::declared::{DeclaredTxn, transact_declared};
 use crate::error::Error;
 use crate::options::{GraphOptions, Isolation};
 use crate::records::EdgeUpdate;
+use crate::retries::Retries;
 use crate::snapshot::{Snapshot, SnapshotInfo};
 use crate::stores::{OpenStores, Stores, with_store};
 use crate::transaction::WriteTxn;
@@ -206,13 +207,15 @@ impl Graph {
     }
 
     /// Runs `run` in a transaction at isolation [`Isolation::Snapshot`] and commits it; again if
-    /// another commit came first, until it succeeds or `run` fails.
+    /// another commit came first, after a wait, as often as [`GraphOptions::retries`] says.
     ///
     /// Write through the transaction only: a `run` that also commits to the same vertices by other
-    /// means is in conflict with itself, every time.
+    /// means is in conflict with itself, every time. Where many threads write the same few vertices, and each has to succeed,
+    /// [`Graph::transact_declared`] queues them instead.
     ///
     /// # Errors
-    /// What `run` returned, or a commit that cannot succeed.
+    /// What `run` returned, or a commit that cannot succeed: [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) if another commit came first
+    /// every time, and nothing has changed.
     pub fn transact<T>(&self, run: impl FnMut(&mut WriteTxn) -> Result<T, Error>) -> Result<T, Error> {
         self.transact_with(Isolation::Snapshot, run)
     }
@@ -220,20 +223,20 @@ impl Graph {
     /// The same at any isolation.
     ///
     /// # Errors
-    /// What `run` returned, or a commit that cannot succeed.
+    /// As [`Graph::transact`].
     pub fn transact_with<T>(
         &self,
         isolation: Isolation,
         mut run: impl FnMut(&mut WriteTxn) -> Result<T, Error>,
     ) -> Result<T, Error> {
+        let mut retries = Retries::new(with_store!(&*self.stores, store => store.retries));
         loop {
             let mut transaction = self.begin_with(isolation)?;
             let result = run(&mut transaction)?;
             match transaction.commit() {
-                Err(error) if error.is_conflict() => {
+                Err(error) if error.is_conflict() && retries.wait() => {
                     // The commit that came first may not be published yet.
                     with_store!(&*self.stores, store => store.settle_seen())?;
-                    hedgerow_sync::thread::yield_now();
                 }
                 Err(error) => return Err(error),
                 Ok(_) => return Ok(result),
@@ -244,7 +247,7 @@ impl Graph {
     /// Locks `vertices`, runs `run` on their newest state, and commits what it staged.
     ///
     /// Never fails with a conflict; keep it short, for other writers of these vertices, and of
-    /// some that share a lock with them, wait. `run` must not write to this graph by other means, or
+    /// some that share a lock with them, wait. `run` must not write to this graph by other means, nor wait for a thread that does, or
     /// it waits for itself.
     ///
     /// # Errors

@@ -40,6 +40,7 @@ mod options;
 mod parallel;
 mod per_core;
 mod records;
+mod retries;
 mod slots;
 mod snapshot;
 mod staged;

@@ -1,6 +1,7 @@
 //! How a graph is made, and how its transactions behave.
 
 use crate::error::Error;
+use crate::retries::Retries;
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::{Durability, LogOptions, Manifest};
 use hedgerow_model::{KeyKind, LabelSchema, RecordSchema, Topology};
@@ -103,7 +104,8 @@ pub enum History {
 /// [`Graph::reclaim`](crate::Graph::reclaim) does it at any time, and so does a commit that would exceed a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compaction {
-    /// Each commit that finds enough to do does a little of it, up to a megabyte.
+    /// Each commit that finds enough to do does a little of it, up to a megabyte. The last snapshot that closes does what is left, if that is more than
+    /// a megabyte: freeing takes about as long as a copy of that memory.
     #[default]
     ByWriters,
     /// A thread of the graph's own, which is woken by commits that find enough to do and by snapshots that close. It works in steps of up to a
@@ -133,6 +135,7 @@ pub struct GraphOptions {
     pub(crate) strict: bool,
     pub(crate) memory_limit: Option<usize>,
     pub(crate) threads: Option<usize>,
+    pub(crate) retries: Option<u32>,
     pub(crate) log: LogOptions,
     pub(crate) keeps_commit_order: bool,
     pub(crate) is_simulated: bool,
@@ -250,6 +253,19 @@ impl GraphOptions {
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = Some(threads);
         self
+    }
+
+    /// How often [`Graph::transact`](crate::Graph::transact) tries a transaction again that another commit came before: 100 times if not set. It waits
+    /// up to 50 µs before the first time, twice as long before each further one, and never longer than 20 ms; by chance less, so that transactions that met
+    /// do not meet again. With 0 a conflict is returned at once.
+    #[must_use]
+    pub fn retries(mut self, retries: u32) -> Self {
+        self.retries = Some(retries);
+        self
+    }
+
+    pub(crate) fn retries_or_default(&self) -> u32 {
+        self.retries.unwrap_or(Retries::DEFAULT)
     }
 
     /// What the graph in the directory `path` was made with: engine, topology, keys, labels, vertex properties, strictness. What is not

@@ -1,7 +1,7 @@
 //! Snapshots: states of the graph that do not change.
 
 use crate::commit::history::AsOf;
-use crate::commit::registration::{Reader, Registration};
+use crate::commit::registration::{Reader, Registrar, Registration};
 use crate::commit::sequencer::Sequencer;
 use crate::error::{Error, Reason};
 use crate::records::decoded;
@@ -35,6 +35,13 @@ impl Deref for Ordered {
     #[inline]
     fn deref(&self) -> &Sequencer {
         with_store!(&**self.0, store => &store.sequencer)
+    }
+}
+
+impl Registrar for Ordered {
+    #[inline]
+    fn released(&self) {
+        with_store!(&**self.0, store => store.reclaim_after_close());
     }
 }
 

@@ -8,8 +8,8 @@ use crate::dictionary::Dictionary;
 use crate::options::{Compaction, GraphOptions};
 use crate::records::Records;
 use hedgerow_model::{Catalogue, Engine, LabelId, MemoryUse, Reclaimed, Timestamp, Topology};
-use hedgerow_sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use hedgerow_sync::{Arc, OnceLock};
+use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use hedgerow_sync::{Arc, OnceLock, epoch};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
 
@@ -26,6 +26,13 @@ const STEP_BUDGET_BYTES: usize = 1 << 20;
 /// share.
 const LEFT_BYTES: usize = 1 << 16;
 
+/// Writers reclaim at the same time, one and another for each of so many bytes that are old: one that lost its core while it does must not keep
+/// all others from it, where threads are many and cores are few.
+const BYTES_PER_RECLAIMER: usize = 16 << 20;
+
+/// Deferred pieces of memory that are freed when the last snapshot has closed.
+const FLUSHED: usize = 1 << 13;
+
 /// Everything of a graph but its public face.
 pub(crate) struct Store<E: Engine> {
     pub(crate) engine: E,
@@ -37,11 +44,14 @@ pub(crate) struct Store<E: Engine> {
     pub(crate) catalogue: Arc<Catalogue>,
     pub(crate) topology: Topology,
     pub(crate) strict: bool,
+    /// How often a transaction in conflict is tried again.
+    pub(crate) retries: u32,
     pool: OnceLock<ThreadPool>,
     threads: usize,
     /// The sequencer's count of releases up to which everything is reclaimed.
     reclaimed_releases: AtomicU64,
-    reclaiming: AtomicBool,
+    /// Writers that reclaim at the moment.
+    pub(crate) reclaimers: AtomicUsize,
     compaction: Compaction,
     /// Of the thread that reclaims, if one is to.
     pub(crate) bell: Option<Arc<Bell>>,
@@ -65,10 +75,11 @@ impl<E: Engine> Store<E> {
             catalogue,
             topology: options.topology,
             strict: options.strict,
+            retries: options.retries_or_default(),
             pool: OnceLock::new(),
             threads: options.threads.unwrap_or_else(cores).max(1),
             reclaimed_releases: AtomicU64::new(0),
-            reclaiming: AtomicBool::new(false),
+            reclaimers: AtomicUsize::new(0),
             compaction: options.compaction,
             bell,
         }
@@ -134,7 +145,7 @@ impl<E: Engine> Store<E> {
     }
 
     /// Reclaims a little, as part of a commit, if enough snapshots were closed since the last time
-    /// (RapidStore, section 5.3: reclamation by writers), or if the engine asks for it; or asks the thread that does to.
+    /// (RapidStore, section 5.3: reclamation by writers), or if the engine asks for it; or wakes the thread that does.
     pub(crate) fn reclaim_after_commit(&self, pending: PendingReclaim) {
         if self.compaction == Compaction::Off || !self.is_reclaiming_worthwhile(pending) {
             return;
@@ -142,10 +153,40 @@ impl<E: Engine> Store<E> {
         if self.bell.as_ref().is_some_and(|bell| bell.ring()) {
             return;
         }
-        if !self.reclaiming.swap(true, Ordering::AcqRel) {
-            self.reclaim(STEP_BUDGET_BYTES);
-            self.reclaiming.store(false, Ordering::Release);
+        let others = self.reclaimers.fetch_add(1, Ordering::AcqRel);
+        if others <= self.retained_bytes() / BYTES_PER_RECLAIMER {
+            match pending.filed_late {
+                true => self.reclaim_unread(),
+                false => drop(self.reclaim_step()),
+            }
         }
+        self.reclaimers.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Frees what closed snapshots kept, once the last one is closed: no commit may ever follow that would do it. Up to a step is left to
+    /// commits, so that readers seldom work for them.
+    #[inline]
+    pub(crate) fn reclaim_after_close(&self) {
+        let releases = self.sequencer.pending_reclaim().releases;
+        if releases > self.reclaimed_releases.load(Ordering::Relaxed) {
+            self.reclaim_if_last();
+        }
+    }
+
+    #[cold]
+    fn reclaim_if_last(&self) {
+        let is_left = self.retained_bytes() < STEP_BUDGET_BYTES || !self.sequencer.is_unread();
+        if self.compaction == Compaction::Off || is_left || self.bell.as_ref().is_some_and(|bell| bell.ring())
+        {
+            return;
+        }
+        self.reclaim_unread();
+        epoch::free_deferred(FLUSHED);
+    }
+
+    /// Takes a step; and further ones while no snapshot is open, since nothing else may ever reclaim then.
+    fn reclaim_unread(&self) {
+        while self.reclaim_step() == Step::More && self.sequencer.is_unread() {}
     }
 
     /// Reclaims a little, if there is enough to do.
@@ -176,8 +217,10 @@ impl<E: Engine> Store<E> {
 /// What a commit saw of the snapshots when it took its stamp.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PendingReclaim {
-    /// How often a timestamp had lost its last reader.
+    /// How often a timestamp had lost its last reader, or a commit filed something meanwhile.
     pub(crate) releases: u64,
+    /// Whether a timestamp lost its last reader between the commit's stamp and its end: if the last one, nothing else reclaims what the commit filed.
+    pub(crate) filed_late: bool,
     /// How many timestamps had readers in the registry.
     pub(crate) open_timestamps: usize,
 }

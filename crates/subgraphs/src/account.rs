@@ -8,6 +8,7 @@ use std::cell::Cell;
 hedgerow_sync::thread_local! {
     static NET: Cell<isize> = const { Cell::new(0) };
     static MOVED: Cell<u64> = const { Cell::new(0) };
+    static COMPARED: Cell<u64> = const { Cell::new(0) };
 }
 
 /// Says that this thread allocated memory for a container.
@@ -44,4 +45,20 @@ pub fn measure_moved<R>(work: impl FnOnce() -> R) -> (R, u64) {
     let before = MOVED.with(Cell::get);
     let result = work();
     (result, MOVED.with(Cell::get) - before)
+}
+
+/// Says that this thread compared a birth of a superseded version: how long the history of a partition is must hardly show. Counted
+/// only where debug assertions are on.
+#[inline]
+pub(crate) fn compared() {
+    if cfg!(debug_assertions) {
+        COMPARED.with(|compared| compared.set(compared.get() + 1));
+    }
+}
+
+/// Runs `work`, and says how many superseded versions this thread looked at for it; 0 without debug assertions.
+pub fn measure_compared<R>(work: impl FnOnce() -> R) -> (R, u64) {
+    let before = COMPARED.with(Cell::get);
+    let result = work();
+    (result, COMPARED.with(Cell::get) - before)
 }

@@ -1,13 +1,13 @@
 //! Version chains: the one place where versions are linked, walked and freed.
 //!
-//! The newest version of a chain lies in the chain itself, as a birth and a pointer; superseded ones follow as
-//! records of a list. Its invariants:
+//! The newest version of a chain lies in the chain itself, as a birth and a pointer; superseded ones are its
+//! [`Past`], an array by birth. Its invariants:
 //!
-//! 1. `data`, and `content` of a record, are null (nothing is there) or own a content. Births descend strictly
-//!    from the chain along its records.
+//! 1. `data`, and the content of a superseded version, are null (nothing is there) or own a content. The birth of the chain is
+//!    above those of its past, which ascend.
 //! 2. Everything is changed only by a holder of the exclusive lock of the chain's partition
 //!    ([`HeldLocks`], checked when the change is set up), so there is one writer at a time.
-//! 3. When a version is superseded and kept, its record is stored first, then the birth of the new version,
+//! 3. When a version is superseded and kept, it becomes part of the past first, then follow the birth of the new version,
 //!    then its data and what that occupies. So a reader that finds one birth before and after it loaded one of them has
 //!    that of this birth: had it loaded something newer, it would have found a newer birth, because births never return.
 //! 4. A content born at or after a stamp's `editable_from` is visible to nobody, nor will it be
@@ -15,10 +15,10 @@
 //!    Under the lock it is edited, moved and freed at once.
 //! 5. A superseded version leaves its chain when its lifetime, from its birth to its superseding, has no live
 //!    timestamp ([`LiveTimestamps`](hedgerow_model::token::LiveTimestamps), asked by the
-//!    reclamation before it calls [`Chain::unlink`]). Nobody reads its content, which is freed at once; readers may still step
-//!    over its record, which is left to the epoch and whose `older` still leads to what followed.
+//!    reclamation before it calls [`Chain::unlink`]). Nobody reads its content, which is freed at once; readers may still compare
+//!    its birth, in an array that is left to the epoch when another one takes its place.
 //! 6. So the version that a registered timestamp sees is linked, and not edited, as long as the timestamp is
-//!    registered, and a walk comes by it.
+//!    registered, and a search finds it.
 //!
 //! `tests/shuttle.rs` of crate `rapid` checks them under the model checker. The tests of this module also run under Miri, with
 //! tree borrows, because `crossbeam-epoch` breaks the stacked ones.
@@ -26,12 +26,12 @@
 use crate::account;
 use crate::container::Container;
 use crate::owned::{Content, Owned, edited_copy};
+use crate::past::{Past, entry_bytes};
 use crate::reclamation::MemoryChange;
 use hedgerow_model::token::{HeldLocks, Registered, Stamp};
 use hedgerow_model::{EdgeChange, LockUnit, Timestamp};
 use hedgerow_sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use hedgerow_sync::epoch::{self, Guard};
-use hedgerow_sync::prefetch;
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 
@@ -44,27 +44,8 @@ pub(crate) struct Chain<T: Content> {
     data: AtomicPtr<T>,
     /// What the newest content says that is [occupied](Content::occupied), so that it need not be asked.
     occupied: AtomicU64,
-    /// The version before, or null.
-    older: AtomicPtr<Superseded<T>>,
-}
-
-/// A version that was superseded and kept.
-struct Superseded<T> {
-    born: Timestamp,
-    /// Its content, or null. Never changed.
-    content: AtomicPtr<T>,
-    older: AtomicPtr<Superseded<T>>,
-}
-
-impl<T> Superseded<T> {
-    /// The next older version, or null.
-    #[inline]
-    fn older(&self) -> *mut Superseded<T> {
-        let older = self.older.load(Ordering::Acquire);
-        // Under the model checker others run at the load: this version has to be live after it, too.
-        epoch::check_live(self);
-        older
-    }
+    /// The versions before.
+    past: Past<T>,
 }
 
 impl<T: Content> Default for Chain<T> {
@@ -73,7 +54,7 @@ impl<T: Content> Default for Chain<T> {
             born: AtomicU64::new(0),
             data: AtomicPtr::new(ptr::null_mut()),
             occupied: AtomicU64::new(0),
-            older: AtomicPtr::new(ptr::null_mut()),
+            past: Past::default(),
         }
     }
 }
@@ -103,7 +84,7 @@ pub(crate) struct Linked {
 }
 
 impl<T: Content> Chain<T> {
-    /// The content at a registered timestamp. O(versions newer than it).
+    /// The content at a registered timestamp. O(log versions newer than it).
     #[inline]
     pub(crate) fn at<'s>(&'s self, at: &'s Registered) -> Option<&'s T> {
         match self.newest_at(at, || self.data.load(Ordering::Acquire)) {
@@ -114,14 +95,14 @@ impl<T: Content> Chain<T> {
         }
     }
 
-    /// What is occupied at a registered timestamp. O(versions newer than it).
+    /// What is occupied at a registered timestamp. O(log versions newer than it).
     #[inline]
     pub(crate) fn occupied_at(&self, at: &Registered) -> u64 {
         let newest = self.newest_at(at, || self.occupied.load(Ordering::Acquire));
         newest.unwrap_or_else(|| self.superseded_at(at).map_or(0, T::occupied))
     }
 
-    /// The content at a registered timestamp, and what of it is occupied. O(versions newer than it).
+    /// The content at a registered timestamp, and what of it is occupied. O(log versions newer than it).
     #[inline]
     pub(crate) fn at_with_occupied<'s>(&'s self, at: &'s Registered) -> (Option<&'s T>, u64) {
         let read = || (self.data.load(Ordering::Acquire), self.occupied.load(Ordering::Acquire));
@@ -149,18 +130,8 @@ impl<T: Content> Chain<T> {
 
     #[cold]
     fn superseded_at<'s>(&'s self, at: &'s Registered) -> Option<&'s T> {
-        let _pin = epoch::pin();
-        let mut pointer = self.older.load(Ordering::Acquire);
-        // SAFETY: pinned since before the first record was loaded, so that by invariant 5 no record that
-        // the chain or a record led to is dropped meanwhile.
-        while let Some(version) = unsafe { shared(pointer) } {
-            if version.born <= at.at() {
-                // SAFETY: the version that `at` sees, see invariant 6.
-                return unsafe { shared(version.content.load(Ordering::Relaxed)) };
-            }
-            pointer = version.older();
-        }
-        None
+        // SAFETY: the version that `at` sees, see invariant 6.
+        unsafe { shared(self.past.find(at.at())) }
     }
 
     /// The newest content, under the chain's lock. Panics if `unit` is not locked. O(1).
@@ -195,11 +166,11 @@ impl<T: Content> Chain<T> {
         self.data.load(Ordering::Relaxed)
     }
 
-    /// Asks the processor for the record of the version before the newest, if a timestamp does not see the newest.
+    /// Prefetches the superseded versions, if a timestamp does not see the newest.
     #[inline]
     pub(crate) fn prefetch_superseded(&self, at: &Registered) {
         if self.born() > at.at() {
-            prefetch(self.older.load(Ordering::Relaxed), size_of::<Superseded<T>>());
+            self.past.prefetch();
         }
     }
 
@@ -264,7 +235,7 @@ impl<T: Content> Chain<T> {
     /// Unlinks the superseded version born at `born`, which no live timestamp sees, and frees it.
     ///
     /// Panics if `unit`, the chain's lock, is not held, or if there is no such version.
-    /// O(versions newer than it).
+    /// O(log versions newer than it), on average.
     pub(crate) fn unlink(
         &self,
         locks: &HeldLocks<'_>,
@@ -273,78 +244,54 @@ impl<T: Content> Chain<T> {
         guard: &Guard,
     ) -> MemoryChange {
         assert!(locks.covers(unit), "partition {} is reclaimed without its lock", unit.0);
-        let mut link = &self.older;
-        let (pointer, version) = loop {
-            let pointer = link.load(Ordering::Acquire);
-            // SAFETY: linked, and this thread holds the lock under which versions are unlinked.
-            let version = unsafe { shared(pointer) }.expect("a filed version is linked");
-            if version.born == born {
-                break (pointer, version);
-            }
-            link = &version.older;
-        };
-        link.store(version.older(), Ordering::Release);
-        let content = NonNull::new(version.content.load(Ordering::Relaxed));
         let ((), net) = account::measure(|| {
-            // SAFETY: unlinked above, and by invariant 5 nobody reads it; the record is not read for it again.
+            let content = NonNull::new(self.past.unlink(born, guard));
+            // SAFETY: unlinked just now, and by invariant 5 nobody reads it.
             drop(content.map(|content| unsafe { Owned::from_raw(content) }));
-            account::freed(size_of::<Superseded<T>>());
         });
-        // SAFETY: unlinked above under the lock, and only once, because it is not found in the chain again.
-        unsafe { guard.defer_drop(pointer) };
         MemoryChange { live: 0, retained: net }
     }
 
     /// What the version born at `born` and no newer one keeps; 0 if it is gone or its partition is locked by somebody else.
     pub(crate) fn retained_bytes(&self, locks: &HeldLocks<'_>, unit: LockUnit, born: Timestamp) -> usize {
-        let mut newer = self.newest(locks, unit);
-        let mut pointer = self.older.load(Ordering::Acquire);
+        let newest = self.newest(locks, unit);
+        let Some((content, newer)) = self.past.with_newer(born) else { return 0 };
         // SAFETY: linked, and this thread holds the lock under which versions are unlinked.
-        while let Some(version) = unsafe { shared(pointer) } {
-            // SAFETY: as above, and contents live as long as their records are linked.
-            let content = unsafe { shared(version.content.load(Ordering::Relaxed)) };
-            if version.born == born {
-                return retained_bytes(content, newer);
-            }
-            newer = content;
-            pointer = version.older();
-        }
-        0
+        let content = unsafe { shared(content) };
+        // SAFETY: as above.
+        let newer = newer.map_or(newest, |newer| unsafe { shared(newer) });
+        entry_bytes::<T>() + bytes_beside(content, newer)
     }
 
     /// Walks the chain, which nobody else uses, and counts what [`MemoryChange`] counts step by step. For tests.
     pub(crate) fn count_bytes(&self, locks: &HeldLocks<'_>, unit: LockUnit) -> MemoryChange {
         let newest = self.newest(locks, unit);
-        let mut counted = MemoryChange { live: newest.map_or(0, T::bytes) as isize, retained: 0 };
-        let mut newer = newest;
-        let mut pointer = self.older.load(Ordering::Acquire);
-        // SAFETY: linked, and this thread holds the lock under which versions are unlinked.
-        while let Some(version) = unsafe { shared(pointer) } {
-            // SAFETY: as above, and contents live as long as their records are linked.
-            let content = unsafe { shared(version.content.load(Ordering::Relaxed)) };
-            counted.retained += retained_bytes(content, newer) as isize;
+        let live = newest.map_or(0, T::bytes) as isize;
+        let (mut retained, mut newer) = (self.past.bytes(), newest);
+        for content in self.past.contents() {
+            // SAFETY: linked, and this thread holds the lock under which versions are unlinked.
+            let content = unsafe { shared(content) };
+            retained += bytes_beside(content, newer);
             newer = content;
-            pointer = version.older();
         }
-        counted
+        MemoryChange { live, retained: retained as isize }
     }
 }
 
-/// What a superseded version keeps beside the next newer one, its record included.
-fn retained_bytes<T: Content>(content: Option<&T>, newer: Option<&T>) -> usize {
-    let bytes = match (content, newer) {
+/// What a superseded version keeps beside the next newer one.
+fn bytes_beside<T: Content>(content: Option<&T>, newer: Option<&T>) -> usize {
+    match (content, newer) {
         (None, _) => 0,
         (Some(content), None) => content.bytes(),
         (Some(content), Some(newer)) => content.bytes_beside(newer),
-    };
-    size_of::<Superseded<T>>() + bytes
+    }
 }
 
 /// What a writer does under the chain's lock, in [`Chain::link`].
 impl<T: Content> Chain<T> {
     /// Whether there never was anything, or nothing of it is left.
     fn is_new(&self) -> bool {
-        self.data.load(Ordering::Acquire).is_null() && self.older.load(Ordering::Acquire).is_null()
+        self.data.load(Ordering::Acquire).is_null() && self.past.is_empty()
     }
 
     fn live_bytes(&self) -> isize {
@@ -363,14 +310,8 @@ impl<T: Content> Chain<T> {
                 Some(edited_copy(head, changes))
             }
         };
-        account::allocated(size_of::<Superseded<T>>());
-        let record = Superseded {
-            born: Timestamp(self.born.load(Ordering::Acquire)),
-            content: AtomicPtr::new(head),
-            older: AtomicPtr::new(self.older.load(Ordering::Acquire)),
-        };
         // In the order of invariant 3.
-        self.older.store(Box::into_raw(Box::new(record)), Ordering::Release);
+        self.past.push(self.born(), head);
         self.born.store(at.0, Ordering::Release);
         self.publish(new);
     }
@@ -411,14 +352,7 @@ impl<T: Content> Drop for Chain<T> {
         let own =
             |content| drop(NonNull::new(content).map(|content| unsafe { Owned::<T>::from_raw(content) }));
         own(self.data.load(Ordering::Acquire));
-        let mut pointer = self.older.load(Ordering::Acquire);
-        while !pointer.is_null() {
-            epoch::check_live(pointer);
-            // SAFETY: a box, reachable only from this chain; what was unlinked is not reachable and belongs to the epoch.
-            let version = unsafe { Box::from_raw(pointer) };
-            own(version.content.load(Ordering::Relaxed));
-            pointer = version.older();
-        }
+        self.past.contents().for_each(own);
     }
 }
 

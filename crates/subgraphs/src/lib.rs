@@ -2,8 +2,8 @@
 //!
 //! It follows RapidStore ("subgraph-centric concurrency control", sections 4 and 5). Vertices are
 //! cut into partitions of [`PARTITION_SIZE`] consecutive ids. The vertices of a partition are one
-//! content, its neighbours one [`Container`] per label and direction, and each has a version chain from the
-//! newest to the oldest. No version is checked per edge: a reader resolves a partition once and
+//! content, its neighbours one [`Container`] per label and direction, and each has a version chain: the
+//! newest version, and an array of superseded ones by birth. No version is checked per edge: a reader resolves a partition once and
 //! then walks arrays. How neighbours lie in memory is the container's business alone.
 //!
 //! # The concurrency contract
@@ -12,7 +12,7 @@
 //!   partitions that it changes from before [`prepare`] until after [`apply`]; [`HeldLocks`] proves it.
 //! - *Readers never lock.* A [`Registered`] timestamp T is handed out when every stamp up to T is
 //!   applied, and whoever holds it happens-after these. A reader loads the newest version of a
-//!   chain, and if that is newer than T, walks back to the one that was born at or before T. What it
+//!   chain, and if that is newer than T, searches the superseded ones for the last that was born at or before T. What it
 //!   finds stays valid as long as T is registered, because no version with a live timestamp between its birth
 //!   and its superseding is ever freed or changed.
 //! - *Copy at most once per snapshot.* No timestamp in `editable_from..at` of a [`Stamp`]
@@ -52,6 +52,7 @@ mod garbage;
 mod options;
 mod owned;
 pub mod partition;
+mod past;
 mod prepare;
 mod reclaim;
 pub mod reclamation;

@@ -19,6 +19,7 @@ macro_rules! model_tests {
             garbage_moves_to_an_older_snapshot
             a_reclamation_may_know_less_than_there_is
             a_walk_over_what_is_replaced
+            a_search_while_versions_come_and_go
         );
     };
     (@models $tested:ty: $($model:ident)*) => {
@@ -176,5 +177,28 @@ pub fn a_walk_over_what_is_replaced<T: Tested>() {
     graph.write(0, [2]);
     let threads =
         vec![spawn(&graph, |graph| graph.write(0, [3, 4])), spawn(&graph, move |_| snapshot.read(2))];
+    join(&graph, threads);
+}
+
+/// A reader looks for its version while further ones are superseded and others freed around it, so that what it searches is replaced.
+pub fn a_search_while_versions_come_and_go<T: Tested>() {
+    let graph = Graph::<T>::new(1);
+    graph.write(0, [1]);
+    let oldest = graph.open();
+    graph.write(0, [2]);
+    let middle = graph.open();
+    graph.write(0, [3]);
+    let threads = vec![
+        spawn(&graph, move |graph| {
+            let newest = graph.open();
+            graph.write(0, [4]);
+            newest.read(1);
+        }),
+        spawn(&graph, move |_| oldest.read(2)),
+        spawn(&graph, |graph| {
+            drop(middle);
+            graph.reclaim();
+        }),
+    ];
     join(&graph, threads);
 }

@@ -226,14 +226,14 @@ impl<E: Engine> Store<E> {
             let outcome = sum(&group.plans);
             let counts = CountChanges { edges: &[outcome], ..CountChanges::default() };
             let mut stamps = self.sequencer.stamp_many(changed, counts, Writer::Blind)?;
-            let record_conflicts = stamps.record_conflicts;
+            let (record_conflicts, released) = (stamps.record_conflicts, stamps.released);
             self.poisoning_on_panic(|| {
                 for ((edge, plan), stamp) in changes().zip(&mut stamps) {
                     self.engine.apply_edge(stamp, edge, plan);
                     if record_conflicts {
                         self.record_conflicts(&Resolved::edge(edge), stamp);
                     }
-                    pending = self.sequencer.applied(stamp);
+                    pending = self.sequencer.applied(stamp, released);
                     done.at = stamp.at();
                 }
             });

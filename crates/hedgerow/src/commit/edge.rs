@@ -130,7 +130,7 @@ impl<E: Engine> Store<E> {
                 self.record_conflicts(&Resolved::edge(edge), stamp);
             }
         });
-        let pending = self.sequencer.applied(stamp);
+        let pending = self.sequencer.applied(stamp, stamped.released);
         let EdgeOutcome { added, removed, .. } = plan.outcome;
         let commit = Commit {
             at: stamp.at(),

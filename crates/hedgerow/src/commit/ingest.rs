@@ -128,11 +128,13 @@ impl<E: Engine> Store<E> {
         for position in missing {
             ends[position] = Some(self.assign(&edges[position], &mut holdings.assigned)?);
         }
-        let ends: Vec<Ends> = ends.into_iter().flatten().collect();
+        let looked_up = ends;
+        let ends: Vec<Ends> = looked_up.iter().copied().flatten().collect();
         let adjacencies = self.entries(label, edges, &ends, pool);
         let units = ends_of(&ends).map(|end| self.engine.lock_unit(end));
         holdings.hold_units(LockGuard::lock(&self.units, self.units.stripes(units)));
-        if self.dictionary.generation() != generation && !lock_all_keys {
+        let keys_changed = self.dictionary.generation() != generation && !lock_all_keys;
+        if keys_changed && self.look_up(edges, pool)?.0 != looked_up {
             return Ok(None);
         }
         let created = self.missing_vertices(&ends, &holdings.held());

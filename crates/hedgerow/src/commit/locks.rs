@@ -1,5 +1,10 @@
 //! Locks over units: a table of stripes, taken in ascending order.
+//!
+//! A commit that takes many of them, a bulk or the deletion of a vertex with many neighbours, would wait at each for commits that take one
+//! or two and come again and again, and the more threads there are for the cores, the longer. So it takes them in a [turn](Gate): until it
+//! has them all, commits that have no lock yet wait.
 
+use crate::commit::gate::Gate;
 use crate::commit::sequencer::Sequencer;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{LockUnit, UnitLocks};
@@ -10,7 +15,11 @@ use std::borrow::Borrow;
 /// Locks for any number of units. Units that share a stripe share its lock.
 pub(crate) struct LockTable {
     stripes: Box<[RawLock]>,
+    gate: Gate,
 }
+
+/// A commit that takes at least so many stripes takes them in a turn.
+const MANY: usize = if cfg!(hedgerow_shuttle) { 3 } else { 64 };
 
 /// Which stripes a guard holds, ascending.
 pub(crate) type Stripes = SmallVec<[u32; 4]>;
@@ -19,7 +28,7 @@ impl LockTable {
     /// A table of `stripes` locks, a power of two.
     pub(crate) fn new(stripes: usize) -> Self {
         assert!(stripes.is_power_of_two() && u32::try_from(stripes).is_ok());
-        LockTable { stripes: (0..stripes).map(|_| RawLock::default()).collect() }
+        LockTable { stripes: (0..stripes).map(|_| RawLock::default()).collect(), gate: Gate::default() }
     }
 
     fn mask(&self) -> u32 {
@@ -75,9 +84,17 @@ pub(crate) struct LockGuard<T: Borrow<LockTable>> {
 
 impl<T: Borrow<LockTable>> LockGuard<T> {
     /// Waits for the locks of `stripes`, which ascend, and takes them.
+    #[inline]
     pub(crate) fn lock(table: T, stripes: Stripes) -> Self {
         debug_assert!(stripes.windows(2).all(|pair| pair[0] < pair[1]));
-        stripes.iter().for_each(|stripe| table.borrow().stripes[*stripe as usize].lock());
+        let LockTable { stripes: locks, gate } = table.borrow();
+        let lock_all = || stripes.iter().for_each(|stripe| locks[*stripe as usize].lock());
+        if stripes.len() < MANY {
+            gate.pass();
+            lock_all();
+        } else {
+            gate.in_turn(lock_all);
+        }
         LockGuard { table, stripes }
     }
 
@@ -146,6 +163,7 @@ impl UnitLocks for ReclaimLocks<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hedgerow_sync::Mutex;
 
     #[test]
     fn stripes_ascend_and_repeat_nothing_however_many_units() {
@@ -161,6 +179,31 @@ mod tests {
             assert_eq!(table.two(units[0], units[1]), table.stripes(units.into_iter()));
             assert_eq!(table.one(units[0]), table.stripes(units[..1].iter().copied()));
         }
+    }
+
+    /// A commit that takes all locks waits for those that have one, and not for those that come later.
+    #[test]
+    fn a_commit_that_takes_many_locks_goes_before_those_that_come_later() {
+        let (table, order) = (LockTable::new(MANY), Mutex::new(Vec::new()));
+        let take = |name, stripes| {
+            let guard = LockGuard::lock(&table, stripes);
+            order.lock().push(name);
+            drop(guard);
+        };
+        let last = table.one(LockUnit(MANY as u32 - 1));
+        let first_comer = LockGuard::lock(&table, last.clone());
+        std::thread::scope(|scope| {
+            scope.spawn(|| take("many", table.all()));
+            while table.gate.turns() == 0 {
+                std::thread::yield_now();
+            }
+            scope.spawn(|| take("one", last.clone()));
+            while table.gate.waiting() == 0 {
+                std::thread::yield_now();
+            }
+            drop(first_comer);
+        });
+        assert_eq!(*order.lock(), ["many", "one"]);
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub(crate) mod conflicts;
 pub(crate) mod each;
 pub(crate) mod edge;
 pub(crate) mod entries;
+mod gate;
 pub(crate) mod heads;
 pub(crate) mod history;
 mod holdings;
@@ -218,7 +219,7 @@ impl<E: Engine> Store<E> {
             }
             resolved.deleted.iter().for_each(|id| self.dictionary.delete(*id, stamp.at()));
         });
-        let pending = self.sequencer.applied(stamp);
+        let pending = self.sequencer.applied(stamp, stamped.released);
         let single = outcome.edges.iter().filter(|of| !self.records.are_parallel(of.label));
         let all = || single.clone().chain(&resolved.parallel);
         let edges = |count: fn(&EdgeOutcome) -> u64| all().map(count).sum();

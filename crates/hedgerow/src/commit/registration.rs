@@ -20,9 +20,20 @@ pub(crate) enum Reader {
     Interactive,
 }
 
+/// What leads to the sequencer.
+pub(crate) trait Registrar: Deref<Target = Sequencer> {
+    /// A registration has ended, and was released.
+    fn released(&self) {}
+}
+
+impl Registrar for &Sequencer {}
+
+#[cfg(test)]
+impl Registrar for hedgerow_sync::Arc<Sequencer> {}
+
 /// A registered timestamp; released when dropped.
 #[derive(Debug)]
-pub(crate) struct Registration<P: Deref<Target = Sequencer>> {
+pub(crate) struct Registration<P: Registrar> {
     token: Registered,
     opened: Instant,
     /// What leads to the sequencer.
@@ -38,7 +49,7 @@ enum Place {
     Registry(Reader),
 }
 
-impl<P: Deref<Target = Sequencer>> Registration<P> {
+impl<P: Registrar> Registration<P> {
     /// The proof for engines that the timestamp can be read.
     pub(crate) fn token(&self) -> &Registered {
         &self.token
@@ -55,9 +66,10 @@ impl<P: Deref<Target = Sequencer>> Registration<P> {
     }
 }
 
-impl<P: Deref<Target = Sequencer>> Drop for Registration<P> {
+impl<P: Registrar> Drop for Registration<P> {
     fn drop(&mut self) {
         self.sequencer.release(self.token.at(), self.place);
+        self.sequencer.released();
     }
 }
 
@@ -67,7 +79,7 @@ impl Sequencer {
     ///
     /// A snapshot takes no lock unless a commit is taking a stamp at the moment, or the newest stamp is not published yet, or no seat is free.
     /// O(1), plus the wait for commits that have their stamp and not yet been applied.
-    pub(crate) fn open<P: Deref<Target = Self>>(by: P, reader: Reader) -> Result<Registration<P>, Reason> {
+    pub(crate) fn open<P: Registrar>(by: P, reader: Reader) -> Result<Registration<P>, Reason> {
         let now = Instant::now();
         if reader == Reader::Snapshot
             && let Some((seat, at, counts)) = by.take_seat(now)
@@ -78,7 +90,7 @@ impl Sequencer {
     }
 
     /// The same, with a look at what is known of the graph there.
-    pub(crate) fn open_and_see<P: Deref<Target = Self>, T>(
+    pub(crate) fn open_and_see<P: Registrar, T>(
         by: P,
         reader: Reader,
         see: impl FnOnce(&Head) -> T,
@@ -100,7 +112,7 @@ impl Sequencer {
     }
 
     /// Registers a past state that is kept. O(log states), plus the wait as in [`Sequencer::open`].
-    pub(crate) fn open_past<P: Deref<Target = Self>>(by: P, as_of: AsOf) -> Result<Registration<P>, Reason> {
+    pub(crate) fn open_past<P: Registrar>(by: P, as_of: AsOf) -> Result<Registration<P>, Reason> {
         let now = Instant::now();
         let mut state = by.state.lock();
         let published = by.published(&mut state).at;
@@ -131,7 +143,7 @@ impl Sequencer {
     }
 
     /// Waits until everything up to a registered timestamp is applied, where the graph is so large.
-    fn registered<P: Deref<Target = Self>>(
+    fn registered<P: Registrar>(
         by: P,
         (at, opened): (Timestamp, Instant),
         counts: Counts,
@@ -197,7 +209,7 @@ mod tests {
 
     fn commit(sequencer: &Sequencer) -> Timestamp {
         let stamp = sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap().stamp;
-        sequencer.applied(stamp);
+        sequencer.applied(stamp, 0);
         stamp.at()
     }
 
@@ -244,7 +256,7 @@ mod tests {
         let commit_edges = |edges| {
             let changes = CountChanges { edges, ..CountChanges::default() };
             let stamp = sequencer.stamp(changes, Writer::Blind).unwrap().stamp;
-            sequencer.applied(stamp);
+            sequencer.applied(stamp, 0);
         };
         let is_seated = || matches!(open(&sequencer, Reader::Snapshot).place, Place::Seat(_));
         (0..UNSEATED - 1).for_each(|_| commit_edges(&edges));
@@ -279,7 +291,7 @@ mod tests {
             (0..2).for_each(|_| drop(scope.spawn(read)));
             for _ in 0..COMMITS {
                 let stamp = sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap().stamp;
-                sequencer.applied(stamp);
+                sequencer.applied(stamp, 0);
                 stamps.lock().push(stamp);
             }
         });

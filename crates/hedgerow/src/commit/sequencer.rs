@@ -51,6 +51,8 @@ pub(crate) struct Sequencer {
     ///
     /// Where each commit is synced, the end of a batch that can be published no more counts as one that lost its readers.
     pub(super) released: AtomicU64,
+    /// How many commits filed what they superseded while a timestamp lost its readers: for it, perhaps, after a reclamation had looked.
+    filed_late: AtomicU64,
     open: AtomicUsize,
     /// The timestamp behind the newest in the registry; 0 if there is none. Changed under the mutex.
     registered_below: AtomicU64,
@@ -142,6 +144,8 @@ pub(crate) struct Stamped {
     pub(crate) stamp: Stamp,
     /// Interactive transactions are open that may have to find a conflict with this commit.
     pub(crate) record_conflicts: bool,
+    /// How many releases had been counted by then; see [`Sequencer::applied`].
+    pub(crate) released: u64,
 }
 
 /// Stamps that follow each other, ascending, and what else their commits must know.
@@ -150,6 +154,8 @@ pub(crate) struct ManyStamped {
     editable_from: Timestamp,
     /// As in [`Stamped`].
     pub(crate) record_conflicts: bool,
+    /// As in [`Stamped`].
+    pub(crate) released: u64,
 }
 
 impl Iterator for ManyStamped {
@@ -193,7 +199,7 @@ impl Sequencer {
     pub(crate) fn stamp(&self, counts: CountChanges<'_>, writer: Writer) -> Result<Stamped, Reason> {
         let mut stamped = self.stamp_many(1, counts, writer)?;
         let stamp = stamped.next().expect("one stamp was taken");
-        Ok(Stamped { stamp, record_conflicts: stamped.record_conflicts })
+        Ok(Stamped { stamp, record_conflicts: stamped.record_conflicts, released: stamped.released })
     }
 
     /// Takes the next `commits` stamps in one step, and counts what all of these commits change.
@@ -222,8 +228,9 @@ impl Sequencer {
         let editable_from = self.editable_from(&mut state);
         self.show(&state, counts.labels());
         let record_conflicts = state.records_conflicts(writer);
+        let released = self.released.load(Ordering::Relaxed);
         drop(state);
-        Ok(ManyStamped { left, editable_from, record_conflicts })
+        Ok(ManyStamped { left, editable_from, record_conflicts, released })
     }
 
     /// As [`Sequencer::stamp`], for a commit that is logged: gives it its place in the log at the stamp that it takes. If the log refuses,
@@ -276,11 +283,12 @@ impl Sequencer {
         if begins_batch {
             self.forget_former(journal, &mut state);
         }
+        let released = self.released.load(Ordering::Relaxed);
         drop(state);
         // SAFETY: new and the largest (invariant 1; the caller holds the locks). Nobody read a timestamp from `editable_from` on, and
         // whoever registers one before it is applied registers at least this one (invariants 2 and 3).
         let stamp = unsafe { Stamp::new(at, editable_from) };
-        Ok(Stamped { stamp, record_conflicts })
+        Ok(Stamped { stamp, record_conflicts, released })
     }
 
     /// Keeps the state of the newest stamp, if past states are kept: which is told by the time.
@@ -379,12 +387,17 @@ impl Sequencer {
         }
     }
 
-    /// Notes that a stamp is applied. O(1).
+    /// Notes that a stamp is applied, which was taken when so many releases had been counted. O(1).
     ///
     /// Tells what there may be to reclaim.
-    pub(crate) fn applied(&self, stamp: Stamp) -> PendingReclaim {
+    pub(crate) fn applied(&self, stamp: Stamp, released: u64) -> PendingReclaim {
         self.applied.note(stamp.at());
-        self.pending_reclaim()
+        let filed_late = self.released.load(Ordering::Relaxed) != released;
+        if filed_late {
+            // Whatever this commit filed: it is looked at again.
+            self.filed_late.fetch_add(1, Ordering::Release);
+        }
+        PendingReclaim { filed_late, ..self.pending_reclaim() }
     }
 
     /// Stops all commits and all new snapshots: a stamp will never be applied.
@@ -430,7 +443,7 @@ impl Sequencer {
         self.released.fetch_add(expired as u64, Ordering::Relaxed);
         let next = self.published(&mut state).at;
         // Before the look at the seats: one that is left after it counts as another release, for which somebody looks again.
-        let released = self.released.load(Ordering::Acquire);
+        let released = self.releases();
         // What is announced comes before the look at the seats for everybody, so that whoever is not seen there will find this stamp or a later one.
         fence(Ordering::SeqCst);
         let mut timestamps: Vec<_> =
@@ -447,8 +460,19 @@ impl Sequencer {
 
     /// What there may be to reclaim. Of those who read, only those in the registry are counted. O(1).
     pub(crate) fn pending_reclaim(&self) -> PendingReclaim {
-        let releases = self.released.load(Ordering::Relaxed);
-        PendingReclaim { releases, open_timestamps: self.open.load(Ordering::Relaxed) }
+        let open_timestamps = self.open.load(Ordering::Relaxed);
+        PendingReclaim { releases: self.releases(), filed_late: false, open_timestamps }
+    }
+
+    /// How often there came to be something to reclaim, perhaps.
+    #[inline]
+    fn releases(&self) -> u64 {
+        self.released.load(Ordering::Acquire) + self.filed_late.load(Ordering::Acquire)
+    }
+
+    /// Whether no timestamp has a reader. O(1).
+    pub(crate) fn is_unread(&self) -> bool {
+        self.open.load(Ordering::Relaxed) == 0 && self.seats.read_below() == Timestamp::ZERO
     }
 
     /// No interactive transaction that is open, or will be opened, began before this. O(1).

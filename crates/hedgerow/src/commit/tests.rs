@@ -12,8 +12,8 @@ use hedgerow_model::{
     Prepared, Reclaimed, Timestamp, Topology, UnitLocks, VertexId,
 };
 use hedgerow_rapid::{Rapid, RapidOptions};
-use hedgerow_sync::Arc;
 use hedgerow_sync::atomic::{AtomicBool, Ordering};
+use hedgerow_sync::{Arc, Mutex};
 use rayon::ThreadPool;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -22,6 +22,8 @@ struct Faulty {
     engine: Rapid,
     panic_in_prepare: AtomicBool,
     panic_in_apply: AtomicBool,
+    /// Runs before the next changes are applied.
+    before_apply: Mutex<Option<Box<dyn FnOnce() + Send>>>,
 }
 
 impl Engine for Faulty {
@@ -44,6 +46,8 @@ impl Engine for Faulty {
 
     fn apply(&self, stamp: Stamp, changes: Self::Changes<'_>) {
         assert!(!self.panic_in_apply.load(Ordering::Relaxed), "told to panic in apply");
+        let before = self.before_apply.lock().take();
+        before.into_iter().for_each(|before| before());
         self.engine.apply(stamp, changes);
     }
 
@@ -76,6 +80,7 @@ fn store() -> Store<Faulty> {
         engine: Rapid::new(options),
         panic_in_prepare: AtomicBool::new(false),
         panic_in_apply: AtomicBool::new(false),
+        before_apply: Mutex::default(),
     };
     Store::new(engine, &GraphOptions::new(), Arc::new(catalogue))
 }
@@ -134,4 +139,48 @@ fn a_snapshot_that_waits_for_a_commit_is_told_when_the_commit_fails() {
     });
     assert_eq!(stamped.stamp.at(), Timestamp(2));
     assert!(store.sequencer.open_timestamps().is_empty());
+}
+
+/// An edge from the first vertex of each partition.
+fn one_of_each_partition(round: u64) -> Vec<(u64, u64)> {
+    (0..1000).map(|partition| (partition * 64, 7 + round)).collect()
+}
+
+/// Blocks of about two kilobytes each.
+fn thousand_partitions() -> Arc<Store<Faulty>> {
+    let store = store();
+    let edges: Vec<(u64, u64)> = (0..500_000).map(|edge| (edge % 64_000, edge / 64_000)).collect();
+    store.ingest(LabelId::DEFAULT, &edges, None).unwrap();
+    Arc::new(store)
+}
+
+/// What a commit files for a snapshot that was closed after the commit's stamp, and before a reclamation, is not left behind.
+#[test]
+fn a_commit_frees_what_it_filed_for_a_snapshot_that_closed_meanwhile() {
+    let store = thousand_partitions();
+    let registration = Sequencer::open(Arc::clone(&store.sequencer), Reader::Snapshot).unwrap();
+    let reclaiming = Arc::clone(&store);
+    *store.engine.before_apply.lock() = Some(Box::new(move || {
+        drop(registration);
+        assert!(!reclaiming.reclaim(usize::MAX).more, "nothing is filed yet");
+    }));
+    store.ingest(LabelId::DEFAULT, &one_of_each_partition(0), None).unwrap();
+    assert!(store.engine.before_apply.lock().is_none());
+    assert_eq!(store.memory().retained_bytes, 0);
+}
+
+/// A writer that reclaims and does not run for long, as where threads are many and cores are few, keeps others from it only while little is old.
+#[test]
+fn writers_reclaim_beside_one_that_lost_its_core() {
+    let store = thousand_partitions();
+    store.reclaimers.store(1, Ordering::Relaxed);
+    for round in 0..12 {
+        let registration = Sequencer::open(&*store.sequencer, Reader::Snapshot).unwrap();
+        store.ingest(LabelId::DEFAULT, &one_of_each_partition(round), None).unwrap();
+        drop(registration);
+    }
+    assert!(store.memory().retained_bytes > 16 << 20);
+    (0..20).for_each(|round| assert!(put(&store, 1, 100 + round).unwrap().changed));
+    let left = store.memory().retained_bytes;
+    assert!((15 << 20..=16 << 20).contains(&left), "{left} bytes are left to the writer that reclaims");
 }

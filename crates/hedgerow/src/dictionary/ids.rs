@@ -133,7 +133,7 @@ mod tests {
 
     fn commit(sequencer: &Sequencer) -> Timestamp {
         let stamp = sequencer.stamp(Default::default(), Writer::Blind).unwrap().stamp;
-        sequencer.applied(stamp);
+        sequencer.applied(stamp, 0);
         stamp.at()
     }
 

@@ -17,6 +17,13 @@ const SHARE_BESIDE_WRITERS: f64 = 0.5;
 impl<E: Engine> Store<E> {
     /// See [`Graph::checkpoint`](crate::Graph::checkpoint).
     pub(super) fn checkpoint(&self, options: &CheckpointOptions) -> Result<CheckpointReport, Error> {
+        let written = self.checkpoint_newest(options);
+        // What was kept for the state that was written.
+        self.reclaim_after_close();
+        written
+    }
+
+    fn checkpoint_newest(&self, options: &CheckpointOptions) -> Result<CheckpointReport, Error> {
         let journal = self.sequencer.journal().ok_or(Reason::InMemory)?;
         let log = journal.log()?;
         let _exclusive = journal.exclusive.lock();

@@ -7,6 +7,7 @@
 #![cfg(hedgerow_shuttle)]
 
 mod parallel;
+mod turns;
 
 use hedgerow::{
     Direction, EdgeSchema, EdgeUpdate, EngineKind, Field, Graph, GraphOptions, History, Isolation, KeyKind,

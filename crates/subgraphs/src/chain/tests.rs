@@ -185,9 +185,60 @@ fn the_newest_version_needs_the_lock() {
     Chain::<Counted>::default().newest(&none, UNIT);
 }
 
-/// Readers at registered timestamps walk while one writer links and unlinks.
+/// As beside thousands of open snapshots: what a look, an unlinking and a question for the bytes cost hardly depends on the history.
 #[test]
-fn readers_walk_beside_a_writer() {
+fn a_long_history_is_searched_and_not_walked() {
+    const VERSIONS: u64 = if cfg!(miri) { 100 } else { 10_000 };
+    let most = 2 * u64::from(VERSIONS.ilog2()) + 4;
+    let (chain, dropped) = (Chain::default(), Arc::default());
+    let mut counted = MemoryChange::default();
+    (1..=VERSIONS).for_each(|value| counted += link(&chain, value, &dropped, value).memory);
+    let is_short = |compared: u64| cfg!(not(debug_assertions)) || (1..=most).contains(&compared);
+    for at in (1..VERSIONS).step_by(97) {
+        let (value, compared) =
+            account::measure_compared(|| chain.at(&registered(at)).map(|content| content.0));
+        assert_eq!(value, Some(at));
+        assert!(is_short(compared), "{compared} versions were looked at for {at}");
+    }
+    let (_, compared) = account::measure_compared(|| chain.at(&registered(VERSIONS - 1)).is_some());
+    assert!(compared <= 2, "the version before the newest is the first that is looked at");
+    // Every second snapshot closes, then all.
+    let odd_then_even = (1..VERSIONS).step_by(2).chain((2..VERSIONS).step_by(2));
+    for (number, born) in odd_then_even.enumerate() {
+        let (bytes, compared) =
+            account::measure_compared(|| chain.retained_bytes(&locks(), UNIT, Timestamp(born)));
+        assert!(bytes > 0 && is_short(compared));
+        let unlink = || chain.unlink(&locks(), UNIT, Timestamp(born), &epoch::pin());
+        let (freed, compared) = account::measure_compared(unlink);
+        assert!(is_short(compared), "{compared} versions were looked at to unlink {born}");
+        counted += freed;
+        if number % 997 == 0 {
+            assert_eq!(counted, chain.count_bytes(&locks(), UNIT));
+            assert_eq!(read(&chain, VERSIONS), Some(VERSIONS));
+        }
+    }
+    assert_eq!(counted.retained, 0);
+    assert_eq!(dropped.load(Ordering::Relaxed), VERSIONS - 1);
+}
+
+/// A window of open snapshots moves on: the array of the versions between them stays as small as the window.
+#[test]
+fn the_array_of_a_moving_window_stays_small() {
+    let (chain, dropped) = (Chain::default(), Arc::default());
+    for value in 1..=1000 {
+        link(&chain, value, &dropped, value);
+        if value > 8 {
+            chain.unlink(&locks(), UNIT, Timestamp(value - 8), &epoch::pin());
+        }
+        let retained = chain.count_bytes(&locks(), UNIT).retained as usize;
+        assert!(retained <= 8 * size_of::<Counted>() + 16 + 16 * entry_bytes::<Counted>());
+    }
+    assert_eq!([993, 999, 1000].map(|at| read(&chain, at)), [Some(993), Some(999), Some(1000)]);
+}
+
+/// Readers at registered timestamps search while one writer links and unlinks.
+#[test]
+fn readers_search_beside_a_writer() {
     let (chain, dropped) = (Chain::default(), Arc::default());
     link(&chain, 1, &dropped, 0);
     link(&chain, 2, &dropped, 2);

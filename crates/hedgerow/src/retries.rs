@@ -1,0 +1,63 @@
+//! How a transaction that another commit came before is tried again: a bounded number of times, after longer and longer waits.
+
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+/// The first wait, at most. Each later one may be twice as long as the one before.
+const FIRST_WAIT: Duration = Duration::from_micros(50);
+
+/// No wait is longer.
+const LONGEST_WAIT: Duration = Duration::from_millis(20);
+
+/// The tries that are left to a transaction.
+pub(crate) struct Retries {
+    left: u32,
+    longest: Duration,
+}
+
+impl Retries {
+    /// How often a transaction is tried again if the options of its graph do not say: with about a second of waits.
+    pub(crate) const DEFAULT: u32 = 100;
+
+    pub(crate) fn new(retries: u32) -> Self {
+        Retries { left: retries, longest: FIRST_WAIT }
+    }
+
+    /// Waits before the next try; `false`, at once, if none is left.
+    ///
+    /// For a random part of a time that doubles, so that transactions that met do not meet again.
+    pub(crate) fn wait(&mut self) -> bool {
+        let Some(left) = self.left.checked_sub(1) else { return false };
+        self.left = left;
+        let longest = self.longest;
+        self.longest = LONGEST_WAIT.min(2 * longest);
+        if cfg!(hedgerow_shuttle) {
+            hedgerow_sync::thread::yield_now();
+        } else {
+            // Seeded anew for each wait.
+            let random = RandomState::new().hash_one(left) >> 32;
+            std::thread::sleep(longest.mul_f64(random as f64 / 2f64.powi(32)));
+        }
+        true
+    }
+}
+
+#[cfg(all(test, not(hedgerow_shuttle)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_are_counted_and_bounded() {
+        let mut retries = Retries::new(12);
+        let longest: Vec<Duration> = (0..12)
+            .map(|_| {
+                let longest = retries.longest;
+                assert!(retries.wait());
+                longest
+            })
+            .collect();
+        assert_eq!(longest[..3], [1, 2, 4].map(|times| times * FIRST_WAIT));
+        assert_eq!(longest[9..], [LONGEST_WAIT; 3]);
+        assert!(!retries.wait());
+    }
+}

@@ -1,0 +1,30 @@
+//! Commits that take many locks beside those that take few.
+
+use crate::{check, graph};
+use hedgerow::{KeyKind, Topology};
+use shuttle::thread;
+
+/// Deletions of vertices, which take every lock, and edges, which take one or two, wait for each other and all end.
+#[test]
+fn commits_of_many_locks_and_of_few_all_end() {
+    check(|| {
+        let graph = graph(Topology::Directed, KeyKind::Number);
+        for vertex in 0..4u64 {
+            graph.put_edge(vertex, vertex + 1).unwrap();
+        }
+        let mut threads = Vec::new();
+        for vertex in [0, 1u64] {
+            let deleting = graph.clone();
+            threads.push(thread::spawn(move || assert!(deleting.delete_vertex(vertex).unwrap())));
+            let putting = graph.clone();
+            threads.push(thread::spawn(move || {
+                putting.put_edge(2, 10 + vertex).unwrap();
+                putting.put_edge(3, 2 + vertex).unwrap();
+            }));
+        }
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        let snapshot = graph.snapshot().unwrap();
+        // 2 to 3, 10 and 11; 3 to 2, 3 and 4.
+        assert_eq!((snapshot.edge_count(), snapshot.vertex_count()), (6, 5));
+    });
+}
