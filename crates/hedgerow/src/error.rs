@@ -297,6 +297,13 @@ pub(crate) struct UnknownEngine {
     pub(crate) name: String,
 }
 
+impl Reason {
+    /// Whether memory, or the disk that the graph lies on, has no room.
+    pub(crate) fn is_full(&self) -> bool {
+        matches!(self, Reason::Capacity(CapacityError::Memory { .. } | CapacityError::Scratch { .. }))
+    }
+}
+
 impl From<StoreError> for Reason {
     fn from(error: StoreError) -> Self {
         Reason::Store(Box::new(error))

@@ -85,6 +85,11 @@ impl KeptStates {
         before - self.states.len()
     }
 
+    /// Bytes held. O(1).
+    pub(crate) fn bytes(&self) -> usize {
+        self.states.capacity() * size_of::<State>()
+    }
+
     /// The oldest state that is kept.
     pub(crate) fn oldest(&self) -> Timestamp {
         self.states.front().map_or(Timestamp::ZERO, |oldest| oldest.at)

@@ -310,6 +310,14 @@ impl Sequencer {
         state.kept.as_ref().map(|kept| (kept.oldest(), kept.oldest_wall_clock()))
     }
 
+    /// Bytes of the list of past states.
+    pub(crate) fn history_bytes(&self) -> usize {
+        match self.keeps_history() {
+            true => self.state.lock().kept.as_ref().map_or(0, KeptStates::bytes),
+            false => 0,
+        }
+    }
+
     /// Notes how far an importer got, of a graph that is not logged.
     pub(crate) fn note_input(&self, input: &[u8]) {
         self.state.lock().head.input = Some(input.into());

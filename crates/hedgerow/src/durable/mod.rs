@@ -9,6 +9,7 @@ mod load;
 mod open;
 mod replay;
 mod reports;
+mod restored;
 mod settings;
 mod vertex_set;
 

@@ -2,7 +2,8 @@
 
 use crate::commit::history::AsOf;
 use crate::commit::locks::LockGuard;
-use crate::durable::replay::{AT_ONCE, Replay};
+use crate::durable::replay::Replay;
+use crate::durable::restored::at_once;
 use crate::durable::{Journal, Recovery};
 use crate::error::{Error, Reason};
 use crate::graph::Graph;
@@ -18,9 +19,6 @@ use std::time::Instant;
 
 /// How often a reader looks for the checkpoint of a store whose writer replaces it meanwhile.
 const LOOKS: usize = 16;
-
-/// As many changes of the log are applied together in simulations, so that these do it more than once.
-const AT_ONCE_IN_SIMULATIONS: usize = 16;
 
 /// Makes a store of an empty graph.
 pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Graph, Error> {
@@ -41,10 +39,10 @@ pub(super) fn open(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<
     let GraphOptions { log, is_simulated, .. } = options;
     let store = hedgerow_log::Store::open(files)?;
     options.check_against(&store.manifest().options, &manifest_path(&**store.files()))?;
+    let at_once = at_once(&options);
     let stores = Stores::in_memory(options)?;
     let begin = Instant::now();
     let checkpoint = store.open_checkpoint()?;
-    let at_once = if is_simulated { AT_ONCE_IN_SIMULATIONS } else { AT_ONCE };
     let restored =
         with_store!(&stores, graph => graph.restore(&store, checkpoint.as_ref(), begin, at_once, None));
     let (recovered, recovery) = restored?;
@@ -69,8 +67,10 @@ pub(super) fn open_checkpoint(
         }
         None => GraphOptions::of_manifest(&manifest, &path)?,
     };
+    let at_once = at_once(&options);
     let stores = Stores::in_memory(options)?;
-    let recovery = with_store!(&stores, graph => graph.restore_checkpoint(&checkpoint, &manifest, &*files))?;
+    let recovery =
+        with_store!(&stores, graph => graph.restore_checkpoint(&checkpoint, &manifest, &*files, at_once))?;
     Ok(attach(stores, Journal::read_only(files, manifest, recovery)))
 }
 
@@ -82,7 +82,7 @@ pub(super) fn open_past(
 ) -> Result<Graph, Error> {
     let store = hedgerow_log::Store::open(Arc::clone(&files))?;
     options.check_against(&store.manifest().options, &manifest_path(&*files))?;
-    let at_once = if options.is_simulated { AT_ONCE_IN_SIMULATIONS } else { AT_ONCE };
+    let at_once = at_once(&options);
     let stores = Stores::in_memory(options)?;
     let begin = Instant::now();
     let checkpoint = store.open_checkpoint()?;
@@ -170,7 +170,7 @@ impl<E: Engine> Store<E> {
         let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
         let (mut after, mut wall_clock, mut input) = (Timestamp::ZERO, 0, None);
         if let Some(checkpoint) = checkpoint {
-            self.load(&held, checkpoint, &checkpoint_path(store.manifest(), &**store.files()))?;
+            self.load(&held, checkpoint, &checkpoint_path(store.manifest(), &**store.files()), at_once)?;
             let described = checkpoint.description();
             (after, wall_clock) = (described.timestamp, described.wall_clock);
             input = described.input.as_deref().map(Arc::from);
@@ -213,12 +213,13 @@ impl<E: Engine> Store<E> {
         checkpoint: &Checkpoint,
         manifest: &Manifest,
         files: &dyn FileSystem,
+        at_once: usize,
     ) -> Result<Recovery, Error> {
         let begin = Instant::now();
         let guard = LockGuard::lock(&self.units, self.units.all());
         // Nobody reads the graph yet.
         let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
-        self.load(&held, checkpoint, &checkpoint_path(manifest, files))?;
+        self.load(&held, checkpoint, &checkpoint_path(manifest, files), at_once)?;
         self.finish_restoring(&held);
         let described = checkpoint.description();
         let input = described.input.as_deref().map(Arc::from);
