@@ -370,7 +370,7 @@ impl Graph {
         Snapshot::open_past(&self.stores, state.into())
     }
 
-    /// The oldest past state that the graph keeps, and when its commit was made, in microseconds since 1970-01-01 UTC; `None` if it
+    /// The oldest past state that the graph keeps, and the [time](AsOf::Time) that its commit carries, in microseconds since 1970-01-01 UTC; `None` if it
     /// keeps no history. O(1).
     #[must_use]
     pub fn oldest_kept(&self) -> Option<(Timestamp, u64)> {

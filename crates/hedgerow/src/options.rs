@@ -1,5 +1,6 @@
 //! How a graph is made, and how its transactions behave.
 
+use crate::clock::{Clock, ManualClock};
 use crate::error::Error;
 use hedgerow_log::{Durability, LogOptions, Manifest};
 use hedgerow_model::{KeyKind, LabelSchema, RecordSchema, Topology};
@@ -83,14 +84,14 @@ pub enum Isolation {
 /// Which past states of a graph can be read, beside those that snapshots are open on.
 ///
 /// A graph that keeps them changes nothing in place: engine `rapid` copies a partition for each commit that touches it, `tel`
-/// keeps 32 bytes for an entry that ends. Each commit is remembered with its time and the size of the graph: 64 bytes with at most two
+/// keeps 32 bytes for an entry that ends. Each commit is remembered with its time and the size of the graph: 72 bytes with at most two
 /// labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum History {
     /// The newest alone.
     #[default]
     None,
-    /// Every state that was the newest within so long.
+    /// Every state that was the newest within this time, measured by a monotonic clock.
     For(Duration),
     /// All, since the graph was made or opened.
     All,
@@ -133,6 +134,7 @@ pub struct GraphOptions {
     pub(crate) threads: Option<usize>,
     pub(crate) log: LogOptions,
     pub(crate) is_simulated: bool,
+    pub(crate) clock: Clock,
     pub(crate) history: History,
     pub(crate) compaction: Compaction,
     pub(crate) scratch: Option<PathBuf>,
@@ -296,6 +298,15 @@ impl GraphOptions {
     #[must_use]
     pub fn simulated(mut self) -> Self {
         self.is_simulated = true;
+        self.clock = Clock::Still;
+        self
+    }
+
+    /// The clock of the graph. For tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn clock(mut self, clock: &ManualClock) -> Self {
+        self.clock = Clock::Manual(clock.clone());
         self
     }
 }

@@ -63,7 +63,12 @@ impl<E: Engine> Store<E> {
         Store {
             engine,
             dictionary: Dictionary::new(options.keys),
-            sequencer: Arc::new(Sequencer::new(catalogue.labels().len(), options.history, bell.clone())),
+            sequencer: Arc::new(Sequencer::new(
+                catalogue.labels().len(),
+                options.history,
+                options.clock.clone(),
+                bell.clone(),
+            )),
             units: LockTable::new(UNIT_STRIPES),
             conflicts: ConflictTable::new(),
             records: Records::new(Arc::clone(&catalogue), options.topology),

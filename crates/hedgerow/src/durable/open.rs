@@ -15,7 +15,7 @@ use hedgerow_log::files::FileSystem;
 use hedgerow_log::{Log, Manifest, Recovered, StoreError};
 use hedgerow_model::{Engine, Timestamp};
 use hedgerow_sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How often a reader looks for the checkpoint of a store whose writer replaces it meanwhile.
 const LOOKS: usize = 16;
@@ -74,6 +74,34 @@ pub(super) fn open_checkpoint(
     Ok(attach(stores, Journal::read_only(files, manifest, recovery)))
 }
 
+/// The last state to read from a store.
+#[derive(Clone, Copy)]
+struct Until {
+    as_of: AsOf,
+    /// The wall clock when the store was opened.
+    now: u64,
+}
+
+impl Until {
+    /// `None` is the newest state, which it is at or after the present time: no commit was made after now.
+    fn new(as_of: AsOf, now: u64) -> Option<Self> {
+        match as_of {
+            AsOf::Time(time) if time >= now => None,
+            _ => Some(Until { as_of, now }),
+        }
+    }
+
+    /// Whether a commit belongs to the state. Fails if it carries a time in the future, which does not tell when it was made.
+    fn includes(self, at: Timestamp, wall_clock: u64) -> Result<bool, Reason> {
+        match self.as_of {
+            AsOf::Time(_) if wall_clock > self.now => {
+                Err(Reason::LogAhead { ahead: Duration::from_micros(wall_clock - self.now) })
+            }
+            as_of => Ok(as_of.includes(at, wall_clock)),
+        }
+    }
+}
+
 /// Opens a store to read a past state of it: that of its checkpoint, or a later one.
 pub(super) fn open_past(
     files: Arc<dyn FileSystem>,
@@ -83,16 +111,18 @@ pub(super) fn open_past(
     let store = hedgerow_log::Store::open(Arc::clone(&files))?;
     options.check_against(&store.manifest().options, &manifest_path(&*files))?;
     let at_once = at_once(&options);
+    let until = Until::new(as_of, options.clock.wall());
     let stores = Stores::in_memory(options)?;
     let begin = Instant::now();
     let checkpoint = store.open_checkpoint()?;
-    if let Some(description) = checkpoint.as_ref().map(Checkpoint::description)
-        && !as_of.includes(description.timestamp, description.wall_clock)
-    {
-        return Err(Reason::NotKept { oldest: description.timestamp }.into());
+    if let (Some(until), Some(checkpoint)) = (until, &checkpoint) {
+        let described = checkpoint.description();
+        if !until.includes(described.timestamp, described.wall_clock)? {
+            return Err(Reason::NotKept { oldest: described.timestamp }.into());
+        }
     }
     let restored = with_store!(&stores, graph => {
-        graph.restore(&store, checkpoint.as_ref(), begin, at_once, Some(as_of))
+        graph.restore(&store, checkpoint.as_ref(), begin, at_once, until)
     });
     let (recovered, recovery) = restored?;
     if let AsOf::Commit(at) = as_of
@@ -163,7 +193,7 @@ impl<E: Engine> Store<E> {
         checkpoint: Option<&Checkpoint>,
         begin: Instant,
         at_once: usize,
-        as_of: Option<AsOf>,
+        until: Option<Until>,
     ) -> Result<(Recovered, Recovery), Error> {
         let guard = LockGuard::lock(&self.units, self.units.all());
         // Nobody reads the graph yet.
@@ -178,9 +208,13 @@ impl<E: Engine> Store<E> {
         let loading = begin.elapsed();
         let begin = Instant::now();
         let mut replay = Replay::new(self, &held, at_once);
-        let mut commits = 0;
+        let (mut commits, mut is_over) = (0, false);
         let recovered = store.replay(after, |record, place| {
-            if as_of.is_some_and(|as_of| !as_of.includes(record.at, record.wall_clock)) {
+            is_over |= match until {
+                Some(until) if !is_over => !until.includes(record.at, record.wall_clock)?,
+                _ => false,
+            };
+            if is_over {
                 return Ok(());
             }
             (after, wall_clock, commits) = (record.at, wall_clock.max(record.wall_clock), commits + 1);
@@ -191,7 +225,7 @@ impl<E: Engine> Store<E> {
         })?;
         replay.finish()?;
         self.finish_restoring(&held);
-        if as_of.is_none() {
+        if until.is_none() {
             // The manifest may know of later commits, which a checkpoint has.
             (after, wall_clock) = (recovered.last, wall_clock.max(recovered.wall_clock));
         }
@@ -201,6 +235,7 @@ impl<E: Engine> Store<E> {
             commits,
             last: after,
             torn: recovered.torn.clone(),
+            ahead_of_clock: self.sequencer.ahead_of_clock(wall_clock.max(recovered.wall_clock)),
             loading,
             replaying: begin.elapsed(),
         };
@@ -227,6 +262,7 @@ impl<E: Engine> Store<E> {
         Ok(Recovery {
             checkpoint: Some(described.timestamp),
             last: described.timestamp,
+            ahead_of_clock: self.sequencer.ahead_of_clock(described.wall_clock),
             loading: begin.elapsed(),
             ..Recovery::default()
         })
