@@ -236,7 +236,7 @@ pub(crate) fn transact_declared<E: Engine, T>(
     declared.dedup();
     let locked: Vec<Operation> =
         declared.iter().map(|key| Operation::AddVertex { key: key.clone() }).collect();
-    let mut acquired = Acquired::new(store, &locked, None)?;
+    let mut acquired = store.reclaiming_at_limit(|| Acquired::new(store, &locked, None))?;
     let (result, operations) = {
         let held = acquired.held();
         let view = store.engine.latest(&held);
@@ -255,6 +255,13 @@ pub(crate) fn transact_declared<E: Engine, T>(
         }
     };
     acquired.look_up_again(&operations)?;
-    let commit = store.commit_acquired(acquired, &operations, Writer::Blind, None)?;
+    let commit = match store.commit_acquired(acquired, &operations, Writer::Blind, None) {
+        Err(full) if full.is_full() => {
+            // `run` cannot run twice, but the caller's next attempt finds room.
+            store.reclaim_settled()?;
+            return Err(full.into());
+        }
+        commit => commit?,
+    };
     Ok((result, store.settle(commit, Durability::None)?))
 }

@@ -9,6 +9,7 @@ use hedgerow_model::{
     CapacityError, Key, KeyKind, LabelId, ReadError, SchemaError, Timestamp, VertexIdError, ViewError,
 };
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Why a call on a graph failed, by what the caller can do about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,6 +68,7 @@ impl Error {
             Reason::NoSuchVertex(_)
             | Reason::NoCheckpoint(_)
             | Reason::NotKept { .. }
+            | Reason::LogAhead { .. }
             | Reason::NotYet { .. } => ErrorKind::NotFound,
             Reason::WrongKeyKind { .. }
             | Reason::VertexId(_)
@@ -213,6 +215,11 @@ pub(crate) enum Reason {
         "that state is not kept any more, or was before the graph was opened; the oldest is that of commit {oldest}"
     )]
     NotKept { oldest: Timestamp },
+    #[error(
+        "a commit of this store carries a time {} seconds ahead of this machine's clock, so it is unknown which state was the newest \
+         at the time asked for; open the state after a commit, or the newest", ahead.as_secs_f64()
+    )]
+    LogAhead { ahead: Duration },
     #[error("commit {at} is not there yet; the newest is {newest}")]
     NotYet { at: Timestamp, newest: Timestamp },
     #[error("this engine does not keep the order in which edges were put; `tel` does")]
@@ -293,6 +300,13 @@ pub(crate) struct OtherOption {
 pub(crate) struct NoScratchFile {
     pub(crate) directory: PathBuf,
     pub(crate) source: std::io::Error,
+}
+
+impl Reason {
+    /// Whether memory, or the disk that the graph lies on, has no room.
+    pub(crate) fn is_full(&self) -> bool {
+        matches!(self, Reason::Capacity(CapacityError::Memory { .. } | CapacityError::Scratch { .. }))
+    }
 }
 
 impl From<StoreError> for Reason {

@@ -373,7 +373,7 @@ impl Graph {
         Snapshot::open_past(&self.stores, state.into())
     }
 
-    /// The oldest past state that the graph keeps, and when its commit was made, in microseconds since 1970-01-01 UTC; `None` if it
+    /// The oldest past state that the graph keeps, and the [time](AsOf::Time) that its commit carries, in microseconds since 1970-01-01 UTC; `None` if it
     /// keeps no history. O(1).
     #[must_use]
     pub fn oldest_kept(&self) -> Option<(Timestamp, u64)> {
@@ -443,14 +443,15 @@ impl Graph {
         })
     }
 
-    /// Frees every version that no open snapshot sees. Writers, or a thread, do this in passing, a little at a time: [`Compaction`](crate::Compaction).
+    /// Frees every version that no open snapshot sees, and the keys of deleted vertices. Writers, or a thread, do this in passing, a little at a time: [`Compaction`](crate::Compaction).
     ///
     /// What `more` reports was being written at this moment; call again.
     pub fn reclaim(&self) -> Reclaimed {
         with_store!(&*self.stores, store => store.reclaim(usize::MAX))
     }
 
-    /// What the graph holds in memory; the dictionary, the counts of parallel edges and the record of conflicts are part of the index.
+    /// What the graph holds in memory; the dictionary, the counts of parallel edges, the record of conflicts and the list of past states are part of
+    /// the index. [`GraphOptions::memory_limit`](crate::GraphOptions::memory_limit) limits the sum, and says what is not counted.
     ///
     /// [`MemoryUse::reserved_bytes`] is beside it, and of the whole process.
     #[must_use]

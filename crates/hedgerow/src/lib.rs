@@ -27,6 +27,7 @@
 //! # Ok::<(), hedgerow::Error>(())
 //! ```
 
+mod clock;
 mod commit;
 mod compactor;
 mod declared;
@@ -50,6 +51,8 @@ pub mod store;
 mod stores;
 mod transaction;
 
+#[doc(hidden)]
+pub use clock::ManualClock;
 pub use commit::Commit;
 pub use commit::each::{Commits, StreamError};
 pub use commit::history::AsOf;

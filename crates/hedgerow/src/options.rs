@@ -1,5 +1,6 @@
 //! How a graph is made, and how its transactions behave.
 
+use crate::clock::{Clock, ManualClock};
 use crate::error::Error;
 use crate::retries::Retries;
 use hedgerow_log::files::FileSystem;
@@ -86,14 +87,14 @@ pub enum Isolation {
 /// Which past states of a graph can be read, beside those that snapshots are open on.
 ///
 /// A graph that keeps them changes nothing in place: engine `rapid` copies a partition for each commit that touches it, `tel`
-/// keeps 32 bytes for an entry that ends. Each commit is remembered with its time and the size of the graph: 64 bytes with at most two
-/// labels, which [`Graph::memory`](crate::Graph::memory) does not count.
+/// keeps 32 bytes for an entry that ends. Each commit is remembered with its time and the size of the graph: 72 bytes with at most two
+/// labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum History {
     /// The newest alone.
     #[default]
     None,
-    /// Every state that was the newest within so long.
+    /// Every state that was the newest within this time, measured by a monotonic clock.
     For(Duration),
     /// All, since the graph was made or opened.
     All,
@@ -139,6 +140,7 @@ pub struct GraphOptions {
     pub(crate) log: LogOptions,
     pub(crate) keeps_commit_order: bool,
     pub(crate) is_simulated: bool,
+    pub(crate) clock: Clock,
     pub(crate) history: History,
     pub(crate) compaction: Compaction,
     pub(crate) scratch: Option<PathBuf>,
@@ -194,10 +196,21 @@ impl GraphOptions {
         self
     }
 
-    /// Commits that grow the newest state fail when the engine would hold more than this many bytes.
+    /// Commits that grow the newest state fail when the graph would hold more than this many bytes, in all that
+    /// [`Graph::memory`](crate::Graph::memory) counts: edges, vertices with their keys and properties, records, what open snapshots and the history keep.
     ///
-    /// What open snapshots keep counts. A commit that shrinks the newest state is let through, though snapshots
-    /// may keep what it replaces; commits at the same time may each take what is left.
+    /// A commit that only deletes is never refused, so that a full graph can be shrunk. It may still take memory, because blocks are
+    /// rewritten and snapshots may keep what they replace; since it can delete only what exists, the excess is bounded. A commit that
+    /// shrinks the newest state on balance is not refused either. Concurrent commits may each take the remaining room.
+    ///
+    /// Opening a store allows up to twice the limit, because the layout in memory may differ from that of the graph that was closed. A graph
+    /// above its limit does not grow until enough is deleted.
+    ///
+    /// Not counted are: about 100 KiB of locks and reader slots per graph; the working memory of a commit, a checkpoint or an opening while
+    /// it runs (for a commit, in proportion to its operations); commits that wait for the log ([`GraphOptions::buffer_bytes`],
+    /// up to four times that); the stacks of worker threads; and what the allocators round up or hold free
+    /// ([`MemoryUse::reserved_bytes`](crate::MemoryUse::reserved_bytes)). Engine `rapid` reserves address space in regions of 32 MiB, of which only
+    /// used pages are resident. The size of the dictionary is an estimate, which may be a quarter off.
     #[must_use]
     pub fn memory_limit(mut self, bytes: usize) -> Self {
         self.memory_limit = Some(bytes);
@@ -319,6 +332,15 @@ impl GraphOptions {
     #[must_use]
     pub fn simulated(mut self) -> Self {
         self.is_simulated = true;
+        self.clock = Clock::Still;
+        self
+    }
+
+    /// The clock of the graph. For tests.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn clock(mut self, clock: &ManualClock) -> Self {
+        self.clock = Clock::Manual(clock.clone());
         self
     }
 }

@@ -1,11 +1,13 @@
 //! Something of each vertex id: an array that grows without moving.
 
 use hedgerow_sync::OnceLock;
+use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 
 /// Slots in chunks that are made when they are first stored to, so that a slot never moves, readers need no lock, and ids with nothing
 /// in between cost next to no memory. The chunks are in groups, and these in segments of doubling size.
 pub(crate) struct Slots<S> {
     segments: [OnceLock<Box<[Group<S>]>>; SEGMENTS],
+    bytes: AtomicUsize,
 }
 
 type Group<S> = OnceLock<Box<[Chunk<S>]>>;
@@ -22,15 +24,15 @@ const SEGMENTS: usize = (u32::BITS - CHUNK_BITS - GROUP_BITS + 1) as usize;
 
 impl<S: Default> Slots<S> {
     pub(crate) fn new() -> Self {
-        Slots { segments: std::array::from_fn(|_| OnceLock::new()) }
+        Slots { segments: std::array::from_fn(|_| OnceLock::new()), bytes: AtomicUsize::new(0) }
     }
 
     /// The slot of `id`, with its chunk allocated. O(1).
     pub(crate) fn get_or_allocate(&self, id: u32) -> &S {
         let place = Place::of(id);
-        let groups = self.segments[place.segment].get_or_init(|| defaults(place.groups_of_segment()));
-        let chunks = groups[place.group].get_or_init(|| defaults(GROUP_CHUNKS));
-        let slots = chunks[place.chunk].get_or_init(|| defaults(CHUNK_SLOTS));
+        let groups = self.segments[place.segment].get_or_init(|| self.allocate(place.groups_of_segment()));
+        let chunks = groups[place.group].get_or_init(|| self.allocate(GROUP_CHUNKS));
+        let slots = chunks[place.chunk].get_or_init(|| self.allocate(CHUNK_SLOTS));
         &slots[place.slot]
     }
 
@@ -41,22 +43,15 @@ impl<S: Default> Slots<S> {
         Some(&chunks[place.chunk].get()?[place.slot])
     }
 
-    /// Bytes allocated so far. O(chunks).
+    /// Bytes allocated so far. O(1).
     pub(crate) fn bytes(&self) -> usize {
-        let groups = self.segments.iter().filter_map(OnceLock::get);
-        let chunks = groups.clone().flat_map(|groups| groups.iter().filter_map(OnceLock::get));
-        let slots = chunks.clone().flat_map(|chunks| chunks.iter().filter_map(OnceLock::get));
-        let sizes = [
-            groups.map(|groups| size_of_val(&**groups)).sum::<usize>(),
-            chunks.map(|chunks| size_of_val(&**chunks)).sum(),
-            slots.map(|slots| size_of_val(&**slots)).sum(),
-        ];
-        sizes.into_iter().sum()
+        self.bytes.load(Ordering::Relaxed)
     }
-}
 
-fn defaults<T: Default>(count: usize) -> Box<[T]> {
-    (0..count).map(|_| T::default()).collect()
+    fn allocate<T: Default>(&self, count: usize) -> Box<[T]> {
+        self.bytes.fetch_add(count * size_of::<T>(), Ordering::Relaxed);
+        (0..count).map(|_| T::default()).collect()
+    }
 }
 
 /// Where the slot of an id is.
@@ -98,7 +93,7 @@ impl Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hedgerow_sync::atomic::{AtomicU64, Ordering};
+    use hedgerow_sync::atomic::AtomicU64;
 
     #[test]
     fn every_id_has_a_place_of_its_own_within_its_segment() {

@@ -7,7 +7,10 @@ use crate::compactor::{Bell, Step};
 use crate::dictionary::Dictionary;
 use crate::options::{Compaction, GraphOptions};
 use crate::records::Records;
-use hedgerow_model::{Catalogue, Engine, LabelId, MemoryUse, Reclaimed, Timestamp, Topology};
+use hedgerow_model::{
+    Allowance, CapacityError, Catalogue, Engine, LabelId, MemoryUse, Reclaimed, Timestamp, Topology,
+    UnitLocks,
+};
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, OnceLock, epoch};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -48,6 +51,8 @@ pub(crate) struct Store<E: Engine> {
     pub(crate) retries: u32,
     pool: OnceLock<ThreadPool>,
     threads: usize,
+    /// Bytes that the graph may hold.
+    memory_limit: Option<usize>,
     /// The sequencer's count of releases up to which everything is reclaimed.
     reclaimed_releases: AtomicU64,
     /// Writers that reclaim at the moment.
@@ -68,16 +73,22 @@ impl<E: Engine> Store<E> {
         Store {
             engine,
             dictionary: Dictionary::new(options.keys),
-            sequencer: Arc::new(Sequencer::new(catalogue.labels().len(), options.history, bell.clone())),
+            sequencer: Arc::new(Sequencer::new(
+                catalogue.labels().len(),
+                options.history,
+                options.clock.clone(),
+                bell.clone(),
+            )),
             units: LockTable::new(UNIT_STRIPES),
             conflicts: ConflictTable::new(),
-            records: Records::new(Arc::clone(&catalogue), options.topology, options.memory_limit),
+            records: Records::new(Arc::clone(&catalogue), options.topology),
             catalogue,
             topology: options.topology,
             strict: options.strict,
             retries: options.retries_or_default(),
             pool: OnceLock::new(),
             threads: options.threads.unwrap_or_else(cores).max(1),
+            memory_limit: options.memory_limit,
             reclaimed_releases: AtomicU64::new(0),
             reclaimers: AtomicUsize::new(0),
             compaction: options.compaction,
@@ -112,15 +123,21 @@ impl<E: Engine> Store<E> {
 
     /// Frees what no open snapshot sees any more, up to about `budget_bytes`.
     pub(crate) fn reclaim(&self, budget_bytes: usize) -> Reclaimed {
-        let (live, releases) = self.sequencer.live();
         let locks = ReclaimLocks { table: &self.units, sequencer: &self.sequencer };
-        let mut reclaimed = self.engine.reclaim(&live, &locks, budget_bytes);
+        self.reclaim_under(&locks, budget_bytes)
+    }
+
+    /// As [`Store::reclaim`], under the given locks.
+    pub(crate) fn reclaim_under(&self, locks: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
+        let (live, releases) = self.sequencer.live();
+        let mut reclaimed = self.engine.reclaim(&live, locks, budget_bytes);
         if reclaimed.bytes < budget_bytes {
             let records = self.records.reclaim(&live, budget_bytes - reclaimed.bytes);
             reclaimed.versions += records.versions;
             reclaimed.bytes += records.bytes;
             reclaimed.more |= records.more;
         }
+        reclaimed.bytes += self.dictionary.reclaim(&live, releases);
         if !reclaimed.more {
             self.reclaimed_releases.fetch_max(releases, Ordering::AcqRel);
         }
@@ -138,10 +155,41 @@ impl<E: Engine> Store<E> {
     /// What the graph holds in memory; see [`Graph::memory`](crate::Graph::memory).
     pub(crate) fn memory(&self) -> MemoryUse {
         let mut memory = self.engine.memory();
-        self.records.add_memory(&mut memory);
-        memory.index_bytes += self.dictionary.bytes() + self.conflicts.bytes();
+        self.add_memory_beside(&mut memory);
         memory.reserved_bytes = self.engine.reserved_bytes();
         memory
+    }
+
+    /// Adds what lies outside the engine.
+    fn add_memory_beside(&self, memory: &mut MemoryUse) {
+        self.records.add_memory(memory);
+        memory.index_bytes +=
+            self.dictionary.bytes() + self.conflicts.bytes() + self.sequencer.history_bytes();
+    }
+
+    /// Whether the memory of the graph has no limit.
+    #[inline]
+    pub(crate) fn is_unlimited(&self) -> bool {
+        self.memory_limit.is_none()
+    }
+
+    /// What a commit may take that grows the graph by `growth` bytes outside its engine.
+    pub(crate) fn allowance(&self, growth: isize) -> Allowance {
+        self.memory_limit.map_or(Allowance::UNLIMITED, |limit| {
+            let mut beside = MemoryUse::default();
+            self.add_memory_beside(&mut beside);
+            Allowance::up_to(limit, beside.total_bytes(), growth)
+        })
+    }
+
+    /// Fails if new keys of `needed` bytes exceed the limit in a graph that held `held` bytes before them.
+    pub(crate) fn check_keys(&self, held: usize, needed: usize) -> Result<(), CapacityError> {
+        match self.memory_limit {
+            Some(limit) if held.saturating_add(needed) > limit => {
+                Err(CapacityError::Memory { needed, held, limit })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Reclaims a little, as part of a commit, if enough snapshots were closed since the last time

@@ -4,7 +4,7 @@
 #![cfg(not(hedgerow_shuttle))]
 
 use hedgerow::{
-    EdgeSchema, EdgeUpdate, EngineKind, Field, Graph, GraphOptions, KeyKind, LabelId, LabelSchema,
+    EdgeSchema, EdgeUpdate, EngineKind, Field, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema,
     RecordSchema, Topology, ValueType,
 };
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -52,6 +52,33 @@ fn engines_count_what_they_allocate() {
     records();
     adjacency_lists();
     rapid();
+    dictionary();
+}
+
+/// Keys are counted, whatever they are, and gone from the count when they are from the graph.
+fn dictionary() {
+    for (kind, bytes) in [(KeyKind::Number, 0), (KeyKind::Text, 8), (KeyKind::Text, 200)] {
+        let graph = Graph::in_memory(GraphOptions::new().keys(kind).threads(1)).unwrap();
+        let rest = in_use() - graph.memory().total_bytes() as isize;
+        let key = |number: u64| match kind {
+            KeyKind::Text => Key::Text(format!("{number:bytes$}").into()),
+            _ => Key::Number(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+        };
+        let mut next = 0;
+        for vertices in [1_000, 8_000, 15_000, 30_000, 60_000, 100_000] {
+            while next < vertices {
+                graph.add_vertex(key(next)).unwrap();
+                next += 1;
+            }
+            let excess = excess(&graph, rest);
+            assert!((-30.0..5.0).contains(&excess), "{vertices} keys of {bytes} bytes: {excess} %");
+        }
+        let full = graph.memory().index_bytes;
+        (0..next).for_each(|number| assert!(graph.delete_vertex(key(number)).unwrap()));
+        reclaim_all(&graph);
+        let left = graph.memory().index_bytes;
+        assert!(left < full / 2, "{left} of {full} bytes are counted of keys that are gone");
+    }
 }
 
 /// Records are counted, kept for snapshots, and gone with the graph.

@@ -1,18 +1,23 @@
-//! A graph at its memory limit refuses to grow, stays what it was, and can be shrunk and grown again. On every engine.
+//! A graph at its memory limit refuses to grow, stays what it was, can be shrunk and grown again, and opened again. On every engine.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod oracle;
 
 use hedgerow::{
-    EdgeSchema, EdgeUpdate, EngineKind, Error, ErrorKind, Field, Graph, GraphOptions, Key, KeyKind, LabelId,
-    LabelSchema, RecordSchema, Snapshot, Value, ValueType,
+    CheckpointOptions, Durability, EdgeSchema, EdgeUpdate, EngineKind, Error, ErrorKind, Field, Graph,
+    GraphOptions, Key, KeyKind, LabelId, LabelSchema, ParallelSchema, RecordSchema, Snapshot, Topology,
+    Value, ValueType,
 };
+use hedgerow_log::files::simulated::SimulatedFiles;
 use oracle::ENGINES;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-/// Directories take a third to a half of it.
-const LIMIT: usize = 640 << 10;
+const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
+
+/// Directories of three labels take up to a half of it.
+const LIMIT: usize = 3 << 20;
 
 fn limited(engine: EngineKind, keys: KeyKind) -> Graph {
     Graph::in_memory(GraphOptions::new().engine(engine).keys(keys).memory_limit(LIMIT)).unwrap()
@@ -214,4 +219,153 @@ fn records_beyond_the_limit_are_refused() {
             },
         );
     }
+}
+
+/// Plain edges, edges with records, and parallel edges with records.
+fn labels() -> [LabelSchema; 3] {
+    let note = Field { name: "note".to_owned(), value_type: ValueType::String, nullable: true };
+    let record = RecordSchema { fields: vec![note] };
+    let parallel = ParallelSchema { key: "number".to_owned(), record: record.clone() };
+    [
+        LabelSchema { name: "knows".to_owned(), edges: EdgeSchema::Topology },
+        LabelSchema { name: "pays".to_owned(), edges: EdgeSchema::Record(record) },
+        LabelSchema { name: "calls".to_owned(), edges: EdgeSchema::Parallel(parallel) },
+    ]
+}
+
+const PAYS: LabelId = LabelId(1);
+const CALLS: LabelId = LabelId(2);
+
+fn with_labels(engine: EngineKind, topology: Topology, keys: KeyKind) -> GraphOptions {
+    let options = GraphOptions::new().engine(engine).topology(topology).keys(keys).memory_limit(LIMIT);
+    labels().into_iter().fold(options, GraphOptions::label)
+}
+
+fn key(kind: KeyKind, number: u64) -> Key {
+    match kind {
+        KeyKind::Text => Key::Text(format!("vertex {number}").into()),
+        _ => Key::Number(number),
+    }
+}
+
+/// Edges of all labels from and to a hub, and among others, until nothing fits any more.
+fn fill_around_hub(engine: EngineKind, graph: &Graph, keys: KeyKind) -> u64 {
+    let note = EdgeUpdate::put().set("note", "a note");
+    let put = |number: u64| {
+        let (hub, one, other) = (key(keys, 0), key(keys, 1 + number), key(keys, 1 + number * 7 % 499));
+        graph.put_edge(hub.clone(), one.clone())?;
+        graph.put_edge(one.clone(), hub.clone())?;
+        graph.update_edge(PAYS, hub.clone(), one.clone(), &note)?;
+        graph.update_parallel_edge(CALLS, hub.clone(), other.clone(), number, &note)?;
+        graph.put_edge(one, other).map(drop)
+    };
+    let made = fill(engine, put);
+    assert!(made >= 100, "{engine:?}: {made}");
+    // The last bytes.
+    fill(engine, |number| graph.put_edge(key(keys, 1 + number % 499), key(keys, 1 + number / 499)).map(drop));
+    made
+}
+
+#[test]
+fn whatever_exists_can_be_deleted_at_the_limit() {
+    for (engine, keys) in
+        ENGINES.into_iter().zip([KeyKind::Number, KeyKind::Text, KeyKind::Dense].into_iter().cycle())
+    {
+        for topology in TOPOLOGIES {
+            let graph = Graph::in_memory(with_labels(engine, topology, keys)).unwrap();
+            let made = fill_around_hub(engine, &graph, keys);
+            let full = graph.memory().total_bytes();
+            // What is replaced stays, so that the graph holds more and more.
+            let snapshot = graph.snapshot().unwrap();
+            let of_hub = |number: u64| (key(keys, 0), key(keys, 1 + number));
+            for number in 0..made / 4 {
+                let (hub, other) = of_hub(number);
+                assert!(graph.delete_edge(hub.clone(), other.clone()).unwrap(), "{engine:?}, {topology:?}");
+                graph.update_edge(PAYS, hub.clone(), other, &EdgeUpdate::delete()).unwrap();
+                let called = key(keys, 1 + number * 7 % 499);
+                let deleted = graph.update_parallel_edge(CALLS, hub, called, number, &EdgeUpdate::delete());
+                assert_eq!(deleted.unwrap().edges_removed, 1, "{engine:?}");
+            }
+            let stream: Vec<_> = (made / 4..made / 2).map(of_hub).collect();
+            assert!(graph.delete_each(&stream).unwrap().edges_removed > 0, "{engine:?}");
+            graph
+                .transact(|transaction| {
+                    (1..20).try_for_each(|number| transaction.delete_vertex(key(keys, number)))
+                })
+                .unwrap();
+            let declared = [key(keys, 20), key(keys, 0)];
+            graph
+                .transact_declared(&declared, |transaction| {
+                    transaction.delete_edge_of(LabelId::DEFAULT, key(keys, 20), key(keys, 0))
+                })
+                .unwrap();
+            assert!(graph.delete_vertex(key(keys, 0)).unwrap(), "{engine:?}");
+            assert!(graph.memory().total_bytes() < 4 * full, "{engine:?}: {:?} after {full}", graph.memory());
+            drop(snapshot);
+            assert!(!graph.reclaim().more);
+            let left = graph.memory().total_bytes();
+            assert!(left < full, "{engine:?}, {topology:?}: {left} of {full} bytes are left");
+            graph.put_edge(key(keys, 1), key(keys, 0)).unwrap();
+        }
+    }
+}
+
+#[test]
+fn a_store_can_be_opened_under_the_limit_that_it_worked_under() {
+    for engine in ENGINES {
+        for topology in TOPOLOGIES {
+            for is_simulated in [true, false] {
+                // Simulations apply small batches; those of the others, and the engines to compare with, are much alike.
+                let is_measured = [EngineKind::Rapid, EngineKind::Tel].contains(&engine);
+                if topology != Topology::Undirected && !(is_measured && is_simulated) {
+                    continue;
+                }
+                let options = with_labels(engine, topology, KeyKind::Number).durability(Durability::None);
+                let options = if is_simulated { options.simulated() } else { options };
+                let files = SimulatedFiles::new(7);
+                let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
+                fill_around_hub(engine, &graph, KeyKind::Number);
+                for round in 1..4u64 {
+                    (0..200).for_each(|number| assert!(graph.delete_vertex(number * round).is_ok()));
+                    fill(engine, |number| graph.put_edge(number * 31 % 997, number * round).map(drop));
+                }
+                let before = state(&graph);
+                drop(graph);
+                let graph = Graph::open_on(Arc::new(files.clone()), options.clone());
+                let graph =
+                    graph.unwrap_or_else(|error| panic!("{engine:?}, {topology:?}, from the log: {error}"));
+                assert_eq!(state(&graph), before);
+                graph.checkpoint(&CheckpointOptions::new()).unwrap();
+                drop(graph);
+                let graph = Graph::open_on(Arc::new(files), options);
+                let graph = graph
+                    .unwrap_or_else(|error| panic!("{engine:?}, {topology:?}, from a checkpoint: {error}"));
+                assert_eq!(state(&graph), before);
+                assert!(graph.memory().total_bytes() < 2 * LIMIT, "{engine:?}: {:?}", graph.memory());
+                assert!(graph.delete_vertex(1u64).is_ok());
+            }
+        }
+    }
+}
+
+#[test]
+fn keys_count_against_the_limit() {
+    let graph = limited(EngineKind::Rapid, KeyKind::Text);
+    let long = |number: u64| format!("{number:1000}");
+    let made = fill(EngineKind::Rapid, |number| graph.put_edge(long(number), long(number / 2)).map(drop));
+    assert!(made < LIMIT as u64 / 1000, "{made} keys of 1,000 bytes");
+    let kept = graph.memory();
+    assert!(kept.total_bytes() > LIMIT / 2 && kept.total_bytes() <= LIMIT, "{kept:?}");
+    // What is refused has not grown the dictionary by much.
+    let many: Vec<_> = (0..100_000).map(|number| (long(1_000_000 + number), long(number % 2))).collect();
+    check_error(&graph.ingest(&many).unwrap_err(), EngineKind::Rapid);
+    let left = graph.memory().total_bytes();
+    assert!(left < kept.total_bytes() + LIMIT / 16, "{left} bytes, {kept:?} before");
+    // Deleted keys make room.
+    (0..made / 2).for_each(|number| assert!(graph.delete_vertex(long(number)).unwrap()));
+    graph.reclaim();
+    let left = graph.memory().total_bytes();
+    assert!(left < kept.total_bytes() * 2 / 3, "{left} bytes, {kept:?} before");
+    (0..made / 4)
+        .for_each(|number| assert!(graph.put_edge(long(made + number), long(made)).unwrap().changed));
 }

@@ -125,6 +125,32 @@ fn a_full_file_refuses_commits_and_the_graph_stays_usable() {
     assert_eq!(count(), before + 2000);
 }
 
+/// Where a graph fitted into its file, it does when it comes back, and what exists can be deleted though the file is full.
+#[test]
+fn a_store_can_be_opened_with_the_room_that_it_had_before() {
+    let (folder, scratch) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let path = folder.path().join("store");
+    let options = in_file(scratch.path()).topology(Topology::Undirected).durability(Durability::None);
+    let options = options.scratch_limit(8 << 20);
+    let graph = Graph::create(&path, options.clone()).unwrap();
+    // Rows that grow in turns, and are copied ever again.
+    let put = |number: u64| graph.put_edge(number % 512, 1000 + number / 3);
+    let made = (0..10_000_000).take_while(|number| put(*number).is_ok()).count() as u64;
+    assert!(made > 10_000, "{made} edges fitted");
+    (0..64u64).for_each(|hub| assert!(graph.delete_vertex(hub).unwrap()));
+    assert!(graph.delete_edge(100u64, 1000 + 100 / 3).unwrap());
+    while graph.reclaim().more {}
+    assert!((0..made).take_while(|number| put(*number).is_ok()).count() > 64);
+    let before = graph.snapshot().unwrap().edge_count();
+    drop(graph);
+    for from in ["the log", "a checkpoint"] {
+        let graph = Graph::open_with(&path, options.clone());
+        let graph = graph.unwrap_or_else(|error| panic!("from {from}: {error}"));
+        assert_eq!(graph.snapshot().unwrap().edge_count(), before);
+        graph.checkpoint(&CheckpointOptions::new()).unwrap();
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
 

@@ -2,7 +2,8 @@
 
 use crate::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use crate::{
-    EdgePlan, Effects, GraphView, LabelId, LockUnit, Outcome, StoredEdge, Timestamp, VertexId, VertexRecords,
+    Allowance, EdgePlan, Effects, GraphView, LabelId, LockUnit, Outcome, StoredEdge, Timestamp, VertexId,
+    VertexRecords,
 };
 use rayon::ThreadPool;
 
@@ -39,7 +40,8 @@ pub trait Engine: Send + Sync + 'static {
 
     /// Builds what `effects` need: memory, copies, new blocks. Shows nothing to anybody.
     ///
-    /// The units of all changed vertices are in `locks`; a miss panics. With a pool, large effects are prepared in parallel.
+    /// The units of all changed vertices are in `locks`; a miss panics. The memory that the newest state grows by is checked against
+    /// `allowance`. With a pool, large effects are prepared in parallel.
     ///
     /// # Errors
     /// A limit would be exceeded. Nothing has changed then.
@@ -47,6 +49,7 @@ pub trait Engine: Send + Sync + 'static {
         &'l self,
         locks: &'l HeldLocks<'_>,
         effects: &'l Effects,
+        allowance: Allowance,
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<Self::Changes<'l>>, CapacityError>;
 
@@ -63,19 +66,26 @@ pub trait Engine: Send + Sync + 'static {
     }
 
     /// Decides the change of one edge between existing vertices, if [`Engine::apply_edge`] can make it with nothing
-    /// prepared; `None` if it takes [`Engine::prepare`]. The units of all ends that it is stored from are in `locks`.
+    /// prepared; `None` if it takes [`Engine::prepare`]. The units of all ends that it is stored from are in `locks`. Unless it `may_grow`,
+    /// a change that may take memory is left to [`Engine::prepare`], which checks it.
     ///
     /// The most frequent commit: an engine that has a short way for it takes it here.
     #[inline]
-    fn plan_edge(&self, _locks: &HeldLocks<'_>, _edge: &StoredEdge) -> Option<EdgePlan> {
+    fn plan_edge(&self, _locks: &HeldLocks<'_>, _edge: &StoredEdge, _may_grow: bool) -> Option<EdgePlan> {
         None
     }
 
     /// The same for several edges, of which no two have a unit in common: plans of the first of them, up to the first that
     /// takes [`Engine::prepare`]. Their waits for memory may overlap.
     #[inline]
-    fn plan_edges(&self, locks: &HeldLocks<'_>, edges: &[StoredEdge], plans: &mut Vec<EdgePlan>) {
-        plans.extend(edges.iter().map_while(|edge| self.plan_edge(locks, edge)));
+    fn plan_edges(
+        &self,
+        locks: &HeldLocks<'_>,
+        edges: &[StoredEdge],
+        may_grow: bool,
+        plans: &mut Vec<EdgePlan>,
+    ) {
+        plans.extend(edges.iter().map_while(|edge| self.plan_edge(locks, edge, may_grow)));
     }
 
     /// Makes the change that [`Engine::plan_edge`] decided under the same locks. Cannot fail, and is short.
@@ -196,7 +206,7 @@ pub enum CapacityError {
     Memory {
         /// Bytes that the commit needs.
         needed: usize,
-        /// Bytes that the engine holds.
+        /// Bytes that the graph holds.
         held: usize,
         /// The graph's limit.
         limit: usize,

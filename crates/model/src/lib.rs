@@ -27,6 +27,7 @@
 //!
 //! Set intersection, which the study builds from scans and searches, is [`Adjacency::intersect`].
 
+mod allowance;
 mod column;
 mod effects;
 mod engine;
@@ -43,6 +44,7 @@ mod topology;
 mod value;
 mod view;
 
+pub use allowance::Allowance;
 pub use column::{Column, ColumnType, EdgeValue, RecordHandle, ValueColumn, unit_slice};
 pub use effects::{
     AdjacencyEffects, Counts, EdgeChange, EdgeOutcome, EdgePlan, Effects, Outcome, ParallelOutcome,

@@ -1,6 +1,6 @@
 //! What a transaction asks for, in terms of application keys.
 
-use crate::{EdgeValue, Key, LabelId, RecordChange, Value};
+use crate::{EdgeValue, Key, LabelId, RecordChange, RecordMode, Value};
 
 /// One request of a transaction.
 ///
@@ -59,4 +59,18 @@ pub enum Operation {
         /// What happens to it.
         change: RecordChange,
     },
+}
+
+impl Operation {
+    /// Whether it deletes, if it changes anything.
+    #[must_use]
+    pub fn deletes(&self) -> bool {
+        match self {
+            Operation::DeleteVertex { .. } | Operation::DeleteEdge { .. } => true,
+            Operation::ChangeRecord { change, .. } => change.mode == RecordMode::Delete,
+            Operation::AddVertex { .. } | Operation::SetProperties { .. } | Operation::PutEdge { .. } => {
+                false
+            }
+        }
+    }
 }

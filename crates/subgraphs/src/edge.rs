@@ -26,8 +26,7 @@ impl<C: Container> Subgraphs<C> {
         chains.for_each(|(chain, change)| C::prefetch_place(chain.hint(), slot_of(change.owner)));
     }
 
-    /// `None` where there is no container yet, where one would become empty or is changed twice, and where a limit
-    /// has to be watched.
+    /// `None` where there is no container yet, and where one would become empty or is changed twice.
     #[inline]
     pub(crate) fn plan_one(&self, locks: &HeldLocks<'_>, edge: &StoredEdge) -> Option<EdgePlan> {
         let mut entries = Entries::new();
@@ -66,7 +65,7 @@ impl<C: Container> Subgraphs<C> {
         edge: &'l StoredEdge,
         entries: &mut Entries<'l, C>,
     ) -> bool {
-        if self.memory_limit.is_some() || is_within_partition(edge) {
+        if is_within_partition(edge) {
             return false;
         }
         edge.entries().iter().all(|(direction, change)| {

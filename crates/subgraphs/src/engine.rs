@@ -12,8 +12,8 @@ use crate::vertex_block::VertexBlock;
 use crate::view::SubgraphView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    CapacityError, Catalogue, ColumnType, Direction, EdgePlan, Effects, Engine, LabelId, LockUnit, MemoryUse,
-    Prepared, Reclaimed, StoredEdge, Timestamp, Topology, UnitLocks, VertexId, ViewError,
+    Allowance, CapacityError, Catalogue, ColumnType, Direction, EdgePlan, Effects, Engine, LabelId, LockUnit,
+    MemoryUse, Prepared, Reclaimed, StoredEdge, Timestamp, Topology, UnitLocks, VertexId, ViewError,
 };
 use hedgerow_sync::epoch;
 use rayon::ThreadPool;
@@ -21,7 +21,6 @@ use rayon::ThreadPool;
 /// A graph in memory, as versioned subgraphs. See the [crate] for how it works.
 pub struct Subgraphs<C: Container> {
     pub(crate) topology: Topology,
-    pub(crate) memory_limit: Option<usize>,
     pub(crate) vertices: Directory<Chain<VertexBlock>>,
     /// One table per label and stored direction, ascending by both.
     pub(crate) adjacencies: Vec<AdjacencyTable<C>>,
@@ -41,7 +40,7 @@ pub(crate) struct AdjacencyTable<C: Container> {
 impl<C: Container> Subgraphs<C> {
     /// An empty store.
     pub fn new(options: SubgraphOptions) -> Self {
-        let SubgraphOptions { topology, catalogue, memory_limit } = options;
+        let SubgraphOptions { topology, catalogue } = options;
         // The catalogue checked that its labels can be numbered.
         let labels = (0..).map(LabelId).zip(catalogue.labels());
         let adjacencies = labels.flat_map(|(label, schema)| {
@@ -56,7 +55,6 @@ impl<C: Container> Subgraphs<C> {
         });
         Subgraphs {
             topology,
-            memory_limit,
             vertices: Directory::default(),
             adjacencies: adjacencies.collect(),
             garbage: Garbage::default(),
@@ -135,9 +133,10 @@ impl<C: Container> Engine for Subgraphs<C> {
         &'l self,
         locks: &'l HeldLocks<'_>,
         effects: &'l Effects,
+        allowance: Allowance,
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<SubgraphChanges<'l, C>>, CapacityError> {
-        self.prepare_changes(locks, effects, pool)
+        self.prepare_changes(locks, effects, allowance, pool)
     }
 
     fn apply(&self, stamp: Stamp, changes: SubgraphChanges<'_, C>) {
@@ -145,13 +144,21 @@ impl<C: Container> Engine for Subgraphs<C> {
     }
 
     #[inline]
-    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge) -> Option<EdgePlan> {
-        self.plan_one(locks, edge)
+    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<EdgePlan> {
+        if may_grow { self.plan_one(locks, edge) } else { None }
     }
 
     #[inline]
-    fn plan_edges(&self, locks: &HeldLocks<'_>, edges: &[StoredEdge], plans: &mut Vec<EdgePlan>) {
-        self.plan_several(locks, edges, plans);
+    fn plan_edges(
+        &self,
+        locks: &HeldLocks<'_>,
+        edges: &[StoredEdge],
+        may_grow: bool,
+        plans: &mut Vec<EdgePlan>,
+    ) {
+        if may_grow {
+            self.plan_several(locks, edges, plans);
+        }
     }
 
     #[inline]

@@ -9,6 +9,4 @@ pub struct SubgraphOptions {
     pub topology: Topology,
     /// The labels and what lies on their edges.
     pub catalogue: Catalogue,
-    /// The most bytes that the store may hold, versions kept for snapshots included; `None` is without limit.
-    pub memory_limit: Option<usize>,
 }

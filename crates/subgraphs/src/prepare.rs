@@ -12,7 +12,8 @@ use crate::partition::{partition_of, unit_of};
 use crate::vertex_block::VertexBlock;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, CapacityError, EdgeChange, Effects, Outcome, Prepared, Timestamp, VertexEffect,
+    AdjacencyEffects, Allowance, CapacityError, EdgeChange, Effects, Outcome, Prepared, Timestamp,
+    VertexEffect,
 };
 use hedgerow_sync::atomic::{AtomicIsize, AtomicU64, Ordering};
 use rayon::ThreadPool;
@@ -58,24 +59,26 @@ impl<C: Container> Subgraphs<C> {
         &'l self,
         locks: &'l HeldLocks<'_>,
         effects: &'l Effects,
+        allowance: Allowance,
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<SubgraphChanges<'l, C>>, CapacityError> {
         debug_assert!(effects.is_sorted(), "effects ascend");
         let pool = pool.filter(|_| effects.len() >= PARALLEL_FROM);
-        let allowance = Allowance::new(self);
+        let growth = Growth::new(self, allowance);
         let mut changes =
             SubgraphChanges { engine: self, vertices: Vec::new(), adjacencies: SmallVec::new() };
         let mut outcome = Outcome::default();
         if !effects.vertices.is_empty() {
-            self.plan_vertices(locks, &effects.vertices, pool, &allowance, &mut changes.vertices)?;
+            self.plan_vertices(locks, &effects.vertices, pool, &growth, &mut changes.vertices)?;
         }
         for effects in effects.adjacencies.iter().filter(|effects| !effects.changes.is_empty()) {
             let (added, removed) =
-                self.plan_adjacency(locks, effects, pool, &allowance, &mut changes.adjacencies)?;
+                self.plan_adjacency(locks, effects, pool, &growth, &mut changes.adjacencies)?;
             if added + removed > 0 {
                 outcome.count(effects.label, added, removed);
             }
         }
+        growth.check()?;
         let changed = !(changes.vertices.is_empty() && changes.adjacencies.is_empty());
         Ok(Prepared { changes, outcome, changed })
     }
@@ -85,19 +88,19 @@ impl<C: Container> Subgraphs<C> {
         locks: &'l HeldLocks<'_>,
         effects: &'l [VertexEffect],
         pool: Option<&ThreadPool>,
-        allowance: &Allowance,
+        growth: &Growth,
         planned: &mut Vec<Planned<'l, VertexBlock>>,
     ) -> Result<(), CapacityError> {
         let plan = |effects: &'l [VertexEffect]| {
             let place = Place { table: Table::Vertices, partition: partition_of(effects[0].vertex) };
-            plan_partition(&self.vertices, locks, place, effects, allowance, VertexBlock::growth, |old| {
+            plan_partition(&self.vertices, locks, place, effects, growth, VertexBlock::growth, |old| {
                 VertexBlock::plan(old, effects)
             })
         };
         let groups = effects.chunk_by(|one, next| partition_of(one.vertex) == partition_of(next.vertex));
         let groups: SmallVec<[&'l [VertexEffect]; 2]> = groups.collect();
         plan_all(pool, &groups, |_| (), plan, planned)?;
-        allowance.take_missing(&self.vertices, planned)
+        growth.count_missing(&self.vertices, planned)
     }
 
     /// Plans the changes of one adjacency; how many edges they add and remove.
@@ -106,7 +109,7 @@ impl<C: Container> Subgraphs<C> {
         locks: &'l HeldLocks<'_>,
         effects: &'l AdjacencyEffects,
         pool: Option<&ThreadPool>,
-        allowance: &Allowance,
+        growth: &Growth,
         planned: &mut SmallVec<[Planned<'l, C>; 2]>,
     ) -> Result<(u64, u64), CapacityError> {
         let (table, AdjacencyTable { column, chains, direction, .. }) = self.table_of(effects);
@@ -114,7 +117,7 @@ impl<C: Container> Subgraphs<C> {
         let plan = |changes: &'l [EdgeChange]| {
             let place = Place { table, partition: partition_of(changes[0].owner) };
             let mut tally = Tally::new(self.topology, *direction);
-            let planned = plan_partition(chains, locks, place, changes, allowance, C::growth, |old| {
+            let planned = plan_partition(chains, locks, place, changes, growth, C::growth, |old| {
                 C::plan(old, *column, changes, &mut tally)
             });
             let (more_added, more_removed) = tally.edges();
@@ -132,7 +135,7 @@ impl<C: Container> Subgraphs<C> {
             });
         };
         plan_all(pool, &groups, fetch, plan, planned)?;
-        allowance.take_missing(chains, &planned[before..])?;
+        growth.count_missing(chains, &planned[before..])?;
         Ok((added.into_inner(), removed.into_inner()))
     }
 
@@ -182,7 +185,7 @@ fn plan_partition<'l, T: Content>(
     locks: &'l HeldLocks<'_>,
     place: Place,
     changes: &'l [T::Change],
-    allowance: &Allowance,
+    grown: &Growth,
     growth: impl FnOnce(&T, &[T::Change]) -> usize,
     plan: impl FnOnce(Option<&T>) -> Plan<T>,
 ) -> Result<Option<Planned<'l, T>>, CapacityError> {
@@ -198,7 +201,7 @@ fn plan_partition<'l, T: Content>(
         }
         (plan, _) => plan,
     });
-    allowance.take_plan(old, &plan, |old| growth(old, changes))?;
+    grown.count_plan(old, &plan, |old| growth(old, changes))?;
     let change = match plan {
         Plan::Nothing => return Ok(None),
         Plan::Replace(new) => Change::Replace(new),
@@ -207,36 +210,31 @@ fn plan_partition<'l, T: Content>(
     Ok(Some(Planned { place, successor: Successor { base, change, allocated } }))
 }
 
-/// The memory that a commit may still take, if there is a limit.
-///
-/// What counts is by how much the newest state grows, so that a graph at its limit can be shrunk. What snapshots keep of
-/// the state before is held already. Commits that run at the same time each see what was held before them.
-struct Allowance(Option<Limited>);
-
-struct Limited {
-    limit: usize,
+/// By how much the newest state grows, where that is limited.
+struct Growth {
+    allowance: Allowance,
     held: usize,
     grown: AtomicIsize,
 }
 
-impl Allowance {
-    fn new<C: Container>(engine: &Subgraphs<C>) -> Self {
-        Allowance(engine.memory_limit.map(|limit| {
-            let held = engine.memory.used().total_bytes();
-            Limited { limit, held, grown: AtomicIsize::new(0) }
-        }))
+impl Growth {
+    fn new<C: Container>(engine: &Subgraphs<C>, allowance: Allowance) -> Self {
+        let held = if allowance.is_limited() { engine.memory.used().total_bytes() } else { 0 };
+        Growth { allowance, held, grown: AtomicIsize::new(0) }
     }
 
     /// Counts what a plan makes of an old content.
-    fn take_plan<T: Content>(
+    fn count_plan<T: Content>(
         &self,
         old: Option<&T>,
         plan: &Plan<T>,
         growth: impl FnOnce(&T) -> usize,
     ) -> Result<(), CapacityError> {
-        let Some(limited) = &self.0 else { return Ok(()) };
+        if !self.allowance.is_limited() {
+            return Ok(());
+        }
         let bytes = |content: Option<&Owned<T>>| content.map_or(0, |content| content.bytes());
-        limited.count(match plan {
+        self.count(match plan {
             Plan::Nothing => 0,
             Plan::Replace(new) => bytes(new.as_ref()) as isize - old.map_or(0, T::bytes) as isize,
             Plan::Edit => old.map_or(0, growth) as isize,
@@ -244,26 +242,26 @@ impl Allowance {
     }
 
     /// Counts the segments that a directory lacks.
-    fn take_missing<T: Content>(
+    fn count_missing<T: Content>(
         &self,
         chains: &Directory<Chain<T>>,
         planned: &[Planned<'_, T>],
     ) -> Result<(), CapacityError> {
-        let Some(limited) = &self.0 else { return Ok(()) };
-        let missing = chains.missing_bytes(planned.iter().map(|planned| planned.place.partition));
-        limited.count(missing as isize)
-    }
-}
-
-impl Limited {
-    /// Fails once the sum is positive and more than there is room for.
-    fn count(&self, bytes: isize) -> Result<(), CapacityError> {
-        let grown = self.grown.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        let needed = usize::try_from(grown).unwrap_or(0);
-        if bytes > 0 && needed > 0 && self.held + needed > self.limit {
-            return Err(CapacityError::Memory { needed, held: self.held, limit: self.limit });
+        if !self.allowance.is_limited() {
+            return Ok(());
         }
-        Ok(())
+        let missing = chains.missing_bytes(planned.iter().map(|planned| planned.place.partition));
+        self.count(missing as isize)
+    }
+
+    /// Fails as soon as the sum exceeds what is allowed, before more is built.
+    fn count(&self, bytes: isize) -> Result<(), CapacityError> {
+        self.grown.fetch_add(bytes, Ordering::Relaxed);
+        if bytes > 0 { self.check() } else { Ok(()) }
+    }
+
+    fn check(&self) -> Result<(), CapacityError> {
+        self.allowance.check(self.held, self.grown.load(Ordering::Relaxed))
     }
 }
 
@@ -281,9 +279,9 @@ mod tests {
         let place = Place { table: Table::Vertices, partition: 0 };
         let is_copied = |seen_below| {
             let locks = locks().with_editable_now(Timestamp(seen_below));
-            let (changes, allowance) = ([1], Allowance(None));
-            let planned =
-                plan_partition(&chains, &locks, place, &changes, &allowance, |_, _| 0, |_| Plan::Edit);
+            let changes = [1];
+            let growth = Growth { allowance: Allowance::UNLIMITED, held: 0, grown: AtomicIsize::new(0) };
+            let planned = plan_partition(&chains, &locks, place, &changes, &growth, |_, _| 0, |_| Plan::Edit);
             let planned = planned.unwrap().expect("an edit changes something");
             matches!(planned.successor.change, Change::Replace(Some(_)))
         };

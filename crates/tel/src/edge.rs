@@ -48,12 +48,17 @@ impl Tel {
         edges.iter().flat_map(slots).for_each(|slot| Index::prefetch_block(slot, FIRST_LINES));
     }
 
-    /// `None` where a large log would have to be copied, and where one would grow beside a limit or in a full file.
+    /// `None` where a large log would have to be copied, and where one would grow that may not or lies in a full file.
     #[inline]
-    pub(crate) fn plan_one(&self, locks: &HeldLocks<'_>, edge: &StoredEdge) -> Option<EdgePlan> {
+    pub(crate) fn plan_one(
+        &self,
+        locks: &HeldLocks<'_>,
+        edge: &StoredEdge,
+        may_grow: bool,
+    ) -> Option<EdgePlan> {
         let mut entries = Entries::new();
         self.find_entries(locks, edge, &mut entries);
-        self.plan_entries(edge, &entries)
+        self.plan_entries(edge, &entries, may_grow)
     }
 
     /// The same for several edges: each step for all before the next.
@@ -61,6 +66,7 @@ impl Tel {
         &self,
         locks: &HeldLocks<'_>,
         edges: &[StoredEdge],
+        may_grow: bool,
         plans: &mut Vec<EdgePlan>,
     ) {
         let mut entries = Entries::new();
@@ -71,7 +77,7 @@ impl Tel {
         let mut entries = entries.as_slice();
         for edge in edges {
             let (own, others) = entries.split_at(edge.entries().len());
-            let Some(plan) = self.plan_entries(edge, own) else { return };
+            let Some(plan) = self.plan_entries(edge, own, may_grow) else { return };
             plans.push(plan);
             entries = others;
         }
@@ -89,7 +95,7 @@ impl Tel {
     }
 
     #[inline]
-    fn plan_entries(&self, edge: &StoredEdge, entries: &[Entry<'_>]) -> Option<EdgePlan> {
+    fn plan_entries(&self, edge: &StoredEdge, entries: &[Entry<'_>], may_grow: bool) -> Option<EdgePlan> {
         let (mut added, mut removed, mut changed) = (0, 0, false);
         let mut places = [0; 2];
         for (number, Entry { change, direction, table, log }) in entries.iter().enumerate() {
@@ -107,7 +113,7 @@ impl Tel {
             let grows =
                 change.value.is_some_and(|value| log.as_ref().is_none_or(|log| !has_room(log, value)));
             let is_large = log.is_some_and(|log| log.bytes() > COPIED_BYTES);
-            if grows && (is_large || self.memory_limit.is_some() || self.store.is_full()) {
+            if grows && (is_large || !may_grow || self.store.is_full()) {
                 return None;
             }
             if self.topology.is_canonical_entry(*direction, change.owner, change.neighbour) {

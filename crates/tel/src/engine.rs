@@ -15,9 +15,9 @@ use crate::view::TelView;
 use hedgerow_model::record_memory::LONGEST_EMBEDDED;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    CapacityError, Catalogue, Direction, EdgePlan, EdgeSchema, EdgeValue, Effects, Engine, LabelId,
-    LabelSchema, LockUnit, MemoryUse, Prepared, Reclaimed, StoredEdge, Timestamp, Topology, UnitLocks,
-    VertexId, ViewError,
+    Allowance, CapacityError, Catalogue, Direction, EdgePlan, EdgeSchema, EdgeValue, Effects, Engine,
+    LabelId, LabelSchema, LockUnit, MemoryUse, Prepared, Reclaimed, StoredEdge, Timestamp, Topology,
+    UnitLocks, VertexId, ViewError,
 };
 use hedgerow_subgraphs::reclamation::{self, Garbage, Memory, MemoryChange};
 use hedgerow_sync::{Arc, epoch};
@@ -31,7 +31,6 @@ const FLUSHED_BYTES: usize = 1 << 12;
 /// A graph in memory, as a log of edges per vertex. See the [crate] for how it works.
 pub struct Tel {
     pub(crate) topology: Topology,
-    pub(crate) memory_limit: Option<usize>,
     pub(crate) vertices: Directory,
     /// One per stored direction.
     pub(crate) indexes: Vec<Index>,
@@ -98,7 +97,7 @@ impl Tel {
     }
 
     fn with_blocks_in(store: BlockStore, options: TelOptions) -> Self {
-        let TelOptions { topology, catalogue, memory_limit } = options;
+        let TelOptions { topology, catalogue } = options;
         // The catalogue checked that its labels can be numbered.
         let labels = (0..).map(LabelId).zip(catalogue.labels());
         let tables = labels.flat_map(|(label, schema)| {
@@ -115,7 +114,6 @@ impl Tel {
         });
         Tel {
             topology,
-            memory_limit,
             vertices: Directory::default(),
             indexes: topology.directions().iter().map(|_| Index::default()).collect(),
             tables: tables.collect(),
@@ -264,9 +262,10 @@ impl Engine for Tel {
         &'l self,
         locks: &'l HeldLocks<'_>,
         effects: &'l Effects,
+        allowance: Allowance,
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<TelChanges<'l>>, CapacityError> {
-        self.prepare_changes(locks, effects, pool)
+        self.prepare_changes(locks, effects, allowance, pool)
     }
 
     fn apply(&self, stamp: Stamp, changes: TelChanges<'_>) {
@@ -274,13 +273,19 @@ impl Engine for Tel {
     }
 
     #[inline]
-    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge) -> Option<EdgePlan> {
-        self.plan_one(locks, edge)
+    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<EdgePlan> {
+        self.plan_one(locks, edge, may_grow)
     }
 
     #[inline]
-    fn plan_edges(&self, locks: &HeldLocks<'_>, edges: &[StoredEdge], plans: &mut Vec<EdgePlan>) {
-        self.plan_several(locks, edges, plans);
+    fn plan_edges(
+        &self,
+        locks: &HeldLocks<'_>,
+        edges: &[StoredEdge],
+        may_grow: bool,
+        plans: &mut Vec<EdgePlan>,
+    ) {
+        self.plan_several(locks, edges, may_grow, plans);
     }
 
     #[inline]

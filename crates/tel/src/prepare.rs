@@ -8,8 +8,8 @@ use crate::store::Full;
 use crate::vertex::Vertex;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, CapacityError, EdgeChange, EdgeValue, Effects, Outcome, Prepared, VertexEffect,
-    VertexId,
+    AdjacencyEffects, Allowance, CapacityError, EdgeChange, EdgeValue, Effects, Outcome, Prepared,
+    VertexEffect, VertexId,
 };
 use hedgerow_sync::atomic::Ordering;
 use rayon::ThreadPool;
@@ -111,6 +111,7 @@ impl Tel {
         &'l self,
         locks: &'l HeldLocks<'_>,
         effects: &'l Effects,
+        allowance: Allowance,
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<TelChanges<'l>>, CapacityError> {
         debug_assert!(effects.is_sorted(), "effects ascend");
@@ -140,7 +141,7 @@ impl Tel {
                 false => rows.extend(planned),
             }
         }
-        self.check_limit(growth)?;
+        allowance.check(self.memory.used().total_bytes(), growth)?;
 
         let rows = try_map(pool, rows, |planned| self.build_row(planned))?;
         // Nothing fails from here on.
@@ -148,21 +149,6 @@ impl Tel {
         let changes = TelChanges { engine: self, vertices, rows };
         let changed = !(changes.vertices.is_empty() && changes.rows.is_empty());
         Ok(Prepared { changes, outcome, changed })
-    }
-
-    /// Fails if a commit by which the newest state grows would exceed the limit.
-    ///
-    /// Only growth counts, so that a graph at its limit can be shrunk; what snapshots keep of the state
-    /// before is held already. Commits that run at the same time each see what was held before them.
-    fn check_limit(&self, growth: isize) -> Result<(), CapacityError> {
-        let (Some(limit), Ok(needed @ 1..)) = (self.memory_limit, usize::try_from(growth)) else {
-            return Ok(());
-        };
-        let held = self.memory.used().total_bytes();
-        if held.saturating_add(needed) > limit {
-            return Err(CapacityError::Memory { needed, held, limit });
-        }
-        Ok(())
     }
 
     fn table_of(&self, effects: &AdjacencyEffects) -> (usize, Table) {

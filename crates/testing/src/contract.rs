@@ -5,8 +5,8 @@ use crate::oracle::Request;
 use crate::pipeline::{Pipeline, Units};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Stamp};
 use hedgerow_model::{
-    Adjacency, CapacityError, Counts, Cursor, Direction, Effects, Engine, GraphView, LabelId, Outcome,
-    Timestamp, Topology, VertexId,
+    Adjacency, Allowance, CapacityError, Counts, Cursor, Direction, Effects, Engine, GraphView, LabelId,
+    Outcome, Timestamp, Topology, VertexId,
 };
 
 /// Makes a test of each case, and one of random commits, for an engine that is [`Tested`].
@@ -159,7 +159,7 @@ pub fn empty_effects_are_a_commit<T: Tested>() {
     pipeline.commit(&[], 0).unwrap();
     let locks = pipeline.locks();
     let nothing = Effects::default();
-    let prepared = pipeline.engine.prepare(&locks, &nothing, None).unwrap();
+    let prepared = pipeline.engine.prepare(&locks, &nothing, Allowance::UNLIMITED, None).unwrap();
     assert_eq!((prepared.outcome, prepared.changed), (Outcome::default(), false));
 }
 
@@ -169,7 +169,7 @@ pub fn prepare_outside_of_the_locks<T: Tested>() {
     let effects = pipeline.oracle.commit(&[put(100, [1])]);
     // SAFETY: no lock is held, and none is claimed but that of one unit, which nobody else uses.
     let locks = unsafe { HeldLocks::stripes(&[u32::MAX], u32::MAX, Counts::default()) };
-    drop(pipeline.engine.prepare(&locks, &effects, None));
+    drop(pipeline.engine.prepare(&locks, &effects, Allowance::UNLIMITED, None));
 }
 
 /// Must panic: the store is read without its lock.
@@ -191,7 +191,7 @@ pub fn a_pool_prepares_the_same<T: Tested>() {
     let effects = pipeline.oracle.commit(&batch);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     let locks = pipeline.locks();
-    let prepared = pipeline.engine.prepare(&locks, &effects, Some(&pool)).unwrap();
+    let prepared = pipeline.engine.prepare(&locks, &effects, Allowance::UNLIMITED, Some(&pool)).unwrap();
     assert_eq!(prepared.outcome, pipeline.oracle.outcome_since(&before));
     // SAFETY: the second stamp; nothing is registered.
     let stamp = unsafe { Stamp::new(Timestamp(2), Timestamp::ZERO) };

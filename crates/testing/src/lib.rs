@@ -34,7 +34,7 @@ pub trait Tested: 'static {
     const UNIT_SIZE: u32;
 
     /// An empty store.
-    fn engine(topology: Topology, catalogue: Catalogue, memory_limit: Option<usize>) -> Self::Engine;
+    fn engine(topology: Topology, catalogue: Catalogue) -> Self::Engine;
 
     /// What [`Engine::memory`] has to say, by a walk over everything, all of which is locked.
     fn recount(engine: &Self::Engine, locks: &HeldLocks<'_>) -> MemoryUse;

@@ -5,8 +5,8 @@ use crate::check::check_view;
 use crate::oracle::{Oracle, Request};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    CapacityError, Catalogue, ColumnType, Counts, EdgeSchema, Engine, Field, LabelId, LabelSchema, LockUnit,
-    Reclaimed, RecordSchema, StoredEdge, Timestamp, Topology, UnitLocks, ValueType, VertexId,
+    Allowance, CapacityError, Catalogue, ColumnType, Counts, EdgeSchema, Engine, Field, LabelId, LabelSchema,
+    LockUnit, Reclaimed, RecordSchema, StoredEdge, Timestamp, Topology, UnitLocks, ValueType, VertexId,
 };
 
 /// A store, the oracle of its newest state, and the open snapshots.
@@ -17,6 +17,7 @@ pub struct Pipeline<T: Tested> {
     pub oracle: Oracle,
     /// Those that are open, oldest first.
     pub snapshots: Vec<Snapshot>,
+    memory_limit: Option<usize>,
     last: Timestamp,
 }
 
@@ -48,8 +49,9 @@ impl<T: Tested> Pipeline<T> {
     /// Around an empty store of [`catalogue`].
     #[must_use]
     pub fn new(topology: Topology, memory_limit: Option<usize>) -> Self {
-        let engine = T::engine(topology, catalogue(), memory_limit);
-        Pipeline { engine, oracle: Oracle::new(topology), snapshots: Vec::new(), last: Timestamp::ZERO }
+        let engine = T::engine(topology, catalogue());
+        let oracle = Oracle::new(topology);
+        Pipeline { engine, oracle, snapshots: Vec::new(), memory_limit, last: Timestamp::ZERO }
     }
 
     /// Commits requests and checks the outcome. With a `margin`, the stamp allows less in place
@@ -63,7 +65,7 @@ impl<T: Tested> Pipeline<T> {
         // Right, or wrong in either direction.
         let expected = [self.next_stamp(margin).editable_from(), Timestamp::ZERO, Timestamp(u64::MAX)];
         let locks = self.locks().with_editable_now(expected[self.last.0 as usize % expected.len()]);
-        let prepared = self.engine.prepare(&locks, &effects, None)?;
+        let prepared = self.engine.prepare(&locks, &effects, self.allowance(), None)?;
         assert_eq!(prepared.outcome, after.outcome_since(&self.oracle));
         let stamp = self.next_stamp(margin);
         self.engine.apply(stamp, prepared.changes);
@@ -90,7 +92,9 @@ impl<T: Tested> Pipeline<T> {
         let ends = [source, destination].map(VertexId::new);
         let edge = StoredEdge::new(self.oracle.topology, LabelId(label), ends[0], ends[1], bits);
         self.engine.prefetch(std::slice::from_ref(&edge));
-        let Some(plan) = self.engine.plan_edge(&self.locks(), &edge) else { return false };
+        let Some(plan) = self.engine.plan_edge(&self.locks(), &edge, self.memory_limit.is_none()) else {
+            return false;
+        };
         let mut after = self.oracle.clone();
         after.commit(&[request]);
         let expected = after.outcome_since(&self.oracle);
@@ -106,6 +110,10 @@ impl<T: Tested> Pipeline<T> {
         true
     }
 
+    fn allowance(&self) -> Allowance {
+        self.memory_limit.map_or(Allowance::UNLIMITED, |limit| Allowance::up_to(limit, 0, 0))
+    }
+
     fn next_stamp(&self, margin: u64) -> Stamp {
         let at = self.last.next();
         let lowest = self.snapshots.last().map_or(0, |newest| newest.token.at().0 + 1);
@@ -119,7 +127,7 @@ impl<T: Tested> Pipeline<T> {
     pub fn abandon(&self, requests: &[Request]) {
         let effects = self.oracle.clone().commit(requests);
         let before = self.engine.memory();
-        drop(self.engine.prepare(&self.locks(), &effects, None));
+        drop(self.engine.prepare(&self.locks(), &effects, self.allowance(), None));
         let after = self.engine.memory();
         assert_eq!((after.live_bytes, after.retained_bytes), (before.live_bytes, before.retained_bytes));
     }

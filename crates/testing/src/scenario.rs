@@ -6,9 +6,9 @@
 use crate::Tested;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Adjacency, AdjacencyEffects, Catalogue, Column, ColumnType, Counts, Cursor, Direction, EdgeChange,
-    EdgeSchema, Effects, Engine, GraphView, LabelId, LabelSchema, LockUnit, Prepared, RecordSchema,
-    Timestamp, Topology, UnitLocks, VertexId,
+    Adjacency, AdjacencyEffects, Allowance, Catalogue, Column, ColumnType, Counts, Cursor, Direction,
+    EdgeChange, EdgeSchema, Effects, Engine, GraphView, LabelId, LabelSchema, LockUnit, Prepared,
+    RecordSchema, Timestamp, Topology, UnitLocks, VertexId,
 };
 use hedgerow_sync::thread::{self, JoinHandle};
 use hedgerow_sync::{Arc, Condvar, Mutex, RawLock};
@@ -38,7 +38,7 @@ impl<T: Tested> Graph<T> {
     #[must_use]
     pub fn new(units: u32) -> Arc<Self> {
         Arc::new(Graph {
-            engine: T::engine(Topology::Directed, catalogue(), None),
+            engine: T::engine(Topology::Directed, catalogue()),
             locks: (0..units).map(|_| RawLock::default()).collect(),
             state: Mutex::new(State { history: vec![Vec::new(); units as usize], ..State::default() }),
             applied: Condvar::new(),
@@ -72,7 +72,8 @@ impl<T: Tested> Graph<T> {
         let changes = std::iter::once(change).collect();
         let adjacency = AdjacencyEffects { label: LabelId::DEFAULT, direction: Direction::Out, changes };
         let effects = Effects { vertices: Vec::new(), adjacencies: std::iter::once(adjacency).collect() };
-        let prepared = self.engine.prepare(&locks, &effects, None).expect("there is no limit");
+        let prepared =
+            self.engine.prepare(&locks, &effects, Allowance::UNLIMITED, None).expect("there is no limit");
         self.stamp_and_apply(unit, value, prepared);
     }
 

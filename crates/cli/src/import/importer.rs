@@ -6,7 +6,7 @@ use super::{Context, lines};
 use crate::error::{CliError, StoredError};
 use crate::input::{add_skipped, add_vertices, cause_of};
 use crate::lint::Lint;
-use crate::{progress, text};
+use crate::{progress, stored, text};
 use hedgerow::{AsKey, BulkEdge, Graph};
 use hedgerow_formats::{Batch, Edge, PropertyBatch, PropertyOptions, SkippedLines, VertexKey};
 use std::path::Path;
@@ -54,6 +54,7 @@ impl<'a> Importer<'a> {
             let bar = progress::spinner(context.console, "opening");
             let graph = context.open()?;
             bar.finish_and_clear();
+            stored::note_clock(&graph, &context.args.store, context.console);
             let snapshot = graph.snapshot().map_err(StoredError::from)?;
             importer.before = Before { vertices: snapshot.vertex_count(), edges: snapshot.edge_count() };
             if let Some(noted) = graph.input_position() {

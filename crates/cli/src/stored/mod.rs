@@ -11,6 +11,7 @@ use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
 use crate::progress;
+use crate::text;
 use args::ReadArgs;
 use hedgerow::{
     Catalogue, EngineKind, Graph, GraphOptions, KeyKind, LabelId, LabelSchema, Recovery, Snapshot,
@@ -79,6 +80,7 @@ fn read_with(
     let input = graph.input_position();
     graph.close()?;
     bar.finish_and_clear();
+    note_clock(&graph, store, console);
     Ok(StoredState { snapshot, keys, recovery, input, elapsed: started.elapsed() })
 }
 
@@ -94,7 +96,23 @@ pub fn open(
     let bar = progress::spinner(console, "opening");
     let graph = wait.until_open(interrupt, || Graph::open_with(store, options.clone()))?;
     bar.finish_and_clear();
+    note_clock(&graph, store, console);
     Ok(graph)
+}
+
+/// Smaller differences between clocks are ordinary.
+const NOTED_AHEAD: Duration = Duration::from_secs(1);
+
+/// Notes a store whose newest commit is dated in the future.
+pub fn note_clock(graph: &Graph, store: &Path, console: &Console) {
+    let ahead = graph.recovery().map_or(Duration::ZERO, |recovery| recovery.ahead_of_clock);
+    if ahead >= NOTED_AHEAD {
+        let (store, ahead) = (store.display(), text::duration(ahead));
+        console.note(&format!(
+            "note: the newest commit in {store} carries a time {ahead} ahead of this machine's clock; until the clock has caught up, read \
+             past states by --as-of instead of --as-of-time"
+        ));
+    }
 }
 
 /// What the store was made with, for a command that commits little. Any engine opens what another has written.

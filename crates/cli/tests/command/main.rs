@@ -4,6 +4,7 @@
 
 mod bad_input;
 mod bench;
+mod clock;
 mod common;
 mod convert;
 mod demo;

@@ -206,7 +206,7 @@ impl<E: Engine> Store<E> {
         let Group { edges, plans, .. } = group;
         plans.clear();
         let existing = edges.iter().take_while(|edge| self.both_exist(held, edge)).count();
-        self.engine.plan_edges(held, &edges[..existing], plans);
+        self.engine.plan_edges(held, &edges[..existing], self.is_unlimited(), plans);
     }
 
     /// The shrinking phase of all: stamp them, and apply and publish one after the other. Those that are logged are stamped one by one.

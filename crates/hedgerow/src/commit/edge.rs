@@ -70,7 +70,7 @@ impl<E: Engine> Store<E> {
             if !self.both_exist(&held, &edge) || self.dictionary.generation() != generation {
                 return Ok(None);
             }
-            match self.engine.plan_edge(&held, &edge) {
+            match self.engine.plan_edge(&held, &edge, self.is_unlimited()) {
                 Some(plan) => self.finish_edge(&edge, &plan)?,
                 None => match self.finish(&held, Resolved::edge(&edge), Writer::Blind, None) {
                     // The general commit reclaims and tries again.

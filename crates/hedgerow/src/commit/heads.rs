@@ -11,7 +11,7 @@ pub(crate) struct Head {
     pub(crate) at: Timestamp,
     /// How large the graph is.
     pub(crate) counts: Counts,
-    /// When that commit was logged, in microseconds since 1970-01-01 UTC. 0 in memory.
+    /// The time that the commit carries, in microseconds since 1970-01-01 UTC: never before that of an earlier one. 0 in memory.
     pub(crate) wall_clock: u64,
     /// How far the last importer got, in bytes of its own.
     pub(crate) input: Option<Arc<[u8]>>,

@@ -3,6 +3,7 @@
 //! A kept state is as good as a registered one. While a graph keeps its history, every timestamp from the oldest that is kept is live
 //! to every reclamation, and no stamp lets anything be edited in place that an earlier one has made. So engines need not know of it.
 
+use crate::clock::Now;
 use crate::commit::heads::Head;
 use crate::error::Reason;
 use crate::options::History;
@@ -23,7 +24,10 @@ pub(crate) struct KeptStates {
 #[derive(Clone, Debug)]
 struct State {
     at: Timestamp,
+    /// The time that its commit carries.
     wall_clock: u64,
+    /// When it became the newest, by the monotonic clock.
+    since: u64,
     counts: Counts,
 }
 
@@ -33,7 +37,12 @@ pub enum AsOf {
     /// The state after this commit.
     Commit(Timestamp),
     /// What was the newest state at this time, in microseconds since 1970-01-01 UTC; of several commits at that microsecond, after the
-    /// last.
+    /// last. At or after the present time this is the newest state.
+    ///
+    /// A commit carries the wall-clock time at which it was made, but never an earlier one than the commit before it. If the clock was
+    /// ahead, or is set back, commits carry times in the future, and a store does not tell when they were made:
+    /// [`Graph::open_at`](crate::Graph::open_at) then refuses times between the commit before them and now. A graph that keeps its history
+    /// also measures their age by a monotonic clock, and finds them by that.
     Time(u64),
 }
 
@@ -55,7 +64,7 @@ impl AsOf {
 
 impl KeptStates {
     /// From a state on; `None` if the graph keeps no history.
-    pub(crate) fn new(history: History, from: &Head) -> Option<Self> {
+    pub(crate) fn new(history: History, from: &Head, since: u64) -> Option<Self> {
         let microseconds = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         let keep_for = match history {
             History::None => return None,
@@ -63,26 +72,33 @@ impl KeptStates {
             History::All => None,
         };
         let mut kept = KeptStates { states: VecDeque::new(), keep_for };
-        kept.push(from);
+        kept.push(from, since);
         Some(kept)
     }
 
-    /// Keeps the state of the newest commit. O(1) amortised.
-    pub(crate) fn push(&mut self, head: &Head) {
+    /// Keeps the state of the newest commit, made at `since` by the monotonic clock. O(1) amortised.
+    pub(crate) fn push(&mut self, head: &Head, since: u64) {
         debug_assert!(self.states.back().is_none_or(|newest| newest.at < head.at));
+        // Commits read the clock before they take their stamps.
+        let since = self.states.back().map_or(since, |newest| newest.since.max(since));
         let Head { at, counts, wall_clock, .. } = head;
-        self.states.push_back(State { at: *at, wall_clock: *wall_clock, counts: counts.clone() });
+        self.states.push_back(State { at: *at, wall_clock: *wall_clock, since, counts: counts.clone() });
     }
 
-    /// Forgets states that were not the newest any more so long ago. Says how many; amortised O(1).
+    /// Forgets states that have not been the newest for long enough at `now` by the monotonic clock. Says how many; amortised O(1).
     pub(crate) fn expire(&mut self, now: u64) -> usize {
         let Some(keep_for) = self.keep_for else { return 0 };
-        let expired = |next: &State| next.wall_clock.saturating_add(keep_for) <= now;
+        let expired = |next: &State| next.since.saturating_add(keep_for) <= now;
         let before = self.states.len();
         while self.states.get(1).is_some_and(expired) {
             self.states.pop_front();
         }
         before - self.states.len()
+    }
+
+    /// Bytes held. O(1).
+    pub(crate) fn bytes(&self) -> usize {
+        self.states.capacity() * size_of::<State>()
     }
 
     /// The oldest state that is kept.
@@ -96,16 +112,35 @@ impl KeptStates {
     }
 
     /// A state among those up to `published`, and how large the graph is there. O(log states).
-    pub(crate) fn find(&self, as_of: AsOf, published: Timestamp) -> Result<(Timestamp, Counts), Reason> {
+    pub(crate) fn find(
+        &self,
+        as_of: AsOf,
+        published: Timestamp,
+        now: Now,
+    ) -> Result<(Timestamp, Counts), Reason> {
         let known = self.states.partition_point(|state| state.at <= published);
         let after = match as_of {
             AsOf::Commit(at) if at > published => return Err(Reason::NotYet { at, newest: published }),
             AsOf::Commit(at) => self.states.partition_point(|state| state.at <= at),
-            AsOf::Time(time) => self.states.partition_point(|state| state.wall_clock <= time).min(known),
+            AsOf::Time(time) if time >= now.wall => known,
+            AsOf::Time(time) => self.made_until(time, now).min(known),
         };
         let state = after.checked_sub(1).map(|last| &self.states[last]);
         let state = state.ok_or_else(|| Reason::NotKept { oldest: self.oldest() })?;
         Ok((state.at, state.counts.clone()))
+    }
+
+    /// How many states there were at a time in the past.
+    fn made_until(&self, time: u64, now: Now) -> usize {
+        let dated_until = |time: u64| self.states.partition_point(|state| state.wall_clock <= time);
+        let (until_then, until_now) = (dated_until(time), dated_until(now.wall));
+        if until_then < until_now {
+            return until_then;
+        }
+        // The others carry times in the future, so their age tells whether they had been made by then.
+        let age = now.wall - time;
+        let was_made = |state: &State| state.since.saturating_add(age) <= now.monotonic;
+        self.states.partition_point(|state| state.wall_clock <= now.wall || was_made(state))
     }
 }
 
@@ -113,7 +148,9 @@ impl KeptStates {
 mod tests {
     use super::*;
 
-    /// Commits 5, 6 and 8, made at 100, 100 and 200.
+    const NOW: Now = Now { wall: 1_000, monotonic: 2_000 };
+
+    /// Commits 5, 6 and 8, made at 100, 100 and 200, by the other clock 1,000 later.
     fn kept(history: History) -> KeptStates {
         let head = |at, wall_clock| Head {
             at: Timestamp(at),
@@ -121,40 +158,51 @@ mod tests {
             counts: Counts { vertices: at, ..Counts::default() },
             ..Head::default()
         };
-        let mut kept = KeptStates::new(history, &head(5, 100)).unwrap();
-        kept.push(&head(6, 100));
-        kept.push(&head(8, 200));
+        let mut kept = KeptStates::new(history, &head(5, 100), 1100).unwrap();
+        kept.push(&head(6, 100), 1100);
+        kept.push(&head(8, 200), 1200);
         kept
     }
 
     #[test]
     fn a_state_is_found_by_its_commit_and_by_the_time() {
         let kept = kept(History::All);
-        let found = |as_of| kept.find(as_of, Timestamp(8)).ok().map(|(at, counts)| (at.0, counts.vertices));
+        let found =
+            |as_of| kept.find(as_of, Timestamp(8), NOW).ok().map(|(at, counts)| (at.0, counts.vertices));
         assert_eq!([5, 6, 7, 8].map(|at| found(AsOf::Commit(Timestamp(at))).unwrap().0), [5, 6, 6, 8]);
         assert_eq!(found(AsOf::Time(150)), Some((6, 6)));
         assert_eq!(found(AsOf::Time(u64::MAX)), Some((8, 8)));
         assert_eq!([found(AsOf::Time(99)), found(AsOf::Commit(Timestamp(4)))], [None, None]);
         assert!(matches!(
-            kept.find(AsOf::Commit(Timestamp(9)), Timestamp(8)),
+            kept.find(AsOf::Commit(Timestamp(9)), Timestamp(8), NOW),
             Err(Reason::NotYet { newest: Timestamp(8), .. })
         ));
         // What is not published yet is not shown.
-        assert_eq!(kept.find(AsOf::Time(300), Timestamp(7)).unwrap().0, Timestamp(6));
+        assert_eq!(kept.find(AsOf::Time(300), Timestamp(7), NOW).unwrap().0, Timestamp(6));
+    }
+
+    /// The wall clock says 150. Commit 8 was made 30 ago, when it said 200.
+    #[test]
+    fn a_state_dated_in_the_future_is_found_by_its_age() {
+        let kept = kept(History::All);
+        let now = Now { wall: 150, monotonic: 1230 };
+        let found = |time| kept.find(AsOf::Time(time), Timestamp(8), now).ok().map(|(at, _)| at.0);
+        assert_eq!([99, 100, 119].map(found), [None, Some(6), Some(6)]);
+        assert_eq!([120, 149, 150, 199].map(found), [Some(8); 4]);
     }
 
     #[test]
     fn a_state_takes_what_the_documentation_says() {
-        assert_eq!(size_of::<State>(), 64);
+        assert_eq!(size_of::<State>(), 72);
     }
 
     #[test]
     fn a_state_is_kept_until_it_was_not_the_newest_for_so_long() {
         let mut kept = kept(History::For(Duration::from_micros(50)));
-        assert_eq!((kept.expire(149), kept.oldest()), (0, Timestamp(5)));
-        assert_eq!((kept.expire(150), kept.oldest()), (1, Timestamp(6)));
-        assert_eq!((kept.expire(249), kept.oldest()), (0, Timestamp(6)));
+        assert_eq!((kept.expire(1149), kept.oldest()), (0, Timestamp(5)));
+        assert_eq!((kept.expire(1150), kept.oldest()), (1, Timestamp(6)));
+        assert_eq!((kept.expire(1249), kept.oldest()), (0, Timestamp(6)));
         assert_eq!((kept.expire(1 << 40), kept.oldest()), (1, Timestamp(8)));
-        assert!(KeptStates::new(History::None, &Head::default()).is_none());
+        assert!(KeptStates::new(History::None, &Head::default(), 0).is_none());
     }
 }

@@ -11,6 +11,8 @@ use smallvec::SmallVec;
 pub(crate) struct AssignedIds<'s, E: Engine> {
     store: &'s Store<E>,
     ids: SmallVec<[VertexId; 2]>,
+    /// If memory is limited: bytes that the graph held before the first of them, and bytes of the new keys.
+    bytes: Option<(usize, usize)>,
     /// A stamp that this commit's will be above.
     newest: Option<Timestamp>,
 }
@@ -18,7 +20,7 @@ pub(crate) struct AssignedIds<'s, E: Engine> {
 impl<'s, E: Engine> AssignedIds<'s, E> {
     /// No ids so far.
     pub(crate) fn new(store: &'s Store<E>) -> Self {
-        AssignedIds { store, ids: SmallVec::new(), newest: None }
+        AssignedIds { store, ids: SmallVec::new(), bytes: None, newest: None }
     }
 
     /// The store whose keys these are.
@@ -31,11 +33,22 @@ impl<'s, E: Engine> AssignedIds<'s, E> {
         if let Some(id) = self.store.dictionary.current(key)? {
             return Ok(id);
         }
+        if !self.store.is_unlimited() {
+            self.check_limit(key)?;
+        }
         let sequencer = &self.store.sequencer;
         let newest = *self.newest.get_or_insert_with(|| sequencer.newest().0);
         let id = self.store.dictionary.assign(key, newest, sequencer)?;
         self.ids.push(id);
         Ok(id)
+    }
+
+    /// Fails if the limit leaves no room for another key. Checked before the dictionary grows, because it hardly shrinks again.
+    fn check_limit(&mut self, key: KeyRef<'_>) -> Result<(), Reason> {
+        let (held, before) = self.bytes.unwrap_or_else(|| (self.store.memory().total_bytes(), 0));
+        let needed = before + self.store.dictionary.bytes_of(key);
+        self.bytes = Some((held, needed));
+        Ok(self.store.check_keys(held, needed)?)
     }
 
     /// Whether `ids`, which ascend, were all assigned here. O(n log n).

@@ -33,7 +33,7 @@ use conflicts::{LARGE_COMMIT, Touched};
 use hedgerow_log::Durability;
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{
-    CapacityError, EdgeOutcome, Engine, Key, Operation, Prepared, Timestamp, Topology, VertexId,
+    Allowance, EdgeOutcome, Engine, Key, Operation, Prepared, Reclaimed, Timestamp, Topology, VertexId,
 };
 use hedgerow_sync::epoch;
 use resolve::Resolved;
@@ -99,16 +99,28 @@ impl<E: Engine> Store<E> {
         self.reclaiming_at_limit(|| self.try_commit(operations, interactive))
     }
 
-    /// Runs a commit; if it exceeds the memory limit, or what the disk has for the graph, frees what nobody sees and runs it once more.
-    fn reclaiming_at_limit(&self, commit: impl Fn() -> Result<Commit, Reason>) -> Result<Commit, Reason> {
-        match commit() {
-            Err(full @ Reason::Capacity(CapacityError::Memory { .. } | CapacityError::Scratch { .. })) => {
-                // What is not published yet keeps what it replaced.
-                self.settle_seen()?;
-                if self.reclaim(usize::MAX).bytes > 0 { commit() } else { Err(full) }
+    /// Runs `attempt`; if memory or the scratch file is full, reclaims and runs it once more.
+    pub(crate) fn reclaiming_at_limit<T>(
+        &self,
+        attempt: impl Fn() -> Result<T, Reason>,
+    ) -> Result<T, Reason> {
+        match attempt() {
+            Err(full) if full.is_full() => {
+                if self.reclaim_settled()?.bytes > 0 {
+                    attempt()
+                } else {
+                    Err(full)
+                }
             }
             done => done,
         }
+    }
+
+    /// Frees every version that no snapshot sees. First waits until all commits are published, because unpublished ones keep what they
+    /// replaced. No locks are held.
+    pub(crate) fn reclaim_settled(&self) -> Result<Reclaimed, Reason> {
+        self.settle_seen()?;
+        Ok(self.reclaim(usize::MAX))
     }
 
     fn try_commit(
@@ -198,8 +210,12 @@ impl<E: Engine> Store<E> {
     ) -> Result<(Commit, PendingReclaim), Reason> {
         let pool = self.pool_for(resolved.effects.len());
         let records = std::mem::take(&mut resolved.records);
-        self.records.check_limit(&records, || self.engine.memory().total_bytes())?;
-        let Prepared { changes, outcome, changed } = self.engine.prepare(held, &resolved.effects, pool)?;
+        let allowance = match resolved.only_deletes {
+            true => Allowance::UNLIMITED,
+            false => self.allowance(records.growth()),
+        };
+        let prepared = self.engine.prepare(held, &resolved.effects, allowance, pool)?;
+        let Prepared { changes, outcome, changed } = prepared;
         if !changed && input.is_none() {
             let nothing = Commit { at: self.sequencer.newest().0, ..Commit::default() };
             return Ok((nothing, PendingReclaim::default()));

@@ -113,11 +113,11 @@ impl Sequencer {
 
     /// Registers a past state that is kept. O(log states), plus the wait as in [`Sequencer::open`].
     pub(crate) fn open_past<P: Registrar>(by: P, as_of: AsOf) -> Result<Registration<P>, Reason> {
-        let now = Instant::now();
+        let (now, asked_at) = (Instant::now(), by.clock.now());
         let mut state = by.state.lock();
         let published = by.published(&mut state).at;
         let kept = state.kept.as_ref().ok_or(Reason::NoHistory)?;
-        let (at, counts) = kept.find(as_of, published)?;
+        let (at, counts) = kept.find(as_of, published, asked_at)?;
         // Until now it was live because it is kept.
         state.registry.register_past(at, now);
         by.note_open(&state);
@@ -200,6 +200,7 @@ impl Sequencer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clock::Clock;
     use crate::commit::sequencer::{CountChanges, UNSEATED, Writer};
     use crate::options::History;
     use hedgerow_model::token::{LiveTimestamps, NewestState, Stamp};
@@ -251,7 +252,7 @@ mod tests {
 
     #[test]
     fn commits_among_themselves_announce_nothing_until_somebody_asks() {
-        let sequencer = Sequencer::new(2, History::None, None);
+        let sequencer = Sequencer::new(2, History::None, Clock::Still, None);
         let edges = [EdgeOutcome { label: LabelId(1), added: 1, removed: 0 }];
         let commit_edges = |edges| {
             let changes = CountChanges { edges, ..CountChanges::default() };

@@ -29,6 +29,9 @@ pub(crate) struct Resolved {
     pub(crate) deleted: SmallVec<[VertexId; 2]>,
     /// The records that edges get and lose; the values of edges that get some stand for them.
     pub(crate) records: RecordChanges,
+    /// Whether the commit puts nothing. The memory limit does not apply to it, so that a full graph can be shrunk. It may take memory for
+    /// rewritten blocks, but only in proportion to what exists.
+    pub(crate) only_deletes: bool,
     /// How many parallel edges come and go, where an engine sees only the pairs that they connect.
     pub(crate) parallel: Vec<EdgeOutcome>,
 }
@@ -36,7 +39,8 @@ pub(crate) struct Resolved {
 impl Resolved {
     /// What a commit of one edge between existing vertices will do.
     pub(crate) fn edge(edge: &StoredEdge) -> Self {
-        let mut resolved = Resolved::default();
+        let only_deletes = edge.entries().iter().all(|(_, change)| change.value.is_none());
+        let mut resolved = Resolved { only_deletes, ..Resolved::default() };
         for (direction, change) in edge.entries() {
             push_entry(&mut resolved.effects, edge.label, *direction, *change);
         }
@@ -115,7 +119,8 @@ pub(crate) fn resolve<E: Engine, V: GraphView + VertexRecords>(
     for (operation, ids) in operations.iter().zip(ids) {
         resolver.operation(operation, *ids)?;
     }
-    resolver.finish()
+    let only_deletes = operations.iter().all(Operation::deletes);
+    Ok(Resolved { only_deletes, ..resolver.finish()? })
 }
 
 impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {

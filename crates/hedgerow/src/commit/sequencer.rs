@@ -15,6 +15,7 @@
 //! announced still is. Commits that find nobody there for long announce nothing, until somebody asks under the mutex. That a stamp is applied it
 //! says by one store, in [`Applied`]; whoever opens a snapshot looks there.
 
+use crate::clock::{Clock, Now};
 use crate::commit::announced::Announced;
 use crate::commit::applied::Applied;
 use crate::commit::heads::{FormerHeads, Head};
@@ -22,7 +23,7 @@ use crate::commit::history::KeptStates;
 use crate::commit::registry::Registry;
 use crate::commit::seats::Seats;
 use crate::compactor::Bell;
-use crate::durable::{Journal, wall_clock};
+use crate::durable::Journal;
 use crate::error::Reason;
 use crate::options::History;
 use crate::storage::PendingReclaim;
@@ -35,7 +36,7 @@ use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use hedgerow_sync::{Arc, Mutex};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Orders commits and snapshots of one graph.
 #[derive(Debug, Default)]
@@ -60,6 +61,7 @@ pub(crate) struct Sequencer {
     journal: Option<Journal>,
     /// Which past states are kept. The same as long as anybody else sees the graph.
     history: History,
+    pub(super) clock: Clock,
     /// For whoever frees what nobody reads any more.
     pub(super) bell: Option<Arc<Bell>>,
 }
@@ -184,9 +186,9 @@ impl Sequencer {
     ///
     /// The bell, if there is one, is rung when a timestamp loses its last reader in the registry,
     /// and when a reader leaves a seat after a newer stamp was taken.
-    pub(crate) fn new(labels: usize, history: History, bell: Option<Arc<Bell>>) -> Self {
+    pub(crate) fn new(labels: usize, history: History, clock: Clock, bell: Option<Arc<Bell>>) -> Self {
         let announced = CachePadded::new(Announced::new(labels));
-        let mut sequencer = Sequencer { announced, history, bell, ..Sequencer::default() };
+        let mut sequencer = Sequencer { announced, history, clock, bell, ..Sequencer::default() };
         sequencer.begin_history();
         sequencer
     }
@@ -213,7 +215,7 @@ impl Sequencer {
         counts: CountChanges<'_>,
         writer: Writer,
     ) -> Result<ManyStamped, Reason> {
-        let now = self.keeps_history().then(|| self.wall_clock());
+        let now = self.keeps_history().then(|| self.clock.now());
         let mut state = self.state.lock();
         if self.applied.is_poisoned() {
             return Err(Reason::Poisoned);
@@ -244,7 +246,9 @@ impl Sequencer {
         writer: Writer,
     ) -> Result<Stamped, Reason> {
         let log = journal.log()?;
-        let (wall_clock, input) = (journal.wall_clock(), input.map(Arc::from));
+        let now = self.keeps_history().then(|| self.clock.now());
+        let wall_clock = now.map_or_else(|| self.clock.wall(), |now| now.wall);
+        let input = input.map(Arc::from);
         let mut state = self.state.lock();
         if self.applied.is_poisoned() {
             return Err(Reason::Poisoned);
@@ -278,7 +282,7 @@ impl Sequencer {
         state.count(at, counts);
         state.head.wall_clock = state.head.wall_clock.max(wall_clock);
         state.head.input = input.or(state.head.input.take());
-        self.keep(&mut state, self.keeps_history().then_some(wall_clock));
+        self.keep(&mut state, now);
         self.show(&state, counts.labels());
         if begins_batch {
             self.forget_former(journal, &mut state);
@@ -291,19 +295,19 @@ impl Sequencer {
         Ok(Stamped { stamp, record_conflicts, released })
     }
 
-    /// Keeps the state of the newest stamp, if past states are kept: which is told by the time.
+    /// Keeps the state of the newest stamp. `now` is `None` if no past states are kept.
     #[inline]
-    fn keep(&self, state: &mut State, now: Option<u64>) {
+    fn keep(&self, state: &mut State, now: Option<Now>) {
         let Some(now) = now else { return };
         let State { head, kept: Some(kept), .. } = state else { return };
-        head.wall_clock = head.wall_clock.max(now);
-        kept.push(head);
-        self.released.fetch_add(kept.expire(now) as u64, Ordering::Relaxed);
+        head.wall_clock = head.wall_clock.max(now.wall);
+        kept.push(head, now.monotonic);
+        self.released.fetch_add(kept.expire(now.monotonic) as u64, Ordering::Relaxed);
     }
 
-    /// Now, in microseconds since 1970-01-01 UTC.
-    fn wall_clock(&self) -> u64 {
-        self.journal.as_ref().map_or_else(wall_clock, Journal::wall_clock)
+    /// How far a time, in microseconds since 1970-01-01 UTC, is ahead of the clock.
+    pub(crate) fn ahead_of_clock(&self, wall_clock: u64) -> Duration {
+        Duration::from_micros(wall_clock.saturating_sub(self.clock.wall()))
     }
 
     /// Whether past states are kept, so that each commit has to be counted by itself.
@@ -316,6 +320,14 @@ impl Sequencer {
     pub(crate) fn oldest_kept(&self) -> Option<(Timestamp, u64)> {
         let state = self.state.lock();
         state.kept.as_ref().map(|kept| (kept.oldest(), kept.oldest_wall_clock()))
+    }
+
+    /// Bytes of the list of past states.
+    pub(crate) fn history_bytes(&self) -> usize {
+        match self.keeps_history() {
+            true => self.state.lock().kept.as_ref().map_or(0, KeptStates::bytes),
+            false => 0,
+        }
     }
 
     /// Notes how far an importer got, of a graph that is not logged.
@@ -437,7 +449,7 @@ impl Sequencer {
 
     /// The timestamps that somebody can still read, and how many releases they take into account at least. O(open timestamps).
     pub(crate) fn live(&self) -> (LiveTimestamps, u64) {
-        let now = self.keeps_history().then(|| self.wall_clock());
+        let now = self.keeps_history().then(|| self.clock.monotonic());
         let mut state = self.state.lock();
         let expired = state.kept.as_mut().zip(now).map_or(0, |(kept, now)| kept.expire(now));
         self.released.fetch_add(expired as u64, Ordering::Relaxed);
@@ -530,10 +542,10 @@ impl Sequencer {
 
     /// Past states are kept from the newest one on, if the graph keeps any.
     fn begin_history(&mut self) {
-        let now = if self.keeps_history() { self.wall_clock() } else { 0 };
+        let now = if self.keeps_history() { self.clock.now() } else { Now::default() };
         let state = self.state.get_mut();
-        state.head.wall_clock = state.head.wall_clock.max(now);
-        state.kept = KeptStates::new(self.history, &state.head);
+        state.head.wall_clock = state.head.wall_clock.max(now.wall);
+        state.kept = KeptStates::new(self.history, &state.head, now.monotonic);
     }
 
     /// Where commits are logged; `None`: nowhere.

@@ -8,8 +8,8 @@ use crate::options::GraphOptions;
 use crate::storage::Store;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    CapacityError, Catalogue, Effects, Engine, GraphView, Key, LabelId, LockUnit, MemoryUse, Operation,
-    Prepared, Reclaimed, Timestamp, Topology, UnitLocks, VertexId,
+    Allowance, CapacityError, Catalogue, Effects, Engine, GraphView, Key, LabelId, LockUnit, MemoryUse,
+    Operation, Prepared, Reclaimed, Timestamp, Topology, UnitLocks, VertexId,
 };
 use hedgerow_rapid::{Rapid, RapidOptions};
 use hedgerow_sync::atomic::{AtomicBool, Ordering};
@@ -38,10 +38,11 @@ impl Engine for Faulty {
         &'l self,
         locks: &'l HeldLocks<'_>,
         effects: &'l Effects,
+        allowance: Allowance,
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<Self::Changes<'l>>, CapacityError> {
         assert!(!self.panic_in_prepare.load(Ordering::Relaxed), "told to panic in prepare");
-        self.engine.prepare(locks, effects, pool)
+        self.engine.prepare(locks, effects, allowance, pool)
     }
 
     fn apply(&self, stamp: Stamp, changes: Self::Changes<'_>) {
@@ -74,8 +75,7 @@ impl Engine for Faulty {
 
 fn store() -> Store<Faulty> {
     let catalogue = Catalogue::default();
-    let options =
-        RapidOptions { topology: Topology::Directed, catalogue: catalogue.clone(), memory_limit: None };
+    let options = RapidOptions { topology: Topology::Directed, catalogue: catalogue.clone() };
     let engine = Faulty {
         engine: Rapid::new(options),
         panic_in_prepare: AtomicBool::new(false),

@@ -26,6 +26,8 @@ struct State {
     deleted: Vec<Deleted>,
     /// Ids of deleted vertices that somebody can read, under the newest timestamp that does.
     kept: BTreeMap<Timestamp, Vec<Deleted>>,
+    /// How many of them there are.
+    kept_ids: usize,
     /// How often a timestamp had lost its last reader when `kept` was last looked at.
     seen_releases: u64,
 }
@@ -72,6 +74,26 @@ impl IdAllocator {
         self.state.lock().deleted.push(Deleted { id, lifetime });
     }
 
+    /// Bytes held. O(1).
+    pub(crate) fn bytes(&self) -> usize {
+        let State { free, gaps, deleted, kept_ids, .. } = &*self.state.lock();
+        let deleted = deleted.capacity() + kept_ids;
+        free.capacity() * size_of::<VertexId>()
+            + gaps.capacity() * size_of::<Range<u32>>()
+            + deleted * size_of::<Deleted>()
+    }
+
+    /// The deleted ids that no live timestamp can read; `live` was collected after `releases` releases. They are not free yet: see
+    /// [`Self::free`].
+    pub(crate) fn dead(&self, live: &LiveTimestamps, releases: u64) -> Vec<VertexId> {
+        let mut state = self.state.lock();
+        if state.deleted.is_empty() && state.kept.is_empty() {
+            return Vec::new();
+        }
+        state.seen_releases = state.seen_releases.max(releases);
+        state.sort_out(live)
+    }
+
     /// The deleted ids whose vertices nobody can read any more. They are not free yet: see [`Self::free`].
     ///
     /// Looks at what was deleted and released since the last time; amortised O(log open timestamps) each.
@@ -82,7 +104,7 @@ impl IdAllocator {
         }
         let pending = sequencer.pending_reclaim();
         let worthwhile = pending.open_timestamps / 16;
-        let released = pending.releases - state.seen_releases;
+        let released = pending.releases.saturating_sub(state.seen_releases);
         if state.deleted.len() <= worthwhile && (state.kept.is_empty() || released <= worthwhile as u64) {
             return Vec::new();
         }
@@ -111,11 +133,16 @@ impl State {
         let mut candidates = std::mem::take(&mut self.deleted);
         let expired: Vec<Timestamp> =
             self.kept.keys().copied().filter(|holder| !live.contains(*holder)).collect();
+        let not_looked_at = candidates.len();
         candidates.extend(expired.iter().filter_map(|holder| self.kept.remove(holder)).flatten());
+        self.kept_ids -= candidates.len() - not_looked_at;
         let mut unreadable = Vec::new();
         for deleted in candidates {
             match live.holder(deleted.lifetime.clone()) {
-                Some(holder) => self.kept.entry(holder).or_default().push(deleted),
+                Some(holder) => {
+                    self.kept.entry(holder).or_default().push(deleted);
+                    self.kept_ids += 1;
+                }
                 None if live.decides(deleted.lifetime.end) => unreadable.push(deleted.id),
                 None => self.deleted.push(deleted),
             }

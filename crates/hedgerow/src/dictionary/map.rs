@@ -4,6 +4,7 @@ use crate::dictionary::slot::{NumberSlot, Slot, TextSlot};
 use crate::slots::Slots;
 use foldhash::fast::FixedState;
 use hedgerow_model::{Key, VertexId};
+use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use smallvec::SmallVec;
 use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
@@ -17,6 +18,9 @@ pub(crate) trait DictionaryKey:
     /// The place of one key.
     type Slot: Slot<Key = Self>;
 
+    /// Bytes on the heap.
+    fn heap_bytes(key: &Self::Borrowed) -> usize;
+
     /// The key as the application sees it.
     fn into_key(self) -> Key;
 }
@@ -24,6 +28,10 @@ pub(crate) trait DictionaryKey:
 impl DictionaryKey for u64 {
     type Borrowed = u64;
     type Slot = NumberSlot;
+
+    fn heap_bytes(_: &u64) -> usize {
+        0
+    }
 
     fn into_key(self) -> Key {
         Key::Number(self)
@@ -33,6 +41,10 @@ impl DictionaryKey for u64 {
 impl DictionaryKey for Box<str> {
     type Borrowed = str;
     type Slot = TextSlot;
+
+    fn heap_bytes(key: &str) -> usize {
+        key.len()
+    }
 
     fn into_key(self) -> Key {
         Key::Text(self)
@@ -47,6 +59,9 @@ struct Holding {
     deleted: bool,
 }
 
+/// Bytes per place of the table: a pointer to the entry on the heap and a byte of metadata.
+const PLACE_BYTES: usize = size_of::<usize>() + 1;
+
 /// The ids of one key, newest first. Nearly always one.
 type Holdings = SmallVec<[Holding; 1]>;
 
@@ -54,6 +69,8 @@ type Holdings = SmallVec<[Holding; 1]>;
 pub(crate) struct KeyMap<K: DictionaryKey> {
     ids: papaya::HashMap<K, Holdings, FixedState>,
     keys: Slots<K::Slot>,
+    /// Bytes that keys take on the heap, beside their entries.
+    heap_bytes: AtomicUsize,
 }
 
 /// A [`KeyMap`] for several look-ups on one thread, within one call.
@@ -75,7 +92,7 @@ impl<K: DictionaryKey> KeyMap<K> {
         // Incremental resizing leaves look-ups to walk several tables, for twenty times as long.
         let mode = papaya::ResizeMode::Blocking;
         let ids = papaya::HashMap::builder().hasher(FixedState::default()).resize_mode(mode).build();
-        KeyMap { ids, keys: Slots::new() }
+        KeyMap { ids, keys: Slots::new(), heap_bytes: AtomicUsize::new(0) }
     }
 
     /// A hash of the key, the same in every process.
@@ -118,20 +135,31 @@ impl<K: DictionaryKey> KeyMap<K> {
 
     /// Gives `id` to a key that has none. The caller holds the key's lock.
     pub(crate) fn insert(&self, key: K, id: VertexId) {
-        self.keys.get_or_allocate(id.get()).store(&key);
+        self.keep(&key, id);
         self.update(key, |holdings| holdings.insert(0, Holding { id, deleted: false }));
     }
 
     /// Gives `id` to a key, unless it has one; whether it did. Nobody looks keys up yet, but others may give ids to other keys.
     pub(crate) fn restore(&self, key: K, id: VertexId) -> bool {
-        self.keys.get_or_allocate(id.get()).store(&key);
+        self.keep(&key, id);
+        self.add_bytes(K::heap_bytes(key.borrow()));
         let holding = Holding { id, deleted: false };
         self.ids.pin().try_insert(key, SmallVec::from_buf([holding])).is_ok()
     }
 
+    /// Notes the key of `id`.
+    fn keep(&self, key: &K, id: VertexId) {
+        self.add_bytes(K::Slot::heap_bytes(K::heap_bytes(key.borrow())));
+        self.keys.get_or_allocate(id.get()).store(key);
+    }
+
     /// Takes `id` from a key altogether: nobody can read the vertex under this key.
     pub(crate) fn remove(&self, key: K, id: VertexId) {
+        self.subtract_bytes(K::Slot::heap_bytes(K::heap_bytes(key.borrow())));
         self.update(key, |holdings| holdings.retain(|holding| holding.id != id));
+        if let Some(slot) = self.keys.get(id.get()) {
+            slot.clear();
+        }
     }
 
     /// Marks the vertex of a key as deleted; older snapshots still find it. The caller holds the key's lock.
@@ -142,8 +170,8 @@ impl<K: DictionaryKey> KeyMap<K> {
     }
 
     fn update(&self, key: K, change: impl Fn(&mut Holdings)) {
-        let ids = self.ids.pin();
-        ids.compute(key, |entry| {
+        let (ids, heap_bytes) = (self.ids.pin(), K::heap_bytes(key.borrow()));
+        let done = ids.compute(key, |entry| {
             let mut holdings = entry.map(|(_, holdings)| holdings.clone()).unwrap_or_default();
             change(&mut holdings);
             match (holdings.is_empty(), entry) {
@@ -152,12 +180,37 @@ impl<K: DictionaryKey> KeyMap<K> {
                 (true, None) => papaya::Operation::Abort(()),
             }
         });
+        match done {
+            papaya::Compute::Inserted(..) => self.add_bytes(heap_bytes),
+            papaya::Compute::Removed(..) => self.subtract_bytes(heap_bytes),
+            papaya::Compute::Updated { .. } | papaya::Compute::Aborted(()) => {}
+        }
     }
 
-    /// An estimate of the bytes held.
+    fn add_bytes(&self, bytes: usize) {
+        if bytes > 0 {
+            self.heap_bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
+    }
+
+    fn subtract_bytes(&self, bytes: usize) {
+        if bytes > 0 {
+            self.heap_bytes.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+
+    /// An estimate of the bytes held. O(1).
     pub(crate) fn bytes(&self) -> usize {
-        // An entry is a heap block of key and value, a pointer to it and a byte of metadata.
-        let entry = std::mem::size_of::<(K, Holdings)>() + std::mem::size_of::<usize>() * 2;
-        self.ids.len() * entry + self.keys.bytes()
+        let entries = self.ids.len();
+        // The table doubles when it is about half full.
+        let places = (entries * 9 / 4).next_power_of_two();
+        let heap_bytes = self.heap_bytes.load(Ordering::Relaxed);
+        entries * size_of::<(K, Holdings)>() + places * PLACE_BYTES + heap_bytes + self.keys.bytes()
+    }
+
+    /// An estimate of the bytes of a new key.
+    pub(crate) fn bytes_of(key: &K::Borrowed) -> usize {
+        let place = 3 * PLACE_BYTES + size_of::<K::Slot>();
+        size_of::<(K, Holdings)>() + place + K::heap_bytes(key) + K::Slot::heap_bytes(K::heap_bytes(key))
     }
 }

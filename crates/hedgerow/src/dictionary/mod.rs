@@ -14,6 +14,7 @@ use crate::commit::locks::{LockGuard, LockTable, Stripes};
 use crate::commit::sequencer::Sequencer;
 use crate::error::Reason;
 use crate::slots::Slots;
+use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{Key, KeyKind, KeyRef, LockUnit, Timestamp, VertexId};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use ids::IdAllocator;
@@ -268,14 +269,41 @@ impl Dictionary {
         self.ids.restore(bound, gaps.into_iter());
     }
 
-    /// Bytes held, estimated.
+    /// Forgets the keys of deleted vertices that no live timestamp can read; `live` was collected after `releases` releases. Returns the
+    /// bytes freed.
+    pub(crate) fn reclaim(&self, live: &LiveTimestamps, releases: u64) -> usize {
+        if self.is_dense() {
+            return 0;
+        }
+        let dead = self.ids.dead(live, releases);
+        if dead.is_empty() {
+            return 0;
+        }
+        let before = self.bytes();
+        for id in dead {
+            self.forget(id);
+            self.ids.free(id);
+        }
+        before.saturating_sub(self.bytes())
+    }
+
+    /// An estimate of the bytes held. O(1).
     pub(crate) fn bytes(&self) -> usize {
         let keys = match &self.keys {
             Keys::Dense => 0,
             Keys::Numbers(map) => map.bytes(),
             Keys::Text(map) => map.bytes(),
         };
-        keys + self.born.bytes()
+        keys + self.born.bytes() + self.ids.bytes()
+    }
+
+    /// An estimate of the bytes of a new key.
+    pub(crate) fn bytes_of(&self, key: KeyRef<'_>) -> usize {
+        let entry = match key {
+            KeyRef::Number(number) => KeyMap::<u64>::bytes_of(&number),
+            KeyRef::Text(text) => KeyMap::<Box<str>>::bytes_of(text),
+        };
+        entry + size_of::<NumberSlot>()
     }
 
     /// Lets the key of a vertex that nobody can read forget its id.

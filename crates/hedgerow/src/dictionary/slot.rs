@@ -12,6 +12,12 @@ pub(crate) trait Slot: Default + Send + Sync {
     /// Puts a key in.
     fn store(&self, key: &Self::Key);
 
+    /// Takes the key out again.
+    fn clear(&self);
+
+    /// Bytes on the heap of a slot whose key has `of_key` bytes there by itself.
+    fn heap_bytes(of_key: usize) -> usize;
+
     /// The key last put in; of a slot that nobody stored to, whatever its default is.
     fn load(&self) -> Self::Key;
 }
@@ -25,6 +31,12 @@ impl Slot for NumberSlot {
 
     fn store(&self, key: &u64) {
         self.0.store(*key, Ordering::Release);
+    }
+
+    fn clear(&self) {}
+
+    fn heap_bytes(_: usize) -> usize {
+        0
     }
 
     fn load(&self) -> u64 {
@@ -41,6 +53,15 @@ impl Slot for TextSlot {
 
     fn store(&self, key: &Box<str>) {
         self.0.store(Some(Arc::new(key.clone())));
+    }
+
+    fn clear(&self) {
+        self.0.store(None);
+    }
+
+    fn heap_bytes(of_key: usize) -> usize {
+        // Two counts lie beside the pointer.
+        size_of::<[usize; 2]>() + size_of::<Box<str>>() + of_key
     }
 
     fn load(&self) -> Box<str> {

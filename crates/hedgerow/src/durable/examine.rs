@@ -3,7 +3,8 @@
 
 use crate::commit::locks::LockGuard;
 use crate::durable::open::{checkpoint_path, manifest_path};
-use crate::durable::replay::{AT_ONCE, Replay};
+use crate::durable::replay::Replay;
+use crate::durable::restored::Batches;
 use crate::error::{Error, Reason};
 use crate::options::{EngineKind, GraphOptions};
 use crate::storage::Store;
@@ -43,17 +44,19 @@ pub(crate) fn check(files: &Arc<dyn FileSystem>) -> Result<CheckReport, Error> {
 fn read(files: &Arc<dyn FileSystem>) -> Result<(), Error> {
     let store = hedgerow_log::Store::open_read_only(Arc::clone(files))?;
     let options = options_of(&store)?;
-    let (at_once, stores) = (options.changes_at_once(), Stores::in_memory(options)?);
+    let (batches, stores) = (Batches::of(&options), Stores::in_memory(options)?);
     let (checkpoint, begin) = (store.open_checkpoint()?, Instant::now());
-    with_store!(&stores, graph => graph.restore(&store, checkpoint.as_ref(), begin, at_once, None))?;
+    with_store!(&stores, graph => graph.restore(&store, checkpoint.as_ref(), begin, batches, None))?;
     Ok(())
 }
 
 /// See [`recover_to_last_valid`](crate::store::recover_to_last_valid).
 pub(crate) fn recover(files: Arc<dyn FileSystem>) -> Result<Repair, Error> {
     let mut store = hedgerow_log::Store::open(files)?;
-    let mut stores = Stores::in_memory(options_of(&store)?)?;
-    let loaded = with_store!(&stores, graph => graph.load_checkpoint_of(&store));
+    let options = options_of(&store)?;
+    let batches = Batches::of(&options);
+    let mut stores = Stores::in_memory(options)?;
+    let loaded = with_store!(&stores, graph => graph.load_checkpoint_of(&store, batches));
     let damaged = match loaded {
         Ok(()) => None,
         Err(error) => {
@@ -61,7 +64,7 @@ pub(crate) fn recover(files: Arc<dyn FileSystem>) -> Result<Repair, Error> {
             Some(damage(error)?)
         }
     };
-    with_store!(&stores, graph => graph.repair(&mut store, damaged))
+    with_store!(&stores, graph => graph.repair(&mut store, damaged, batches))
 }
 
 /// The options of the store's graph, on an engine that is always there: any engine reads what another has written.
@@ -79,20 +82,25 @@ fn damage(error: Error) -> Result<StoreError, Error> {
 }
 
 impl<E: Engine> Store<E> {
-    fn load_checkpoint_of(&self, store: &hedgerow_log::Store) -> Result<(), Error> {
+    fn load_checkpoint_of(&self, store: &hedgerow_log::Store, batches: Batches) -> Result<(), Error> {
         let Some(checkpoint) = store.open_checkpoint()? else { return Ok(()) };
         let guard = LockGuard::lock(&self.units, self.units.all());
         // Nobody reads the graph yet.
         let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
-        self.load(&held, &checkpoint, &checkpoint_path(store.manifest(), &**store.files()))
+        self.load(&held, &checkpoint, &checkpoint_path(store.manifest(), &**store.files()), batches.loaded)
     }
 
     /// Repairs a store whose checkpoint was loaded, or is damaged. Commits that do not fit the graph are damage, too.
-    fn repair(&self, store: &mut hedgerow_log::Store, damaged: Option<StoreError>) -> Result<Repair, Error> {
+    fn repair(
+        &self,
+        store: &mut hedgerow_log::Store,
+        damaged: Option<StoreError>,
+        batches: Batches,
+    ) -> Result<Repair, Error> {
         let guard = LockGuard::lock(&self.units, self.units.all());
         // Nobody reads the graph.
         let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
-        let mut replay = Replay::new(self, &held, AT_ONCE);
+        let mut replay = Replay::new(self, &held, batches.replayed);
         store.recover(damaged, |record, place| match replay.commit(&record, place) {
             Ok(_) => Ok(true),
             Err(error) => damage(error).map(|_| false),

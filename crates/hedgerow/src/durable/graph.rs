@@ -123,8 +123,8 @@ impl Graph {
     /// While it is read, nobody may have the store open to write; afterwards it may be written again. What was before the checkpoint is gone.
     ///
     /// # Errors
-    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the state is older than the checkpoint, or not there yet; otherwise as
-    /// [`Graph::open_with`].
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the state is older than the checkpoint, or not there yet, or if it is unknown which
+    /// state was the newest at that [time](AsOf::Time); otherwise as [`Graph::open_with`].
     pub fn open_at(
         path: impl AsRef<Path>,
         state: impl Into<AsOf>,

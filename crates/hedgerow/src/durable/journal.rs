@@ -10,18 +10,12 @@ use hedgerow_log::{Body, Durability, Log, Manifest, SegmentEntry};
 use hedgerow_model::Timestamp;
 use hedgerow_sync::{Arc, Mutex, thread_local};
 use std::cell::Cell;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// A body that is larger is not kept for the next commit.
 const LARGEST_KEPT_BODY: usize = 256 << 10;
 
 thread_local! {
     static BODY: Cell<Body> = Cell::default();
-}
-
-/// Now, in microseconds since 1970-01-01 UTC.
-pub(crate) fn wall_clock() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros() as u64
 }
 
 /// Encodes a commit in a buffer that each thread uses again.
@@ -43,8 +37,6 @@ pub(crate) struct Journal {
     pub(super) recovery: Option<Recovery>,
     /// Whoever makes a checkpoint, and whoever closes, has it.
     pub(super) exclusive: Mutex<()>,
-    /// The clock stands still, so that runs can be repeated.
-    is_simulated: bool,
 }
 
 /// What may be done with a store.
@@ -68,13 +60,13 @@ impl Journal {
         let keeper = if is_simulated { Keeper::default() } else { Keeper::of(&log) };
         let is_synced = log.durability() == Durability::Sync;
         let rights = Rights::Write { log, keeper, is_synced };
-        Journal { files, rights, recovery, exclusive: Mutex::default(), is_simulated }
+        Journal { files, rights, recovery, exclusive: Mutex::default() }
     }
 
     /// A store that is only read.
     pub(super) fn read_only(files: Arc<dyn FileSystem>, manifest: Manifest, recovery: Recovery) -> Self {
         let rights = Rights::Read(Box::new(manifest));
-        Journal { files, rights, recovery: Some(recovery), exclusive: Mutex::default(), is_simulated: false }
+        Journal { files, rights, recovery: Some(recovery), exclusive: Mutex::default() }
     }
 
     /// The log, if the graph can be written.
@@ -130,14 +122,6 @@ impl Journal {
     fn bytes_of(&self, segment: &SegmentEntry) -> u64 {
         let file = self.files.open(&segment.file_name(), Access::Read);
         file.and_then(|file| file.length()).unwrap_or(0)
-    }
-
-    /// Now, in microseconds since 1970-01-01 UTC.
-    pub(crate) fn wall_clock(&self) -> u64 {
-        if self.is_simulated {
-            return 0;
-        }
-        wall_clock()
     }
 
     /// Waits until a commit, or what a commit saw that changed nothing, is as durable as it has to be.

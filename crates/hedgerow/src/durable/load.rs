@@ -1,7 +1,6 @@
 //! A checkpoint into an empty graph: vertices first, then the edges of each label, some million at a time.
 
-use crate::commit::free_replaced;
-use crate::commit::sequencer::{CountChanges, VertexCounts};
+use crate::commit::sequencer::VertexCounts;
 use crate::error::Error;
 use crate::records::{PairId, RecordChanges, check_encoded, checked_differences};
 use crate::storage::Store;
@@ -10,22 +9,20 @@ use hedgerow_log::checkpoint::{Checkpoint, Chunk};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     AdjacencyEffects, Column, Direction, EdgeChange, EdgeValue, Effects, Engine, GraphView, KeyRef, LabelId,
-    Prepared, Record, RecordSchema, Timestamp, VertexChange, VertexEffect, VertexId, with_column,
+    Record, RecordSchema, Timestamp, VertexChange, VertexEffect, VertexId, with_column,
 };
 use rayon::prelude::*;
 use smallvec::SmallVec;
 use std::path::Path;
 
-/// Vertices or edges that are put in at a time, about.
-const AT_ONCE: u64 = 1 << 22;
-
 impl<E: Engine> Store<E> {
-    /// Puts in what is in the checkpoint at `path`. All locks are held, and nobody sees the graph.
+    /// Puts in what is in the checkpoint at `path`, about `at_once` vertices or edges at a time. All locks are held, and nobody sees the graph.
     pub(super) fn load(
         &self,
         held: &HeldLocks<'_>,
         checkpoint: &Checkpoint,
         path: &Path,
+        at_once: usize,
     ) -> Result<(), Error> {
         let described = checkpoint.description();
         let is_ours = described.topology == self.topology
@@ -40,11 +37,11 @@ impl<E: Engine> Store<E> {
         if loading.at == Timestamp::ZERO && described.counts.vertices > 0 {
             return Err(loading.damaged(0, "vertices before the first commit"));
         }
-        for chunks in groups(checkpoint.vertex_chunks()) {
+        for chunks in groups(checkpoint.vertex_chunks(), at_once) {
             loading.vertices(chunks)?;
         }
         for (label, schema) in described.labels() {
-            for chunks in groups(checkpoint.edge_chunks(label)) {
+            for chunks in groups(checkpoint.edge_chunks(label), at_once) {
                 match schema.edges.record() {
                     Some(schema) if self.records.are_parallel(label) => {
                         let put = |records: &mut RecordChanges, (owner, neighbour), record: &[u8]| {
@@ -67,14 +64,14 @@ impl<E: Engine> Store<E> {
     }
 }
 
-/// Chunks of about as many entries as are put in at a time, one after the other.
-fn groups(chunks: &[Chunk]) -> impl Iterator<Item = &[Chunk]> {
+/// Chunks of about `at_once` entries, one after the other.
+fn groups(chunks: &[Chunk], at_once: usize) -> impl Iterator<Item = &[Chunk]> {
     let mut rest = chunks;
     std::iter::from_fn(move || {
         let mut entries = 0;
         let fits = |chunk: &&Chunk| {
-            let is_room = entries < AT_ONCE;
-            entries += u64::from(chunk.entries);
+            let is_room = entries < at_once;
+            entries += chunk.entries as usize;
             is_room
         };
         let (group, others) = rest.split_at(rest.iter().take_while(fits).count());
@@ -250,14 +247,6 @@ impl<E: Engine> Loading<'_, E> {
     }
 
     fn put_with(&self, effects: &Effects, counts: VertexCounts, records: RecordChanges) -> Result<(), Error> {
-        let pool = self.store.pool_for(effects.len());
-        let Prepared { changes, outcome, .. } = self.store.engine.prepare(self.held, effects, pool)?;
-        let counts =
-            CountChanges { vertices: counts, edges: &outcome.edges, parallel: records.parallel_outcome() };
-        let stamp = self.store.sequencer.stamp_again(self.at, counts);
-        self.store.engine.apply(stamp, changes);
-        self.store.records.apply(stamp, records);
-        free_replaced(effects.len());
-        Ok(())
+        Ok(self.store.restore_changes(self.held, self.at, effects, counts, records)?)
     }
 }

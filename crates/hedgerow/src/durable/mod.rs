@@ -10,9 +10,10 @@ mod load;
 mod open;
 mod replay;
 mod reports;
+mod restored;
 mod settings;
 mod vertex_set;
 
-pub(crate) use journal::{Journal, wall_clock, with_body};
+pub(crate) use journal::{Journal, with_body};
 pub(crate) use open::newest_checkpoint;
 pub use reports::{CheckpointOptions, CheckpointReport, Recovery, StoreInfo};

@@ -2,25 +2,23 @@
 
 use crate::commit::history::AsOf;
 use crate::commit::locks::LockGuard;
-use crate::durable::replay::{AT_ONCE, Replay};
+use crate::durable::replay::Replay;
+use crate::durable::restored::Batches;
 use crate::durable::{Journal, Recovery};
 use crate::error::{Error, Reason};
 use crate::graph::Graph;
 use crate::options::GraphOptions;
 use crate::storage::Store;
 use crate::stores::{OpenStores, Stores, with_store};
-use hedgerow_log::checkpoint::{Checkpoint, Description, UNFINISHED, name_of};
+use hedgerow_log::checkpoint::{Checkpoint, UNFINISHED, name_of};
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::{Log, Manifest, Recovered, StoreError};
 use hedgerow_model::{Engine, Timestamp};
 use hedgerow_sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How often a reader looks for the checkpoint of a store whose writer replaces it meanwhile.
 const LOOKS: usize = 16;
-
-/// As many changes of the log are applied together in simulations, so that these do it more than once.
-const AT_ONCE_IN_SIMULATIONS: usize = 16;
 
 /// Makes a store of an empty graph.
 pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Graph, Error> {
@@ -41,12 +39,12 @@ pub(super) fn open(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<
     let GraphOptions { log, is_simulated, .. } = options;
     let store = hedgerow_log::Store::open(files)?;
     options.check_against(&store.manifest().options, &manifest_path(&**store.files()))?;
-    let at_once = options.changes_at_once();
+    let batches = Batches::of(&options);
     let stores = Stores::in_memory(options)?;
     let begin = Instant::now();
     let checkpoint = store.open_checkpoint()?;
     let restored =
-        with_store!(&stores, graph => graph.restore(&store, checkpoint.as_ref(), begin, at_once, None));
+        with_store!(&stores, graph => graph.restore(&store, checkpoint.as_ref(), begin, batches, None));
     let (recovered, recovery) = restored?;
     let log = Log::start(store, &recovered, log)?;
     remove_leftovers(&log)?;
@@ -69,9 +67,39 @@ pub(super) fn open_checkpoint(
         }
         None => GraphOptions::of_manifest(&manifest, &path)?,
     };
+    let batches = Batches::of(&options);
     let stores = Stores::in_memory(options)?;
-    let recovery = with_store!(&stores, graph => graph.restore_checkpoint(&checkpoint, &manifest, &*files))?;
+    let recovery =
+        with_store!(&stores, graph => graph.restore_checkpoint(&checkpoint, &manifest, &*files, batches))?;
     Ok(attach(stores, Journal::read_only(files, manifest, recovery)))
+}
+
+/// The last state to read from a store.
+#[derive(Clone, Copy)]
+pub(super) struct Until {
+    as_of: AsOf,
+    /// The wall clock when the store was opened.
+    now: u64,
+}
+
+impl Until {
+    /// `None` is the newest state, which it is at or after the present time: no commit was made after now.
+    fn new(as_of: AsOf, now: u64) -> Option<Self> {
+        match as_of {
+            AsOf::Time(time) if time >= now => None,
+            _ => Some(Until { as_of, now }),
+        }
+    }
+
+    /// Whether a commit belongs to the state. Fails if it carries a time in the future, which does not tell when it was made.
+    fn includes(self, at: Timestamp, wall_clock: u64) -> Result<bool, Reason> {
+        match self.as_of {
+            AsOf::Time(_) if wall_clock > self.now => {
+                Err(Reason::LogAhead { ahead: Duration::from_micros(wall_clock - self.now) })
+            }
+            as_of => Ok(as_of.includes(at, wall_clock)),
+        }
+    }
 }
 
 /// Opens a store to read its newest state, or a past one: that of its checkpoint, or a later one. With the options that the graph was made
@@ -90,18 +118,19 @@ pub(super) fn open_to_read(
         }
         None => GraphOptions::of_manifest(store.manifest(), &path)?,
     };
-    let at_once = options.changes_at_once();
+    let batches = Batches::of(&options);
+    let until = as_of.and_then(|as_of| Until::new(as_of, options.clock.wall()));
     let stores = Stores::in_memory(options)?;
     let begin = Instant::now();
     let checkpoint = store.open_checkpoint()?;
-    if let (Some(as_of), Some(checkpoint)) = (as_of, &checkpoint)
-        && let Description { timestamp, wall_clock, .. } = *checkpoint.description()
-        && !as_of.includes(timestamp, wall_clock)
-    {
-        return Err(Reason::NotKept { oldest: timestamp }.into());
+    if let (Some(until), Some(checkpoint)) = (until, &checkpoint) {
+        let described = checkpoint.description();
+        if !until.includes(described.timestamp, described.wall_clock)? {
+            return Err(Reason::NotKept { oldest: described.timestamp }.into());
+        }
     }
     let restored =
-        with_store!(&stores, graph => graph.restore(&store, checkpoint.as_ref(), begin, at_once, as_of));
+        with_store!(&stores, graph => graph.restore(&store, checkpoint.as_ref(), begin, batches, until));
     // Where there is no lock file, nothing kept a writer away.
     store.check_unchanged()?;
     let (recovered, recovery) = restored?;
@@ -172,25 +201,34 @@ impl<E: Engine> Store<E> {
         store: &hedgerow_log::Store,
         checkpoint: Option<&Checkpoint>,
         begin: Instant,
-        at_once: usize,
-        as_of: Option<AsOf>,
+        batches: Batches,
+        until: Option<Until>,
     ) -> Result<(Recovered, Recovery), Error> {
         let guard = LockGuard::lock(&self.units, self.units.all());
         // Nobody reads the graph yet.
         let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
         let (mut after, mut wall_clock, mut input) = (Timestamp::ZERO, 0, None);
         if let Some(checkpoint) = checkpoint {
-            self.load(&held, checkpoint, &checkpoint_path(store.manifest(), &**store.files()))?;
+            self.load(
+                &held,
+                checkpoint,
+                &checkpoint_path(store.manifest(), &**store.files()),
+                batches.loaded,
+            )?;
             let described = checkpoint.description();
             (after, wall_clock) = (described.timestamp, described.wall_clock);
             input = described.input.as_deref().map(Arc::from);
         }
         let loading = begin.elapsed();
         let begin = Instant::now();
-        let mut replay = Replay::new(self, &held, at_once);
-        let mut commits = 0;
+        let mut replay = Replay::new(self, &held, batches.replayed);
+        let (mut commits, mut is_over) = (0, false);
         let recovered = store.replay(after, |record, place| {
-            if as_of.is_some_and(|as_of| !as_of.includes(record.at, record.wall_clock)) {
+            is_over |= match until {
+                Some(until) if !is_over => !until.includes(record.at, record.wall_clock)?,
+                _ => false,
+            };
+            if is_over {
                 return Ok(());
             }
             (after, wall_clock, commits) = (record.at, wall_clock.max(record.wall_clock), commits + 1);
@@ -201,7 +239,7 @@ impl<E: Engine> Store<E> {
         })?;
         replay.finish()?;
         self.finish_restoring(&held);
-        if as_of.is_none() {
+        if until.is_none() {
             // The manifest may know of later commits, which a checkpoint has.
             (after, wall_clock) = (recovered.last, wall_clock.max(recovered.wall_clock));
         }
@@ -211,6 +249,7 @@ impl<E: Engine> Store<E> {
             commits,
             last: after,
             torn: recovered.torn.clone(),
+            ahead_of_clock: self.sequencer.ahead_of_clock(wall_clock.max(recovered.wall_clock)),
             loading,
             replaying: begin.elapsed(),
         };
@@ -223,12 +262,13 @@ impl<E: Engine> Store<E> {
         checkpoint: &Checkpoint,
         manifest: &Manifest,
         files: &dyn FileSystem,
+        batches: Batches,
     ) -> Result<Recovery, Error> {
         let begin = Instant::now();
         let guard = LockGuard::lock(&self.units, self.units.all());
         // Nobody reads the graph yet.
         let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
-        self.load(&held, checkpoint, &checkpoint_path(manifest, files))?;
+        self.load(&held, checkpoint, &checkpoint_path(manifest, files), batches.loaded)?;
         self.finish_restoring(&held);
         let described = checkpoint.description();
         let input = described.input.as_deref().map(Arc::from);
@@ -236,20 +276,10 @@ impl<E: Engine> Store<E> {
         Ok(Recovery {
             checkpoint: Some(described.timestamp),
             last: described.timestamp,
+            ahead_of_clock: self.sequencer.ahead_of_clock(described.wall_clock),
             loading: begin.elapsed(),
             ..Recovery::default()
         })
-    }
-}
-
-impl GraphOptions {
-    /// How many changes of the log are applied together, about.
-    pub(super) fn changes_at_once(&self) -> usize {
-        match self {
-            GraphOptions { keeps_commit_order: true, .. } => 1,
-            GraphOptions { is_simulated: true, .. } => AT_ONCE_IN_SIMULATIONS,
-            _ => AT_ONCE,
-        }
     }
 }
 

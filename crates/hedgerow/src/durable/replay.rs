@@ -1,7 +1,6 @@
 //! The commits of a log into a graph that comes back.
 
-use crate::commit::free_replaced;
-use crate::commit::sequencer::{CountChanges, VertexCounts};
+use crate::commit::sequencer::VertexCounts;
 use crate::durable::gathered::{Gathered, vertex_bound};
 use crate::durable::vertex_set::VertexSet;
 use crate::error::{Error, Reason, read_failed};
@@ -10,8 +9,8 @@ use crate::storage::Store;
 use hedgerow_log::{EdgeRecords, LoggedCommit, Place, Record as LogRecord, StoreError, logged_edge};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, ColumnType, EdgeChange, EdgeValue, Effects, Engine, GraphView, Key, LabelId, Prepared,
-    ReadError, Record, SchemaError, Timestamp, VertexChange, VertexEffect, VertexId,
+    AdjacencyEffects, ColumnType, EdgeChange, EdgeValue, Effects, Engine, GraphView, Key, LabelId, ReadError,
+    Record, SchemaError, Timestamp, VertexChange, VertexEffect, VertexId,
 };
 use hedgerow_sync::epoch;
 
@@ -21,9 +20,6 @@ struct Foreign(String);
 fn foreign<T>(what: impl Into<String>) -> Result<T, Foreign> {
     Err(Foreign(what.into()))
 }
-
-/// Vertices and edges whose changes are applied together, about.
-pub(super) const AT_ONCE: usize = 1 << 22;
 
 /// The commits of a log on their way into a graph. All locks are held, and nobody sees the graph.
 pub(super) struct Replay<'r, E: Engine> {
@@ -124,15 +120,7 @@ impl<'r, E: Engine> Replay<'r, E> {
         records: RecordChanges,
     ) -> Result<(), Error> {
         let counts = VertexCounts { bound, ..self.count_vertices(effects) };
-        let pool = self.store.pool_for(effects.len());
-        let Prepared { changes, outcome, .. } = self.store.engine.prepare(self.held, effects, pool)?;
-        let counts =
-            CountChanges { vertices: counts, edges: &outcome.edges, parallel: records.parallel_outcome() };
-        let stamp = self.store.sequencer.stamp_again(at, counts);
-        self.store.engine.apply(stamp, changes);
-        self.store.records.apply(stamp, records);
-        free_replaced(effects.len());
-        Ok(())
+        Ok(self.store.restore_changes(self.held, at, effects, counts, records)?)
     }
 
     /// Makes the records of the edges of a commit, each of which is there once; what stands for them is the value of their edges then.

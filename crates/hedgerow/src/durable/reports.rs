@@ -21,6 +21,9 @@ pub struct Recovery {
     pub last: Timestamp,
     /// What a loss of power left behind the last commit, if anything. It was cut. Nobody was told that any of it is durable.
     pub torn: Option<TornTail>,
+    /// How far the time of the newest commit is ahead of this machine's clock; zero if it is not. One of the clocks is, or was, wrong. No data
+    /// is affected, but until the clock has caught up, new commits carry that same time ([`AsOf::Time`](crate::AsOf::Time)).
+    pub ahead_of_clock: Duration,
     /// How long loading the checkpoint took.
     pub loading: Duration,
     /// How long replaying the log took.

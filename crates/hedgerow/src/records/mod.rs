@@ -30,9 +30,9 @@ use hedgerow_log::{
 use hedgerow_model::record_memory::{self, is_embedded};
 use hedgerow_model::token::{LiveTimestamps, Stamp};
 use hedgerow_model::{
-    Adjacency, CapacityError, Catalogue, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView,
-    LabelId, MemoryUse, ParallelOutcome, Reclaimed, Record, RecordHandle, RecordSchema, Timestamp, Topology,
-    ValueRef, VertexId,
+    Adjacency, Catalogue, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView, LabelId,
+    MemoryUse, ParallelOutcome, Reclaimed, Record, RecordHandle, RecordSchema, Timestamp, Topology, ValueRef,
+    VertexId,
 };
 use hedgerow_subgraphs::reclamation::{Garbage, Memory, MemoryChange, Superseded, reclaim_unlocked};
 use hedgerow_sync::Arc;
@@ -54,7 +54,6 @@ pub(crate) struct Records {
     degrees: ParallelDegrees,
     garbage: Garbage<Kept>,
     memory: Memory,
-    limit: Option<usize>,
 }
 
 /// A record that an edge has no more, kept for snapshots.
@@ -95,6 +94,12 @@ impl RecordChanges {
     /// Makes a record with memory of its own, whatever the engine; what stands for it.
     fn add_piece(&mut self, bytes: &[u8]) -> EdgeValue {
         kept_in(&mut self.new, bytes)
+    }
+
+    /// By how many bytes the records of the newest state grow.
+    pub(crate) fn growth(&self) -> isize {
+        let new: usize = self.new.iter().map(OwnedRecord::memory_bytes).sum();
+        new as isize - self.superseded_bytes as isize
     }
 
     /// The record that an edge [was found](Records::find) to have is replaced, or goes with its edge.
@@ -200,9 +205,9 @@ pub(crate) fn check_encoded(schema: &RecordSchema, bytes: &[u8]) -> Result<(), S
 }
 
 impl Records {
-    pub(crate) fn new(catalogue: Arc<Catalogue>, topology: Topology, limit: Option<usize>) -> Self {
+    pub(crate) fn new(catalogue: Arc<Catalogue>, topology: Topology) -> Self {
         let degrees = ParallelDegrees::new(&catalogue, topology);
-        Records { catalogue, degrees, garbage: Garbage::default(), memory: Memory::default(), limit }
+        Records { catalogue, degrees, garbage: Garbage::default(), memory: Memory::default() }
     }
 
     /// The schema of the records of a label; `None` if its edges have none.
@@ -260,25 +265,6 @@ impl Records {
             // SAFETY: the value of an edge in a view, which is alive and pinned for `'v`: see `Records`.
             Found { value, bytes: unsafe { heap::bytes(value) } }
         }))
-    }
-
-    /// Whether a graph that holds so many bytes beside its records may hold the new ones.
-    pub(crate) fn check_limit(
-        &self,
-        changes: &RecordChanges,
-        beside: impl FnOnce() -> usize,
-    ) -> Result<(), CapacityError> {
-        let new: usize = changes.new.iter().map(OwnedRecord::memory_bytes).sum();
-        // What counts is by how much the newest state grows, so that a graph at its limit can be shrunk.
-        let needed = new.saturating_sub(changes.superseded_bytes);
-        match self.limit {
-            Some(limit) if needed > 0 => {
-                let held = beside() + self.memory.used().total_bytes();
-                let fits = held + needed <= limit;
-                if fits { Ok(()) } else { Err(CapacityError::Memory { needed, held, limit }) }
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Makes room for what a commit counts, so that nothing is allocated once it has its stamp.

@@ -162,6 +162,5 @@ fn subgraphs<C: Container>(
 }
 
 fn engine_options(options: &GraphOptions, catalogue: &Catalogue) -> SubgraphOptions {
-    let &GraphOptions { topology, memory_limit, .. } = options;
-    SubgraphOptions { topology, catalogue: catalogue.clone(), memory_limit }
+    SubgraphOptions { topology: options.topology, catalogue: catalogue.clone() }
 }

@@ -10,8 +10,8 @@ use super::vertex::VertexCell;
 use super::view::FineGrainedView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    CapacityError, Catalogue, ColumnType, Direction, Effects, Engine, LabelId, LockUnit, MemoryUse, Prepared,
-    Reclaimed, Timestamp, Topology, UnitLocks, VertexId, ViewError,
+    Allowance, CapacityError, Catalogue, ColumnType, Direction, Effects, Engine, LabelId, LockUnit,
+    MemoryUse, Prepared, Reclaimed, Timestamp, Topology, UnitLocks, VertexId, ViewError,
 };
 use hedgerow_subgraphs::reclamation::{self, Garbage, Memory, MemoryChange};
 use hedgerow_sync::RwLock;
@@ -20,7 +20,6 @@ use rayon::ThreadPool;
 /// A graph in memory with a version per edge. See the [module](super) for how it works.
 pub struct FineGrained<E> {
     pub(super) topology: Topology,
-    pub(super) memory_limit: Option<usize>,
     pub(super) vertices: Directory<RwLock<VertexCell>>,
     /// One table per label and stored direction, ascending by both.
     pub(super) tables: Vec<Table<E>>,
@@ -41,7 +40,7 @@ pub(super) struct Table<E> {
 impl<E: Entries> FineGrained<E> {
     /// An empty store.
     pub fn new(options: FineGrainedOptions) -> Self {
-        let FineGrainedOptions { topology, catalogue, memory_limit } = options;
+        let FineGrainedOptions { topology, catalogue } = options;
         // The catalogue checked that its labels can be numbered.
         let labels = (0..).map(LabelId).zip(catalogue.labels());
         let tables = labels.flat_map(|(label, schema)| {
@@ -56,7 +55,6 @@ impl<E: Entries> FineGrained<E> {
         });
         FineGrained {
             topology,
-            memory_limit,
             vertices: Directory::default(),
             tables: tables.collect(),
             garbage: Garbage::default(),
@@ -120,9 +118,10 @@ impl<E: Entries> Engine for FineGrained<E> {
         &'l self,
         locks: &'l HeldLocks<'_>,
         effects: &'l Effects,
+        allowance: Allowance,
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<FineGrainedChanges<'l, E>>, CapacityError> {
-        self.prepare_changes(locks, effects, pool)
+        self.prepare_changes(locks, effects, allowance, pool)
     }
 
     /// In arrays O(entries behind the first change of each row that changes): entries are inserted in place.

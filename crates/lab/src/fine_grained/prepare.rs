@@ -7,7 +7,8 @@ use super::row::Row;
 use super::vertex::VertexCell;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, CapacityError, EdgeChange, Effects, Outcome, Prepared, VertexEffect, VertexId,
+    AdjacencyEffects, Allowance, CapacityError, EdgeChange, Effects, Outcome, Prepared, VertexEffect,
+    VertexId,
 };
 use hedgerow_sync::RwLock;
 use rayon::ThreadPool;
@@ -68,6 +69,7 @@ impl<E: Entries> FineGrained<E> {
         &'l self,
         locks: &'l HeldLocks<'_>,
         effects: &'l Effects,
+        allowance: Allowance,
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<FineGrainedChanges<'l, E>>, CapacityError> {
         debug_assert!(effects.is_sorted(), "effects ascend");
@@ -93,7 +95,7 @@ impl<E: Entries> FineGrained<E> {
             }
             tables.push((table, rows));
         }
-        self.check_limit(growth)?;
+        allowance.check(self.memory.used().total_bytes(), growth)?;
 
         // Nothing fails from here on.
         let vertices = vertices.iter().map(|planned| self.link_vertex(planned)).collect();
@@ -103,21 +105,6 @@ impl<E: Entries> FineGrained<E> {
         let changes = FineGrainedChanges { engine: self, vertices, rows: rows.collect() };
         let changed = !(changes.vertices.is_empty() && changes.rows.is_empty());
         Ok(Prepared { changes, outcome, changed })
-    }
-
-    /// Fails if a commit by which the newest state grows would exceed the limit.
-    ///
-    /// Only growth counts, so that a graph at its limit can be shrunk; what snapshots keep of the state
-    /// before is held already. Commits that run at the same time each see what was held before them.
-    fn check_limit(&self, growth: isize) -> Result<(), CapacityError> {
-        let (Some(limit), Ok(needed @ 1..)) = (self.memory_limit, usize::try_from(growth)) else {
-            return Ok(());
-        };
-        let held = self.memory.used().total_bytes();
-        if held.saturating_add(needed) > limit {
-            return Err(CapacityError::Memory { needed, held, limit });
-        }
-        Ok(())
     }
 
     fn table_of(&self, effects: &AdjacencyEffects) -> &Table<E> {

@@ -14,8 +14,8 @@ impl<C: Container> Tested for TestedEngine<Subgraphs<C>> {
 
     const UNIT_SIZE: u32 = PARTITION_SIZE as u32;
 
-    fn engine(topology: Topology, catalogue: Catalogue, memory_limit: Option<usize>) -> Subgraphs<C> {
-        Subgraphs::new(SubgraphOptions { topology, catalogue, memory_limit })
+    fn engine(topology: Topology, catalogue: Catalogue) -> Subgraphs<C> {
+        Subgraphs::new(SubgraphOptions { topology, catalogue })
     }
 
     fn recount(engine: &Subgraphs<C>, locks: &HeldLocks<'_>) -> MemoryUse {
@@ -28,8 +28,8 @@ impl<E: Entries> Tested for TestedEngine<FineGrained<E>> {
 
     const UNIT_SIZE: u32 = 1;
 
-    fn engine(topology: Topology, catalogue: Catalogue, memory_limit: Option<usize>) -> FineGrained<E> {
-        FineGrained::new(FineGrainedOptions { topology, catalogue, memory_limit })
+    fn engine(topology: Topology, catalogue: Catalogue) -> FineGrained<E> {
+        FineGrained::new(FineGrainedOptions { topology, catalogue })
     }
 
     fn recount(engine: &FineGrained<E>, _locks: &HeldLocks<'_>) -> MemoryUse {

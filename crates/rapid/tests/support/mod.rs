@@ -12,8 +12,8 @@ impl Tested for TestedRapid {
 
     const UNIT_SIZE: u32 = PARTITION_SIZE as u32;
 
-    fn engine(topology: Topology, catalogue: Catalogue, memory_limit: Option<usize>) -> Rapid {
-        Rapid::new(RapidOptions { topology, catalogue, memory_limit })
+    fn engine(topology: Topology, catalogue: Catalogue) -> Rapid {
+        Rapid::new(RapidOptions { topology, catalogue })
     }
 
     fn recount(engine: &Rapid, locks: &HeldLocks<'_>) -> MemoryUse {

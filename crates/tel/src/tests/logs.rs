@@ -299,8 +299,8 @@ fn give_up(pipeline: &Tested, label: u16, first: u32, count: u32) {
     for _ in 0..3 {
         pipeline.abandon(&requests);
         let (locks, mut plans) = (pipeline.locks(), Vec::new());
-        let _ = pipeline.engine.plan_edge(&locks, &edges[0]);
-        pipeline.engine.plan_edges(&locks, &edges, &mut plans);
+        let _ = pipeline.engine.plan_edge(&locks, &edges[0], true);
+        pipeline.engine.plan_edges(&locks, &edges, true, &mut plans);
         free.push(pipeline.engine.reserved_bytes());
     }
     // What is free becomes more where the system gave some, and when nobody can be reading a block that was replaced before.

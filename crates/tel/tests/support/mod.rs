@@ -19,8 +19,8 @@ impl Tested for TestedTel {
 
     const UNIT_SIZE: u32 = 1;
 
-    fn engine(topology: Topology, catalogue: Catalogue, memory_limit: Option<usize>) -> Tel {
-        embedding(Tel::new(TelOptions { topology, catalogue, memory_limit }))
+    fn engine(topology: Topology, catalogue: Catalogue) -> Tel {
+        embedding(Tel::new(TelOptions { topology, catalogue }))
     }
 
     fn recount(engine: &Tel, locks: &HeldLocks<'_>) -> MemoryUse {
@@ -36,8 +36,8 @@ impl Tested for TestedInFile {
 
     const UNIT_SIZE: u32 = 1;
 
-    fn engine(topology: Topology, catalogue: Catalogue, memory_limit: Option<usize>) -> Tel {
-        let options = TelOptions { topology, catalogue, memory_limit };
+    fn engine(topology: Topology, catalogue: Catalogue) -> Tel {
+        let options = TelOptions { topology, catalogue };
         let engine = Tel::with_scratch(options, &std::env::temp_dir(), None);
         embedding(engine.expect("a folder for temporary files"))
     }
@@ -55,8 +55,8 @@ impl Tested for TestedInSmallFile {
 
     const UNIT_SIZE: u32 = 1;
 
-    fn engine(topology: Topology, catalogue: Catalogue, memory_limit: Option<usize>) -> Tel {
-        let options = TelOptions { topology, catalogue, memory_limit };
+    fn engine(topology: Topology, catalogue: Catalogue) -> Tel {
+        let options = TelOptions { topology, catalogue };
         let engine = Tel::with_scratch(options, &std::env::temp_dir(), Some(3 << 20));
         embedding(engine.expect("a folder for temporary files"))
     }

@@ -94,7 +94,7 @@ impl ParallelDegrees {
         self.labels.get(label.index())?.as_ref()
     }
 
-    /// Bytes of memory. O(vertices / 1000).
+    /// Bytes of memory. O(labels).
     pub(in crate::records) fn bytes(&self) -> usize {
         let degrees = self.labels.iter().flatten();
         degrees.map(|degrees| degrees.out.bytes() + degrees.reverse.bytes()).sum()

@@ -4,7 +4,7 @@ use super::Pipeline;
 use crate::fine_grained::{ArtEntries, Entries, SortedEntries};
 use hedgerow_model::token::Stamp;
 use hedgerow_model::{
-    Adjacency, Cursor, Direction, Engine, GraphView, LabelId, Timestamp, Topology, VertexId,
+    Adjacency, Allowance, Cursor, Direction, Engine, GraphView, LabelId, Timestamp, Topology, VertexId,
 };
 use hedgerow_testing::contract::{delete, put};
 use std::ops::ControlFlow;
@@ -71,7 +71,8 @@ fn change_a_row_while_it_is_read<E: Entries>() {
     let token = pipeline.snapshots.remove(0).token;
     let effects = pipeline.oracle.commit(&[put(1, 0..9), delete(1, [0])]);
     let locks = pipeline.locks();
-    let mut prepared = Some(pipeline.engine.prepare(&locks, &effects, None).unwrap().changes);
+    let mut prepared =
+        Some(pipeline.engine.prepare(&locks, &effects, Allowance::UNLIMITED, None).unwrap().changes);
     let adjacency = pipeline.engine.view(&token).adjacency::<()>(LabelId(0), Direction::Out).unwrap();
     let degree = || adjacency.cursor().degree(VertexId::new(1));
     let flow = adjacency.cursor().neighbours(VertexId::new(1), |neighbours, _| {

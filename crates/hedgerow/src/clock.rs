@@ -1,0 +1,90 @@
+//! The clocks of a graph.
+//!
+//! Commits carry wall-clock times, because applications ask for states by them. The wall clock may be wrong or stepped back, so ages are
+//! measured by a monotonic clock.
+
+use hedgerow_sync::Arc;
+use hedgerow_sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// One moment by both clocks, in microseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Now {
+    /// Since 1970-01-01 UTC.
+    pub(crate) wall: u64,
+    /// Since a fixed moment of this process.
+    pub(crate) monotonic: u64,
+}
+
+/// The clocks of a graph.
+#[derive(Clone, Debug)]
+pub(crate) enum Clock {
+    /// The system's; monotonic time counts from this moment.
+    System(Instant),
+    /// Time stands still, so that runs can be repeated.
+    Still,
+    /// Set by a test.
+    Manual(ManualClock),
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Clock::System(Instant::now())
+    }
+}
+
+impl Clock {
+    /// Microseconds since 1970-01-01 UTC.
+    #[inline]
+    pub(crate) fn wall(&self) -> u64 {
+        match self {
+            Clock::System(_) => {
+                microseconds(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
+            }
+            Clock::Still => 0,
+            Clock::Manual(clock) => clock.0.wall.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Microseconds since a fixed moment of this process.
+    #[inline]
+    pub(crate) fn monotonic(&self) -> u64 {
+        match self {
+            Clock::System(since) => microseconds(since.elapsed()),
+            Clock::Still => 0,
+            Clock::Manual(clock) => clock.0.monotonic.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Both.
+    pub(crate) fn now(&self) -> Now {
+        Now { wall: self.wall(), monotonic: self.monotonic() }
+    }
+}
+
+fn microseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// A clock that a test sets. Clones are the same clock.
+#[derive(Clone, Debug, Default)]
+pub struct ManualClock(Arc<Times>);
+
+#[derive(Debug, Default)]
+struct Times {
+    wall: AtomicU64,
+    monotonic: AtomicU64,
+}
+
+impl ManualClock {
+    /// Steps the wall clock, in microseconds since 1970-01-01 UTC. No time passes.
+    pub fn set(&self, wall: u64) {
+        self.0.wall.store(wall, Ordering::Relaxed);
+    }
+
+    /// Lets time pass on both clocks.
+    pub fn advance(&self, duration: Duration) {
+        self.0.wall.fetch_add(microseconds(duration), Ordering::Relaxed);
+        self.0.monotonic.fetch_add(microseconds(duration), Ordering::Relaxed);
+    }
+}

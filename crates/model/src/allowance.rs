@@ -1,0 +1,80 @@
+//! The memory limit of a graph, as it applies to one commit.
+
+use crate::CapacityError;
+
+/// How much memory a commit may take.
+///
+/// Only growth of the newest state is limited, so that a graph at its limit can be shrunk: what snapshots keep of the state before is
+/// held already. Commits that run at the same time each see what was held before them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Allowance(Option<Limited>);
+
+/// All in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Limited {
+    limit: usize,
+    /// Held outside the engine.
+    held: usize,
+    /// Growth outside the engine.
+    growth: isize,
+    overdraft: usize,
+}
+
+impl Allowance {
+    /// No limit.
+    pub const UNLIMITED: Self = Allowance(None);
+
+    /// The graph may hold `limit` bytes. Outside its engine it holds `held`, and the commit grows that by `growth`.
+    #[must_use]
+    pub fn up_to(limit: usize, held: usize, growth: isize) -> Self {
+        Allowance(Some(Limited { limit, held, growth, overdraft: 0 }))
+    }
+
+    /// Allows twice the limit, for a graph that is being opened: its layout in memory may differ from that of the graph that was closed.
+    #[must_use]
+    pub fn with_overdraft(self) -> Self {
+        Allowance(self.0.map(|limited| Limited { overdraft: limited.limit, ..limited }))
+    }
+
+    /// Whether there is a limit.
+    #[inline]
+    #[must_use]
+    pub fn is_limited(&self) -> bool {
+        self.0.is_some()
+    }
+
+    /// Checks a commit that grows the newest state by `growth` bytes in an engine that holds `engine_bytes`.
+    ///
+    /// # Errors
+    /// The newest state would grow, and the graph would exceed its limit.
+    pub fn check(&self, engine_bytes: usize, growth: isize) -> Result<(), CapacityError> {
+        let Some(limited) = self.0 else { return Ok(()) };
+        let limit = limited.limit;
+        let held = engine_bytes.saturating_add(limited.held);
+        match usize::try_from(growth.saturating_add(limited.growth)) {
+            Ok(needed @ 1..) if held.saturating_add(needed) > limit.saturating_add(limited.overdraft) => {
+                Err(CapacityError::Memory { needed, held, limit })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growth_is_refused_beyond_the_limit_and_shrinking_never() {
+        let allowance = Allowance::up_to(100, 30, 10);
+        let refused = Err(CapacityError::Memory { needed: 11, held: 90, limit: 100 });
+        assert_eq!(allowance.check(60, 0), Ok(()));
+        assert_eq!(allowance.check(60, 1), refused);
+        assert_eq!(allowance.check(600, -10), Ok(()));
+        assert_eq!(allowance.check(600, -9).is_err(), allowance.is_limited());
+        let (most, more) =
+            (allowance.with_overdraft().check(160, 0), allowance.with_overdraft().check(160, 1));
+        assert_eq!((most, more), (Ok(()), Err(CapacityError::Memory { needed: 11, held: 190, limit: 100 })));
+        assert_eq!(Allowance::UNLIMITED.check(usize::MAX, isize::MAX), Ok(()));
+    }
+}
