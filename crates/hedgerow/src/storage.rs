@@ -229,6 +229,7 @@ impl<E: Engine> Store<E> {
             return;
         }
         self.reclaim_unread();
+        self.conflicts.forget_up_to(self.sequencer.oldest_interactive());
         epoch::free_deferred(FLUSHED);
     }
 

@@ -95,6 +95,16 @@ impl ConflictTable {
         shard.newest.get(touched).is_some_and(|newest| *newest > began)
     }
 
+    /// Forgets the commits at or before `oldest_interactive`: no transaction will ask for them.
+    pub(crate) fn forget_up_to(&self, oldest_interactive: Timestamp) {
+        for shard in &self.shards {
+            let mut shard = shard.lock();
+            shard.newest.retain(|_, newest| *newest > oldest_interactive);
+            shard.newest.shrink_to_fit();
+            shard.kept = shard.newest.len();
+        }
+    }
+
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
         let entry = size_of::<(Touched, Timestamp)>() + 1;
@@ -127,6 +137,10 @@ mod tests {
         assert!(entries <= SHARDS * (SMALL_SHARD + 2));
         assert!(table.changed_since(&vertex(199_999), Timestamp(200_000)));
         assert!(table.bytes() < SHARDS * SMALL_SHARD * 200);
+        table.forget_up_to(Timestamp(200_008));
+        assert!(table.changed_since(&vertex(199_999), Timestamp(200_008)), "it is of commit 200,009");
+        table.forget_up_to(Timestamp(200_009));
+        assert_eq!(table.bytes(), 0);
         table.record_large(Timestamp(300_000));
         assert!(table.changed_since(&vertex(2), Timestamp(299_999)));
     }

@@ -5,11 +5,11 @@ use hedgerow_sync::{Condvar, Mutex};
 
 /// Lets one thread at a time take many locks, in the order in which they ask, while those that need few locks and have none wait.
 ///
-/// Each of those waits for the end of one turn at most and then passes, whoever asked for a turn meanwhile: so neither side waits for ever. A
+/// Each of those waits for the end of one turn at most and then passes, however many turns are asked for meanwhile: so neither side waits for ever. A
 /// thread in its turn waits for those that passed before, each of which has its locks already or takes them in ascending order.
 #[derive(Debug, Default)]
 pub(crate) struct Gate {
-    /// Whether somebody has a turn, or waits for one. Read by all, and seldom written.
+    /// Whether a thread has a turn, or waits for one. Read by all, and seldom written.
     is_closed: AtomicBool,
     turns: Mutex<Turns>,
     ended: Condvar,

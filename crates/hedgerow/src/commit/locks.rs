@@ -67,6 +67,18 @@ impl LockTable {
         stripes
     }
 
+    /// Takes the locks of `stripes`, which ascend.
+    #[inline]
+    fn lock(&self, stripes: &[u32]) {
+        stripes.iter().for_each(|stripe| self.stripes[*stripe as usize].lock());
+    }
+
+    /// The same, in a turn.
+    #[cold]
+    fn lock_in_turn(&self, stripes: &[u32]) {
+        self.gate.in_turn(|| self.lock(stripes));
+    }
+
     /// Every stripe.
     pub(crate) fn all(&self) -> Stripes {
         (0..=self.mask()).collect()
@@ -84,16 +96,15 @@ pub(crate) struct LockGuard<T: Borrow<LockTable>> {
 
 impl<T: Borrow<LockTable>> LockGuard<T> {
     /// Waits for the locks of `stripes`, which ascend, and takes them.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn lock(table: T, stripes: Stripes) -> Self {
         debug_assert!(stripes.windows(2).all(|pair| pair[0] < pair[1]));
-        let LockTable { stripes: locks, gate } = table.borrow();
-        let lock_all = || stripes.iter().for_each(|stripe| locks[*stripe as usize].lock());
+        let locks = table.borrow();
         if stripes.len() < MANY {
-            gate.pass();
-            lock_all();
+            locks.gate.pass();
+            locks.lock(&stripes);
         } else {
-            gate.in_turn(lock_all);
+            locks.lock_in_turn(&stripes);
         }
         LockGuard { table, stripes }
     }
