@@ -105,7 +105,9 @@ impl<T: 'static> Past<T> {
     pub(crate) fn unlink(&self, born: Timestamp, guard: &Guard) -> *mut T {
         let versions = NonNull::new(self.0.load(Ordering::Acquire)).expect("a filed version is linked");
         // SAFETY: linked, and only a holder of the lock, who is busy here, replaces it.
-        let (header, entries) = unsafe { (versions.as_ref(), Versions::filled(versions)) };
+        let header = unsafe { versions.as_ref() };
+        // SAFETY: as above.
+        let entries = unsafe { Versions::filled(versions) };
         let entry = position_of(entries, born).map(|position| &entries[position]);
         let entry = entry.filter(|entry| entry.born == born && !entry.is_unlinked());
         let content = entry.expect("a filed version is linked").content.swap(unlinked(), Ordering::Relaxed);
