@@ -45,6 +45,7 @@ impl Retries {
 #[cfg(all(test, not(hedgerow_shuttle)))]
 mod tests {
     use super::*;
+    use crate::{ErrorKind, Graph, GraphOptions};
 
     #[test]
     fn waits_are_counted_and_bounded() {
@@ -59,5 +60,26 @@ mod tests {
         assert_eq!(longest[..3], [1, 2, 4].map(|times| times * FIRST_WAIT));
         assert_eq!(longest[9..], [LONGEST_WAIT; 3]);
         assert!(!retries.wait());
+    }
+
+    #[test]
+    fn a_transaction_in_conflict_is_tried_again_so_often_and_then_given_up() {
+        for retries in [0, 3] {
+            let graph = Graph::in_memory(GraphOptions::new().retries(retries)).unwrap();
+            let mut runs = 0;
+            let given_up = graph.transact(|transaction| {
+                runs += 1;
+                // Another commit to the same edge, each time.
+                match runs % 2 {
+                    1 => assert!(graph.put_edge(1, 2)?.changed),
+                    _ => assert!(graph.delete_edge(1, 2)?),
+                }
+                transaction.put_edge(1, 2)?;
+                transaction.put_edge(1, 3)
+            });
+            assert_eq!(given_up.unwrap_err().kind(), ErrorKind::Conflict);
+            assert_eq!(runs, 1 + retries);
+            assert!(!graph.contains_edge(1, 3).unwrap());
+        }
     }
 }

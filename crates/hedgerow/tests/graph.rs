@@ -132,27 +132,6 @@ fn writers_reclaim_in_passing() {
 // --- transactions ----------------------------------------------------------------------------
 
 #[test]
-fn a_transaction_in_conflict_is_tried_again_so_often_and_then_given_up() {
-    for retries in [0, 3] {
-        let graph = graph(GraphOptions::new().retries(retries));
-        let mut runs = 0;
-        let given_up = graph.transact(|transaction| {
-            runs += 1;
-            // Another commit to the same edge, each time.
-            match runs % 2 {
-                1 => assert!(graph.put_edge(1, 2)?.changed),
-                _ => assert!(graph.delete_edge(1, 2)?),
-            }
-            transaction.put_edge(1, 2)?;
-            transaction.put_edge(1, 3)
-        });
-        assert_eq!(given_up.unwrap_err().kind(), ErrorKind::Conflict);
-        assert_eq!(runs, 1 + retries);
-        assert!(!graph.contains_edge(1, 3).unwrap());
-    }
-}
-
-#[test]
 fn a_dropped_transaction_leaves_nothing() {
     let graph = directed();
     let mut transaction = graph.begin().unwrap();

@@ -26,7 +26,7 @@
 use crate::account;
 use crate::container::Container;
 use crate::owned::{Content, Owned, edited_copy};
-use crate::past::{Past, entry_bytes};
+use crate::past::Past;
 use crate::reclamation::MemoryChange;
 use hedgerow_model::token::{HeldLocks, Registered, Stamp};
 use hedgerow_model::{EdgeChange, LockUnit, Timestamp};
@@ -252,15 +252,18 @@ impl<T: Content> Chain<T> {
         MemoryChange { live: 0, retained: net }
     }
 
-    /// What the version born at `born` and no newer one keeps; 0 if it is gone or its partition is locked by somebody else.
+    /// What the version born at `born` and no newer one keeps; 0 if it is gone. The array of superseded versions counts with the newest of them.
     pub(crate) fn retained_bytes(&self, locks: &HeldLocks<'_>, unit: LockUnit, born: Timestamp) -> usize {
         let newest = self.newest(locks, unit);
         let Some((content, newer)) = self.past.with_newer(born) else { return 0 };
         // SAFETY: linked, and this thread holds the lock under which versions are unlinked.
         let content = unsafe { shared(content) };
-        // SAFETY: as above.
-        let newer = newer.map_or(newest, |newer| unsafe { shared(newer) });
-        entry_bytes::<T>() + bytes_beside(content, newer)
+        let (array, newer) = match newer {
+            // SAFETY: as above.
+            Some(newer) => (0, unsafe { shared(newer) }),
+            None => (self.past.bytes(), newest),
+        };
+        array + bytes_beside(content, newer)
     }
 
     /// Walks the chain, which nobody else uses, and counts what [`MemoryChange`] counts step by step. For tests.

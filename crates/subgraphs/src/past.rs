@@ -41,11 +41,6 @@ fn unlinked<T>() -> *mut T {
     ptr::without_provenance_mut(1)
 }
 
-/// Bytes of an array for each version in it.
-pub(crate) const fn entry_bytes<T>() -> usize {
-    size_of::<Entry<T>>()
-}
-
 impl<T: 'static> Default for Past<T> {
     fn default() -> Self {
         Past(AtomicPtr::new(ptr::null_mut()))
@@ -79,7 +74,7 @@ impl<T: 'static> Past<T> {
     /// Prefetches the array, as far as a short one reaches.
     #[inline]
     pub(crate) fn prefetch(&self) {
-        prefetch(self.0.load(Ordering::Relaxed), size_of::<Versions<T>>() + 2 * entry_bytes::<T>());
+        prefetch(self.0.load(Ordering::Relaxed), size_of::<Versions<T>>() + 2 * size_of::<Entry<T>>());
     }
 
     /// Adds the version born at `born`, which is newer than all others, and owns its content from now on. O(1) on average.
@@ -105,7 +100,9 @@ impl<T: 'static> Past<T> {
     pub(crate) fn unlink(&self, born: Timestamp, guard: &Guard) -> *mut T {
         let versions = NonNull::new(self.0.load(Ordering::Acquire)).expect("a filed version is linked");
         // SAFETY: linked, and only a holder of the lock, who is busy here, replaces it.
-        let (header, entries) = unsafe { (versions.as_ref(), Versions::filled(versions)) };
+        let header = unsafe { versions.as_ref() };
+        // SAFETY: as above.
+        let entries = unsafe { Versions::filled(versions) };
         let entry = position_of(entries, born).map(|position| &entries[position]);
         let entry = entry.filter(|entry| entry.born == born && !entry.is_unlinked());
         let content = entry.expect("a filed version is linked").content.swap(unlinked(), Ordering::Relaxed);
