@@ -29,10 +29,14 @@ impl<S: Default> Slots<S> {
 
     /// The slot of `id`, with its chunk allocated. O(1).
     pub(crate) fn get_or_allocate(&self, id: u32) -> &S {
-        let place = Place::of(id);
-        let groups = self.segments[place.segment].get_or_init(|| self.allocate(place.groups_of_segment()));
-        let chunks = groups[place.group].get_or_init(|| self.allocate(GROUP_CHUNKS));
-        let slots = chunks[place.chunk].get_or_init(|| self.allocate(CHUNK_SLOTS));
+        let (place, mut made) = (Place::of(id), 0);
+        let groups =
+            self.segments[place.segment].get_or_init(|| allocated(place.groups_of_segment(), &mut made));
+        let chunks = groups[place.group].get_or_init(|| allocated(GROUP_CHUNKS, &mut made));
+        let slots = chunks[place.chunk].get_or_init(|| allocated(CHUNK_SLOTS, &mut made));
+        if made > 0 {
+            self.bytes.fetch_add(made, Ordering::Relaxed);
+        }
         &slots[place.slot]
     }
 
@@ -47,11 +51,12 @@ impl<S: Default> Slots<S> {
     pub(crate) fn bytes(&self) -> usize {
         self.bytes.load(Ordering::Relaxed)
     }
+}
 
-    fn allocate<T: Default>(&self, count: usize) -> Box<[T]> {
-        self.bytes.fetch_add(count * size_of::<T>(), Ordering::Relaxed);
-        (0..count).map(|_| T::default()).collect()
-    }
+/// New elements, of which the bytes are added to `bytes`.
+fn allocated<T: Default>(count: usize, bytes: &mut usize) -> Box<[T]> {
+    *bytes += count * size_of::<T>();
+    (0..count).map(|_| T::default()).collect()
 }
 
 /// Where the slot of an id is.
