@@ -31,7 +31,7 @@ impl WaitArgs {
         loop {
             match attempt() {
                 Err(error) if error.kind() == ErrorKind::Locked && may_wait() => {
-                    thread::sleep(BETWEEN_ATTEMPTS)
+                    thread::sleep(BETWEEN_ATTEMPTS);
                 }
                 opened => return opened,
             }

@@ -363,6 +363,7 @@ fn uninterrupted(mut transfer: impl FnMut() -> io::Result<usize>) -> io::Result<
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hedgerow_sync::atomic::{AtomicBool, Ordering};
 
     fn files() -> (tempfile::TempDir, RealFiles) {
         let folder = tempfile::tempdir().unwrap();
@@ -456,17 +457,17 @@ mod tests {
     fn writers_do_not_notice_who_looks_for_them() {
         let (_folder, files) = files();
         drop(files.lock("LOCK").unwrap());
-        let is_over = std::sync::atomic::AtomicBool::new(false);
+        let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| {
-                    while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                    while !is_over.load(Ordering::Relaxed) {
                         let _ = files.lock_shared("LOCK");
                     }
                 });
             }
             (0..200).for_each(|_| drop(files.lock("LOCK").unwrap()));
-            is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+            is_over.store(true, Ordering::Relaxed);
         });
     }
 

@@ -29,10 +29,13 @@ fn is_overtaken<T: std::fmt::Debug>(result: Result<T, LogError>) -> bool {
     }
 }
 
+/// What a writer does.
+type Step = fn(&Log) -> Result<(), LogError>;
+
 /// Whatever the first writer does next, it is refused, and what either of them was told is durable is there.
 #[test]
 fn a_writer_that_lost_its_lock_is_refused() {
-    let next: [fn(&Log) -> Result<(), LogError>; 4] = [
+    let next: [Step; 4] = [
         |log| commit(log).map(drop),
         |log| log.set_history(None).map_err(as_log),
         |log| log.close().map_err(as_log),
