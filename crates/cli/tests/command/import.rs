@@ -226,7 +226,7 @@ fn options_that_contradict_the_store_are_refused_with_both_sides() {
 fn a_limit_of_memory_stops_an_import_and_what_was_committed_stays() {
     let folder = Folder::new();
     folder.json("generate kronecker --scale 12 --output kron");
-    let limit = "import kron --store store --chunk 1000 --memory-limit 300kB";
+    let limit = "import kron --store store --chunk 1000 --memory-limit 600kB";
     folder.fails(limit, 4, &["memory", "--memory-limit", "the same command goes on from there"]);
     let resumed = folder.json("import kron --store store --chunk 3000");
     assert_eq!(resumed["resumed"], true);
