@@ -33,8 +33,8 @@ impl Writer {
 
     /// Writes a batch, and says whether it is durable, and everything before it.
     ///
-    /// Whoever may have locked the store meanwhile has done so before the batch was written, or has read it: so that commits which are
-    /// acknowledged after the check of the lock are in the log of both.
+    /// The lock is checked behind the write, before the batch is acknowledged: another writer that missed the batch read the log before it was
+    /// written, and so had replaced the lock file by then.
     pub(super) fn write(&mut self, log: &Log, batch: Batch, goal: Goal) -> Result<bool, StoreError> {
         let last = batch.last;
         for mut piece in batch.pieces {
