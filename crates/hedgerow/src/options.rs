@@ -132,6 +132,8 @@ pub struct GraphOptions {
     pub(crate) topology: Topology,
     pub(crate) keys: KeyKind,
     pub(crate) labels: Vec<LabelSchema>,
+    /// Whether opening takes the labels that the store has by then.
+    pub(crate) takes_stored_labels: bool,
     pub(crate) vertices: RecordSchema,
     pub(crate) strict: bool,
     pub(crate) memory_limit: Option<usize>,
@@ -179,6 +181,7 @@ impl GraphOptions {
     #[must_use]
     pub fn label(mut self, label: LabelSchema) -> Self {
         self.labels.push(label);
+        self.takes_stored_labels = false;
         self
     }
 
@@ -283,6 +286,9 @@ impl GraphOptions {
 
     /// What the graph in the directory `path` was made with: engine, topology, keys, labels, vertex properties, strictness. What is not
     /// kept in the store has its default. Reads one small file; the store may be open elsewhere.
+    ///
+    /// A graph that is opened with these options also has the labels that [were added](crate::store::add_labels) to the store since they were read,
+    /// unless [`GraphOptions::label`] lists labels of its own.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; what is wrong with its manifest;

@@ -42,15 +42,18 @@ impl<'a> Target<'a> {
             Err(error) => return Err(StoredError::from(error).into()),
         };
         let StoreOptions { engine, keys, topology, strict, catalogue } = made_with;
-        if exists && args.engine.is_none() {
-            // Its engine may be one that only a later version knows.
-            GraphOptions::of_store(&args.store).map_err(StoredError::from)?;
-        }
         let engine = EngineKind::of_name(&engine).unwrap_or_default();
         let (label, schema) = stored::label(&catalogue, args.label.as_deref(), &args.store)?;
         sources.check_options(&schema.edges, catalogue.vertices())?;
         check_values(args, sources, schema)?;
-        let options = GraphOptions::new()
+        let options = match GraphOptions::of_store(&args.store) {
+            // Labels that the command line does not list are those that the store has once it is open.
+            Ok(options) if exists && args.labels.is_empty() => options,
+            // Its engine may be one that only a later version knows.
+            Err(error) if exists && args.engine.is_none() => return Err(StoredError::from(error).into()),
+            _ => catalogue.labels().iter().cloned().fold(GraphOptions::new(), GraphOptions::label),
+        };
+        let options = options
             .engine(engine)
             .keys(keys)
             .topology(topology)
@@ -59,8 +62,7 @@ impl<'a> Target<'a> {
             .durability(args.durability.durability())
             .threads(threads)
             .segment_bytes(sources.bytes().map_or(LARGEST_SEGMENT, segment_bytes));
-        let options =
-            catalogue.labels().iter().cloned().fold(args.memory.limit(options), GraphOptions::label);
+        let options = args.memory.limit(options);
         // The one that was asked for, though it may not be able to keep edges in a file: so that the user is told.
         let options = args.engine.into_iter().fold(options, GraphOptions::engine);
         let (schema, vertices) = (schema.clone(), catalogue.vertices().clone());

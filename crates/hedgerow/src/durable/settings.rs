@@ -21,6 +21,7 @@ impl GraphOptions {
             topology: *topology,
             keys: *keys,
             labels: catalogue.labels().to_vec(),
+            takes_stored_labels: true,
             vertices: catalogue.vertices().clone(),
             strict: *strict,
             ..GraphOptions::default()
@@ -38,8 +39,11 @@ impl GraphOptions {
         })
     }
 
-    /// Fails if what cannot be changed differs from what the manifest at `path` says. The engine can be.
-    pub(super) fn check_against(&self, stored: &StoreOptions, path: &Path) -> Result<(), Error> {
+    /// The options to open the store of the manifest at `path` with. Fails if what cannot be changed differs from what it says. The engine can be.
+    pub(super) fn to_open(mut self, stored: &StoreOptions, path: &Path) -> Result<Self, Error> {
+        if self.takes_stored_labels {
+            self.labels = stored.catalogue.labels().to_vec();
+        }
         let asked = self.of_new_store()?;
         let both = |describe: &dyn Fn(&StoreOptions) -> String| (describe(stored), describe(&asked));
         let options = [
@@ -55,7 +59,7 @@ impl GraphOptions {
                 return Err(Reason::OtherOption(Box::new(other)).into());
             }
         }
-        Ok(())
+        Ok(self)
     }
 }
 

@@ -5,11 +5,12 @@ use hedgerow::kernels::CancelToken;
 use hedgerow::store::StoreError;
 use hedgerow::{
     CheckpointOptions, ColumnType, Durability, EdgeSchema, EngineKind, Error, ErrorKind, Graph, GraphOptions,
-    KeyKind, LabelId, LabelSchema, RecordSchema, Topology, store,
+    KeyKind, LabelId, LabelSchema, RecordSchema, Timestamp, Topology, store,
 };
 use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles};
 use hedgerow_log::files::{Access, FileSystem};
 use std::fmt::Debug;
+use std::path::Path;
 use std::sync::Arc;
 
 fn small() -> GraphOptions {
@@ -86,6 +87,29 @@ fn a_store_is_open_once() {
     graph.close().unwrap();
     let again = Graph::open(folder.path()).unwrap();
     assert!(again.contains_edge(1, 2).unwrap() && graph.contains_edge(1, 2).unwrap());
+}
+
+#[test]
+fn options_of_a_store_take_labels_that_are_added_before_it_is_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    Graph::create(folder.path(), GraphOptions::new()).unwrap().checkpoint(&CheckpointOptions::new()).unwrap();
+    let label = |name: &str| LabelSchema { name: name.to_owned(), edges: EdgeSchema::Topology };
+    let (read_before, listed) =
+        (GraphOptions::of_store(folder.path()).unwrap(), GraphOptions::new().label(label("edge")));
+    hedgerow::store::add_labels(folder.path(), &[label("likes")]).unwrap();
+    let opens: [fn(&Path, GraphOptions) -> Result<Graph, Error>; 4] = [
+        |path, options| Graph::open_with(path, options),
+        |path, options| Graph::open_read_only_with(path, options),
+        |path, options| Graph::open_checkpoint_with(path, options),
+        |path, options| Graph::open_at(path, Timestamp::ZERO, options),
+    ];
+    for open in opens {
+        let graph = open(folder.path(), read_before.clone()).unwrap();
+        assert_eq!(graph.label("likes").unwrap(), LabelId(1));
+        graph.close().unwrap();
+        let other = open(folder.path(), listed.clone());
+        refused(other, ErrorKind::InvalidInput, &["list of labels", "\"likes\"], not [\"edge\"]"]);
+    }
 }
 
 #[test]
