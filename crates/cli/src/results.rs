@@ -18,16 +18,11 @@ pub fn write<T: Display>(
     value: impl Fn(VertexId) -> Option<T>,
 ) -> Result<(), CliError> {
     let mut file = Output::create(path).map_err(CliError::Output)?;
-    let mut written = Ok(());
-    snapshot.for_each_vertex(|vertex, key| {
-        if written.is_ok()
-            && let Some(value) = value(vertex)
-        {
-            written = writeln!(file, "{} {value}", keys::text(&key));
-        }
-    });
-    let failed = |source| FormatError::Io { path: path.into(), action: "write", source };
-    written.map_err(failed).map_err(CliError::Output)?;
+    let failed = |source| CliError::Output(FormatError::Io { path: path.into(), action: "write", source });
+    snapshot.try_for_each_vertex(|vertex, key| match value(vertex) {
+        Some(value) => writeln!(file, "{} {value}", keys::text(&key)).map_err(failed),
+        None => Ok(()),
+    })?;
     interrupt.check()?;
     file.finish().map_err(CliError::Output)
 }

@@ -3,7 +3,7 @@
 use hedgerow::kernels::{Kernel, KernelError};
 use hedgerow::model::{GraphView, ViewError};
 use hedgerow::{Column, Direction, LabelId, Timestamp, Topology, VertexId};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 /// Runs a kernel on a directed graph as if it were undirected: its out-neighbours are its in-neighbours.
 ///
@@ -23,6 +23,7 @@ impl<K: Kernel> Kernel for OnUndirected<K> {
 struct Undirected<'v, V>(&'v V);
 
 impl<V: GraphView> GraphView for Undirected<'_, V> {
+    type Error = V::Error;
     type Adjacency<'a, W: Column>
         = V::Adjacency<'a, W>
     where
@@ -49,12 +50,16 @@ impl<V: GraphView> GraphView for Undirected<'_, V> {
         self.0.edge_count(label) / 2
     }
 
-    fn contains_vertex(&self, vertex: VertexId) -> bool {
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, V::Error> {
         self.0.contains_vertex(vertex)
     }
 
-    fn scan_vertices(&self, range: Range<u32>, visit: impl FnMut(VertexId)) {
-        self.0.scan_vertices(range, visit);
+    fn scan_vertices<B>(
+        &self,
+        range: Range<u32>,
+        visit: impl FnMut(VertexId) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, V::Error> {
+        self.0.scan_vertices(range, visit)
     }
 
     fn adjacency<W: Column>(

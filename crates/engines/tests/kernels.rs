@@ -70,7 +70,7 @@ fn kernels_agree(snapshot: &Snapshot, execution: Execution<'_>, what: String) {
     }
 
     let mut sources = Vec::new();
-    snapshot.for_each_vertex(|vertex, _| sources.push(vertex));
+    snapshot.for_each_vertex(|vertex, _| sources.push(vertex)).unwrap();
     sources.truncate(5);
     let Some(source) = sources.first().copied() else { return };
     for kernel in [Bfs::new(source), Bfs::top_down(source)] {

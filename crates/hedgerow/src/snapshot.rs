@@ -3,7 +3,7 @@
 use crate::commit::history::AsOf;
 use crate::commit::registration::{Reader, Registrar, Registration};
 use crate::commit::sequencer::Sequencer;
-use crate::error::{Error, Reason};
+use crate::error::{Error, Reason, read_failed};
 use crate::records::decoded;
 use crate::state::{KeyReads, StateReads, ViewReads};
 use crate::stores::{OpenStores, Share, Stores, with_store};
@@ -14,7 +14,7 @@ use hedgerow_model::{
     LabelId, Record, Timestamp, Topology, VertexId, ViewError,
 };
 use hedgerow_sync::Arc;
-use std::ops::Deref;
+use std::ops::{ControlFlow, Deref};
 use std::time::Duration;
 
 /// A state of the graph that does not change, whatever is committed meanwhile.
@@ -166,17 +166,46 @@ impl Snapshot {
         Ok(self.read(|state| state.vertex(key.as_key()))?)
     }
 
-    /// The key of a vertex that exists in this state. O(1).
-    #[must_use]
-    pub fn key(&self, vertex: VertexId) -> Option<Key> {
-        with_view!(self, store, view => view.contains_vertex(vertex).then(|| store.dictionary.key(vertex)))
+    /// The key of a vertex; `None` if it does not exist in this state. O(1).
+    ///
+    /// # Errors
+    /// The store could not be read.
+    pub fn key(&self, vertex: VertexId) -> Result<Option<Key>, Error> {
+        with_view!(self, store, view => {
+            let exists = view.contains_vertex(vertex).map_err(read_failed)?;
+            Ok(exists.then(|| store.dictionary.key(vertex)))
+        })
     }
 
     /// Visits every vertex, ascending by id, with its key.
-    pub fn for_each_vertex(&self, mut visit: impl FnMut(VertexId, Key)) {
-        with_view!(self, store, view => {
-            view.scan_vertices(0..view.vertex_bound(), |vertex| visit(vertex, store.dictionary.key(vertex)));
+    ///
+    /// # Errors
+    /// The store could not be read.
+    pub fn for_each_vertex(&self, mut visit: impl FnMut(VertexId, Key)) -> Result<(), Error> {
+        self.try_for_each_vertex(|vertex, key| {
+            visit(vertex, key);
+            Ok(())
+        })
+    }
+
+    /// Visits the vertices, ascending by id, with their keys, up to the first for which `visit` fails.
+    ///
+    /// # Errors
+    /// That of `visit`, or the store could not be read.
+    pub fn try_for_each_vertex<F: From<Error>>(
+        &self,
+        mut visit: impl FnMut(VertexId, Key) -> Result<(), F>,
+    ) -> Result<(), F> {
+        let flow = with_view!(self, store, view => {
+            let flow = view.scan_vertices(0..view.vertex_bound(), |vertex| {
+                match visit(vertex, store.dictionary.key(vertex)) {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(error) => ControlFlow::Break(error),
+                }
+            });
+            flow.map_err(|error| Error::from(read_failed(error)))?
         });
+        flow.break_value().map_or(Ok(()), Err)
     }
 
     /// Whether `key` has a vertex. O(1).
@@ -194,7 +223,7 @@ impl Snapshot {
     pub fn properties(&self, key: impl AsKey) -> Result<Option<Record>, Error> {
         let record = self.read(|state| {
             let vertex = state.owner(key.as_key())?;
-            Ok::<_, Reason>(vertex.and_then(|vertex| state.record(vertex)))
+            vertex.map_or(Ok(None), |vertex| state.record(vertex))
         })?;
         Ok(record.map(|record| self.filled(record)))
     }

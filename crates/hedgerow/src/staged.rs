@@ -385,7 +385,7 @@ impl Staged {
         let owned = key.to_key();
         let staged = self.vertices.get(&owned).cloned();
         let stored = if self.is_cleared(&owned) { None } else { state.owner(key)? };
-        let stored = stored.and_then(|vertex| state.record(vertex));
+        let stored = stored.map_or(Ok(None), |vertex| state.record(vertex))?;
         if !staged.as_ref().map_or(stored.is_some(), |vertex| vertex.exists) {
             return Ok(None);
         }

@@ -91,7 +91,7 @@ pub(crate) trait StateReads {
     fn degree(&self, label: LabelId, direction: Direction, vertex: VertexId) -> Result<usize, Reason>;
 
     /// The record of a vertex, if it exists.
-    fn record(&self, vertex: VertexId) -> Option<Record>;
+    fn record(&self, vertex: VertexId) -> Result<Option<Record>, Reason>;
 }
 
 /// A view of an engine, with the store that knows its keys.
@@ -113,6 +113,10 @@ pub(crate) enum KeyReads {
 impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
     pub(crate) fn schema(&self, label: LabelId) -> Result<&LabelSchema, ViewError> {
         self.store.catalogue.label(label).ok_or(ViewError::UnknownLabel(label))
+    }
+
+    fn exists(&self, vertex: VertexId) -> Result<bool, Reason> {
+        self.view.contains_vertex(vertex).map_err(read_failed)
     }
 
     fn column(&self, label: LabelId) -> Result<ColumnType, ViewError> {
@@ -187,17 +191,18 @@ fn visit_sorted<A: Adjacency>(
 
 impl<E: Engine, V: GraphView + VertexRecords> StateReads for ViewReads<'_, E, V> {
     fn vertex(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Reason> {
-        let exists = |vertex: VertexId| self.view.contains_vertex(vertex);
         match self.keys {
-            KeyReads::AsOf => self.store.dictionary.find(key, exists),
-            KeyReads::Current => Ok(self.store.dictionary.current(key)?.filter(|vertex| exists(*vertex))),
+            KeyReads::AsOf => self.store.dictionary.find(key, |vertex| self.exists(vertex)),
+            KeyReads::Current => match self.store.dictionary.current(key)? {
+                Some(vertex) => Ok(self.exists(vertex)?.then_some(vertex)),
+                None => Ok(None),
+            },
         }
     }
 
     fn owner(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Reason> {
-        let exists = |vertex: VertexId| self.view.contains_vertex(vertex);
         match self.keys {
-            KeyReads::AsOf => self.store.dictionary.find_among_several(key, exists),
+            KeyReads::AsOf => self.store.dictionary.find_among_several(key, |vertex| self.exists(vertex)),
             KeyReads::Current => self.store.dictionary.current(key),
         }
     }
@@ -310,7 +315,7 @@ impl<E: Engine, V: GraphView + VertexRecords> StateReads for ViewReads<'_, E, V>
         cursor.degree(vertex).map_err(read_failed)
     }
 
-    fn record(&self, vertex: VertexId) -> Option<Record> {
-        self.view.vertex_record(vertex)
+    fn record(&self, vertex: VertexId) -> Result<Option<Record>, Reason> {
+        self.view.vertex_record(vertex).map_err(read_failed)
     }
 }

@@ -595,6 +595,6 @@ fn vertices_that_come_and_go_beside_an_old_snapshot_use_few_ids() {
     for snapshot in [&held, &now] {
         assert_eq!((snapshot.vertex_count(), snapshot.edge_count()), (2, 1));
         assert_eq!(snapshot.neighbours(2).unwrap(), [1.into()]);
-        assert_eq!(snapshot.key(snapshot.vertex_id(1).unwrap().unwrap()), Some(1.into()));
+        assert_eq!(snapshot.key(snapshot.vertex_id(1).unwrap().unwrap()).unwrap(), Some(1.into()));
     }
 }

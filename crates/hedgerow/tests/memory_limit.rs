@@ -48,7 +48,7 @@ fn check_error(error: &Error, engine: EngineKind) {
 fn state(graph: &Graph) -> (u64, BTreeSet<Key>, BTreeSet<(Key, Key)>) {
     fn read(snapshot: &Snapshot) -> (u64, BTreeSet<Key>, BTreeSet<(Key, Key)>) {
         let mut vertices = BTreeSet::new();
-        snapshot.for_each_vertex(|_, key| assert!(vertices.insert(key)));
+        snapshot.for_each_vertex(|_, key| assert!(vertices.insert(key))).unwrap();
         let of = |key: &Key| {
             snapshot.neighbours(key).unwrap().into_iter().map(|to| (key.clone(), to)).collect::<Vec<_>>()
         };

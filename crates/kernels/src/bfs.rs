@@ -7,6 +7,7 @@
 //! to those of the GAP benchmark suite.
 
 use crate::bitmap::{AtomicBitmap, ones};
+use crate::kernel::check_exists;
 use crate::ranges::covering_ranges;
 use crate::{Execution, Kernel, KernelError, Progress};
 use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId};
@@ -82,9 +83,7 @@ impl Kernel for Bfs<'_> {
     /// O(vertices + edges); 4 bytes per id and the frontiers.
     fn run<V: GraphView>(self, view: &V) -> Result<BfsResult, KernelError> {
         let started = Instant::now();
-        if !view.contains_vertex(self.source) {
-            return Err(KernelError::NoSuchVertex(self.source));
-        }
+        check_exists(view, self.source)?;
         let (vertex_bound, vertex_count) = (view.vertex_bound(), view.vertex_count());
         let needed = u64::from(vertex_bound) * 4 + u64::from(vertex_bound) / 4 + vertex_count * 8;
         self.execution.memory.check(needed, vertex_bound, vertex_count)?;
@@ -245,7 +244,7 @@ impl<A: Adjacency> Search<'_, A> {
     /// Levels bottom-up until the frontier is small again.
     fn bottom_up_levels(&mut self, incoming: &A, frontier: &Frontier) -> Result<Frontier, KernelError> {
         let vertex_bound = self.depths.len() as u32;
-        let ranges = covering_ranges(incoming, self.parameters.execution.parts(), vertex_bound);
+        let ranges = covering_ranges(incoming, self.parameters.execution.parts(), vertex_bound)?;
         let ranges = aligned(ranges, vertex_bound);
         let (mut current, mut next) = (AtomicBitmap::new(vertex_bound), AtomicBitmap::new(vertex_bound));
         frontier.vertices.iter().for_each(|vertex| current.insert(*vertex));

@@ -86,7 +86,7 @@ impl LocalClustering<'_> {
     ) -> Result<LocalClusteringResult, KernelError> {
         let started = Instant::now();
         let (bound, topology) = (view.vertex_bound(), view.topology());
-        let ranges = covering_ranges(outgoing, self.execution.parts(), bound);
+        let ranges = covering_ranges(outgoing, self.execution.parts(), bound)?;
         let both_ways = || BothWays::new(topology, outgoing, incoming);
         let degrees = degrees(self.execution, bound, &ranges, both_ways)?;
         let names = names(&degrees);

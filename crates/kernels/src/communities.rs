@@ -87,7 +87,7 @@ impl Kernel for Communities<'_> {
                 topology: view.topology(),
                 outgoing: &outgoing,
                 incoming: &incoming,
-                ranges: covering_ranges(&outgoing, self.execution.parts(), bound),
+                ranges: covering_ranges(&outgoing, self.execution.parts(), bound)?,
             };
             election.run(labels)?
         });
@@ -107,7 +107,8 @@ impl Communities<'_> {
             return Err(KernelError::InvalidParameter { parameter, found, expected: "the vertex bound" });
         }
         let mut labels = vec![Communities::NO_VERTEX; bound as usize];
-        view.scan_vertices(0..bound, |vertex| labels[vertex.index()] = label_of(vertex));
+        let visited = view.each_vertex(0..bound, |vertex| labels[vertex.index()] = label_of(vertex));
+        visited.map_err(KernelError::read)?;
         Ok(labels)
     }
 }

@@ -74,11 +74,11 @@ impl Kernel for Cores<'_> {
         self.execution.memory.check(u64::from(bound) * 16, bound, view.vertex_count())?;
         let outgoing = view.adjacency::<()>(self.label, Direction::Out)?;
         let mut vertices = Vec::with_capacity(view.vertex_count() as usize);
-        view.scan_vertices(0..bound, |vertex| vertices.push(vertex));
+        view.each_vertex(0..bound, |vertex| vertices.push(vertex)).map_err(KernelError::read)?;
         let mut cores = vec![Cores::NO_VERTEX; bound as usize];
         let (iterations, transposed) = with_incoming!(view, self.label, self.execution, incoming => {
             let both_ways = || BothWays::new(view.topology(), &outgoing, &incoming);
-            let ranges = covering_ranges(&outgoing, self.execution.parts(), bound);
+            let ranges = covering_ranges(&outgoing, self.execution.parts(), bound)?;
             let degrees = degrees(self.execution, bound, &ranges, both_ways)?;
             let together = self.execution.threads() >= FEWEST_THREADS;
             let peeling = Peeling {

@@ -102,6 +102,14 @@ impl KernelError {
     }
 }
 
+/// Fails unless `vertex` exists, from which a kernel is to start.
+pub(crate) fn check_exists(view: &impl GraphView, vertex: VertexId) -> Result<(), KernelError> {
+    match view.contains_vertex(vertex).map_err(KernelError::read)? {
+        true => Ok(()),
+        false => Err(KernelError::NoSuchVertex(vertex)),
+    }
+}
+
 impl From<CsrError> for KernelError {
     /// What can also happen to a kernel itself is the same error, wherever it happened.
     fn from(error: CsrError) -> Self {

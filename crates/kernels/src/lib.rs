@@ -75,7 +75,8 @@
 //!
 //!     fn run<V: GraphView>(self, view: &V) -> Result<Self::Output, KernelError> {
 //!         let adjacency = view.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
-//!         let parts = self.execution.map_chunks(adjacency.cuts(64), |range| {
+//!         let cuts = adjacency.cuts(64).map_err(KernelError::read)?;
+//!         let parts = self.execution.map_chunks(cuts, |range| {
 //!             let (mut cursor, mut counts) = (adjacency.cursor(), BTreeMap::<usize, u64>::new());
 //!             for vertex in range.map(VertexId::new) {
 //!                 let degree = cursor.degree(vertex).map_err(KernelError::read)?;

@@ -1,6 +1,7 @@
 //! The vertices around some vertices.
 
 use crate::bitmap::AtomicBitmap;
+use crate::kernel::check_exists;
 use crate::{Execution, Kernel, KernelError, Progress};
 use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId};
 use std::ops::ControlFlow;
@@ -79,9 +80,7 @@ impl Kernel for Neighbourhood<'_> {
     /// O(ids / 64 + neighbours of what is returned); one bit per id, and what is returned.
     fn run<V: GraphView>(self, view: &V) -> Result<NeighbourhoodResult, KernelError> {
         let started = Instant::now();
-        if let Some(absent) = self.sources.iter().find(|source| !view.contains_vertex(**source)) {
-            return Err(KernelError::NoSuchVertex(*absent));
-        }
+        self.sources.iter().try_for_each(|source| check_exists(view, *source))?;
         let bound = view.vertex_bound();
         self.execution.memory.check(u64::from(bound) / 8, bound, view.vertex_count())?;
         let outgoing = view.adjacency::<()>(self.label, Direction::Out)?;

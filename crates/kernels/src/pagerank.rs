@@ -129,7 +129,7 @@ impl PageRank<'_> {
         // The same ranges whatever the number of threads, so that sums are added in one order.
         let work = u64::from(view.vertex_bound()) + view.edge_count(self.label);
         let parts = work.div_ceil(CHUNK_WORK).min(MOST_CHUNKS) as usize;
-        let ranges = covering_ranges(incoming, parts, view.vertex_bound());
+        let ranges = covering_ranges(incoming, parts, view.vertex_bound())?;
         let (mut state, mut dangling) = self.start::<V, C>(view, &ranges)?;
         let (mut iterations, mut change) = (0, 0.0);
         while iterations < self.iterations {
@@ -165,7 +165,7 @@ impl PageRank<'_> {
         let dangling = self.execution.map_chunks(chunks, |(range, ((ranks, contributions), shares))| {
             count_degrees(&outgoing, range.clone(), shares)?;
             let mut dangling = 0.0;
-            view.scan_vertices(range.clone(), |vertex| {
+            let visited = view.each_vertex(range.clone(), |vertex| {
                 let position = (vertex.get() - range.start) as usize;
                 ranks[position] = rank;
                 if shares[position] == 0.0 {
@@ -175,6 +175,7 @@ impl PageRank<'_> {
                     contributions[position] = C::of(rank * shares[position]);
                 }
             });
+            visited.map_err(KernelError::read)?;
             Ok(dangling)
         })?;
         Ok((state, dangling.into_iter().sum()))
@@ -196,7 +197,7 @@ impl PageRank<'_> {
             let mut collected = vec![0.0; range.len()];
             let neighbours = collect_contributions(incoming, range.clone(), contributions, &mut collected)?;
             let mut sums = Sums { neighbours, ..Sums::default() };
-            view.scan_vertices(range.clone(), |vertex| {
+            let visited = view.each_vertex(range.clone(), |vertex| {
                 let position = (vertex.get() - range.start) as usize;
                 let rank = base + self.damping * collected[position];
                 let share = shares[vertex.index()];
@@ -205,6 +206,7 @@ impl PageRank<'_> {
                 ranks[position] = rank;
                 next[position] = C::of(rank * share);
             });
+            visited.map_err(KernelError::read)?;
             Ok(sums)
         })?;
         std::mem::swap(contributions, next);

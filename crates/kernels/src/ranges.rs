@@ -1,5 +1,6 @@
 //! Cutting the vertices and the arrays over them into the same ranges.
 
+use crate::KernelError;
 use hedgerow_model::Adjacency;
 use std::ops::Range;
 
@@ -9,13 +10,13 @@ pub(crate) fn covering_ranges(
     adjacency: &impl Adjacency,
     parts: usize,
     vertex_bound: u32,
-) -> Vec<Range<u32>> {
-    let cuts = adjacency.cuts(parts);
+) -> Result<Vec<Range<u32>>, KernelError> {
+    let cuts = adjacency.cuts(parts).map_err(KernelError::read)?;
     let starts = cuts.iter().skip(1).map(|cut| cut.start);
     let ends = starts.chain([vertex_bound]);
     let mut start = 0;
     let ranges = ends.map(|end| std::mem::replace(&mut start, end)..end);
-    ranges.filter(|range| !range.is_empty()).collect()
+    Ok(ranges.filter(|range| !range.is_empty()).collect())
 }
 
 /// The parts of `array`, which has an element per id, that belong to ranges which cover all ids.

@@ -13,6 +13,7 @@ mod weight;
 
 pub use weight::Weight;
 
+use crate::kernel::check_exists;
 use crate::{Execution, Kernel, KernelError, Progress};
 use buckets::Buckets;
 use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId};
@@ -79,9 +80,7 @@ impl<W: Weight> Kernel for Sssp<'_, W> {
     /// Fails with [`KernelError::InvalidWeight`] where a weight is negative or NaN.
     fn run<V: GraphView>(self, view: &V) -> Result<SsspResult<W>, KernelError> {
         let started = Instant::now();
-        if !view.contains_vertex(self.source) {
-            return Err(KernelError::NoSuchVertex(self.source));
-        }
+        check_exists(view, self.source)?;
         let (bound, count) = (view.vertex_bound(), view.vertex_count());
         self.execution.memory.check(u64::from(bound) * 8 + count * 16, bound, count)?;
         let outgoing = view.adjacency::<W>(self.label, Direction::Out)?;

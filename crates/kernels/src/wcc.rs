@@ -79,7 +79,7 @@ impl Kernel for Wcc<'_> {
         let outgoing = view.adjacency::<()>(self.label, Direction::Out)?;
         let components = Components {
             execution: self.execution,
-            ranges: covering_ranges(&outgoing, self.execution.parts(), bound),
+            ranges: covering_ranges(&outgoing, self.execution.parts(), bound)?,
             forest: Forest::new(bound, self.execution.threads() > 1),
         };
         let iterations = match self.method {
@@ -98,7 +98,7 @@ impl Kernel for Wcc<'_> {
                 }
             }
         };
-        let (components, count) = labels(view, components.forest);
+        let (components, count) = labels(view, components.forest)?;
         Ok(WccResult { components, count, iterations, elapsed: started.elapsed() })
     }
 }
@@ -205,16 +205,17 @@ impl Components<'_> {
 }
 
 /// The component of every vertex, and how many there are. The root is the smallest: paths descend.
-fn labels(view: &impl GraphView, forest: Forest) -> (Vec<u32>, u64) {
+fn labels(view: &impl GraphView, forest: Forest) -> Result<(Vec<u32>, u64), KernelError> {
     let mut components = forest.into_parents();
     if view.vertex_count() < u64::from(view.vertex_bound()) {
         let mut next = 0;
-        view.scan_vertices(0..view.vertex_bound(), |vertex| {
+        let visited = view.each_vertex(0..view.vertex_bound(), |vertex| {
             components[next..vertex.index()].fill(Wcc::NO_VERTEX);
             next = vertex.index() + 1;
         });
+        visited.map_err(KernelError::read)?;
         components[next..].fill(Wcc::NO_VERTEX);
     }
     let roots = (0..).zip(&components).filter(|(id, component)| id == *component).count() as u64;
-    (components, roots)
+    Ok((components, roots))
 }

@@ -29,6 +29,7 @@
 
 mod allowance;
 mod column;
+mod cuts;
 mod effects;
 mod engine;
 mod ids;
@@ -43,9 +44,11 @@ pub mod token;
 mod topology;
 mod value;
 mod view;
+mod view_state;
 
 pub use allowance::Allowance;
 pub use column::{Column, ColumnType, EdgeValue, RecordHandle, ValueColumn, unit_slice};
+pub use cuts::cuts_by_work;
 pub use effects::{
     AdjacencyEffects, Counts, EdgeChange, EdgeOutcome, EdgePlan, Effects, Outcome, ParallelOutcome,
     StoredEdge, VertexChange, VertexEffect,
@@ -59,3 +62,4 @@ pub use schema::{Catalogue, EdgeSchema, Field, LabelSchema, ParallelSchema, Reco
 pub use topology::{Direction, Topology};
 pub use value::{Record, Value, ValueRef, ValueType};
 pub use view::{Adjacency, Cursor, GraphView, Neighbours, ReadError, VertexRecords, ViewError};
+pub use view_state::ViewState;

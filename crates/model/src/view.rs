@@ -5,11 +5,18 @@
 
 use crate::{Column, ColumnType, Direction, LabelId, Record, Timestamp, Topology, VertexId, intersect};
 use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
 
 /// A state of the graph that does not change.
+///
+/// Every method that may have to read a disk can fail. In memory nothing can: the error is [`Infallible`](std::convert::Infallible), and checks of it
+/// compile to nothing.
 pub trait GraphView: Sync {
+    /// Why a read can fail; `Infallible` in memory.
+    type Error: Into<ReadError> + Send;
+
     /// How one label is read in one direction, with values of type `W`.
-    type Adjacency<'v, W: Column>: Adjacency<Value = W>
+    type Adjacency<'v, W: Column>: Adjacency<Value = W, Error = Self::Error>
     where
         Self: 'v;
 
@@ -29,10 +36,33 @@ pub trait GraphView: Sync {
     fn edge_count(&self, label: LabelId) -> u64;
 
     /// Whether `vertex` exists. O(1).
-    fn contains_vertex(&self, vertex: VertexId) -> bool;
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Self::Error>;
 
-    /// Visits the vertices in `range` that exist, ascending.
-    fn scan_vertices(&self, range: Range<u32>, visit: impl FnMut(VertexId));
+    /// Visits the vertices in `range` that exist, ascending, until `visit` breaks.
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn scan_vertices<B>(
+        &self,
+        range: Range<u32>,
+        visit: impl FnMut(VertexId) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Self::Error>;
+
+    /// Visits every vertex in `range` that exists, ascending.
+    ///
+    /// # Errors
+    /// The store could not be read.
+    #[inline]
+    fn each_vertex(&self, range: Range<u32>, mut visit: impl FnMut(VertexId)) -> Result<(), Self::Error> {
+        let scanned = self.scan_vertices(range, |vertex| {
+            visit(vertex);
+            ControlFlow::<()>::Continue(())
+        });
+        scanned.map(|_| ())
+    }
 
     /// The adjacency of `label` in `direction`. `W = ()` is topology, whatever the label's column.
     ///
@@ -46,17 +76,18 @@ pub trait GraphView: Sync {
 }
 
 /// The records of vertices, as a capability of a view.
-pub trait VertexRecords {
+pub trait VertexRecords: GraphView {
     /// The record of `vertex`; `None` if it does not exist. O(1).
-    fn vertex_record(&self, vertex: VertexId) -> Option<Record>;
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Self::Error>;
 }
 
 /// The neighbours of all vertices, for one label and direction.
 ///
-/// # Safety
-/// Every id handed out, as an owner or as a neighbour, is below the view's `vertex_bound`: kernels
-/// may index their vertex arrays unchecked.
-pub unsafe trait Adjacency: Sync {
+/// Every id handed out, as an owner or as a neighbour, is below the view's [`vertex_bound`](GraphView::vertex_bound).
+pub trait Adjacency: Sync {
     /// What lies beside each neighbour.
     type Value: Column;
     /// Why a read can fail; `Infallible` in memory.
@@ -80,7 +111,10 @@ pub unsafe trait Adjacency: Sync {
     /// Cuts the vertices below the bound into at most `parts` ranges of about equal work.
     ///
     /// The ranges ascend, don't overlap, and cover every vertex that has neighbours.
-    fn cuts(&self, parts: usize) -> Vec<Range<u32>>;
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Self::Error>;
 
     /// Visits those of `ids`, which ascend, that are neighbours of `vertex`: ascending, each once.
     ///
@@ -244,10 +278,38 @@ pub enum ViewError {
     NoReverse,
 }
 
-/// A store could not be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the store could not be read: {0}")]
-pub struct ReadError(pub String);
+/// A store could not be read: what was being read, and why it failed.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{place} could not be read: {source}")]
+pub struct ReadError {
+    place: String,
+    source: Arc<dyn std::error::Error + Send + Sync>,
+}
+
+impl ReadError {
+    /// `place` says what was being read, for people: a file and an offset, a block, a vertex.
+    pub fn new(
+        place: impl Into<String>,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        ReadError { place: place.into(), source: Arc::from(source.into()) }
+    }
+
+    /// What was being read.
+    #[must_use]
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+}
+
+impl Eq for ReadError {}
+
+impl PartialEq for ReadError {
+    /// Whether both failed at the same place for a reason that reads the same.
+    fn eq(&self, other: &Self) -> bool {
+        self.place == other.place && self.source.to_string() == other.source.to_string()
+    }
+}
 
 impl From<std::convert::Infallible> for ReadError {
     fn from(never: std::convert::Infallible) -> Self {

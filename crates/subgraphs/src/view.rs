@@ -11,13 +11,13 @@ use crate::partition::{
 use crate::vertex_block::VertexBlock;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Counts, Direction, GraphView, LabelId, Record, Timestamp, Topology,
-    VertexId, VertexRecords, ViewError,
+    Adjacency, Column, ColumnType, Direction, GraphView, LabelId, Record, Timestamp, Topology, VertexId,
+    VertexRecords, ViewError, ViewState, cuts_by_work,
 };
 use hedgerow_sync::prefetch;
 use std::convert::Infallible;
 use std::marker::PhantomData;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 /// A state of the graph: at a registered timestamp, or the newest of the locked partitions.
 ///
@@ -25,7 +25,7 @@ use std::ops::Range;
 /// newest state panics.
 pub struct SubgraphView<'s, C: Container> {
     engine: &'s Subgraphs<C>,
-    state: State<'s>,
+    state: ViewState<'s>,
 }
 
 impl<C: Container> Clone for SubgraphView<'_, C> {
@@ -36,34 +36,21 @@ impl<C: Container> Clone for SubgraphView<'_, C> {
 
 impl<C: Container> Copy for SubgraphView<'_, C> {}
 
-#[derive(Clone, Copy)]
-enum State<'s> {
-    Registered(&'s Registered),
-    Locked(&'s HeldLocks<'s>),
-}
-
 impl<'s, C: Container> SubgraphView<'s, C> {
     pub(crate) fn registered(engine: &'s Subgraphs<C>, at: &'s Registered) -> Self {
-        SubgraphView { engine, state: State::Registered(at) }
+        SubgraphView { engine, state: ViewState::Registered(at) }
     }
 
     pub(crate) fn locked(engine: &'s Subgraphs<C>, locks: &'s HeldLocks<'_>) -> Self {
-        SubgraphView { engine, state: State::Locked(locks) }
-    }
-
-    fn with_counts<R>(&self, read: impl FnOnce(&Counts) -> R) -> R {
-        match self.state {
-            State::Registered(at) => read(at.counts()),
-            State::Locked(locks) => read(&locks.counts()),
-        }
+        SubgraphView { engine, state: ViewState::Locked(locks) }
     }
 
     /// The block of a partition in this state. Walks versions newer than it; takes no lock.
     #[inline]
     fn resolve<T: Content>(&self, chain: &'s Chain<T>, partition: u32) -> Option<&'s T> {
         match self.state {
-            State::Registered(at) => chain.at(at),
-            State::Locked(locks) => chain.newest(locks, unit_of(partition)),
+            ViewState::Registered(at) => chain.at(at),
+            ViewState::Locked(locks) => chain.newest(locks, unit_of(partition)),
         }
     }
 
@@ -71,27 +58,18 @@ impl<'s, C: Container> SubgraphView<'s, C> {
     #[inline]
     fn occupied<T: Content>(&self, chain: &Chain<T>, partition: u32) -> u64 {
         match self.state {
-            State::Registered(at) => chain.occupied_at(at),
-            State::Locked(locks) => {
+            ViewState::Registered(at) => chain.occupied_at(at),
+            ViewState::Locked(locks) => {
                 assert!(locks.covers(unit_of(partition)), "partition {partition} is read without its lock");
                 chain.newest_occupied()
             }
         }
     }
 
-    /// The newest state has nothing at or above its bound.
-    #[inline]
-    fn is_below_bound(&self, vertex: VertexId) -> bool {
-        match self.state {
-            State::Registered(at) => vertex.get() < at.counts().vertex_bound,
-            State::Locked(_) => true,
-        }
-    }
-
     /// The block and the slot of a vertex.
     #[inline]
     fn locate(&self, vertex: VertexId) -> Option<(&'s VertexBlock, usize)> {
-        if !self.is_below_bound(vertex) {
+        if !self.state.may_have(vertex) {
             return None;
         }
         let partition = partition_of(vertex);
@@ -101,17 +79,14 @@ impl<'s, C: Container> SubgraphView<'s, C> {
 }
 
 impl<'s, C: Container> GraphView for SubgraphView<'s, C> {
+    type Error = Infallible;
     type Adjacency<'v, W: Column>
         = SubgraphAdjacency<'s, C, W>
     where
         Self: 'v;
 
-    /// The registered timestamp; for the newest state of locked partitions the largest number there is.
     fn timestamp(&self) -> Timestamp {
-        match self.state {
-            State::Registered(at) => at.at(),
-            State::Locked(_) => Timestamp(u64::MAX),
-        }
+        self.state.timestamp()
     }
 
     fn topology(&self) -> Topology {
@@ -119,30 +94,38 @@ impl<'s, C: Container> GraphView for SubgraphView<'s, C> {
     }
 
     fn vertex_bound(&self) -> u32 {
-        self.with_counts(|counts| counts.vertex_bound)
+        self.state.vertex_bound()
     }
 
     fn vertex_count(&self) -> u64 {
-        self.with_counts(|counts| counts.vertices)
+        self.state.vertex_count()
     }
 
     fn edge_count(&self, label: LabelId) -> u64 {
-        self.with_counts(|counts| counts.edges_of(label))
+        self.state.edge_count(label)
     }
 
     #[inline]
-    fn contains_vertex(&self, vertex: VertexId) -> bool {
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {
         let partition = partition_of(vertex);
         let occupied = |chain| self.occupied(chain, partition) >> slot_of(vertex) & 1 == 1;
-        self.is_below_bound(vertex) && self.engine.vertices.get(partition).is_some_and(occupied)
+        Ok(self.state.may_have(vertex) && self.engine.vertices.get(partition).is_some_and(occupied))
     }
 
-    fn scan_vertices(&self, range: Range<u32>, mut visit: impl FnMut(VertexId)) {
+    fn scan_vertices<B>(
+        &self,
+        range: Range<u32>,
+        mut visit: impl FnMut(VertexId) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Infallible> {
         let range = range.start..range.end.min(self.vertex_bound());
         for (partition, chain) in self.engine.vertices.populated(partitions_of(&range)) {
             let present = self.occupied(chain, partition) & slots_within(partition, &range);
-            slots_of(present).for_each(|slot| visit(vertex_at(partition, slot)));
+            let flow = slots_of(present).try_for_each(|slot| visit(vertex_at(partition, slot)));
+            if flow.is_break() {
+                return Ok(flow);
+            }
         }
+        Ok(ControlFlow::Continue(()))
     }
 
     fn adjacency<W: Column>(
@@ -160,9 +143,9 @@ impl<'s, C: Container> GraphView for SubgraphView<'s, C> {
 }
 
 impl<C: Container> VertexRecords for SubgraphView<'_, C> {
-    fn vertex_record(&self, vertex: VertexId) -> Option<Record> {
-        let (block, slot) = self.locate(vertex)?;
-        block.exists(slot).then(|| block.record(slot).clone())
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
+        let located = self.locate(vertex).filter(|(block, slot)| block.exists(*slot));
+        Ok(located.map(|(block, slot)| block.record(slot).clone()))
     }
 }
 
@@ -203,23 +186,24 @@ impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
     pub(crate) fn container(&self, partition: u32) -> (Option<&'s C>, u64) {
         let Some(chain) = self.table.chains.get(partition) else { return (None, 0) };
         match self.view.state {
-            State::Registered(at) => chain.at_with_occupied(at),
-            State::Locked(_) => {
+            ViewState::Registered(at) => chain.at_with_occupied(at),
+            ViewState::Locked(_) => {
                 let container = self.view.resolve(chain, partition);
                 (container, container.map_or(0, C::occupied))
             }
         }
     }
 
-    /// How many entries each partition of a range has. Asks the processor for the beginnings of the containers that follow.
-    fn entries(&self, partitions: Range<u32>) -> impl Iterator<Item = (u32, u128)> {
+    /// Where each partition of a range ends, with its number of entries. Prefetches the headers of the containers that follow.
+    fn blocks(&self, partitions: Range<u32>) -> Vec<(u32, u64)> {
         let (view, chains) = (self.view, &self.table.chains);
-        chains.populated(partitions).filter_map(move |(partition, chain)| {
+        let blocks = chains.populated(partitions).filter_map(move |(partition, chain)| {
             if let Some(later) = chains.get(partition.wrapping_add(ENTRIES_AHEAD)) {
                 prefetch(later.hint(), 1);
             }
-            Some((partition, view.resolve(chain, partition)?.entries() as u128))
-        })
+            Some((partition_end(partition), view.resolve(chain, partition)?.entries() as u64))
+        });
+        blocks.collect()
     }
 
     /// The containers of a range of partitions, ascending. With each, asks the processor for the ones that follow.
@@ -227,7 +211,7 @@ impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
     pub(crate) fn containers(&self, partitions: Range<u32>) -> impl Iterator<Item = (u32, &'s C)> {
         let (view, chains) = (self.view, &self.table.chains);
         let mut resolved = chains.populated(partitions).filter_map(move |(partition, chain)| {
-            if let (State::Registered(at), Some(later)) =
+            if let (ViewState::Registered(at), Some(later)) =
                 (view.state, chains.get(partition.wrapping_add(RECORDS_AHEAD)))
             {
                 later.prefetch_superseded(at);
@@ -237,7 +221,7 @@ impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
             Some((partition, container))
         });
         // What is not locked is not looked at: the caller may stop before.
-        let looks_ahead = matches!(view.state, State::Registered(_));
+        let looks_ahead = matches!(view.state, ViewState::Registered(_));
         let mut coming = if looks_ahead { [resolved.next(), resolved.next()] } else { [None, None] };
         std::iter::from_fn(move || {
             if !looks_ahead {
@@ -251,10 +235,7 @@ impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
     }
 }
 
-// SAFETY: owners are cut off at the vertex bound. Neighbours come from effects that were applied at
-// or before the view's timestamp, or are in locked partitions; the tokens promise counts of at
-// least that state, whose bound is above every vertex in use.
-unsafe impl<'s, C: Container, W: Column> Adjacency for SubgraphAdjacency<'s, C, W> {
+impl<'s, C: Container, W: Column> Adjacency for SubgraphAdjacency<'s, C, W> {
     type Value = W;
     type Error = Infallible;
     type Cursor<'a>
@@ -270,26 +251,9 @@ unsafe impl<'s, C: Container, W: Column> Adjacency for SubgraphAdjacency<'s, C, 
     }
 
     /// Together the ranges are all vertices below the bound; each ends with a partition. O(partitions).
-    fn cuts(&self, parts: usize) -> Vec<Range<u32>> {
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {
         let bound = self.vertex_bound();
-        if parts <= 1 {
-            return std::iter::once(0..bound).filter(|range| !range.is_empty()).collect();
-        }
-        let entries: Vec<(u32, u128)> = self.entries(partitions_of(&(0..bound))).collect();
-        let total: u128 = entries.iter().map(|(_, entries)| entries).sum();
-        let parts = parts as u128;
-        let (mut cuts, mut start, mut passed) = (Vec::new(), 0, 0);
-        for (partition, entries) in entries {
-            passed += entries;
-            let (end, full) = (partition_end(partition).min(bound), cuts.len() as u128 + 1);
-            if full < parts && passed * parts >= total * full && end < bound {
-                cuts.push(start..end);
-                start = end;
-            }
-        }
-        if start < bound {
-            cuts.push(start..bound);
-        }
-        cuts
+        let blocks = if parts <= 1 { Vec::new() } else { self.blocks(partitions_of(&(0..bound))) };
+        Ok(cuts_by_work(bound, parts, &blocks))
     }
 }

@@ -8,13 +8,13 @@ use crate::layout::bytes_of;
 use crate::vertex::Vertex;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Counts, Direction, GraphView, LabelId, Record, Timestamp, Topology,
-    VertexId, VertexRecords, ViewError,
+    Adjacency, Column, ColumnType, Direction, GraphView, LabelId, Record, Timestamp, Topology, VertexId,
+    VertexRecords, ViewError, ViewState, cuts_by_work,
 };
 use hedgerow_sync::epoch;
 use std::convert::Infallible;
 use std::marker::PhantomData;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 /// Vertices that [`Adjacency::cuts`] keeps together.
 const TOGETHER: u32 = 64;
@@ -26,52 +26,36 @@ const TOGETHER: u32 = 64;
 #[derive(Clone, Copy)]
 pub struct TelView<'s> {
     engine: &'s Tel,
-    state: State<'s>,
-}
-
-#[derive(Clone, Copy)]
-enum State<'s> {
-    Registered(&'s Registered),
-    Locked(&'s HeldLocks<'s>),
+    state: ViewState<'s>,
 }
 
 impl<'s> TelView<'s> {
     pub(crate) fn registered(engine: &'s Tel, at: &'s Registered) -> Self {
-        TelView { engine, state: State::Registered(at) }
+        TelView { engine, state: ViewState::Registered(at) }
     }
 
     pub(crate) fn locked(engine: &'s Tel, locks: &'s HeldLocks<'_>) -> Self {
-        TelView { engine, state: State::Locked(locks) }
-    }
-
-    fn with_counts<R>(&self, read: impl FnOnce(&Counts) -> R) -> R {
-        match self.state {
-            State::Registered(at) => read(at.counts()),
-            State::Locked(locks) => read(&locks.counts()),
-        }
+        TelView { engine, state: ViewState::Locked(locks) }
     }
 
     /// The timestamp that entries are compared with.
     fn at(&self) -> Timestamp {
         match self.state {
-            State::Registered(at) => at.at(),
-            State::Locked(_) => END_OF_TIME,
+            ViewState::Registered(at) => at.at(),
+            ViewState::Locked(_) => END_OF_TIME,
         }
     }
 
     #[inline]
     fn check_lock(&self, vertex: VertexId) {
-        if let State::Locked(locks) = self.state {
+        if let ViewState::Locked(locks) = self.state {
             assert!(locks.covers(unit_of(vertex)), "vertex {vertex} is read without its lock");
         }
     }
 
     #[inline]
     fn vertex(&self, vertex: VertexId) -> Option<Vertex<'s>> {
-        // The newest state has nothing at or above its bound.
-        if let State::Registered(at) = self.state
-            && vertex.get() >= at.counts().vertex_bound
-        {
+        if !self.state.may_have(vertex) {
             return None;
         }
         self.check_lock(vertex);
@@ -80,17 +64,14 @@ impl<'s> TelView<'s> {
 }
 
 impl<'s> GraphView for TelView<'s> {
+    type Error = Infallible;
     type Adjacency<'v, W: Column>
         = TelAdjacency<'s, W>
     where
         Self: 'v;
 
-    /// The registered timestamp; for the newest state of locked vertices the largest number there is.
     fn timestamp(&self) -> Timestamp {
-        match self.state {
-            State::Registered(at) => at.at(),
-            State::Locked(_) => Timestamp(u64::MAX),
-        }
+        self.state.timestamp()
     }
 
     fn topology(&self) -> Topology {
@@ -98,34 +79,42 @@ impl<'s> GraphView for TelView<'s> {
     }
 
     fn vertex_bound(&self) -> u32 {
-        self.with_counts(|counts| counts.vertex_bound)
+        self.state.vertex_bound()
     }
 
     fn vertex_count(&self) -> u64 {
-        self.with_counts(|counts| counts.vertices)
+        self.state.vertex_count()
     }
 
     fn edge_count(&self, label: LabelId) -> u64 {
-        self.with_counts(|counts| counts.edges_of(label))
+        self.state.edge_count(label)
     }
 
     #[inline]
-    fn contains_vertex(&self, vertex: VertexId) -> bool {
-        self.vertex(vertex).is_some_and(|vertex| vertex.exists(self.at(), &epoch::pin()))
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {
+        Ok(self.vertex(vertex).is_some_and(|vertex| vertex.exists(self.at(), &epoch::pin())))
     }
 
-    fn scan_vertices(&self, range: Range<u32>, mut visit: impl FnMut(VertexId)) {
+    fn scan_vertices<B>(
+        &self,
+        range: Range<u32>,
+        mut visit: impl FnMut(VertexId) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Infallible> {
         let range = range.start..range.end.min(self.vertex_bound());
         let (at, mut guard) = (self.at(), epoch::pin());
         for (vertex, slot) in self.engine.vertices.slots(range) {
             self.check_lock(vertex);
             if Vertex(slot).exists(at, &guard) {
-                visit(vertex);
+                let flow = visit(vertex);
+                if flow.is_break() {
+                    return Ok(flow);
+                }
             }
             if vertex.get().is_multiple_of(TOGETHER) {
                 guard.repin();
             }
         }
+        Ok(ControlFlow::Continue(()))
     }
 
     fn adjacency<W: Column>(
@@ -145,8 +134,8 @@ impl<'s> GraphView for TelView<'s> {
 
 impl VertexRecords for TelView<'_> {
     /// O(versions of the vertex that are newer than the view).
-    fn vertex_record(&self, vertex: VertexId) -> Option<Record> {
-        self.vertex(vertex)?.record(self.at(), &epoch::pin())
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
+        Ok(self.vertex(vertex).and_then(|vertex| vertex.record(self.at(), &epoch::pin())))
     }
 }
 
@@ -189,26 +178,24 @@ impl<'s, W> TelAdjacency<'s, W> {
         self.view.engine.index(self.table.direction)
     }
 
-    /// The stretches of vertices that have blocks, with the bytes of those, ascending. O(vertices), without a look at a block.
-    fn stretches(&self) -> Vec<(u32, u128)> {
-        let mut stretches: Vec<(u32, u128)> = Vec::new();
+    /// Where each stretch of vertices that has blocks ends, with the bytes of those, ascending. O(vertices), reads no block.
+    fn stretches(&self) -> Vec<(u32, u64)> {
+        let mut stretches: Vec<(u32, u64)> = Vec::new();
         let guard = epoch::pin();
         for (vertex, slot) in self.index().directory.slots(0..self.vertex_bound()) {
             let Some(class) = Index::class_at(slot, self.table.label, &guard) else { continue };
-            let (stretch, bytes) = (vertex.get() / TOGETHER, bytes_of(class) as u128);
+            let end = (vertex.get() / TOGETHER + 1).saturating_mul(TOGETHER);
+            let bytes = bytes_of(class) as u64;
             match stretches.last_mut() {
-                Some((last, sum)) if *last == stretch => *sum += bytes,
-                _ => stretches.push((stretch, bytes)),
+                Some((last, sum)) if *last == end => *sum += bytes,
+                _ => stretches.push((end, bytes)),
             }
         }
         stretches
     }
 }
 
-// SAFETY: owners are cut off at the vertex bound. Neighbours come from entries that were created at or
-// before the view's timestamp, or are in locked logs; the tokens promise counts of at least that
-// state, whose bound is above every vertex in use.
-unsafe impl<'s, W: Column> Adjacency for TelAdjacency<'s, W> {
+impl<'s, W: Column> Adjacency for TelAdjacency<'s, W> {
     type Value = W;
     type Error = Infallible;
     type Cursor<'a>
@@ -229,26 +216,8 @@ unsafe impl<'s, W: Column> Adjacency for TelAdjacency<'s, W> {
     /// Together the ranges are all vertices below the bound; each ends with 64 vertices. O(vertices).
     ///
     /// Work is what blocks take, which is told by the index.
-    fn cuts(&self, parts: usize) -> Vec<Range<u32>> {
-        let bound = self.vertex_bound();
-        if parts <= 1 {
-            return std::iter::once(0..bound).filter(|range| !range.is_empty()).collect();
-        }
-        let stretches = self.stretches();
-        let total: u128 = stretches.iter().map(|(_, bytes)| bytes).sum();
-        let parts = parts as u128;
-        let (mut cuts, mut start, mut passed) = (Vec::new(), 0, 0);
-        for (stretch, bytes) in stretches {
-            passed += bytes;
-            let (end, full) = ((stretch + 1).saturating_mul(TOGETHER).min(bound), cuts.len() as u128 + 1);
-            if full < parts && passed * parts >= total * full && end < bound {
-                cuts.push(start..end);
-                start = end;
-            }
-        }
-        if start < bound {
-            cuts.push(start..bound);
-        }
-        cuts
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {
+        let blocks = if parts <= 1 { Vec::new() } else { self.stretches() };
+        Ok(cuts_by_work(self.vertex_bound(), parts, &blocks))
     }
 }

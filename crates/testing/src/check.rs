@@ -3,8 +3,8 @@
 use crate::oracle::{LABELS, Oracle};
 use crate::records;
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView, LabelId, RecordHandle, VertexId,
-    VertexRecords, ViewError, record_memory,
+    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView, LabelId, ReadError, RecordHandle,
+    VertexId, VertexRecords, ViewError, record_memory,
 };
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -31,6 +31,11 @@ pub fn check_view<V: GraphView + VertexRecords>(view: &V, oracle: &Oracle, verti
     check_errors(view);
 }
 
+/// What was read. No test lets a read fail here.
+fn read<T>(result: Result<T, impl Into<ReadError>>) -> T {
+    result.map_err(Into::into).unwrap()
+}
+
 fn check_vertices<V: GraphView + VertexRecords>(view: &V, oracle: &Oracle, vertices: &[u32]) {
     let counts = oracle.counts();
     assert_eq!((view.vertex_bound(), view.vertex_count()), (counts.vertex_bound, counts.vertices));
@@ -39,12 +44,15 @@ fn check_vertices<V: GraphView + VertexRecords>(view: &V, oracle: &Oracle, verti
     }
     for vertex in vertices {
         let expected = oracle.vertices.get(vertex).cloned();
-        assert_eq!(view.contains_vertex(VertexId::new(*vertex)), expected.is_some(), "vertex {vertex}");
-        assert_eq!(view.vertex_record(VertexId::new(*vertex)), expected, "vertex {vertex}");
+        let id = VertexId::new(*vertex);
+        assert_eq!(read(view.contains_vertex(id)), expected.is_some(), "vertex {vertex}");
+        assert_eq!(read(view.vertex_record(id)), expected, "vertex {vertex}");
     }
     for range in ranges(vertices) {
         let mut scanned = Vec::new();
-        view.scan_vertices(range.clone(), |vertex| scanned.push(vertex.get()));
+        read(view.each_vertex(range.clone(), |vertex| scanned.push(vertex.get())));
+        let first = read(view.scan_vertices(range.clone(), |vertex| ControlFlow::Break(vertex.get())));
+        assert_eq!(first.break_value(), scanned.first().copied());
         let expected: Vec<u32> = oracle.vertices.range(range).map(|(vertex, _)| *vertex).collect();
         assert_eq!(scanned, expected);
     }
@@ -179,7 +187,7 @@ fn check_break<C: Cursor>(cursor: &mut C, expected: &Expected) {
 
 fn check_cuts<A: Adjacency>(adjacency: &A, bound: u32, expected: &Expected) {
     for parts in [0, 1, 3, usize::MAX] {
-        let cuts = adjacency.cuts(parts);
+        let cuts = read(adjacency.cuts(parts));
         assert!(cuts.len() <= parts.max(1));
         assert!(cuts.iter().all(|cut| cut.start < cut.end && cut.end <= bound));
         assert!(cuts.windows(2).all(|pair| pair[0].end <= pair[1].start));

@@ -107,13 +107,7 @@ impl<'a> Edges<'a> {
         &self,
         mut visit: impl FnMut(&Key) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
-        let mut visited = Ok(());
-        self.snapshot.for_each_vertex(|_, key| {
-            if visited.is_ok() {
-                visited = visit(&key);
-            }
-        });
-        visited
+        self.snapshot.try_for_each_vertex(|_, key| visit(&key))
     }
 }
 

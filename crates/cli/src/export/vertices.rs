@@ -48,18 +48,13 @@ impl<'a> VerticesFile<'a> {
     ) -> Result<NewFile, CliError> {
         let mut writer = self.create(snapshot)?;
         let bar = progress::of_steps(console, "writing vertices", snapshot.vertex_count());
-        let (mut written, mut count) = (Ok(()), 0);
-        snapshot.for_each_vertex(|_, key| {
-            if written.is_ok() {
-                count += 1;
-                bar.inc(1);
-                written = writer.write(snapshot, &key);
-                if written.is_ok() && count % VERTICES_BETWEEN_CHECKS == 0 {
-                    written = interrupt.check();
-                }
-            }
-        });
-        written?;
+        let mut count = 0;
+        snapshot.try_for_each_vertex(|_, key| {
+            count += 1;
+            bar.inc(1);
+            writer.write(snapshot, &key)?;
+            if count % VERTICES_BETWEEN_CHECKS == 0 { interrupt.check() } else { Ok(()) }
+        })?;
         bar.finish_and_clear();
         writer.complete()
     }

@@ -32,7 +32,7 @@ impl RunCommand for BetweennessArgs {
         let execution = watch.execution();
         let result =
             watch.run(Betweenness { label: session.label, execution, ..Betweenness::new(sources) })?;
-        let top = ranking::highest(&session.loaded.snapshot, &result.scores);
+        let top = ranking::highest(&session.loaded.snapshot, &result.scores)?;
         let appendix = ranking::describe("highest scores", &top);
         let top: Vec<Json> =
             top.into_iter().map(|(key, score)| json!({ "key": key, "score": Float(score) })).collect();

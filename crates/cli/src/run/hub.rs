@@ -22,7 +22,7 @@ impl Kernel for LargestDegree<'_> {
     /// O(vertices + edges), no memory.
     fn run<V: GraphView>(self, view: &V) -> Result<Option<VertexId>, KernelError> {
         let adjacency = view.adjacency::<()>(self.label, Direction::Out)?;
-        let cuts = adjacency.cuts(self.execution.parts());
+        let cuts = adjacency.cuts(self.execution.parts()).map_err(KernelError::read)?;
         let largest = self.execution.map_chunks(cuts, |range| {
             let (mut largest, mut current) = (None, (0, Reverse(VertexId::MAX)));
             let scanned = adjacency.cursor().scan(range, |vertex, neighbours, _| {
@@ -36,17 +36,14 @@ impl Kernel for LargestDegree<'_> {
             Ok(largest)
         })?;
         let largest = largest.into_iter().flatten().max().map(|(_, Reverse(vertex))| vertex);
-        Ok(largest.or_else(|| lowest_vertex(view)))
+        largest.map_or_else(|| lowest_vertex(view), |vertex| Ok(Some(vertex)))
     }
 }
 
 /// Without any edge, all degrees are equal.
-fn lowest_vertex(view: &impl GraphView) -> Option<VertexId> {
-    let mut lowest = None;
-    if view.vertex_count() > 0 {
-        view.scan_vertices(0..view.vertex_bound(), |vertex| lowest = lowest.or(Some(vertex)));
-    }
-    lowest
+fn lowest_vertex(view: &impl GraphView) -> Result<Option<VertexId>, KernelError> {
+    let lowest = view.scan_vertices(0..view.vertex_bound(), ControlFlow::Break);
+    Ok(lowest.map_err(KernelError::read)?.break_value())
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ impl KeyOrder {
         let checked = MemoryBudget::detect().check(bytes, bound, count);
         checked.map_err(|error| Error::from(KernelError::from(error)))?;
         let mut vertices = Vec::with_capacity(count as usize);
-        snapshot.for_each_vertex(|vertex, key| vertices.push((key, vertex)));
+        snapshot.for_each_vertex(|vertex, key| vertices.push((key, vertex)))?;
         vertices.sort_unstable();
         let mut ranks = vec![u32::MAX; bound as usize];
         for (rank, (_, vertex)) in (0..).zip(&vertices) {

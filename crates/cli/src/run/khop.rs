@@ -32,7 +32,7 @@ impl RunCommand for KhopArgs {
             ..Neighbourhood::new(&vertices, self.hops)
         };
         let result = watch.run(kernel)?;
-        let keys: Vec<_> = vertices.iter().map(|vertex| session.key(*vertex)).collect();
+        let keys = vertices.iter().map(|vertex| session.key(*vertex)).collect::<Result<Vec<_>, _>>()?;
         let by_hops: Vec<_> = (0..result.levels()).map(|hops| result.at(hops).len()).collect();
         let (found, all) = (result.vertices.len() as u64, session.loaded.snapshot.vertex_count());
         let limited = if result.truncated { ", there are more" } else { "" };

@@ -1,5 +1,6 @@
 //! The vertices with the highest scores.
 
+use crate::error::CliError;
 use crate::float::Float;
 use crate::keys::JsonKey;
 use hedgerow::{Snapshot, VertexId};
@@ -8,19 +9,23 @@ use hedgerow::{Snapshot, VertexId};
 const TOP: usize = 10;
 
 /// The vertices with the highest scores, descending; of equal ones the lowest id first.
-pub fn highest(snapshot: &Snapshot, scores: &[f64]) -> Vec<(JsonKey, f64)> {
+pub fn highest(snapshot: &Snapshot, scores: &[f64]) -> Result<Vec<(JsonKey, f64)>, CliError> {
     let mut top: Vec<(f64, VertexId)> = Vec::with_capacity(TOP + 1);
     for (vertex, score) in (0..).map(VertexId::new).zip(scores.iter().copied()) {
         let full = top.len() == TOP;
         // The last check is for ids that no vertex has.
-        if full && top[TOP - 1].0 >= score || snapshot.key(vertex).is_none() {
+        if full && top[TOP - 1].0 >= score || snapshot.key(vertex)?.is_none() {
             continue;
         }
         top.truncate(TOP - 1);
         let position = top.partition_point(|(other, _)| *other >= score);
         top.insert(position, (score, vertex));
     }
-    top.into_iter().filter_map(|(score, vertex)| Some((snapshot.key(vertex)?.into(), score))).collect()
+    let named = top.into_iter().filter_map(|(score, vertex)| {
+        let key = snapshot.key(vertex).transpose()?;
+        Some(key.map(|key| (key.into(), score)))
+    });
+    Ok(named.collect::<Result<_, hedgerow::Error>>()?)
 }
 
 /// The same as lines under a heading; nothing if there are no vertices.

@@ -221,8 +221,8 @@ impl Session<'_> {
     }
 
     /// The key of a vertex of the graph.
-    pub fn key(&self, vertex: VertexId) -> JsonKey {
-        self.loaded.snapshot.key(vertex).expect("kernels tell of vertices that exist").into()
+    pub fn key(&self, vertex: VertexId) -> Result<JsonKey, CliError> {
+        Ok(self.loaded.snapshot.key(vertex)?.expect("kernels tell of vertices that exist").into())
     }
 }
 

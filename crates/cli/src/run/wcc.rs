@@ -36,7 +36,7 @@ impl RunCommand for WccArgs {
         session.loaded.snapshot.for_each_vertex(|vertex, _| {
             let name = &mut names[components[vertex.index()] as usize];
             *name = order.rank(vertex).min(*name);
-        });
+        })?;
         let value = Box::new(move |vertex: VertexId| order.value(names[components[vertex.index()] as usize]));
         Ok(Finished { elapsed: result.elapsed, details, rows, appendix: String::new(), value })
     }

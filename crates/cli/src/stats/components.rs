@@ -57,11 +57,11 @@ impl Kernel for Sparse<'_> {
         let (bound, count) = (view.vertex_bound(), view.vertex_count());
         self.execution.memory.check(count * 16, count as u32, count)?;
         let mut vertices = Vec::with_capacity(count as usize);
-        view.scan_vertices(0..bound, |vertex| vertices.push(vertex));
+        view.each_vertex(0..bound, |vertex| vertices.push(vertex)).map_err(KernelError::read)?;
         let place = |vertex: &VertexId| vertices.binary_search(vertex).expect("edges join vertices") as u32;
         let mut parents: Vec<u32> = (0..vertices.len() as u32).collect();
         let outgoing = view.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
-        for range in outgoing.cuts(self.execution.parts()) {
+        for range in outgoing.cuts(self.execution.parts()).map_err(KernelError::read)? {
             self.execution.check_cancelled()?;
             let joined = outgoing.cursor().scan(range, |vertex, neighbours, _| {
                 let vertex = place(&vertex);

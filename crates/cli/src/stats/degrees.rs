@@ -60,7 +60,7 @@ impl Kernel for DegreeCensus<'_> {
     /// O(vertices + edges), little memory.
     fn run<V: GraphView>(self, view: &V) -> Result<Degrees, KernelError> {
         let adjacency = view.adjacency::<()>(LabelId::DEFAULT, self.direction)?;
-        let cuts = adjacency.cuts(self.execution.parts());
+        let cuts = adjacency.cuts(self.execution.parts()).map_err(KernelError::read)?;
         let tallies = self.execution.map_chunks(cuts, |range| count(&adjacency, range))?;
         let mut tally = tallies.into_iter().fold(Tally::default(), |sum, tally| sum.plus(&tally));
         tally.add_isolated(view.vertex_count() - tally.vertices());

@@ -104,21 +104,23 @@ fn contents(folder: &Folder, store: &str) -> Vec<String> {
     let graph = Graph::open(folder.path(store)).unwrap();
     let snapshot = graph.snapshot().unwrap();
     let mut contents = Vec::new();
-    snapshot.for_each_vertex(|_, key| {
-        contents.push(format!("{key:?} {:?}", snapshot.properties(&key).unwrap()));
-        let records = graph.label("sees").unwrap();
-        for (neighbour, record) in
-            snapshot.neighbour_records(records, hedgerow::Direction::Out, &key).unwrap()
-        {
-            contents.push(format!("{key:?} sees {neighbour:?} {record:?}"));
-        }
-        let values = graph.label("weighs").unwrap();
-        for (neighbour, value) in
-            snapshot.neighbours_of::<u64>(values, hedgerow::Direction::Out, &key).unwrap()
-        {
-            contents.push(format!("{key:?} weighs {neighbour:?} {value:?}"));
-        }
-    });
+    snapshot
+        .for_each_vertex(|_, key| {
+            contents.push(format!("{key:?} {:?}", snapshot.properties(&key).unwrap()));
+            let records = graph.label("sees").unwrap();
+            for (neighbour, record) in
+                snapshot.neighbour_records(records, hedgerow::Direction::Out, &key).unwrap()
+            {
+                contents.push(format!("{key:?} sees {neighbour:?} {record:?}"));
+            }
+            let values = graph.label("weighs").unwrap();
+            for (neighbour, value) in
+                snapshot.neighbours_of::<u64>(values, hedgerow::Direction::Out, &key).unwrap()
+            {
+                contents.push(format!("{key:?} weighs {neighbour:?} {value:?}"));
+            }
+        })
+        .unwrap();
     contents.sort();
     contents
 }

@@ -12,18 +12,20 @@ fn content(folder: &Folder, store: &str) -> (BTreeSet<String>, BTreeSet<(String,
     let graph = Graph::open(folder.path(store)).unwrap();
     let snapshot = graph.snapshot().unwrap();
     let (mut vertices, mut edges) = (BTreeSet::new(), BTreeSet::new());
-    snapshot.for_each_vertex(|_, key| {
-        let label = &snapshot.catalogue().labels()[0];
-        let to: Vec<Key> = match label.edges.record() {
-            None => snapshot.neighbours(&key).unwrap(),
-            Some(_) => {
-                let records = snapshot.neighbour_records(LabelId::DEFAULT, Direction::Out, &key).unwrap();
-                records.into_iter().map(|(to, _)| to).collect()
-            }
-        };
-        edges.extend(to.iter().map(|to| (key.to_string(), to.to_string())));
-        vertices.insert(key.to_string());
-    });
+    snapshot
+        .for_each_vertex(|_, key| {
+            let label = &snapshot.catalogue().labels()[0];
+            let to: Vec<Key> = match label.edges.record() {
+                None => snapshot.neighbours(&key).unwrap(),
+                Some(_) => {
+                    let records = snapshot.neighbour_records(LabelId::DEFAULT, Direction::Out, &key).unwrap();
+                    records.into_iter().map(|(to, _)| to).collect()
+                }
+            };
+            edges.extend(to.iter().map(|to| (key.to_string(), to.to_string())));
+            vertices.insert(key.to_string());
+        })
+        .unwrap();
     (vertices, edges)
 }
 

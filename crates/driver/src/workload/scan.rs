@@ -54,7 +54,10 @@ impl Kernel for Scan<'_> {
         let adjacency = view.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
         let threads = self.execution.threads();
         let sums = match self.order {
-            None => self.execution.map_chunks(adjacency.cuts(threads), |range| sum_range(&adjacency, range)),
+            None => {
+                let cuts = adjacency.cuts(threads).map_err(KernelError::read)?;
+                self.execution.map_chunks(cuts, |range| sum_range(&adjacency, range))
+            }
             Some(order) => {
                 let parts = order.chunks(order.len().div_ceil(threads).max(1)).collect();
                 self.execution.map_chunks(parts, |part| sum_each(&adjacency, part))

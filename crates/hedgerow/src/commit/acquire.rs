@@ -7,7 +7,7 @@
 use crate::commit::conflicts::Touched;
 use crate::commit::holdings::{AssignedIds, Holdings};
 use crate::commit::locks::{LockGuard, LockTable, Stripes};
-use crate::error::Reason;
+use crate::error::{Reason, read_failed};
 use crate::storage::Store;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
@@ -88,16 +88,20 @@ impl<'s, E: Engine> Acquired<'s, E> {
         let mut holdings = Holdings::new(store);
         holdings.hold_units(units);
         let acquired = Acquired { holdings, ids };
-        Ok((store.dictionary.is_dense() || acquired.all_exist(store)).then_some(acquired))
+        Ok((store.dictionary.is_dense() || acquired.all_exist(store)?).then_some(acquired))
     }
 
     /// Whether every id is an existing vertex. If not, another commit has assigned it and not created it
     /// yet, and may still fail.
-    fn all_exist(&self, store: &Store<E>) -> bool {
+    fn all_exist(&self, store: &Store<E>) -> Result<bool, Reason> {
         let held = self.held();
         let latest = store.engine.latest(&held);
-        let mut ids = self.ids.iter().flat_map(|ids| ids.first.into_iter().chain(ids.second));
-        ids.all(|id| latest.contains_vertex(id))
+        for id in self.ids.iter().flat_map(|ids| ids.first.into_iter().chain(ids.second)) {
+            if !latest.contains_vertex(id).map_err(read_failed)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// The proof for the engine that the units are locked.

@@ -172,7 +172,7 @@ impl<E: Engine> Store<E> {
         self.gather(next.take(TOGETHER).map(write), group);
         let guard = LockGuard::lock(&self.units, std::mem::take(&mut group.stripes));
         let pending = if self.dictionary.generation() == generation {
-            self.plan_group(&guard.held(&self.sequencer), group);
+            self.plan_group(&guard.held(&self.sequencer), group)?;
             self.finish_group(group, done)?
         } else {
             PendingReclaim::default()
@@ -202,11 +202,15 @@ impl<E: Engine> Store<E> {
     }
 
     /// Decides what the edges of a group change, as far as they exist from end to end and have a short way.
-    fn plan_group(&self, held: &HeldLocks<'_>, group: &mut Group) {
+    fn plan_group(&self, held: &HeldLocks<'_>, group: &mut Group) -> Result<(), Reason> {
         let Group { edges, plans, .. } = group;
         plans.clear();
-        let existing = edges.iter().take_while(|edge| self.both_exist(held, edge)).count();
+        let mut existing = 0;
+        while existing < edges.len() && self.both_exist(held, &edges[existing])? {
+            existing += 1;
+        }
         self.engine.plan_edges(held, &edges[..existing], self.is_unlimited(), plans);
+        Ok(())
     }
 
     /// The shrinking phase of all: stamp them, and apply and publish one after the other. Those that are logged are stamped one by one.

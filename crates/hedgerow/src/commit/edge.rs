@@ -7,7 +7,7 @@ use crate::commit::Commit;
 use crate::commit::locks::{LockGuard, Stripes};
 use crate::commit::resolve::Resolved;
 use crate::commit::sequencer::Writer;
-use crate::error::Reason;
+use crate::error::{Reason, read_failed};
 use crate::storage::{PendingReclaim, Store};
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
@@ -67,7 +67,7 @@ impl<E: Engine> Store<E> {
         let guard = LockGuard::lock(&self.units, self.stripes_of_edge(&edge));
         let (commit, pending) = {
             let held = guard.held(&self.sequencer);
-            if !self.both_exist(&held, &edge) || self.dictionary.generation() != generation {
+            if !self.both_exist(&held, &edge)? || self.dictionary.generation() != generation {
                 return Ok(None);
             }
             match self.engine.plan_edge(&held, &edge, self.is_unlimited()) {
@@ -86,18 +86,18 @@ impl<E: Engine> Store<E> {
 
     /// Whether a vertex exists. Its lock is held, unless the engine [tells](Engine::TELLS_EXISTENCE) without.
     #[inline]
-    pub(crate) fn exists(&self, held: &HeldLocks<'_>, vertex: VertexId) -> bool {
+    pub(crate) fn exists(&self, held: &HeldLocks<'_>, vertex: VertexId) -> Result<bool, Reason> {
         match E::TELLS_EXISTENCE {
-            true => self.engine.exists(vertex),
-            false => self.engine.latest(held).contains_vertex(vertex),
+            true => Ok(self.engine.exists(vertex)),
+            false => self.engine.latest(held).contains_vertex(vertex).map_err(read_failed),
         }
     }
 
     /// Whether both ends of an edge exist. The locks of [`Store::stripes_of_edge`] are held.
     #[inline]
-    pub(super) fn both_exist(&self, held: &HeldLocks<'_>, edge: &StoredEdge) -> bool {
+    pub(super) fn both_exist(&self, held: &HeldLocks<'_>, edge: &StoredEdge) -> Result<bool, Reason> {
         let (source, destination) = edge.ends();
-        self.exists(held, source) && self.exists(held, destination)
+        Ok(self.exists(held, source)? && self.exists(held, destination)?)
     }
 
     /// The locks of the ends that an edge is stored from. Where that is one, the other end needs none, if

@@ -137,7 +137,7 @@ impl<E: Engine> Store<E> {
         if keys_changed && self.look_up(edges, pool)?.0 != looked_up {
             return Ok(None);
         }
-        let created = self.missing_vertices(&ends, &holdings.held());
+        let created = self.missing_vertices(&ends, &holdings.held())?;
         let mut resolved = self.with_vertices(created, adjacencies)?;
         if !(self.dictionary.is_dense() || holdings.assigned.contains_all(&resolved.created)) {
             // Another commit has assigned a key and not created its vertex yet; it may still fail.
@@ -212,11 +212,16 @@ impl<E: Engine> Store<E> {
     }
 
     /// The ends that do not exist yet, ascending.
-    fn missing_vertices(&self, ends: &[Ends], held: &HeldLocks<'_>) -> Vec<VertexId> {
-        let mut missing: Vec<VertexId> = ends_of(ends).filter(|end| !self.exists(held, *end)).collect();
+    fn missing_vertices(&self, ends: &[Ends], held: &HeldLocks<'_>) -> Result<Vec<VertexId>, Reason> {
+        let mut missing = Vec::new();
+        for end in ends_of(ends) {
+            if !self.exists(held, end)? {
+                missing.push(end);
+            }
+        }
         missing.sort_unstable();
         missing.dedup();
-        missing
+        Ok(missing)
     }
 
     /// The effects: the entries, and the vertices that do not exist yet.

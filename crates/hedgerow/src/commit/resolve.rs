@@ -4,11 +4,12 @@
 use crate::commit::acquire::{OperationIds, for_each_incident};
 use crate::commit::pairs::{DecidedPair, Pairs};
 use crate::commit::sequencer::VertexCounts;
-use crate::error::Reason;
+use crate::error::{Reason, read_failed};
 use crate::records::RecordChanges;
 use crate::storage::Store;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 use hedgerow_log::encode_record;
 use hedgerow_model::{
     Adjacency, AdjacencyEffects, Cursor, Direction, EdgeChange, EdgeOutcome, EdgeValue, Effects, Engine,
@@ -127,10 +128,10 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
     fn operation(&mut self, operation: &Operation, ids: OperationIds) -> Result<(), Reason> {
         match operation {
             Operation::AddVertex { .. } => {
-                ids.first.into_iter().for_each(|vertex| self.create(vertex));
+                ids.first.into_iter().try_for_each(|vertex| self.create(vertex))?;
             }
             Operation::SetProperties { properties, .. } => {
-                ids.first.into_iter().for_each(|vertex| self.set_properties(vertex, properties));
+                ids.first.into_iter().try_for_each(|vertex| self.set_properties(vertex, properties))?;
             }
             Operation::DeleteVertex { .. } => {
                 ids.first.into_iter().try_for_each(|vertex| self.delete_vertex(vertex))?;
@@ -162,50 +163,57 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
     /// An end of an edge that is put, which exists from now on.
     fn end(&mut self, id: Option<VertexId>, key: &Key) -> Result<VertexId, Reason> {
         match id {
-            Some(vertex) if !self.store.strict || self.exists(vertex) => {
-                self.create(vertex);
+            Some(vertex) if !self.store.strict || self.exists(vertex)? => {
+                self.create(vertex)?;
                 Ok(vertex)
             }
             _ => Err(Reason::NoSuchVertex(key.clone())),
         }
     }
 
-    fn exists(&self, vertex: VertexId) -> bool {
-        let staged = self.vertices.get(&vertex).map(|state| state.exists);
-        staged.unwrap_or_else(|| self.latest.contains_vertex(vertex))
-    }
-
-    fn create(&mut self, vertex: VertexId) {
-        if !self.exists(vertex) {
-            self.state(vertex).exists = true;
+    fn exists(&self, vertex: VertexId) -> Result<bool, Reason> {
+        match self.vertices.get(&vertex) {
+            Some(state) => Ok(state.exists),
+            None => self.latest.contains_vertex(vertex).map_err(read_failed),
         }
     }
 
-    fn state(&mut self, vertex: VertexId) -> &mut VertexState {
-        self.vertices.entry(vertex).or_insert_with(|| {
-            let existed = self.latest.contains_vertex(vertex);
-            VertexState { existed, exists: existed, record: None, words_from: 0 }
+    fn create(&mut self, vertex: VertexId) -> Result<(), Reason> {
+        if !self.exists(vertex)? {
+            self.state(vertex)?.exists = true;
+        }
+        Ok(())
+    }
+
+    fn state(&mut self, vertex: VertexId) -> Result<&mut VertexState, Reason> {
+        Ok(match self.vertices.entry(vertex) {
+            Entry::Occupied(state) => state.into_mut(),
+            Entry::Vacant(vacant) => {
+                let existed = self.latest.contains_vertex(vertex).map_err(read_failed)?;
+                vacant.insert(VertexState { existed, exists: existed, record: None, words_from: 0 })
+            }
         })
     }
 
-    fn set_properties(&mut self, vertex: VertexId, properties: &[(usize, Value)]) {
-        self.create(vertex);
-        let stored = self.latest.vertex_record(vertex);
+    fn set_properties(&mut self, vertex: VertexId, properties: &[(usize, Value)]) -> Result<(), Reason> {
+        self.create(vertex)?;
+        let stored = self.latest.vertex_record(vertex).map_err(read_failed)?;
         let nulls = self.store.catalogue.vertices().nulls();
-        let state = self.state(vertex);
+        let state = self.state(vertex)?;
         let before = state.record.take().or(stored).filter(|record| !record.is_empty()).unwrap_or(nulls);
         let mut values = before.values().to_vec();
         for (position, value) in properties {
             values[*position] = value.clone();
         }
         state.record = Some(Record::new(values));
+        Ok(())
     }
 
     fn delete_vertex(&mut self, vertex: VertexId) -> Result<(), Reason> {
-        if !self.exists(vertex) {
+        if !self.exists(vertex)? {
             return Ok(());
         }
-        self.state(vertex).words_from = self.edges.len();
+        self.state(vertex)?.words_from = self.edges.len();
         let mut stored: Vec<EdgeWord> = Vec::new();
         for_each_incident(self.store, self.latest, &[vertex], |label, direction, vertex, neighbour| {
             let (source, destination) = match direction {
@@ -224,7 +232,7 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
             self.records.iter_mut().filter(|((_, one, other), _)| vertex == *one || vertex == *other);
         incident.for_each(|(_, record)| *record = None);
         self.pairs.clear_vertex(vertex);
-        let state = self.state(vertex);
+        let state = self.state(vertex)?;
         state.exists = false;
         state.record = Some(Record::EMPTY);
         Ok(())

@@ -106,25 +106,26 @@ impl<K: DictionaryKey> KeyMap<K> {
     }
 
     /// The first of the ids that the key has or had for which `visible` holds.
-    pub(crate) fn find(
+    pub(crate) fn find<E>(
         &self,
         key: &K::Borrowed,
-        mut visible: impl FnMut(VertexId) -> bool,
-    ) -> Option<VertexId> {
+        visible: impl FnMut(VertexId) -> Result<bool, E>,
+    ) -> Result<Option<VertexId>, E> {
         let ids = self.ids.pin();
-        ids.get(key)?.iter().map(|holding| holding.id).find(|id| visible(*id))
+        ids.get(key).map_or(Ok(None), |holdings| first_visible(holdings, visible))
     }
 
-    /// The only id that the key has or had, or of several the first for which `visible` holds.
-    pub(crate) fn find_among_several(
+    /// Like [`KeyMap::find`], but skips the visibility check when the key maps to a single id.
+    pub(crate) fn find_among_several<E>(
         &self,
         key: &K::Borrowed,
-        mut visible: impl FnMut(VertexId) -> bool,
-    ) -> Option<VertexId> {
+        visible: impl FnMut(VertexId) -> Result<bool, E>,
+    ) -> Result<Option<VertexId>, E> {
         let ids = self.ids.pin();
-        match ids.get(key)?.as_slice() {
-            [only] => Some(only.id),
-            several => several.iter().map(|holding| holding.id).find(|id| visible(*id)),
+        match ids.get(key).map(SmallVec::as_slice) {
+            None => Ok(None),
+            Some([only]) => Ok(Some(only.id)),
+            Some(several) => first_visible(several, visible),
         }
     }
 
@@ -213,4 +214,16 @@ impl<K: DictionaryKey> KeyMap<K> {
         let place = 3 * PLACE_BYTES + size_of::<K::Slot>();
         size_of::<(K, Holdings)>() + place + K::heap_bytes(key) + K::Slot::heap_bytes(K::heap_bytes(key))
     }
+}
+
+fn first_visible<E>(
+    holdings: &[Holding],
+    mut visible: impl FnMut(VertexId) -> Result<bool, E>,
+) -> Result<Option<VertexId>, E> {
+    for holding in holdings {
+        if visible(holding.id)? {
+            return Ok(Some(holding.id));
+        }
+    }
+    Ok(None)
 }

@@ -123,28 +123,28 @@ impl Dictionary {
     pub(crate) fn find(
         &self,
         key: KeyRef<'_>,
-        mut visible: impl FnMut(VertexId) -> bool,
+        mut visible: impl FnMut(VertexId) -> Result<bool, Reason>,
     ) -> Result<Option<VertexId>, Reason> {
         match (&self.keys, key) {
-            (Keys::Numbers(map), KeyRef::Number(number)) => Ok(map.find(&number, visible)),
-            (Keys::Text(map), KeyRef::Text(text)) => Ok(map.find(text, visible)),
+            (Keys::Numbers(map), KeyRef::Number(number)) => map.find(&number, visible),
+            (Keys::Text(map), KeyRef::Text(text)) => map.find(text, visible),
             (Keys::Dense, KeyRef::Number(number)) => {
                 let id = VertexId::try_from(number)?;
-                Ok(visible(id).then_some(id))
+                Ok(visible(id)?.then_some(id))
             }
             _ => Err(self.wrong_kind(key)),
         }
     }
 
-    /// The same, but for a key that has or had only one id: that is told without a look. As long as it is the key's it is no other key's.
+    /// Like [`Dictionary::find`], but skips the visibility check when the key maps to a single id.
     pub(crate) fn find_among_several(
         &self,
         key: KeyRef<'_>,
-        visible: impl FnMut(VertexId) -> bool,
+        visible: impl FnMut(VertexId) -> Result<bool, Reason>,
     ) -> Result<Option<VertexId>, Reason> {
         match (&self.keys, key) {
-            (Keys::Numbers(map), KeyRef::Number(number)) => Ok(map.find_among_several(&number, visible)),
-            (Keys::Text(map), KeyRef::Text(text)) => Ok(map.find_among_several(text, visible)),
+            (Keys::Numbers(map), KeyRef::Number(number)) => map.find_among_several(&number, visible),
+            (Keys::Text(map), KeyRef::Text(text)) => map.find_among_several(text, visible),
             (Keys::Dense, KeyRef::Number(number)) => Ok(Some(VertexId::try_from(number)?)),
             _ => Err(self.wrong_kind(key)),
         }
@@ -253,10 +253,14 @@ impl Dictionary {
         })
     }
 
-    /// Ids below `bound` are free but those that `scan` visits, ascending. Nobody reads the graph yet. O(vertices), but of dense graphs O(1).
-    pub(crate) fn restore_free(&self, bound: u32, scan: impl FnOnce(&mut dyn FnMut(VertexId))) {
+    /// Frees the ids below `bound` that `scan`, ascending, does not visit. The graph has no readers yet. O(vertices), O(1) for dense keys.
+    pub(crate) fn restore_free<E>(
+        &self,
+        bound: u32,
+        scan: impl FnOnce(&mut dyn FnMut(VertexId)) -> Result<(), E>,
+    ) -> Result<(), E> {
         if self.is_dense() {
-            return;
+            return Ok(());
         }
         let (mut gaps, mut next) = (Vec::new(), 0);
         scan(&mut |used| {
@@ -264,9 +268,10 @@ impl Dictionary {
                 gaps.push(next..used.get());
             }
             next = used.get() + 1;
-        });
+        })?;
         gaps.push(next..bound);
         self.ids.restore(bound, gaps.into_iter());
+        Ok(())
     }
 
     /// Forgets the keys of deleted vertices that no live timestamp can read; `live` was collected after `releases` releases. Returns the

@@ -100,7 +100,7 @@ impl<E: Engine> Store<E> {
         let guard = LockGuard::lock(&self.units, self.units.all());
         // Nobody reads the graph.
         let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
-        let mut replay = Replay::new(self, &held, batches.replayed);
+        let mut replay = Replay::new(self, &held, batches.replayed)?;
         store.recover(damaged, |record, place| match replay.commit(&record, place) {
             Ok(_) => Ok(true),
             Err(error) => damage(error).map(|_| false),

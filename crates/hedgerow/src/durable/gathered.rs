@@ -2,6 +2,7 @@
 //! the last is enough, and an engine is given few large commits instead of many small ones.
 
 use crate::commit::entries::{Ends, changed_entries, put_entries};
+use crate::error::Reason;
 use hedgerow_model::{
     AdjacencyEffects, Direction, EdgeChange, EdgeValue, Effects, LabelId, Timestamp, Topology, VertexChange,
     VertexEffect, VertexId,
@@ -79,9 +80,16 @@ impl Gathered {
     pub(super) fn into_effects(
         self,
         topology: Topology,
-        existed: impl Fn(VertexId) -> bool,
+        existed: impl Fn(VertexId) -> Result<bool, Reason>,
         pool: Option<&ThreadPool>,
-    ) -> Effects {
+    ) -> Result<Effects, Reason> {
+        let mut failed = None;
+        let mut existed = |vertex| {
+            existed(vertex).unwrap_or_else(|error| {
+                failed.get_or_insert(error);
+                false
+            })
+        };
         let mut vertices = self.vertices;
         // Stable: the last change of a vertex stays the last.
         vertices.sort_by_key(|effect| effect.vertex);
@@ -106,7 +114,7 @@ impl Gathered {
                 }
             }
         }
-        Effects { vertices, adjacencies }
+        failed.map_or(Ok(Effects { vertices, adjacencies }), Err)
     }
 }
 
@@ -184,7 +192,7 @@ mod tests {
         ];
         let gathered = gathered(commits);
         assert_eq!((gathered.len(), gathered.at()), (5, Timestamp(5)));
-        let effects = gathered.into_effects(Topology::Directed, |_| true, None);
+        let effects = gathered.into_effects(Topology::Directed, |_| Ok(true), None).unwrap();
         assert!(effects.is_sorted());
         let expected = [edge(0, 9, None), edge(3, 1, Some(3))];
         let changes = expected.iter().flat_map(|effects| effects.adjacencies[0].changes.clone());
@@ -194,7 +202,7 @@ mod tests {
     #[test]
     fn both_ends_of_an_edge_get_what_the_last_commit_says() {
         let stored = |commits: Vec<Effects>, topology| {
-            let effects = gathered(commits).into_effects(topology, |_| true, None);
+            let effects = gathered(commits).into_effects(topology, |_| Ok(true), None).unwrap();
             assert!(effects.is_sorted());
             let entries = effects.adjacencies.iter().flat_map(|effects| {
                 let entry =
@@ -230,7 +238,7 @@ mod tests {
         let mut both = gathered(commits);
         both.add(vertex(1, put()), Timestamp(6));
         assert_eq!(both.vertex_bound(), 6);
-        let effects = both.into_effects(Topology::Directed, |vertex| vertex == id(1), None);
+        let effects = both.into_effects(Topology::Directed, |vertex| Ok(vertex == id(1)), None).unwrap();
         assert_eq!(effects, vertex(1, put()));
     }
 }

@@ -1,7 +1,7 @@
 //! A checkpoint into an empty graph: vertices first, then the edges of each label, some million at a time.
 
 use crate::commit::sequencer::VertexCounts;
-use crate::error::Error;
+use crate::error::{Error, read_failed};
 use crate::records::{PairId, RecordChanges, check_encoded, checked_differences};
 use crate::storage::Store;
 use hedgerow_log::StoreError;
@@ -154,10 +154,12 @@ impl<E: Engine> Loading<'_, E> {
             let latest = self.store.engine.latest(self.held);
             self.read(chunks, |chunk| {
                 let mut changes = Vec::with_capacity(chunk.entries as usize);
-                let mut wrong: Option<VertexId> = None;
+                let mut wrong: Option<Error> = None;
                 self.checkpoint.read_edges::<W>(chunk, |owner, neighbours, values| {
-                    let ends = std::iter::once(&owner).chain(neighbours);
-                    wrong = wrong.or(ends.copied().find(|end: &VertexId| !latest.contains_vertex(*end)));
+                    if wrong.is_none() {
+                        let ends = std::iter::once(owner).chain(neighbours.iter().copied());
+                        wrong = self.check_ends(&latest, chunk, ends).err();
+                    }
                     // Without a column there are no values beside the neighbours.
                     let value = |position: usize| values.get(position).copied().unwrap_or_default().to_bits();
                     changes.extend((0..).zip(neighbours).map(|(position, neighbour)| EdgeChange {
@@ -166,7 +168,7 @@ impl<E: Engine> Loading<'_, E> {
                         value: Some(value(position)),
                     }));
                 })?;
-                wrong.map_or(Ok(changes), |end| Err(self.missing(chunk, end)))
+                wrong.map_or(Ok(changes), Err)
             })?
         };
         let adjacencies = self.with_other_ends(label, changes);
@@ -189,14 +191,13 @@ impl<E: Engine> Loading<'_, E> {
                 if wrong.is_some() {
                     return;
                 }
-                let missing = [owner, neighbour].into_iter().find(|end| !latest.contains_vertex(*end));
-                let put = match missing {
-                    Some(end) => Err(self.missing(chunk, end)),
-                    None => put(&mut records, (owner, neighbour), record).map_err(|error| {
+                let checked = self.check_ends(&latest, chunk, [owner, neighbour].into_iter());
+                let put = checked.and_then(|()| {
+                    put(&mut records, (owner, neighbour), record).map_err(|error| {
                         let what = format!("the record of an edge of vertex {owner}: {error}");
                         self.damaged(chunk.offset, what)
-                    }),
-                };
+                    })
+                });
                 match put {
                     Ok(value) => changes.push(EdgeChange { owner, neighbour, value: Some(value) }),
                     Err(error) => wrong = Some(error),
@@ -209,8 +210,20 @@ impl<E: Engine> Loading<'_, E> {
         self.put_with(&effects, VertexCounts::default(), records)
     }
 
-    fn missing(&self, chunk: &Chunk, end: VertexId) -> Error {
-        self.damaged(chunk.offset, format!("an edge of vertex {end}, which does not exist"))
+    /// Fails if an end of an edge of a chunk does not exist.
+    fn check_ends(
+        &self,
+        latest: &impl GraphView,
+        chunk: &Chunk,
+        ends: impl Iterator<Item = VertexId>,
+    ) -> Result<(), Error> {
+        for end in ends {
+            if !latest.contains_vertex(end).map_err(read_failed)? {
+                let what = format!("an edge of vertex {end}, which does not exist");
+                return Err(self.damaged(chunk.offset, what));
+            }
+        }
+        Ok(())
     }
 
     /// Edges as they are stored: those of the other ends, too.

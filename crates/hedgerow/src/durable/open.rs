@@ -215,7 +215,7 @@ impl<E: Engine> Store<E> {
         }
         let loading = begin.elapsed();
         let begin = Instant::now();
-        let mut replay = Replay::new(self, &held, batches.replayed);
+        let mut replay = Replay::new(self, &held, batches.replayed)?;
         let (mut commits, mut is_over) = (0, false);
         let recovered = store.replay(after, |record, place| {
             is_over |= match until {
@@ -232,7 +232,7 @@ impl<E: Engine> Store<E> {
             Ok::<_, Error>(())
         })?;
         replay.finish()?;
-        self.finish_restoring(&held);
+        self.finish_restoring(&held)?;
         if until.is_none() {
             // The manifest may know of later commits, which a checkpoint has.
             (after, wall_clock) = (recovered.last, wall_clock.max(recovered.wall_clock));
@@ -263,7 +263,7 @@ impl<E: Engine> Store<E> {
         // Nobody reads the graph yet.
         let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
         self.load(&held, checkpoint, &checkpoint_path(manifest, files), batches.loaded)?;
-        self.finish_restoring(&held);
+        self.finish_restoring(&held)?;
         let described = checkpoint.description();
         let input = described.input.as_deref().map(Arc::from);
         self.sequencer.restore(described.timestamp, described.wall_clock, input);

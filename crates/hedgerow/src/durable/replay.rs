@@ -34,10 +34,11 @@ pub(super) struct Replay<'r, E: Engine> {
 }
 
 impl<'r, E: Engine> Replay<'r, E> {
-    pub(super) fn new(store: &'r Store<E>, held: &'r HeldLocks<'r>, at_once: usize) -> Self {
+    pub(super) fn new(store: &'r Store<E>, held: &'r HeldLocks<'r>, at_once: usize) -> Result<Self, Reason> {
         let (bound, mut existing) = (held.counts().vertex_bound, VertexSet::default());
-        store.engine.latest(held).scan_vertices(0..bound, |vertex| existing.insert(vertex));
-        Replay { store, held, existing, gathered: Gathered::default(), at_once }
+        let latest = store.engine.latest(held);
+        latest.each_vertex(0..bound, |vertex| existing.insert(vertex)).map_err(read_failed)?;
+        Ok(Replay { store, held, existing, gathered: Gathered::default(), at_once })
     }
 
     /// Makes the commit of a record again. Gives what an importer noted with it.
@@ -106,7 +107,8 @@ impl<'r, E: Engine> Replay<'r, E> {
         let pool = self.store.pool_for(gathered.len());
         let effects = {
             let latest = self.store.engine.latest(self.held);
-            gathered.into_effects(self.store.topology, |vertex| latest.contains_vertex(vertex), pool)
+            let existed = |vertex| latest.contains_vertex(vertex).map_err(read_failed);
+            gathered.into_effects(self.store.topology, existed, pool)?
         };
         self.apply(&effects, at, bound, RecordChanges::default())
     }
@@ -119,7 +121,7 @@ impl<'r, E: Engine> Replay<'r, E> {
         bound: u32,
         records: RecordChanges,
     ) -> Result<(), Error> {
-        let counts = VertexCounts { bound, ..self.count_vertices(effects) };
+        let counts = VertexCounts { bound, ..self.count_vertices(effects)? };
         Ok(self.store.restore_changes(self.held, at, effects, counts, records)?)
     }
 
@@ -167,7 +169,8 @@ impl<'r, E: Engine> Replay<'r, E> {
                 None => found.into_iter().for_each(|found| changes.remove_parallel(pair, found)),
                 Some(EdgeValue(position)) => {
                     let differences = checked_differences(schema, &logged[position as usize]);
-                    let differences = differences.map_err(|error| read_failed(ReadError(error)))?;
+                    let differences = differences
+                        .map_err(|error| read_failed(ReadError::new("a list of parallel edges", error)))?;
                     change.value = changes.change_parallel(pair, found, &differences)?;
                 }
             }
@@ -176,16 +179,18 @@ impl<'r, E: Engine> Replay<'r, E> {
     }
 
     /// How many vertices come and go.
-    fn count_vertices(&self, effects: &Effects) -> VertexCounts {
+    fn count_vertices(&self, effects: &Effects) -> Result<VertexCounts, Reason> {
         let latest = self.store.engine.latest(self.held);
         let mut counts = VertexCounts::default();
         for VertexEffect { vertex, change } in &effects.vertices {
             match change {
-                VertexChange::Put(_) => counts.added += u64::from(!latest.contains_vertex(*vertex)),
+                VertexChange::Put(_) => {
+                    counts.added += u64::from(!latest.contains_vertex(*vertex).map_err(read_failed)?);
+                }
                 VertexChange::Delete => counts.removed += 1,
             }
         }
-        counts
+        Ok(counts)
     }
 
     /// Whether a commit can be the next. Its new vertices get their keys, and exist from now on.
@@ -334,9 +339,9 @@ impl<E: Engine> Store<E> {
     }
 
     /// The ids that no vertex has are free.
-    pub(super) fn finish_restoring(&self, held: &HeldLocks<'_>) {
+    pub(super) fn finish_restoring(&self, held: &HeldLocks<'_>) -> Result<(), Reason> {
         let bound = held.counts().vertex_bound;
         let latest = self.engine.latest(held);
-        self.dictionary.restore_free(bound, |visit| latest.scan_vertices(0..bound, visit));
+        self.dictionary.restore_free(bound, |visit| latest.each_vertex(0..bound, visit)).map_err(read_failed)
     }
 }

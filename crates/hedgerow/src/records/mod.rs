@@ -31,8 +31,8 @@ use hedgerow_model::record_memory::{self, is_embedded};
 use hedgerow_model::token::{LiveTimestamps, Stamp};
 use hedgerow_model::{
     Adjacency, Catalogue, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView, LabelId,
-    MemoryUse, ParallelOutcome, Reclaimed, Record, RecordHandle, RecordSchema, Timestamp, Topology, ValueRef,
-    VertexId,
+    MemoryUse, ParallelOutcome, ReadError, Reclaimed, Record, RecordHandle, RecordSchema, Timestamp,
+    Topology, ValueRef, VertexId,
 };
 use hedgerow_subgraphs::reclamation::{Garbage, Memory, MemoryChange, Superseded, reclaim_unlocked};
 use hedgerow_sync::Arc;
@@ -169,13 +169,13 @@ pub(crate) fn each_fetched_ahead<T, E>(
 
 /// The record that bytes in memory stand for.
 pub(crate) fn decoded(bytes: &[u8]) -> Result<Record, Reason> {
-    decode_record(bytes).map_err(|error| read_failed(hedgerow_model::ReadError(error.to_string())))
+    decode_record(bytes).map_err(|error| read_failed(ReadError::new("the record of an edge", error)))
 }
 
 /// One value of the record that bytes in memory stand for.
 pub(crate) fn decoded_value(bytes: &[u8], position: usize) -> Result<ValueRef<'_>, Reason> {
     decode_record_value(bytes, position)
-        .map_err(|error| read_failed(hedgerow_model::ReadError(error.to_string())))
+        .map_err(|error| read_failed(ReadError::new("the record of an edge", error)))
 }
 
 /// The time that a property of an encoded record says.

@@ -142,7 +142,7 @@ fn index_field(entry: &[u8; INDEX_ENTRY], field: usize) -> u64 {
 fn listed(list: &[u8]) -> impl Iterator<Item = Result<(u64, &[u8]), Reason>> {
     EdgeList::new(list).map(|edge| match edge {
         Ok((key, record)) => Ok((key, record.unwrap_or_default())),
-        Err(error) => Err(read_failed(ReadError(error.to_string()))),
+        Err(error) => Err(read_failed(ReadError::new("a list of parallel edges", error))),
     })
 }
 

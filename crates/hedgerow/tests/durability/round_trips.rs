@@ -261,7 +261,7 @@ struct Identity {
 impl Identity {
     fn of(snapshot: &Snapshot) -> Self {
         let mut ids = BTreeMap::new();
-        snapshot.for_each_vertex(|id, key| assert!(ids.insert(id, key).is_none()));
+        snapshot.for_each_vertex(|id, key| assert!(ids.insert(id, key).is_none())).unwrap();
         Identity { timestamp: snapshot.timestamp(), bound: snapshot.vertex_bound(), ids }
     }
 }
@@ -334,11 +334,13 @@ fn a_large_checkpoint_is_loaded_by_every_engine() {
 fn edges_of(snapshot: &Snapshot) -> Vec<(Key, Vec<(Key, f64)>)> {
     let mut edges = Vec::new();
     let direction = hedgerow::Direction::Out;
-    snapshot.for_each_vertex(|_, key| {
-        // Some engines do not sort.
-        let mut neighbours = snapshot.neighbours_of::<f64>(LabelId(1), direction, &key).unwrap();
-        neighbours.sort_by(|one, other| one.0.cmp(&other.0));
-        edges.push((key, neighbours));
-    });
+    snapshot
+        .for_each_vertex(|_, key| {
+            // Some engines do not sort.
+            let mut neighbours = snapshot.neighbours_of::<f64>(LabelId(1), direction, &key).unwrap();
+            neighbours.sort_by(|one, other| one.0.cmp(&other.0));
+            edges.push((key, neighbours));
+        })
+        .unwrap();
     edges
 }

@@ -241,10 +241,12 @@ impl Oracle {
     /// The state of a snapshot, read through its public methods.
     pub fn of_snapshot(snapshot: &Snapshot) -> Self {
         let mut oracle = Oracle::new(snapshot.topology());
-        snapshot.for_each_vertex(|_, key| {
-            let record = snapshot.properties(&key).unwrap().expect("it exists");
-            oracle.vertices.insert(key, record.values().to_vec());
-        });
+        snapshot
+            .for_each_vertex(|_, key| {
+                let record = snapshot.properties(&key).unwrap().expect("it exists");
+                oracle.vertices.insert(key, record.values().to_vec());
+            })
+            .unwrap();
         let keys: Vec<Key> = oracle.vertices.keys().cloned().collect();
         for key in &keys {
             for label in LABELS {
@@ -272,11 +274,13 @@ impl Oracle {
         assert_eq!(snapshot.vertex_count(), self.vertices.len() as u64, "vertex count");
         let mut seen = BTreeSet::new();
         let mut ids = BTreeSet::new();
-        snapshot.for_each_vertex(|id, key| {
-            assert!(id.get() < snapshot.vertex_bound());
-            assert!(ids.insert(id), "id {id} twice");
-            assert!(seen.insert(key));
-        });
+        snapshot
+            .for_each_vertex(|id, key| {
+                assert!(id.get() < snapshot.vertex_bound());
+                assert!(ids.insert(id), "id {id} twice");
+                assert!(seen.insert(key));
+            })
+            .unwrap();
         assert_eq!(seen, self.vertices.keys().cloned().collect(), "vertices");
         for key in domain {
             self.check_vertex(snapshot, key);
@@ -327,7 +331,7 @@ impl Oracle {
         assert_eq!(record.as_ref(), self.vertices.get(key), "properties of {key}");
         let id = |key: &Key| snapshot.vertex_id(key).unwrap();
         assert_eq!(id(key).is_some(), self.vertices.contains_key(key), "vertex {key}");
-        assert_eq!(id(key).and_then(|id| snapshot.key(id)), id(key).map(|_| key.clone()));
+        assert_eq!(id(key).and_then(|id| snapshot.key(id).unwrap()), id(key).map(|_| key.clone()));
         for label in LABELS {
             for direction in [Direction::Out, Direction::In] {
                 if self.topology.stored(direction).is_none() {
@@ -429,7 +433,7 @@ impl Oracle {
             let visit = |id, record: RecordRef<'_>| {
                 let values: Vec<Value> = record.values().map(Value::from).collect();
                 assert_eq!(record.to_record().unwrap().values(), values);
-                visited.push((values, snapshot.key(id).unwrap()));
+                visited.push((values, snapshot.key(id).unwrap().unwrap()));
             };
             snapshot.visit_newest_records(RECORDS, direction, key, &wanted, visit).unwrap();
             assert_eq!(visited, expected, "newest of {key}");

@@ -276,7 +276,7 @@ fn dangle(topology: Topology) {
 /// Both ends of every edge exist, and the counts are what a walk finds.
 fn check_consistent(snapshot: &Snapshot) {
     let mut keys = Vec::new();
-    snapshot.for_each_vertex(|_, key| keys.push(key));
+    snapshot.for_each_vertex(|_, key| keys.push(key)).unwrap();
     assert_eq!(snapshot.vertex_count(), keys.len() as u64);
     let mut entries = 0;
     for key in &keys {
@@ -433,10 +433,12 @@ fn reused_ids_do_not_show_in_old_snapshots() {
                     let snapshot = graph.snapshot().unwrap();
                     let vertices = || {
                         let mut keys = Vec::new();
-                        snapshot.for_each_vertex(|id, key| {
-                            assert_eq!(snapshot.vertex_id(&key).unwrap(), Some(id));
-                            keys.push(key);
-                        });
+                        snapshot
+                            .for_each_vertex(|id, key| {
+                                assert_eq!(snapshot.vertex_id(&key).unwrap(), Some(id));
+                                keys.push(key);
+                            })
+                            .unwrap();
                         keys
                     };
                     let first = vertices();
@@ -561,10 +563,12 @@ fn ids_are_not_used_again_before_the_deletion_is_published() {
             let snapshot = graph.snapshot().unwrap();
             check_consistent(&snapshot);
             let mut keys = 0;
-            snapshot.for_each_vertex(|id, key| {
-                assert_eq!(snapshot.vertex_id(&key).unwrap(), Some(id));
-                keys += 1;
-            });
+            snapshot
+                .for_each_vertex(|id, key| {
+                    assert_eq!(snapshot.vertex_id(&key).unwrap(), Some(id));
+                    keys += 1;
+                })
+                .unwrap();
             assert_eq!(snapshot.vertex_count(), keys);
         }
         writer.join().unwrap();

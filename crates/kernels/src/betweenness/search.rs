@@ -268,7 +268,7 @@ impl<O: Adjacency, I: Adjacency> Forward<'_, O, I> {
     /// The next level from the in-neighbours of all that were not found yet.
     fn pull(&self) -> Result<(Vec<VertexId>, u64), KernelError> {
         let search = &*self.search;
-        let ranges = covering_ranges(self.edges.incoming, self.execution.parts(), search.vertex_bound());
+        let ranges = covering_ranges(self.edges.incoming, self.execution.parts(), search.vertex_bound())?;
         let found = self.execution.map_chunks(ranges, |range| {
             let (mut rows, mut found, mut looked) = (SortedRows::new(self.edges.incoming), Vec::new(), 0);
             for vertex in range.map(VertexId::new).filter(|vertex| search.depth(*vertex) == UNREACHED) {

@@ -1,6 +1,7 @@
 //! From which vertices paths start.
 
 use crate::KernelError;
+use crate::kernel::check_exists;
 use hedgerow_model::{GraphView, VertexId};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
@@ -25,20 +26,21 @@ impl Sources<'_> {
     pub(super) fn vertices(&self, view: &impl GraphView) -> Result<Vec<VertexId>, KernelError> {
         let vertices = view.vertex_count();
         match *self {
-            Sources::Given(sources) => match sources.iter().find(|source| !view.contains_vertex(**source)) {
-                Some(absent) => Err(KernelError::NoSuchVertex(*absent)),
-                None => Ok(sources.to_vec()),
-            },
+            Sources::Given(sources) => {
+                sources.iter().try_for_each(|source| check_exists(view, *source))?;
+                Ok(sources.to_vec())
+            }
             Sources::Sampled { count, seed } if u64::from(count) < vertices => {
                 let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
                 let chosen = rand::seq::index::sample(&mut random, vertices as usize, count as usize);
                 let mut ranks = chosen.into_vec();
                 ranks.sort_unstable();
-                Ok(at_ranks(view, &ranks))
+                at_ranks(view, &ranks).map_err(KernelError::read)
             }
             Sources::All | Sources::Sampled { .. } => {
                 let mut all = Vec::with_capacity(vertices as usize);
-                view.scan_vertices(0..view.vertex_bound(), |vertex| all.push(vertex));
+                let visited = view.each_vertex(0..view.vertex_bound(), |vertex| all.push(vertex));
+                visited.map_err(KernelError::read)?;
                 Ok(all)
             }
         }
@@ -46,13 +48,13 @@ impl Sources<'_> {
 }
 
 /// The vertices at some positions, which ascend, among those that exist.
-fn at_ranks(view: &impl GraphView, ranks: &[usize]) -> Vec<VertexId> {
+fn at_ranks<V: GraphView>(view: &V, ranks: &[usize]) -> Result<Vec<VertexId>, V::Error> {
     let (mut rank, mut found) = (0, Vec::with_capacity(ranks.len()));
-    view.scan_vertices(0..view.vertex_bound(), |vertex| {
+    view.each_vertex(0..view.vertex_bound(), |vertex| {
         if ranks.get(found.len()) == Some(&rank) {
             found.push(vertex);
         }
         rank += 1;
-    });
-    found
+    })?;
+    Ok(found)
 }

@@ -24,7 +24,7 @@ pub(super) fn edges_among_neighbours<W: Ways>(
 ) -> Result<Vec<u64>, KernelError> {
     let bound = lower.vertex_bound();
     let adjacency = lower.adjacency::<W>(LabelId::DEFAULT, Direction::Out)?;
-    let ranges = covering_ranges(&adjacency, CHUNKS_PER_THREAD * execution.threads(), bound);
+    let ranges = covering_ranges(&adjacency, CHUNKS_PER_THREAD * execution.threads(), bound)?;
     let counts: Vec<_> = (0..bound).map(|_| AtomicU64::new(0)).collect();
     let hubs = if execution.threads() == 1 { bound as usize } else { HUBS.min(bound as usize) };
     let workers = Workers::new();

@@ -14,7 +14,8 @@ pub(super) fn check_weights<W: Weight>(
     if W::ALWAYS_VALID {
         return Ok(());
     }
-    let invalid = execution.map_chunks(outgoing.cuts(execution.parts()), |range| {
+    let cuts = outgoing.cuts(execution.parts()).map_err(KernelError::read)?;
+    let invalid = execution.map_chunks(cuts, |range| {
         let mut first: Option<(VertexId, VertexId, W)> = None;
         let scanned = outgoing.cursor().scan(range, |vertex, neighbours, weights| {
             if first.is_some_and(|(found, ..)| found != vertex) {

@@ -19,7 +19,7 @@ pub(super) fn triangles<A: Adjacency>(
     vertex_bound: u32,
     execution: Execution<'_>,
 ) -> Result<u64, KernelError> {
-    let ranges = covering_ranges(adjacency, CHUNKS_PER_THREAD * execution.threads(), vertex_bound);
+    let ranges = covering_ranges(adjacency, CHUNKS_PER_THREAD * execution.threads(), vertex_bound)?;
     let counts = execution.map_chunks(ranges, |range| {
         let mut counter = Counter::<A> {
             outer: adjacency.cursor(),

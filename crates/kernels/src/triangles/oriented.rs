@@ -49,7 +49,7 @@ pub(super) fn by_degree<V: GraphView>(
     // Names and degrees; the list of edges; what building sorts is checked by the build.
     let needed = u64::from(bound) * 8 + view.edge_count(label) * size_of::<(VertexId, VertexId)>() as u64;
     execution.memory.check(needed, bound, view.vertex_count())?;
-    let ranges = covering_ranges(outgoing, execution.parts(), bound);
+    let ranges = covering_ranges(outgoing, execution.parts(), bound)?;
     let names = names(&degrees(view, outgoing, &ranges, execution)?);
     let undirected = view.topology().is_undirected();
     let parts = execution.map_chunks(ranges, |range| {

@@ -33,7 +33,7 @@ impl Csr {
         let rows = adjacencies.iter().map(|adjacency| copy_rows(adjacency, vertex_bound, options));
         let mut rows = rows.collect::<Result<Vec<_>, _>>()?.into_iter();
         let out = rows.next().expect("every topology stores the out-neighbours, first");
-        Ok(Csr { topology, reverse: rows.next(), ..Csr::with_rows::<V, W>(view, label, out) })
+        Ok(Csr { topology, reverse: rows.next(), ..Csr::with_rows::<V, W>(view, label, out)? })
     }
 
     /// The graph of one label of a view with every edge turned round, without values: the
@@ -56,29 +56,33 @@ impl Csr {
         let adjacency = view.adjacency::<()>(label, Direction::Out)?;
         options.memory.check(build_bytes::<()>(vertex_bound, entries), vertex_bound, view.vertex_count())?;
 
-        let cuts = adjacency.cuts(options.parts());
+        let cuts = adjacency.cuts(options.parts()).map_err(read)?;
         let turn = |range, buckets: &mut Buckets<()>| {
             scan(&adjacency, range, |source, destinations, _| {
                 destinations.iter().for_each(|destination| buckets.push(*destination, source, ()));
             })
         };
         let rows = rows_by_owner(vertex_bound, cuts, Duplicates::Keep, options, turn)?;
-        Ok(Csr { topology: Topology::Directed, ..Csr::with_rows::<V, ()>(view, label, rows) })
+        Ok(Csr { topology: Topology::Directed, ..Csr::with_rows::<V, ()>(view, label, rows)? })
     }
 
     /// A graph with the vertices of `view` and these rows.
-    fn with_rows<V: GraphView, W: Column>(view: &V, label: LabelId, out: Rows) -> Csr {
-        Csr {
+    fn with_rows<V: GraphView, W: Column>(view: &V, label: LabelId, out: Rows) -> Result<Csr, CsrError> {
+        Ok(Csr {
             timestamp: view.timestamp(),
             topology: view.topology(),
-            presence: Presence::of(view),
+            presence: Presence::of(view).map_err(read)?,
             vertex_count: view.vertex_count(),
             edge_count: view.edge_count(label),
             column: W::TYPE,
             out,
             reverse: None,
-        }
+        })
     }
+}
+
+fn read(error: impl Into<ReadError>) -> CsrError {
+    CsrError::Read(error.into())
 }
 
 /// The entries of one direction; for an undirected view at most.
@@ -92,7 +96,8 @@ fn copy_rows<A: Adjacency>(
     vertex_bound: u32,
     options: BuildOptions<'_>,
 ) -> Result<Rows, CsrError> {
-    let blocks = options.map_chunks(adjacency.cuts(options.parts()), |range| {
+    let cuts = adjacency.cuts(options.parts()).map_err(read)?;
+    let blocks = options.map_chunks(cuts, |range| {
         if A::SORTED { copy_block(adjacency, range) } else { sort_block(adjacency, range) }
     })?;
     Ok(Rows::concatenate(vertex_bound, A::Value::TYPE, blocks))
@@ -109,7 +114,7 @@ fn sort_block<A: Adjacency>(adjacency: &A, range: Range<u32>) -> Result<Block, C
     let mut cursor = adjacency.cursor();
     let mut row = Vec::new();
     for owner in range.map(VertexId::new) {
-        let (neighbours, values) = cursor.gather(owner).map_err(Into::<ReadError>::into)?;
+        let (neighbours, values) = cursor.gather(owner).map_err(read)?;
         row.clear();
         row.extend(neighbours.iter().copied().zip(values.iter().copied()));
         sort_row(&mut row);
@@ -127,5 +132,5 @@ fn scan<A: Adjacency>(
         run(owner, neighbours, values);
         ControlFlow::<()>::Continue(())
     });
-    scanned.map(|_| ()).map_err(|error| CsrError::Read(error.into()))
+    scanned.map(|_| ()).map_err(read)
 }

@@ -57,9 +57,7 @@ impl<'a, W: Column> CsrAdjacency<'a, W> {
     }
 }
 
-// SAFETY: whoever builds `Rows` puts only ids below the bound into it (checked in `build`, promised
-// by the copied view's own adjacency in `copy`), and no row exists at or above the bound.
-unsafe impl<W: Column> Adjacency for CsrAdjacency<'_, W> {
+impl<W: Column> Adjacency for CsrAdjacency<'_, W> {
     type Value = W;
     type Error = Infallible;
     type Cursor<'c>
@@ -75,7 +73,7 @@ unsafe impl<W: Column> Adjacency for CsrAdjacency<'_, W> {
     }
 
     /// A vertex is as much work as a neighbour.
-    fn cuts(&self, parts: usize) -> Vec<Range<u32>> {
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {
         let bound = self.vertex_bound();
         let work_before = |vertex: usize| self.offsets[vertex] + vertex as u64;
         let (parts, total) = (parts.max(1) as u64, work_before(bound));
@@ -92,7 +90,7 @@ unsafe impl<W: Column> Adjacency for CsrAdjacency<'_, W> {
                 start = end;
             }
         }
-        cuts
+        Ok(cuts)
     }
 }
 

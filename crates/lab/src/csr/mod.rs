@@ -18,7 +18,8 @@ use hedgerow_model::{
 use presence::Presence;
 use rayon::ThreadPool;
 use rows::Rows;
-use std::ops::Range;
+use std::convert::Infallible;
+use std::ops::{ControlFlow, Range};
 
 /// A graph that never changes: the neighbours of all vertices in one array, ascending per vertex.
 ///
@@ -121,14 +122,21 @@ impl Csr {
     }
 }
 
+impl Csr {
+    fn has(&self, vertex: VertexId) -> bool {
+        vertex.get() < self.vertex_bound() && self.presence.contains(vertex)
+    }
+}
+
 /// A static graph keeps no records: those of its vertices are empty.
 impl VertexRecords for Csr {
-    fn vertex_record(&self, vertex: VertexId) -> Option<Record> {
-        self.contains_vertex(vertex).then_some(Record::EMPTY)
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
+        Ok(self.has(vertex).then_some(Record::EMPTY))
     }
 }
 
 impl GraphView for Csr {
+    type Error = Infallible;
     type Adjacency<'v, W: Column> = CsrAdjacency<'v, W>;
 
     fn timestamp(&self) -> Timestamp {
@@ -151,13 +159,17 @@ impl GraphView for Csr {
         if label == LabelId::DEFAULT { self.edge_count } else { 0 }
     }
 
-    fn contains_vertex(&self, vertex: VertexId) -> bool {
-        vertex.get() < self.vertex_bound() && self.presence.contains(vertex)
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {
+        Ok(self.has(vertex))
     }
 
-    fn scan_vertices(&self, range: Range<u32>, mut visit: impl FnMut(VertexId)) {
-        let ids = range.start..range.end.min(self.vertex_bound());
-        ids.map(VertexId::new).filter(|vertex| self.presence.contains(*vertex)).for_each(&mut visit);
+    fn scan_vertices<B>(
+        &self,
+        range: Range<u32>,
+        visit: impl FnMut(VertexId) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Infallible> {
+        let mut ids = (range.start..range.end.min(self.vertex_bound())).map(VertexId::new);
+        Ok(ids.by_ref().filter(|vertex| self.presence.contains(*vertex)).try_for_each(visit))
     }
 
     fn adjacency<W: Column>(

@@ -13,14 +13,14 @@ pub(super) enum Presence {
 
 impl Presence {
     /// The vertices of a view.
-    pub(super) fn of(view: &impl GraphView) -> Self {
+    pub(super) fn of<V: GraphView>(view: &V) -> Result<Self, V::Error> {
         let bound = view.vertex_bound();
         if view.vertex_count() == u64::from(bound) {
-            return Presence::All;
+            return Ok(Presence::All);
         }
         let mut bits = vec![0; words(bound)].into_boxed_slice();
-        view.scan_vertices(0..bound, |vertex| bits[vertex.index() / 64] |= bit(vertex));
-        Presence::Bits(bits)
+        view.each_vertex(0..bound, |vertex| bits[vertex.index() / 64] |= bit(vertex))?;
+        Ok(Presence::Bits(bits))
     }
 
     /// Whether `vertex`, which is below the bound, exists.

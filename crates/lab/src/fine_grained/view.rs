@@ -8,13 +8,13 @@ use super::version::Begin;
 use super::vertex::VertexCell;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Counts, Direction, GraphView, LabelId, Record, Timestamp, Topology,
-    VertexId, VertexRecords, ViewError,
+    Adjacency, Column, ColumnType, Direction, GraphView, LabelId, Record, Timestamp, Topology, VertexId,
+    VertexRecords, ViewError, ViewState, cuts_by_work,
 };
 use hedgerow_sync::RwLock;
 use std::convert::Infallible;
 use std::marker::PhantomData;
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 /// Vertices that [`Adjacency::cuts`] keeps together.
 const BLOCK: u32 = 64;
@@ -25,7 +25,7 @@ const BLOCK: u32 = 64;
 /// state panics.
 pub struct FineGrainedView<'s, E> {
     engine: &'s FineGrained<E>,
-    state: State<'s>,
+    state: ViewState<'s>,
 }
 
 impl<E> Clone for FineGrainedView<'_, E> {
@@ -36,47 +36,31 @@ impl<E> Clone for FineGrainedView<'_, E> {
 
 impl<E> Copy for FineGrainedView<'_, E> {}
 
-#[derive(Clone, Copy)]
-enum State<'s> {
-    Registered(&'s Registered),
-    Locked(&'s HeldLocks<'s>),
-}
-
 impl<'s, E: Entries> FineGrainedView<'s, E> {
     pub(super) fn registered(engine: &'s FineGrained<E>, at: &'s Registered) -> Self {
-        FineGrainedView { engine, state: State::Registered(at) }
+        FineGrainedView { engine, state: ViewState::Registered(at) }
     }
 
     pub(super) fn locked(engine: &'s FineGrained<E>, locks: &'s HeldLocks<'_>) -> Self {
-        FineGrainedView { engine, state: State::Locked(locks) }
-    }
-
-    fn with_counts<R>(&self, read: impl FnOnce(&Counts) -> R) -> R {
-        match self.state {
-            State::Registered(at) => read(at.counts()),
-            State::Locked(locks) => read(&locks.counts()),
-        }
+        FineGrainedView { engine, state: ViewState::Locked(locks) }
     }
 
     /// The timestamp that versions are compared with.
     fn at(&self) -> Timestamp {
         match self.state {
-            State::Registered(at) => at.at(),
-            State::Locked(_) => Begin::END_OF_TIME,
+            ViewState::Registered(at) => at.at(),
+            ViewState::Locked(_) => Begin::END_OF_TIME,
         }
     }
 
     fn check_lock(&self, vertex: VertexId) {
-        if let State::Locked(locks) = self.state {
+        if let ViewState::Locked(locks) = self.state {
             assert!(locks.covers(unit_of(vertex)), "vertex {vertex} is read without its lock");
         }
     }
 
     fn vertex(&self, vertex: VertexId) -> Option<&'s RwLock<VertexCell>> {
-        // The newest state has nothing at or above its bound.
-        if let State::Registered(at) = self.state
-            && vertex.get() >= at.counts().vertex_bound
-        {
+        if !self.state.may_have(vertex) {
             return None;
         }
         self.check_lock(vertex);
@@ -85,17 +69,14 @@ impl<'s, E: Entries> FineGrainedView<'s, E> {
 }
 
 impl<'s, E: Entries> GraphView for FineGrainedView<'s, E> {
+    type Error = Infallible;
     type Adjacency<'v, W: Column>
         = FineGrainedAdjacency<'s, E, W>
     where
         Self: 'v;
 
-    /// The registered timestamp; for the newest state of locked vertices the largest number there is.
     fn timestamp(&self) -> Timestamp {
-        match self.state {
-            State::Registered(at) => at.at(),
-            State::Locked(_) => Timestamp(u64::MAX),
-        }
+        self.state.timestamp()
     }
 
     fn topology(&self) -> Topology {
@@ -103,30 +84,38 @@ impl<'s, E: Entries> GraphView for FineGrainedView<'s, E> {
     }
 
     fn vertex_bound(&self) -> u32 {
-        self.with_counts(|counts| counts.vertex_bound)
+        self.state.vertex_bound()
     }
 
     fn vertex_count(&self) -> u64 {
-        self.with_counts(|counts| counts.vertices)
+        self.state.vertex_count()
     }
 
     fn edge_count(&self, label: LabelId) -> u64 {
-        self.with_counts(|counts| counts.edges_of(label))
+        self.state.edge_count(label)
     }
 
-    fn contains_vertex(&self, vertex: VertexId) -> bool {
-        self.vertex(vertex).is_some_and(|cell| cell.read().record(self.at()).is_some())
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {
+        Ok(self.vertex(vertex).is_some_and(|cell| cell.read().record(self.at()).is_some()))
     }
 
-    fn scan_vertices(&self, range: Range<u32>, mut visit: impl FnMut(VertexId)) {
+    fn scan_vertices<B>(
+        &self,
+        range: Range<u32>,
+        mut visit: impl FnMut(VertexId) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Infallible> {
         let range = range.start..range.end.min(self.vertex_bound());
         for (vertex, cell) in self.engine.vertices.populated(range) {
             self.check_lock(vertex);
             let exists = cell.read().record(self.at()).is_some();
             if exists {
-                visit(vertex);
+                let flow = visit(vertex);
+                if flow.is_break() {
+                    return Ok(flow);
+                }
             }
         }
+        Ok(ControlFlow::Continue(()))
     }
 
     fn adjacency<W: Column>(
@@ -144,8 +133,8 @@ impl<'s, E: Entries> GraphView for FineGrainedView<'s, E> {
 }
 
 impl<E: Entries> VertexRecords for FineGrainedView<'_, E> {
-    fn vertex_record(&self, vertex: VertexId) -> Option<Record> {
-        self.vertex(vertex)?.read().record(self.at()).cloned()
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
+        Ok(self.vertex(vertex).and_then(|cell| cell.read().record(self.at()).cloned()))
     }
 }
 
@@ -188,25 +177,23 @@ impl<'s, E: Entries, W> FineGrainedAdjacency<'s, E, W> {
         rows.inspect(move |(vertex, _)| view.check_lock(*vertex))
     }
 
-    /// The blocks of vertices that have entries, with the number of entries, ascending. O(vertices).
-    fn blocks(&self) -> Vec<(u32, u128)> {
-        let mut blocks: Vec<(u32, u128)> = Vec::new();
+    /// Where each block of vertices that has entries ends, with the number of entries, ascending. O(vertices).
+    fn blocks(&self) -> Vec<(u32, u64)> {
+        let mut blocks: Vec<(u32, u64)> = Vec::new();
         for (vertex, row) in self.rows(0..self.vertex_bound()) {
-            let (block, entries) = (vertex.get() / BLOCK, row.read().entries.count() as u128);
+            let end = (vertex.get() / BLOCK + 1).saturating_mul(BLOCK);
+            let entries = row.read().entries.count() as u64;
             match blocks.last_mut() {
                 _ if entries == 0 => {}
-                Some((last, sum)) if *last == block => *sum += entries,
-                _ => blocks.push((block, entries)),
+                Some((last, sum)) if *last == end => *sum += entries,
+                _ => blocks.push((end, entries)),
             }
         }
         blocks
     }
 }
 
-// SAFETY: owners are cut off at the vertex bound. Neighbours come from versions that began at or
-// before the view's timestamp, or are in locked rows; the tokens promise counts of at least that
-// state, whose bound is above every vertex in use.
-unsafe impl<'s, E: Entries, W: Column> Adjacency for FineGrainedAdjacency<'s, E, W> {
+impl<'s, E: Entries, W: Column> Adjacency for FineGrainedAdjacency<'s, E, W> {
     type Value = W;
     type Error = Infallible;
     type Cursor<'a>
@@ -225,22 +212,7 @@ unsafe impl<'s, E: Entries, W: Column> Adjacency for FineGrainedAdjacency<'s, E,
     /// Together the ranges are all vertices below the bound; each ends with a block of 64. O(vertices).
     ///
     /// Entries that are not visible count: they are looked at, too.
-    fn cuts(&self, parts: usize) -> Vec<Range<u32>> {
-        let (bound, blocks) = (self.vertex_bound(), self.blocks());
-        let total: u128 = blocks.iter().map(|(_, entries)| entries).sum();
-        let parts = parts.max(1) as u128;
-        let (mut cuts, mut start, mut passed) = (Vec::new(), 0, 0);
-        for (block, entries) in blocks {
-            passed += entries;
-            let (end, full) = ((block + 1).saturating_mul(BLOCK).min(bound), cuts.len() as u128 + 1);
-            if full < parts && passed * parts >= total * full && end < bound {
-                cuts.push(start..end);
-                start = end;
-            }
-        }
-        if start < bound {
-            cuts.push(start..bound);
-        }
-        cuts
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {
+        Ok(cuts_by_work(self.vertex_bound(), parts, &self.blocks()))
     }
 }

@@ -89,6 +89,7 @@ impl ListView {
 }
 
 impl GraphView for ListView {
+    type Error = Infallible;
     type Adjacency<'v, W: Column> = ListAdjacency<W>;
 
     fn timestamp(&self) -> Timestamp {
@@ -111,12 +112,17 @@ impl GraphView for ListView {
         self.edge_count
     }
 
-    fn contains_vertex(&self, vertex: VertexId) -> bool {
-        self.vertices().contains(&vertex)
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {
+        Ok(self.vertices().contains(&vertex))
     }
 
-    fn scan_vertices(&self, range: Range<u32>, visit: impl FnMut(VertexId)) {
-        self.vertices().into_iter().filter(|vertex| range.contains(&vertex.get())).for_each(visit);
+    fn scan_vertices<B>(
+        &self,
+        range: Range<u32>,
+        visit: impl FnMut(VertexId) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Infallible> {
+        let mut vertices = self.vertices().into_iter().filter(|vertex| range.contains(&vertex.get()));
+        Ok(vertices.try_for_each(visit))
     }
 
     fn adjacency<W: Column>(
@@ -138,8 +144,7 @@ pub struct ListAdjacency<W> {
     rows: Vec<(Vec<VertexId>, Vec<W>)>,
 }
 
-// SAFETY: the tests make `ListView`s only of edges between ids below the bound.
-unsafe impl<W: Column> Adjacency for ListAdjacency<W> {
+impl<W: Column> Adjacency for ListAdjacency<W> {
     type Value = W;
     type Error = Infallible;
     type Cursor<'a> = ListCursor<'a, W>;
@@ -151,10 +156,10 @@ unsafe impl<W: Column> Adjacency for ListAdjacency<W> {
         ListCursor(self)
     }
 
-    fn cuts(&self, parts: usize) -> Vec<Range<u32>> {
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {
         let bound = self.rows.len() as u32;
         let width = bound.div_ceil(parts.max(1) as u32).max(1);
-        (0..bound).step_by(width as usize).map(|start| start..(start + width).min(bound)).collect()
+        Ok((0..bound).step_by(width as usize).map(|start| start..(start + width).min(bound)).collect())
     }
 }
 

@@ -66,7 +66,7 @@ where
 }
 
 fn not_in_view(error: ViewError) -> ReadError {
-    ReadError(error.to_string())
+    ReadError::new("the view of a checkpoint", error)
 }
 
 impl<V, K> Source for ViewSource<'_, V, K>
@@ -75,14 +75,14 @@ where
     K: Fn(VertexId) -> Key + Sync,
 {
     fn vertices(&self, range: Range<u32>, visit: &mut VisitVertex<'_>) -> Result<(), ReadError> {
-        let mut flow = ControlFlow::Continue(());
-        self.view.scan_vertices(range, |vertex| {
-            if flow.is_continue() {
-                let record = self.view.vertex_record(vertex).unwrap_or_default();
-                flow = visit(vertex, (self.key)(vertex).as_ref(), &record);
+        let flow = self.view.scan_vertices(range, |vertex| match self.view.vertex_record(vertex) {
+            Ok(record) => {
+                let record = record.unwrap_or_default();
+                visit(vertex, (self.key)(vertex).as_ref(), &record).map_break(Ok)
             }
+            Err(error) => ControlFlow::Break(Err(error)),
         });
-        Ok(())
+        flow.map_err(Into::into)?.break_value().unwrap_or(Ok(())).map_err(Into::into)
     }
 
     fn rows<W: Column>(
@@ -98,7 +98,7 @@ where
             return Ok(());
         }
         let mut owners = Vec::new();
-        self.view.scan_vertices(range, |owner| owners.push(owner));
+        self.view.each_vertex(range, |owner| owners.push(owner)).map_err(Into::into)?;
         sorted_rows(&adjacency, &owners, visit).map_err(Into::into)
     }
 
@@ -108,7 +108,7 @@ where
 
     fn cuts(&self, label: LabelId, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
         let adjacency = self.view.adjacency::<()>(label, Direction::Out).map_err(not_in_view)?;
-        Ok(adjacency.cuts(parts))
+        adjacency.cuts(parts).map_err(Into::into)
     }
 }
 

@@ -12,12 +12,13 @@ use std::ops::{ControlFlow, Range};
 pub struct Backwards<'c>(pub &'c Csr);
 
 impl VertexRecords for Backwards<'_> {
-    fn vertex_record(&self, vertex: VertexId) -> Option<Record> {
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
         self.0.vertex_record(vertex)
     }
 }
 
 impl GraphView for Backwards<'_> {
+    type Error = Infallible;
     type Adjacency<'v, W: Column>
         = BackwardsAdjacency<'v, W>
     where
@@ -43,12 +44,16 @@ impl GraphView for Backwards<'_> {
         self.0.edge_count(label)
     }
 
-    fn contains_vertex(&self, vertex: VertexId) -> bool {
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {
         self.0.contains_vertex(vertex)
     }
 
-    fn scan_vertices(&self, range: Range<u32>, visit: impl FnMut(VertexId)) {
-        self.0.scan_vertices(range, visit);
+    fn scan_vertices<B>(
+        &self,
+        range: Range<u32>,
+        visit: impl FnMut(VertexId) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Infallible> {
+        self.0.scan_vertices(range, visit)
     }
 
     fn adjacency<W: Column>(
@@ -62,8 +67,7 @@ impl GraphView for Backwards<'_> {
 
 pub struct BackwardsAdjacency<'v, W>(CsrAdjacency<'v, W>);
 
-// SAFETY: the ids are those of a `Csr`, whose bound is this view's.
-unsafe impl<W: Column> Adjacency for BackwardsAdjacency<'_, W> {
+impl<W: Column> Adjacency for BackwardsAdjacency<'_, W> {
     type Value = W;
     type Error = Infallible;
     type Cursor<'a>
@@ -78,7 +82,7 @@ unsafe impl<W: Column> Adjacency for BackwardsAdjacency<'_, W> {
         BackwardsCursor { forwards: self.0.cursor(), row: Default::default() }
     }
 
-    fn cuts(&self, parts: usize) -> Vec<Range<u32>> {
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {
         self.0.cuts(parts)
     }
 }

@@ -125,7 +125,7 @@ impl LinkStore {
         let next_node = AtomicU64::new(self.next_node.load(Ordering::Relaxed));
         let store = LinkStore { graph, links, next_node, ..*self };
         let mut nodes = Vec::new();
-        snapshot.for_each_vertex(|_, key| nodes.push(key));
+        snapshot.for_each_vertex(|_, key| nodes.push(key))?;
         on_each(&nodes, cancel, |node| {
             let record = snapshot.properties(node)?.unwrap_or_default();
             let values = [KIND, VERSION, TIME, DATA].into_iter().zip(record.values().iter().cloned());

@@ -63,6 +63,7 @@ impl<R> Rearranged<R> {
 }
 
 impl<R: Arrangement> GraphView for Rearranged<R> {
+    type Error = Infallible;
     type Adjacency<'v, W: Column> = RearrangedAdjacency<'v, R, W>;
 
     fn timestamp(&self) -> Timestamp {
@@ -85,12 +86,16 @@ impl<R: Arrangement> GraphView for Rearranged<R> {
         R::COPIES as u64 * self.csr.edge_count(label)
     }
 
-    fn contains_vertex(&self, vertex: VertexId) -> bool {
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {
         self.csr.contains_vertex(vertex)
     }
 
-    fn scan_vertices(&self, range: Range<u32>, visit: impl FnMut(VertexId)) {
-        self.csr.scan_vertices(range, visit);
+    fn scan_vertices<B>(
+        &self,
+        range: Range<u32>,
+        visit: impl FnMut(VertexId) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Infallible> {
+        self.csr.scan_vertices(range, visit)
     }
 
     fn adjacency<W: Column>(
@@ -109,8 +114,7 @@ pub struct RearrangedAdjacency<'v, R, W> {
     arrangement: PhantomData<R>,
 }
 
-// SAFETY: the ids are those of a `Csr`, whose bound is not above this view's.
-unsafe impl<R: Arrangement, W: Column> Adjacency for RearrangedAdjacency<'_, R, W> {
+impl<R: Arrangement, W: Column> Adjacency for RearrangedAdjacency<'_, R, W> {
     type Value = W;
     type Error = Infallible;
     type Cursor<'a>
@@ -130,17 +134,17 @@ unsafe impl<R: Arrangement, W: Column> Adjacency for RearrangedAdjacency<'_, R, 
         }
     }
 
-    fn cuts(&self, parts: usize) -> Vec<Range<u32>> {
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {
         if R::HELPS {
             return self.csr.cuts(parts);
         }
         let with_neighbours = |vertex: &u32| self.csr.cursor().degree(id(*vertex)) != Ok(0);
-        let trimmed = self.csr.cuts(parts).into_iter().filter_map(|cut| {
+        let trimmed = self.csr.cuts(parts)?.into_iter().filter_map(|cut| {
             let start = cut.clone().find(with_neighbours)?;
             let end = cut.rev().find(with_neighbours)?;
             Some(start..end + 1)
         });
-        trimmed.collect()
+        Ok(trimmed.collect())
     }
 }
 
