@@ -2,9 +2,10 @@
 
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_encoding::{EdgeList, EdgeListWriter, list_of_record};
 use hedgerow_log::{
-    Body, CommitRef, EdgeList, EdgeListWriter, LoggedCommit, Manifest, SegmentEntry, Store, StoreError,
-    StoreOptions, check, list_of_record, recover_to_last_valid,
+    Body, CommitRef, LoggedCommit, Manifest, SegmentEntry, Store, StoreError, StoreOptions, check,
+    recover_to_last_valid,
 };
 use hedgerow_model::{Catalogue, KeyKind, Timestamp, Topology};
 use std::path::Path;

@@ -5,7 +5,7 @@
 #![cfg(all(not(hedgerow_shuttle), debug_assertions))]
 
 use hedgerow::{Graph, GraphOptions, KeyKind, VertexId};
-use hedgerow_subgraphs::account::measure_moved;
+use hedgerow_reclamation::account::measure_moved;
 
 const HUB: VertexId = VertexId::new(3);
 

@@ -1,6 +1,6 @@
 //! Memory that versions share, told to the account when it comes and when it goes.
 
-use hedgerow_subgraphs::account;
+use hedgerow_reclamation::account;
 use hedgerow_sync::Arc;
 use std::ops::Deref;
 

@@ -1,7 +1,7 @@
 //! What can go wrong with a store, by what can be done about it.
 
 use crate::files::{FileError, LockError};
-use crate::wire::DecodeError;
+use hedgerow_encoding::wire::DecodeError;
 use hedgerow_model::{SchemaError, Timestamp};
 use hedgerow_sync::Arc;
 use std::path::PathBuf;

@@ -9,20 +9,15 @@ pub mod checkpoint;
 mod error;
 pub mod files;
 mod log;
-mod parallel;
 pub mod planted;
-mod record;
 #[cfg(any(test, feature = "simulation"))]
 mod remade;
 mod segment;
 mod store;
-mod wire;
 
 pub use body::{Body, CommitRef, EdgeRecords, LoggedCommit, NoRecords, logged_edge};
 pub use error::{LogError, StoreError};
 pub use log::{Appended, Durability, Log, LogOptions};
-pub use parallel::{EdgeList, EdgeListWriter, list_as_record, list_of_record};
-pub use record::{RecordValues, decode_record, decode_record_value, encode_record};
 #[cfg(any(test, feature = "simulation"))]
 pub use remade::repair_checksums;
 pub use segment::Record;
@@ -30,4 +25,3 @@ pub use store::{
     CheckReport, CheckpointEntry, Cut, Manifest, Place, Recovered, Repair, ReplacedCheckpoint, Sealed,
     SegmentEntry, Store, StoreOptions, StreamEntry, TornTail, check, recover_to_last_valid,
 };
-pub use wire::DecodeError;

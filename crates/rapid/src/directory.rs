@@ -15,7 +15,7 @@ use crate::pool;
 use crate::shared::{Counted, Shared};
 use hedgerow_model::search::{self, Spread};
 use hedgerow_model::{Column, Neighbours, VertexId};
-use hedgerow_subgraphs::account;
+use hedgerow_reclamation::account;
 use hedgerow_sync::atomic::AtomicU32;
 use hedgerow_sync::prefetch;
 use std::mem;

@@ -8,7 +8,7 @@
 
 use crate::pool;
 use hedgerow_model::{Column, ColumnType, EdgeValue, Neighbours, VertexId};
-use hedgerow_subgraphs::account;
+use hedgerow_reclamation::account;
 use std::ops::Range;
 use std::ptr::NonNull;
 

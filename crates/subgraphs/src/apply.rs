@@ -8,9 +8,9 @@ use crate::engine::Subgraphs;
 use crate::garbage::{Superseded, Table};
 use crate::owned::Content;
 use crate::prepare::{Planned, SubgraphChanges};
-use crate::reclamation::MemoryChange;
 use hedgerow_model::EdgeChange;
 use hedgerow_model::token::Stamp;
+use hedgerow_reclamation::MemoryChange;
 use smallvec::SmallVec;
 
 impl<C: Container> Subgraphs<C> {

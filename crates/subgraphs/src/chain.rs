@@ -23,13 +23,13 @@
 //! `tests/shuttle.rs` of crate `rapid` checks them under the model checker. The tests of this module also run under Miri, with
 //! tree borrows, because `crossbeam-epoch` breaks the stacked ones.
 
-use crate::account;
 use crate::container::Container;
 use crate::owned::{Content, Owned, edited_copy};
 use crate::past::Past;
-use crate::reclamation::MemoryChange;
 use hedgerow_model::token::{HeldLocks, Registered, Stamp};
 use hedgerow_model::{EdgeChange, LockUnit, Timestamp};
+use hedgerow_reclamation::MemoryChange;
+use hedgerow_reclamation::account;
 use hedgerow_sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use hedgerow_sync::epoch::{self, Guard};
 use std::mem::ManuallyDrop;

@@ -1,7 +1,7 @@
 //! From the number of a partition to its chain: a table that grows without ever moving.
 
 use crate::partition::PARTITIONS;
-use crate::reclamation::Memory;
+use hedgerow_reclamation::Memory;
 use hedgerow_sync::OnceLock;
 use std::ops::Range;
 

@@ -7,7 +7,6 @@ use crate::garbage::Place;
 use crate::options::SubgraphOptions;
 use crate::partition::{PARTITIONS, partition_of, slot_of, unit_of};
 use crate::prepare::SubgraphChanges;
-use crate::reclamation::{self, Garbage, Memory, MemoryChange};
 use crate::vertex_block::VertexBlock;
 use crate::view::SubgraphView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
@@ -15,6 +14,7 @@ use hedgerow_model::{
     Allowance, CapacityError, Catalogue, ColumnType, Direction, EdgePlan, Effects, Engine, LabelId, LockUnit,
     MemoryUse, Prepared, Reclaimed, StoredEdge, Timestamp, Topology, UnitLocks, VertexId, ViewError,
 };
+use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_sync::epoch;
 use rayon::ThreadPool;
 
@@ -175,13 +175,13 @@ impl<C: Container> Engine for Subgraphs<C> {
     }
 
     fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
-        let reclaimed = reclamation::reclaim(self, live, units, budget_bytes);
+        let reclaimed = hedgerow_reclamation::reclaim(self, live, units, budget_bytes);
         epoch::pin().flush();
         reclaimed
     }
 
     fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
-        reclamation::retained(self, units)
+        hedgerow_reclamation::retained(self, units)
     }
 
     fn memory(&self) -> MemoryUse {

@@ -1,7 +1,5 @@
 //! Where the versions of a store belong.
 
-use crate::reclamation;
-
 /// The block that a chain holds the versions of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -19,4 +17,4 @@ pub(crate) enum Table {
 }
 
 /// A version that was followed by another one.
-pub(crate) type Superseded = reclamation::Superseded<Place>;
+pub(crate) type Superseded = hedgerow_reclamation::Superseded<Place>;

@@ -39,7 +39,6 @@
 //! [`Registered`]: hedgerow_model::token::Registered
 //! [`Stamp`]: hedgerow_model::token::Stamp
 
-pub mod account;
 mod ahead;
 mod apply;
 mod chain;
@@ -55,7 +54,6 @@ pub mod partition;
 mod past;
 mod prepare;
 mod reclaim;
-pub mod reclamation;
 mod vertex_block;
 mod view;
 

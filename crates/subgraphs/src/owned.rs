@@ -1,6 +1,6 @@
 //! What a chain holds versions of, and the thin pointer that owns one.
 
-use crate::account;
+use hedgerow_reclamation::account;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;

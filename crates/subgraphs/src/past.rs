@@ -8,8 +8,8 @@
 //! 5. When an array is full, or more than half of its versions are unlinked, another one takes its place with those that are not;
 //!    none take the place of the last. What was replaced is left to the epoch: readers that were pinned before still search it.
 
-use crate::account;
 use hedgerow_model::Timestamp;
+use hedgerow_reclamation::account;
 use hedgerow_sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use hedgerow_sync::epoch::{self, Guard};
 use hedgerow_sync::prefetch;

@@ -1,6 +1,5 @@
 //! Building the changes of a commit before anybody can see them.
 
-use crate::account;
 use crate::ahead;
 use crate::chain::{Chain, Change, Successor};
 use crate::container::{Container, Plan, Tally};
@@ -15,6 +14,7 @@ use hedgerow_model::{
     AdjacencyEffects, Allowance, CapacityError, EdgeChange, Effects, Outcome, Prepared, Timestamp,
     VertexEffect,
 };
+use hedgerow_reclamation::account;
 use hedgerow_sync::atomic::{AtomicIsize, AtomicU64, Ordering};
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -269,7 +269,7 @@ impl Growth {
 mod tests {
     use super::*;
     use crate::chain::tests::{Counted, link, locks};
-    use crate::reclamation::Memory;
+    use hedgerow_reclamation::Memory;
     use hedgerow_sync::Arc;
 
     #[test]

@@ -4,9 +4,9 @@ use crate::container::Container;
 use crate::engine::Subgraphs;
 use crate::garbage::{Place, Superseded, Table};
 use crate::partition::unit_of;
-use crate::reclamation::{Garbage, Memory, MemoryChange, Versioned};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{LockUnit, UnitLocks};
+use hedgerow_reclamation::{Garbage, Memory, MemoryChange, Versioned};
 use hedgerow_sync::epoch::{self, Guard};
 
 impl<C: Container> Versioned for Subgraphs<C> {

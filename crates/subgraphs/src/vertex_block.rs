@@ -1,10 +1,10 @@
 //! Which vertices of a partition exist, and their records.
 
-use crate::account;
 use crate::container::Plan;
 use crate::owned::{Content, Owned};
 use crate::partition::{PARTITION_SIZE, slot_of, slots_of};
 use hedgerow_model::{Record, VertexChange, VertexEffect};
+use hedgerow_reclamation::account;
 use hedgerow_sync::Arc;
 
 type Records = [Option<Arc<Stored>>; PARTITION_SIZE];

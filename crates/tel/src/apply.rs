@@ -9,7 +9,7 @@ use crate::prepare::{NEW, NOTHING, RowLink, Target, TelChanges, VertexLink};
 use crate::sparse::is_sparse;
 use hedgerow_model::token::Stamp;
 use hedgerow_model::{EdgeChange, EdgeValue, Timestamp, VertexId};
-use hedgerow_subgraphs::reclamation::MemoryChange;
+use hedgerow_reclamation::MemoryChange;
 use hedgerow_sync::epoch::{self, Guard};
 use smallvec::SmallVec;
 

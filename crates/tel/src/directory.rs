@@ -1,7 +1,7 @@
 //! From a vertex to its slot: a table that grows without ever moving (LiveGraph, section 4, "vertex index").
 
 use hedgerow_model::VertexId;
-use hedgerow_subgraphs::reclamation::Memory;
+use hedgerow_reclamation::Memory;
 use hedgerow_sync::OnceLock;
 use hedgerow_sync::atomic::AtomicPtr;
 use std::ops::Range;

@@ -19,7 +19,7 @@ use hedgerow_model::{
     LabelId, LabelSchema, LockUnit, MemoryUse, Prepared, Reclaimed, StoredEdge, Timestamp, Topology,
     UnitLocks, VertexId, ViewError,
 };
-use hedgerow_subgraphs::reclamation::{self, Garbage, Memory, MemoryChange};
+use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_sync::{Arc, epoch};
 use rayon::ThreadPool;
 use std::io;
@@ -312,7 +312,7 @@ impl Engine for Tel {
     }
 
     fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
-        let mut reclaimed = reclamation::reclaim(self, live, units, budget_bytes);
+        let mut reclaimed = hedgerow_reclamation::reclaim(self, live, units, budget_bytes);
         self.compact_sparse(units, budget_bytes, &mut reclaimed);
         // Writers come by often, and free little each time: that goes with what follows.
         if reclaimed.bytes >= FLUSHED_BYTES {
@@ -322,7 +322,7 @@ impl Engine for Tel {
     }
 
     fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
-        reclamation::retained(self, units)
+        hedgerow_reclamation::retained(self, units)
     }
 
     fn memory(&self) -> MemoryUse {

@@ -1,7 +1,6 @@
 //! Where what was superseded lies.
 
 use hedgerow_model::VertexId;
-use hedgerow_subgraphs::reclamation;
 
 /// Where an old version lies: a vertex's own, or an entry of one of its logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +29,7 @@ impl Place {
 }
 
 /// A version that was followed by another one, or by none.
-pub(crate) type Superseded = reclamation::Superseded<Place>;
+pub(crate) type Superseded = hedgerow_reclamation::Superseded<Place>;
 
 /// What an old version takes beside the memory that it lies in: the note that files it.
 ///

@@ -8,7 +8,7 @@ use crate::directory::{Directory, Slot};
 use crate::keeps::Keeps;
 use crate::store::BlockStore;
 use hedgerow_model::{LabelId, VertexId};
-use hedgerow_subgraphs::reclamation::Memory;
+use hedgerow_reclamation::Memory;
 use hedgerow_sync::atomic::Ordering;
 use hedgerow_sync::epoch::{self, Guard};
 use hedgerow_sync::{Arc, prefetch};

@@ -7,7 +7,7 @@ use crate::keeps::Locked;
 use crate::vertex::Vertex;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{LockUnit, UnitLocks};
-use hedgerow_subgraphs::reclamation::{Garbage, Memory, MemoryChange, Versioned};
+use hedgerow_reclamation::{Garbage, Memory, MemoryChange, Versioned};
 use hedgerow_sync::atomic::Ordering;
 use hedgerow_sync::epoch;
 

@@ -10,7 +10,7 @@ use crate::garbage::NOTE_BYTES;
 use crate::keeps::Locked;
 use crate::layout::bytes_of;
 use hedgerow_model::{Reclaimed, UnitLocks, VertexId};
-use hedgerow_subgraphs::reclamation::MemoryChange;
+use hedgerow_reclamation::MemoryChange;
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use hedgerow_sync::{Mutex, epoch};
 

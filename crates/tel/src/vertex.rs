@@ -8,7 +8,7 @@ use crate::garbage::NOTE_BYTES;
 use crate::keeps::Keeps;
 use hedgerow_model::token::Stamp;
 use hedgerow_model::{Record, Timestamp, VertexChange};
-use hedgerow_subgraphs::reclamation::MemoryChange;
+use hedgerow_reclamation::MemoryChange;
 use hedgerow_sync::atomic::Ordering;
 use hedgerow_sync::epoch::{self, Guard};
 

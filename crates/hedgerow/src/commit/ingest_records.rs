@@ -6,7 +6,7 @@ use crate::commit::Commit;
 use crate::error::Reason;
 use crate::records::RecordChanges;
 use crate::storage::Store;
-use hedgerow_log::encode_record;
+use hedgerow_encoding::encode_record;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     AsKey, EdgeChange, EdgeValue, Engine, GraphView, KeyRef, LabelId, Record, RecordChange, RecordHandle,

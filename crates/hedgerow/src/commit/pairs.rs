@@ -3,7 +3,7 @@
 use crate::error::Reason;
 use crate::records::{Difference, PairId, ParallelEdges, RecordChanges};
 use crate::storage::Store;
-use hedgerow_log::encode_record;
+use hedgerow_encoding::encode_record;
 use hedgerow_model::{EdgeOutcome, EdgeValue, Engine, GraphView, Record, RecordChange, VertexId};
 use std::collections::BTreeMap;
 

@@ -10,7 +10,7 @@ use crate::storage::Store;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
-use hedgerow_log::encode_record;
+use hedgerow_encoding::encode_record;
 use hedgerow_model::{
     Adjacency, AdjacencyEffects, Cursor, Direction, EdgeChange, EdgeOutcome, EdgeValue, Effects, Engine,
     GraphView, Key, LabelId, Operation, Record, RecordChange, StoredEdge, Topology, Value, VertexChange,

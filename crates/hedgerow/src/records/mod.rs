@@ -24,9 +24,8 @@ use heap::OwnedRecord;
 use parallel::ParallelDegrees;
 
 use crate::error::{Reason, read_failed};
-use hedgerow_log::{
-    EdgeList, EdgeRecords, decode_record, decode_record_value, list_as_record, list_of_record,
-};
+use hedgerow_encoding::{EdgeList, decode_record, decode_record_value, list_as_record, list_of_record};
+use hedgerow_log::EdgeRecords;
 use hedgerow_model::record_memory::{self, is_embedded};
 use hedgerow_model::token::{LiveTimestamps, Stamp};
 use hedgerow_model::{
@@ -34,7 +33,7 @@ use hedgerow_model::{
     MemoryUse, ParallelOutcome, ReadError, Reclaimed, Record, RecordHandle, RecordSchema, Timestamp,
     Topology, ValueRef, VertexId,
 };
-use hedgerow_subgraphs::reclamation::{Garbage, Memory, MemoryChange, Superseded, reclaim_unlocked};
+use hedgerow_reclamation::{Garbage, Memory, MemoryChange, Superseded, reclaim_unlocked};
 use hedgerow_sync::Arc;
 use hedgerow_sync::epoch::Guard;
 use hedgerow_tel::Tel;

@@ -12,7 +12,7 @@ pub(in crate::records) use degrees::ParallelDegrees;
 
 use super::heap::{self, OwnedRecord};
 use crate::error::{Reason, read_failed};
-use hedgerow_log::{EdgeList, EdgeListWriter};
+use hedgerow_encoding::{EdgeList, EdgeListWriter};
 use hedgerow_model::{EdgeValue, LabelId, ReadError, VertexId};
 use std::ops::RangeInclusive;
 

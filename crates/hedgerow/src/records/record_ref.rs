@@ -2,7 +2,7 @@
 
 use super::decoded;
 use crate::error::Error;
-use hedgerow_log::RecordValues;
+use hedgerow_encoding::RecordValues;
 use hedgerow_model::{Record, ValueRef};
 
 /// The record of an edge where it lies, which is read without copies: handed over by reads that visit many.

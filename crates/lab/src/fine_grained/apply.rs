@@ -6,7 +6,7 @@ use super::garbage::{Part, Place, Superseded};
 use super::prepare::{FineGrainedChanges, RowLink, VertexLink};
 use super::row::VERSION_BYTES;
 use hedgerow_model::token::Stamp;
-use hedgerow_subgraphs::reclamation::MemoryChange;
+use hedgerow_reclamation::MemoryChange;
 use smallvec::SmallVec;
 
 impl<E: Entries> FineGrained<E> {

@@ -1,7 +1,7 @@
 //! From a vertex to its cell: a table that grows without ever moving.
 
 use hedgerow_model::VertexId;
-use hedgerow_subgraphs::reclamation::Memory;
+use hedgerow_reclamation::Memory;
 use hedgerow_sync::OnceLock;
 use std::ops::Range;
 

@@ -13,7 +13,7 @@ use hedgerow_model::{
     Allowance, CapacityError, Catalogue, ColumnType, Direction, Effects, Engine, LabelId, LockUnit,
     MemoryUse, Prepared, Reclaimed, Timestamp, Topology, UnitLocks, VertexId, ViewError,
 };
-use hedgerow_subgraphs::reclamation::{self, Garbage, Memory, MemoryChange};
+use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_sync::RwLock;
 use rayon::ThreadPool;
 
@@ -138,11 +138,11 @@ impl<E: Entries> Engine for FineGrained<E> {
     }
 
     fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
-        reclamation::reclaim(self, live, units, budget_bytes)
+        hedgerow_reclamation::reclaim(self, live, units, budget_bytes)
     }
 
     fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
-        reclamation::retained(self, units)
+        hedgerow_reclamation::retained(self, units)
     }
 
     fn memory(&self) -> MemoryUse {

@@ -1,7 +1,6 @@
 //! Where versions belong.
 
 use hedgerow_model::{Direction, LabelId, VertexId};
-use hedgerow_subgraphs::reclamation;
 
 /// Where a version belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,4 +29,4 @@ impl Part {
 }
 
 /// A version that was followed by another one.
-pub(super) type Superseded = reclamation::Superseded<Place>;
+pub(super) type Superseded = hedgerow_reclamation::Superseded<Place>;

@@ -6,7 +6,7 @@ use super::garbage::{Part, Place, Superseded};
 use super::row::VERSION_BYTES;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{LockUnit, UnitLocks};
-use hedgerow_subgraphs::reclamation::{Garbage, Memory, MemoryChange, Versioned};
+use hedgerow_reclamation::{Garbage, Memory, MemoryChange, Versioned};
 
 impl<E: Entries> Versioned for FineGrained<E> {
     type Place = Place;

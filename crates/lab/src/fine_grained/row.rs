@@ -5,7 +5,7 @@ use super::garbage::Superseded;
 use super::version::{Begin, Version};
 use hedgerow_model::token::Stamp;
 use hedgerow_model::{Column, EdgeChange, EdgeValue, Timestamp, VertexId};
-use hedgerow_subgraphs::reclamation::MemoryChange;
+use hedgerow_reclamation::MemoryChange;
 use smallvec::SmallVec;
 
 /// The bytes of a superseded version and of the note that files it.

@@ -4,7 +4,7 @@ use super::garbage::Superseded;
 use super::version::{Begin, History, Version};
 use hedgerow_model::token::Stamp;
 use hedgerow_model::{Record, Timestamp, VertexChange};
-use hedgerow_subgraphs::reclamation::MemoryChange;
+use hedgerow_reclamation::MemoryChange;
 
 /// One vertex in every version that somebody sees.
 pub(super) struct VertexCell {

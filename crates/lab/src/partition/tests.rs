@@ -5,7 +5,7 @@ use crate::clustered::Clustered;
 use crate::radix::{Art, CompressedArt};
 use crate::vertex_index::{VectorOrTree, VertexIndex};
 use hedgerow_model::{Direction, Topology};
-use hedgerow_subgraphs::account::measure;
+use hedgerow_reclamation::account::measure;
 use hedgerow_subgraphs::partition::PARTITION_SIZE;
 use proptest::prelude::*;
 use std::collections::BTreeMap;

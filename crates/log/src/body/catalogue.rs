@@ -1,6 +1,6 @@
 //! Labels and schemas, in bodies and in the manifest.
 
-use crate::wire::{DecodeError, Reader, put_bytes, put_varint};
+use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{
     Catalogue, ColumnType, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, ValueType,
 };

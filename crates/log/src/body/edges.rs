@@ -4,8 +4,8 @@
 //! id. The entries of the other end are made when it is read.
 
 use super::{EdgeRecords, Gaps, LoggedCommit, NoRecords};
-use crate::record::decode_record;
-use crate::wire::{DecodeError, Reader, put_bytes, put_varint};
+use hedgerow_encoding::decode_record;
+use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{
     AdjacencyEffects, Direction, EdgeChange, EdgeValue, LabelId, StoredEdge, Topology, VertexId,
 };

@@ -1,7 +1,7 @@
 //! The section of keys: which key each new vertex has.
 
 use super::Gaps;
-use crate::wire::{DecodeError, Reader, put_bytes, put_varint};
+use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{Key, VertexId};
 
 const NUMBER: u8 = 0;

@@ -13,7 +13,7 @@ mod vertices;
 
 pub(crate) use catalogue::{decode_catalogue, encode_catalogue};
 
-use crate::wire::{DecodeError, Reader, put_bytes};
+use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes};
 use hedgerow_model::{
     Catalogue, EdgeChange, EdgeValue, Effects, Key, LabelId, StoredEdge, Topology, VertexId,
 };

@@ -1,8 +1,8 @@
 //! What is encoded comes back; any bytes are a body or an error.
 
 use super::{Body, CommitRef, LoggedCommit, logged_edge};
-use crate::record::encode_record;
-use crate::wire::DecodeError;
+use hedgerow_encoding::encode_record;
+use hedgerow_encoding::wire::DecodeError;
 use hedgerow_model::{
     AdjacencyEffects, Catalogue, ColumnType, Direction, EdgeChange, EdgeSchema, EdgeValue, Field, Key,
     LabelId, LabelSchema, ParallelSchema, Record, RecordSchema, StoredEdge, Topology, Value, ValueType,

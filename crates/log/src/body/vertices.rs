@@ -1,8 +1,8 @@
 //! The section of vertices: which exist from now on, with which record, and which do not any more.
 
 use super::Gaps;
-use crate::record::{decode_values, encode_value};
-use crate::wire::{DecodeError, Reader, put_varint};
+use hedgerow_encoding::wire::{DecodeError, Reader, put_varint};
+use hedgerow_encoding::{decode_values, encode_value};
 use hedgerow_model::{VertexChange, VertexEffect};
 
 /// Stands for a deletion; anything else is one more than the number of values.

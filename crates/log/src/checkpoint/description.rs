@@ -2,7 +2,7 @@
 
 use super::layout::Header;
 use crate::body::{decode_catalogue, encode_catalogue};
-use crate::wire::{DecodeError, Reader, put_bytes, put_varint};
+use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{Catalogue, ColumnType, Counts, KeyKind, LabelId, LabelSchema, Timestamp, Topology};
 
 /// What a checkpoint says of its graph as a whole.

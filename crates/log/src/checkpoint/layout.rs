@@ -3,7 +3,7 @@
 use super::FORMAT_VERSION;
 use super::codec::rows::MAX_ENTRIES;
 use super::codec::vertices::MAX_VERTICES;
-use crate::wire::{DecodeError, Reader};
+use hedgerow_encoding::wire::{DecodeError, Reader};
 use hedgerow_model::{LabelId, Timestamp};
 
 /// What every checkpoint begins with.

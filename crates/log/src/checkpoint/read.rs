@@ -9,7 +9,7 @@ use super::{Chunk, Content, Description};
 use crate::error::StoreError;
 use crate::files::{Access, File, FileSystem};
 use crate::planted::{self, PlantedBug};
-use crate::wire::DecodeError;
+use hedgerow_encoding::wire::DecodeError;
 use hedgerow_model::{Column, ColumnType, KeyRef, LabelId, Record, VertexId, with_column};
 use rayon::ThreadPool;
 use rayon::prelude::*;

@@ -6,7 +6,7 @@ use super::header::{HEADER_LENGTH, SegmentHeader};
 use crate::body::Body;
 use crate::files::FileError;
 use crate::planted::{self, PlantedBug};
-use crate::wire::{Reader, put_varint};
+use hedgerow_encoding::wire::{Reader, put_varint};
 use hedgerow_model::Timestamp;
 use std::ops::Range;
 

@@ -5,7 +5,7 @@ use crate::error::StoreError;
 use crate::files::{Access, FileError, FileOperation, FileSystem, HeldLock};
 use crate::planted::{self, PlantedBug};
 use crate::store::LOCK;
-use crate::wire::{DecodeError, Reader, put_bytes, put_varint};
+use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{Catalogue, KeyKind, Timestamp, Topology};
 use std::io;
 use std::path::Path;

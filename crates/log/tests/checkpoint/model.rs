@@ -1,11 +1,12 @@
 //! Graphs to write, random and given, and graphs that were read.
 
+use hedgerow_encoding::{decode_record, encode_record};
+use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{
     Checkpoint, CheckpointError, Content, Description, Source, VisitRun, VisitVertex, WriteOptions, write,
 };
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::files::simulated::SimulatedFiles;
-use hedgerow_log::{StoreError, decode_record, encode_record};
 use hedgerow_model::{
     Catalogue, Column, ColumnType, Counts, EdgeSchema, EdgeValue, Field, Key, KeyKind, LabelId, LabelSchema,
     ReadError, Record, RecordSchema, Timestamp, Topology, Value, ValueType, VertexId, with_column,

@@ -5,7 +5,7 @@ use crate::extent::Scratch;
 use crate::large_set::LargeSet;
 use crate::leaf::LEAF_CAPACITY;
 use hedgerow_model::{ColumnType, EdgeChange, EdgeValue, VertexId};
-use hedgerow_subgraphs::account;
+use hedgerow_reclamation::account;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 

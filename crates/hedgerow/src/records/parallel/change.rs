@@ -3,7 +3,7 @@
 use super::{Chunk, INDEX, LIST, PairId, ParallelEdges, listed};
 use crate::error::Reason;
 use crate::records::{Found, RecordChanges};
-use hedgerow_log::EdgeListWriter;
+use hedgerow_encoding::EdgeListWriter;
 use hedgerow_model::{EdgeValue, ParallelOutcome};
 use std::borrow::Cow;
 

@@ -4,7 +4,7 @@
 //! highest bit, after as many zeros and a one as say how many bits that are beyond `shift`. So a gap below `2^shift` takes
 //! `shift + 1` bits, and one that is `2^n` times as large takes `2n` bits more, however large it is.
 
-use crate::wire::DecodeError;
+use hedgerow_encoding::wire::DecodeError;
 
 /// The largest shift of a gap: no value that is written is 2^34 or larger.
 pub(crate) const MAX_SHIFT: u32 = 32;

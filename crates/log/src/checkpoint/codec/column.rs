@@ -6,8 +6,8 @@
 
 use super::bits::{BitReader, BitWriter, unzigzag, zigzag};
 use super::stretch::{put_stretch, read_stretch};
-use crate::record::decode_record;
-use crate::wire::{DecodeError, Reader, put_bytes, put_signed};
+use hedgerow_encoding::decode_record;
+use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_signed};
 use hedgerow_model::ColumnType;
 use std::borrow::Cow;
 

@@ -9,7 +9,7 @@ use super::bits::{BitReader, BitWriter, GapCounts, unzigzag, zigzag};
 use super::column::{ColumnReader, put_column};
 use super::stretch::put_stretch;
 use crate::checkpoint::CheckpointError;
-use crate::wire::{DecodeError, Reader, put_bytes, put_varint};
+use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, RecordHandle, VertexId};
 use std::ops::RangeInclusive;
 

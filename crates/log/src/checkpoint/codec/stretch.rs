@@ -1,6 +1,6 @@
 //! Stretches of bytes that are compressed where it pays.
 
-use crate::wire::{DecodeError, Reader, put_bytes, put_varint};
+use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use std::borrow::Cow;
 
 /// What a compressed stretch may hold beyond [`MAX_RATIO`] times its size: one chunk's worth of buffers.

@@ -4,6 +4,7 @@
 //! that is live no more, [`reclaim`] looks at the version: another live timestamp within its lifetime
 //! gets it, or it is freed under the lock of its unit. So reclamation costs what was kept.
 
+pub mod account;
 mod garbage;
 mod memory;
 

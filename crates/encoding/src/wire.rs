@@ -12,7 +12,7 @@ pub struct DecodeError {
 
 /// Appends `value` in one to ten bytes: seven bits each, the lowest first, the top bit where more follow.
 #[inline]
-pub(crate) fn put_varint(bytes: &mut Vec<u8>, mut value: u64) {
+pub fn put_varint(bytes: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         bytes.push(value as u8 | 0x80);
         value >>= 7;
@@ -29,48 +29,54 @@ fn sevens_together(bits: u64) -> u64 {
 }
 
 /// Appends a signed number, small ones of either sign in few bytes.
-pub(crate) fn put_signed(bytes: &mut Vec<u8>, value: i64) {
+pub fn put_signed(bytes: &mut Vec<u8>, value: i64) {
     put_varint(bytes, ((value << 1) ^ (value >> 63)) as u64);
 }
 
 /// Appends a length and so many bytes.
-pub(crate) fn put_bytes(bytes: &mut Vec<u8>, value: &[u8]) {
+pub fn put_bytes(bytes: &mut Vec<u8>, value: &[u8]) {
     put_varint(bytes, value.len() as u64);
     bytes.extend_from_slice(value);
 }
 
 /// Reads what the functions above wrote.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reader<'a> {
+pub struct Reader<'a> {
     bytes: &'a [u8],
     position: usize,
 }
 
 impl<'a> Reader<'a> {
+    /// From the first byte on.
     #[inline]
-    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+    pub fn new(bytes: &'a [u8]) -> Self {
         Reader { bytes, position: 0 }
     }
 
     /// How many bytes were read.
     #[inline]
-    pub(crate) fn position(&self) -> usize {
+    pub fn position(&self) -> usize {
         self.position
     }
 
+    /// How many bytes are left.
     #[inline]
-    pub(crate) fn remaining(&self) -> usize {
+    pub fn remaining(&self) -> usize {
         self.bytes.len() - self.position
     }
 
     /// An error about what was just read.
     #[inline]
-    pub(crate) fn error(&self, what: &'static str) -> DecodeError {
+    pub fn error(&self, what: &'static str) -> DecodeError {
         DecodeError { offset: self.position, what }
     }
 
+    /// The next `count` bytes.
+    ///
+    /// # Errors
+    /// There are fewer.
     #[inline]
-    pub(crate) fn take(&mut self, count: usize) -> Result<&'a [u8], DecodeError> {
+    pub fn take(&mut self, count: usize) -> Result<&'a [u8], DecodeError> {
         match self.bytes[self.position..].split_at_checked(count) {
             Some((taken, _)) => {
                 self.position += count;
@@ -80,15 +86,23 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// As many bytes as the array has.
+    ///
+    /// # Errors
+    /// There are fewer.
     #[inline]
-    pub(crate) fn array<const COUNT: usize>(&mut self) -> Result<[u8; COUNT], DecodeError> {
+    pub fn array<const COUNT: usize>(&mut self) -> Result<[u8; COUNT], DecodeError> {
         let mut array = [0; COUNT];
         array.copy_from_slice(self.take(COUNT)?);
         Ok(array)
     }
 
+    /// The next byte.
+    ///
+    /// # Errors
+    /// There is none.
     #[inline]
-    pub(crate) fn byte(&mut self) -> Result<u8, DecodeError> {
+    pub fn byte(&mut self) -> Result<u8, DecodeError> {
         match self.bytes.get(self.position) {
             Some(byte) => {
                 self.position += 1;
@@ -98,8 +112,12 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// A number that [`put_varint`] wrote.
+    ///
+    /// # Errors
+    /// The end comes too early, or the number is longer than 64 bits.
     #[inline]
-    pub(crate) fn varint(&mut self) -> Result<u64, DecodeError> {
+    pub fn varint(&mut self) -> Result<u64, DecodeError> {
         match self.bytes.get(self.position) {
             Some(byte) if *byte < 0x80 => {
                 self.position += 1;
@@ -143,15 +161,19 @@ impl<'a> Reader<'a> {
         Err(self.error("a number is longer than 64 bits"))
     }
 
+    /// A number that [`put_signed`] wrote.
+    ///
+    /// # Errors
+    /// As [`Reader::varint`].
     #[inline]
-    pub(crate) fn signed(&mut self) -> Result<i64, DecodeError> {
+    pub fn signed(&mut self) -> Result<i64, DecodeError> {
         let bits = self.varint()?;
         Ok((bits >> 1) as i64 ^ -((bits & 1) as i64))
     }
 
     /// How many things follow, of which each takes at least one byte.
     #[inline]
-    pub(crate) fn count(&mut self) -> Result<usize, DecodeError> {
+    pub fn count(&mut self) -> Result<usize, DecodeError> {
         let count = self.varint()?;
         match usize::try_from(count) {
             Ok(count) if count <= self.remaining() => Ok(count),
@@ -159,19 +181,31 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Bytes that [`put_bytes`] wrote.
+    ///
+    /// # Errors
+    /// The end comes too early.
     #[inline]
-    pub(crate) fn bytes(&mut self) -> Result<&'a [u8], DecodeError> {
+    pub fn bytes(&mut self) -> Result<&'a [u8], DecodeError> {
         let length = self.count()?;
         self.take(length)
     }
 
+    /// As [`Reader::bytes`], of text.
+    ///
+    /// # Errors
+    /// The end comes too early, or the bytes are not UTF-8.
     #[inline]
-    pub(crate) fn text(&mut self) -> Result<&'a str, DecodeError> {
+    pub fn text(&mut self) -> Result<&'a str, DecodeError> {
         let error = self.error("a text is not UTF-8");
         str::from_utf8(self.bytes()?).map_err(|_| error)
     }
 
-    pub(crate) fn flag(&mut self) -> Result<bool, DecodeError> {
+    /// A byte that is 0 or 1.
+    ///
+    /// # Errors
+    /// It is another one, or there is none.
+    pub fn flag(&mut self) -> Result<bool, DecodeError> {
         match self.byte()? {
             0 => Ok(false),
             1 => Ok(true),
@@ -179,7 +213,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    pub(crate) fn end(&self) -> Result<(), DecodeError> {
+    /// Checks that nothing is left.
+    ///
+    /// # Errors
+    /// Something is.
+    pub fn end(&self) -> Result<(), DecodeError> {
         match self.remaining() {
             0 => Ok(()),
             _ => Err(self.error("something follows the end")),

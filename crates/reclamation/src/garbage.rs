@@ -78,7 +78,7 @@ impl<P: Copy> Garbage<P> {
     }
 
     /// Files each version under the timestamp beside it.
-    pub(super) fn file_each(&self, versions: Vec<(Timestamp, Superseded<P>)>) {
+    pub(crate) fn file_each(&self, versions: Vec<(Timestamp, Superseded<P>)>) {
         if versions.is_empty() {
             return;
         }
@@ -90,7 +90,7 @@ impl<P: Copy> Garbage<P> {
 
     /// Takes what is filed under timestamps that are not live, up to `most` versions of one at a time, share by share. What is filed meanwhile
     /// in a share that was emptied is left.
-    pub(super) fn take_expired(
+    pub(crate) fn take_expired(
         &self,
         live: &LiveTimestamps,
         most: usize,
@@ -110,7 +110,7 @@ impl<P: Copy> Garbage<P> {
 
     /// Files those versions of a batch that another live timestamp sees under that, and gives those that nobody sees. What
     /// cannot be decided yet is added to `left`, with the `holder` that it was filed under.
-    pub(super) fn sort_out(
+    pub(crate) fn sort_out(
         &self,
         live: &LiveTimestamps,
         holder: Timestamp,
@@ -131,7 +131,7 @@ impl<P: Copy> Garbage<P> {
     }
 
     /// Whether there is a bucket whose timestamp is not live.
-    pub(super) fn has_expired(&self, live: &LiveTimestamps) -> bool {
+    pub(crate) fn has_expired(&self, live: &LiveTimestamps) -> bool {
         self.shares.iter().any(|share| first_expired(&share.lock(), live).is_some())
     }
 

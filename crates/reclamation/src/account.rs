@@ -50,7 +50,7 @@ pub fn measure_moved<R>(work: impl FnOnce() -> R) -> (R, u64) {
 /// Says that this thread compared a birth of a superseded version: how long the history of a partition is must hardly show. Counted
 /// only where debug assertions are on.
 #[inline]
-pub(crate) fn compared() {
+pub fn compared() {
     if cfg!(debug_assertions) {
         COMPARED.with(|compared| compared.set(compared.get() + 1));
     }

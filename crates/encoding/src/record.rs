@@ -75,7 +75,7 @@ impl<'b> Iterator for RecordValues<'b> {
 }
 
 /// Reads so many values.
-pub(crate) fn decode_values(reader: &mut Reader<'_>, count: u64) -> Result<Record, DecodeError> {
+pub fn decode_values(reader: &mut Reader<'_>, count: u64) -> Result<Record, DecodeError> {
     if count == 0 {
         // Most vertices, in bulk.
         return Ok(Record::default());
@@ -93,11 +93,12 @@ const TRUE: u8 = 2;
 const I64: u8 = 3;
 const F64: u8 = 4;
 const STRING: u8 = 5;
-pub(crate) const BYTES: u8 = 6;
+/// What a value of type bytes begins with.
+pub const BYTES: u8 = 6;
 const TIMESTAMP: u8 = 7;
 
 /// Appends a value.
-pub(crate) fn encode_value(bytes: &mut Vec<u8>, value: &Value) {
+pub fn encode_value(bytes: &mut Vec<u8>, value: &Value) {
     let tag = match value {
         Value::Null => NULL,
         Value::Bool(false) => FALSE,
