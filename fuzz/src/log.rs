@@ -1,8 +1,8 @@
 //! What the fuzz targets of the log do: any bytes as the body of a record, as a manifest, as a segment.
 
+use hedgerow_encoding::{EdgeList, EdgeListWriter, list_of_record};
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem};
-use hedgerow_encoding::{EdgeList, EdgeListWriter, list_of_record};
 use hedgerow_log::{
     Body, CommitRef, LoggedCommit, Manifest, SegmentEntry, Store, StoreError, StoreOptions, check,
     recover_to_last_valid,
@@ -21,16 +21,16 @@ pub fn read_record(bytes: &[u8]) -> bool {
     let read = topologies.map(|topology| {
         let Ok(commit) = LoggedCommit::decode(bytes, topology) else { return false };
         assert!(commit.effects.is_sorted());
-        let LoggedCommit { effects, keys, catalogue, input, .. } = &commit;
+        let LoggedCommit { effects, keys, catalogue, input, record_labels } = &commit;
         let mut body = Body::default();
         let again = CommitRef {
             effects,
             keys,
             catalogue: catalogue.as_ref(),
             input: input.as_deref(),
-            records: &commit,
+            record_labels,
         };
-        commit.records.iter().for_each(|record| read_parallel(record));
+        effects.records.iter().for_each(read_parallel);
         body.encode(&again, topology);
         let again = LoggedCommit::decode(body.as_bytes(), topology).expect("what was encoded is a body");
         // By their bytes, since a number that is none differs from itself.

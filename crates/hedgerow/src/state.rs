@@ -2,13 +2,12 @@
 
 use crate::error::{Reason, read_failed};
 use crate::newest::{Newest, VisitEdge};
-use crate::records::{ParallelEdges, prefetch_behind};
+use crate::records::decoded;
 use crate::storage::Store;
 use hedgerow_model::{
     Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView, Key, KeyRef, LabelId,
-    LabelSchema, Record, RecordHandle, VertexId, VertexRecords, ViewError, with_column,
+    LabelSchema, ParallelEdges, Record, RecordCursor, RecordView, VertexId, ViewError, with_column,
 };
-use hedgerow_sync::epoch;
 use std::ops::{ControlFlow, RangeInclusive};
 
 /// Is handed a parallel edge: its key, and its record, encoded.
@@ -146,10 +145,7 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
             return visit_sorted(&adjacency, vertex, visit).map_err(read_failed);
         }
         let visited = adjacency.cursor().neighbours(vertex, |neighbours, values| {
-            for (position, (neighbour, value)) in neighbours.iter().zip(values).enumerate() {
-                prefetch_behind(values, position);
-                visit(*neighbour, value.to_bits());
-            }
+            neighbours.iter().zip(values).for_each(|(neighbour, value)| visit(*neighbour, value.to_bits()));
             ControlFlow::<()>::Continue(())
         });
         visited.map_err(read_failed)?.is_continue();
@@ -157,21 +153,42 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
     }
 }
 
-impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
-    /// Visits the neighbours of a vertex, ascending by id, each with the parallel edges that lead there.
-    fn visit_parallel(
-        &self,
-        label: LabelId,
-        direction: Direction,
-        vertex: VertexId,
-        visit: &mut dyn FnMut(VertexId, ParallelEdges<'_>),
-    ) -> Result<(), Reason> {
-        let guard = epoch::pin();
-        let records = self.store.records.seen_by(self.view, &guard);
-        self.visit::<RecordHandle>(label, direction, vertex, &mut |neighbour, value| {
-            records.parallel(label, value).into_iter().for_each(|edges| visit(neighbour, edges));
-        })
+/// Visits neighbours with their records, ascending by id.
+fn visit_records<C: RecordCursor>(
+    records: &mut C,
+    vertex: VertexId,
+    visit: &mut dyn FnMut(VertexId, &[u8]),
+) -> Result<(), C::Error> {
+    let mut row = Vec::new();
+    let flow = records.neighbors(vertex, |neighbor, record| {
+        match C::SORTED {
+            true => visit(neighbor, record),
+            false => row.push((neighbor, record)),
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    flow?.is_continue();
+    row.sort_unstable_by_key(|(neighbor, _)| *neighbor);
+    row.into_iter().for_each(|(neighbor, record)| visit(neighbor, record));
+    Ok(())
+}
+
+/// Visits neighbours with the parallel edges that lead there, ascending by id, until `visit` fails.
+fn visit_parallel<'c, C: RecordCursor>(
+    records: &'c mut C,
+    vertex: VertexId,
+    mut visit: impl FnMut(VertexId, C::Parallel<'c>) -> Result<(), Reason>,
+) -> Result<(), Reason> {
+    let mut row = Vec::new();
+    let flow = records.parallel_neighbors(vertex, |neighbor, edges| {
+        row.push((neighbor, edges));
+        ControlFlow::<()>::Continue(())
+    });
+    flow.map_err(read_failed)?.is_continue();
+    if !C::SORTED {
+        row.sort_unstable_by_key(|(neighbor, _)| *neighbor);
     }
+    row.into_iter().try_for_each(|(neighbor, edges)| visit(neighbor, edges))
 }
 
 /// Visits the neighbours of a vertex ascending, where they come in another order. O(n log n).
@@ -189,7 +206,7 @@ fn visit_sorted<A: Adjacency>(
     Ok(())
 }
 
-impl<E: Engine, V: GraphView + VertexRecords> StateReads for ViewReads<'_, E, V> {
+impl<E: Engine, V: RecordView> StateReads for ViewReads<'_, E, V> {
     fn vertex(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Reason> {
         match self.keys {
             KeyReads::AsOf => self.store.dictionary.find(key, |vertex| self.exists(vertex)),
@@ -226,9 +243,9 @@ impl<E: Engine, V: GraphView + VertexRecords> StateReads for ViewReads<'_, E, V>
     }
 
     fn edge_record(&self, label: LabelId, from: VertexId, to: VertexId) -> Result<Option<Record>, Reason> {
-        let guard = epoch::pin();
-        let found = self.store.records.find((self.view, &guard), label, from, to)?;
-        found.map(|found| found.record()).transpose()
+        let mut records = self.view.edge_records(label, Direction::Out)?;
+        let found = records.find(from, to).map_err(read_failed)?;
+        found.map(decoded).transpose()
     }
 
     fn neighbour_records(
@@ -238,19 +255,15 @@ impl<E: Engine, V: GraphView + VertexRecords> StateReads for ViewReads<'_, E, V>
         vertex: VertexId,
         visit: &mut dyn FnMut(VertexId, &[u8]),
     ) -> Result<(), Reason> {
-        if self.store.records.are_parallel(label) {
+        if self.store.catalogue.are_parallel(label) {
             let all = 0..=u64::MAX;
             return self.parallel_neighbours(label, direction, vertex, all, &mut |neighbour, _, record| {
                 visit(neighbour, record);
                 Ok(())
             });
         }
-        let guard = epoch::pin();
-        let records = self.store.records.seen_by(self.view, &guard);
-        let Some(records) = records.one_each(label) else { return Ok(()) };
-        self.visit::<RecordHandle>(label, direction, vertex, &mut |neighbour, value| {
-            visit(neighbour, records.record(value));
-        })
+        let mut records = self.view.edge_records(label, direction)?;
+        visit_records(&mut records, vertex, visit).map_err(read_failed)
     }
 
     fn parallel_edges(
@@ -261,8 +274,9 @@ impl<E: Engine, V: GraphView + VertexRecords> StateReads for ViewReads<'_, E, V>
         keys: RangeInclusive<u64>,
         visit: &mut VisitParallel<'_>,
     ) -> Result<(), Reason> {
-        let found = self.store.records.find_parallel(self.view, label, from, to)?;
-        found.into_iter().flat_map(|edges| edges.edges(keys.clone())).try_for_each(|edge| {
+        let mut records = self.view.edge_records(label, Direction::Out)?;
+        let Some(found) = records.find_parallel(from, to).map_err(read_failed)? else { return Ok(()) };
+        found.edges(keys).try_for_each(|edge| {
             let (key, record) = edge?;
             visit(key, record)
         })
@@ -276,25 +290,22 @@ impl<E: Engine, V: GraphView + VertexRecords> StateReads for ViewReads<'_, E, V>
         keys: RangeInclusive<u64>,
         visit: &mut VisitParallelNeighbour<'_>,
     ) -> Result<(), Reason> {
-        let mut visited = Ok(());
-        self.visit_parallel(label, direction, vertex, &mut |neighbour, edges| {
-            let visit = |edge: Result<(u64, &[u8]), Reason>| {
+        let mut records = self.view.edge_records(label, direction)?;
+        visit_parallel(&mut records, vertex, |neighbour, edges| {
+            edges.edges(keys.clone()).try_for_each(|edge| {
                 let (key, record) = edge?;
                 visit(neighbour, key, record)
-            };
-            if visited.is_ok() {
-                visited = edges.edges(keys.clone()).try_for_each(visit);
-            }
-        })?;
-        visited
+            })
+        })
     }
 
     fn parallel_degree(&self, label: LabelId, direction: Direction, vertex: VertexId) -> Result<u64, Reason> {
-        if let Some(known) = self.store.records.parallel_degree(self.view, label, direction, vertex) {
-            return Ok(known);
-        }
+        let mut records = self.view.edge_records(label, direction)?;
         let mut count = 0;
-        self.visit_parallel(label, direction, vertex, &mut |_, edges| count += edges.count())?;
+        visit_parallel(&mut records, vertex, |_, edges| {
+            count += edges.count()?;
+            Ok(())
+        })?;
         Ok(count)
     }
 

@@ -6,7 +6,6 @@ use crate::commit::sequencer::Sequencer;
 use crate::compactor::{Bell, Step};
 use crate::dictionary::Dictionary;
 use crate::options::{Compaction, GraphOptions};
-use crate::records::Records;
 use hedgerow_model::{
     Allowance, CapacityError, Catalogue, Engine, LabelId, MemoryUse, Reclaimed, Timestamp, Topology,
     UnitLocks,
@@ -43,7 +42,8 @@ pub(crate) struct Store<E: Engine> {
     pub(crate) sequencer: Arc<Sequencer>,
     pub(crate) units: LockTable,
     pub(crate) conflicts: ConflictTable,
-    pub(crate) records: Records,
+    /// The labels whose edges have records, ascending.
+    pub(crate) record_labels: Box<[LabelId]>,
     pub(crate) catalogue: Arc<Catalogue>,
     pub(crate) topology: Topology,
     pub(crate) strict: bool,
@@ -81,7 +81,7 @@ impl<E: Engine> Store<E> {
             )),
             units: LockTable::new(UNIT_STRIPES),
             conflicts: ConflictTable::new(),
-            records: Records::new(Arc::clone(&catalogue), options.topology),
+            record_labels: catalogue.record_labels().collect(),
             catalogue,
             topology: options.topology,
             strict: options.strict,
@@ -131,12 +131,6 @@ impl<E: Engine> Store<E> {
     pub(crate) fn reclaim_under(&self, locks: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
         let (live, releases) = self.sequencer.live();
         let mut reclaimed = self.engine.reclaim(&live, locks, budget_bytes);
-        if reclaimed.bytes < budget_bytes {
-            let records = self.records.reclaim(&live, budget_bytes - reclaimed.bytes);
-            reclaimed.versions += records.versions;
-            reclaimed.bytes += records.bytes;
-            reclaimed.more |= records.more;
-        }
         reclaimed.bytes += self.dictionary.reclaim(&live, releases);
         if !reclaimed.more {
             self.reclaimed_releases.fetch_max(releases, Ordering::AcqRel);
@@ -147,9 +141,7 @@ impl<E: Engine> Store<E> {
     /// What each timestamp keeps; see [`Engine::retained`].
     pub(crate) fn retained(&self) -> BTreeMap<Timestamp, usize> {
         let locks = ReclaimLocks { table: &self.units, sequencer: &self.sequencer };
-        let mut retained = self.engine.retained(&locks).into_iter().collect();
-        self.records.add_retained(&mut retained);
-        retained
+        self.engine.retained(&locks).into_iter().collect()
     }
 
     /// What the graph holds in memory; see [`Graph::memory`](crate::Graph::memory).
@@ -162,7 +154,6 @@ impl<E: Engine> Store<E> {
 
     /// Adds what lies outside the engine.
     fn add_memory_beside(&self, memory: &mut MemoryUse) {
-        self.records.add_memory(memory);
         memory.index_bytes +=
             self.dictionary.bytes() + self.conflicts.bytes() + self.sequencer.history_bytes();
     }
@@ -173,12 +164,12 @@ impl<E: Engine> Store<E> {
         self.memory_limit.is_none()
     }
 
-    /// What a commit may take that grows the graph by `growth` bytes outside its engine.
-    pub(crate) fn allowance(&self, growth: isize) -> Allowance {
+    /// What a commit may take.
+    pub(crate) fn allowance(&self) -> Allowance {
         self.memory_limit.map_or(Allowance::UNLIMITED, |limit| {
             let mut beside = MemoryUse::default();
             self.add_memory_beside(&mut beside);
-            Allowance::up_to(limit, beside.total_bytes(), growth)
+            Allowance::up_to(limit, beside.total_bytes(), 0)
         })
     }
 
@@ -259,7 +250,7 @@ impl<E: Engine> Store<E> {
 
     /// Bytes of what is old, whether anybody can see it or not.
     fn retained_bytes(&self) -> usize {
-        self.engine.memory().retained_bytes + self.records.retained_bytes()
+        self.engine.memory().retained_bytes
     }
 }
 

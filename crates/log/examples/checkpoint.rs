@@ -61,7 +61,7 @@ fn measure<W: Column>(
     };
     let folder = tempfile::tempdir()?;
     let files = RealFiles::new(folder.path());
-    let source = ViewSource::new(&csr, |vertex| Key::Number(vertex.get().into()), &hedgerow_log::NoRecords);
+    let source = ViewSource::new(&csr, |vertex| Key::Number(vertex.get().into()));
     let options = WriteOptions::default();
     let rate = |begin: Instant| count as f64 / begin.elapsed().as_secs_f64() / 1e6;
     let (mut written, mut write_rate, mut read_rate) = (Default::default(), 0.0, 0.0_f64);

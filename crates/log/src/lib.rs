@@ -15,7 +15,7 @@ mod remade;
 mod segment;
 mod store;
 
-pub use body::{Body, CommitRef, EdgeRecords, LoggedCommit, NoRecords, logged_edge};
+pub use body::{Body, CommitRef, LoggedCommit, logged_edge};
 pub use error::{LogError, StoreError};
 pub use log::{Appended, Durability, Log, LogOptions};
 #[cfg(any(test, feature = "simulation"))]

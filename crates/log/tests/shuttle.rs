@@ -7,8 +7,8 @@
 
 use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use hedgerow_log::{
-    Appended, Body, CommitRef, Durability, Log, LogError, LogOptions, NoRecords, Recovered, Store,
-    StoreError, StoreOptions,
+    Appended, Body, CommitRef, Durability, Log, LogError, LogOptions, Recovered, Store, StoreError,
+    StoreOptions,
 };
 use hedgerow_model::{Catalogue, Effects, KeyKind, Timestamp, Topology};
 use hedgerow_sync::{Arc, Mutex};
@@ -51,7 +51,7 @@ impl Graph {
             keys: &[],
             catalogue: None,
             input: Some(&[7; 30]),
-            records: &NoRecords,
+            record_labels: &[],
         };
         body.encode(&commit, Topology::Directed);
         let mut last = self.last.lock();

@@ -36,6 +36,16 @@ impl Allowance {
         Allowance(self.0.map(|limited| Limited { overdraft: limited.limit, ..limited }))
     }
 
+    /// The allowance of a commit that also grows by `growth` bytes what holds `held` bytes beside the engine.
+    #[must_use]
+    pub fn beside(self, held: usize, growth: isize) -> Self {
+        Allowance(self.0.map(|limited| Limited {
+            held: limited.held.saturating_add(held),
+            growth: limited.growth.saturating_add(growth),
+            ..limited
+        }))
+    }
+
     /// Whether there is a limit.
     #[inline]
     #[must_use]

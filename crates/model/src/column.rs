@@ -18,7 +18,7 @@ pub enum ColumnType {
     F32,
     /// `f64`
     F64,
-    /// Where the record of the edge is kept: see [`RecordHandle`].
+    /// A record, lent as bytes by a [`RecordCursor`](crate::RecordCursor).
     Record,
 }
 
@@ -164,11 +164,7 @@ column!(f32, F32, Four, |value: f32| u64::from(value.to_bits()), |bits: u64| f32
 column!(f64, F64, Eight, f64::to_bits, f64::from_bits);
 column!(RecordHandle, Record, Eight, |handle: RecordHandle| handle.0, RecordHandle);
 
-/// Where the record of an edge is kept.
-///
-/// It lies beside the neighbours of a label whose edges have [records](crate::EdgeSchema::Record). To an engine it is a value as any
-/// other, unless it [embeds](crate::Engine::embeds_record) records: then it looks behind it when an edge is put. See
-/// [`record_memory`](crate::record_memory).
+/// Where an engine in memory keeps the record of an edge: a value beside the neighbour that only the engine can read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(transparent)]
 pub struct RecordHandle(u64);

@@ -1,6 +1,6 @@
 //! What a commit does, in terms of vertex ids: decided, sorted, ready for an engine.
 
-use crate::{Direction, EdgeValue, LabelId, Record, Timestamp, Topology, VertexId};
+use crate::{Direction, EdgeValue, EffectRecords, LabelId, Record, Timestamp, Topology, VertexId};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -15,6 +15,9 @@ pub struct Effects {
     ///
     /// All stored directions of an edge are here: an undirected edge appears from both ends.
     pub adjacencies: SmallVec<[AdjacencyEffects; 2]>,
+    /// The records of edges whose labels have some: the value of such a change is the number of its record. Both entries of an edge name the same one.
+    /// The record of parallel edges is the list of those that change.
+    pub records: EffectRecords,
 }
 
 /// The change of one vertex.
@@ -173,6 +176,8 @@ pub struct EdgePlan {
 pub struct Outcome {
     /// Per label that changed: edges that did not exist before, and edges that exist no more. Each edge once.
     pub edges: SmallVec<[EdgeOutcome; 1]>,
+    /// Per label whose edges may be parallel and that changed: what becomes of their number, where `edges` counts the pairs of vertices that they connect.
+    pub parallel: Vec<ParallelOutcome>,
 }
 
 /// How the number of edges of one label changes.
@@ -195,6 +200,14 @@ impl Outcome {
                 outcome.removed += removed;
             }
             None => self.edges.push(EdgeOutcome { label, added, removed }),
+        }
+    }
+
+    /// Counts parallel edges of `label`.
+    pub fn count_parallel(&mut self, label: LabelId, net: i64) {
+        match self.parallel.iter_mut().find(|outcome| outcome.label == label) {
+            Some(outcome) => outcome.net += net,
+            None => self.parallel.push(ParallelOutcome { label, net }),
         }
     }
 

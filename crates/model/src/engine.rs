@@ -1,10 +1,7 @@
 //! What a storage engine is: apply effects, give views, reclaim what nobody sees.
 
 use crate::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
-use crate::{
-    Allowance, EdgePlan, Effects, GraphView, LabelId, LockUnit, Outcome, StoredEdge, Timestamp, VertexId,
-    VertexRecords,
-};
+use crate::{Allowance, EdgePlan, Effects, LockUnit, Outcome, RecordView, StoredEdge, Timestamp, VertexId};
 use rayon::ThreadPool;
 
 /// A store of versioned adjacencies.
@@ -13,9 +10,12 @@ use rayon::ThreadPool;
 /// commit pipeline above it. It is handed proofs ([`token`](crate::token)) of what it may rely on.
 pub trait Engine: Send + Sync + 'static {
     /// A state of the graph.
-    type View<'s>: GraphView + VertexRecords
+    type View<'s>: RecordView
     where
         Self: 's;
+
+    /// Room for what [`prepare`](Engine::prepare) makes and its changes borrow, such as the effects in a form of the engine's own.
+    type Room: Default + Send;
 
     /// What [`prepare`](Engine::prepare) built, not yet visible. Dropping it changes nothing.
     type Changes<'l>: Send
@@ -49,6 +49,7 @@ pub trait Engine: Send + Sync + 'static {
         &'l self,
         locks: &'l HeldLocks<'_>,
         effects: &'l Effects,
+        room: &'l mut Self::Room,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<Self::Changes<'l>>, CapacityError>;
@@ -91,15 +92,6 @@ pub trait Engine: Send + Sync + 'static {
     /// Makes the change that [`Engine::plan_edge`] decided under the same locks. Cannot fail, and is short.
     fn apply_edge(&self, _stamp: Stamp, _edge: &StoredEdge, _plan: &EdgePlan) {
         unreachable!("this engine plans no edge alone");
-    }
-
-    /// Whether the engine keeps copies of the records of a label's edges in memory of its own, if they have so many bytes: then
-    /// nobody needs what the handles of new edges lead to once the changes are applied, and a handle that is read leads
-    /// to a copy. That stays as long as the thread was pinned when it read the handle and is pinned still
-    /// ([`epoch`](hedgerow_sync::epoch)), until the cursor that lent the handle is called again, or while the owner is locked and not changed.
-    #[inline]
-    fn embeds_record(&self, _label: LabelId, _bytes: usize) -> bool {
-        false
     }
 
     /// The state at a registered timestamp. O(1).
@@ -185,6 +177,17 @@ pub struct MemoryUse {
 }
 
 impl MemoryUse {
+    /// What two parts of a graph hold together.
+    #[must_use]
+    pub fn plus(self, other: MemoryUse) -> Self {
+        MemoryUse {
+            live_bytes: self.live_bytes + other.live_bytes,
+            retained_bytes: self.retained_bytes + other.retained_bytes,
+            index_bytes: self.index_bytes + other.index_bytes,
+            reserved_bytes: self.reserved_bytes + other.reserved_bytes,
+        }
+    }
+
     /// All that the graph holds, which what is reserved is not part of.
     #[must_use]
     pub fn total_bytes(&self) -> usize {

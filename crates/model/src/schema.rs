@@ -246,6 +246,24 @@ impl Catalogue {
         Ok(Catalogue { labels, vertices })
     }
 
+    /// The schema of the records of a label's edges; `None` if they have none, or there is no such label.
+    #[must_use]
+    pub fn record_schema(&self, label: LabelId) -> Option<&RecordSchema> {
+        self.label(label)?.edges.record()
+    }
+
+    /// Whether the edges of a label may be parallel.
+    #[must_use]
+    pub fn are_parallel(&self, label: LabelId) -> bool {
+        self.label(label).is_some_and(|schema| schema.edges.key().is_some())
+    }
+
+    /// The labels whose edges have records, ascending.
+    pub fn record_labels(&self) -> impl Iterator<Item = LabelId> {
+        let labels = (0..).map(LabelId).zip(&self.labels);
+        labels.filter(|(_, schema)| schema.edges.record().is_some()).map(|(label, _)| label)
+    }
+
     /// The same with further labels behind those that it has.
     ///
     /// # Errors

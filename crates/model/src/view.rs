@@ -3,7 +3,7 @@
 //! Kernels are generic over [`GraphView`] and compiled once per engine; the engine is chosen once
 //! per run, never per edge.
 
-use crate::{Column, ColumnType, Direction, LabelId, Record, Timestamp, Topology, VertexId, intersect};
+use crate::{Column, ColumnType, Direction, LabelId, Timestamp, Topology, VertexId, intersect};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
@@ -73,15 +73,6 @@ pub trait GraphView: Sync {
         label: LabelId,
         direction: Direction,
     ) -> Result<Self::Adjacency<'_, W>, ViewError>;
-}
-
-/// The records of vertices, as a capability of a view.
-pub trait VertexRecords: GraphView {
-    /// The record of `vertex`; `None` if it does not exist. O(1).
-    ///
-    /// # Errors
-    /// The store could not be read.
-    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Self::Error>;
 }
 
 /// The neighbours of all vertices, for one label and direction.
@@ -214,17 +205,6 @@ pub trait Cursor {
         unreachable!("this adjacency keeps no order of commits");
     }
 
-    /// By how much, at most, the [time](crate::RecordSchema::time) of an edge of `vertex` exceeds that of one that
-    /// [`Cursor::newest_first`] hands over before it: 0 if edges were put in the order of their times. Edges whose time is null count for
-    /// nothing. `None` if nothing is known of times. O(1).
-    ///
-    /// # Errors
-    /// The store could not be read.
-    fn lateness(&mut self, vertex: VertexId) -> Result<Option<u64>, Self::Error> {
-        let _ = vertex;
-        Ok(None)
-    }
-
     /// Says that [`Cursor::prefetch`] will be called for `vertex` soon: where its neighbours are may be on its way from
     /// memory meanwhile. Changes no result; by default it does nothing.
     #[inline]
@@ -273,6 +253,9 @@ pub enum ViewError {
         /// The type that was asked for.
         asked: ColumnType,
     },
+    /// The label's edges have no records.
+    #[error("the edges of label number {} have no records", .0.0)]
+    NoRecords(LabelId),
     /// A directed graph keeps in-neighbours only if it is asked to.
     #[error("this directed graph keeps no reverse adjacency: create it with one, or transpose a snapshot")]
     NoReverse,

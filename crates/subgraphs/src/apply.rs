@@ -34,6 +34,7 @@ impl<C: Container> Subgraphs<C> {
         }
         self.memory.add(applied.memory);
         self.garbage.file(stamp.newest_registered(), applied.superseded);
+        self.records.apply(stamp, changes.records);
     }
 }
 

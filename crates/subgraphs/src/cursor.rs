@@ -4,7 +4,8 @@ use crate::container::Container;
 use crate::partition::{partition_of, partitions_of, slot_of, slots_of, slots_within, vertex_at};
 use crate::view::SubgraphAdjacency;
 use hedgerow_model::search::Spread;
-use hedgerow_model::{Column, Cursor, Neighbours, VertexId};
+use hedgerow_model::{Column, Cursor, Neighbours, RecordHandle, VertexId};
+use hedgerow_records::HandleCursor;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
@@ -84,6 +85,11 @@ impl<'s, C: Container, W: Column> SubgraphCursor<'s, C, W> {
         let (container, occupied) = self.adjacency.container(partition);
         Resolved { partition, container, occupied }
     }
+}
+
+impl<C: Container> HandleCursor for SubgraphCursor<'_, C, RecordHandle> {
+    const SORTED: bool = true;
+    const KEEPS_COMMIT_ORDER: bool = false;
 }
 
 impl<C: Container, W: Column> Cursor for SubgraphCursor<'_, C, W> {

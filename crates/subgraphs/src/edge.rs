@@ -65,7 +65,7 @@ impl<C: Container> Subgraphs<C> {
         edge: &'l StoredEdge,
         entries: &mut Entries<'l, C>,
     ) -> bool {
-        if is_within_partition(edge) {
+        if is_within_partition(edge) || self.records.has_records(edge.label) {
             return false;
         }
         edge.entries().iter().all(|(direction, change)| {

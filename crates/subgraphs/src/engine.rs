@@ -15,6 +15,7 @@ use hedgerow_model::{
     MemoryUse, Prepared, Reclaimed, StoredEdge, Timestamp, Topology, UnitLocks, VertexId, ViewError,
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
+use hedgerow_records::{RecordHeap, StagedEffects};
 use hedgerow_sync::epoch;
 use rayon::ThreadPool;
 
@@ -26,6 +27,7 @@ pub struct Subgraphs<C: Container> {
     pub(crate) adjacencies: Vec<AdjacencyTable<C>>,
     pub(crate) garbage: Garbage<Place>,
     pub(crate) memory: Memory,
+    pub(crate) records: RecordHeap,
     catalogue: Catalogue,
 }
 
@@ -59,6 +61,7 @@ impl<C: Container> Subgraphs<C> {
             adjacencies: adjacencies.collect(),
             garbage: Garbage::default(),
             memory: Memory::default(),
+            records: RecordHeap::new(&catalogue, topology),
             catalogue,
         }
     }
@@ -84,6 +87,7 @@ impl<C: Container> Subgraphs<C> {
             retained_bytes: counted.retained as usize,
             ..self.memory.used()
         }
+        .plus(self.records.memory())
     }
 
     /// The position of the table of a label in a stored direction.
@@ -104,6 +108,7 @@ impl<C: Container> Subgraphs<C> {
 
 impl<C: Container> Engine for Subgraphs<C> {
     type View<'s> = SubgraphView<'s, C>;
+    type Room = StagedEffects;
     type Changes<'l> = SubgraphChanges<'l, C>;
 
     const TELLS_EXISTENCE: bool = true;
@@ -133,10 +138,11 @@ impl<C: Container> Engine for Subgraphs<C> {
         &'l self,
         locks: &'l HeldLocks<'_>,
         effects: &'l Effects,
+        room: &'l mut StagedEffects,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<SubgraphChanges<'l, C>>, CapacityError> {
-        self.prepare_changes(locks, effects, allowance, pool)
+        self.prepare_changes(locks, effects, room, allowance, pool)
     }
 
     fn apply(&self, stamp: Stamp, changes: SubgraphChanges<'_, C>) {
@@ -175,17 +181,20 @@ impl<C: Container> Engine for Subgraphs<C> {
     }
 
     fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
-        let reclaimed = hedgerow_reclamation::reclaim(self, live, units, budget_bytes);
+        let mut reclaimed = hedgerow_reclamation::reclaim(self, live, units, budget_bytes);
+        self.records.reclaim_after(&mut reclaimed, live, budget_bytes);
         epoch::pin().flush();
         reclaimed
     }
 
     fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
-        hedgerow_reclamation::retained(self, units)
+        let mut retained = hedgerow_reclamation::retained(self, units);
+        self.records.add_retained(&mut retained);
+        retained
     }
 
     fn memory(&self) -> MemoryUse {
-        self.memory.used()
+        self.memory.used().plus(self.records.memory())
     }
 
     fn reserved_bytes(&self) -> usize {

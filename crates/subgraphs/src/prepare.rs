@@ -9,12 +9,14 @@ use crate::garbage::{Place, Table};
 use crate::owned::{Content, Owned, edited_copy};
 use crate::partition::{partition_of, unit_of};
 use crate::vertex_block::VertexBlock;
+use crate::view::SubgraphView;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, Allowance, CapacityError, EdgeChange, Effects, Outcome, Prepared, Timestamp,
-    VertexEffect,
+    Adjacency, AdjacencyEffects, Allowance, CapacityError, Direction, EdgeChange, Effects, GraphView,
+    Outcome, Prepared, RecordHandle, Timestamp, VertexEffect,
 };
 use hedgerow_reclamation::account;
+use hedgerow_records::{RecordChanges, StagedEffects};
 use hedgerow_sync::atomic::{AtomicIsize, AtomicU64, Ordering};
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -29,6 +31,7 @@ pub struct SubgraphChanges<'l, C: Container> {
     pub(crate) vertices: Vec<Planned<'l, VertexBlock>>,
     /// One edge changes one or two partitions; that much needs no memory of its own.
     pub(crate) adjacencies: SmallVec<[Planned<'l, C>; 2]>,
+    pub(crate) records: RecordChanges,
 }
 
 /// The change of a partition.
@@ -59,19 +62,22 @@ impl<C: Container> Subgraphs<C> {
         &'l self,
         locks: &'l HeldLocks<'_>,
         effects: &'l Effects,
+        room: &'l mut StagedEffects,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<SubgraphChanges<'l, C>>, CapacityError> {
         debug_assert!(effects.is_sorted(), "effects ascend");
         let pool = pool.filter(|_| effects.len() >= PARALLEL_FROM);
-        let growth = Growth::new(self, allowance);
-        let mut changes =
-            SubgraphChanges { engine: self, vertices: Vec::new(), adjacencies: SmallVec::new() };
         let mut outcome = Outcome::default();
+        let (adjacencies, records) = self.stage_records(locks, effects, room, &mut outcome);
+        let growth =
+            Growth::new(self, allowance.beside(self.records.memory().total_bytes(), records.growth()));
+        let (vertices, adjacency_changes) = (Vec::new(), SmallVec::new());
+        let mut changes = SubgraphChanges { engine: self, vertices, adjacencies: adjacency_changes, records };
         if !effects.vertices.is_empty() {
             self.plan_vertices(locks, &effects.vertices, pool, &growth, &mut changes.vertices)?;
         }
-        for effects in effects.adjacencies.iter().filter(|effects| !effects.changes.is_empty()) {
+        for effects in adjacencies.iter().filter(|effects| !effects.changes.is_empty()) {
             let (added, removed) =
                 self.plan_adjacency(locks, effects, pool, &growth, &mut changes.adjacencies)?;
             if added + removed > 0 {
@@ -81,6 +87,23 @@ impl<C: Container> Subgraphs<C> {
         growth.check()?;
         let changed = !(changes.vertices.is_empty() && changes.adjacencies.is_empty());
         Ok(Prepared { changes, outcome, changed })
+    }
+
+    /// The changes of adjacencies, with handles in the place of records.
+    fn stage_records<'l>(
+        &self,
+        locks: &HeldLocks<'_>,
+        effects: &'l Effects,
+        room: &'l mut StagedEffects,
+        outcome: &mut Outcome,
+    ) -> (&'l [AdjacencyEffects], RecordChanges) {
+        let newest = SubgraphView::locked(self, locks);
+        let handles = |label| {
+            let adjacency = newest.adjacency::<RecordHandle>(label, Direction::Out);
+            adjacency.expect("a label with records has an adjacency of handles").cursor()
+        };
+        let staged = self.records.stage(effects, room, handles, |_, _| false, outcome);
+        staged.expect("the pipeline encodes the records of effects")
     }
 
     fn plan_vertices<'l>(

@@ -11,9 +11,10 @@ use crate::partition::{
 use crate::vertex_block::VertexBlock;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Direction, GraphView, LabelId, Record, Timestamp, Topology, VertexId,
-    VertexRecords, ViewError, ViewState, cuts_by_work,
+    Adjacency, Column, ColumnType, Direction, GraphView, LabelId, Record, RecordHandle, RecordView,
+    Timestamp, Topology, VertexId, ViewError, ViewState, cuts_by_work,
 };
+use hedgerow_records::HeapCursor;
 use hedgerow_sync::prefetch;
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -142,10 +143,25 @@ impl<'s, C: Container> GraphView for SubgraphView<'s, C> {
     }
 }
 
-impl<C: Container> VertexRecords for SubgraphView<'_, C> {
+impl<'s, C: Container> RecordView for SubgraphView<'s, C> {
+    type EdgeRecords<'v>
+        = HeapCursor<SubgraphCursor<'s, C, RecordHandle>>
+    where
+        Self: 'v;
+
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
         let located = self.locate(vertex).filter(|(block, slot)| block.exists(*slot));
         Ok(located.map(|(block, slot)| block.record(slot).clone()))
+    }
+
+    fn edge_records(&self, label: LabelId, direction: Direction) -> Result<Self::EdgeRecords<'_>, ViewError> {
+        self.engine.table(label, direction)?;
+        if !self.engine.records.has_records(label) {
+            return Err(ViewError::NoRecords(label));
+        }
+        let handles = self.adjacency::<RecordHandle>(label, direction)?.cursor();
+        // SAFETY: the handles are those of this engine, in a view that lives for `'s`; it embeds nothing.
+        Ok(unsafe { HeapCursor::new(&self.engine.records, label, handles) })
     }
 }
 

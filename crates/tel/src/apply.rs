@@ -25,6 +25,7 @@ impl Tel {
         changes.vertices.into_iter().for_each(|link| applied.change_vertex(&link, &guard));
         changes.rows.into_iter().for_each(|link| applied.change_row(link, &guard));
         applied.finish();
+        self.records.apply(stamp, changes.records);
     }
 }
 

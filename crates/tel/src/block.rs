@@ -24,8 +24,8 @@ pub(crate) use owned::OwnedBlock;
 use crate::filter::Filter;
 use crate::layout::{HEADER_BYTES, Layout, Need, Shape, bytes_of};
 use crate::scan::last_position;
-use hedgerow_model::record_memory::{self, LONGEST_EMBEDDED, embedded_size, is_embedded};
 use hedgerow_model::{Column, EdgeValue, LabelId, Timestamp, VertexId};
+use hedgerow_records::memory::{self, LONGEST_EMBEDDED, embedded_size, is_embedded};
 use hedgerow_sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use hedgerow_sync::{epoch, prefetch};
 use std::marker::PhantomData;
@@ -210,7 +210,7 @@ impl<'a> Log<'a> {
     pub(crate) fn embedded(&self, position: usize) -> Option<&'a [u8]> {
         let value = self.shape.has_records().then(|| self.value(position));
         // SAFETY: invariants 3 and 4.
-        value.filter(|value| is_embedded(*value)).map(|value| unsafe { record_memory::bytes(value) })
+        value.filter(|value| is_embedded(*value)).map(|value| unsafe { memory::bytes(value) })
     }
 
     #[inline]
@@ -330,8 +330,8 @@ fn record_of<'r>(handle: EdgeValue) -> Option<&'r [u8]> {
 /// The record of an edge that is put, for a label whose blocks have records.
 #[inline]
 pub(crate) fn record_put<'r>(handle: EdgeValue) -> &'r [u8] {
-    // SAFETY: the contract of `Tel::embedding_records`; all callers use it before the changes that it came with are applied.
-    unsafe { record_memory::bytes(handle) }
+    // SAFETY: the handles of changes come from `RecordHeap::stage`; all callers use them before these changes are applied or dropped.
+    unsafe { memory::bytes(handle) }
 }
 
 /// What the record of an edge that is put takes of a block that has records.
@@ -413,7 +413,7 @@ impl<'a> Writer<'a> {
         // SAFETY: within the block by the assertion.
         let place = unsafe { self.log.memory.add(layout.filter - above) };
         // SAFETY: room for so many bytes by the assertion, below what others read, at a sum of even numbers.
-        unsafe { record_memory::embed(place, record) }
+        unsafe { memory::embed(place, record) }
     }
 
     #[inline]

@@ -5,7 +5,8 @@ use crate::directory::Slot;
 use crate::index::Index;
 use crate::scan::{count_valid, valid_from_the_end, valid_stretches};
 use crate::view::TelAdjacency;
-use hedgerow_model::{Column, ColumnType, Cursor, Neighbours, Timestamp, VertexId, record_memory};
+use hedgerow_model::{Column, ColumnType, Cursor, Neighbours, RecordHandle, Timestamp, VertexId};
+use hedgerow_records::{HandleCursor, memory};
 use hedgerow_sync::epoch::{self, Guard};
 use hedgerow_sync::prefetch;
 use std::convert::Infallible;
@@ -37,7 +38,7 @@ pub struct TelCursor<'s, W> {
 #[inline]
 fn prefetch_record<W: Column>(value: W) {
     if W::TYPE == ColumnType::Record {
-        record_memory::prefetch(value.to_bits());
+        memory::prefetch(value.to_bits());
     }
 }
 
@@ -84,6 +85,18 @@ impl<'s, W: Column> TelCursor<'s, W> {
     #[inline]
     fn log_at(&self, slot: &Slot) -> Option<Log<'_>> {
         Index::log_at(slot, self.adjacency.table().label, &self.guard)
+    }
+}
+
+impl HandleCursor for TelCursor<'_, RecordHandle> {
+    const SORTED: bool = false;
+    const KEEPS_COMMIT_ORDER: bool = true;
+
+    /// `None` where the edges' records have no time.
+    #[inline]
+    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, Infallible> {
+        let has_times = self.adjacency.table().time.is_some();
+        Ok(has_times.then(|| self.log(vertex).map_or(0, |log| log.lateness())))
     }
 }
 
@@ -163,13 +176,6 @@ impl<W: Column> Cursor for TelCursor<'_, W> {
             true => Ok((0..created).rev().try_for_each(visit)),
             false => Ok(valid_from_the_end(&log.invalidations()[..created], at, visit)),
         }
-    }
-
-    /// `None` where edges have no records with a time in their blocks.
-    #[inline]
-    fn lateness(&mut self, vertex: VertexId) -> Result<Option<u64>, Infallible> {
-        let has_times = self.adjacency.table().time.is_some();
-        Ok(has_times.then(|| self.log(vertex).map_or(0, |log| log.lateness())))
     }
 
     #[inline]

@@ -96,6 +96,10 @@ impl Tel {
 
     #[inline]
     fn plan_entries(&self, edge: &StoredEdge, entries: &[Entry<'_>], may_grow: bool) -> Option<EdgePlan> {
+        if self.records.has_records(edge.label) {
+            // Its record comes or goes with it.
+            return None;
+        }
         let (mut added, mut removed, mut changed) = (0, 0, false);
         let mut places = [0; 2];
         for (number, Entry { change, direction, table, log }) in entries.iter().enumerate() {

@@ -12,14 +12,15 @@ use crate::sparse::Sparse;
 use crate::store::BlockStore;
 use crate::vertex::Vertex;
 use crate::view::TelView;
-use hedgerow_model::record_memory::LONGEST_EMBEDDED;
+use hedgerow_encoding::decode_record_value;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Allowance, CapacityError, Catalogue, Direction, EdgePlan, EdgeSchema, EdgeValue, Effects, Engine,
-    LabelId, LabelSchema, LockUnit, MemoryUse, Prepared, Reclaimed, StoredEdge, Timestamp, Topology,
-    UnitLocks, VertexId, ViewError,
+    LabelId, LockUnit, MemoryUse, Prepared, Reclaimed, StoredEdge, Timestamp, Topology, UnitLocks, ValueRef,
+    VertexId, ViewError,
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
+use hedgerow_records::{RecordHeap, StagedEffects};
 use hedgerow_sync::{Arc, epoch};
 use rayon::ThreadPool;
 use std::io;
@@ -40,12 +41,9 @@ pub struct Tel {
     pub(crate) garbage: Garbage<Place>,
     pub(crate) sparse: Sparse,
     pub(crate) memory: Memory,
+    pub(crate) records: RecordHeap,
     catalogue: Catalogue,
-    read_time: ReadTime,
 }
-
-/// What an encoded record says of the time, in the property at a position of its schema; `None` if that is null.
-pub type ReadTime = fn(&[u8], usize) -> Option<i64>;
 
 /// One label in one stored direction.
 #[derive(Clone, Copy, Debug)]
@@ -103,13 +101,13 @@ impl Tel {
         let tables = labels.flat_map(|(label, schema)| {
             // At most 8.
             let width = schema.edges.column().width() as u32;
-            let table = move |direction: &Direction| Table {
-                label,
-                direction: *direction,
-                width,
-                has_records: false,
-                time: None,
+            let (has_records, time) = match &schema.edges {
+                // There are fewer properties than 2^32.
+                EdgeSchema::Record(record) => (true, record.time().map(|property| property as u32)),
+                _ => (false, None),
             };
+            let table =
+                move |direction: &Direction| Table { label, direction: *direction, width, has_records, time };
             topology.directions().iter().map(table)
         });
         Tel {
@@ -121,30 +119,9 @@ impl Tel {
             garbage: Garbage::default(),
             sparse: Sparse::default(),
             memory: Memory::default(),
+            records: RecordHeap::new(&catalogue, topology),
             catalogue,
-            read_time: |_, _| None,
         }
-    }
-
-    /// Keeps records of up to [`LONGEST_EMBEDDED`] bytes in the blocks of their edges, for labels that have one on each edge (LiveGraph, section 4: properties from the other end of the block). An edge that is stored from both ends
-    /// has two copies. `read_time` says the [time](hedgerow_model::RecordSchema::time) of an edge, for labels that have such.
-    ///
-    /// # Safety
-    /// Nothing is in the store yet. Whatever effects are prepared, or edges planned: the values of edges of such labels are handles, as
-    /// [`record_memory`](hedgerow_model::record_memory) says, that lead to records for as long as the changes are neither applied nor dropped; to those that are longer,
-    /// for as long as anybody reads the edges.
-    #[must_use]
-    pub unsafe fn embedding_records(mut self, read_time: ReadTime) -> Self {
-        for table in &mut self.tables {
-            if let Some(LabelSchema { edges: EdgeSchema::Record(schema), .. }) =
-                self.catalogue.label(table.label)
-            {
-                // There are fewer properties than 2^32.
-                (table.has_records, table.time) = (true, schema.time().map(|property| property as u32));
-            }
-        }
-        self.read_time = read_time;
-        self
     }
 
     /// The labels and what lies on their edges.
@@ -172,6 +149,7 @@ impl Tel {
             retained_bytes: counted.retained as usize,
             ..self.memory.used()
         }
+        .plus(self.records.memory())
     }
 
     /// The number of the table of a label in a stored direction.
@@ -198,12 +176,12 @@ impl Tel {
     /// What the record says of the time that an edge is put with. O(1), if the label has no time.
     #[inline]
     pub(crate) fn time_put(&self, table: Table, value: EdgeValue) -> Option<i64> {
-        table.time.and_then(|property| (self.read_time)(record_put(value), property as usize))
+        table.time.and_then(|property| time_in_record(record_put(value), property as usize))
     }
 
     /// What the record of an entry says of its time.
     pub(crate) fn time_in(&self, table: Table) -> impl Fn(&[u8]) -> Option<i64> {
-        move |record| table.time.and_then(|property| (self.read_time)(record, property as usize))
+        move |record| table.time.and_then(|property| time_in_record(record, property as usize))
     }
 
     /// The log of a vertex in a table, if there is one.
@@ -217,6 +195,14 @@ impl Drop for Tel {
     fn drop(&mut self) {
         self.vertices.slots(0..u32::MAX).for_each(|(_, slot)| Vertex(slot).clear());
         self.indexes.iter_mut().for_each(|index| index.clear(&self.store));
+    }
+}
+
+/// The time that a property of a record says; `None` if it is null.
+fn time_in_record(record: &[u8], property: usize) -> Option<i64> {
+    match decode_record_value(record, property) {
+        Ok(ValueRef::Timestamp(time) | ValueRef::I64(time)) => Some(time),
+        _ => None,
     }
 }
 
@@ -234,6 +220,7 @@ pub(crate) fn check_lock(locks: &HeldLocks<'_>, vertex: VertexId) {
 
 impl Engine for Tel {
     type View<'s> = TelView<'s>;
+    type Room = StagedEffects;
     type Changes<'l> = TelChanges<'l>;
 
     const TELLS_EXISTENCE: bool = true;
@@ -262,10 +249,11 @@ impl Engine for Tel {
         &'l self,
         locks: &'l HeldLocks<'_>,
         effects: &'l Effects,
+        room: &'l mut StagedEffects,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<TelChanges<'l>>, CapacityError> {
-        self.prepare_changes(locks, effects, allowance, pool)
+        self.prepare_changes(locks, effects, room, allowance, pool)
     }
 
     fn apply(&self, stamp: Stamp, changes: TelChanges<'_>) {
@@ -293,11 +281,6 @@ impl Engine for Tel {
         self.apply_one(stamp, edge, plan);
     }
 
-    #[inline]
-    fn embeds_record(&self, label: LabelId, bytes: usize) -> bool {
-        bytes <= LONGEST_EMBEDDED && self.tables[self.position(label, Direction::Out)].has_records
-    }
-
     fn view<'s>(&'s self, at: &'s Registered) -> TelView<'s> {
         TelView::registered(self, at)
     }
@@ -313,6 +296,7 @@ impl Engine for Tel {
 
     fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
         let mut reclaimed = hedgerow_reclamation::reclaim(self, live, units, budget_bytes);
+        self.records.reclaim_after(&mut reclaimed, live, budget_bytes);
         self.compact_sparse(units, budget_bytes, &mut reclaimed);
         // Writers come by often, and free little each time: that goes with what follows.
         if reclaimed.bytes >= FLUSHED_BYTES {
@@ -322,11 +306,13 @@ impl Engine for Tel {
     }
 
     fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
-        hedgerow_reclamation::retained(self, units)
+        let mut retained = hedgerow_reclamation::retained(self, units);
+        self.records.add_retained(&mut retained);
+        retained
     }
 
     fn memory(&self) -> MemoryUse {
-        self.memory.used()
+        self.memory.used().plus(self.records.memory())
     }
 
     /// Of this graph: each has a store of blocks of its own.

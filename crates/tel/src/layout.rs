@@ -1,6 +1,6 @@
 //! How a block lies in memory, for each size and shape.
 
-use hedgerow_model::record_memory::{LONGEST_EMBEDDED, embedded_size};
+use hedgerow_records::memory::{LONGEST_EMBEDDED, embedded_size};
 use std::ops::Add;
 
 /// Sizes of blocks: powers of two from [`SMALLEST`] on.

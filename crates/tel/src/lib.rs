@@ -35,9 +35,9 @@
 //! # Deviations from the source
 //!
 //! - Columns instead of entries of mixed fields: a scan reads ids and values alone, unless something was deleted after them.
-//! - The records of edges grow from the other end of a block, if they are short and the engine is [told to](Tel::embedding_records). How
+//! - The records of edges grow from the other end of a block, if they are short. How
 //!   much of a block is for them is chosen among a dozen shapes when it is made; an entry has the address of its record, not an offset, so that whoever
-//!   reads records need not know where they lie. Long ones stay with whoever put them.
+//!   reads records need not know where they lie. Long ones have memory of their own.
 //! - A scan goes from the oldest entry to the newest, as runs of slices; only [`Cursor::newest_first`](hedgerow_model::Cursor::newest_first)
 //!   goes from the end of the log.
 //! - No transaction writes its own entries with its negative number: entries are written beyond the length while a commit is
@@ -75,7 +75,7 @@ mod tests;
 extern crate self as hedgerow_tel;
 
 pub use cursor::TelCursor;
-pub use engine::{ReadTime, Tel};
+pub use engine::Tel;
 pub use hedgerow_subgraphs::SubgraphOptions as TelOptions;
 pub use prepare::TelChanges;
 pub use view::{TelAdjacency, TelView};

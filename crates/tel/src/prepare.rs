@@ -6,11 +6,14 @@ use crate::keeps::Locked;
 use crate::layout::{Fit, Need, bytes_of};
 use crate::store::Full;
 use crate::vertex::Vertex;
+use crate::view::TelView;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, Allowance, CapacityError, EdgeChange, EdgeValue, Effects, Outcome, Prepared,
-    VertexEffect, VertexId,
+    Adjacency, AdjacencyEffects, Allowance, CapacityError, Direction, EdgeChange, EdgeValue, Effects,
+    GraphView, Outcome, Prepared, RecordHandle, VertexEffect, VertexId,
 };
+use hedgerow_records::memory::LONGEST_EMBEDDED;
+use hedgerow_records::{RecordChanges, StagedEffects};
 use hedgerow_sync::atomic::Ordering;
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -33,6 +36,7 @@ pub struct TelChanges<'l> {
     pub(crate) engine: &'l Tel,
     pub(crate) vertices: Vec<VertexLink<'l>>,
     pub(crate) rows: Vec<RowLink<'l>>,
+    pub(crate) records: RecordChanges,
 }
 
 /// A vertex that changes.
@@ -111,19 +115,22 @@ impl Tel {
         &'l self,
         locks: &'l HeldLocks<'_>,
         effects: &'l Effects,
+        room: &'l mut StagedEffects,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<TelChanges<'l>>, CapacityError> {
         debug_assert!(effects.is_sorted(), "effects ascend");
         let pool = pool.filter(|_| effects.len() >= PARALLEL_FROM);
         let mut outcome = Outcome::default();
+        let (adjacencies, records) = self.stage_records(locks, effects, room, &mut outcome);
+        let allowance = allowance.beside(self.records.memory().total_bytes(), records.growth());
 
         let vertices: Vec<PlannedVertex<'_>> =
             map(pool, effects.vertices.iter().collect(), |effect| self.plan_vertex(locks, effect));
         let mut growth: isize = vertices.iter().map(|planned| planned.growth).sum();
         growth += self.vertices.missing_bytes(vertices.iter().map(|planned| planned.effect.vertex)) as isize;
         let mut rows: Vec<PlannedRow<'_>> = Vec::new();
-        for effects in effects.adjacencies.iter().filter(|effects| !effects.changes.is_empty()) {
+        for effects in adjacencies.iter().filter(|effects| !effects.changes.is_empty()) {
             let (number, table) = self.table_of(effects);
             let of_owner = effects.changes.chunk_by(|one, next| one.owner == next.owner).collect();
             let planned: Vec<PlannedRow<'_>> =
@@ -146,9 +153,29 @@ impl Tel {
         let rows = try_map(pool, rows, |planned| self.build_row(planned))?;
         // Nothing fails from here on.
         let vertices = vertices.iter().map(|planned| self.link_vertex(planned)).collect();
-        let changes = TelChanges { engine: self, vertices, rows };
+        let changes = TelChanges { engine: self, vertices, rows, records };
         let changed = !(changes.vertices.is_empty() && changes.rows.is_empty());
         Ok(Prepared { changes, outcome, changed })
+    }
+
+    /// The changes of adjacencies, with handles in the place of records. Short records of labels that have one on each edge are embedded in blocks.
+    fn stage_records<'l>(
+        &self,
+        locks: &HeldLocks<'_>,
+        effects: &'l Effects,
+        room: &'l mut StagedEffects,
+        outcome: &mut Outcome,
+    ) -> (&'l [AdjacencyEffects], RecordChanges) {
+        let newest = TelView::locked(self, locks);
+        let handles = |label| {
+            let adjacency = newest.adjacency::<RecordHandle>(label, Direction::Out);
+            adjacency.expect("a label with records has an adjacency of handles").cursor()
+        };
+        let embeds = |label, bytes| {
+            bytes <= LONGEST_EMBEDDED && self.tables[self.position(label, Direction::Out)].has_records
+        };
+        let staged = self.records.stage(effects, room, handles, embeds, outcome);
+        staged.expect("the pipeline encodes the records of effects")
     }
 
     fn table_of(&self, effects: &AdjacencyEffects) -> (usize, Table) {

@@ -8,9 +8,10 @@ use crate::layout::bytes_of;
 use crate::vertex::Vertex;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Direction, GraphView, LabelId, Record, Timestamp, Topology, VertexId,
-    VertexRecords, ViewError, ViewState, cuts_by_work,
+    Adjacency, Column, ColumnType, Direction, GraphView, LabelId, Record, RecordHandle, RecordView,
+    Timestamp, Topology, VertexId, ViewError, ViewState, cuts_by_work,
 };
+use hedgerow_records::HeapCursor;
 use hedgerow_sync::epoch;
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -132,10 +133,26 @@ impl<'s> GraphView for TelView<'s> {
     }
 }
 
-impl VertexRecords for TelView<'_> {
+impl<'s> RecordView for TelView<'s> {
+    type EdgeRecords<'v>
+        = HeapCursor<TelCursor<'s, RecordHandle>>
+    where
+        Self: 'v;
+
     /// O(versions of the vertex that are newer than the view).
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
         Ok(self.vertex(vertex).and_then(|vertex| vertex.record(self.at(), &epoch::pin())))
+    }
+
+    fn edge_records(&self, label: LabelId, direction: Direction) -> Result<Self::EdgeRecords<'_>, ViewError> {
+        self.engine.table(label, direction)?;
+        if !self.engine.records.has_records(label) {
+            return Err(ViewError::NoRecords(label));
+        }
+        let handles = self.adjacency::<RecordHandle>(label, direction)?.cursor();
+        // SAFETY: the handles are those of this engine, in a view that lives for `'s`. The cursor is pinned while it lives, and pins anew when it is called: so
+        // blocks, and the records in them, stay until its next call.
+        Ok(unsafe { HeapCursor::new(&self.engine.records, label, handles) })
     }
 }
 

@@ -1,10 +1,10 @@
 //! Reads a view by every method and compares it with the oracle.
 
-use crate::oracle::{LABELS, Oracle};
+use crate::oracle::{LABELS, Oracle, RECORDS};
 use crate::records;
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView, LabelId, ReadError, RecordHandle,
-    VertexId, VertexRecords, ViewError, record_memory,
+    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView, LabelId, ReadError, RecordCursor,
+    RecordView, VertexId, ViewError,
 };
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -13,7 +13,7 @@ type Expected = BTreeMap<u32, BTreeMap<u32, EdgeValue>>;
 type Entry = (u32, u32, u64);
 
 /// Compares all of a view, and in particular these vertices, with what it has to show.
-pub fn check_view<V: GraphView + VertexRecords>(view: &V, oracle: &Oracle, vertices: &[u32]) {
+pub fn check_view<V: RecordView>(view: &V, oracle: &Oracle, vertices: &[u32]) {
     check_vertices(view, oracle, vertices);
     for direction in [Direction::Out, Direction::In] {
         if oracle.topology.stored(direction).is_none() {
@@ -26,7 +26,7 @@ pub fn check_view<V: GraphView + VertexRecords>(view: &V, oracle: &Oracle, verti
         }
         check_adjacency::<V, f64>(view, oracle, 1, direction, vertices);
         check_adjacency::<V, u32>(view, oracle, 2, direction, vertices);
-        check_adjacency::<V, RecordHandle>(view, oracle, 3, direction, vertices);
+        check_records(view, oracle, direction, vertices);
     }
     check_errors(view);
 }
@@ -36,7 +36,7 @@ fn read<T>(result: Result<T, impl Into<ReadError>>) -> T {
     result.map_err(Into::into).unwrap()
 }
 
-fn check_vertices<V: GraphView + VertexRecords>(view: &V, oracle: &Oracle, vertices: &[u32]) {
+fn check_vertices<V: RecordView>(view: &V, oracle: &Oracle, vertices: &[u32]) {
     let counts = oracle.counts();
     assert_eq!((view.vertex_bound(), view.vertex_count()), (counts.vertex_bound, counts.vertices));
     for label in (0..LABELS).map(LabelId) {
@@ -81,15 +81,6 @@ fn check_adjacency<V: GraphView, W: Column>(
     check_cuts(&adjacency, view.vertex_bound(), &expected);
 }
 
-/// A value as the oracle has it: of a handle that which the record was put with.
-fn bits<W: Column>(value: W) -> EdgeValue {
-    match W::TYPE {
-        // SAFETY: lent by a cursor that was not called since.
-        ColumnType::Record => unsafe { records::original(value.to_bits()) },
-        _ => value.to_bits(),
-    }
-}
-
 /// Entries as they have to come from an adjacency: ascending, or in any order if it is not sorted.
 fn in_order<A: Adjacency, T: Ord>(mut entries: Vec<T>) -> Vec<T> {
     if !A::SORTED {
@@ -110,7 +101,7 @@ fn check_vertex<'a, A: Adjacency + 'a>(
     let row: Vec<(u32, u64)> = expected.iter().map(|(id, value)| (*id, value.0)).collect();
     let pairs = |ids: &[VertexId], values: &[A::Value]| -> Vec<(u32, u64)> {
         assert_eq!(ids.len(), values.len());
-        ids.iter().map(|id| id.get()).zip(values.iter().map(|value| bits(*value).0)).collect()
+        ids.iter().map(|id| id.get()).zip(values.iter().map(|value| value.to_bits().0)).collect()
     };
     assert_eq!(cursor.degree(id).ok().unwrap(), row.len(), "degree of {vertex}");
     let mut visited = Vec::new();
@@ -131,7 +122,7 @@ fn check_vertex<'a, A: Adjacency + 'a>(
     }
     for other in others.iter().chain(expected.keys()) {
         let found = cursor.find(id, VertexId::new(*other)).ok().unwrap();
-        assert_eq!(found.map(bits), expected.get(other).copied(), "{vertex} to {other}");
+        assert_eq!(found.map(Column::to_bits), expected.get(other).copied(), "{vertex} to {other}");
     }
 }
 
@@ -139,38 +130,101 @@ fn check_vertex<'a, A: Adjacency + 'a>(
 fn check_newest_first<'a, A: Adjacency + 'a>(cursor: &mut A::Cursor<'a>, id: VertexId, row: &[(u32, u64)]) {
     let (mut visited, mut commits) = (Vec::new(), Vec::new());
     let flow = cursor.newest_first(id, |neighbour, value, commit| {
-        visited.push((neighbour.get(), bits(value).0));
+        visited.push((neighbour.get(), value.to_bits().0));
         commits.push(commit);
         ControlFlow::<()>::Continue(())
     });
     assert!(flow.ok().unwrap().is_continue());
     assert!(commits.iter().rev().is_sorted(), "commits of {id} ascend");
-    if A::Value::TYPE == ColumnType::Record {
-        check_lateness::<A>(cursor, id, &visited);
-    }
     let newest = visited.first().copied();
     visited.sort_unstable();
     assert_eq!(visited, row, "newest first of {id}");
-    let flow =
-        cursor.newest_first(id, |neighbour, value, _| ControlFlow::Break((neighbour.get(), bits(value).0)));
+    let flow = cursor
+        .newest_first(id, |neighbour, value, _| ControlFlow::Break((neighbour.get(), value.to_bits().0)));
     assert_eq!(flow.ok().unwrap().break_value(), newest);
 }
 
-/// If anything is known of times, none of them exceeds one that comes before it by more than is said.
-fn check_lateness<'a, A: Adjacency + 'a>(cursor: &mut A::Cursor<'a>, id: VertexId, visited: &[(u32, u64)]) {
-    let Some(lateness) = cursor.lateness(id).ok().unwrap() else { return };
-    let mut earliest = i64::MAX;
-    for (_, handle) in visited {
-        // SAFETY: of a record that was put, which stays.
-        let record = unsafe { record_memory::bytes(EdgeValue(*handle)) };
-        if let Some(time) = records::time(record, 0) {
+/// The records of the edges of the label that has some, read by every method.
+fn check_records<V: RecordView>(view: &V, oracle: &Oracle, direction: Direction, vertices: &[u32]) {
+    let expected = oracle.adjacency(RECORDS, direction);
+    let Ok(mut cursor) = view.edge_records(LabelId(RECORDS), direction) else {
+        panic!("label {RECORDS} has records");
+    };
+    for vertex in vertices {
+        let none = BTreeMap::new();
+        let row = expected.get(vertex).unwrap_or(&none);
+        check_row(&mut cursor, *vertex, row);
+        for other in vertices.iter().chain(row.keys()) {
+            let found = read(cursor.find(VertexId::new(*vertex), VertexId::new(*other))).map(<[u8]>::to_vec);
+            assert_eq!(found, row.get(other).map(record_of), "{vertex} to {other}");
+        }
+    }
+    for range in ranges(vertices) {
+        let mut scanned = Vec::new();
+        let flow = read(cursor.scan(range.clone(), |owner, neighbor, record| {
+            scanned.push((owner.get(), neighbor.get(), record.to_vec()));
+            ControlFlow::<()>::Continue(())
+        }));
+        assert!(flow.is_continue() && scanned.is_sorted_by_key(|(owner, ..)| *owner));
+        scanned.sort();
+        let rows = expected.range(range);
+        let entries =
+            rows.flat_map(|(owner, row)| row.iter().map(|(id, number)| (*owner, *id, record_of(number))));
+        assert_eq!(scanned, entries.collect::<Vec<_>>());
+    }
+    let refused = view.edge_records(LabelId(0), Direction::Out).err();
+    assert_eq!(refused, Some(ViewError::NoRecords(LabelId(0))));
+    let unknown = view.edge_records(LabelId(LABELS), Direction::Out).err();
+    assert_eq!(unknown, Some(ViewError::UnknownLabel(LabelId(LABELS))));
+}
+
+/// The record of a number.
+fn record_of(number: &EdgeValue) -> Vec<u8> {
+    records::content(number.0 as u32)
+}
+
+/// The records of one vertex: in the order of the engine, and newest first if it keeps that.
+fn check_row<C: RecordCursor>(cursor: &mut C, vertex: u32, row: &BTreeMap<u32, EdgeValue>) {
+    let id = VertexId::new(vertex);
+    let expected: Vec<(u32, Vec<u8>)> = row.iter().map(|(id, number)| (*id, record_of(number))).collect();
+    // What is lent stays until the next call.
+    let mut lent = Vec::new();
+    let flow = read(cursor.neighbors(id, |neighbor, record| {
+        lent.push((neighbor.get(), record));
+        ControlFlow::<()>::Continue(())
+    }));
+    assert!(flow.is_continue());
+    let mut visited: Vec<_> = lent.into_iter().map(|(id, record)| (id, record.to_vec())).collect();
+    if !C::SORTED {
+        visited.sort();
+    }
+    assert_eq!(visited, expected, "records of {vertex}");
+    let first = read(cursor.neighbors(id, |neighbor, _| ControlFlow::Break(neighbor.get())));
+    assert_eq!(first.is_break(), !row.is_empty());
+    if C::KEEPS_COMMIT_ORDER {
+        check_newest_records(cursor, id, expected);
+    }
+}
+
+/// All records come, by commits that descend; if a bound on the disorder of times is known, no time exceeds an earlier one by more.
+fn check_newest_records<C: RecordCursor>(cursor: &mut C, id: VertexId, expected: Vec<(u32, Vec<u8>)>) {
+    let disorder = read(cursor.time_disorder(id));
+    let (mut visited, mut commits, mut earliest) = (Vec::new(), Vec::new(), i64::MAX);
+    let flow = read(cursor.newest_first(id, |neighbor, record, commit| {
+        visited.push((neighbor.get(), record.to_vec()));
+        commits.push(commit);
+        if let (Some(disorder), Some(time)) = (disorder, records::time(record)) {
             assert!(
-                time <= earliest.saturating_add_unsigned(lateness),
-                "times of {id}, {lateness} late at most"
+                time <= earliest.saturating_add_unsigned(disorder),
+                "times of {id} are out of order by {disorder}"
             );
             earliest = earliest.min(time);
         }
-    }
+        ControlFlow::<()>::Continue(())
+    }));
+    assert!(flow.is_continue() && commits.iter().rev().is_sorted(), "commits of {id} ascend");
+    visited.sort();
+    assert_eq!(visited, expected, "newest first of {id}");
 }
 
 fn check_break<C: Cursor>(cursor: &mut C, expected: &Expected) {
@@ -210,7 +264,7 @@ fn scan<'a, A: Adjacency + 'a>(cursor: &mut A::Cursor<'a>, range: Range<u32>) ->
     let mut scanned = Vec::new();
     let flow = cursor.scan(range, |vertex, ids, values| {
         assert!(!ids.is_empty() && ids.len() == values.len());
-        scanned.extend(ids.iter().zip(values).map(|(id, value)| (vertex.get(), id.get(), bits(*value).0)));
+        scanned.extend(ids.iter().zip(values).map(|(id, value)| (vertex.get(), id.get(), value.to_bits().0)));
         ControlFlow::<()>::Continue(())
     });
     assert!(flow.ok().unwrap().is_continue());

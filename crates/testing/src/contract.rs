@@ -159,7 +159,8 @@ pub fn empty_effects_are_a_commit<T: Tested>() {
     pipeline.commit(&[], 0).unwrap();
     let locks = pipeline.locks();
     let nothing = Effects::default();
-    let prepared = pipeline.engine.prepare(&locks, &nothing, Allowance::UNLIMITED, None).unwrap();
+    let mut room = Default::default();
+    let prepared = pipeline.engine.prepare(&locks, &nothing, &mut room, Allowance::UNLIMITED, None).unwrap();
     assert_eq!((prepared.outcome, prepared.changed), (Outcome::default(), false));
 }
 
@@ -169,7 +170,8 @@ pub fn prepare_outside_of_the_locks<T: Tested>() {
     let effects = pipeline.oracle.commit(&[put(100, [1])]);
     // SAFETY: no lock is held, and none is claimed but that of one unit, which nobody else uses.
     let locks = unsafe { HeldLocks::stripes(&[u32::MAX], u32::MAX, Counts::default()) };
-    drop(pipeline.engine.prepare(&locks, &effects, Allowance::UNLIMITED, None));
+    let mut room = Default::default();
+    drop(pipeline.engine.prepare(&locks, &effects, &mut room, Allowance::UNLIMITED, None));
 }
 
 /// Must panic: the store is read without its lock.
@@ -191,7 +193,9 @@ pub fn a_pool_prepares_the_same<T: Tested>() {
     let effects = pipeline.oracle.commit(&batch);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
     let locks = pipeline.locks();
-    let prepared = pipeline.engine.prepare(&locks, &effects, Allowance::UNLIMITED, Some(&pool)).unwrap();
+    let mut room = Default::default();
+    let prepared =
+        pipeline.engine.prepare(&locks, &effects, &mut room, Allowance::UNLIMITED, Some(&pool)).unwrap();
     assert_eq!(prepared.outcome, pipeline.oracle.outcome_since(&before));
     // SAFETY: the second stamp; nothing is registered.
     let stamp = unsafe { Stamp::new(Timestamp(2), Timestamp::ZERO) };

@@ -1,14 +1,17 @@
 //! The graph as plain maps, and the effects of requests on it.
 
-use crate::records;
+use crate::records::content;
 use hedgerow_model::{
-    AdjacencyEffects, Counts, Direction, EdgeChange, EdgeValue, Effects, LabelId, Outcome, Record, Topology,
-    Value, VertexChange, VertexEffect, VertexId,
+    AdjacencyEffects, Counts, Direction, EdgeChange, EdgeValue, EffectRecords, Effects, LabelId, Outcome,
+    Record, Topology, Value, VertexChange, VertexEffect, VertexId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Topology, `f64`, `u32` and records: see [`crate::pipeline::catalogue`].
 pub const LABELS: u16 = 4;
+
+/// The label whose edges have records.
+pub const RECORDS: u16 = 3;
 
 /// A request by vertex number.
 #[derive(Clone, Debug)]
@@ -75,13 +78,12 @@ impl Oracle {
         Counts { vertex_bound: self.bound, vertices: self.vertices.len() as u64, edges, parallel: None }
     }
 
-    /// The value as the column of a label stores it.
+    /// The value as the column of a label stores it; of a label with records the number of the record.
     #[must_use]
     pub fn value(label: u16, value: u32) -> EdgeValue {
         match label {
             0 => EdgeValue(0),
             1 => EdgeValue(f64::from(value).to_bits()),
-            3 => records::handle(value),
             _ => EdgeValue(u64::from(value)),
         }
     }
@@ -177,10 +179,14 @@ impl Oracle {
             let change = record.map_or(VertexChange::Delete, VertexChange::Put);
             VertexEffect { vertex: VertexId::new(*vertex), change }
         };
+        let mut records = EffectRecords::default();
         let mut tables =
             BTreeMap::<(LabelId, Direction), BTreeMap<(VertexId, VertexId), Option<EdgeValue>>>::new();
         for &(label, source, destination) in &touched.edges {
-            let value = self.edges[usize::from(label)].get(&(source, destination)).copied();
+            let mut value = self.edges[usize::from(label)].get(&(source, destination)).copied();
+            if label == RECORDS {
+                value = value.map(|number| records.push(&content(number.0 as u32)));
+            }
             let entries = self.topology.entries(VertexId::new(source), VertexId::new(destination));
             for (direction, owner, neighbour) in entries {
                 tables.entry((LabelId(label), direction)).or_default().insert((owner, neighbour), value);
@@ -195,6 +201,7 @@ impl Oracle {
         Effects {
             vertices: touched.vertices.iter().map(vertex_effect).collect(),
             adjacencies: adjacencies.collect(),
+            records,
         }
     }
 

@@ -33,13 +33,13 @@ pub struct Snapshot {
 #[must_use]
 pub fn catalogue() -> Catalogue {
     let label = |name: &str, edges| LabelSchema { name: name.to_owned(), edges };
-    // What a record says of it is what the engine is told to read.
     let time = Field { name: "time".to_owned(), value_type: ValueType::Timestamp, nullable: true };
+    let payload = Field { name: "payload".to_owned(), value_type: ValueType::Bytes, nullable: false };
     let labels = vec![
         label("topology", EdgeSchema::Topology),
         label("weight", EdgeSchema::Value(ColumnType::F64)),
         label("count", EdgeSchema::Value(ColumnType::U32)),
-        label("record", EdgeSchema::Record(RecordSchema { fields: vec![time] })),
+        label("record", EdgeSchema::Record(RecordSchema { fields: vec![time, payload] })),
     ];
     let property = Field { name: "property".to_owned(), value_type: ValueType::I64, nullable: true };
     Catalogue::new(labels, RecordSchema { fields: vec![property] }).unwrap()
@@ -65,7 +65,8 @@ impl<T: Tested> Pipeline<T> {
         // Right, or wrong in either direction.
         let expected = [self.next_stamp(margin).editable_from(), Timestamp::ZERO, Timestamp(u64::MAX)];
         let locks = self.locks().with_editable_now(expected[self.last.0 as usize % expected.len()]);
-        let prepared = self.engine.prepare(&locks, &effects, self.allowance(), None)?;
+        let mut room = Default::default();
+        let prepared = self.engine.prepare(&locks, &effects, &mut room, self.allowance(), None)?;
         assert_eq!(prepared.outcome, after.outcome_since(&self.oracle));
         let stamp = self.next_stamp(margin);
         self.engine.apply(stamp, prepared.changes);
@@ -127,7 +128,8 @@ impl<T: Tested> Pipeline<T> {
     pub fn abandon(&self, requests: &[Request]) {
         let effects = self.oracle.clone().commit(requests);
         let before = self.engine.memory();
-        drop(self.engine.prepare(&self.locks(), &effects, self.allowance(), None));
+        let mut room = Default::default();
+        drop(self.engine.prepare(&self.locks(), &effects, &mut room, self.allowance(), None));
         let after = self.engine.memory();
         assert_eq!((after.live_bytes, after.retained_bytes), (before.live_bytes, before.retained_bytes));
     }

@@ -1,6 +1,8 @@
 //! Records of edges, told by a number, and the handles that are their values.
 
-use hedgerow_model::{EdgeValue, record_memory};
+use hedgerow_encoding::{decode_record_value, encode_record};
+use hedgerow_model::{EdgeValue, Record, Value, ValueRef};
+use hedgerow_records::memory;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
@@ -10,19 +12,25 @@ static ORIGINALS: Mutex<BTreeMap<Vec<u8>, Box<[usize]>>> = Mutex::new(BTreeMap::
 /// The bytes of a record. Up to 290, so that there are some that no engine embeds.
 #[must_use]
 pub fn content(number: u32) -> Vec<u8> {
-    let length = number.wrapping_mul(37) % 287;
+    let length = number.wrapping_mul(37) % 281;
     let bytes = (0..length).map(|position| (position.wrapping_mul(number) >> 3) as u8);
-    number.to_le_bytes().into_iter().chain(bytes).collect()
+    let time = match number.is_multiple_of(7) {
+        true => Value::Null,
+        false => Value::Timestamp(i64::from(number / 4)),
+    };
+    encode_record(&Record::new(vec![time, Value::Bytes(bytes.collect())]))
 }
 
-/// What a record says of the time, whatever the property: of some nothing; greater numbers have no earlier times.
+/// What a record says of the time: of some nothing; greater numbers have no earlier times.
 #[must_use]
-pub fn time(record: &[u8], _: usize) -> Option<i64> {
-    let number = u32::from_le_bytes(*record.first_chunk()?);
-    (!number.is_multiple_of(7)).then_some(i64::from(number / 4))
+pub fn time(record: &[u8]) -> Option<i64> {
+    match decode_record_value(record, 0) {
+        Ok(ValueRef::Timestamp(time)) => Some(time),
+        _ => None,
+    }
 }
 
-/// The handle of a record, always the same.
+/// The handle of a record in memory of its own, always the same: for tests of what engines keep.
 #[must_use]
 pub fn handle(number: u32) -> EdgeValue {
     handle_of(&content(number))
@@ -35,7 +43,7 @@ pub fn handle(number: u32) -> EdgeValue {
 #[must_use]
 pub unsafe fn original(handle: EdgeValue) -> EdgeValue {
     // SAFETY: the caller's promise.
-    handle_of(unsafe { record_memory::bytes(handle) })
+    handle_of(unsafe { memory::bytes(handle) })
 }
 
 fn handle_of(record: &[u8]) -> EdgeValue {

@@ -71,9 +71,13 @@ impl<T: Tested> Graph<T> {
         let change = EdgeChange { owner: self.owner(unit), neighbour: VertexId::new(0), value: bits };
         let changes = std::iter::once(change).collect();
         let adjacency = AdjacencyEffects { label: LabelId::DEFAULT, direction: Direction::Out, changes };
-        let effects = Effects { vertices: Vec::new(), adjacencies: std::iter::once(adjacency).collect() };
-        let prepared =
-            self.engine.prepare(&locks, &effects, Allowance::UNLIMITED, None).expect("there is no limit");
+        let adjacencies = std::iter::once(adjacency).collect();
+        let effects = Effects { adjacencies, ..Effects::default() };
+        let mut room = Default::default();
+        let prepared = self
+            .engine
+            .prepare(&locks, &effects, &mut room, Allowance::UNLIMITED, None)
+            .expect("there is no limit");
         self.stamp_and_apply(unit, value, prepared);
     }
 

@@ -235,7 +235,8 @@ impl<E: Engine> Store<E> {
         }
         let put =
             |vertex: &VertexId| VertexEffect { vertex: *vertex, change: VertexChange::Put(Record::EMPTY) };
-        let effects = Effects { vertices: created.iter().map(put).collect(), adjacencies };
+        let effects =
+            Effects { vertices: created.iter().map(put).collect(), adjacencies, ..Effects::default() };
         Ok(Resolved { effects, created: created.into(), ..Resolved::default() })
     }
 }

@@ -3,22 +3,21 @@
 use super::ingest::{Bulk, BulkEdge};
 use super::resolve::Resolved;
 use crate::commit::Commit;
-use crate::error::Reason;
-use crate::records::RecordChanges;
+use crate::error::{Reason, read_failed};
+use crate::records::decoded;
 use crate::storage::Store;
 use hedgerow_encoding::encode_record;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AsKey, EdgeChange, EdgeValue, Engine, GraphView, KeyRef, LabelId, Record, RecordChange, RecordHandle,
-    RecordMode, RecordSchema, SchemaError, ValueType,
+    AsKey, Direction, EdgeChange, EdgeValue, EffectRecords, Effects, Engine, KeyRef, LabelId, Record,
+    RecordChange, RecordCursor, RecordMode, RecordSchema, RecordView, SchemaError, ValueType,
 };
-use hedgerow_sync::epoch;
 
 /// An edge of a label that has records, without what stands for its record, which is made when the locks are held.
 struct RecordEdge<'e, K>(&'e (K, K, Record));
 
 impl<K: AsKey> BulkEdge for RecordEdge<'_, K> {
-    type Value = RecordHandle;
+    type Value = ();
 
     fn source(&self) -> KeyRef<'_> {
         self.0.0.as_key()
@@ -28,9 +27,7 @@ impl<K: AsKey> BulkEdge for RecordEdge<'_, K> {
         self.0.1.as_key()
     }
 
-    fn value(&self) -> RecordHandle {
-        RecordHandle::default()
-    }
+    fn value(&self) {}
 }
 
 /// The record of an edge by its number among those of a bulk ingest.
@@ -79,20 +76,18 @@ impl<E: Engine> Store<E> {
         record_of: RecordOf<'_>,
         resolved: &mut Resolved,
     ) -> Result<(), Reason> {
-        let schema = self.records.schema(label).ok_or(Reason::NoRecords(label))?;
+        let schema = self.catalogue.record_schema(label).ok_or(Reason::NoRecords(label))?;
         let latest = self.engine.latest(held);
         let mut laying = Laying {
-            store: self,
-            latest: &latest,
-            label,
+            stored: latest.edge_records(label, Direction::Out)?,
             schema,
             // What this commit's vertices have, nobody else changes now.
             is_first: self.sequencer.newest().1.edges_of(label) == 0,
             counts_versions: schema.fields.iter().any(|field| field.value_type == ValueType::Version),
             decided: Vec::new(),
         };
-        let Resolved { effects, records, .. } = resolved;
-        for adjacency in &mut effects.adjacencies {
+        let Effects { adjacencies, records, .. } = &mut resolved.effects;
+        for adjacency in adjacencies {
             let changes = std::mem::take(&mut adjacency.changes);
             let laid = changes.into_iter().filter_map(|change| {
                 laying
@@ -107,60 +102,49 @@ impl<E: Engine> Store<E> {
 }
 
 /// Records on their way to the entries of their edges.
-struct Laying<'l, E: Engine, V> {
-    store: &'l Store<E>,
-    latest: &'l V,
-    label: LabelId,
+struct Laying<'l, C> {
+    /// What the edges have.
+    stored: C,
     schema: &'l RecordSchema,
     /// The label has no edges yet.
     is_first: bool,
     counts_versions: bool,
-    /// By the number of an edge what stands for its record, 0 if nothing changes; `None` if that is not decided yet.
-    decided: Vec<Option<u64>>,
+    /// By the number of an edge that of its record in the effects, or that nothing changes; `None` if that is not decided yet.
+    decided: Vec<Option<Option<EdgeValue>>>,
 }
 
-impl<E: Engine, V: GraphView> Laying<'_, E, V> {
-    /// What stands for the record of an entry's edge; `None` if nothing changes.
+impl<C: RecordCursor> Laying<'_, C> {
+    /// The number of the record of an entry's edge; `None` if nothing changes.
     fn value(
         &mut self,
         change: &EdgeChange,
         record_of: RecordOf<'_>,
-        changes: &mut RecordChanges,
+        changed: &mut EffectRecords,
     ) -> Result<Option<EdgeValue>, Reason> {
         let edge = change.value.map_or(0, |number| number.0 as usize);
         if self.decided.len() <= edge {
             self.decided.resize(edge + 1, None);
         }
-        let value = match self.decided[edge] {
-            Some(value) => value,
-            None => {
-                let value = self.decide(change, record_of(edge), changes)?.map_or(0, |value| value.0);
-                self.decided[edge] = Some(value);
-                value
-            }
-        };
-        // No record is at address 0.
-        Ok((value != 0).then_some(EdgeValue(value)))
+        if let Some(value) = self.decided[edge] {
+            return Ok(value);
+        }
+        let record = self.decide(change, record_of(edge))?;
+        let value = record.map(|record| changed.push(&record));
+        self.decided[edge] = Some(value);
+        Ok(value)
     }
 
-    /// Makes the record of an edge, unless it has it already.
-    fn decide(
-        &self,
-        change: &EdgeChange,
-        record: &Record,
-        changes: &mut RecordChanges,
-    ) -> Result<Option<EdgeValue>, Reason> {
-        let EdgeChange { owner, neighbour, .. } = *change;
-        let guard = epoch::pin();
+    /// The record of an edge as bytes, unless the edge has it already.
+    fn decide(&mut self, change: &EdgeChange, record: &Record) -> Result<Option<Vec<u8>>, Reason> {
         let found = match self.is_first {
             true => None,
-            false => self.store.records.find((self.latest, &guard), self.label, owner, neighbour)?,
+            false => self.stored.find(change.owner, change.neighbour).map_err(read_failed)?,
         };
         let bytes = if self.counts_versions {
             let fields = self.schema.fields.iter().zip(record.values()).enumerate();
             let set = fields.filter(|(_, (field, _))| field.value_type != ValueType::Version);
             let set = set.map(|(position, (_, value))| (position, value.clone())).collect();
-            let current = found.map(|found| found.record()).transpose()?;
+            let current = found.map(decoded).transpose()?;
             match RecordChange::new(RecordMode::Put, set).decide(current.as_ref(), self.schema) {
                 Some(Some(counted)) => encode_record(&counted),
                 _ => return Ok(None),
@@ -168,10 +152,6 @@ impl<E: Engine, V: GraphView> Laying<'_, E, V> {
         } else {
             encode_record(record)
         };
-        if found.is_some_and(|found| found.bytes == bytes) {
-            return Ok(None);
-        }
-        found.into_iter().for_each(|found| changes.supersede(found));
-        Ok(Some(changes.add(&self.store.engine, self.label, &bytes)))
+        Ok((found != Some(&bytes[..])).then_some(bytes))
     }
 }

@@ -204,17 +204,17 @@ impl<E: Engine> Store<E> {
     fn finish(
         &self,
         held: &HeldLocks<'_>,
-        mut resolved: Resolved,
+        resolved: Resolved,
         writer: Writer,
         input: Option<&[u8]>,
     ) -> Result<(Commit, PendingReclaim), Reason> {
         let pool = self.pool_for(resolved.effects.len());
-        let records = std::mem::take(&mut resolved.records);
         let allowance = match resolved.only_deletes {
             true => Allowance::UNLIMITED,
-            false => self.allowance(records.growth()),
+            false => self.allowance(),
         };
-        let prepared = self.engine.prepare(held, &resolved.effects, allowance, pool)?;
+        let mut room = E::Room::default();
+        let prepared = self.engine.prepare(held, &resolved.effects, &mut room, allowance, pool)?;
         let Prepared { changes, outcome, changed } = prepared;
         if !changed && input.is_none() {
             let nothing = Commit { at: self.sequencer.newest().0, ..Commit::default() };
@@ -223,12 +223,10 @@ impl<E: Engine> Store<E> {
         let (nothing, changes) = (Resolved::default(), changed.then_some(changes));
         let resolved = if changed { &resolved } else { &nothing };
         let counts = resolved.vertex_counts();
-        self.records.reserve(&records);
-        let stamped = self.stamp(resolved, &records, &outcome.edges, writer, input)?;
+        let stamped = self.stamp(resolved, &outcome, writer, input)?;
         let stamp = stamped.stamp;
         self.poisoning_on_panic(|| {
             changes.into_iter().for_each(|changes| self.engine.apply(stamp, changes));
-            self.records.apply(stamp, records);
             // While the deleted ids still belong to their keys.
             if stamped.record_conflicts {
                 self.record_conflicts(resolved, stamp);
@@ -236,7 +234,7 @@ impl<E: Engine> Store<E> {
             resolved.deleted.iter().for_each(|id| self.dictionary.delete(*id, stamp.at()));
         });
         let pending = self.sequencer.applied(stamp, stamped.released);
-        let single = outcome.edges.iter().filter(|of| !self.records.are_parallel(of.label));
+        let single = outcome.edges.iter().filter(|of| !self.catalogue.are_parallel(of.label));
         let all = || single.clone().chain(&resolved.parallel);
         let edges = |count: fn(&EdgeOutcome) -> u64| all().map(count).sum();
         let commit = Commit {

@@ -1,11 +1,17 @@
 //! What a commit does to parallel edges: per pair of vertices, what becomes of the edge of each key.
 
-use crate::error::Reason;
-use crate::records::{Difference, PairId, ParallelEdges, RecordChanges};
+use crate::error::{Reason, read_failed};
+use crate::records::decoded;
 use crate::storage::Store;
-use hedgerow_encoding::encode_record;
-use hedgerow_model::{EdgeOutcome, EdgeValue, Engine, GraphView, Record, RecordChange, VertexId};
+use hedgerow_encoding::{EdgeListWriter, encode_record, list_as_record};
+use hedgerow_model::{
+    Direction, EdgeOutcome, EdgeValue, EffectRecords, Engine, LabelId, ParallelEdges, Record, RecordChange,
+    RecordCursor, RecordView, VertexId,
+};
 use std::collections::BTreeMap;
+
+/// A pair of vertices that edges of a label connect, canonical.
+pub(super) type PairId = (LabelId, VertexId, VertexId);
 
 /// What becomes of the edges of all pairs that a transaction changes.
 #[derive(Default)]
@@ -30,7 +36,7 @@ impl PairChange {
 /// What becomes of a pair, decided.
 pub(super) struct DecidedPair {
     pub(super) id: PairId,
-    /// What stands for its edges from now on, if there are any.
+    /// The number of the record of what changes, if any edge is left.
     pub(super) value: Option<EdgeValue>,
 }
 
@@ -47,7 +53,7 @@ impl Pairs {
     }
 
     /// Decides a change on the record that the edge of a key has after all that was said of it before.
-    pub(super) fn change<E: Engine, V: GraphView>(
+    pub(super) fn change<E: Engine, V: RecordView>(
         &mut self,
         (store, latest): (&Store<E>, &V),
         id: PairId,
@@ -55,15 +61,16 @@ impl Pairs {
         change: &RecordChange,
     ) -> Result<(), Reason> {
         let (label, from, to) = id;
-        let schema = store.records.schema(label).ok_or(Reason::NoRecords(label))?;
+        let schema = store.catalogue.record_schema(label).ok_or(Reason::NoRecords(label))?;
         let pair = self.0.entry(id).or_default();
         let current = match pair.edges.get(&key) {
             Some(said) => said.clone(),
             None if pair.is_cleared => None,
             None => {
-                let stored = store.records.find_parallel(latest, label, from, to)?;
+                let mut records = latest.edge_records(label, Direction::Out)?;
+                let stored = records.find_parallel(from, to).map_err(read_failed)?;
                 let stored = stored.map_or(Ok(None), |edges| edges.find(key))?;
-                stored.map(crate::records::decoded).transpose()?
+                stored.map(decoded).transpose()?
             }
         };
         if let Some(decided) = change.decide(current.as_ref(), schema) {
@@ -74,21 +81,23 @@ impl Pairs {
     }
 
     /// The pairs whose edges change, ascending, and how many edges come and go.
-    pub(super) fn finish<E: Engine, V: GraphView>(
+    pub(super) fn finish<V: RecordView>(
         self,
-        (store, latest): (&Store<E>, &V),
-        changes: &mut RecordChanges,
+        latest: &V,
+        changed: &mut EffectRecords,
     ) -> Result<(Vec<DecidedPair>, Vec<EdgeOutcome>), Reason> {
         let (mut decided, mut outcome) = (Vec::new(), Vec::<EdgeOutcome>::new());
         for (id, pair) in self.0 {
             let (label, from, to) = id;
-            let found = store.records.find_parallel(latest, label, from, to)?;
+            let mut records = latest.edge_records(label, Direction::Out)?;
+            let found = records.find_parallel(from, to).map_err(read_failed)?;
+            let before = found.map_or(Ok(0), ParallelEdges::count)?;
             let (added, removed, differences) = pair.differences(found)?;
             if differences.is_empty() {
                 continue;
             }
-            let value = changes.change_parallel(id, found, &differences)?;
-            value.into_iter().for_each(|value| changes.log_parallel(value, &differences));
+            let is_left = before + added > removed;
+            let value = is_left.then(|| changed.push(&list_as_record(&list_of(&differences))));
             decided.push(DecidedPair { id, value });
             match outcome.last_mut().filter(|last| last.label == label) {
                 Some(last) => (last.added, last.removed) = (last.added + added, last.removed + removed),
@@ -99,9 +108,21 @@ impl Pairs {
     }
 }
 
+/// A change of one of parallel edges: its record from now on, encoded, or that it is no more.
+type Difference = (u64, Option<Vec<u8>>);
+
+fn list_of(differences: &[Difference]) -> Vec<u8> {
+    let mut list = EdgeListWriter::default();
+    differences.iter().for_each(|(key, record)| list.push(*key, record.as_deref()));
+    list.into_bytes()
+}
+
 impl PairChange {
     /// How many edges come and go, and what changes of those that were found.
-    fn differences(self, found: Option<ParallelEdges<'_>>) -> Result<(u64, u64, Vec<Difference>), Reason> {
+    fn differences<'c>(
+        self,
+        found: Option<impl ParallelEdges<'c>>,
+    ) -> Result<(u64, u64, Vec<Difference>), Reason> {
         let mut differences = BTreeMap::new();
         let (mut added, mut removed) = (0, 0);
         if let (true, Some(found)) = (self.is_cleared, found) {

@@ -5,18 +5,17 @@ use crate::commit::acquire::{OperationIds, for_each_incident};
 use crate::commit::pairs::{DecidedPair, Pairs};
 use crate::commit::sequencer::VertexCounts;
 use crate::error::{Reason, read_failed};
-use crate::records::RecordChanges;
+use crate::records::decoded;
 use crate::storage::Store;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use hedgerow_encoding::encode_record;
 use hedgerow_model::{
-    Adjacency, AdjacencyEffects, Cursor, Direction, EdgeChange, EdgeOutcome, EdgeValue, Effects, Engine,
-    GraphView, Key, LabelId, Operation, Record, RecordChange, StoredEdge, Topology, Value, VertexChange,
-    VertexEffect, VertexId, VertexRecords,
+    Adjacency, AdjacencyEffects, Cursor, Direction, EdgeChange, EdgeOutcome, EdgeValue, EffectRecords,
+    Effects, Engine, Key, LabelId, Operation, Record, RecordChange, RecordCursor, RecordView, StoredEdge,
+    Topology, Value, VertexChange, VertexEffect, VertexId,
 };
-use hedgerow_sync::epoch;
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
@@ -28,8 +27,6 @@ pub(crate) struct Resolved {
     pub(crate) created: SmallVec<[VertexId; 2]>,
     /// Ascending.
     pub(crate) deleted: SmallVec<[VertexId; 2]>,
-    /// The records that edges get and lose; the values of edges that get some stand for them.
-    pub(crate) records: RecordChanges,
     /// Whether the commit puts nothing. The memory limit does not apply to it, so that a full graph can be shrunk. It may take memory for
     /// rewritten blocks, but only in proportion to what exists.
     pub(crate) only_deletes: bool,
@@ -101,7 +98,7 @@ struct Resolver<'r, E: Engine, V> {
 }
 
 /// Decides `operations` on the newest locked state.
-pub(crate) fn resolve<E: Engine, V: GraphView + VertexRecords>(
+pub(crate) fn resolve<E: Engine, V: RecordView>(
     store: &Store<E>,
     latest: &V,
     operations: &[Operation],
@@ -124,7 +121,7 @@ pub(crate) fn resolve<E: Engine, V: GraphView + VertexRecords>(
     Ok(Resolved { only_deletes, ..resolver.finish()? })
 }
 
-impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
+impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
     fn operation(&mut self, operation: &Operation, ids: OperationIds) -> Result<(), Reason> {
         match operation {
             Operation::AddVertex { .. } => {
@@ -269,12 +266,12 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
 
     fn edge(&mut self, label: LabelId, source: VertexId, destination: VertexId, value: Option<EdgeValue>) {
         let (source, destination) = self.store.topology.canonical(source, destination);
-        if self.store.records.are_parallel(label) {
+        if self.store.catalogue.are_parallel(label) {
             // They are deleted together, and never put so.
             return self.pairs.clear((label, source, destination));
         }
         let word = EdgeWord { label, source, destination, value };
-        if value.is_none() && self.store.records.schema(label).is_some() {
+        if value.is_none() && self.store.catalogue.record_schema(label).is_some() {
             self.records.insert(word.id(), None);
         }
         self.edges.push(word);
@@ -306,20 +303,19 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
         destination: VertexId,
         change: &RecordChange,
     ) -> Result<(), Reason> {
-        let schema = self.store.records.schema(label).ok_or(Reason::NoRecords(label))?;
+        let schema = self.store.catalogue.record_schema(label).ok_or(Reason::NoRecords(label))?;
         let (source, destination) = self.store.topology.canonical(source, destination);
         let id = (label, source, destination);
         let current = match self.records.get(&id) {
             Some(record) => record.clone(),
             None => {
-                let guard = epoch::pin();
-                let found = self.store.records.find((self.latest, &guard), label, source, destination)?;
-                found.map(|found| found.record()).transpose()?
+                let mut records = self.latest.edge_records(label, Direction::Out)?;
+                records.find(source, destination).map_err(read_failed)?.map(decoded).transpose()?
             }
         };
         let Some(decided) = change.decide(current.as_ref(), schema) else { return Ok(()) };
         decided.as_ref().map_or(Ok(()), |record| schema.check(record))?;
-        // What stands for the record is known in the end.
+        // The record is known in the end.
         self.edges.push(EdgeWord {
             label,
             source,
@@ -330,22 +326,20 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
         Ok(())
     }
 
-    /// The value of an edge of a label that has records, which `word` has the last word on; `None` if nothing changes.
+    /// The value of an edge of a label that has records, which `word` has the last word on: the number of its record in the effects; `None` if nothing
+    /// changes.
     fn record_value(
         &mut self,
         word: &EdgeWord,
-        changes: &mut RecordChanges,
+        changed: &mut EffectRecords,
     ) -> Result<Option<Option<EdgeValue>>, Reason> {
         let EdgeWord { label, source, destination, .. } = *word;
-        let guard = epoch::pin();
-        let found = self.store.records.find((self.latest, &guard), label, source, destination)?;
+        let mut records = self.latest.edge_records(label, Direction::Out)?;
+        let found = records.find(source, destination).map_err(read_failed)?;
         let record = word.value.and_then(|_| self.records.remove(&word.id())?);
         let bytes = record.as_ref().map(encode_record);
-        if found.map(|found| found.bytes) == bytes.as_deref() {
-            return Ok(None);
-        }
-        found.into_iter().for_each(|found| changes.supersede(found));
-        Ok(Some(bytes.map(|bytes| changes.add(&self.store.engine, label, &bytes))))
+        let is_same = found == bytes.as_deref();
+        Ok((!is_same).then(|| bytes.map(|bytes| changed.push(&bytes))))
     }
 
     fn finish(mut self) -> Result<Resolved, Reason> {
@@ -359,8 +353,8 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
             let overridden = words.peek().is_some_and(|next| next.id() == edge.id());
             if !overridden {
                 let EdgeWord { label, source, destination, mut value } = *edge;
-                if self.store.records.schema(label).is_some() {
-                    match self.record_value(edge, &mut resolved.records)? {
+                if self.store.catalogue.record_schema(label).is_some() {
+                    match self.record_value(edge, &mut resolved.effects.records)? {
                         Some(decided) => value = decided,
                         None => continue,
                     }
@@ -372,7 +366,7 @@ impl<E: Engine, V: GraphView + VertexRecords> Resolver<'_, E, V> {
             }
         }
         let pairs = std::mem::take(&mut self.pairs);
-        let (pairs, outcome) = pairs.finish((self.store, self.latest), &mut resolved.records)?;
+        let (pairs, outcome) = pairs.finish(self.latest, &mut resolved.effects.records)?;
         resolved.parallel = outcome;
         for DecidedPair { id: (label, source, destination), value } in pairs {
             let stored = StoredEdge::new(self.store.topology, label, source, destination, value);

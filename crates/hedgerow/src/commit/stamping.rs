@@ -5,10 +5,9 @@ use crate::commit::resolve::Resolved;
 use crate::commit::sequencer::{CountChanges, Stamped, Writer};
 use crate::durable::with_body;
 use crate::error::Reason;
-use crate::records::RecordChanges;
 use crate::storage::Store;
 use hedgerow_log::{CommitRef, Durability};
-use hedgerow_model::{EdgeOutcome, EdgePlan, Engine, Key, StoredEdge, Timestamp, VertexId};
+use hedgerow_model::{EdgePlan, Engine, Key, Outcome, StoredEdge, Timestamp, VertexId};
 
 impl<E: Engine> Store<E> {
     /// Stamps a commit of one edge. Its locks are held.
@@ -29,13 +28,12 @@ impl<E: Engine> Store<E> {
     pub(super) fn stamp(
         &self,
         resolved: &Resolved,
-        records: &RecordChanges,
-        edges: &[EdgeOutcome],
+        outcome: &Outcome,
         writer: Writer,
         input: Option<&[u8]>,
     ) -> Result<Stamped, Reason> {
-        let (vertices, parallel) = (resolved.vertex_counts(), records.parallel_outcome());
-        let counts = CountChanges { vertices, edges, parallel };
+        let Outcome { edges, parallel } = outcome;
+        let counts = CountChanges { vertices: resolved.vertex_counts(), edges, parallel };
         let Some(journal) = self.sequencer.journal() else {
             let stamped = self.sequencer.stamp(counts, writer)?;
             input.into_iter().for_each(|input| self.sequencer.note_input(input));
@@ -44,8 +42,8 @@ impl<E: Engine> Store<E> {
         let keys = self.keys_of(&resolved.created);
         with_body(|body| {
             let effects = &resolved.effects;
-            let records = records.for_log(&self.records);
-            let commit = CommitRef { effects, keys: &keys, catalogue: None, input, records: &records };
+            let record_labels = &self.record_labels;
+            let commit = CommitRef { effects, keys: &keys, catalogue: None, input, record_labels };
             body.encode(&commit, self.topology);
             self.sequencer.stamp_logged(journal, body, input, counts, writer)
         })

@@ -28,6 +28,7 @@ struct Faulty {
 
 impl Engine for Faulty {
     type View<'s> = <Rapid as Engine>::View<'s>;
+    type Room = <Rapid as Engine>::Room;
     type Changes<'l> = <Rapid as Engine>::Changes<'l>;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
@@ -38,11 +39,12 @@ impl Engine for Faulty {
         &'l self,
         locks: &'l HeldLocks<'_>,
         effects: &'l Effects,
+        room: &'l mut Self::Room,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<Self::Changes<'l>>, CapacityError> {
         assert!(!self.panic_in_prepare.load(Ordering::Relaxed), "told to panic in prepare");
-        self.engine.prepare(locks, effects, allowance, pool)
+        self.engine.prepare(locks, effects, room, allowance, pool)
     }
 
     fn apply(&self, stamp: Stamp, changes: Self::Changes<'_>) {

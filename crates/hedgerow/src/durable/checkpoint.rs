@@ -55,8 +55,7 @@ impl<E: Engine> Store<E> {
                 input: input.as_deref().map(Box::from),
             };
             let view = self.engine.view(registration.token());
-            let records = self.records.scanned_in(&view);
-            let source = ViewSource::new(&view, |vertex| self.dictionary.key(vertex), &records);
+            let source = ViewSource::new(&view, |vertex| self.dictionary.key(vertex));
             report.number += 1;
             let name = checkpoint::name_of(report.number);
             let share = self.share_beside_writers(at);

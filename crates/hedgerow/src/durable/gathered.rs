@@ -114,7 +114,7 @@ impl Gathered {
                 }
             }
         }
-        failed.map_or(Ok(Effects { vertices, adjacencies }), Err)
+        failed.map_or(Ok(Effects { vertices, adjacencies, ..Effects::default() }), Err)
     }
 }
 
@@ -165,7 +165,7 @@ mod tests {
         let change = EdgeChange { owner: id(owner), neighbour: id(neighbour), value: value.map(EdgeValue) };
         let changes = [change].into_iter().collect();
         let effects = AdjacencyEffects { label: LabelId::DEFAULT, direction: Direction::Out, changes };
-        Effects { vertices: Vec::new(), adjacencies: [effects].into_iter().collect() }
+        Effects { adjacencies: [effects].into_iter().collect(), ..Effects::default() }
     }
 
     fn vertex(number: u32, change: VertexChange) -> Effects {

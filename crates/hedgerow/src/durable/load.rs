@@ -2,14 +2,14 @@
 
 use crate::commit::sequencer::VertexCounts;
 use crate::error::{Error, read_failed};
-use crate::records::{PairId, RecordChanges, check_encoded, checked_differences};
+use crate::records::{check_encoded, check_parallel};
 use crate::storage::Store;
 use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{Checkpoint, Chunk};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, Column, Direction, EdgeChange, EdgeValue, Effects, Engine, GraphView, KeyRef, LabelId,
-    Record, RecordSchema, Timestamp, VertexChange, VertexEffect, VertexId, with_column,
+    AdjacencyEffects, Column, Direction, EdgeChange, EffectRecords, Effects, Engine, GraphView, KeyRef,
+    LabelId, Record, Timestamp, VertexChange, VertexEffect, VertexId, with_column,
 };
 use rayon::prelude::*;
 use smallvec::SmallVec;
@@ -43,18 +43,15 @@ impl<E: Engine> Store<E> {
         for (label, schema) in described.labels() {
             for chunks in groups(checkpoint.edge_chunks(label), at_once) {
                 match schema.edges.record() {
-                    Some(schema) if self.records.are_parallel(label) => {
-                        let put = |records: &mut RecordChanges, (owner, neighbour), record: &[u8]| {
-                            put_parallel(records, (label, owner, neighbour), schema, record)
+                    Some(schema) if self.catalogue.are_parallel(label) => {
+                        let check = |record: &[u8]| match check_parallel(schema, record)? {
+                            0 => Err("there are no parallel edges in it".to_owned()),
+                            _ => Ok(()),
                         };
-                        loading.record_edges(label, put, chunks)?;
+                        loading.record_edges(label, check, chunks)?;
                     }
                     Some(schema) => {
-                        let put = |records: &mut RecordChanges, _, record: &[u8]| {
-                            check_encoded(schema, record)?;
-                            Ok(records.add(&self.engine, label, record))
-                        };
-                        loading.record_edges(label, put, chunks)?;
+                        loading.record_edges(label, |record| check_encoded(schema, record), chunks)?;
                     }
                     None => with_column!(schema.edges.column(), W => loading.edges::<W>(label, chunks))?,
                 }
@@ -78,18 +75,6 @@ fn groups(chunks: &[Chunk], at_once: usize) -> impl Iterator<Item = &[Chunk]> {
         rest = others;
         (!group.is_empty()).then_some(group)
     })
-}
-
-/// Puts the parallel edges between two vertices, of which there has to be one at least.
-fn put_parallel(
-    records: &mut RecordChanges,
-    pair: PairId,
-    schema: &RecordSchema,
-    record: &[u8],
-) -> Result<EdgeValue, String> {
-    let edges = checked_differences(schema, record)?;
-    let value = records.change_parallel(pair, None, &edges).map_err(|error| error.to_string())?;
-    value.ok_or_else(|| "there are no parallel edges in it".to_owned())
 }
 
 /// A checkpoint on its way into a graph.
@@ -172,17 +157,17 @@ impl<E: Engine> Loading<'_, E> {
             })?
         };
         let adjacencies = self.with_other_ends(label, changes);
-        self.put(&Effects { vertices: Vec::new(), adjacencies }, VertexCounts::default())
+        self.put(&Effects { adjacencies, ..Effects::default() }, VertexCounts::default())
     }
 
-    /// The same of edges that have records, each of which `put` gives what stands for it, or says what is wrong with it.
+    /// The same of edges that have records; `check` says what is wrong with one.
     fn record_edges(
         &self,
         label: LabelId,
-        put: impl Fn(&mut RecordChanges, (VertexId, VertexId), &[u8]) -> Result<EdgeValue, String>,
+        check: impl Fn(&[u8]) -> Result<(), String>,
         chunks: &[Chunk],
     ) -> Result<(), Error> {
-        let mut records = RecordChanges::default();
+        let mut records = EffectRecords::default();
         let mut changes = Vec::new();
         for chunk in chunks {
             let latest = self.store.engine.latest(self.held);
@@ -192,22 +177,20 @@ impl<E: Engine> Loading<'_, E> {
                     return;
                 }
                 let checked = self.check_ends(&latest, chunk, [owner, neighbour].into_iter());
-                let put = checked.and_then(|()| {
-                    put(&mut records, (owner, neighbour), record).map_err(|error| {
+                let checked = checked.and_then(|()| {
+                    check(record).map_err(|error| {
                         let what = format!("the record of an edge of vertex {owner}: {error}");
                         self.damaged(chunk.offset, what)
                     })
                 });
-                match put {
-                    Ok(value) => changes.push(EdgeChange { owner, neighbour, value: Some(value) }),
-                    Err(error) => wrong = Some(error),
-                }
+                wrong = checked.err();
+                changes.push(EdgeChange { owner, neighbour, value: Some(records.push(record)) });
             })?;
             wrong.map_or(Ok(()), Err)?;
         }
         let adjacencies = self.with_other_ends(label, changes);
-        let effects = Effects { vertices: Vec::new(), adjacencies };
-        self.put_with(&effects, VertexCounts::default(), records)
+        let effects = Effects { adjacencies, records, ..Effects::default() };
+        self.put(&effects, VertexCounts::default())
     }
 
     /// Fails if an end of an edge of a chunk does not exist.
@@ -256,10 +239,6 @@ impl<E: Engine> Loading<'_, E> {
     }
 
     fn put(&self, effects: &Effects, counts: VertexCounts) -> Result<(), Error> {
-        self.put_with(effects, counts, RecordChanges::default())
-    }
-
-    fn put_with(&self, effects: &Effects, counts: VertexCounts, records: RecordChanges) -> Result<(), Error> {
-        Ok(self.store.restore_changes(self.held, self.at, effects, counts, records)?)
+        Ok(self.store.restore_changes(self.held, self.at, effects, counts)?)
     }
 }

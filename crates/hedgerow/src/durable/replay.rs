@@ -4,15 +4,14 @@ use crate::commit::sequencer::VertexCounts;
 use crate::durable::gathered::{Gathered, vertex_bound};
 use crate::durable::vertex_set::VertexSet;
 use crate::error::{Error, Reason, read_failed};
-use crate::records::{RecordChanges, check_encoded, checked_differences};
+use crate::records::{check_encoded, check_parallel};
 use crate::storage::Store;
-use hedgerow_log::{EdgeRecords, LoggedCommit, Place, Record as LogRecord, StoreError, logged_edge};
+use hedgerow_log::{LoggedCommit, Place, Record as LogRecord, StoreError, logged_edge};
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, ColumnType, EdgeChange, EdgeValue, Effects, Engine, GraphView, Key, LabelId, ReadError,
-    Record, SchemaError, Timestamp, VertexChange, VertexEffect, VertexId,
+    AdjacencyEffects, ColumnType, EdgeChange, EdgeValue, Effects, Engine, GraphView, Key, LabelId, Record,
+    SchemaError, Timestamp, VertexChange, VertexEffect, VertexId,
 };
-use hedgerow_sync::epoch;
 
 /// A commit is not one of this graph, though its bytes are what was written: what is wrong with it.
 struct Foreign(String);
@@ -53,21 +52,25 @@ impl<'r, E: Engine> Replay<'r, E> {
             what: format!("the commit of timestamp {} {what}", record.at),
         };
         let edge = logged_edge(record.body, self.store.topology);
-        if let Some((label, change)) = edge.filter(|(label, _)| self.store.records.schema(*label).is_none()) {
+        if let Some((label, change)) =
+            edge.filter(|(label, _)| self.store.catalogue.record_schema(*label).is_none())
+        {
             self.commit_edge(label, change, record.at).map_err(damaged)?;
             self.finish_if_large()?;
             return Ok(None);
         }
         let mut commit = self.read(record).map_err(damaged)?;
-        let changes_records =
-            commit.effects.adjacencies.iter().any(|edges| self.store.records.schema(edges.label).is_some());
+        let changes_records = commit
+            .effects
+            .adjacencies
+            .iter()
+            .any(|edges| self.store.catalogue.record_schema(edges.label).is_some());
         if changes_records || commit.effects.len() >= self.at_once {
             // It is sorted, and large enough by itself, or has to find the records that edges have before.
             self.finish()?;
             let bound = vertex_bound(&commit.effects);
-            let records = self.restore_records(&mut commit)?;
             commit.add_other_ends(self.store.topology);
-            self.apply(&commit.effects, record.at, bound, records)?;
+            self.apply(&commit.effects, record.at, bound)?;
         } else {
             self.gathered.add(commit.effects, record.at);
             self.finish_if_large()?;
@@ -110,72 +113,13 @@ impl<'r, E: Engine> Replay<'r, E> {
             let existed = |vertex| latest.contains_vertex(vertex).map_err(read_failed);
             gathered.into_effects(self.store.topology, existed, pool)?
         };
-        self.apply(&effects, at, bound, RecordChanges::default())
+        self.apply(&effects, at, bound)
     }
 
     /// Makes the changes of one commit, or of several up to `at`. The vertex ids that they gave are below `bound`.
-    fn apply(
-        &self,
-        effects: &Effects,
-        at: Timestamp,
-        bound: u32,
-        records: RecordChanges,
-    ) -> Result<(), Error> {
+    fn apply(&self, effects: &Effects, at: Timestamp, bound: u32) -> Result<(), Error> {
         let counts = VertexCounts { bound, ..self.count_vertices(effects)? };
-        Ok(self.store.restore_changes(self.held, at, effects, counts, records)?)
-    }
-
-    /// Makes the records of the edges of a commit, each of which is there once; what stands for them is the value of their edges then.
-    fn restore_records(&self, commit: &mut LoggedCommit) -> Result<RecordChanges, Reason> {
-        let latest = self.store.engine.latest(self.held);
-        let mut changes = RecordChanges::default();
-        for edges in &mut commit.effects.adjacencies {
-            if self.store.records.schema(edges.label).is_none() {
-                continue;
-            }
-            if self.store.records.are_parallel(edges.label) {
-                self.restore_parallel(&latest, edges, &commit.records, &mut changes)?;
-                continue;
-            }
-            for change in &mut edges.changes {
-                let guard = epoch::pin();
-                let ends = (change.owner, change.neighbour);
-                let found = self.store.records.find((&latest, &guard), edges.label, ends.0, ends.1)?;
-                found.into_iter().for_each(|found| changes.supersede(found));
-                if let Some(EdgeValue(position)) = &mut change.value {
-                    let record = &commit.records[*position as usize];
-                    let EdgeValue(value) = changes.add(&self.store.engine, edges.label, record);
-                    *position = value;
-                }
-            }
-        }
-        Ok(changes)
-    }
-
-    /// The same of edges that may be parallel: what was logged of them is what changed.
-    fn restore_parallel(
-        &self,
-        latest: &E::View<'_>,
-        edges: &mut AdjacencyEffects,
-        logged: &[Box<[u8]>],
-        changes: &mut RecordChanges,
-    ) -> Result<(), Reason> {
-        let (records, label) = (&self.store.records, edges.label);
-        let Some(schema) = records.schema(label) else { return Ok(()) };
-        for change in &mut edges.changes {
-            let pair = (label, change.owner, change.neighbour);
-            let found = records.find_parallel(latest, label, change.owner, change.neighbour)?;
-            match change.value {
-                None => found.into_iter().for_each(|found| changes.remove_parallel(pair, found)),
-                Some(EdgeValue(position)) => {
-                    let differences = checked_differences(schema, &logged[position as usize]);
-                    let differences = differences
-                        .map_err(|error| read_failed(ReadError::new("a list of parallel edges", error)))?;
-                    change.value = changes.change_parallel(pair, found, &differences)?;
-                }
-            }
-        }
-        Ok(())
+        Ok(self.store.restore_changes(self.held, at, effects, counts)?)
     }
 
     /// How many vertices come and go.
@@ -200,9 +144,9 @@ impl<'r, E: Engine> Replay<'r, E> {
             return foreign("changes labels or properties, which this version does not know how to");
         }
         for edges in &effects.adjacencies {
-            match self.store.records.schema(edges.label) {
-                Some(schema) if self.store.records.are_parallel(edges.label) => {
-                    check_records(commit, edges, |record| checked_differences(schema, record).map(drop))?;
+            match self.store.catalogue.record_schema(edges.label) {
+                Some(schema) if self.store.catalogue.are_parallel(edges.label) => {
+                    check_records(commit, edges, |record| check_parallel(schema, record).map(drop))?;
                 }
                 Some(schema) => check_records(commit, edges, |record| check_encoded(schema, record))?,
                 None if commit.record_labels.contains(&edges.label) => {
@@ -320,8 +264,9 @@ fn check_records(
 ) -> Result<(), Foreign> {
     for change in &edges.changes {
         let Some(value) = change.value else { continue };
-        let record = commit.record(edges.label, value);
-        let checked = record.map_or(Err("it has none".to_owned()), |record| check(&record));
+        let has_records = commit.record_labels.binary_search(&edges.label).is_ok();
+        let record = commit.effects.records.get(value).filter(|_| has_records);
+        let checked = record.map_or(Err("it has none".to_owned()), &check);
         if let Err(error) = checked {
             let (owner, neighbour) = (change.owner, change.neighbour);
             return foreign(format!(

@@ -3,7 +3,6 @@
 use crate::commit::sequencer::{CountChanges, VertexCounts};
 use crate::error::Reason;
 use crate::options::GraphOptions;
-use crate::records::RecordChanges;
 use crate::storage::Store;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{Effects, Engine, LockUnit, Prepared, Timestamp, UnitLocks};
@@ -64,23 +63,22 @@ impl<E: Engine> Store<E> {
         at: Timestamp,
         effects: &Effects,
         vertices: VertexCounts,
-        records: RecordChanges,
     ) -> Result<(), Reason> {
         let pool = self.pool_for(effects.len());
-        let prepare = |allowance| self.engine.prepare(held, effects, allowance, pool);
-        let prepared = match prepare(self.allowance(records.growth())) {
+        let (mut room, mut second_room) = (E::Room::default(), E::Room::default());
+        let prepared = match self.engine.prepare(held, effects, &mut room, self.allowance(), pool) {
             Err(_) => {
                 self.reclaim_under(&AllHeld(held), usize::MAX);
                 epoch::free_deferred(0);
-                prepare(self.allowance(records.growth()).with_overdraft())?
+                let allowance = self.allowance().with_overdraft();
+                self.engine.prepare(held, effects, &mut second_room, allowance, pool)?
             }
             Ok(prepared) => prepared,
         };
         let Prepared { changes, outcome, .. } = prepared;
-        let counts = CountChanges { vertices, edges: &outcome.edges, parallel: records.parallel_outcome() };
+        let counts = CountChanges { vertices, edges: &outcome.edges, parallel: &outcome.parallel };
         let stamp = self.sequencer.stamp_again(at, counts);
         self.engine.apply(stamp, changes);
-        self.records.apply(stamp, records);
         epoch::free_deferred(effects.len());
         Ok(())
     }

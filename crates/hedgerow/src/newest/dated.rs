@@ -5,21 +5,30 @@ use std::cmp::Reverse;
 
 /// An edge with its time. Of two, the greater is handed over first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Dated {
+pub(super) struct Dated<'r> {
     pub(super) time: i64,
     /// Reversed, so that of equal times the lower id is the greater.
     pub(super) neighbour: Reverse<VertexId>,
     /// The same of parallel edges.
     pub(super) key: Reverse<u64>,
+    /// What lies on it.
+    pub(super) beside: Beside<'r>,
+}
+
+/// What lies on an edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Beside<'r> {
     /// The bits of its value.
-    pub(super) value: u64,
+    Value(u64),
+    /// Its record, encoded.
+    Record(&'r [u8]),
 }
 
 /// Up to so many are sorted as they are.
 const FEW: usize = 20;
 
 /// Sorts edges, the newest first. O(n log n), or O(n) if they are.
-pub(super) fn sort_newest_first(edges: &mut Vec<Dated>) {
+pub(super) fn sort_newest_first(edges: &mut Vec<Dated<'_>>) {
     if edges.is_sorted_by(|one, other| one >= other) {
         return;
     }
@@ -27,20 +36,20 @@ pub(super) fn sort_newest_first(edges: &mut Vec<Dated>) {
         Some(positions) => {
             *edges = positions.into_iter().map(|position| edges[position]).collect();
             // Few have the same time.
-            let same_time = |one: &Dated, other: &Dated| one.time == other.time;
+            let same_time = |one: &Dated<'_>, other: &Dated<'_>| one.time == other.time;
             edges.chunk_by_mut(same_time).filter(|same| same.len() > 1).for_each(sort);
         }
         None => sort(edges),
     }
 }
 
-fn sort(edges: &mut [Dated]) {
+fn sort(edges: &mut [Dated<'_>]) {
     edges.sort_unstable_by(|one, other| other.cmp(one));
 }
 
 /// Where the edges are, the newest first, in any order where times are equal: if the time up to the newest and a position fit into one
 /// number: numbers are moved and compared faster than edges.
-fn positions_by_time(edges: &[Dated]) -> Option<Vec<usize>> {
+fn positions_by_time(edges: &[Dated<'_>]) -> Option<Vec<usize>> {
     if edges.len() <= FEW {
         return None;
     }
@@ -51,7 +60,7 @@ fn positions_by_time(edges: &[Dated]) -> Option<Vec<usize>> {
         return None;
     }
     let number =
-        |(position, edge): (usize, &Dated)| newest.abs_diff(edge.time) << position_bits | position as u64;
+        |(position, edge): (usize, &Dated<'_>)| newest.abs_diff(edge.time) << position_bits | position as u64;
     let mut numbers: Vec<u64> = edges.iter().enumerate().map(number).collect();
     numbers.sort_unstable();
     let position = |number: u64| (number & ((1 << position_bits) - 1)) as usize;
@@ -63,9 +72,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn dated(time: i64, neighbour: u32, key: u64) -> Dated {
+    fn dated(time: i64, neighbour: u32, key: u64) -> Dated<'static> {
         let (neighbour, key) = (Reverse(VertexId::new(neighbour)), Reverse(key));
-        Dated { time, neighbour, key, value: 7 }
+        Dated { time, neighbour, key, beside: Beside::Value(7) }
     }
 
     fn time() -> impl Strategy<Value = i64> {
@@ -80,7 +89,7 @@ mod tests {
         ) {
             // Without extreme times, numbers are sorted.
             let all = edges.into_iter().filter(|(time, ..)| wide || (0..1 << 60).contains(time));
-            let mut edges: Vec<Dated> = all.map(|(time, neighbour, key)| dated(time, neighbour, key)).collect();
+            let mut edges: Vec<Dated<'_>> = all.map(|(time, neighbour, key)| dated(time, neighbour, key)).collect();
             let mut expected = edges.clone();
             expected.sort_by_key(|edge| (Reverse(edge.time), edge.neighbour.0, edge.key.0));
             sort_newest_first(&mut edges);

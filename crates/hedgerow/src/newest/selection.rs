@@ -1,9 +1,9 @@
 //! The newest of edges that are seen one after the other.
 
 use super::Newest;
-use super::dated::{Dated, sort_newest_first};
+use super::dated::{Beside, Dated, sort_newest_first};
 use crate::error::Reason;
-use hedgerow_model::{EdgeValue, VertexId};
+use hedgerow_model::VertexId;
 use std::cmp::Reverse;
 
 /// Above so many edges more than are wanted, those that are not among the newest go.
@@ -13,22 +13,22 @@ const SPARE: usize = 64;
 const TOGETHER: usize = 64;
 
 /// Is handed edges, the newest first; what it got before is newer.
-pub(super) type HandOver<'h> = dyn FnMut(&[Dated]) -> Result<(), Reason> + 'h;
+pub(super) type HandOver<'h> = dyn FnMut(&[Dated<'_>]) -> Result<(), Reason> + 'h;
 
 /// The newest of the edges that were seen.
-pub(super) struct Selection<'n> {
+pub(super) struct Selection<'n, 'r> {
     wanted: &'n Newest,
     /// How many were not handed over yet.
     missing: usize,
     /// All that may be among these, in no order.
-    found: Vec<Dated>,
+    found: Vec<Dated<'r>>,
     /// Nothing up to this is among them.
-    oldest: Option<Dated>,
+    oldest: Option<Dated<'r>>,
     /// When so many more were seen, it is worth to look which of them can be handed over.
     until_ripe: usize,
 }
 
-impl<'n> Selection<'n> {
+impl<'n, 'r> Selection<'n, 'r> {
     pub(super) fn new(wanted: &'n Newest) -> Self {
         let missing = wanted.most;
         let found = Vec::with_capacity(missing.min(SPARE));
@@ -49,11 +49,11 @@ impl<'n> Selection<'n> {
 
     /// O(1) amortised, or O(seen / wanted) if few are wanted.
     #[inline]
-    pub(super) fn see(&mut self, time: i64, neighbour: VertexId, key: u64, value: EdgeValue) {
+    pub(super) fn see(&mut self, time: i64, neighbour: VertexId, key: u64, beside: Beside<'r>) {
         if !self.wanted.times.contains(&time) {
             return;
         }
-        let dated = Dated { time, neighbour: Reverse(neighbour), key: Reverse(key), value: value.0 };
+        let dated = Dated { time, neighbour: Reverse(neighbour), key: Reverse(key), beside };
         if self.oldest.is_some_and(|oldest| dated <= oldest) {
             return;
         }
@@ -115,10 +115,10 @@ mod tests {
 
     /// Sees edges in this order, of which none is later than one before by more than `lateness`: what was handed over, and how many were
     /// seen until all that is wanted was.
-    fn selected(edges: &[Dated], lateness: u64, wanted: &Newest) -> (Vec<Dated>, usize) {
+    fn selected(edges: &[Dated<'_>], lateness: u64, wanted: &Newest) -> (Vec<u64>, usize) {
         let (mut selection, mut selected, mut seen) = (Selection::new(wanted), Vec::new(), 0);
-        let mut hand_over = |edges: &[Dated]| {
-            selected.extend_from_slice(edges);
+        let mut hand_over = |edges: &[Dated<'_>]| {
+            selected.extend(edges.iter().map(number));
             Ok(())
         };
         for edge in edges {
@@ -126,17 +126,25 @@ mod tests {
                 break;
             }
             seen += 1;
-            selection.see(edge.time, edge.neighbour.0, edge.key.0, EdgeValue(edge.value));
+            selection.see(edge.time, edge.neighbour.0, edge.key.0, edge.beside);
             selection.settle(edge.time.saturating_add_unsigned(lateness), &mut hand_over).unwrap();
         }
         selection.finish(&mut hand_over).unwrap();
         (selected, seen)
     }
 
-    fn edges(times: impl IntoIterator<Item = i64>) -> Vec<Dated> {
+    /// The number that lies on an edge.
+    fn number(edge: &Dated<'_>) -> u64 {
+        match edge.beside {
+            Beside::Value(number) => number,
+            Beside::Record(_) => unreachable!("the edges of these tests have values"),
+        }
+    }
+
+    fn edges(times: impl IntoIterator<Item = i64>) -> Vec<Dated<'static>> {
         let dated = |(id, time): (u32, i64)| {
             let neighbour = Reverse(VertexId::new(id * 389 % 1009));
-            Dated { time, neighbour, key: Reverse(0), value: id.into() }
+            Dated { time, neighbour, key: Reverse(0), beside: Beside::Value(id.into()) }
         };
         (0..).zip(times).map(dated).collect()
     }
@@ -171,6 +179,7 @@ mod tests {
             expected.retain(|edge| (from..=to).contains(&edge.time));
             expected.sort_unstable_by(|one, other| other.cmp(one));
             expected.truncate(most);
+            let expected: Vec<u64> = expected.iter().map(number).collect();
             prop_assert_eq!(&selected(&edges, lateness, &wanted).0, &expected);
             // It makes no difference if nothing is known.
             prop_assert_eq!(&selected(&edges, u64::MAX, &wanted).0, &expected);
@@ -182,12 +191,12 @@ mod tests {
         let in_order = edges((0..10_000).rev());
         for most in [0, 1, 9, 63, 64, 65, 1000] {
             let (found, seen) = selected(&in_order, 0, &Newest::most(most));
-            assert_eq!(found, in_order[..most]);
+            assert_eq!(found, in_order[..most].iter().map(number).collect::<Vec<_>>());
             // The next one tells that no other of the same time follows.
             assert!(seen <= most + TOGETHER.min(most + 1), "{seen} seen of {most}");
         }
         let (found, seen) = selected(&in_order, 500, &Newest::most(10));
-        assert_eq!(found, in_order[..10]);
+        assert_eq!(found, in_order[..10].iter().map(number).collect::<Vec<_>>());
         assert!(seen < 1200, "{seen} seen");
     }
 }

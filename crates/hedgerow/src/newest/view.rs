@@ -1,16 +1,15 @@
 //! The newest edges of a vertex in a view.
 
-use super::dated::Dated;
+use super::dated::{Beside, Dated};
 use super::selection::{HandOver, Selection};
 use super::{Clock, Newest};
 use crate::error::{Reason, read_failed};
-use crate::records::{KeptAlive, each_fetched_ahead, prefetch_behind, time_in};
+use crate::records::time_in;
 use crate::state::ViewReads;
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView, LabelId, LabelSchema,
-    ReadError, RecordSchema, Timestamp, VertexId, with_column,
+    Adjacency, Column, ColumnType, Cursor, Direction, EdgeSchema, EdgeValue, Engine, LabelId, ParallelEdges,
+    ReadError, RecordCursor, RecordView, VertexId, with_column,
 };
-use hedgerow_sync::epoch;
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
@@ -30,94 +29,68 @@ pub(crate) struct NewestEdge<'e> {
 /// Is handed an edge.
 pub(crate) type VisitEdge<'v> = dyn FnMut(NewestEdge<'_>) -> Result<(), Reason> + 'v;
 
-/// One read of the newest edges of a vertex.
-struct Pass<'p, C> {
-    cursor: C,
-    vertex: VertexId,
-    selection: Selection<'p>,
-    hand_over: &'p mut HandOver<'p>,
+/// The newest of the edges that are seen so far, on their way to whom they are handed over.
+struct Reading<'p, 'h, 'r> {
+    selection: Selection<'p, 'r>,
+    hand_over: &'p mut HandOver<'h>,
 }
 
-impl<C: Cursor<Error: Into<ReadError>>> Pass<'_, C> {
-    /// Sees edges from the one that was put last on, until those that follow are too old. The time of none exceeds that of one before by more
-    /// than `lateness`.
-    fn see_from_last(
+impl<'r> Reading<'_, '_, 'r> {
+    /// Sees an edge; the time of none that follows exceeds its time by more than `disorder`. Breaks when those that follow are too old. Edges without a
+    /// time are passed over.
+    #[inline]
+    fn see_in_order(
         &mut self,
-        lateness: u64,
-        time: impl Fn(EdgeValue, Timestamp) -> Result<Option<i64>, Reason>,
-    ) -> Result<(), Reason> {
-        let Pass { cursor, vertex, selection, hand_over } = self;
-        let mut see = |neighbour, value, commit| {
-            let Some(time) = time(value, commit)? else { return Ok(true) };
-            let latest_behind = time.saturating_add_unsigned(lateness);
-            selection.see(time, neighbour, 0, value);
-            selection.settle(latest_behind, *hand_over)?;
-            Ok(selection.may_want(latest_behind))
+        time: Result<Option<i64>, Reason>,
+        disorder: u64,
+        neighbour: VertexId,
+        beside: Beside<'r>,
+    ) -> ControlFlow<Result<(), Reason>> {
+        let time = match time {
+            Ok(Some(time)) => time,
+            Ok(None) => return ControlFlow::Continue(()),
+            Err(error) => return ControlFlow::Break(Err(error)),
         };
-        let flow = cursor.newest_first(*vertex, |neighbour, value, commit| {
-            match see(neighbour, value.to_bits(), commit) {
-                Ok(true) => ControlFlow::Continue(()),
-                Ok(false) => ControlFlow::Break(Ok(())),
-                Err(error) => ControlFlow::Break(Err(error)),
-            }
-        });
-        flow.map_err(read_failed)?.break_value().unwrap_or(Ok(()))
+        let latest_behind = time.saturating_add_unsigned(disorder);
+        self.selection.see(time, neighbour, 0, beside);
+        if let Err(error) = self.selection.settle(latest_behind, self.hand_over) {
+            return ControlFlow::Break(Err(error));
+        }
+        match self.selection.may_want(latest_behind) {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(Ok(())),
+        }
     }
 
-    /// By how much, at most, the time of an edge exceeds that of one that was put later, if that is known.
-    fn lateness(&mut self) -> Result<Option<u64>, Reason> {
-        self.cursor.lateness(self.vertex).map_err(read_failed)
-    }
-
-    /// Sees all edges.
-    fn see_all(&mut self, time: impl Fn(EdgeValue) -> Result<Option<i64>, Reason>) -> Result<(), Reason> {
-        self.see_each(|selection, neighbour, value| {
-            if let Some(time) = time(value)? {
-                selection.see(time, neighbour, 0, value);
-            }
-            Ok(())
-        })
-    }
-
-    /// Sees all edges, which may be parallel.
-    fn see_parallel(
+    /// Sees an edge in any order.
+    #[inline]
+    fn see(
         &mut self,
-        (records, label): (&KeptAlive<'_>, LabelId),
-        time: impl Fn(u64, &[u8]) -> Result<Option<i64>, Reason>,
-    ) -> Result<(), Reason> {
-        self.see_each(|selection, neighbour, value| {
-            let edges =
-                records.parallel(label, value).into_iter().flat_map(|edges| edges.edges(0..=u64::MAX));
-            for edge in edges {
-                let (key, record) = edge?;
-                if let Some(time) = time(key, record)? {
-                    selection.see(time, neighbour, key, value);
-                }
+        time: Result<Option<i64>, Reason>,
+        neighbour: VertexId,
+        key: u64,
+        beside: Beside<'r>,
+    ) -> ControlFlow<Result<(), Reason>> {
+        match time {
+            Ok(time) => {
+                time.into_iter().for_each(|time| self.selection.see(time, neighbour, key, beside));
+                ControlFlow::Continue(())
             }
-            Ok(())
-        })
+            Err(error) => ControlFlow::Break(Err(error)),
+        }
     }
 
-    /// Sees what leads to each neighbour, up to the first that fails.
-    fn see_each(
-        &mut self,
-        mut see: impl FnMut(&mut Selection<'_>, VertexId, EdgeValue) -> Result<(), Reason>,
-    ) -> Result<(), Reason> {
-        let selection = &mut self.selection;
-        let flow = self.cursor.neighbours(self.vertex, |neighbours, values| {
-            for (position, (neighbour, value)) in neighbours.iter().zip(values).enumerate() {
-                prefetch_behind(values, position);
-                if let Err(error) = see(selection, *neighbour, value.to_bits()) {
-                    return ControlFlow::Break(error);
-                }
-            }
-            ControlFlow::Continue(())
-        });
-        flow.map_err(read_failed)?.break_value().map_or(Ok(()), Err)
+    fn finish(self) -> Result<(), Reason> {
+        self.selection.finish(self.hand_over)
     }
 }
 
-impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
+/// What a pass over the edges of a vertex ended with.
+fn passed<E: Into<ReadError>>(flow: Result<ControlFlow<Result<(), Reason>>, E>) -> Result<(), Reason> {
+    flow.map_err(read_failed)?.break_value().unwrap_or(Ok(()))
+}
+
+impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
     /// Visits the edges of a vertex newest first.
     pub(crate) fn visit_newest(
         &self,
@@ -128,64 +101,124 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
         visit: &mut VisitEdge<'_>,
     ) -> Result<(), Reason> {
         let schema = self.schema(label)?;
-        // Pinned before the values are read that lead to the records, until these are.
-        let guard = epoch::pin();
-        let records = self.store.records.seen_by(self.view, &guard);
-        let mut visit = |dated: &Dated, record: &[u8]| {
-            let Dated { neighbour: Reverse(neighbour), key: Reverse(key), value, .. } = *dated;
-            visit(NewestEdge { neighbour, key, value: EdgeValue(value), record })
-        };
-        let handle = |dated: &Dated| EdgeValue(dated.value);
-        let mut hand_over = |newest: &[Dated]| match (records.one_each(label), schema.edges.record()) {
-            (Some(one_each), _) => {
-                each_fetched_ahead(newest, handle, |dated| visit(dated, one_each.record(handle(dated))))
-            }
-            (None, Some(_)) => each_fetched_ahead(newest, handle, |dated| {
-                let edges = records.parallel(label, handle(dated));
-                let found = edges.map(|edges| edges.find(dated.key.0)).transpose()?.flatten();
-                visit(dated, found.unwrap_or_default())
-            }),
-            (None, None) => newest.iter().try_for_each(|dated| visit(dated, &[])),
+        let clock = wanted.clock(schema)?;
+        let mut hand_over = |newest: &[Dated<'_>]| {
+            newest.iter().try_for_each(|dated| {
+                let Dated { neighbour: Reverse(neighbour), key: Reverse(key), beside, .. } = *dated;
+                let (value, record) = match beside {
+                    Beside::Value(value) => (EdgeValue(value), &[][..]),
+                    Beside::Record(record) => (EdgeValue::default(), record),
+                };
+                visit(NewestEdge { neighbour, key, value, record })
+            })
         };
         let of = (label, direction, vertex);
-        with_column!(schema.edges.column(), W => self.newest::<W>(of, schema, &records, wanted, &mut hand_over))
+        match &schema.edges {
+            EdgeSchema::Record(record) => {
+                let is_of_label = clock == Clock::Commit
+                    || matches!(clock, Clock::Property(position) if record.time() == Some(position));
+                self.newest_records(of, clock, is_of_label, wanted, &mut hand_over)
+            }
+            EdgeSchema::Parallel(_) => self.newest_parallel(of, clock, wanted, &mut hand_over),
+            EdgeSchema::Topology | EdgeSchema::Value(_) => {
+                with_column!(schema.edges.column(), W => self.newest_values::<W>(of, clock, wanted, &mut hand_over))
+            }
+        }
     }
 
-    /// Hands over the edges of a vertex newest first.
-    fn newest<W: Column>(
+    /// Hands over the edges of a vertex newest first, by what lies beside them or by their commits.
+    fn newest_values<W: Column>(
         &self,
         (label, direction, vertex): (LabelId, Direction, VertexId),
-        schema: &LabelSchema,
-        records: &KeptAlive<'_>,
+        clock: Clock,
         wanted: &Newest,
         hand_over: &mut HandOver<'_>,
     ) -> Result<(), Reason> {
         let adjacency = self.view.adjacency::<W>(label, direction)?;
-        let (cursor, selection) = (adjacency.cursor(), Selection::new(wanted));
-        let mut pass = Pass { cursor, vertex, selection, hand_over };
-        match wanted.clock(schema)? {
-            Clock::Commit if !<V::Adjacency<'_, W> as Adjacency>::KEEPS_COMMIT_ORDER => {
-                return Err(Reason::NoCommitOrder);
-            }
-            _ if pass.selection.is_complete() => {}
-            Clock::Commit => pass.see_from_last(0, |_, commit| Ok(Some(commit.0 as i64)))?,
-            Clock::Value => pass.see_all(|value| Ok(Some(time_of(W::TYPE, value))))?,
-            Clock::Key => pass.see_parallel((records, label), |key, _| Ok(key_time(key)))?,
-            Clock::Property(position) if self.store.records.are_parallel(label) => {
-                pass.see_parallel((records, label), |_, record| time_in(record, position))?;
-            }
-            Clock::Property(position) => {
-                let Some(records) = records.one_each(label) else { return Ok(()) };
-                let time = |value| time_in(records.record(value), position);
-                let is_of_label = schema.edges.record().and_then(RecordSchema::time) == Some(position);
-                let lateness = if is_of_label { pass.lateness()? } else { None };
-                match lateness {
-                    Some(lateness) => pass.see_from_last(lateness, |value, _| time(value))?,
-                    None => pass.see_all(time)?,
-                }
+        let keeps_order = <V::Adjacency<'_, W> as Adjacency>::KEEPS_COMMIT_ORDER;
+        let mut cursor = adjacency.cursor();
+        let mut reading = Reading { selection: Selection::new(wanted), hand_over };
+        match clock {
+            Clock::Commit if !keeps_order => return Err(Reason::NoCommitOrder),
+            _ if reading.selection.is_complete() => {}
+            Clock::Commit => passed(cursor.newest_first(vertex, |neighbour, value, commit| {
+                let time = Ok(Some(commit.0 as i64));
+                reading.see_in_order(time, 0, neighbour, Beside::Value(value.to_bits().0))
+            }))?,
+            Clock::Value | Clock::Property(_) | Clock::Key => {
+                passed(cursor.neighbours(vertex, |neighbours, values| {
+                    neighbours.iter().zip(values).try_for_each(|(neighbour, value)| {
+                        let bits = value.to_bits();
+                        reading.see(Ok(Some(time_of(W::TYPE, bits))), *neighbour, 0, Beside::Value(bits.0))
+                    })
+                }))?;
             }
         }
-        pass.selection.finish(pass.hand_over)
+        reading.finish()
+    }
+
+    /// Hands over the edges of a vertex newest first, by a property of their records or by their commits; in the order of the engine, if that says
+    /// how far it is out of the order of this time.
+    fn newest_records(
+        &self,
+        (label, direction, vertex): (LabelId, Direction, VertexId),
+        clock: Clock,
+        is_of_label: bool,
+        wanted: &Newest,
+        hand_over: &mut HandOver<'_>,
+    ) -> Result<(), Reason> {
+        let mut records = self.view.edge_records(label, direction)?;
+        let keeps_order = <V::EdgeRecords<'_> as RecordCursor>::KEEPS_COMMIT_ORDER;
+        let disorder = match clock {
+            Clock::Commit if !keeps_order => return Err(Reason::NoCommitOrder),
+            Clock::Commit => Some(0),
+            _ if keeps_order && is_of_label => records.time_disorder(vertex).map_err(read_failed)?,
+            _ => None,
+        };
+        let mut reading = Reading { selection: Selection::new(wanted), hand_over };
+        let time = |record: &[u8]| match clock {
+            Clock::Property(position) => time_in(record, position),
+            Clock::Commit | Clock::Value | Clock::Key => Ok(None),
+        };
+        match disorder {
+            _ if reading.selection.is_complete() => {}
+            Some(disorder) => passed(records.newest_first(vertex, |neighbour, record, commit| {
+                let time = if clock == Clock::Commit { Ok(Some(commit.0 as i64)) } else { time(record) };
+                reading.see_in_order(time, disorder, neighbour, Beside::Record(record))
+            }))?,
+            None => passed(records.neighbors(vertex, |neighbour, record| {
+                reading.see(time(record), neighbour, 0, Beside::Record(record))
+            }))?,
+        }
+        reading.finish()
+    }
+
+    /// Hands over the edges of a vertex newest first, which may be parallel, by their keys or by a property of their records.
+    fn newest_parallel(
+        &self,
+        (label, direction, vertex): (LabelId, Direction, VertexId),
+        clock: Clock,
+        wanted: &Newest,
+        hand_over: &mut HandOver<'_>,
+    ) -> Result<(), Reason> {
+        let mut records = self.view.edge_records(label, direction)?;
+        let mut reading = Reading { selection: Selection::new(wanted), hand_over };
+        if !reading.selection.is_complete() {
+            passed(records.parallel_neighbors(vertex, |neighbour, edges| {
+                edges.edges(0..=u64::MAX).try_for_each(|edge| {
+                    let (key, record) = match edge {
+                        Ok(edge) => edge,
+                        Err(error) => return ControlFlow::Break(Err(error.into())),
+                    };
+                    let time = match clock {
+                        Clock::Property(position) => time_in(record, position),
+                        Clock::Key | Clock::Value | Clock::Commit => Ok(key_time(key)),
+                    };
+                    reading.see(time, neighbour, key, Beside::Record(record))
+                })
+            }))?;
+        }
+        reading.finish()
     }
 }
 

@@ -7,7 +7,6 @@ use crate::compactor::Compactor;
 use crate::error::{Error, NoScratchFile, Reason};
 use crate::options::{EngineKind, GraphOptions};
 use crate::per_core::PerCore;
-use crate::records;
 use crate::storage::Store;
 use hedgerow_model::Catalogue;
 use hedgerow_rapid::Rapid;
@@ -139,7 +138,7 @@ impl Stores {
 /// An empty store of logs of edges, in memory or in a file.
 fn tel(options: &GraphOptions, catalogue: &Catalogue) -> Result<Tel, Error> {
     let engine_options = engine_options(options, catalogue);
-    let engine = match &options.scratch {
+    Ok(match &options.scratch {
         None => Tel::new(engine_options),
         Some(directory) => {
             let engine = Tel::with_scratch(engine_options, directory, options.scratch_limit);
@@ -148,8 +147,7 @@ fn tel(options: &GraphOptions, catalogue: &Catalogue) -> Result<Tel, Error> {
                 Reason::NoScratchFile(Box::new(NoScratchFile { directory, source }))
             })?
         }
-    };
-    Ok(records::embedded_in(engine))
+    })
 }
 
 /// An empty store of versioned subgraphs.

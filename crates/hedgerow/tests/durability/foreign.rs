@@ -10,7 +10,7 @@ use hedgerow::{
     Timestamp, Topology, Value,
 };
 use hedgerow_log::files::simulated::SimulatedFiles;
-use hedgerow_log::{Body, CommitRef, Log, LogOptions, NoRecords, Store, StoreError as LogStoreError};
+use hedgerow_log::{Body, CommitRef, Log, LogOptions, Store, StoreError as LogStoreError};
 use std::sync::Arc;
 
 const TOPOLOGY: Topology = Topology::DirectedWithReverse;
@@ -58,7 +58,7 @@ fn store_with(
     let log =
         Log::start(store, &recovered, LogOptions { segment_bytes: 4096, ..LogOptions::default() }).unwrap();
     let mut body = Body::default();
-    body.encode(&CommitRef { effects, keys, catalogue, input: None, records: &NoRecords }, TOPOLOGY);
+    body.encode(&CommitRef { effects, keys, catalogue, input: None, record_labels: &[] }, TOPOLOGY);
     let appended = log.append(Timestamp(2), 0, &mut body).unwrap();
     log.wait_durable(appended.at()).unwrap();
     log.close().unwrap();
@@ -90,6 +90,7 @@ fn what_belongs_there_is_taken() {
     let effects = Effects {
         vertices: vec![vertex(2, vec![Value::I64(3), Value::Null])],
         adjacencies: [edge(1, 2, 0, 1.5f64.to_bits())].into_iter().collect(),
+        ..Effects::default()
     };
     let (_, opened) = store_with(&effects, &[key(2, 12)], None);
     let snapshot = opened.unwrap().snapshot().unwrap();

@@ -12,8 +12,8 @@ pub use error::CsrError;
 
 use crate::{CancelToken, MemoryBudget, map_chunks};
 use hedgerow_model::{
-    Column, ColumnType, Direction, GraphView, LabelId, Record, Timestamp, Topology, VertexId, VertexRecords,
-    ViewError,
+    Column, ColumnType, Direction, GraphView, LabelId, NoRecords, Record, RecordView, Timestamp, Topology,
+    VertexId, ViewError,
 };
 use presence::Presence;
 use rayon::ThreadPool;
@@ -128,10 +128,16 @@ impl Csr {
     }
 }
 
-/// A static graph keeps no records: those of its vertices are empty.
-impl VertexRecords for Csr {
+/// A static graph keeps no records: those of its vertices are empty, and its edges have none.
+impl RecordView for Csr {
+    type EdgeRecords<'v> = NoRecords<Infallible>;
+
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
         Ok(self.has(vertex).then_some(Record::EMPTY))
+    }
+
+    fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords<Infallible>, ViewError> {
+        Err(ViewError::NoRecords(label))
     }
 }
 

@@ -21,6 +21,7 @@ impl<E: Entries> FineGrained<E> {
         changes.rows.into_iter().for_each(|link| applied.change_row(link));
         self.memory.add(applied.memory);
         self.garbage.file(stamp.newest_registered(), applied.superseded);
+        self.records.apply(stamp, changes.records);
     }
 }
 

@@ -3,7 +3,8 @@
 use super::entries::Entries;
 use super::row::Row;
 use super::view::FineGrainedAdjacency;
-use hedgerow_model::{Column, Cursor, Neighbours, Timestamp, VertexId};
+use hedgerow_model::{Column, Cursor, Neighbours, RecordHandle, Timestamp, VertexId};
+use hedgerow_records::HandleCursor;
 use hedgerow_sync::RwLock;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -42,6 +43,11 @@ impl<'s, E: Entries, W: Column> FineGrainedCursor<'s, E, W> {
         }
         (&self.neighbours, &self.values)
     }
+}
+
+impl<E: Entries> HandleCursor for FineGrainedCursor<'_, E, RecordHandle> {
+    const SORTED: bool = true;
+    const KEEPS_COMMIT_ORDER: bool = false;
 }
 
 impl<E: Entries, W: Column> Cursor for FineGrainedCursor<'_, E, W> {

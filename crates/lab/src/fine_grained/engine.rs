@@ -14,6 +14,7 @@ use hedgerow_model::{
     MemoryUse, Prepared, Reclaimed, Timestamp, Topology, UnitLocks, VertexId, ViewError,
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
+use hedgerow_records::{RecordHeap, StagedEffects};
 use hedgerow_sync::RwLock;
 use rayon::ThreadPool;
 
@@ -25,6 +26,7 @@ pub struct FineGrained<E> {
     pub(super) tables: Vec<Table<E>>,
     pub(super) garbage: Garbage<Place>,
     pub(super) memory: Memory,
+    pub(super) records: RecordHeap,
     catalogue: Catalogue,
 }
 
@@ -59,6 +61,7 @@ impl<E: Entries> FineGrained<E> {
             tables: tables.collect(),
             garbage: Garbage::default(),
             memory: Memory::default(),
+            records: RecordHeap::new(&catalogue, topology),
             catalogue,
         }
     }
@@ -84,6 +87,7 @@ impl<E: Entries> FineGrained<E> {
             retained_bytes: counted.retained as usize,
             ..self.memory.used()
         }
+        .plus(self.records.memory())
     }
 
     /// The table that answers reads of `label` in `direction`.
@@ -104,6 +108,7 @@ pub(super) const fn unit_of(vertex: VertexId) -> LockUnit {
 
 impl<E: Entries> Engine for FineGrained<E> {
     type View<'s> = FineGrainedView<'s, E>;
+    type Room = StagedEffects;
     type Changes<'l> = FineGrainedChanges<'l, E>;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
@@ -118,10 +123,11 @@ impl<E: Entries> Engine for FineGrained<E> {
         &'l self,
         locks: &'l HeldLocks<'_>,
         effects: &'l Effects,
+        room: &'l mut StagedEffects,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<FineGrainedChanges<'l, E>>, CapacityError> {
-        self.prepare_changes(locks, effects, allowance, pool)
+        self.prepare_changes(locks, effects, room, allowance, pool)
     }
 
     /// In arrays O(entries behind the first change of each row that changes): entries are inserted in place.
@@ -138,14 +144,18 @@ impl<E: Entries> Engine for FineGrained<E> {
     }
 
     fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
-        hedgerow_reclamation::reclaim(self, live, units, budget_bytes)
+        let mut reclaimed = hedgerow_reclamation::reclaim(self, live, units, budget_bytes);
+        self.records.reclaim_after(&mut reclaimed, live, budget_bytes);
+        reclaimed
     }
 
     fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
-        hedgerow_reclamation::retained(self, units)
+        let mut retained = hedgerow_reclamation::retained(self, units);
+        self.records.add_retained(&mut retained);
+        retained
     }
 
     fn memory(&self) -> MemoryUse {
-        self.memory.used()
+        self.memory.used().plus(self.records.memory())
     }
 }

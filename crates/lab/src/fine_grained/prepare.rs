@@ -5,11 +5,13 @@ use super::engine::{FineGrained, Table, unit_of};
 use super::entries::Entries;
 use super::row::Row;
 use super::vertex::VertexCell;
+use super::view::FineGrainedView;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    AdjacencyEffects, Allowance, CapacityError, EdgeChange, Effects, Outcome, Prepared, VertexEffect,
-    VertexId,
+    Adjacency, AdjacencyEffects, Allowance, CapacityError, Direction, EdgeChange, Effects, GraphView,
+    Outcome, Prepared, RecordHandle, VertexEffect, VertexId,
 };
+use hedgerow_records::{RecordChanges, StagedEffects};
 use hedgerow_sync::RwLock;
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -22,6 +24,7 @@ pub struct FineGrainedChanges<'l, E: Entries> {
     pub(super) engine: &'l FineGrained<E>,
     pub(super) vertices: Vec<VertexLink<'l>>,
     pub(super) rows: Vec<RowLink<'l, E>>,
+    pub(super) records: RecordChanges,
 }
 
 /// A vertex that changes.
@@ -69,19 +72,22 @@ impl<E: Entries> FineGrained<E> {
         &'l self,
         locks: &'l HeldLocks<'_>,
         effects: &'l Effects,
+        room: &'l mut StagedEffects,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<FineGrainedChanges<'l, E>>, CapacityError> {
         debug_assert!(effects.is_sorted(), "effects ascend");
         let pool = pool.filter(|_| effects.len() >= PARALLEL_FROM);
         let mut outcome = Outcome::default();
+        let (adjacencies, records) = self.stage_records(locks, effects, room, &mut outcome);
+        let allowance = allowance.beside(self.records.memory().total_bytes(), records.growth());
 
         let vertices: Vec<PlannedVertex<'_>> =
             plan(pool, effects.vertices.iter().collect(), |effect| self.plan_vertex(locks, effect));
         let mut growth: isize = vertices.iter().map(|planned| planned.growth).sum();
         growth += missing_bytes(&self.vertices, vertices.iter().map(|planned| planned.effect.vertex));
-        let mut tables = Vec::with_capacity(effects.adjacencies.len());
-        for effects in effects.adjacencies.iter().filter(|effects| !effects.changes.is_empty()) {
+        let mut tables = Vec::with_capacity(adjacencies.len());
+        for effects in adjacencies.iter().filter(|effects| !effects.changes.is_empty()) {
             let table = self.table_of(effects);
             let rows = effects.changes.chunk_by(|one, next| one.owner == next.owner).collect();
             let rows: Vec<PlannedRow<'_, E>> =
@@ -102,9 +108,26 @@ impl<E: Entries> FineGrained<E> {
         let rows = tables
             .into_iter()
             .flat_map(|(table, rows)| rows.into_iter().map(move |planned| self.link_row(table, planned)));
-        let changes = FineGrainedChanges { engine: self, vertices, rows: rows.collect() };
+        let changes = FineGrainedChanges { engine: self, vertices, rows: rows.collect(), records };
         let changed = !(changes.vertices.is_empty() && changes.rows.is_empty());
         Ok(Prepared { changes, outcome, changed })
+    }
+
+    /// The changes of adjacencies, with handles in the place of records.
+    fn stage_records<'l>(
+        &self,
+        locks: &HeldLocks<'_>,
+        effects: &'l Effects,
+        room: &'l mut StagedEffects,
+        outcome: &mut Outcome,
+    ) -> (&'l [AdjacencyEffects], RecordChanges) {
+        let newest = FineGrainedView::locked(self, locks);
+        let handles = |label| {
+            let adjacency = newest.adjacency::<RecordHandle>(label, Direction::Out);
+            adjacency.expect("a label with records has an adjacency of handles").cursor()
+        };
+        let staged = self.records.stage(effects, room, handles, |_, _| false, outcome);
+        staged.expect("the pipeline encodes the records of effects")
     }
 
     fn table_of(&self, effects: &AdjacencyEffects) -> &Table<E> {

@@ -8,9 +8,10 @@ use super::version::Begin;
 use super::vertex::VertexCell;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Direction, GraphView, LabelId, Record, Timestamp, Topology, VertexId,
-    VertexRecords, ViewError, ViewState, cuts_by_work,
+    Adjacency, Column, ColumnType, Direction, GraphView, LabelId, Record, RecordHandle, RecordView,
+    Timestamp, Topology, VertexId, ViewError, ViewState, cuts_by_work,
 };
+use hedgerow_records::HeapCursor;
 use hedgerow_sync::RwLock;
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -132,9 +133,24 @@ impl<'s, E: Entries> GraphView for FineGrainedView<'s, E> {
     }
 }
 
-impl<E: Entries> VertexRecords for FineGrainedView<'_, E> {
+impl<'s, E: Entries> RecordView for FineGrainedView<'s, E> {
+    type EdgeRecords<'v>
+        = HeapCursor<FineGrainedCursor<'s, E, RecordHandle>>
+    where
+        Self: 'v;
+
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
         Ok(self.vertex(vertex).and_then(|cell| cell.read().record(self.at()).cloned()))
+    }
+
+    fn edge_records(&self, label: LabelId, direction: Direction) -> Result<Self::EdgeRecords<'_>, ViewError> {
+        self.engine.table(label, direction)?;
+        if !self.engine.records.has_records(label) {
+            return Err(ViewError::NoRecords(label));
+        }
+        let handles = self.adjacency::<RecordHandle>(label, direction)?.cursor();
+        // SAFETY: the handles are those of this engine, in a view that lives for `'s`; it embeds nothing.
+        Ok(unsafe { HeapCursor::new(&self.engine.records, label, handles) })
     }
 }
 

@@ -3,11 +3,12 @@
 //! Each edge is there once, as its canonical entry: as seen from the source, or in an undirected graph from the smaller
 //! id. The entries of the other end are made when it is read.
 
-use super::{EdgeRecords, Gaps, LoggedCommit, NoRecords};
+use super::{Gaps, LoggedCommit};
 use hedgerow_encoding::decode_record;
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{
-    AdjacencyEffects, Direction, EdgeChange, EdgeValue, LabelId, StoredEdge, Topology, VertexId,
+    AdjacencyEffects, Direction, EdgeChange, EdgeValue, EffectRecords, Effects, LabelId, StoredEdge,
+    Topology, VertexId,
 };
 use smallvec::SmallVec;
 
@@ -25,14 +26,10 @@ const ALL_DELETED: u8 = 4;
 const MIXED: u8 = 8;
 const DELETIONS: u8 = 12;
 
-pub(super) fn encode(
-    bytes: &mut Vec<u8>,
-    adjacencies: &[AdjacencyEffects],
-    topology: Topology,
-    records: &dyn EdgeRecords,
-) {
-    for effects in adjacencies {
-        let AdjacencyEffects { label, direction: Direction::Out, changes } = effects else { continue };
+pub(super) fn encode(bytes: &mut Vec<u8>, effects: &Effects, topology: Topology, record_labels: &[LabelId]) {
+    for adjacency in &effects.adjacencies {
+        let AdjacencyEffects { label, direction: Direction::Out, changes } = adjacency else { continue };
+        let records = record_labels.binary_search(label).is_ok().then_some(&effects.records);
         encode_label(bytes, *label, changes, topology, records);
     }
     put_varint(bytes, 0);
@@ -42,7 +39,7 @@ pub(super) fn encode_one(bytes: &mut Vec<u8>, edge: &StoredEdge, topology: Topol
     let entries = edge.entries().iter();
     let mut canonical = entries.filter(|(direction, change)| is_canonical(topology, *direction, change));
     if let Some((_, change)) = canonical.next() {
-        encode_label(bytes, edge.label, std::slice::from_ref(change), topology, &NoRecords);
+        encode_label(bytes, edge.label, std::slice::from_ref(change), topology, None);
     }
     put_varint(bytes, 0);
 }
@@ -51,13 +48,13 @@ fn is_canonical(topology: Topology, direction: Direction, change: &EdgeChange) -
     topology.is_canonical_entry(direction, change.owner, change.neighbour)
 }
 
-/// One label: its number plus one, the form, the runs, which are deletions, the values.
+/// One label, with the records of its edges if they have some: its number plus one, the form, the runs, which are deletions, the values.
 fn encode_label(
     bytes: &mut Vec<u8>,
     label: LabelId,
     changes: &[EdgeChange],
     topology: Topology,
-    records: &dyn EdgeRecords,
+    records: Option<&EffectRecords>,
 ) {
     let canonical = || changes.iter().filter(|change| is_canonical(topology, Direction::Out, change));
     let (mut count, mut deletions, mut values) = (0, 0, 0);
@@ -69,10 +66,9 @@ fn encode_label(
     if count == 0 {
         return;
     }
-    let mut put = canonical().filter_map(|change| change.value).peekable();
-    let has_records = put.peek().is_some_and(|value| records.record(label, *value).is_some());
+    let put = canonical().filter_map(|change| change.value);
     let width = match values {
-        _ if has_records => RECORDS,
+        _ if records.is_some() && deletions < count => RECORDS,
         0 => NO_VALUES,
         1..=0xffff_ffff => FOUR_BYTES,
         _ => EIGHT_BYTES,
@@ -88,12 +84,12 @@ fn encode_label(
     if form == MIXED {
         encode_bits(bytes, canonical().map(|change| change.value.is_none()));
     }
-    for EdgeValue(value) in put {
-        match width {
-            NO_VALUES => {}
-            RECORDS => put_bytes(bytes, &records.record(label, EdgeValue(value)).unwrap_or_default()),
-            FOUR_BYTES => bytes.extend((value as u32).to_le_bytes()),
-            _ => bytes.extend(value.to_le_bytes()),
+    for value in put {
+        match (width, records) {
+            (NO_VALUES, _) => {}
+            (RECORDS, Some(records)) => put_bytes(bytes, records.get(value).unwrap_or_default()),
+            (FOUR_BYTES, _) => bytes.extend((value.0 as u32).to_le_bytes()),
+            _ => bytes.extend(value.0.to_le_bytes()),
         }
     }
 }
@@ -198,7 +194,7 @@ fn decode_label(
         NO_VALUES => {}
         RECORDS => {
             commit.record_labels.push(label);
-            values.try_for_each(|value| decode_edge_record(reader, value, &mut commit.records))?;
+            values.try_for_each(|value| decode_edge_record(reader, value, &mut commit.effects.records))?;
         }
         _ => {
             for value in values {
@@ -213,17 +209,16 @@ fn decode_label(
     Ok(())
 }
 
-/// A record, and its position as the value of its edge.
+/// A record, and its number as the value of its edge.
 fn decode_edge_record(
     reader: &mut Reader<'_>,
     value: &mut EdgeValue,
-    records: &mut Vec<Box<[u8]>>,
+    records: &mut EffectRecords,
 ) -> Result<(), DecodeError> {
     let bytes = reader.bytes()?;
     let begin = reader.position() - bytes.len();
     decode_record(bytes).map_err(|error| DecodeError { offset: begin + error.offset, ..error })?;
-    *value = EdgeValue(records.len() as u64);
-    records.push(bytes.into());
+    *value = records.push(bytes);
     Ok(())
 }
 

@@ -14,10 +14,7 @@ mod vertices;
 pub(crate) use catalogue::{decode_catalogue, encode_catalogue};
 
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes};
-use hedgerow_model::{
-    Catalogue, EdgeChange, EdgeValue, Effects, Key, LabelId, StoredEdge, Topology, VertexId,
-};
-use std::borrow::Cow;
+use hedgerow_model::{Catalogue, EdgeChange, Effects, Key, LabelId, StoredEdge, Topology, VertexId};
 
 /// What one commit did, to be logged.
 #[derive(Clone, Copy)]
@@ -30,26 +27,8 @@ pub struct CommitRef<'a> {
     pub catalogue: Option<&'a Catalogue>,
     /// How far an importer got in its input with this commit, in bytes of its own.
     pub input: Option<&'a [u8]>,
-    /// Where the records of edges are.
-    pub records: &'a dyn EdgeRecords,
-}
-
-/// Where the records of edges are whose handles are the values of changes.
-pub trait EdgeRecords {
-    /// The [bytes](crate::encode_record) of the record behind a value of an edge of `label`; `None` if the edges of that label have no
-    /// records. Those of a label whose edges may be parallel are a [list](crate::list_as_record): of all that there are, or for
-    /// the log of those that a commit changed.
-    fn record(&self, label: LabelId, value: EdgeValue) -> Option<Cow<'_, [u8]>>;
-}
-
-/// No label has records on its edges.
-#[derive(Clone, Copy, Debug)]
-pub struct NoRecords;
-
-impl EdgeRecords for NoRecords {
-    fn record(&self, _label: LabelId, _value: EdgeValue) -> Option<Cow<'_, [u8]>> {
-        None
-    }
+    /// The labels whose edges have records, ascending: the values of their changes are numbers of [`Effects::records`].
+    pub record_labels: &'a [LabelId],
 }
 
 /// What one commit did, out of the log.
@@ -63,17 +42,8 @@ pub struct LoggedCommit {
     pub catalogue: Option<Catalogue>,
     /// How far an importer got in its input with this commit.
     pub input: Option<Box<[u8]>>,
-    /// The [bytes](crate::encode_record) of records of edges. The value of an edge of a label that has records is the position of its record in here.
-    pub records: Vec<Box<[u8]>>,
     /// The labels of edges that came with records, ascending.
     pub record_labels: Vec<LabelId>,
-}
-
-impl EdgeRecords for LoggedCommit {
-    fn record(&self, label: LabelId, EdgeValue(position): EdgeValue) -> Option<Cow<'_, [u8]>> {
-        self.record_labels.binary_search(&label).ok()?;
-        self.records.get(position as usize).map(|record| Cow::Borrowed(&**record))
-    }
 }
 
 /// The body of a record, ready to be logged. Can be used again and again.
@@ -102,7 +72,7 @@ impl Body {
     ///
     /// Of an edge that is stored twice, one entry is written.
     pub fn encode(&mut self, commit: &CommitRef<'_>, topology: Topology) {
-        let CommitRef { effects, keys, catalogue, input, records } = *commit;
+        let CommitRef { effects, keys, catalogue, input, record_labels } = *commit;
         debug_assert!(effects.is_sorted());
         let section = |present: bool, flag: u8| if present { flag } else { 0 };
         let flags = section(!effects.vertices.is_empty(), VERTICES)
@@ -119,7 +89,7 @@ impl Body {
             keys::encode(&mut self.bytes, keys);
         }
         if !effects.adjacencies.is_empty() {
-            edges::encode(&mut self.bytes, &effects.adjacencies, topology, records);
+            edges::encode(&mut self.bytes, effects, topology, record_labels);
         }
         catalogue.into_iter().for_each(|catalogue| encode_catalogue(&mut self.bytes, catalogue));
         input.into_iter().for_each(|input| put_bytes(&mut self.bytes, input));

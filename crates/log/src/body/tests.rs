@@ -4,9 +4,9 @@ use super::{Body, CommitRef, LoggedCommit, logged_edge};
 use hedgerow_encoding::encode_record;
 use hedgerow_encoding::wire::DecodeError;
 use hedgerow_model::{
-    AdjacencyEffects, Catalogue, ColumnType, Direction, EdgeChange, EdgeSchema, EdgeValue, Field, Key,
-    LabelId, LabelSchema, ParallelSchema, Record, RecordSchema, StoredEdge, Topology, Value, ValueType,
-    VertexChange, VertexEffect, VertexId,
+    AdjacencyEffects, Catalogue, ColumnType, Direction, EdgeChange, EdgeSchema, EdgeValue, EffectRecords,
+    Field, Key, LabelId, LabelSchema, ParallelSchema, Record, RecordSchema, StoredEdge, Topology, Value,
+    ValueType, VertexChange, VertexEffect, VertexId,
 };
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -118,22 +118,20 @@ type RecordEdges = BTreeMap<(u32, u32), Option<Vec<Value>>>;
 /// A commit of such edges beside others.
 fn commit_of_records(topology: Topology, edges: &RecordEdges, others: &Edges) -> LoggedCommit {
     let label = LabelId(7);
-    let (mut numbered, mut records) = (others.clone(), Vec::new());
+    let (mut numbered, mut records) = (others.clone(), EffectRecords::default());
     let canonical = |(source, destination): &(u32, u32)| {
         let ends = topology.canonical(VertexId::new(*source), VertexId::new(*destination));
         (ends.0.get(), ends.1.get())
     };
     let edges: BTreeMap<_, _> = edges.iter().map(|(ends, record)| (canonical(ends), record)).collect();
     for ((source, destination), record) in edges {
-        let position = record.as_ref().map(|values| {
-            records.push(encode_record(&Record::new(values.clone())).into_boxed_slice());
-            records.len() as u64 - 1
-        });
+        let position =
+            record.as_ref().map(|values| records.push(&encode_record(&Record::new(values.clone()))).0);
         numbered.insert((label.0, source, destination), position);
     }
     let mut commit = commit(topology, &numbered, vec![], vec![], None);
     commit.record_labels = if records.is_empty() { vec![] } else { vec![label] };
-    commit.records = records;
+    commit.effects.records = records;
     commit
 }
 
@@ -147,10 +145,10 @@ fn the_edge_of(bytes: &[u8], topology: Topology) -> Option<(LabelId, EdgeChange)
 }
 
 fn encoded(commit: &LoggedCommit, topology: Topology) -> Body {
-    let LoggedCommit { effects, keys, catalogue, input, .. } = commit;
+    let LoggedCommit { effects, keys, catalogue, input, record_labels } = commit;
     let mut body = Body::default();
     let commit =
-        CommitRef { effects, keys, catalogue: catalogue.as_ref(), input: input.as_deref(), records: commit };
+        CommitRef { effects, keys, catalogue: catalogue.as_ref(), input: input.as_deref(), record_labels };
     body.encode(&commit, topology);
     body
 }

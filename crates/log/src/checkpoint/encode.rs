@@ -39,9 +39,12 @@ pub(super) fn encode<S: Source>(
             body: description.encode(),
         }]),
         Content::Vertices => vertices(source, description, part.vertices, pause),
-        Content::Edges(label) => {
-            with_column!(description.column(label), W => rows::<S, W>(source, description, label, part.vertices, pause))
-        }
+        Content::Edges(label) => match description.column(label) {
+            ColumnType::Record => record_rows(source, description, label, part.vertices, pause),
+            column => {
+                with_column!(column, W => rows::<S, W>(source, description, label, part.vertices, pause))
+            }
+        },
     }
 }
 
@@ -90,41 +93,87 @@ fn rows<S: Source, W: Column>(
     pause: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Vec<Encoded>, CheckpointError> {
     let is_undirected = description.topology.is_undirected();
-    let content = Content::Edges(label);
-    let mut chunks = Vec::new();
-    let mut buffer = RowBuffer::new(description.counts.vertex_bound);
-    let mut flush = |buffer: &mut RowBuffer| {
-        if let Some(range) = buffer.range() {
-            // A buffer has at most 2^17 entries.
-            let (entries, body) = (buffer.len() as u32, buffer.encode(is_undirected, W::TYPE));
-            chunks.push(Encoded { content, entries, first: *range.start(), last: *range.end(), body });
-            buffer.clear();
-        }
-    };
+    let mut rows = EncodedRows::new(description, label, W::TYPE);
     let mut pushed = Ok(());
     source.rows::<W>(label, range, &mut |owner, neighbours, values| {
         let mut begin = canonical_from(is_undirected, owner, neighbours);
         while begin < neighbours.len() {
-            // Records are of any size: after each there may be no more room.
-            let most = if W::TYPE == ColumnType::Record { 1 } else { buffer.room() };
-            let end = neighbours.len().min(begin + most);
-            pushed = buffer.push(owner, &neighbours[begin..end], &values[begin..end]);
+            let end = neighbours.len().min(begin + rows.buffer.room());
+            pushed = rows.buffer.push(owner, &neighbours[begin..end], &values[begin..end]);
             if pushed.is_err() {
                 return ControlFlow::Break(());
             }
-            if W::TYPE == ColumnType::Record {
-                buffer.push_record(&source.record(label, values[begin].to_bits()));
-            }
             begin = end;
-            if buffer.room() == 0 {
-                flush(&mut buffer);
-                pause()?;
-            }
+            rows.flush_if_full(pause)?;
         }
         ControlFlow::Continue(())
     })?;
-    flush(&mut buffer);
-    pushed.map(|()| chunks)
+    pushed.map(|()| rows.finish())
+}
+
+fn record_rows<S: Source>(
+    source: &S,
+    description: &Description,
+    label: LabelId,
+    range: Range<u32>,
+    pause: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Result<Vec<Encoded>, CheckpointError> {
+    let is_undirected = description.topology.is_undirected();
+    let mut rows = EncodedRows::new(description, label, ColumnType::Record);
+    let mut pushed = Ok(());
+    source.records(label, range, &mut |owner, neighbor, record| {
+        if is_undirected && neighbor < owner {
+            return ControlFlow::Continue(());
+        }
+        pushed = rows.buffer.push::<()>(owner, &[neighbor], &[()]);
+        if pushed.is_err() {
+            return ControlFlow::Break(());
+        }
+        rows.buffer.push_record(record);
+        rows.flush_if_full(pause)
+    })?;
+    pushed.map(|()| rows.finish())
+}
+
+/// The rows of one label on their way into chunks.
+struct EncodedRows {
+    label: LabelId,
+    column: ColumnType,
+    is_undirected: bool,
+    buffer: RowBuffer,
+    chunks: Vec<Encoded>,
+}
+
+impl EncodedRows {
+    fn new(description: &Description, label: LabelId, column: ColumnType) -> Self {
+        let (is_undirected, bound) = (description.topology.is_undirected(), description.counts.vertex_bound);
+        EncodedRows { label, column, is_undirected, buffer: RowBuffer::new(bound), chunks: Vec::new() }
+    }
+
+    /// Makes a chunk of what is in the buffer, if that is full; whether to go on then.
+    fn flush_if_full(&mut self, pause: &mut dyn FnMut() -> ControlFlow<()>) -> ControlFlow<()> {
+        if self.buffer.room() > 0 {
+            return ControlFlow::Continue(());
+        }
+        self.flush();
+        pause()
+    }
+
+    fn flush(&mut self) {
+        if let Some(range) = self.buffer.range() {
+            // A buffer has at most 2^17 entries.
+            let entries = self.buffer.len() as u32;
+            let body = self.buffer.encode(self.is_undirected, self.column);
+            let content = Content::Edges(self.label);
+            self.chunks.push(Encoded { content, entries, first: *range.start(), last: *range.end(), body });
+            self.buffer.clear();
+        }
+    }
+
+    fn finish(mut self) -> Vec<Encoded> {
+        self.flush();
+        self.chunks
+    }
 }
 
 /// Where the neighbours begin whose edges are stored at `owner`: an undirected edge is, at its smaller end.

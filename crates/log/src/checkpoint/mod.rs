@@ -31,7 +31,7 @@ pub use layout::{Chunk, Content};
 pub use read::Checkpoint;
 #[cfg(any(test, feature = "simulation"))]
 pub use repair::repair_checksums;
-pub use source::{Source, ViewSource, VisitRun, VisitVertex};
+pub use source::{Source, ViewSource, VisitRecord, VisitRun, VisitVertex};
 pub use write::{UNFINISHED, WriteOptions, WriteProgress, Written, write};
 
 /// The version of the format that is written, and the only one that is read.

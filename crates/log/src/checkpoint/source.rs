@@ -1,11 +1,9 @@
 //! What a checkpoint is written from.
 
-use crate::EdgeRecords;
 use hedgerow_model::{
-    Adjacency, Column, Cursor, Direction, EdgeValue, GraphView, Key, KeyRef, LabelId, ReadError, Record,
-    VertexId, VertexRecords, ViewError,
+    Adjacency, Column, Cursor, Direction, Key, KeyRef, LabelId, ReadError, Record, RecordCursor, RecordView,
+    VertexId, ViewError,
 };
-use std::borrow::Cow;
 use std::ops::{ControlFlow, Range};
 
 /// What a [`Source`] hands a vertex to, with its key and its record.
@@ -13,6 +11,9 @@ pub type VisitVertex<'a> = dyn FnMut(VertexId, KeyRef<'_>, &Record) -> ControlFl
 
 /// What a [`Source`] hands neighbours of a vertex to, with the values beside them.
 pub type VisitRun<'a, W> = dyn FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<()> + 'a;
+
+/// What a [`Source`] hands an edge to, with its record.
+pub type VisitRecord<'a> = dyn FnMut(VertexId, VertexId, &[u8]) -> ControlFlow<()> + 'a;
 
 /// A state of a graph that does not change while it is read, by several threads.
 pub trait Source: Sync {
@@ -34,9 +35,16 @@ pub trait Source: Sync {
         visit: &mut VisitRun<'_, W>,
     ) -> Result<(), ReadError>;
 
-    /// The [bytes](crate::encode_record) of the record that is behind a value which [`Source::rows`] gave beside a neighbour; asked for labels
-    /// whose edges have records, by what the run with the value was handed to, before that returns.
-    fn record(&self, label: LabelId, value: EdgeValue) -> Cow<'_, [u8]>;
+    /// The same for a label whose edges have records, edge by edge: the bytes of each record, which of parallel edges is the list of all of them.
+    ///
+    /// # Errors
+    /// The state could not be read.
+    fn records(
+        &self,
+        label: LabelId,
+        range: Range<u32>,
+        visit: &mut VisitRecord<'_>,
+    ) -> Result<(), ReadError>;
 
     /// Cuts the vertices below the bound into about `parts` ranges of about equal work, which ascend and cover every vertex
     /// that has neighbours over `label`.
@@ -51,17 +59,16 @@ pub trait Source: Sync {
 pub struct ViewSource<'v, V, K> {
     view: &'v V,
     key: K,
-    records: &'v (dyn EdgeRecords + Sync),
 }
 
 impl<'v, V, K> ViewSource<'v, V, K>
 where
-    V: GraphView + VertexRecords,
+    V: RecordView,
     K: Fn(VertexId) -> Key + Sync,
 {
-    /// The state that `view` shows; `key` gives the key of a vertex that exists in it, `records` has the records of its edges.
-    pub fn new(view: &'v V, key: K, records: &'v (dyn EdgeRecords + Sync)) -> Self {
-        ViewSource { view, key, records }
+    /// The state that `view` shows; `key` gives the key of a vertex that exists in it.
+    pub fn new(view: &'v V, key: K) -> Self {
+        ViewSource { view, key }
     }
 }
 
@@ -71,7 +78,7 @@ fn not_in_view(error: ViewError) -> ReadError {
 
 impl<V, K> Source for ViewSource<'_, V, K>
 where
-    V: GraphView + VertexRecords,
+    V: RecordView,
     K: Fn(VertexId) -> Key + Sync,
 {
     fn vertices(&self, range: Range<u32>, visit: &mut VisitVertex<'_>) -> Result<(), ReadError> {
@@ -102,8 +109,30 @@ where
         sorted_rows(&adjacency, &owners, visit).map_err(Into::into)
     }
 
-    fn record(&self, label: LabelId, value: EdgeValue) -> Cow<'_, [u8]> {
-        self.records.record(label, value).unwrap_or_default()
+    fn records(
+        &self,
+        label: LabelId,
+        range: Range<u32>,
+        visit: &mut VisitRecord<'_>,
+    ) -> Result<(), ReadError> {
+        let mut cursor = self.view.edge_records(label, Direction::Out).map_err(not_in_view)?;
+        if is_sorted_by_neighbor(&cursor) {
+            let _flow: ControlFlow<()> = cursor.scan(range, visit).map_err(Into::into)?;
+            return Ok(());
+        }
+        let mut row = RecordRow::default();
+        let flow = cursor.scan(range, |owner, neighbor, record| {
+            if row.owner != Some(owner) {
+                row.visit_sorted(visit)?;
+                row.owner = Some(owner);
+            }
+            row.push(neighbor, record);
+            ControlFlow::Continue(())
+        });
+        if flow.map_err(Into::into)?.is_continue() {
+            let _flow: ControlFlow<()> = row.visit_sorted(visit);
+        }
+        Ok(())
     }
 
     fn cuts(&self, label: LabelId, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
@@ -112,13 +141,43 @@ where
     }
 }
 
+fn is_sorted_by_neighbor<C: RecordCursor>(_: &C) -> bool {
+    C::SORTED
+}
+
+/// The edges of one vertex with their records, in any order.
+#[derive(Default)]
+struct RecordRow {
+    owner: Option<VertexId>,
+    /// Each neighbor, and where its record is among the bytes.
+    edges: Vec<(VertexId, Range<usize>)>,
+    bytes: Vec<u8>,
+}
+
+impl RecordRow {
+    fn push(&mut self, neighbor: VertexId, record: &[u8]) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(record);
+        self.edges.push((neighbor, start..self.bytes.len()));
+    }
+
+    /// Visits the edges ascending by neighbor, and becomes empty.
+    fn visit_sorted(&mut self, visit: &mut VisitRecord<'_>) -> ControlFlow<()> {
+        let Some(owner) = self.owner.take() else { return ControlFlow::Continue(()) };
+        self.edges.sort_unstable_by_key(|(neighbor, _)| *neighbor);
+        let mut edges = self.edges.drain(..);
+        let flow = edges.try_for_each(|(neighbor, record)| visit(owner, neighbor, &self.bytes[record]));
+        drop(edges);
+        self.bytes.clear();
+        flow
+    }
+}
+
 fn is_sorted<A: Adjacency>(_: &A) -> bool {
     A::SORTED
 }
 
 /// The rows of an adjacency that keeps its neighbours in some other order. O(owners + n log n of each row).
-///
-/// They are gathered one by one: what values lead to is there until the cursor is called again.
 fn sorted_rows<A: Adjacency>(
     adjacency: &A,
     owners: &[VertexId],

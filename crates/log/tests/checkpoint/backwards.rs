@@ -2,8 +2,8 @@
 
 use hedgerow_lab::{Csr, CsrAdjacency, CsrCursor};
 use hedgerow_model::{
-    Adjacency, Column, Cursor, Direction, GraphView, LabelId, Neighbours, Record, Timestamp, Topology,
-    VertexId, VertexRecords, ViewError,
+    Adjacency, Column, Cursor, Direction, GraphView, LabelId, Neighbours, NoRecords, Record, RecordView,
+    Timestamp, Topology, VertexId, ViewError,
 };
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -11,7 +11,16 @@ use std::ops::{ControlFlow, Range};
 /// The rows of a static graph, each from its end to its begin.
 pub struct Backwards<'c>(pub &'c Csr);
 
-impl VertexRecords for Backwards<'_> {
+impl RecordView for Backwards<'_> {
+    type EdgeRecords<'v>
+        = NoRecords<Infallible>
+    where
+        Self: 'v;
+
+    fn edge_records(&self, label: LabelId, _: Direction) -> Result<NoRecords<Infallible>, ViewError> {
+        Err(ViewError::NoRecords(label))
+    }
+
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
         self.0.vertex_record(vertex)
     }

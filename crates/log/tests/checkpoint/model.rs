@@ -3,7 +3,8 @@
 use hedgerow_encoding::{decode_record, encode_record};
 use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{
-    Checkpoint, CheckpointError, Content, Description, Source, VisitRun, VisitVertex, WriteOptions, write,
+    Checkpoint, CheckpointError, Content, Description, Source, VisitRecord, VisitRun, VisitVertex,
+    WriteOptions, write,
 };
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::files::simulated::SimulatedFiles;
@@ -12,7 +13,6 @@ use hedgerow_model::{
     ReadError, Record, RecordSchema, Timestamp, Topology, Value, ValueType, VertexId, with_column,
 };
 use proptest::prelude::*;
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -186,8 +186,21 @@ impl Source for Graph {
         Ok(())
     }
 
-    fn record(&self, _label: LabelId, EdgeValue(number): EdgeValue) -> Cow<'_, [u8]> {
-        Cow::Borrowed(&self.records[&number])
+    fn records(
+        &self,
+        label: LabelId,
+        range: Range<u32>,
+        visit: &mut VisitRecord<'_>,
+    ) -> Result<(), ReadError> {
+        for (owner, row) in Graph::rows(self, label, range) {
+            for (neighbour, number) in row {
+                let record = &self.records[&number];
+                if visit(VertexId::new(owner), VertexId::new(neighbour), record).is_break() {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
     }
 
     fn cuts(&self, _label: LabelId, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {

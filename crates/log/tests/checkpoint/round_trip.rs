@@ -3,17 +3,17 @@
 use crate::model::{COLUMNS, Graph, graphs};
 use hedgerow_log::StoreError;
 use hedgerow_log::checkpoint::{
-    Checkpoint, CheckpointError, Content, Source, UNFINISHED, VisitRun, VisitVertex, WriteOptions, write,
+    Checkpoint, CheckpointError, Content, Source, UNFINISHED, VisitRecord, VisitRun, VisitVertex,
+    WriteOptions, write,
 };
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem, RealFiles};
 use hedgerow_model::{
-    Catalogue, Column, ColumnType, EdgeSchema, EdgeValue, Field, Key, KeyKind, KeyRef, LabelId, LabelSchema,
-    ReadError, Record, RecordSchema, Topology, Value, ValueType, VertexId,
+    Catalogue, Column, ColumnType, EdgeSchema, Field, Key, KeyKind, KeyRef, LabelId, LabelSchema, ReadError,
+    Record, RecordSchema, Topology, Value, ValueType, VertexId,
 };
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -258,8 +258,13 @@ fn rows_out_of_order_are_not_written() {
             Ok(())
         }
 
-        fn record(&self, _label: LabelId, _value: EdgeValue) -> Cow<'_, [u8]> {
-            Cow::Borrowed(&[])
+        fn records(
+            &self,
+            _label: LabelId,
+            _range: Range<u32>,
+            _visit: &mut VisitRecord<'_>,
+        ) -> Result<(), ReadError> {
+            Ok(())
         }
 
         fn cuts(&self, _label: LabelId, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {

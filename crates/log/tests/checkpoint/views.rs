@@ -9,7 +9,7 @@ use hedgerow_log::files::FileSystem;
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_model::{
     Adjacency, Catalogue, Column, ColumnType, Counts, Cursor, Direction, EdgeSchema, GraphView, Key, KeyKind,
-    LabelId, LabelSchema, RecordSchema, Timestamp, Topology, VertexId, VertexRecords,
+    LabelId, LabelSchema, RecordSchema, RecordView, Timestamp, Topology, VertexId,
 };
 use std::ops::ControlFlow;
 
@@ -22,7 +22,7 @@ fn kronecker(scale: u32, topology: Topology) -> Csr {
     Csr::from_valued_edges(1 << scale, topology, &edges, BuildOptions::default()).unwrap()
 }
 
-fn write_view<W: Column, V: GraphView + VertexRecords>(csr: &V, files: &SimulatedFiles) -> Written {
+fn write_view<W: Column, V: RecordView>(csr: &V, files: &SimulatedFiles) -> Written {
     let is_topology = W::TYPE == ColumnType::Unit;
     let edges = if is_topology { EdgeSchema::Topology } else { EdgeSchema::Value(W::TYPE) };
     let labels = vec![LabelSchema { name: "edge".to_owned(), edges }];
@@ -42,7 +42,7 @@ fn write_view<W: Column, V: GraphView + VertexRecords>(csr: &V, files: &Simulate
         input: None,
     };
     files.create_directory().unwrap();
-    let source = ViewSource::new(csr, |vertex| Key::Number(vertex.get().into()), &hedgerow_log::NoRecords);
+    let source = ViewSource::new(csr, |vertex| Key::Number(vertex.get().into()));
     write(files, "checkpoint", &description, &source, &WriteOptions::default()).unwrap()
 }
 

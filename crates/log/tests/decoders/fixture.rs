@@ -92,6 +92,7 @@ fn commits() -> Vec<LoggedCommit> {
         effects: Effects {
             vertices: vec![put(0, values), put(1, nulls()), put(300, nulls())],
             adjacencies: [].into_iter().collect(),
+            ..Effects::default()
         },
         keys: vec![(id(0), "zero".into()), (id(1), "".into()), (id(300), "three hundred".into())],
         catalogue: Some(catalogue()),
@@ -107,6 +108,7 @@ fn commits() -> Vec<LoggedCommit> {
             ]
             .into_iter()
             .collect(),
+            ..Effects::default()
         },
         input: Some((*b"edges.csv 4096").into()),
         ..LoggedCommit::default()
@@ -115,6 +117,7 @@ fn commits() -> Vec<LoggedCommit> {
         effects: Effects {
             vertices: vec![VertexEffect { vertex: id(300), change: VertexChange::Delete }],
             adjacencies: [edges(0, &[(0, 300, None)])].into_iter().collect(),
+            ..Effects::default()
         },
         ..LoggedCommit::default()
     };
@@ -124,6 +127,7 @@ fn commits() -> Vec<LoggedCommit> {
             adjacencies: [edges(0, &[(number, 4_294_967_294 - number, Some(u64::from(number) % 2 * 7))])]
                 .into_iter()
                 .collect(),
+            ..Effects::default()
         },
         ..LoggedCommit::default()
     });
@@ -135,10 +139,10 @@ fn wall_clock(at: Timestamp) -> u64 {
 }
 
 fn body(commit: &LoggedCommit) -> Body {
-    let LoggedCommit { effects, keys, catalogue, input, .. } = commit;
+    let LoggedCommit { effects, keys, catalogue, input, record_labels } = commit;
     let mut body = Body::default();
     let commit =
-        CommitRef { effects, keys, catalogue: catalogue.as_ref(), input: input.as_deref(), records: commit };
+        CommitRef { effects, keys, catalogue: catalogue.as_ref(), input: input.as_deref(), record_labels };
     body.encode(&commit, Topology::Undirected);
     body
 }

@@ -3,7 +3,7 @@
 use crate::targets::STORE;
 use hedgerow_log::files::{Access, FileSystem, RealFiles};
 use hedgerow_log::{
-    Body, CheckReport, CommitRef, Durability, Log, LogOptions, Manifest, NoRecords, Recovered, Sealed, Store,
+    Body, CheckReport, CommitRef, Durability, Log, LogOptions, Manifest, Recovered, Sealed, Store,
     StoreError, StoreOptions, check, recover_to_last_valid,
 };
 use hedgerow_model::{Catalogue, Effects, KeyKind, Timestamp, Topology};
@@ -31,7 +31,7 @@ fn store() -> (tempfile::TempDir, Arc<dyn FileSystem>) {
     for at in (1..=5).map(Timestamp) {
         let (mut body, effects) = (Body::default(), Effects::default());
         let input = Some(&b"anything"[..]);
-        let commit = CommitRef { effects: &effects, keys: &[], catalogue: None, input, records: &NoRecords };
+        let commit = CommitRef { effects: &effects, keys: &[], catalogue: None, input, record_labels: &[] };
         body.encode(&commit, Topology::Directed);
         let appended = log.append(at, 0, &mut body).unwrap();
         log.settle(appended.at(), Durability::Sync).unwrap();

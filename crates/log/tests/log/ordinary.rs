@@ -160,7 +160,7 @@ fn large_commits_get_segments_of_their_own() {
             keys: &[],
             catalogue: None,
             input: Some(&large[..length]),
-            records: &hedgerow_log::NoRecords,
+            record_labels: &[],
         };
         let mut body = hedgerow_log::Body::default();
         body.encode(&commit, hedgerow_model::Topology::Directed);

@@ -2,8 +2,8 @@
 
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::{
-    Body, CheckpointEntry, CommitRef, Durability, Log, LogOptions, LoggedCommit, NoRecords, Record, Store,
-    StoreError, StoreOptions,
+    Body, CheckpointEntry, CommitRef, Durability, Log, LogOptions, LoggedCommit, Record, Store, StoreError,
+    StoreOptions,
 };
 use hedgerow_model::{Catalogue, Effects, KeyKind, Timestamp, Topology};
 use rand::rngs::StdRng;
@@ -44,7 +44,7 @@ pub fn body(at: Timestamp) -> Body {
         keys: &[],
         catalogue: None,
         input: Some(&content),
-        records: &NoRecords,
+        record_labels: &[],
     };
     body.encode(&commit, Topology::Undirected);
     body

@@ -2,10 +2,10 @@
 
 use super::blocks::{Tested, delete, put};
 use super::logs::{class, with_log};
-use hedgerow_model::record_memory::LONGEST_EMBEDDED;
 use hedgerow_model::{
     Adjacency, Cursor, Direction, Engine, GraphView, LabelId, RecordHandle, Topology, VertexId,
 };
+use hedgerow_records::memory::LONGEST_EMBEDDED;
 use hedgerow_testing::records::{content, time};
 use std::ops::ControlFlow;
 
@@ -16,12 +16,12 @@ fn numbers(from: u32, are_long: bool) -> impl Iterator<Item = u32> {
     let is_long = |record: &[u8]| record.len() > LONGEST_EMBEDDED;
     (from..).filter(move |number| {
         let record = content(*number);
-        time(&record, 0).is_some() && is_long(&record) == are_long
+        time(&record).is_some() && is_long(&record) == are_long
     })
 }
 
 fn time_of(number: u32) -> i64 {
-    time(&content(number), 0).expect("it says a time")
+    time(&content(number)).expect("it says a time")
 }
 
 fn lateness(pipeline: &Tested) -> u64 {

@@ -8,19 +8,13 @@ use hedgerow_testing::Tested;
 
 pub struct TestedTel;
 
-/// With records in blocks.
-fn embedding(engine: Tel) -> Tel {
-    // SAFETY: new, and the handles that tests put are of records that stay.
-    unsafe { engine.embedding_records(hedgerow_testing::records::time) }
-}
-
 impl Tested for TestedTel {
     type Engine = Tel;
 
     const UNIT_SIZE: u32 = 1;
 
     fn engine(topology: Topology, catalogue: Catalogue) -> Tel {
-        embedding(Tel::new(TelOptions { topology, catalogue }))
+        Tel::new(TelOptions { topology, catalogue })
     }
 
     fn recount(engine: &Tel, locks: &HeldLocks<'_>) -> MemoryUse {
@@ -39,7 +33,7 @@ impl Tested for TestedInFile {
     fn engine(topology: Topology, catalogue: Catalogue) -> Tel {
         let options = TelOptions { topology, catalogue };
         let engine = Tel::with_scratch(options, &std::env::temp_dir(), None);
-        embedding(engine.expect("a folder for temporary files"))
+        engine.expect("a folder for temporary files")
     }
 
     fn recount(engine: &Tel, locks: &HeldLocks<'_>) -> MemoryUse {
@@ -58,7 +52,7 @@ impl Tested for TestedInSmallFile {
     fn engine(topology: Topology, catalogue: Catalogue) -> Tel {
         let options = TelOptions { topology, catalogue };
         let engine = Tel::with_scratch(options, &std::env::temp_dir(), Some(3 << 20));
-        embedding(engine.expect("a folder for temporary files"))
+        engine.expect("a folder for temporary files")
     }
 
     fn recount(engine: &Tel, locks: &HeldLocks<'_>) -> MemoryUse {

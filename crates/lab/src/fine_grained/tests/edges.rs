@@ -71,8 +71,10 @@ fn change_a_row_while_it_is_read<E: Entries>() {
     let token = pipeline.snapshots.remove(0).token;
     let effects = pipeline.oracle.commit(&[put(1, 0..9), delete(1, [0])]);
     let locks = pipeline.locks();
-    let mut prepared =
-        Some(pipeline.engine.prepare(&locks, &effects, Allowance::UNLIMITED, None).unwrap().changes);
+    let mut room = Default::default();
+    let mut prepared = Some(
+        pipeline.engine.prepare(&locks, &effects, &mut room, Allowance::UNLIMITED, None).unwrap().changes,
+    );
     let adjacency = pipeline.engine.view(&token).adjacency::<()>(LabelId(0), Direction::Out).unwrap();
     let degree = || adjacency.cursor().degree(VertexId::new(1));
     let flow = adjacency.cursor().neighbours(VertexId::new(1), |neighbours, _| {

@@ -1,10 +1,9 @@
 //! What a commit makes of parallel edges: the chunks that it touches anew, and their index.
 
-use super::{Chunk, INDEX, LIST, PairId, ParallelEdges, listed};
-use crate::error::Reason;
-use crate::records::{Found, RecordChanges};
+use super::{Chunk, HeapParallel, INDEX, LIST, listed};
+use crate::RecordChanges;
 use hedgerow_encoding::EdgeListWriter;
-use hedgerow_model::{EdgeValue, ParallelOutcome};
+use hedgerow_model::{EdgeValue, ReadError};
 use std::borrow::Cow;
 
 /// The list of a chunk has about so many bytes, at most.
@@ -14,7 +13,7 @@ const CHUNK_BYTES: usize = 2048;
 const BESIDE_RECORD: usize = 12;
 
 /// A change of one of parallel edges: its record from now on, encoded, or that it is no more.
-pub(crate) type Difference = (u64, Option<Vec<u8>>);
+pub(crate) type Difference<'e> = (u64, Option<&'e [u8]>);
 
 /// An edge: its key and its record, encoded.
 type Edge<'e> = (u64, Cow<'e, [u8]>);
@@ -37,57 +36,31 @@ impl Part<'_> {
 
 impl RecordChanges {
     /// Changes the parallel edges that were found between two vertices, none if there was none: what stands for them from now
-    /// on, or `None` if none is left. `differences` ascend by key.
+    /// on, or `None` if none is left, and by how much their number changes. `differences` ascend by key.
     ///
     /// O(index + touched chunks).
     pub(crate) fn change_parallel(
         &mut self,
-        pair: PairId,
-        found: Option<ParallelEdges<'_>>,
-        differences: &[Difference],
-    ) -> Result<Option<EdgeValue>, Reason> {
-        let chunks = found.map_or_else(Vec::new, ParallelEdges::chunks);
+        found: Option<HeapParallel<'_>>,
+        differences: &[Difference<'_>],
+    ) -> Result<(Option<EdgeValue>, i64), ReadError> {
+        let chunks = found.map_or_else(Vec::new, HeapParallel::chunks);
         let before: u64 = chunks.iter().map(|chunk| chunk.count).sum();
         let parts = self.changed_parts(&chunks, differences)?;
         let after: u64 = parts.iter().map(Part::count).sum();
-        self.count_parallel(pair, after as i64 - before as i64);
         found.into_iter().for_each(|found| self.supersede_piece(found.value, found.bytes));
-        self.write_parts(parts)
+        Ok((self.write_parts(parts)?, after as i64 - before as i64))
     }
 
-    /// Keeps for the log what the edges that `value` stands for differ in from those before.
-    pub(crate) fn log_parallel(&mut self, value: EdgeValue, differences: &[Difference]) {
-        let mut list = EdgeListWriter::default();
-        differences.iter().for_each(|(key, record)| list.push(*key, record.as_deref()));
-        self.logged.insert(value.0, list.into_bytes());
-    }
-
-    /// The parallel edges that were found between two vertices are no more.
-    pub(crate) fn remove_parallel(&mut self, pair: PairId, found: ParallelEdges<'_>) {
-        self.count_parallel(pair, -(found.count() as i64));
+    /// The parallel edges that were found between two vertices are no more. Returns how many there were.
+    pub(crate) fn remove_parallel(&mut self, found: HeapParallel<'_>) -> u64 {
         found.chunks().into_iter().for_each(|chunk| self.supersede_chunk(&chunk));
         self.supersede_piece(found.value, found.bytes);
-    }
-
-    /// Notes by how much the number of edges between two vertices changes.
-    fn count_parallel(&mut self, pair: PairId, net: i64) {
-        if net != 0 {
-            self.pairs.push((pair, net));
-        }
-        let (label, ..) = pair;
-        match self.parallel.iter_mut().find(|outcome| outcome.label == label) {
-            Some(outcome) => outcome.net += net,
-            None => self.parallel.push(ParallelOutcome { label, net }),
-        }
-    }
-
-    /// By how much the numbers of parallel edges change.
-    pub(crate) fn parallel_outcome(&self) -> &[ParallelOutcome] {
-        &self.parallel
+        found.length()
     }
 
     fn supersede_piece(&mut self, value: EdgeValue, bytes: &[u8]) {
-        self.supersede(Found { value, bytes });
+        self.supersede(value, bytes);
     }
 
     fn supersede_chunk(&mut self, chunk: &Chunk<'_>) {
@@ -98,8 +71,8 @@ impl RecordChanges {
     fn changed_parts<'e>(
         &mut self,
         chunks: &[Chunk<'e>],
-        differences: &'e [Difference],
-    ) -> Result<Vec<Part<'e>>, Reason> {
+        differences: &'e [Difference<'e>],
+    ) -> Result<Vec<Part<'e>>, ReadError> {
         let mut parts = Vec::with_capacity(chunks.len() + 1);
         let mut rest = differences;
         if chunks.is_empty() {
@@ -122,14 +95,14 @@ impl RecordChanges {
     }
 
     /// Writes the parts, and the index if there are several.
-    fn write_parts(&mut self, mut parts: Vec<Part<'_>>) -> Result<Option<EdgeValue>, Reason> {
+    fn write_parts(&mut self, mut parts: Vec<Part<'_>>) -> Result<Option<EdgeValue>, ReadError> {
         if let [Part::Kept(only)] = parts[..] {
             self.supersede_chunk(&only);
             parts = vec![Part::Written(merged(only.list, &[])?)];
         }
         Ok(match &parts[..] {
             [] => None,
-            [Part::Written(edges)] => Some(self.add_piece(&[&[LIST], &list_of(edges)[..]].concat())),
+            [Part::Written(edges)] => Some(self.add(&[&[LIST], &list_of(edges)[..]].concat())),
             parts => {
                 let mut index = vec![INDEX];
                 for part in parts {
@@ -137,13 +110,11 @@ impl RecordChanges {
                         Part::Kept(Chunk { first, count, value, .. }) => {
                             (*first, *count, value.unwrap_or_default())
                         }
-                        Part::Written(edges) => {
-                            (edges[0].0, edges.len() as u64, self.add_piece(&list_of(edges)))
-                        }
+                        Part::Written(edges) => (edges[0].0, edges.len() as u64, self.add(&list_of(edges))),
                     };
                     [first, count, value].into_iter().for_each(|field| index.extend(field.to_le_bytes()));
                 }
-                Some(self.add_piece(&index))
+                Some(self.add(&index))
             }
         })
     }
@@ -154,7 +125,7 @@ fn push_written<'e>(
     changes: &mut RecordChanges,
     parts: &mut Vec<Part<'e>>,
     mut edges: Vec<Edge<'e>>,
-) -> Result<(), Reason> {
+) -> Result<(), ReadError> {
     if list_bytes(&edges) < CHUNK_BYTES / 4 && !edges.is_empty() {
         let small = |bytes: usize| bytes <= CHUNK_BYTES / 2;
         let before = parts.pop_if(|part| match part {
@@ -201,8 +172,8 @@ fn list_of(edges: &[Edge<'_>]) -> Vec<u8> {
 }
 
 /// The edges of a list with differences in their places.
-fn merged<'e>(list: &'e [u8], differences: &'e [Difference]) -> Result<Vec<Edge<'e>>, Reason> {
-    let put = |(key, record): &'e Difference| Some((*key, Cow::Borrowed(record.as_deref()?)));
+fn merged<'e>(list: &'e [u8], differences: &'e [Difference<'e>]) -> Result<Vec<Edge<'e>>, ReadError> {
+    let put = |(key, record): &'e Difference<'e>| Some((*key, Cow::Borrowed((*record)?)));
     let mut edges = Vec::new();
     let mut rest = differences;
     for edge in listed(list) {
@@ -227,14 +198,12 @@ fn merged<'e>(list: &'e [u8], differences: &'e [Difference]) -> Result<Vec<Edge<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::records::heap::OwnedRecord;
-    use crate::records::parallel::INDEX_ENTRY;
-    use hedgerow_model::{LabelId, VertexId};
+    use crate::heap::OwnedRecord;
+    use crate::parallel::INDEX_ENTRY;
+    use hedgerow_model::ParallelEdges;
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
     use std::ops::RangeInclusive;
-
-    const PAIR: PairId = (LabelId::DEFAULT, VertexId::new(0), VertexId::new(1));
 
     /// Parallel edges through many changes, beside a map; nothing is freed before the end.
     #[derive(Default)]
@@ -245,21 +214,25 @@ mod tests {
     }
 
     impl Edges {
-        fn found(&self) -> Option<ParallelEdges<'_>> {
-            self.value.map(|value| ParallelEdges::kept_by(value, &self.changes))
+        fn found(&self) -> Option<HeapParallel<'_>> {
+            self.value.map(|value| HeapParallel::kept_by(value, &self.changes))
         }
 
         fn change(&mut self, differences: BTreeMap<u64, Option<Vec<u8>>>) {
-            let differences: Vec<Difference> = differences.into_iter().collect();
+            let borrowed: Vec<Difference<'_>> =
+                differences.iter().map(|(key, record)| (*key, record.as_deref())).collect();
             let mut changes = RecordChanges::default();
-            self.value = changes.change_parallel(PAIR, self.found(), &differences).unwrap();
+            let (value, net) = changes.change_parallel(self.found(), &borrowed).unwrap();
+            self.value = value;
             self.changes.push(changes);
+            let before = self.expected.len() as i64;
             for (key, record) in differences {
                 match record {
                     Some(record) => drop(self.expected.insert(key, record)),
                     None => drop(self.expected.remove(&key)),
                 }
             }
+            assert_eq!(net, self.expected.len() as i64 - before);
         }
 
         fn read(&self, keys: RangeInclusive<u64>) -> Vec<(u64, Vec<u8>)> {
@@ -284,11 +257,11 @@ mod tests {
             assert_eq!(self.read(0..=u64::MAX), expected(0..=u64::MAX));
             assert_eq!(self.read(range.clone()), expected(range));
             let found = self.found();
-            assert_eq!(found.map_or(0, ParallelEdges::count), self.expected.len() as u64);
-            let chunks = found.map_or_else(Vec::new, ParallelEdges::chunks);
+            assert_eq!(found.map_or(Ok(0), ParallelEdges::count), Ok(self.expected.len() as u64));
+            let chunks = found.map_or_else(Vec::new, HeapParallel::chunks);
             let pieces = chunks.iter().filter_map(|chunk| chunk.value).chain(self.value);
             assert_eq!(pieces.map(|EdgeValue(value)| value).collect::<BTreeSet<_>>(), self.live());
-            let list = found.map_or_else(Vec::new, ParallelEdges::to_list);
+            let list = found.map_or_else(Vec::new, HeapParallel::to_list);
             assert_eq!(listed(&list).count(), self.expected.len());
             assert!(chunks.iter().all(|chunk| chunk.list.len() <= 2 * CHUNK_BYTES || chunk.count == 1));
         }
@@ -338,9 +311,9 @@ mod tests {
     fn all_go_at_once() {
         let mut edges = Edges::default();
         edges.change((0..500).map(|key| (key, Some(vec![2; 30]))).collect());
-        assert!(edges.found().is_some_and(ParallelEdges::is_index));
+        assert!(edges.found().is_some_and(|found| !found.index().is_empty()));
         let mut changes = RecordChanges::default();
-        changes.remove_parallel(PAIR, edges.found().unwrap());
+        changes.remove_parallel(edges.found().unwrap());
         edges.changes.push(changes);
         assert!(edges.live().is_empty());
     }

@@ -5,15 +5,12 @@
 //! of a chunk contains those of all indexes that name it, since the commit that replaces a chunk replaces the index, too.
 
 mod change;
-mod degrees;
 
 pub(crate) use change::Difference;
-pub(in crate::records) use degrees::ParallelDegrees;
 
-use super::heap::{self, OwnedRecord};
-use crate::error::{Reason, read_failed};
+use crate::heap;
 use hedgerow_encoding::{EdgeList, EdgeListWriter};
-use hedgerow_model::{EdgeValue, LabelId, ReadError, VertexId};
+use hedgerow_model::{EdgeValue, ParallelEdges, ReadError};
 use std::ops::RangeInclusive;
 
 /// The first byte of a piece that is a list.
@@ -25,12 +22,9 @@ const INDEX: u8 = 1;
 /// In an index: the first key of a chunk, the number of its edges, and where it is.
 const INDEX_ENTRY: usize = 24;
 
-/// A pair of vertices that edges of a label connect, canonical.
-pub(crate) type PairId = (LabelId, VertexId, VertexId);
-
 /// The parallel edges between two vertices, at least one, in a state that is readable for `'v`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ParallelEdges<'v> {
+pub struct HeapParallel<'v> {
     value: EdgeValue,
     bytes: &'v [u8],
 }
@@ -46,16 +40,12 @@ struct Chunk<'v> {
     value: Option<EdgeValue>,
 }
 
-impl<'v> ParallelEdges<'v> {
+impl<'v> HeapParallel<'v> {
     /// # Safety
     /// `value` is that of an edge, of a label whose edges may be parallel, in a view that is alive for `'v`.
-    pub(super) unsafe fn behind(value: EdgeValue) -> Self {
+    pub(crate) unsafe fn behind(value: EdgeValue) -> Self {
         // SAFETY: the caller's promise.
-        ParallelEdges { value, bytes: unsafe { heap::bytes(value) } }
-    }
-
-    fn is_index(self) -> bool {
-        self.bytes.first() == Some(&INDEX)
+        HeapParallel { value, bytes: unsafe { heap::bytes(value) } }
     }
 
     /// The entries of the index; none if there is none.
@@ -87,19 +77,31 @@ impl<'v> ParallelEdges<'v> {
         }
     }
 
-    /// How many edges there are. O(chunks), or O(edges) of a single one.
-    pub(crate) fn count(self) -> u64 {
+    /// How many edges there are.
+    fn length(self) -> u64 {
         match self.bytes {
             [LIST, list @ ..] => EdgeList::new(list).count() as u64,
             _ => self.index().iter().map(|entry| index_field(entry, 1)).sum(),
         }
     }
 
-    /// The edges whose keys are in a range, ascending, each with its record, encoded. O(log chunks + a chunk + edges).
-    pub(crate) fn edges(
-        self,
-        keys: RangeInclusive<u64>,
-    ) -> impl Iterator<Item = Result<(u64, &'v [u8]), Reason>> {
+    /// All as one list.
+    pub(crate) fn to_list(self) -> Vec<u8> {
+        let mut list = EdgeListWriter::default();
+        // What is in memory was written as a list.
+        self.edges(0..=u64::MAX).flatten().for_each(|(key, record)| list.push(key, Some(record)));
+        list.into_bytes()
+    }
+}
+
+impl<'v> ParallelEdges<'v> for HeapParallel<'v> {
+    /// O(chunks), or O(edges) of a single one.
+    fn count(self) -> Result<u64, ReadError> {
+        Ok(self.length())
+    }
+
+    /// O(log chunks + a chunk + edges).
+    fn edges(self, keys: RangeInclusive<u64>) -> impl Iterator<Item = Result<(u64, &'v [u8]), ReadError>> {
         let (first, last) = keys.into_inner();
         let whole = match self.bytes {
             [LIST, list @ ..] => Some(list),
@@ -116,19 +118,6 @@ impl<'v> ParallelEdges<'v> {
             .skip_while(move |edge| edge.as_ref().is_ok_and(|(key, _)| *key < first))
             .take_while(move |edge| edge.as_ref().map_or(true, |(key, _)| *key <= last))
     }
-
-    /// The record of the edge of a key, encoded, if there is such an edge. O(log chunks + a chunk).
-    pub(crate) fn find(self, key: u64) -> Result<Option<&'v [u8]>, Reason> {
-        Ok(self.edges(key..=key).next().transpose()?.map(|(_, record)| record))
-    }
-
-    /// All as one list.
-    pub(crate) fn to_list(self) -> Vec<u8> {
-        let mut list = EdgeListWriter::default();
-        // What is in memory was written as a list.
-        self.edges(0..=u64::MAX).flatten().for_each(|(key, record)| list.push(key, Some(record)));
-        list.into_bytes()
-    }
 }
 
 /// One of the three numbers of an entry of an index.
@@ -139,35 +128,18 @@ fn index_field(entry: &[u8; INDEX_ENTRY], field: usize) -> u64 {
 }
 
 /// The edges of a list in memory.
-fn listed(list: &[u8]) -> impl Iterator<Item = Result<(u64, &[u8]), Reason>> {
+fn listed(list: &[u8]) -> impl Iterator<Item = Result<(u64, &[u8]), ReadError>> {
     EdgeList::new(list).map(|edge| match edge {
         Ok((key, record)) => Ok((key, record.unwrap_or_default())),
-        Err(error) => Err(read_failed(ReadError::new("a list of parallel edges", error))),
+        Err(error) => Err(ReadError::new("a list of parallel edges", error)),
     })
 }
 
-/// Takes back the pieces of parallel edges.
-///
-/// # Safety
-/// They are the value of an edge that was let go; nobody reads them any more, and this is called once.
-pub(super) unsafe fn free(value: EdgeValue) {
-    // SAFETY: nobody has taken them back yet.
-    let edges = unsafe { ParallelEdges::behind(value) };
-    if edges.is_index() {
-        for chunk in edges.chunks() {
-            // SAFETY: let go with the index that names it, which is not read again.
-            chunk.value.into_iter().for_each(|value| drop(unsafe { OwnedRecord::take_back(value) }));
-        }
-    }
-    // SAFETY: the caller's promise.
-    drop(unsafe { OwnedRecord::take_back(value) });
-}
-
 #[cfg(test)]
-impl<'v> ParallelEdges<'v> {
+impl<'v> HeapParallel<'v> {
     /// The parallel edges whose pieces belong to these changes, which free them with themselves.
-    fn kept_by(value: EdgeValue, _changes: &'v [super::RecordChanges]) -> Self {
+    fn kept_by(value: EdgeValue, _changes: &'v [crate::RecordChanges]) -> Self {
         // SAFETY: the changes own the pieces for `'v`.
-        unsafe { ParallelEdges::behind(value) }
+        unsafe { HeapParallel::behind(value) }
     }
 }

@@ -1,9 +1,9 @@
-//! How the bytes of the records of edges lie in memory, and what the [handles](crate::RecordHandle) of a column are.
+//! How the bytes of the records of edges lie in memory, and what the [handles](hedgerow_model::RecordHandle) of a column are.
 //!
 //! A handle is the address of a length, which the bytes follow. A record that has memory of its own has a `usize` there. One that is
 //! *embedded* lies among others in memory of an engine, and has a `u16`; the lowest bit of its handle says so.
 
-use crate::EdgeValue;
+use hedgerow_model::EdgeValue;
 use std::ptr::NonNull;
 
 /// Records of more bytes are never embedded.

@@ -1,0 +1,252 @@
+//! Records as bytes: in effects, and lent by views.
+
+use crate::{Direction, EdgeValue, GraphView, LabelId, ReadError, Record, Timestamp, VertexId, ViewError};
+use std::convert::Infallible;
+use std::marker::PhantomData;
+use std::ops::{ControlFlow, Range, RangeInclusive};
+
+/// The records of edges in a commit, one behind the other. A change of an edge that has a record names it by its number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EffectRecords {
+    bytes: Vec<u8>,
+    /// Where each record ends.
+    ends: Vec<usize>,
+}
+
+impl EffectRecords {
+    /// Appends a record. Returns its number, which is the value of its edge in the effects.
+    pub fn push(&mut self, record: &[u8]) -> EdgeValue {
+        self.bytes.extend_from_slice(record);
+        self.ends.push(self.bytes.len());
+        EdgeValue(self.ends.len() as u64 - 1)
+    }
+
+    /// The record of a number; `None` if there are fewer.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, number: EdgeValue) -> Option<&[u8]> {
+        let number = usize::try_from(number.0).ok()?;
+        let end = *self.ends.get(number)?;
+        let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.bytes.get(start..end)
+    }
+
+    /// The records, in the order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, end)| &self.bytes[start..*end])
+    }
+
+    /// How many records there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+}
+
+/// The records of vertices and edges, as a capability of a view.
+pub trait RecordView: GraphView {
+    /// How the records of one label's edges are read.
+    type EdgeRecords<'v>: RecordCursor<Error = Self::Error>
+    where
+        Self: 'v;
+
+    /// The record of `vertex`; `None` if it does not exist. O(1).
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Self::Error>;
+
+    /// A cursor over the records of `label` in `direction`: one per thread.
+    ///
+    /// # Errors
+    /// There is no such label or direction, or its edges have no records.
+    fn edge_records(&self, label: LabelId, direction: Direction) -> Result<Self::EdgeRecords<'_>, ViewError>;
+}
+
+/// Reads the records of edges, as bytes in the encoding of effects, and lends them until its next call.
+///
+/// A label has one record on each edge, or [parallel](crate::EdgeSchema::Parallel) edges, which are read by methods of their own. A vertex that does not
+/// exist has no neighbors.
+pub trait RecordCursor {
+    /// Why a read can fail.
+    type Error: Into<ReadError> + Send;
+    /// The parallel edges from one vertex to another.
+    type Parallel<'c>: ParallelEdges<'c>
+    where
+        Self: 'c;
+
+    /// Whether neighbors ascend.
+    const SORTED: bool;
+
+    /// Whether [`RecordCursor::newest_first`] answers.
+    const KEEPS_COMMIT_ORDER: bool = false;
+
+    /// The record of the edge from `vertex` to `neighbor`, if there is one.
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<&[u8]>, Self::Error>;
+
+    /// Visits the neighbors of `vertex`, each with the record of its edge.
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn neighbors<'c, B>(
+        &'c mut self,
+        vertex: VertexId,
+        visit: impl FnMut(VertexId, &'c [u8]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Self::Error>;
+
+    /// Visits the edges of every vertex in `range`, ascending by vertex, each with its record, which is lent inside the call. Parallel edges come as one
+    /// record, the list of all of them.
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn scan<B>(
+        &mut self,
+        range: Range<u32>,
+        visit: impl FnMut(VertexId, VertexId, &[u8]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Self::Error>;
+
+    /// Visits the neighbors of `vertex` with the records of their edges and the commits that put these, the newest first. O(visited, and superseded entries
+    /// between them).
+    ///
+    /// Asked only of a cursor that [keeps that order](RecordCursor::KEEPS_COMMIT_ORDER).
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn newest_first<'c, B>(
+        &'c mut self,
+        vertex: VertexId,
+        visit: impl FnMut(VertexId, &'c [u8], Timestamp) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Self::Error>;
+
+    /// An upper bound on how far the edges of `vertex` are out of the order of their [times](crate::RecordSchema::time): the time of an edge exceeds that of
+    /// one that [`RecordCursor::newest_first`] visits before it by no more than this. Edges whose time is null count for nothing. `None` if the engine keeps no
+    /// bound. O(1).
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, Self::Error> {
+        let _ = vertex;
+        Ok(None)
+    }
+
+    /// The parallel edges from `vertex` to `neighbor`, if there are any.
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn find_parallel(
+        &mut self,
+        vertex: VertexId,
+        neighbor: VertexId,
+    ) -> Result<Option<Self::Parallel<'_>>, Self::Error>;
+
+    /// Visits the neighbors of `vertex`, each with the parallel edges that lead there.
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn parallel_neighbors<'c, B>(
+        &'c mut self,
+        vertex: VertexId,
+        visit: impl FnMut(VertexId, Self::Parallel<'c>) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Self::Error>;
+}
+
+/// The parallel edges from one vertex to another, at least one, by ascending key.
+pub trait ParallelEdges<'c>: Copy {
+    /// How many there are.
+    ///
+    /// # Errors
+    /// They could not be read.
+    fn count(self) -> Result<u64, ReadError>;
+
+    /// Those whose keys are in a range, ascending, each with its record.
+    fn edges(self, keys: RangeInclusive<u64>) -> impl Iterator<Item = Result<(u64, &'c [u8]), ReadError>>;
+
+    /// The record of the edge of a key, if there is such an edge.
+    ///
+    /// # Errors
+    /// The edges could not be read.
+    fn find(self, key: u64) -> Result<Option<&'c [u8]>, ReadError> {
+        Ok(self.edges(key..=key).next().transpose()?.map(|(_, record)| record))
+    }
+}
+
+/// The records of edges in views that have none: there is no such cursor.
+#[derive(Debug)]
+pub struct NoRecords<E> {
+    never: Infallible,
+    error: PhantomData<E>,
+}
+
+impl<E: Into<ReadError> + Send> RecordCursor for NoRecords<E> {
+    type Error = E;
+    type Parallel<'c>
+        = NoParallelEdges
+    where
+        Self: 'c;
+
+    const SORTED: bool = true;
+
+    fn find(&mut self, _: VertexId, _: VertexId) -> Result<Option<&[u8]>, E> {
+        match self.never {}
+    }
+
+    fn neighbors<'c, B>(
+        &'c mut self,
+        _: VertexId,
+        _: impl FnMut(VertexId, &'c [u8]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, E> {
+        match self.never {}
+    }
+
+    fn scan<B>(
+        &mut self,
+        _: Range<u32>,
+        _: impl FnMut(VertexId, VertexId, &[u8]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, E> {
+        match self.never {}
+    }
+
+    fn newest_first<'c, B>(
+        &'c mut self,
+        _: VertexId,
+        _: impl FnMut(VertexId, &'c [u8], Timestamp) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, E> {
+        match self.never {}
+    }
+
+    fn find_parallel(&mut self, _: VertexId, _: VertexId) -> Result<Option<NoParallelEdges>, E> {
+        match self.never {}
+    }
+
+    fn parallel_neighbors<'c, B>(
+        &'c mut self,
+        _: VertexId,
+        _: impl FnMut(VertexId, Self::Parallel<'c>) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, E> {
+        match self.never {}
+    }
+}
+
+/// Parallel edges in views that have none.
+#[derive(Clone, Copy, Debug)]
+pub struct NoParallelEdges;
+
+impl<'c> ParallelEdges<'c> for NoParallelEdges {
+    fn count(self) -> Result<u64, ReadError> {
+        Ok(0)
+    }
+
+    fn edges(self, _: RangeInclusive<u64>) -> impl Iterator<Item = Result<(u64, &'c [u8]), ReadError>> {
+        std::iter::empty()
+    }
+}

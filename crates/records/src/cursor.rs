@@ -1,0 +1,161 @@
+//! Lending the records that a cursor of an engine reads handles of.
+
+use crate::memory;
+use crate::parallel::HeapParallel;
+use crate::{Form, RecordHeap, heap};
+use hedgerow_encoding::list_as_record;
+use hedgerow_model::{Column, Cursor, LabelId, ReadError, RecordCursor, RecordHandle, Timestamp, VertexId};
+use std::ops::{ControlFlow, Range};
+
+/// How many records further on are prefetched while one is read: their waits for memory overlap.
+const AHEAD: usize = 8;
+
+/// A cursor of an engine over the handles of a label that has records.
+pub trait HandleCursor: Cursor<Value = RecordHandle, Error: Into<ReadError> + Send> {
+    /// Whether neighbors ascend.
+    const SORTED: bool;
+
+    /// Whether [`Cursor::newest_first`] answers.
+    const KEEPS_COMMIT_ORDER: bool;
+
+    /// See [`RecordCursor::time_disorder`].
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, Self::Error> {
+        let _ = vertex;
+        Ok(None)
+    }
+}
+
+/// A cursor of an engine over the handles of one label, and what they lead to.
+pub struct HeapCursor<C> {
+    handles: C,
+    form: Form,
+}
+
+impl<C: HandleCursor> HeapCursor<C> {
+    /// Lends what the handles of `label` lead to that `handles` reads. The label has records.
+    ///
+    /// # Safety
+    /// The cursor reads edges of an engine that stages its effects in `heap`, in a view that stays alive as long as this. What the engine embeds stays from
+    /// when the cursor has read its handle until the cursor's next call.
+    #[must_use]
+    pub unsafe fn new(heap: &RecordHeap, label: LabelId, handles: C) -> Self {
+        let form = heap.form(label).expect("the caller has asked whether the label has records");
+        HeapCursor { handles, form }
+    }
+
+    /// Visits the handles of a vertex, and prefetches what later ones lead to.
+    fn visit<B>(
+        &mut self,
+        vertex: VertexId,
+        mut visit: impl FnMut(VertexId, RecordHandle) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, C::Error> {
+        self.handles.neighbours(vertex, |neighbors, handles| {
+            for (position, (neighbor, handle)) in neighbors.iter().zip(handles).enumerate() {
+                if let Some(further) = handles.get(position + AHEAD) {
+                    memory::prefetch(further.to_bits());
+                }
+                visit(*neighbor, *handle)?;
+            }
+            ControlFlow::Continue(())
+        })
+    }
+}
+
+/// The record behind a handle that a cursor has read.
+///
+/// # Safety
+/// The cursor's view stays alive for `'c`, and the cursor is not called within `'c`: so what the handle leads to stays, by the promises of [`RecordHeap`] and
+/// [`HeapCursor::new`].
+unsafe fn lent<'c>(handle: RecordHandle) -> &'c [u8] {
+    // SAFETY: the caller's promise.
+    unsafe { heap::bytes(handle.to_bits()) }
+}
+
+impl<C: HandleCursor> RecordCursor for HeapCursor<C> {
+    type Error = C::Error;
+    type Parallel<'c>
+        = HeapParallel<'c>
+    where
+        Self: 'c;
+
+    const SORTED: bool = C::SORTED;
+    const KEEPS_COMMIT_ORDER: bool = C::KEEPS_COMMIT_ORDER;
+
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<&[u8]>, C::Error> {
+        debug_assert_eq!(self.form, Form::One);
+        let handle = self.handles.find(vertex, neighbor)?;
+        // SAFETY: the cursor is borrowed as long as what it lends.
+        Ok(handle.map(|handle| unsafe { lent(handle) }))
+    }
+
+    fn neighbors<'c, B>(
+        &'c mut self,
+        vertex: VertexId,
+        mut visit: impl FnMut(VertexId, &'c [u8]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, C::Error> {
+        debug_assert_eq!(self.form, Form::One);
+        // SAFETY: the cursor is borrowed as long as what it lends.
+        self.visit(vertex, |neighbor, handle| visit(neighbor, unsafe { lent(handle) }))
+    }
+
+    fn scan<B>(
+        &mut self,
+        range: Range<u32>,
+        mut visit: impl FnMut(VertexId, VertexId, &[u8]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, C::Error> {
+        let form = self.form;
+        self.handles.scan(range, |owner, neighbors, handles| {
+            neighbors.iter().zip(handles).try_for_each(|(neighbor, handle)| match form {
+                // SAFETY: lent inside the call, before the engine's cursor goes on.
+                Form::One => visit(owner, *neighbor, unsafe { lent(*handle) }),
+                Form::Parallel => {
+                    // SAFETY: as above.
+                    let edges = unsafe { HeapParallel::behind(handle.to_bits()) };
+                    visit(owner, *neighbor, &list_as_record(&edges.to_list()))
+                }
+            })
+        })
+    }
+
+    fn newest_first<'c, B>(
+        &'c mut self,
+        vertex: VertexId,
+        mut visit: impl FnMut(VertexId, &'c [u8], Timestamp) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, C::Error> {
+        debug_assert_eq!(self.form, Form::One);
+        self.handles.newest_first(vertex, |neighbor, handle, commit| {
+            // SAFETY: the cursor is borrowed as long as what it lends.
+            visit(neighbor, unsafe { lent(handle) }, commit)
+        })
+    }
+
+    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, C::Error> {
+        self.handles.time_disorder(vertex)
+    }
+
+    fn find_parallel(
+        &mut self,
+        vertex: VertexId,
+        neighbor: VertexId,
+    ) -> Result<Option<HeapParallel<'_>>, C::Error> {
+        debug_assert_eq!(self.form, Form::Parallel);
+        let handle = self.handles.find(vertex, neighbor)?;
+        // SAFETY: as for `lent`: the cursor is borrowed as long as what it lends.
+        Ok(handle.map(|handle| unsafe { HeapParallel::behind(handle.to_bits()) }))
+    }
+
+    fn parallel_neighbors<'c, B>(
+        &'c mut self,
+        vertex: VertexId,
+        mut visit: impl FnMut(VertexId, HeapParallel<'c>) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, C::Error> {
+        debug_assert_eq!(self.form, Form::Parallel);
+        self.visit(vertex, |neighbor, handle| {
+            // SAFETY: as for `lent`: the cursor is borrowed as long as what it lends.
+            visit(neighbor, unsafe { HeapParallel::behind(handle.to_bits()) })
+        })
+    }
+}

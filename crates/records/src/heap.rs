@@ -1,0 +1,240 @@
+//! Records with memory of their own: one piece each, which does not move.
+
+use crate::memory::{self, is_embedded};
+use crossbeam_utils::CachePadded;
+use hedgerow_model::{EdgeValue, Timestamp};
+use hedgerow_sync::atomic::{AtomicU64, Ordering};
+use hedgerow_sync::{Mutex, epoch};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::ptr::NonNull;
+
+/// What lies before the bytes. A handle leads to the length, as [`memory`] says.
+#[repr(C)]
+struct Header {
+    /// When the record came; 0 before it is known.
+    born: AtomicU64,
+    /// The pieces of a list before and behind this one, while it is in one. Guarded by the lock of the list.
+    before: Option<NonNull<Header>>,
+    behind: Option<NonNull<Header>>,
+    /// How many bytes follow.
+    length: usize,
+}
+
+// SAFETY: the links lead to records that belong to the same list, whose lock guards them.
+unsafe impl Send for Header {}
+
+/// From the beginning of a record to where its handle leads.
+const TO_LENGTH: usize = std::mem::offset_of!(Header, length);
+
+const _: () = assert!(TO_LENGTH + size_of::<usize>() == size_of::<Header>(), "the bytes follow their length");
+
+/// A record that belongs to whoever holds this, and is freed with it.
+///
+/// The bytes never change. The value of an edge stands for it once it is [kept](Pieces::keep) by the heap, until it is [taken](Pieces::take) back.
+#[derive(Debug)]
+pub(crate) struct OwnedRecord(NonNull<Header>);
+
+// SAFETY: the only owner of memory that nobody else changes: the fields that are not atomic are changed by the owner of the record, or under the lock of
+// the list that it is in.
+unsafe impl Send for OwnedRecord {}
+// SAFETY: as above; shared owners change nothing but an atomic.
+unsafe impl Sync for OwnedRecord {}
+
+impl OwnedRecord {
+    /// A copy of `bytes`.
+    pub(crate) fn new(bytes: &[u8]) -> Self {
+        let layout = layout(bytes.len());
+        // SAFETY: the layout has room for a header, so that it is not of size zero.
+        let memory = unsafe { alloc(layout) };
+        let Some(header) = NonNull::new(memory.cast::<Header>()) else { handle_alloc_error(layout) };
+        let content = Header { born: AtomicU64::new(0), before: None, behind: None, length: bytes.len() };
+        // SAFETY: new memory, large enough for a header and aligned for it.
+        unsafe { header.write(content) };
+        // SAFETY: behind the header there is room for so many bytes.
+        let content = unsafe { header.add(1) }.cast::<u8>();
+        // SAFETY: new memory, which cannot overlap with what it is filled from, and has room for it.
+        unsafe { content.copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len()) };
+        OwnedRecord(header)
+    }
+
+    /// What stands for the record beside its edge.
+    pub(crate) fn value(&self) -> EdgeValue {
+        EdgeValue((self.0.as_ptr().expose_provenance() + TO_LENGTH) as u64)
+    }
+
+    /// Says when the record came.
+    pub(crate) fn set_born(&self, at: Timestamp) {
+        // SAFETY: owned, so that the header is there.
+        unsafe { self.0.as_ref() }.born.store(at.0, Ordering::Relaxed);
+    }
+
+    /// When the record came.
+    pub(crate) fn born(&self) -> Timestamp {
+        // SAFETY: owned, so that the header is there.
+        Timestamp(unsafe { self.0.as_ref() }.born.load(Ordering::Relaxed))
+    }
+
+    /// What the record takes of memory.
+    pub(crate) fn memory_bytes(&self) -> usize {
+        // SAFETY: owned, so that the header is there.
+        memory_bytes(unsafe { self.0.as_ref() }.length)
+    }
+}
+
+impl Drop for OwnedRecord {
+    fn drop(&mut self) {
+        if cfg!(hedgerow_shuttle) {
+            // The model checker remembers that it is gone, and keeps the memory.
+            // SAFETY: the stand-in of the epoch frees nothing; nobody reads the record any more.
+            unsafe { epoch::pin().defer_drop(self.0.as_ptr()) };
+            return;
+        }
+        // SAFETY: owned until now, so that the header is there.
+        let layout = layout(unsafe { self.0.as_ref() }.length);
+        // SAFETY: allocated by `new` with the layout of this length, and owned until now.
+        unsafe { dealloc(self.0.as_ptr().cast(), layout) };
+    }
+}
+
+/// How many lists the pieces are spread over, so that threads seldom wait for one.
+const LISTS: usize = if cfg!(hedgerow_shuttle) { 1 } else { 16 };
+
+/// All records that edges have or had and that are not freed: they go with the heap.
+#[derive(Default)]
+pub(crate) struct Pieces {
+    lists: [CachePadded<Mutex<List>>; LISTS],
+}
+
+/// A doubly linked list of records, through their headers.
+#[derive(Default)]
+struct List(Option<NonNull<Header>>);
+
+// SAFETY: the list owns the records that are in it, which may be owned by any thread.
+unsafe impl Send for List {}
+
+impl Pieces {
+    fn list_of(&self, header: NonNull<Header>) -> &Mutex<List> {
+        // Neighbouring pieces are at least a header apart.
+        &self.lists[header.as_ptr().addr() / size_of::<Header>() % LISTS]
+    }
+
+    /// Keeps a record for its edge. O(1).
+    pub(crate) fn keep(&self, record: OwnedRecord) -> EdgeValue {
+        let (value, mut header) = (record.value(), record.0);
+        std::mem::forget(record);
+        let mut list = self.list_of(header).lock();
+        {
+            // SAFETY: the record was owned until now and is in no list; its links belong to the list, which is locked.
+            let header = unsafe { header.as_mut() };
+            (header.before, header.behind) = (None, list.0);
+        }
+        if let Some(mut first) = list.0 {
+            // SAFETY: what is in the list is there, and its links belong to the list.
+            unsafe { first.as_mut() }.before = Some(header);
+        }
+        list.0 = Some(header);
+        value
+    }
+
+    /// Owns a record again that was kept. O(1).
+    ///
+    /// # Safety
+    /// `value` came from [`Pieces::keep`] of these, and this is called once.
+    pub(crate) unsafe fn take(&self, value: EdgeValue) -> OwnedRecord {
+        let header = NonNull::new(header_of(value)).expect("a record that was kept has an address");
+        let mut list = self.list_of(header).lock();
+        // SAFETY: the record is in this list, which is locked and owns its links.
+        let Header { before, behind, .. } = *unsafe { header.as_ref() };
+        match before {
+            // SAFETY: as above, of its neighbour in the list.
+            Some(mut before) => unsafe { before.as_mut() }.behind = behind,
+            None => list.0 = behind,
+        }
+        if let Some(mut behind) = behind {
+            // SAFETY: as above.
+            unsafe { behind.as_mut() }.before = before;
+        }
+        OwnedRecord(header)
+    }
+}
+
+impl Drop for Pieces {
+    /// Frees all records that are left. O(records).
+    fn drop(&mut self) {
+        for list in &mut self.lists {
+            let mut next = list.get_mut().0.take();
+            while let Some(header) = next {
+                // SAFETY: the list owned the record, which is there.
+                next = unsafe { header.as_ref() }.behind;
+                drop(OwnedRecord(header));
+            }
+        }
+    }
+}
+
+/// Where a record with memory of its own begins.
+fn header_of(value: EdgeValue) -> *mut Header {
+    std::ptr::with_exposed_provenance_mut((value.0 as usize).wrapping_sub(TO_LENGTH))
+}
+
+/// The bytes of a record.
+///
+/// # Safety
+/// `value` is the [value](OwnedRecord::value) of a record that is not freed for `'r`, or the handle of a copy in an engine's memory that
+/// stays for `'r`.
+pub(crate) unsafe fn bytes<'r>(value: EdgeValue) -> &'r [u8] {
+    if !is_embedded(value) {
+        epoch::check_live(header_of(value).cast_const());
+    }
+    // SAFETY: the caller's promise; what a handle leads to never changes.
+    unsafe { memory::bytes(value) }
+}
+
+/// What a record of so many bytes takes of memory.
+pub(crate) fn memory_bytes(length: usize) -> usize {
+    size_of::<Header>() + length
+}
+
+fn layout(length: usize) -> Layout {
+    let bytes = memory_bytes(length);
+    // No slice is longer than `isize::MAX`, and no machine has so much memory that a record comes near.
+    Layout::from_size_align(bytes, align_of::<Header>()).expect("a record fits into the address space")
+}
+
+#[cfg(all(test, not(hedgerow_shuttle)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_are_kept_read_and_taken_back_in_any_order() {
+        let pieces = Pieces::default();
+        let content = |length: usize| -> Vec<u8> { (0..length).map(|byte| byte as u8).collect() };
+        let keep = |length| {
+            let record = OwnedRecord::new(&content(length));
+            assert_eq!(record.born(), Timestamp::ZERO);
+            record.set_born(Timestamp(7));
+            (length, pieces.keep(record))
+        };
+        let mut kept: Vec<(usize, EdgeValue)> = (0..100).chain([1000]).map(keep).collect();
+        for step in [7, 1, 3] {
+            let mut again = Vec::new();
+            for (number, (length, value)) in std::mem::take(&mut kept).into_iter().enumerate() {
+                // SAFETY: kept above, and not taken back yet.
+                assert_eq!(unsafe { bytes(value) }, content(length));
+                if number % step > 0 {
+                    again.push((length, value));
+                    continue;
+                }
+                // SAFETY: kept above, and taken back once, for it left the values.
+                let record = unsafe { pieces.take(value) };
+                assert_eq!((record.born(), record.memory_bytes()), (Timestamp(7), 32 + length));
+                if number % 2 == 0 {
+                    again.push((length, pieces.keep(record)));
+                }
+            }
+            kept = again;
+            // Some stay until the pieces are dropped.
+            kept.extend((0..20).map(keep));
+        }
+    }
+}
