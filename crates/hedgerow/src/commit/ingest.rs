@@ -130,7 +130,7 @@ impl<E: Engine> Store<E> {
         }
         let looked_up = ends;
         let ends: Vec<Ends> = looked_up.iter().copied().flatten().collect();
-        let adjacencies = self.entries(label, edges, &ends, pool);
+        let adjacencies = self.entries(bulk, &ends, pool);
         let units = ends_of(&ends).map(|end| self.engine.lock_unit(end));
         holdings.hold_units(LockGuard::lock(&self.units, self.units.stripes(units)));
         let keys_changed = self.dictionary.generation() != generation && !lock_all_keys;
@@ -192,18 +192,18 @@ impl<E: Engine> Store<E> {
     /// The adjacency entries of all edges: sorted, each once, the last value of an edge kept; where edges have records, its number.
     fn entries<B: BulkEdge>(
         &self,
-        label: LabelId,
-        edges: &[B],
+        bulk: &Bulk<'_, B>,
         ends: &[Ends],
         pool: Option<&ThreadPool>,
     ) -> SmallVec<[AdjacencyEffects; 2]> {
+        let Bulk { label, edges, records, .. } = *bulk;
         let effects = self.topology.directions().iter().map(|direction| {
             let (stored, ends) = ((self.topology, *direction), ends.iter().copied());
             let value_of = |edge: usize| Some(edges[edge].value().to_bits());
             let number_of = |edge: usize| Some(EdgeValue(edge as u64));
             let changes = match B::Value::TYPE {
+                _ if records.is_some() => changed_entries(stored, ends, number_of, pool),
                 ColumnType::Unit => put_entries(stored, ends, ().to_bits(), pool),
-                ColumnType::Record => changed_entries(stored, ends, number_of, pool),
                 _ => changed_entries(stored, ends, value_of, pool),
             };
             AdjacencyEffects { label, direction: *direction, changes }
