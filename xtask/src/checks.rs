@@ -11,7 +11,7 @@ const SCHEDULES: u32 = 2_000;
 /// All tests but those of the crate below.
 const WORKSPACE: &str = "test --workspace --exclude hedgerow-isolation";
 
-/// The crate that is built as users build the library, without the engines of the lab.
+/// The crate that is built as users build the library, without custom engines.
 const ISOLATION: &str = "test -p hedgerow-isolation";
 
 /// Formatting, lints, documentation, that the fuzz targets compile, all tests, the models.

@@ -37,7 +37,7 @@ pub fn miri() -> Result<()> {
 
 /// Everything that stores or reads a graph, with checked memory accesses and leaks.
 pub fn address() -> Result<()> {
-    let packages = "-p hedgerow -p hedgerow-engines -p hedgerow-rapid -p hedgerow-tel -p hedgerow-subgraphs -p hedgerow-lab -p hedgerow-kernels \
+    let packages = "-p hedgerow -p hedgerow-engines -p hedgerow-rapid -p hedgerow-tel -p hedgerow-subgraphs -p hedgerow-csr -p hedgerow-erased -p hedgerow-lab -p hedgerow-kernels \
          -p hedgerow-formats";
     let mut tests = nightly_cargo(&format!("test --lib --tests --target {TARGET} {packages}"));
     tests

@@ -1,4 +1,4 @@
-//! `hedgerow bench`: measures the engines side by side.
+//! Measures engines side by side: `hedgerow bench` those of the library, other programs theirs.
 
 use crate::args::BenchArgs;
 use crate::console::Console;
@@ -6,7 +6,7 @@ use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::outputs::FilesInUse;
 use crate::{progress, text};
-use hedgerow_driver::{DataSet, Report, Settings, Step, StoreFacts, Watch};
+use hedgerow_driver::{BenchError, DataSet, Engine, Report, Settings, Step, StoreFacts, Watch};
 use hedgerow_formats::{FormatError, NewFile};
 use std::cell::Cell;
 use std::io::Write;
@@ -14,12 +14,17 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
 
-/// Measures, prints the table, writes the file.
-pub fn execute(args: &BenchArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
+/// Measures those of `engines` that are asked for, prints the table, writes the file.
+pub fn execute(
+    args: &BenchArgs,
+    engines: &[Engine],
+    console: &Console,
+    interrupt: &Interrupt,
+) -> Result<(), CliError> {
     if let Some(path) = &args.json {
         FilesInUse::read(&args.dataset).check_output("--json", path)?;
     }
-    let settings = settings(args);
+    let settings = settings(args, engines)?;
     settings.check_store()?;
     let shown = Shown::new(console);
     let show = |step: &Step| shown.show(step);
@@ -34,15 +39,16 @@ pub fn execute(args: &BenchArgs, console: &Console, interrupt: &Interrupt) -> Re
     console.print(&report, describe)
 }
 
-fn settings(args: &BenchArgs) -> Settings {
+fn settings(args: &BenchArgs, engines: &[Engine]) -> Result<Settings, BenchError> {
     let base = match (args.quick, args.full) {
         (true, _) => Settings::quick(),
         (_, true) => Settings::full(),
         _ => Settings::new(),
     };
     let workloads = if args.workloads.is_empty() { base.workloads } else { args.workloads.clone() };
-    Settings {
-        engines: distinct(&args.engines),
+    let engines: Result<Vec<_>, _> = args.engines.iter().map(|name| Engine::named(name, engines)).collect();
+    Ok(Settings {
+        engines: distinct(&engines?),
         workloads: distinct(&workloads),
         threads: distinct(&args.threads).into_iter().map(NonZeroUsize::get).collect(),
         repetitions: args.repetitions.map_or(base.repetitions, |repetitions| repetitions as usize),
@@ -50,7 +56,7 @@ fn settings(args: &BenchArgs) -> Settings {
         mix: args.mix_seconds.map_or(base.mix, Duration::from_secs),
         extent: base.extent,
         store: args.store.clone(),
-    }
+    })
 }
 
 /// Each of several names once.

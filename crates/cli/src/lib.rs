@@ -40,10 +40,13 @@ mod stored;
 mod text;
 mod threads;
 
+pub use args::BenchArgs;
+
 use args::{Cli, Command};
 use clap::Parser;
 use console::Console;
 use error::CliError;
+use hedgerow_driver::{ENGINES, Engine};
 use interrupt::Interrupt;
 use std::process::ExitCode;
 
@@ -51,7 +54,21 @@ use std::process::ExitCode;
 #[must_use]
 pub fn main() -> ExitCode {
     let command = Cli::parse().command;
-    match execute(&command) {
+    exit(execute(&command))
+}
+
+/// Measures engines as `hedgerow bench` does, in a program that has others: those of `engines` that `args` ask for.
+#[must_use]
+pub fn bench(args: &BenchArgs, engines: &[Engine]) -> ExitCode {
+    exit(
+        Interrupt::listen()
+            .and_then(|interrupt| bench::execute(args, engines, &Console::new(false), &interrupt)),
+    )
+}
+
+/// Reports what went wrong.
+fn exit(result: Result<(), CliError>) -> ExitCode {
+    match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
         Err(error) => {
@@ -83,7 +100,7 @@ fn execute(command: &Command) -> Result<(), CliError> {
         Command::Checkpoint(args) => maintenance::checkpoint::execute(args, &console, &listen()?),
         Command::Check(args) => maintenance::check::execute(args, &console),
         Command::Recover(args) => maintenance::recover::execute(args, &console),
-        Command::Bench(args) => bench::execute(args, &console, &listen()?),
+        Command::Bench(args) => bench::execute(args, ENGINES, &console, &listen()?),
         Command::Completions(args) => completions::execute(args, &console),
     }
 }

@@ -1,6 +1,6 @@
 //! Why a run gave no report.
 
-use crate::{ENGINES, Workload};
+use crate::Workload;
 use hedgerow_formats::{FormatError, KroneckerError};
 use std::io;
 use std::path::PathBuf;
@@ -9,8 +9,13 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
     /// No engine has that name.
-    #[error("there is no engine {0:?}; there are: {known}", known = names(ENGINES.iter().map(|engine| engine.name)))]
-    UnknownEngine(String),
+    #[error("there is no engine {name:?}; there are: {}", names(known.iter().copied()))]
+    UnknownEngine {
+        /// What was asked for.
+        name: String,
+        /// Those that there are.
+        known: Vec<&'static str>,
+    },
     /// No workload has that name.
     #[error("there is no workload {0:?}; there are: {known}", known = names(Workload::ALL.iter().map(|workload| workload.name())))]
     UnknownWorkload(String),

@@ -20,11 +20,11 @@
 //! | `report/` | rows with ratios, as JSON and as a table |
 //!
 //! ```
-//! use hedgerow_driver::{DataSet, Engine, Settings, Watch, Workload};
+//! use hedgerow_driver::{DataSet, ENGINES, Engine, Settings, Watch, Workload};
 //!
 //! let data = DataSet::named("kron-6", 1, &Watch::default())?;
 //! let settings = Settings {
-//!     engines: vec![Engine::named("rapid")?],
+//!     engines: vec![Engine::named("rapid", ENGINES)?],
 //!     workloads: vec![Workload::ScanOrdered],
 //!     ..Settings::quick()
 //! };

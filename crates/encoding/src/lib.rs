@@ -10,7 +10,7 @@ mod list;
 mod record;
 pub mod wire;
 
-pub use list::{EdgeList, EdgeListWriter, list_as_record, list_of_record};
+pub use list::{EdgeList, EdgeListWriter, ParallelList, list_as_record, list_of_record};
 pub use record::{
     BYTES, RecordValues, decode_record, decode_record_value, decode_values, encode_record, encode_value,
 };

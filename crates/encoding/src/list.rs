@@ -5,6 +5,8 @@
 
 use crate::record::BYTES;
 use crate::wire::{DecodeError, Reader, put_bytes, put_varint};
+use hedgerow_model::{ParallelEdges, ReadError};
+use std::ops::RangeInclusive;
 
 /// Parallel edges, or changes of such, as bytes that grow.
 #[derive(Clone, Debug, Default)]
@@ -72,6 +74,41 @@ impl<'b> Iterator for EdgeList<'b> {
         let read = self.read();
         self.failed = read.is_err();
         Some(read)
+    }
+}
+
+/// Parallel edges that are one list of bytes: what a view lends of an engine that keeps them as records.
+#[derive(Clone, Copy, Debug)]
+pub struct ParallelList<'b>(&'b [u8]);
+
+impl<'b> ParallelList<'b> {
+    /// The edges of a list that [`EdgeListWriter`] wrote.
+    #[must_use]
+    pub fn new(list: &'b [u8]) -> Self {
+        ParallelList(list)
+    }
+}
+
+fn unreadable(error: DecodeError) -> ReadError {
+    ReadError::new("a list of parallel edges", error)
+}
+
+impl<'b> ParallelEdges<'b> for ParallelList<'b> {
+    /// O(edges).
+    fn count(self) -> Result<u64, ReadError> {
+        EdgeList::new(self.0).try_fold(0, |count, edge| edge.map(|_| count + 1)).map_err(unreadable)
+    }
+
+    /// O(edges up to the last of them).
+    fn edges(self, keys: RangeInclusive<u64>) -> impl Iterator<Item = Result<(u64, &'b [u8]), ReadError>> {
+        let (first, last) = keys.into_inner();
+        let edges = EdgeList::new(self.0).map(|edge| match edge {
+            Ok((key, record)) => Ok((key, record.unwrap_or_default())),
+            Err(error) => Err(unreadable(error)),
+        });
+        edges
+            .skip_while(move |edge| edge.as_ref().is_ok_and(|(key, _)| *key < first))
+            .take_while(move |edge| edge.as_ref().map_or(true, |(key, _)| *key <= last))
     }
 }
 

@@ -6,16 +6,19 @@
 
 use hedgerow::EngineKind;
 
-/// Every engine that exists.
+/// The engine with a version per edge, where one beside those of the library is enough.
+pub const ADJACENCY_LIST: EngineKind = EngineKind::Custom(&hedgerow_lab::ADJACENCY_LIST);
+
+/// Every engine that exists: those of the library, and those of research behind virtual calls.
 pub const ENGINES: [EngineKind; 8] = [
     EngineKind::Rapid,
     EngineKind::Tel,
-    EngineKind::AdjacencyList,
-    EngineKind::FineGrainedArt,
-    EngineKind::Art,
-    EngineKind::CompressedArt,
-    EngineKind::VectorArt,
-    EngineKind::ClusteredArt,
+    ADJACENCY_LIST,
+    EngineKind::Custom(&hedgerow_lab::FINE_GRAINED_ART),
+    EngineKind::Custom(&hedgerow_lab::ART),
+    EngineKind::Custom(&hedgerow_lab::COMPRESSED_ART),
+    EngineKind::Custom(&hedgerow_lab::VECTOR_ART),
+    EngineKind::Custom(&hedgerow_lab::CLUSTERED_ART),
 ];
 
 #[cfg(test)]
@@ -23,10 +26,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn engines_have_names_of_their_own() {
-        for kind in ENGINES {
-            assert_eq!(EngineKind::of_name(kind.name()), Some(kind));
+    fn engines_have_names_of_their_own_and_the_library_knows_its_own() {
+        for (position, engine) in ENGINES.iter().enumerate() {
+            assert!(ENGINES[..position].iter().all(|other| other.name() != engine.name()));
         }
-        assert_eq!(EngineKind::of_name(""), None);
+        assert_eq!(
+            ["rapid", "tel", "cart"].map(EngineKind::of_name),
+            [Some(ENGINES[0]), Some(ENGINES[1]), None]
+        );
     }
 }

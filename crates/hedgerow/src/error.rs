@@ -1,8 +1,8 @@
 //! Errors: a small public kind that says what the caller can do, around a reason that says what happened.
 
-use crate::options::EngineKind;
+use hedgerow_compute::MemoryError;
+use hedgerow_csr::CsrError;
 use hedgerow_kernels::KernelError;
-use hedgerow_lab::{CsrError, MemoryError};
 use hedgerow_log::checkpoint::CheckpointError;
 use hedgerow_log::{LogError, StoreError};
 use hedgerow_model::{
@@ -87,7 +87,6 @@ impl Error {
             Reason::Capacity(_) => ErrorKind::Capacity,
             Reason::NoHistory
             | Reason::NoCommitOrder
-            | Reason::NotBuilt(_)
             | Reason::NoScratch(_)
             | Reason::InMemory
             | Reason::Threads(_) => ErrorKind::Unsupported,
@@ -242,9 +241,6 @@ pub(crate) enum Reason {
     View(#[from] ViewError),
     #[error(transparent)]
     Capacity(#[from] CapacityError),
-    #[cfg_attr(feature = "lab", expect(dead_code, reason = "all engines are built"))]
-    #[error("the engine {0:?} is not built: enable the feature `lab` of the crate `hedgerow`")]
-    NotBuilt(EngineKind),
     #[error(
         "the engine {0:?} keeps edges in memory only; leave the scratch directory out, or make or open the graph with the engine `tel`"
     )]

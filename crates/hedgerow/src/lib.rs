@@ -61,8 +61,10 @@ pub use declared::DeclaredTxn;
 pub use durable::{CheckpointOptions, CheckpointReport, Recovery, StoreInfo};
 pub use error::{Error, ErrorKind, MemoryLimitExceeded};
 pub use graph::Graph;
+pub use hedgerow_csr::{BuildOptions, Csr};
+#[cfg(feature = "custom-engines")]
+pub use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine};
 pub use hedgerow_kernels as kernels;
-pub use hedgerow_lab::{BuildOptions, Csr};
 pub use hedgerow_log::Durability;
 pub use hedgerow_model as model;
 pub use hedgerow_model::{

@@ -3,6 +3,8 @@
 use crate::clock::{Clock, ManualClock};
 use crate::error::Error;
 use crate::retries::Retries;
+#[cfg(feature = "custom-engines")]
+use hedgerow_erased::CustomEngine;
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::{Durability, LogOptions, Manifest};
 use hedgerow_model::{KeyKind, LabelSchema, RecordSchema, Topology};
@@ -11,9 +13,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Which engine stores the graph.
-///
-/// All but [`Rapid`](EngineKind::Rapid) and [`Tel`](EngineKind::Tel) are there to measure against, and are built with the
-/// feature `lab` only; without it [`Graph::in_memory`](crate::Graph::in_memory) refuses them as [`Unsupported`](crate::ErrorKind::Unsupported).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum EngineKind {
@@ -24,48 +23,35 @@ pub enum EngineKind {
     /// In memory, or in a file that is mapped into it: a log of versioned edges per vertex, lock-free readers, neighbours in the order of their insertion
     /// (LiveGraph, PVLDB 13(7), 2020).
     Tel,
-    /// In memory: a sorted adjacency list per vertex with a version per edge and short locks, the
-    /// scheme to measure against ("Revisiting the Design of In-Memory Dynamic Graph Storage", 2025).
-    AdjacencyList,
-    /// In memory: the same scheme with a plain adaptive radix tree per vertex. "ART" in RapidStore's
-    /// ablation (section 7.4).
-    FineGrainedArt,
-    /// In memory, as are the next three: the versions of `Rapid`, always copied,
-    /// over the structures of the paper, each neighbour set a plain adaptive radix tree. "ART + SC" in
-    /// the paper's ablation (section 7.4).
-    Art,
-    /// Each neighbour set a compressed adaptive radix tree (section 6.2). "C-ART + SC".
-    CompressedArt,
-    /// Small neighbour sets vectors of their own, large ones compressed trees. "C-ART + SC + VEC".
-    VectorArt,
-    /// Small neighbour sets of a partition in a clustered index (section 6.3), large ones
-    /// compressed trees: RapidStore as the paper describes it. "C-ART + SC + CI".
-    ClusteredArt,
+    /// An engine of another crate, behind virtual calls. Needs the feature `custom-engines`.
+    #[cfg(feature = "custom-engines")]
+    Custom(&'static CustomEngine),
 }
 
-/// What each engine is called in stores and on the command line.
-const NAMES: [(EngineKind, &str); 8] = [
-    (EngineKind::Rapid, "rapid"),
-    (EngineKind::Tel, "tel"),
-    (EngineKind::AdjacencyList, "adjacency-list"),
-    (EngineKind::FineGrainedArt, "art-fine"),
-    (EngineKind::Art, "art"),
-    (EngineKind::CompressedArt, "cart"),
-    (EngineKind::VectorArt, "cart-vec"),
-    (EngineKind::ClusteredArt, "cart-ci"),
-];
+/// Engines for research that stores may have been made with. `rapid` opens these stores.
+const RESEARCH_ENGINES: [&str; 6] = ["adjacency-list", "art-fine", "art", "cart", "cart-vec", "cart-ci"];
 
 impl EngineKind {
     /// What the engine is called in stores and on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
-        NAMES.iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
+        match self {
+            EngineKind::Rapid => "rapid",
+            EngineKind::Tel => "tel",
+            #[cfg(feature = "custom-engines")]
+            EngineKind::Custom(engine) => engine.name,
+        }
     }
 
-    /// The engine of that name.
+    /// The engine of that name, `rapid` or `tel`.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
-        NAMES.iter().find(|(_, other)| *other == name).map(|(kind, _)| *kind)
+        [EngineKind::Rapid, EngineKind::Tel].into_iter().find(|engine| engine.name() == name)
+    }
+
+    /// The engine that opens a store whose manifest names `name`. A store holds the same whichever engine wrote it.
+    pub(crate) fn of_manifest(name: &str) -> Option<Self> {
+        if RESEARCH_ENGINES.contains(&name) { Some(EngineKind::Rapid) } else { Self::of_name(name) }
     }
 }
 
@@ -285,7 +271,8 @@ impl GraphOptions {
     }
 
     /// What the graph in the directory `path` was made with: engine, topology, keys, labels, vertex properties, strictness. What is not
-    /// kept in the store has its default. Reads one small file; the store may be open elsewhere.
+    /// kept in the store has its default; if the engine was one for research, so has the engine. Reads one small file; the store may be
+    /// open elsewhere.
     ///
     /// A graph that is opened with these options also has the labels that [were added](crate::store::add_labels) to the store since they were read,
     /// unless [`GraphOptions::label`] lists labels of its own.

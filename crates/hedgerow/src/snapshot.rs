@@ -7,8 +7,8 @@ use crate::error::{Error, Reason, read_failed};
 use crate::records::decoded;
 use crate::state::{KeyReads, StateReads, ViewReads};
 use crate::stores::{OpenStores, Share, Stores, with_store};
+use hedgerow_csr::{BuildOptions, Csr};
 use hedgerow_kernels::Kernel;
-use hedgerow_lab::{BuildOptions, Csr};
 use hedgerow_model::{
     AsKey, Catalogue, Column, ColumnType, Counts, Direction, EdgeValue, Engine, GraphView, Key, KeyRef,
     LabelId, Record, Timestamp, Topology, VertexId, ViewError,

@@ -7,6 +7,7 @@ use hedgerow::{
     EdgeSchema, EdgeUpdate, EngineKind, Field, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema,
     RecordSchema, Topology, ValueType,
 };
+use hedgerow_engines::ADJACENCY_LIST;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicIsize, Ordering};
 
@@ -115,7 +116,7 @@ fn records() {
 
 fn adjacency_lists() {
     let before = ALLOCATED.load(Ordering::Relaxed);
-    let options = GraphOptions::new().engine(EngineKind::AdjacencyList).keys(KeyKind::Dense).threads(1);
+    let options = GraphOptions::new().engine(ADJACENCY_LIST).keys(KeyKind::Dense).threads(1);
     let graph = Graph::in_memory(options).unwrap();
     let rest = in_use() - graph.memory().total_bytes() as isize;
     let edges = |step: u64| (0..200_000u64).map(move |edge| (edge * 7919 % 4096, edge * step % 4093));

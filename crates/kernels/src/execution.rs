@@ -1,7 +1,8 @@
 //! On which threads a kernel runs, and how it is watched and stopped.
 
 use crate::{CancelToken, KernelError, MemoryBudget};
-use hedgerow_lab::{BuildOptions, map_chunks};
+use hedgerow_compute::map_chunks;
+use hedgerow_csr::BuildOptions;
 use rayon::ThreadPool;
 use std::fmt;
 

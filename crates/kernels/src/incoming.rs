@@ -1,7 +1,7 @@
 //! In-neighbours, whether or not the view keeps them.
 
 use crate::{Execution, KernelError};
-use hedgerow_lab::Csr;
+use hedgerow_csr::Csr;
 use hedgerow_model::{Direction, GraphView, LabelId};
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,7 @@
 //! What a kernel is, and why one can fail.
 
-use hedgerow_lab::{CsrError, MemoryError};
+use hedgerow_compute::MemoryError;
+use hedgerow_csr::CsrError;
 use hedgerow_model::{GraphView, ReadError, VertexId, ViewError};
 
 /// A computation over a whole graph. Its fields are its parameters.

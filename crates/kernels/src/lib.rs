@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use hedgerow_kernels::{Bfs, Kernel, PageRank};
-//! use hedgerow_lab::{BuildOptions, Csr};
+//! use hedgerow_csr::{BuildOptions, Csr};
 //! use hedgerow_model::{Topology, VertexId};
 //!
 //! let id = VertexId::new;
@@ -92,7 +92,7 @@
 //!     }
 //! }
 //!
-//! # use hedgerow_lab::{BuildOptions, Csr};
+//! # use hedgerow_csr::{BuildOptions, Csr};
 //! # use hedgerow_model::Topology;
 //! # let id = VertexId::new;
 //! # let edges = [(id(0), id(1)), (id(0), id(2)), (id(2), id(1))];
@@ -127,7 +127,7 @@ pub use clustering::{LocalClustering, LocalClusteringResult};
 pub use communities::{Communities, CommunitiesResult};
 pub use cores::{Cores, CoresResult};
 pub use execution::{Execution, Progress};
-pub use hedgerow_lab::{CancelToken, MemoryBudget, MemoryError};
+pub use hedgerow_compute::{CancelToken, MemoryBudget, MemoryError};
 pub use kernel::{Kernel, KernelError, KernelErrorKind};
 pub use neighbourhood::{Neighbourhood, NeighbourhoodResult};
 pub use pagerank::{PageRank, PageRankResult, Precision};

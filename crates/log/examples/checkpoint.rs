@@ -2,8 +2,8 @@
 //!
 //! `cargo run --release -p hedgerow-log --example checkpoint -- 20`
 
+use hedgerow_csr::{BuildOptions, Csr};
 use hedgerow_formats::Kronecker;
-use hedgerow_lab::{BuildOptions, Csr};
 use hedgerow_log::checkpoint::{Checkpoint, Description, ViewSource, WriteOptions, write};
 use hedgerow_log::files::{FileSystem, RealFiles};
 use hedgerow_model::{

@@ -86,7 +86,7 @@ mod sealed {
 ///
 /// `()` is topology: it reads every label, whatever that label's column.
 pub trait Column:
-    Copy + Default + PartialEq + std::fmt::Debug + Send + Sync + 'static + sealed::Sealed
+    bytemuck::Pod + Default + PartialEq + std::fmt::Debug + Send + Sync + sealed::Sealed
 {
     /// The column's type at run time.
     const TYPE: ColumnType;

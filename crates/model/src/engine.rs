@@ -15,7 +15,7 @@ pub trait Engine: Send + Sync + 'static {
         Self: 's;
 
     /// Room for what [`prepare`](Engine::prepare) makes and its changes borrow, such as the effects in a form of the engine's own.
-    type Room: Default + Send;
+    type Room: Default + Send + 'static;
 
     /// What [`prepare`](Engine::prepare) built, not yet visible. Dropping it changes nothing.
     type Changes<'l>: Send

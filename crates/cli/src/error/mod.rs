@@ -226,7 +226,7 @@ fn graph_exit_code(error: &hedgerow::Error) -> u8 {
 
 fn bench_exit_code(error: &BenchError) -> u8 {
     match error {
-        BenchError::UnknownEngine(_)
+        BenchError::UnknownEngine { .. }
         | BenchError::UnknownWorkload(_)
         | BenchError::ImpossibleDataSet { .. }
         | BenchError::Kronecker(_) => 2,

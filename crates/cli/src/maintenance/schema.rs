@@ -101,8 +101,9 @@ fn options_of(made_with: &StoreOptions, labels: &str, vertex_properties: Option<
         Topology::DirectedWithReverse => options.push("--reverse"),
         Topology::Undirected => options.push("--undirected"),
     }
-    if made_with.engine != EngineKind::default().name() {
-        options.extend(["--engine", &made_with.engine]);
+    let engine = EngineKind::of_name(&made_with.engine).unwrap_or_default();
+    if engine != EngineKind::default() {
+        options.extend(["--engine", engine.name()]);
     }
     options.extend(["--labels", labels]);
     options.extend(vertex_properties.into_iter().flat_map(|text| ["--vertex-properties", text]));

@@ -88,7 +88,5 @@ impl DurabilityName {
 
 /// An engine by its name.
 pub fn engine(name: &str) -> Result<EngineKind, String> {
-    EngineKind::of_name(name).ok_or_else(|| {
-        "expected rapid or tel, or one to measure against: adjacency-list, art-fine, art, cart, cart-vec, cart-ci".into()
-    })
+    EngineKind::of_name(name).ok_or_else(|| "expected rapid or tel".into())
 }

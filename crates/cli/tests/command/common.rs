@@ -11,10 +11,6 @@ use tempfile::TempDir;
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_hedgerow");
 
-/// Two engines that any other opens what was written with, where they are built.
-pub const OTHER_ENGINES: [&str; 2] =
-    if cfg!(feature = "lab") { ["cart-ci", "adjacency-list"] } else { ["rapid", "rapid"] };
-
 /// A folder of files for one test, in which the command runs.
 pub struct Folder(TempDir);
 

@@ -12,7 +12,7 @@ impl GraphOptions {
     /// What the graph of the manifest at `path` was made with.
     pub(crate) fn of_manifest(manifest: &Manifest, path: &Path) -> Result<Self, Error> {
         let StoreOptions { engine, keys, topology, strict, catalogue } = &manifest.options;
-        let Some(engine) = EngineKind::of_name(engine) else {
+        let Some(engine) = EngineKind::of_manifest(engine) else {
             let (path, name) = (path.to_owned(), engine.clone());
             return Err(StoreError::UnknownEngine { path, name }.into());
         };

@@ -4,9 +4,10 @@ use crate::oracle::options;
 use hedgerow::kernels::CancelToken;
 use hedgerow::store::StoreError;
 use hedgerow::{
-    CheckpointOptions, ColumnType, Durability, EdgeSchema, EngineKind, Error, ErrorKind, Graph, GraphOptions,
-    KeyKind, LabelId, LabelSchema, RecordSchema, Timestamp, Topology, store,
+    CheckpointOptions, ColumnType, CustomEngine, Durability, EdgeSchema, EngineKind, Error, ErrorKind, Graph,
+    GraphOptions, KeyKind, LabelId, LabelSchema, RecordSchema, Timestamp, Topology, store,
 };
+use hedgerow_engines::ADJACENCY_LIST;
 use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles};
 use hedgerow_log::files::{Access, FileSystem};
 use std::fmt::Debug;
@@ -60,9 +61,9 @@ fn a_store_is_looked_at_without_opening_it() {
     let entry = store::manifest(path).unwrap().checkpoint.unwrap();
     assert!(path.join(entry.file_name()).exists());
 
-    let options = small().engine(EngineKind::AdjacencyList);
+    let options = small().engine(ADJACENCY_LIST);
     let read = Graph::open_checkpoint_with(path, options).unwrap();
-    assert_eq!(read.store_info().unwrap().engine, EngineKind::AdjacencyList);
+    assert_eq!(read.store_info().unwrap().engine, ADJACENCY_LIST);
     assert_eq!(read.snapshot().unwrap().edge_count(), 1);
     let undirected = small().topology(Topology::Undirected);
     let parts = ["topology", "MANIFEST", "is directed, not undirected"];
@@ -115,9 +116,7 @@ fn options_of_a_store_take_labels_that_are_added_before_it_is_opened() {
 #[test]
 fn options_that_differ_are_named_with_both_sides() {
     let folder = tempfile::tempdir().unwrap();
-    let made = || {
-        options(Topology::Undirected, KeyKind::Number).segment_bytes(4096).engine(EngineKind::AdjacencyList)
-    };
+    let made = || options(Topology::Undirected, KeyKind::Number).segment_bytes(4096).engine(ADJACENCY_LIST);
     drop(Graph::create(folder.path(), made()).unwrap());
     let open = |options| Graph::open_with(folder.path(), options);
     let manifest = folder.path().join("MANIFEST");
@@ -149,9 +148,30 @@ fn options_that_differ_are_named_with_both_sides() {
     assert_eq!((info.engine, &*info.made_with), (EngineKind::Rapid, "adjacency-list"));
     drop(graph);
     let graph = Graph::open(folder.path()).unwrap();
-    assert_eq!(graph.store_info().unwrap().engine, EngineKind::AdjacencyList);
+    assert_eq!(
+        graph.store_info().unwrap().engine,
+        EngineKind::Rapid,
+        "one for research is not asked for again"
+    );
     assert_eq!(graph.durability(), Some(Durability::Sync));
     assert_eq!(graph.catalogue().labels().len(), 5);
+}
+
+#[test]
+fn a_store_of_an_engine_that_nobody_knows_opens_with_another_that_is_named() {
+    static UNKNOWN: CustomEngine = CustomEngine { name: "of-tests", make: hedgerow_lab::ART.make };
+    let folder = tempfile::tempdir().unwrap();
+    let graph = Graph::create(folder.path(), small().engine(EngineKind::Custom(&UNKNOWN))).unwrap();
+    graph.put_edge(1, 2).unwrap();
+    assert_eq!(graph.store_info().unwrap().engine, EngineKind::Custom(&UNKNOWN));
+    graph.close().unwrap();
+    let manifest = folder.path().join("MANIFEST");
+    let parts = ["of-tests", manifest.to_str().unwrap()];
+    refused(Graph::open(folder.path()), ErrorKind::Unsupported, &parts);
+    refused(GraphOptions::of_store(folder.path()), ErrorKind::Unsupported, &parts);
+    let graph = Graph::open_with(folder.path(), small()).unwrap();
+    assert!(graph.contains_edge(1, 2).unwrap());
+    assert_eq!(&*graph.store_info().unwrap().made_with, "of-tests");
 }
 
 #[test]

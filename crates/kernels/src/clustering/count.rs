@@ -6,7 +6,7 @@ use crate::ranges::covering_ranges;
 use crate::triangles::count::{CHUNKS_PER_THREAD, SKEW};
 use crate::workers::Workers;
 use crate::{Execution, KernelError, Progress};
-use hedgerow_lab::{Csr, CsrCursor};
+use hedgerow_csr::{Csr, CsrCursor};
 use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId, intersect, search};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 

@@ -3,7 +3,7 @@
 
 use crate::both_ways::BothWays;
 use crate::{Execution, KernelError};
-use hedgerow_lab::Csr;
+use hedgerow_csr::Csr;
 use hedgerow_model::{Adjacency, Column, GraphView, Topology, VertexId};
 use std::ops::Range;
 

@@ -2,7 +2,7 @@
 
 use crate::ranges::{covering_ranges, split_mut};
 use crate::{Execution, KernelError};
-use hedgerow_lab::Csr;
+use hedgerow_csr::Csr;
 use hedgerow_model::{Adjacency, Cursor, GraphView, LabelId, Topology, VertexId};
 use std::ops::{ControlFlow, Range};
 

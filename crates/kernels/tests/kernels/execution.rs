@@ -2,11 +2,11 @@
 
 use crate::support::rearranged::{Arrangement, Descending, Rearranged, Twice};
 use crate::support::{Graph, TOPOLOGIES, execution, pool, scrambled};
+use hedgerow_csr::Csr;
 use hedgerow_kernels::{
     Betweenness, Bfs, CancelToken, Communities, Cores, Execution, Kernel, KernelError, LocalClustering,
     Neighbourhood, PageRank, Progress, Sources, Sssp, TriangleCount, TriangleOrder, Wcc, WccMethod,
 };
-use hedgerow_lab::Csr;
 use hedgerow_model::{GraphView, LabelId, Topology, VertexId};
 use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};

@@ -1,11 +1,11 @@
 //! PageRank against the textbook.
 
 use crate::support::{Graph, Sets, TOPOLOGIES, Unhelpful, execution, graphs, id, large_graph, pool};
+use hedgerow_csr::{BuildOptions, Csr};
 use hedgerow_kernels::{
     CancelToken, Execution, Kernel, KernelError, KernelErrorKind, MemoryBudget, MemoryError, PageRank,
     PageRankResult, Precision, Progress,
 };
-use hedgerow_lab::{BuildOptions, Csr};
 use hedgerow_model::{GraphView, LabelId, Topology};
 use proptest::prelude::*;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! A view of an engine that keeps the newest neighbours first, as a log of edges does.
 
-use hedgerow_lab::{Csr, CsrAdjacency, CsrCursor};
+use hedgerow_csr::{Csr, CsrAdjacency, CsrCursor};
 use hedgerow_model::{
     Adjacency, Column, Cursor, Direction, GraphView, LabelId, Neighbours, NoRecords, Record, RecordView,
     Timestamp, Topology, VertexId, ViewError,

@@ -2,8 +2,8 @@
 
 use crate::backwards::Backwards;
 use crate::damage::file_of;
+use hedgerow_csr::{BuildOptions, Csr};
 use hedgerow_formats::Kronecker;
-use hedgerow_lab::{BuildOptions, Csr};
 use hedgerow_log::checkpoint::{Checkpoint, Description, ViewSource, WriteOptions, Written, write};
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::files::simulated::SimulatedFiles;

@@ -2,8 +2,8 @@
 
 pub mod rearranged;
 
+use hedgerow_csr::{BuildOptions, Csr};
 use hedgerow_kernels::Execution;
-use hedgerow_lab::{BuildOptions, Csr};
 use hedgerow_model::{Column, Topology, VertexId};
 use proptest::prelude::*;
 use rayon::ThreadPool;

@@ -1,7 +1,7 @@
 //! Views of a static graph that hand over its neighbours in other ways.
 
 use super::id;
-use hedgerow_lab::{Csr, CsrAdjacency, CsrCursor};
+use hedgerow_csr::{Csr, CsrAdjacency, CsrCursor};
 use hedgerow_model::{
     Adjacency, Column, Cursor, Direction, GraphView, LabelId, Neighbours, Timestamp, Topology, VertexId,
     ViewError,

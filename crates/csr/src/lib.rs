@@ -1,4 +1,20 @@
-//! The static graph in compressed sparse rows.
+//! The static graph: compressed sparse rows, built once, never changed.
+//!
+//! A [`Csr`] is what the engines are measured against, what a snapshot is copied into when it is read very often,
+//! and what a kernel builds when it needs in-neighbours that a store does not keep.
+//!
+//! ```
+//! use hedgerow_csr::{BuildOptions, Csr};
+//! use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, Topology, VertexId};
+//!
+//! let id = VertexId::new;
+//! let edges = [(id(0), id(1)), (id(0), id(2)), (id(2), id(0))];
+//! let graph = Csr::from_edges(3, Topology::Directed, &edges, BuildOptions::default())?;
+//!
+//! let adjacency = graph.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
+//! assert_eq!(adjacency.cursor().gather(id(0)).unwrap().0, [id(1), id(2)]);
+//! # Ok::<(), hedgerow_csr::CsrError>(())
+//! ```
 
 mod build;
 mod copy;
@@ -10,7 +26,7 @@ mod rows;
 pub use cursor::{CsrAdjacency, CsrCursor};
 pub use error::CsrError;
 
-use crate::{CancelToken, MemoryBudget, map_chunks};
+use hedgerow_compute::{CancelToken, MemoryBudget, map_chunks};
 use hedgerow_model::{
     Column, ColumnType, Direction, GraphView, LabelId, NoRecords, Record, RecordView, Timestamp, Topology,
     VertexId, ViewError,

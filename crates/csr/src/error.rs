@@ -1,6 +1,6 @@
 //! Why a graph could not be built.
 
-use crate::MemoryError;
+use hedgerow_compute::MemoryError;
 use hedgerow_model::{ReadError, VertexId, ViewError};
 
 /// A [`Csr`](crate::Csr) could not be built.
@@ -28,7 +28,7 @@ pub enum CsrError {
     /// The view's store could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The build was stopped by its [`CancelToken`](crate::CancelToken).
+    /// The build was stopped by its [`CancelToken`](hedgerow_compute::CancelToken).
     #[error("the build of the graph was cancelled")]
     Cancelled,
 }

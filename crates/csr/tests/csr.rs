@@ -2,7 +2,8 @@
 
 mod naive;
 
-use hedgerow_lab::{BuildOptions, CancelToken, Csr, CsrError, MemoryBudget, MemoryError};
+use hedgerow_compute::{CancelToken, MemoryBudget, MemoryError};
+use hedgerow_csr::{BuildOptions, Csr, CsrError};
 use hedgerow_model::{
     Adjacency, Column, ColumnType, Cursor, Direction, GraphView, LabelId, Timestamp, Topology, VertexId,
     ViewError,

@@ -1,13 +1,12 @@
 //! The closed set of engines: one match per call, never per edge.
 
-#[cfg(feature = "lab")]
-pub(crate) mod lab;
-
 use crate::compactor::Compactor;
 use crate::error::{Error, NoScratchFile, Reason};
 use crate::options::{EngineKind, GraphOptions};
 use crate::per_core::PerCore;
 use crate::storage::Store;
+#[cfg(feature = "custom-engines")]
+use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine};
 use hedgerow_model::Catalogue;
 use hedgerow_rapid::Rapid;
 use hedgerow_subgraphs::{Container, SubgraphOptions, Subgraphs};
@@ -19,8 +18,8 @@ use std::ops::Deref;
 pub(crate) enum Stores {
     Rapid(Store<Rapid>),
     Tel(Store<Tel>),
-    #[cfg(feature = "lab")]
-    Lab(lab::LabStores),
+    #[cfg(feature = "custom-engines")]
+    Custom(&'static CustomEngine, Store<ErasedEngine>),
 }
 
 /// The stores, for the macro below, which is handed whatever leads to them.
@@ -41,10 +40,8 @@ macro_rules! with_store {
         match $stores {
             $crate::stores::Stores::Rapid($store) => $run,
             $crate::stores::Stores::Tel($store) => $run,
-            #[cfg(feature = "lab")]
-            $crate::stores::Stores::Lab(stores) => {
-                $crate::stores::lab::with_lab_store!(stores, $store => $run)
-            }
+            #[cfg(feature = "custom-engines")]
+            $crate::stores::Stores::Custom(_, $store) => $run,
         }
     };
 }
@@ -115,10 +112,12 @@ impl Stores {
                 let engine = tel(&options, &catalogue)?;
                 Ok(Stores::Tel(Store::new(engine, &options, Arc::new(catalogue))))
             }
-            #[cfg(feature = "lab")]
-            _ => Ok(Stores::Lab(lab::LabStores::in_memory(&options, catalogue)?)),
-            #[cfg(not(feature = "lab"))]
-            engine => Err(Reason::NotBuilt(engine).into()),
+            #[cfg(feature = "custom-engines")]
+            EngineKind::Custom(custom) => {
+                let engine =
+                    (custom.make)(EngineOptions { topology: options.topology, catalogue: catalogue.clone() });
+                Ok(Stores::Custom(custom, Store::new(engine, &options, Arc::new(catalogue))))
+            }
         }
     }
 }
@@ -129,8 +128,8 @@ impl Stores {
         match self {
             Stores::Rapid(_) => EngineKind::Rapid,
             Stores::Tel(_) => EngineKind::Tel,
-            #[cfg(feature = "lab")]
-            Stores::Lab(stores) => stores.engine(),
+            #[cfg(feature = "custom-engines")]
+            Stores::Custom(custom, _) => EngineKind::Custom(custom),
         }
     }
 }

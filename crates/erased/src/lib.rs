@@ -1,0 +1,44 @@
+//! Engines behind one type: [`ErasedEngine`] is an [`Engine`](hedgerow_model::Engine) around any other.
+//!
+//! The commit pipeline and every kernel are compiled once per engine. That is worth its time for an engine that applications
+//! use; the others share the copy that is compiled for `ErasedEngine`. What is generic in the traits of the model becomes
+//! virtual here:
+//!
+//! - a commit costs two allocations more, and a view, an adjacency and a cursor one each;
+//! - [`Cursor::scan`](hedgerow_model::Cursor::scan) copies short rows into batches: one virtual call hands over the rows of many
+//!   vertices. A long row is a batch by itself and is not copied;
+//! - all other methods of a cursor are one virtual call, and those that hand over runs one more per run;
+//! - neighbours ascend, whatever the engine's own order: rows of an engine that keeps another are copied and sorted;
+//! - a degree counts as expensive, so that kernels count all degrees once;
+//! - parallel edges are copied when they are read;
+//! - the order of commits stays behind: only the core of an engine is passed on.
+//!
+//! `docs/performance.md` has the cost in figures.
+//!
+//! ```
+//! use hedgerow_erased::{CustomEngine, ErasedEngine};
+//! use hedgerow_rapid::Rapid;
+//! use hedgerow_subgraphs::SubgraphOptions;
+//!
+//! static MINE: CustomEngine = CustomEngine {
+//!     name: "mine",
+//!     make: |options| {
+//!         let (topology, catalogue) = (options.topology, options.catalogue);
+//!         ErasedEngine::new(Rapid::new(SubgraphOptions { topology, catalogue }))
+//!     },
+//! };
+//! assert_eq!(format!("{MINE:?}"), "mine");
+//! ```
+
+mod batch;
+mod cursor;
+mod custom;
+mod engine;
+mod records;
+mod view;
+
+pub use cursor::ErasedCursor;
+pub use custom::{CustomEngine, EngineOptions};
+pub use engine::{ErasedChanges, ErasedEngine, ErasedRoom};
+pub use records::ErasedRecords;
+pub use view::{ErasedAdjacency, ErasedView};

@@ -1,0 +1,239 @@
+//! States of the graph and their adjacencies.
+
+use crate::cursor::{AnyCursor, BatchingCursor, ErasedCursor};
+use crate::records::{AnyRecords, ErasedRecords};
+use hedgerow_model::{
+    Adjacency, Column, ColumnType, Direction, GraphView, LabelId, ReadError, Record, RecordView, Timestamp,
+    Topology, VertexId, ViewError, with_column,
+};
+use std::marker::PhantomData;
+use std::ops::{ControlFlow, Range};
+
+/// Vertices that one virtual call hands over.
+const VERTICES_PER_CALL: usize = 256;
+
+/// A state of an [`ErasedEngine`](crate::ErasedEngine)'s graph, or any other view.
+pub struct ErasedView<'s>(pub(crate) Box<dyn AnyView + 's>);
+
+impl<'s> ErasedView<'s> {
+    /// Erases the type of `view`.
+    pub fn new(view: impl RecordView + 's) -> Self {
+        ErasedView(Box::new(view))
+    }
+}
+
+/// [`GraphView`] and [`RecordView`] with their generic parts erased.
+pub(crate) trait AnyView: Sync {
+    fn timestamp(&self) -> Timestamp;
+
+    fn topology(&self) -> Topology;
+
+    fn vertex_bound(&self) -> u32;
+
+    fn vertex_count(&self) -> u64;
+
+    fn edge_count(&self, label: LabelId) -> u64;
+
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, ReadError>;
+
+    fn scan_vertices(
+        &self,
+        range: Range<u32>,
+        visit: &mut dyn FnMut(&[VertexId]) -> ControlFlow<()>,
+    ) -> Result<(), ReadError>;
+
+    fn adjacency(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        column: ColumnType,
+    ) -> Result<Box<dyn AnyAdjacency + '_>, ViewError>;
+
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError>;
+
+    fn edge_records(
+        &self,
+        label: LabelId,
+        direction: Direction,
+    ) -> Result<Box<dyn AnyRecords + '_>, ViewError>;
+}
+
+impl<V: RecordView> AnyView for V {
+    fn timestamp(&self) -> Timestamp {
+        GraphView::timestamp(self)
+    }
+
+    fn topology(&self) -> Topology {
+        GraphView::topology(self)
+    }
+
+    fn vertex_bound(&self) -> u32 {
+        GraphView::vertex_bound(self)
+    }
+
+    fn vertex_count(&self) -> u64 {
+        GraphView::vertex_count(self)
+    }
+
+    fn edge_count(&self, label: LabelId) -> u64 {
+        GraphView::edge_count(self, label)
+    }
+
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, ReadError> {
+        GraphView::contains_vertex(self, vertex).map_err(Into::into)
+    }
+
+    fn scan_vertices(
+        &self,
+        range: Range<u32>,
+        visit: &mut dyn FnMut(&[VertexId]) -> ControlFlow<()>,
+    ) -> Result<(), ReadError> {
+        let mut found = Vec::with_capacity(VERTICES_PER_CALL);
+        let flow = GraphView::scan_vertices(self, range, |vertex| {
+            found.push(vertex);
+            if found.len() < VERTICES_PER_CALL {
+                return ControlFlow::Continue(());
+            }
+            let flow = visit(&found);
+            found.clear();
+            flow
+        });
+        if flow.map_err(Into::into)?.is_continue() {
+            let _ = visit(&found);
+        }
+        Ok(())
+    }
+
+    fn adjacency(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        column: ColumnType,
+    ) -> Result<Box<dyn AnyAdjacency + '_>, ViewError> {
+        with_column!(column, W => Ok(Box::new(GraphView::adjacency::<W>(self, label, direction)?)))
+    }
+
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
+        RecordView::vertex_record(self, vertex).map_err(Into::into)
+    }
+
+    fn edge_records(
+        &self,
+        label: LabelId,
+        direction: Direction,
+    ) -> Result<Box<dyn AnyRecords + '_>, ViewError> {
+        Ok(Box::new(RecordView::edge_records(self, label, direction)?))
+    }
+}
+
+impl GraphView for ErasedView<'_> {
+    type Error = ReadError;
+    type Adjacency<'v, W: Column>
+        = ErasedAdjacency<'v, W>
+    where
+        Self: 'v;
+
+    fn timestamp(&self) -> Timestamp {
+        self.0.timestamp()
+    }
+
+    fn topology(&self) -> Topology {
+        self.0.topology()
+    }
+
+    fn vertex_bound(&self) -> u32 {
+        self.0.vertex_bound()
+    }
+
+    fn vertex_count(&self) -> u64 {
+        self.0.vertex_count()
+    }
+
+    fn edge_count(&self, label: LabelId) -> u64 {
+        self.0.edge_count(label)
+    }
+
+    fn contains_vertex(&self, vertex: VertexId) -> Result<bool, ReadError> {
+        self.0.contains_vertex(vertex)
+    }
+
+    fn scan_vertices<B>(
+        &self,
+        range: Range<u32>,
+        mut visit: impl FnMut(VertexId) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, ReadError> {
+        let mut flow = ControlFlow::Continue(());
+        self.0.scan_vertices(range, &mut |found| {
+            flow = found.iter().copied().try_for_each(&mut visit);
+            if flow.is_break() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })?;
+        Ok(flow)
+    }
+
+    fn adjacency<W: Column>(
+        &self,
+        label: LabelId,
+        direction: Direction,
+    ) -> Result<ErasedAdjacency<'_, W>, ViewError> {
+        let adjacency = self.0.adjacency(label, direction, W::TYPE)?;
+        Ok(ErasedAdjacency { adjacency, values: PhantomData })
+    }
+}
+
+impl RecordView for ErasedView<'_> {
+    type EdgeRecords<'v>
+        = ErasedRecords<'v>
+    where
+        Self: 'v;
+
+    fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, ReadError> {
+        self.0.vertex_record(vertex)
+    }
+
+    fn edge_records(&self, label: LabelId, direction: Direction) -> Result<ErasedRecords<'_>, ViewError> {
+        Ok(ErasedRecords::new(self.0.edge_records(label, direction)?))
+    }
+}
+
+/// One label in one direction, with values of type `W` beside the neighbours.
+pub struct ErasedAdjacency<'v, W> {
+    adjacency: Box<dyn AnyAdjacency + 'v>,
+    values: PhantomData<fn() -> W>,
+}
+
+/// [`Adjacency`] with its types erased.
+pub(crate) trait AnyAdjacency: Sync {
+    fn cursor(&self) -> Box<dyn AnyCursor + '_>;
+
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError>;
+}
+
+impl<A: Adjacency> AnyAdjacency for A {
+    fn cursor(&self) -> Box<dyn AnyCursor + '_> {
+        Box::new(BatchingCursor::new(self))
+    }
+
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
+        Adjacency::cuts(self, parts).map_err(Into::into)
+    }
+}
+
+impl<W: Column> Adjacency for ErasedAdjacency<'_, W> {
+    type Value = W;
+    type Error = ReadError;
+    type Cursor<'a>
+        = ErasedCursor<'a, W>
+    where
+        Self: 'a;
+
+    const SORTED: bool = true;
+    const DEGREE_IS_O1: bool = false;
+
+    fn cursor(&self) -> ErasedCursor<'_, W> {
+        ErasedCursor::new(self.adjacency.cursor())
+    }
+
+    fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError> {
+        self.adjacency.cuts(parts)
+    }
+}

@@ -1,0 +1,45 @@
+//! The engines that can be measured.
+
+use hedgerow::{CustomEngine, EngineKind, EngineOptions, ErasedEngine};
+use hedgerow_driver::{ENGINES, Engine};
+use hedgerow_rapid::Rapid;
+use hedgerow_subgraphs::SubgraphOptions;
+use hedgerow_tel::Tel;
+
+/// `rapid` as engines of research are run, to see what that costs.
+static ERASED_RAPID: CustomEngine =
+    CustomEngine { name: "rapid-erased", make: |options| ErasedEngine::new(Rapid::new(of(options))) };
+
+/// `tel` in the same way.
+static ERASED_TEL: CustomEngine =
+    CustomEngine { name: "tel-erased", make: |options| ErasedEngine::new(Tel::new(of(options))) };
+
+fn of(EngineOptions { topology, catalogue }: EngineOptions) -> SubgraphOptions {
+    SubgraphOptions { topology, catalogue }
+}
+
+/// The engines of `hedgerow bench`, and those of research.
+pub fn all() -> Vec<Engine> {
+    let research = [
+        (
+            &hedgerow_lab::ADJACENCY_LIST,
+            "a sorted array per vertex with a version per edge and short locks (the study's AdjLst)",
+        ),
+        (
+            &hedgerow_lab::FINE_GRAINED_ART,
+            "RapidStore's ablation: a plain radix tree per vertex, a version per edge (ART)",
+        ),
+        (&hedgerow_lab::ART, "RapidStore's ablation: a plain radix tree per vertex (ART + SC)"),
+        (&hedgerow_lab::COMPRESSED_ART, "RapidStore's ablation: a compressed tree per vertex (C-ART + SC)"),
+        (&hedgerow_lab::VECTOR_ART, "RapidStore's ablation: compressed trees, vectors for small sets"),
+        (&hedgerow_lab::CLUSTERED_ART, "RapidStore whole: compressed trees, a clustered index"),
+        (&ERASED_RAPID, "rapid, but behind virtual calls as engines of research are"),
+        (&ERASED_TEL, "tel, but behind virtual calls"),
+    ];
+    let research = research.map(|(engine, description)| Engine {
+        name: engine.name,
+        description,
+        kind: Some(EngineKind::Custom(engine)),
+    });
+    ENGINES.iter().copied().chain(research).collect()
+}
