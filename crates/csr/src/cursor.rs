@@ -1,7 +1,7 @@
 //! Reading the rows through the traits of the data model.
 
 use super::rows::Rows;
-use hedgerow_model::{Adjacency, Column, Cursor, Neighbours, VertexId, search};
+use hedgerow_model::{Adjacency, Column, Cursor, Neighbours, NoCommitOrder, VertexId, search};
 use hedgerow_sync::prefetch;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -117,6 +117,7 @@ pub struct CsrCursor<'a, W> {
 impl<W: Column> Cursor for CsrCursor<'_, W> {
     type Value = W;
     type Error = Infallible;
+    type Ordered = NoCommitOrder<W, Infallible>;
 
     #[inline]
     fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {

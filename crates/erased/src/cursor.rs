@@ -1,7 +1,7 @@
 //! Reading neighbours through virtual calls.
 
 use crate::batch::{Batch, Rows, as_bytes, from_bytes};
-use hedgerow_model::{Adjacency, Column, Cursor, EdgeValue, Neighbours, ReadError, VertexId};
+use hedgerow_model::{Adjacency, Column, Cursor, EdgeValue, Neighbours, NoCommitOrder, ReadError, VertexId};
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
@@ -169,6 +169,7 @@ impl<'a, W> ErasedCursor<'a, W> {
 impl<W: Column> Cursor for ErasedCursor<'_, W> {
     type Value = W;
     type Error = ReadError;
+    type Ordered = NoCommitOrder<W, ReadError>;
 
     #[inline]
     fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError> {

@@ -1,7 +1,7 @@
 //! Reading the records of edges through virtual calls.
 
 use hedgerow_encoding::{EdgeListWriter, ParallelList};
-use hedgerow_model::{ParallelEdges, ReadError, RecordCursor, Timestamp, VertexId};
+use hedgerow_model::{NoCommitOrder, ParallelEdges, ReadError, RecordCursor, VertexId};
 use std::ops::{ControlFlow, Range};
 
 /// [`RecordCursor`] with its types erased. Parallel edges are copied into lists.
@@ -115,6 +115,10 @@ impl RecordCursor for ErasedRecords<'_> {
         = ParallelList<'c>
     where
         Self: 'c;
+    type Ordered<'c>
+        = NoCommitOrder<(), ReadError>
+    where
+        Self: 'c;
 
     const SORTED: bool = false;
 
@@ -142,14 +146,6 @@ impl RecordCursor for ErasedRecords<'_> {
         self.records
             .scan(range, &mut |owner, neighbor, record| flow_of(visit(owner, neighbor, record), &mut flow))?;
         Ok(flow)
-    }
-
-    fn newest_first<'c, B>(
-        &'c mut self,
-        _vertex: VertexId,
-        _visit: impl FnMut(VertexId, &'c [u8], Timestamp) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, ReadError> {
-        unreachable!("the order of commits stays behind")
     }
 
     fn find_parallel(

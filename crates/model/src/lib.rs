@@ -29,6 +29,7 @@
 
 mod allowance;
 mod column;
+mod commit_order;
 mod cuts;
 mod effects;
 mod engine;
@@ -48,6 +49,7 @@ mod view_state;
 
 pub use allowance::Allowance;
 pub use column::{Column, ColumnType, EdgeValue, RecordHandle, ValueColumn, unit_slice};
+pub use commit_order::{NewestFirst, NewestRecords, NoCommitOrder};
 pub use cuts::cuts_by_work;
 pub use effects::{
     AdjacencyEffects, Counts, EdgeChange, EdgeOutcome, EdgePlan, Effects, Outcome, ParallelOutcome,

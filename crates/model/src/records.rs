@@ -1,6 +1,9 @@
 //! Records as bytes: in effects, and lent by views.
 
-use crate::{Direction, EdgeValue, GraphView, LabelId, ReadError, Record, Timestamp, VertexId, ViewError};
+use crate::{
+    Direction, EdgeValue, GraphView, LabelId, NewestRecords, NoCommitOrder, ReadError, Record, VertexId,
+    ViewError,
+};
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range, RangeInclusive};
@@ -81,12 +84,13 @@ pub trait RecordCursor {
     type Parallel<'c>: ParallelEdges<'c>
     where
         Self: 'c;
+    /// The capability to read records newest first; [`NoCommitOrder`] without it.
+    type Ordered<'c>: NewestRecords<'c, Error = Self::Error>
+    where
+        Self: 'c;
 
     /// Whether neighbors ascend.
     const SORTED: bool;
-
-    /// Whether [`RecordCursor::newest_first`] answers.
-    const KEEPS_COMMIT_ORDER: bool = false;
 
     /// The record of the edge from `vertex` to `neighbor`, if there is one.
     ///
@@ -115,28 +119,10 @@ pub trait RecordCursor {
         visit: impl FnMut(VertexId, VertexId, &[u8]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Self::Error>;
 
-    /// Visits the neighbors of `vertex` with the records of their edges and the commits that put these, the newest first. O(visited, and superseded entries
-    /// between them).
-    ///
-    /// Asked only of a cursor that [keeps that order](RecordCursor::KEEPS_COMMIT_ORDER).
-    ///
-    /// # Errors
-    /// The store could not be read.
-    fn newest_first<'c, B>(
-        &'c mut self,
-        vertex: VertexId,
-        visit: impl FnMut(VertexId, &'c [u8], Timestamp) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Self::Error>;
-
-    /// An upper bound on how far the edges of `vertex` are out of the order of their [times](crate::RecordSchema::time): the time of an edge exceeds that of
-    /// one that [`RecordCursor::newest_first`] visits before it by no more than this. Edges whose time is null count for nothing. `None` if the engine keeps no
-    /// bound. O(1).
-    ///
-    /// # Errors
-    /// The store could not be read.
-    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, Self::Error> {
-        let _ = vertex;
-        Ok(None)
+    /// The records newest first, if the engine keeps the order of commits.
+    #[inline]
+    fn in_commit_order(&mut self) -> Option<Self::Ordered<'_>> {
+        None
     }
 
     /// The parallel edges from `vertex` to `neighbor`, if there are any.
@@ -193,6 +179,10 @@ impl<E: Into<ReadError> + Send> RecordCursor for NoRecords<E> {
         = NoParallelEdges
     where
         Self: 'c;
+    type Ordered<'c>
+        = NoCommitOrder<(), E>
+    where
+        Self: 'c;
 
     const SORTED: bool = true;
 
@@ -212,14 +202,6 @@ impl<E: Into<ReadError> + Send> RecordCursor for NoRecords<E> {
         &mut self,
         _: Range<u32>,
         _: impl FnMut(VertexId, VertexId, &[u8]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, E> {
-        match self.never {}
-    }
-
-    fn newest_first<'c, B>(
-        &'c mut self,
-        _: VertexId,
-        _: impl FnMut(VertexId, &'c [u8], Timestamp) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, E> {
         match self.never {}
     }

@@ -3,7 +3,7 @@
 //! Kernels are generic over [`GraphView`] and compiled once per engine; the engine is chosen once
 //! per run, never per edge.
 
-use crate::{Column, ColumnType, Direction, LabelId, Timestamp, Topology, VertexId, intersect};
+use crate::{Column, ColumnType, Direction, LabelId, NewestFirst, Timestamp, Topology, VertexId, intersect};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
@@ -93,9 +93,6 @@ pub trait Adjacency: Sync {
     /// Whether a degree costs O(1); else a kernel counts once and keeps the array.
     const DEGREE_IS_O1: bool;
 
-    /// Whether [`Cursor::newest_first`] answers.
-    const KEEPS_COMMIT_ORDER: bool = false;
-
     /// A cursor: one per thread, two to intersect.
     fn cursor(&self) -> Self::Cursor<'_>;
 
@@ -156,6 +153,8 @@ pub trait Cursor {
     type Value: Column;
     /// Why a read can fail.
     type Error;
+    /// The capability to read edges newest first; [`NoCommitOrder`](crate::NoCommitOrder) without it.
+    type Ordered: NewestFirst<Value = Self::Value, Error = Self::Error>;
 
     /// The number of neighbours of `vertex`.
     ///
@@ -189,20 +188,10 @@ pub trait Cursor {
         run: impl FnMut(VertexId, &[VertexId], &[Self::Value]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Self::Error>;
 
-    /// Hands over the neighbours of `vertex`, each with its value and the commit that put it as it is: the one that was put
-    /// last comes first. O(visited, and entries that were superseded between them).
-    ///
-    /// Asked only of an adjacency that [keeps that order](Adjacency::KEEPS_COMMIT_ORDER).
-    ///
-    /// # Errors
-    /// The store could not be read.
-    fn newest_first<B>(
-        &mut self,
-        vertex: VertexId,
-        visit: impl FnMut(VertexId, Self::Value, Timestamp) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Self::Error> {
-        let (_, _) = (vertex, visit);
-        unreachable!("this adjacency keeps no order of commits");
+    /// This cursor as one that reads edges newest first, if the engine keeps the order of commits.
+    #[inline]
+    fn in_commit_order(&mut self) -> Option<&mut Self::Ordered> {
+        None
     }
 
     /// Says that [`Cursor::prefetch`] will be called for `vertex` soon: where its neighbours are may be on its way from

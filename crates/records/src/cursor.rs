@@ -4,7 +4,10 @@ use crate::memory;
 use crate::parallel::HeapParallel;
 use crate::{Form, RecordHeap, heap};
 use hedgerow_encoding::list_as_record;
-use hedgerow_model::{Column, Cursor, LabelId, ReadError, RecordCursor, RecordHandle, Timestamp, VertexId};
+use hedgerow_model::{
+    Column, Cursor, LabelId, NewestFirst, NewestRecords, ReadError, RecordCursor, RecordHandle, Timestamp,
+    VertexId,
+};
 use std::ops::{ControlFlow, Range};
 
 /// How many records further on are prefetched while one is read: their waits for memory overlap.
@@ -14,18 +17,6 @@ const AHEAD: usize = 8;
 pub trait HandleCursor: Cursor<Value = RecordHandle, Error: Into<ReadError> + Send> {
     /// Whether neighbors ascend.
     const SORTED: bool;
-
-    /// Whether [`Cursor::newest_first`] answers.
-    const KEEPS_COMMIT_ORDER: bool;
-
-    /// See [`RecordCursor::time_disorder`].
-    ///
-    /// # Errors
-    /// The store could not be read.
-    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, Self::Error> {
-        let _ = vertex;
-        Ok(None)
-    }
 }
 
 /// A cursor of an engine over the handles of one label, and what they lead to.
@@ -80,9 +71,12 @@ impl<C: HandleCursor> RecordCursor for HeapCursor<C> {
         = HeapParallel<'c>
     where
         Self: 'c;
+    type Ordered<'c>
+        = HeapNewest<'c, C::Ordered>
+    where
+        Self: 'c;
 
     const SORTED: bool = C::SORTED;
-    const KEEPS_COMMIT_ORDER: bool = C::KEEPS_COMMIT_ORDER;
 
     fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<&[u8]>, C::Error> {
         debug_assert_eq!(self.form, Form::One);
@@ -120,20 +114,9 @@ impl<C: HandleCursor> RecordCursor for HeapCursor<C> {
         })
     }
 
-    fn newest_first<'c, B>(
-        &'c mut self,
-        vertex: VertexId,
-        mut visit: impl FnMut(VertexId, &'c [u8], Timestamp) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, C::Error> {
+    fn in_commit_order(&mut self) -> Option<HeapNewest<'_, C::Ordered>> {
         debug_assert_eq!(self.form, Form::One);
-        self.handles.newest_first(vertex, |neighbor, handle, commit| {
-            // SAFETY: the cursor is borrowed as long as what it lends.
-            visit(neighbor, unsafe { lent(handle) }, commit)
-        })
-    }
-
-    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, C::Error> {
-        self.handles.time_disorder(vertex)
+        self.handles.in_commit_order().map(HeapNewest)
     }
 
     fn find_parallel(
@@ -157,5 +140,27 @@ impl<C: HandleCursor> RecordCursor for HeapCursor<C> {
             // SAFETY: as for `lent`: the cursor is borrowed as long as what it lends.
             visit(neighbor, unsafe { HeapParallel::behind(handle.to_bits()) })
         })
+    }
+}
+
+/// What a cursor lends newest first.
+pub struct HeapNewest<'c, O>(&'c mut O);
+
+impl<'c, O: NewestFirst<Value = RecordHandle>> NewestRecords<'c> for HeapNewest<'c, O> {
+    type Error = O::Error;
+
+    fn newest_first<B>(
+        self,
+        vertex: VertexId,
+        mut visit: impl FnMut(VertexId, &'c [u8], Timestamp) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, O::Error> {
+        self.0.newest_first(vertex, |neighbor, handle, commit| {
+            // SAFETY: made by a `HeapCursor` of its own cursor, which is borrowed for `'c` and given up here.
+            visit(neighbor, unsafe { lent(handle) }, commit)
+        })
+    }
+
+    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, O::Error> {
+        self.0.time_disorder(vertex)
     }
 }

@@ -19,7 +19,7 @@ pub mod memory;
 mod parallel;
 mod stage;
 
-pub use cursor::{HandleCursor, HeapCursor};
+pub use cursor::{HandleCursor, HeapCursor, HeapNewest};
 pub use parallel::HeapParallel;
 pub use stage::StagedEffects;
 

@@ -4,7 +4,7 @@ use crate::container::Container;
 use crate::partition::{partition_of, partitions_of, slot_of, slots_of, slots_within, vertex_at};
 use crate::view::SubgraphAdjacency;
 use hedgerow_model::search::Spread;
-use hedgerow_model::{Column, Cursor, Neighbours, RecordHandle, VertexId};
+use hedgerow_model::{Column, Cursor, Neighbours, NoCommitOrder, RecordHandle, VertexId};
 use hedgerow_records::HandleCursor;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -89,12 +89,12 @@ impl<'s, C: Container, W: Column> SubgraphCursor<'s, C, W> {
 
 impl<C: Container> HandleCursor for SubgraphCursor<'_, C, RecordHandle> {
     const SORTED: bool = true;
-    const KEEPS_COMMIT_ORDER: bool = false;
 }
 
 impl<C: Container, W: Column> Cursor for SubgraphCursor<'_, C, W> {
     type Value = W;
     type Error = Infallible;
+    type Ordered = NoCommitOrder<W, Infallible>;
 
     #[inline]
     fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {

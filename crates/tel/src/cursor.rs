@@ -5,7 +5,9 @@ use crate::directory::Slot;
 use crate::index::Index;
 use crate::scan::{count_valid, valid_from_the_end, valid_stretches};
 use crate::view::TelAdjacency;
-use hedgerow_model::{Column, ColumnType, Cursor, Neighbours, RecordHandle, Timestamp, VertexId};
+use hedgerow_model::{
+    Column, ColumnType, Cursor, Neighbours, NewestFirst, RecordHandle, Timestamp, VertexId,
+};
 use hedgerow_records::{HandleCursor, memory};
 use hedgerow_sync::epoch::{self, Guard};
 use hedgerow_sync::prefetch;
@@ -90,19 +92,12 @@ impl<'s, W: Column> TelCursor<'s, W> {
 
 impl HandleCursor for TelCursor<'_, RecordHandle> {
     const SORTED: bool = false;
-    const KEEPS_COMMIT_ORDER: bool = true;
-
-    /// `None` where the edges' records have no time.
-    #[inline]
-    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, Infallible> {
-        let has_times = self.adjacency.table().time.is_some();
-        Ok(has_times.then(|| self.log(vertex).map_or(0, |log| log.lateness())))
-    }
 }
 
 impl<W: Column> Cursor for TelCursor<'_, W> {
     type Value = W;
     type Error = Infallible;
+    type Ordered = Self;
 
     /// O(1) if nothing changed after the cursor's timestamp, as in the newest state, or nothing was deleted; else O(entries).
     #[inline]
@@ -157,25 +152,9 @@ impl<W: Column> Cursor for TelCursor<'_, W> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn newest_first<B>(
-        &mut self,
-        vertex: VertexId,
-        mut visit: impl FnMut(VertexId, W, Timestamp) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
-        let at = self.at;
-        let Some(log) = self.log(vertex) else { return Ok(ControlFlow::Continue(())) };
-        let created = log.created_by(at);
-        let (ids, values, creations) =
-            (&log.ids()[..created], log.values(created), &log.creations()[..created]);
-        values.iter().rev().take(AHEAD).copied().for_each(prefetch_record);
-        let visit = |position: usize| {
-            position.checked_sub(AHEAD).into_iter().for_each(|further| prefetch_record(values[further]));
-            visit(ids[position], values[position], creations[position])
-        };
-        match log.is_whole(at) {
-            true => Ok((0..created).rev().try_for_each(visit)),
-            false => Ok(valid_from_the_end(&log.invalidations()[..created], at, visit)),
-        }
+    #[inline]
+    fn in_commit_order(&mut self) -> Option<&mut Self> {
+        Some(self)
     }
 
     #[inline]
@@ -222,5 +201,35 @@ impl<W: Column> Cursor for TelCursor<'_, W> {
         });
         debug_assert!(flow.is_continue());
         Ok((&self.gathered.0, &self.gathered.1))
+    }
+}
+
+impl<W: Column> NewestFirst for TelCursor<'_, W> {
+    fn newest_first<B>(
+        &mut self,
+        vertex: VertexId,
+        mut visit: impl FnMut(VertexId, W, Timestamp) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Infallible> {
+        let at = self.at;
+        let Some(log) = self.log(vertex) else { return Ok(ControlFlow::Continue(())) };
+        let created = log.created_by(at);
+        let (ids, values, creations) =
+            (&log.ids()[..created], log.values(created), &log.creations()[..created]);
+        values.iter().rev().take(AHEAD).copied().for_each(prefetch_record);
+        let visit = |position: usize| {
+            position.checked_sub(AHEAD).into_iter().for_each(|further| prefetch_record(values[further]));
+            visit(ids[position], values[position], creations[position])
+        };
+        match log.is_whole(at) {
+            true => Ok((0..created).rev().try_for_each(visit)),
+            false => Ok(valid_from_the_end(&log.invalidations()[..created], at, visit)),
+        }
+    }
+
+    /// `None` where the edges' records have no time.
+    #[inline]
+    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, Infallible> {
+        let has_times = self.adjacency.table().time.is_some();
+        Ok(has_times.then(|| self.log(vertex).map_or(0, |log| log.lateness())))
     }
 }

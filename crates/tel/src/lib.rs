@@ -38,7 +38,7 @@
 //! - The records of edges grow from the other end of a block, if they are short. How
 //!   much of a block is for them is chosen among a dozen shapes when it is made; an entry has the address of its record, not an offset, so that whoever
 //!   reads records need not know where they lie. Long ones have memory of their own.
-//! - A scan goes from the oldest entry to the newest, as runs of slices; only [`Cursor::newest_first`](hedgerow_model::Cursor::newest_first)
+//! - A scan goes from the oldest entry to the newest, as runs of slices; only [`NewestFirst`](hedgerow_model::NewestFirst)
 //!   goes from the end of the log.
 //! - No transaction writes its own entries with its negative number: entries are written beyond the length while a commit is
 //!   prepared, and get their timestamp with their stamp.

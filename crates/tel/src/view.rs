@@ -224,7 +224,6 @@ impl<'s, W: Column> Adjacency for TelAdjacency<'s, W> {
     const SORTED: bool = false;
     /// Only where nothing was ever deleted.
     const DEGREE_IS_O1: bool = false;
-    const KEEPS_COMMIT_ORDER: bool = true;
 
     fn cursor(&self) -> TelCursor<'s, W> {
         TelCursor::new(*self)

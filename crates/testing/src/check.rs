@@ -3,8 +3,8 @@
 use crate::oracle::{LABELS, Oracle, RECORDS};
 use crate::records;
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView, LabelId, ReadError, RecordCursor,
-    RecordView, VertexId, ViewError,
+    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView, LabelId, NewestFirst,
+    NewestRecords, ReadError, RecordCursor, RecordView, VertexId, ViewError,
 };
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -117,8 +117,8 @@ fn check_vertex<'a, A: Adjacency + 'a>(
     if let Some((ids, values)) = cursor.contiguous(id).ok().unwrap() {
         assert_eq!(in_order::<A, _>(pairs(ids, values)), row, "the one run of {vertex}");
     }
-    if A::KEEPS_COMMIT_ORDER {
-        check_newest_first::<A>(cursor, id, &row);
+    if let Some(ordered) = cursor.in_commit_order() {
+        check_newest_first(ordered, id, &row);
     }
     for other in others.iter().chain(expected.keys()) {
         let found = cursor.find(id, VertexId::new(*other)).ok().unwrap();
@@ -127,7 +127,7 @@ fn check_vertex<'a, A: Adjacency + 'a>(
 }
 
 /// All neighbours come, by commits that descend, and no more than are wanted.
-fn check_newest_first<'a, A: Adjacency + 'a>(cursor: &mut A::Cursor<'a>, id: VertexId, row: &[(u32, u64)]) {
+fn check_newest_first<C: NewestFirst>(cursor: &mut C, id: VertexId, row: &[(u32, u64)]) {
     let (mut visited, mut commits) = (Vec::new(), Vec::new());
     let flow = cursor.newest_first(id, |neighbour, value, commit| {
         visited.push((neighbour.get(), value.to_bits().0));
@@ -201,16 +201,15 @@ fn check_row<C: RecordCursor>(cursor: &mut C, vertex: u32, row: &BTreeMap<u32, E
     assert_eq!(visited, expected, "records of {vertex}");
     let first = read(cursor.neighbors(id, |neighbor, _| ControlFlow::Break(neighbor.get())));
     assert_eq!(first.is_break(), !row.is_empty());
-    if C::KEEPS_COMMIT_ORDER {
-        check_newest_records(cursor, id, expected);
-    }
+    check_newest_records(cursor, id, &expected);
 }
 
 /// All records come, by commits that descend; if a bound on the disorder of times is known, no time exceeds an earlier one by more.
-fn check_newest_records<C: RecordCursor>(cursor: &mut C, id: VertexId, expected: Vec<(u32, Vec<u8>)>) {
-    let disorder = read(cursor.time_disorder(id));
+fn check_newest_records<C: RecordCursor>(cursor: &mut C, id: VertexId, expected: &[(u32, Vec<u8>)]) {
+    let Some(mut ordered) = cursor.in_commit_order() else { return };
+    let disorder = read(ordered.time_disorder(id));
     let (mut visited, mut commits, mut earliest) = (Vec::new(), Vec::new(), i64::MAX);
-    let flow = read(cursor.newest_first(id, |neighbor, record, commit| {
+    let flow = read(ordered.newest_first(id, |neighbor, record, commit| {
         visited.push((neighbor.get(), record.to_vec()));
         commits.push(commit);
         if let (Some(disorder), Some(time)) = (disorder, records::time(record)) {

@@ -1,8 +1,8 @@
 //! Graphs made of maps and lists, which are slow and obvious, and a view of them.
 
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView, LabelId, Neighbours, Timestamp,
-    Topology, VertexId, ViewError,
+    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView, LabelId, Neighbours,
+    NoCommitOrder, Timestamp, Topology, VertexId, ViewError,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -168,6 +168,7 @@ pub struct ListCursor<'a, W>(&'a ListAdjacency<W>);
 impl<W: Column> Cursor for ListCursor<'_, W> {
     type Value = W;
     type Error = Infallible;
+    type Ordered = NoCommitOrder<W, Infallible>;
 
     fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {
         Ok(self.gather(vertex)?.0.len())

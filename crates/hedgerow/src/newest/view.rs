@@ -7,8 +7,8 @@ use crate::error::{Reason, read_failed};
 use crate::records::time_in;
 use crate::state::ViewReads;
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, EdgeSchema, EdgeValue, Engine, LabelId, ParallelEdges,
-    ReadError, RecordCursor, RecordView, VertexId, with_column,
+    Adjacency, Column, ColumnType, Cursor, Direction, EdgeSchema, EdgeValue, Engine, LabelId, NewestFirst,
+    NewestRecords, ParallelEdges, ReadError, RecordCursor, RecordView, VertexId, with_column,
 };
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
@@ -135,16 +135,19 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
         hand_over: &mut HandOver<'_>,
     ) -> Result<(), Reason> {
         let adjacency = self.view.adjacency::<W>(label, direction)?;
-        let keeps_order = <V::Adjacency<'_, W> as Adjacency>::KEEPS_COMMIT_ORDER;
         let mut cursor = adjacency.cursor();
         let mut reading = Reading { selection: Selection::new(wanted), hand_over };
         match clock {
-            Clock::Commit if !keeps_order => return Err(Reason::NoCommitOrder),
+            Clock::Commit => {
+                let ordered = cursor.in_commit_order().ok_or(Reason::NoCommitOrder)?;
+                if !reading.selection.is_complete() {
+                    passed(ordered.newest_first(vertex, |neighbour, value, commit| {
+                        let time = Ok(Some(commit.0 as i64));
+                        reading.see_in_order(time, 0, neighbour, Beside::Value(value.to_bits().0))
+                    }))?;
+                }
+            }
             _ if reading.selection.is_complete() => {}
-            Clock::Commit => passed(cursor.newest_first(vertex, |neighbour, value, commit| {
-                let time = Ok(Some(commit.0 as i64));
-                reading.see_in_order(time, 0, neighbour, Beside::Value(value.to_bits().0))
-            }))?,
             Clock::Value | Clock::Property(_) | Clock::Key => {
                 passed(cursor.neighbours(vertex, |neighbours, values| {
                     neighbours.iter().zip(values).try_for_each(|(neighbour, value)| {
@@ -168,29 +171,43 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
         hand_over: &mut HandOver<'_>,
     ) -> Result<(), Reason> {
         let mut records = self.view.edge_records(label, direction)?;
-        let keeps_order = <V::EdgeRecords<'_> as RecordCursor>::KEEPS_COMMIT_ORDER;
         let disorder = match clock {
-            Clock::Commit if !keeps_order => return Err(Reason::NoCommitOrder),
-            Clock::Commit => Some(0),
-            _ if keeps_order && is_of_label => records.time_disorder(vertex).map_err(read_failed)?,
+            Clock::Commit => {
+                records.in_commit_order().ok_or(Reason::NoCommitOrder)?;
+                Some(0)
+            }
+            _ if is_of_label => {
+                let ordered = records.in_commit_order();
+                ordered.map_or(Ok(None), |mut ordered| ordered.time_disorder(vertex)).map_err(read_failed)?
+            }
             _ => None,
         };
-        let mut reading = Reading { selection: Selection::new(wanted), hand_over };
         let time = |record: &[u8]| match clock {
             Clock::Property(position) => time_in(record, position),
             Clock::Commit | Clock::Value | Clock::Key => Ok(None),
         };
-        match disorder {
-            _ if reading.selection.is_complete() => {}
-            Some(disorder) => passed(records.newest_first(vertex, |neighbour, record, commit| {
-                let time = if clock == Clock::Commit { Ok(Some(commit.0 as i64)) } else { time(record) };
-                reading.see_in_order(time, disorder, neighbour, Beside::Record(record))
-            }))?,
-            None => passed(records.neighbors(vertex, |neighbour, record| {
-                reading.see(time(record), neighbour, 0, Beside::Record(record))
-            }))?,
+        let selection = Selection::new(wanted);
+        if selection.is_complete() {
+            return Ok(());
         }
-        reading.finish()
+        match disorder {
+            Some(disorder) => {
+                let ordered = records.in_commit_order().ok_or(Reason::NoCommitOrder)?;
+                let mut reading = Reading { selection, hand_over };
+                passed(ordered.newest_first(vertex, |neighbour, record, commit| {
+                    let time = if clock == Clock::Commit { Ok(Some(commit.0 as i64)) } else { time(record) };
+                    reading.see_in_order(time, disorder, neighbour, Beside::Record(record))
+                }))?;
+                reading.finish()
+            }
+            None => {
+                let mut reading = Reading { selection, hand_over };
+                passed(records.neighbors(vertex, |neighbour, record| {
+                    reading.see(time(record), neighbour, 0, Beside::Record(record))
+                }))?;
+                reading.finish()
+            }
+        }
     }
 
     /// Hands over the edges of a vertex newest first, which may be parallel, by their keys or by a property of their records.

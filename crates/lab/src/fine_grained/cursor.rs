@@ -3,7 +3,7 @@
 use super::entries::Entries;
 use super::row::Row;
 use super::view::FineGrainedAdjacency;
-use hedgerow_model::{Column, Cursor, Neighbours, RecordHandle, Timestamp, VertexId};
+use hedgerow_model::{Column, Cursor, Neighbours, NoCommitOrder, RecordHandle, Timestamp, VertexId};
 use hedgerow_records::HandleCursor;
 use hedgerow_sync::RwLock;
 use std::convert::Infallible;
@@ -47,12 +47,12 @@ impl<'s, E: Entries, W: Column> FineGrainedCursor<'s, E, W> {
 
 impl<E: Entries> HandleCursor for FineGrainedCursor<'_, E, RecordHandle> {
     const SORTED: bool = true;
-    const KEEPS_COMMIT_ORDER: bool = false;
 }
 
 impl<E: Entries, W: Column> Cursor for FineGrainedCursor<'_, E, W> {
     type Value = W;
     type Error = Infallible;
+    type Ordered = NoCommitOrder<W, Infallible>;
 
     /// O(entries of the row).
     fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {

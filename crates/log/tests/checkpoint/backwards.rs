@@ -2,8 +2,8 @@
 
 use hedgerow_csr::{Csr, CsrAdjacency, CsrCursor};
 use hedgerow_model::{
-    Adjacency, Column, Cursor, Direction, GraphView, LabelId, Neighbours, NoRecords, Record, RecordView,
-    Timestamp, Topology, VertexId, ViewError,
+    Adjacency, Column, Cursor, Direction, GraphView, LabelId, Neighbours, NoCommitOrder, NoRecords, Record,
+    RecordView, Timestamp, Topology, VertexId, ViewError,
 };
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -104,6 +104,7 @@ pub struct BackwardsCursor<'a, W> {
 impl<W: Column> Cursor for BackwardsCursor<'_, W> {
     type Value = W;
     type Error = Infallible;
+    type Ordered = NoCommitOrder<W, Infallible>;
 
     fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {
         self.forwards.degree(vertex)

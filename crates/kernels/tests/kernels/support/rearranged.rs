@@ -3,8 +3,8 @@
 use super::id;
 use hedgerow_csr::{Csr, CsrAdjacency, CsrCursor};
 use hedgerow_model::{
-    Adjacency, Column, Cursor, Direction, GraphView, LabelId, Neighbours, Timestamp, Topology, VertexId,
-    ViewError,
+    Adjacency, Column, Cursor, Direction, GraphView, LabelId, Neighbours, NoCommitOrder, Timestamp, Topology,
+    VertexId, ViewError,
 };
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -158,6 +158,7 @@ pub struct RearrangedCursor<'a, R, W> {
 impl<R: Arrangement, W: Column> Cursor for RearrangedCursor<'_, R, W> {
     type Value = W;
     type Error = Infallible;
+    type Ordered = NoCommitOrder<W, Infallible>;
 
     fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {
         Ok(R::COPIES * self.csr.degree(vertex)?)

@@ -1,0 +1,121 @@
+//! Capability: edges in the order of the commits that put them (LiveGraph, section 4: a log is read from its end).
+
+use crate::{Column, Cursor, Neighbours, ReadError, Timestamp, VertexId};
+use std::convert::Infallible;
+use std::marker::PhantomData;
+use std::ops::{ControlFlow, Range};
+
+/// A cursor of an engine that keeps the order in which edges were put.
+pub trait NewestFirst: Cursor {
+    /// Visits the neighbours of `vertex`, each with its value and the commit that put it as it is: the one that was put
+    /// last comes first. O(visited, and entries that were superseded between them).
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn newest_first<B>(
+        &mut self,
+        vertex: VertexId,
+        visit: impl FnMut(VertexId, Self::Value, Timestamp) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Self::Error>;
+
+    /// See [`NewestRecords::time_disorder`].
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, Self::Error> {
+        let _ = vertex;
+        Ok(None)
+    }
+}
+
+/// The records of edges in the order in which they were put, read by a cursor that is borrowed for `'c`.
+pub trait NewestRecords<'c> {
+    /// Why a read can fail.
+    type Error;
+
+    /// Visits the neighbors of `vertex` with the records of their edges and the commits that put these, the newest first. O(visited, and superseded entries
+    /// between them).
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn newest_first<B>(
+        self,
+        vertex: VertexId,
+        visit: impl FnMut(VertexId, &'c [u8], Timestamp) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Self::Error>;
+
+    /// An upper bound on how far the edges of `vertex` are out of the order of their [times](crate::RecordSchema::time): the time of an edge exceeds that of
+    /// one that [`NewestRecords::newest_first`] visits before it by no more than this. Edges whose time is null count for nothing. `None` if the engine keeps no
+    /// bound. O(1).
+    ///
+    /// # Errors
+    /// The store could not be read.
+    fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, Self::Error>;
+}
+
+/// The capability of cursors that keep no order of commits: there is none.
+#[derive(Debug)]
+pub struct NoCommitOrder<W, E> {
+    never: Infallible,
+    types: PhantomData<fn() -> (W, E)>,
+}
+
+impl<W: Column, E> Cursor for NoCommitOrder<W, E> {
+    type Value = W;
+    type Error = E;
+    type Ordered = Self;
+
+    fn degree(&mut self, _: VertexId) -> Result<usize, E> {
+        match self.never {}
+    }
+
+    fn find(&mut self, _: VertexId, _: VertexId) -> Result<Option<W>, E> {
+        match self.never {}
+    }
+
+    fn neighbours<B>(
+        &mut self,
+        _: VertexId,
+        _: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, E> {
+        match self.never {}
+    }
+
+    fn scan<B>(
+        &mut self,
+        _: Range<u32>,
+        _: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, E> {
+        match self.never {}
+    }
+
+    fn gather(&mut self, _: VertexId) -> Result<Neighbours<'_, W>, E> {
+        match self.never {}
+    }
+}
+
+impl<W: Column, E> NewestFirst for NoCommitOrder<W, E> {
+    fn newest_first<B>(
+        &mut self,
+        _: VertexId,
+        _: impl FnMut(VertexId, W, Timestamp) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, E> {
+        match self.never {}
+    }
+}
+
+impl<'c, W, E: Into<ReadError>> NewestRecords<'c> for NoCommitOrder<W, E> {
+    type Error = E;
+
+    fn newest_first<B>(
+        self,
+        _: VertexId,
+        _: impl FnMut(VertexId, &'c [u8], Timestamp) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, E> {
+        match self.never {}
+    }
+
+    fn time_disorder(&mut self, _: VertexId) -> Result<Option<u64>, E> {
+        match self.never {}
+    }
+}
