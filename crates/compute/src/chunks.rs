@@ -1,5 +1,7 @@
 //! One loop over chunks of work, on a pool or on the calling thread.
 
+use hedgerow_sync::Mutex;
+use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use rayon::ThreadPool;
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
@@ -15,11 +17,73 @@ pub fn map_chunks<C: Send, R: Send, E: Send>(
     chunks: Vec<C>,
     work: impl Fn(C) -> Result<R, E> + Sync,
 ) -> Result<Vec<R>, E> {
-    match pool {
-        Some(pool) if chunks.len() > 1 => {
-            // Chunks may differ in cost: each is worth stealing by itself.
-            pool.install(|| chunks.into_par_iter().with_max_len(1).map(&work).collect())
+    let Some(pool) = pool.filter(|_| chunks.len() > 1) else {
+        return chunks.into_iter().map(work).collect();
+    };
+    let failed = AtomicBool::new(false);
+    let slots: Vec<_> = chunks.into_iter().map(|chunk| Mutex::new(Slot::Waiting(chunk))).collect();
+    on_each(pool, slots.len(), &|index| {
+        let slot = std::mem::replace(&mut *slots[index].lock(), Slot::Running);
+        let Slot::Waiting(chunk) = slot else { return };
+        if failed.load(Ordering::Relaxed) {
+            return;
         }
-        _ => chunks.into_iter().map(work).collect(),
+        let result = work(chunk);
+        failed.fetch_or(result.is_err(), Ordering::Relaxed);
+        *slots[index].lock() = Slot::Done(result);
+    });
+    // A chunk without a result was left out after an error, which is among the results.
+    let done = |mut slot: Mutex<Slot<C, Result<R, E>>>| match std::mem::replace(slot.get_mut(), Slot::Running)
+    {
+        Slot::Done(result) => Some(result),
+        Slot::Waiting(_) | Slot::Running => None,
+    };
+    slots.into_iter().filter_map(done).collect()
+}
+
+/// A chunk, then what came of it.
+enum Slot<C, R> {
+    Waiting(C),
+    Running,
+    Done(R),
+}
+
+/// Calls `work` with every index below `count` on the threads of `pool`.
+///
+/// Not generic, so that the machinery of parallel iteration is compiled once and not for every kernel on every engine.
+fn on_each(pool: &ThreadPool, count: usize, work: &(dyn Fn(usize) + Sync)) {
+    // Chunks may differ in cost: each is worth stealing by itself.
+    pool.install(|| (0..count).into_par_iter().with_max_len(1).for_each(work));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    #[test]
+    fn results_come_in_the_order_of_the_chunks() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads start");
+        for pool in [None, Some(&pool)] {
+            for count in [0, 1, 2, 100] {
+                let results =
+                    map_chunks(pool, (0..count).collect(), |chunk| Ok::<u32, Infallible>(chunk * 2));
+                assert_eq!(results, Ok((0..count).map(|chunk| chunk * 2).collect()));
+            }
+        }
+    }
+
+    #[test]
+    fn an_error_is_returned_and_ends_the_work() {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("threads start");
+        for pool in [None, Some(&pool)] {
+            let begun = Mutex::new(0);
+            let result = map_chunks(pool, (0..10_000).collect(), |chunk: u32| {
+                *begun.lock() += 1;
+                if chunk.is_multiple_of(5) { Err(chunk) } else { Ok(()) }
+            });
+            assert!(result.is_err_and(|chunk| chunk.is_multiple_of(5)));
+            assert!(*begun.lock() < 10_000);
+        }
     }
 }

@@ -4,6 +4,7 @@ use crate::common::{Folder, lines_of};
 use hedgerow::{CheckpointOptions, Graph, GraphOptions, KeyKind, Topology};
 use serde_json::{Value, json};
 use std::fs;
+use std::path::Path;
 
 /// A store of 20 edges in 11 commits, of which the last notes the end of the import, without a checkpoint.
 fn in_the_log() -> Folder {
@@ -19,6 +20,25 @@ fn damage(folder: &Folder, name: &str, offset: usize) {
     let mut bytes = fs::read(&path).unwrap();
     bytes[offset] ^= 0x55;
     fs::write(path, bytes).unwrap();
+}
+
+/// `tests/stores/cart-ci` was written when the command had engines of research: edges 1-2, 2-3, 3-1 and 3-4.
+#[test]
+fn a_store_that_was_made_with_an_engine_of_research_opens_with_rapid() {
+    let folder = Folder::with("more", "4 5\n");
+    fs::create_dir(folder.path("store")).unwrap();
+    let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stores/cart-ci");
+    for file in fs::read_dir(stored).unwrap().map(Result::unwrap) {
+        fs::copy(file.path(), folder.path("store").join(file.file_name())).unwrap();
+    }
+    assert_eq!(folder.json("info store")["engine"], "cart-ci");
+    assert_eq!(folder.json("check store")["problems"], json!([]));
+    assert_eq!(folder.text("neighbors 3 --store store"), "1\n2\n4\n");
+    assert_eq!(folder.json("run triangles --store store")["triangles"], 1);
+    let imported = folder.json("import more --store store");
+    assert_eq!((&imported["engine"], &imported["edges"]), (&"rapid".into(), &5.into()));
+    folder.json("checkpoint store");
+    assert!(!folder.text("schema store").contains("--engine"));
 }
 
 #[test]

@@ -17,7 +17,7 @@ pub(crate) fn put_entries(
 ) -> SmallVec<[EdgeChange; 2]> {
     let mut positions = Vec::with_capacity(edges.len());
     for_each_position((topology, direction), edges, |position, _| positions.push(position));
-    sort(&mut positions, pool);
+    sort_positions(&mut positions, pool);
     positions.dedup();
     collect(positions.into_iter().map(|position| EdgeChange::put_at(position, value)))
 }
@@ -31,7 +31,7 @@ pub(crate) fn changed_entries(
 ) -> SmallVec<[EdgeChange; 2]> {
     let mut positions = Vec::with_capacity(edges.len());
     for_each_position((topology, direction), edges, |position, edge| positions.push((position, edge)));
-    sort(&mut positions, pool);
+    sort_numbered(&mut positions, pool);
     // The last of each position, which is that of the last edge.
     positions.dedup_by(|later, kept| {
         let is_same = later.0 == kept.0;
@@ -71,9 +71,18 @@ fn for_each_position(
     }
 }
 
-fn sort<T: Ord + Send>(items: &mut [T], pool: Option<&ThreadPool>) {
+// Neither of these is generic: a parallel sort is much code, and would be compiled for every type of edges on every engine.
+
+fn sort_positions(positions: &mut [u64], pool: Option<&ThreadPool>) {
     match pool {
-        Some(pool) => pool.install(|| items.par_sort_unstable()),
-        None => items.sort_unstable(),
+        Some(pool) => pool.install(|| positions.par_sort_unstable()),
+        None => positions.sort_unstable(),
+    }
+}
+
+fn sort_numbered(positions: &mut [(u64, usize)], pool: Option<&ThreadPool>) {
+    match pool {
+        Some(pool) => pool.install(|| positions.par_sort_unstable()),
+        None => positions.sort_unstable(),
     }
 }

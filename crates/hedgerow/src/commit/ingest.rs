@@ -7,16 +7,17 @@ use crate::commit::locks::LockGuard;
 use crate::commit::resolve::Resolved;
 use crate::commit::sequencer::Writer;
 use crate::commit::{Commit, free_replaced};
+use crate::dictionary::Dictionary;
 use crate::error::Reason;
 use crate::storage::Store;
+use hedgerow_compute::map_chunks;
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     AdjacencyEffects, AsKey, Column, ColumnType, EdgeValue, Effects, Engine, KeyRef, LabelId, Record,
-    VertexChange, VertexEffect, VertexId,
+    Topology, VertexChange, VertexEffect, VertexId,
 };
 use rayon::ThreadPool;
-use rayon::prelude::*;
 use smallvec::SmallVec;
 
 /// An edge of a bulk ingest: `(source, destination)`, or `(source, destination, value)`.
@@ -120,7 +121,7 @@ impl<E: Engine> Store<E> {
             holdings.keys = Some(self.dictionary.lock(edges.iter().flat_map(keys_of)));
         }
         let generation = self.dictionary.generation();
-        let (mut ends, missing) = self.look_up(edges, pool)?;
+        let (mut ends, missing) = look_up(&self.dictionary, edges, pool)?;
         if !(missing.is_empty() || lock_all_keys) {
             let missing = missing.iter().map(|position| &edges[*position]);
             holdings.keys = Some(self.dictionary.lock(missing.flat_map(keys_of)));
@@ -130,11 +131,11 @@ impl<E: Engine> Store<E> {
         }
         let looked_up = ends;
         let ends: Vec<Ends> = looked_up.iter().copied().flatten().collect();
-        let adjacencies = self.entries(bulk, &ends, pool);
+        let adjacencies = entries(self.topology, bulk, &ends, pool);
         let units = ends_of(&ends).map(|end| self.engine.lock_unit(end));
         holdings.hold_units(LockGuard::lock(&self.units, self.units.stripes(units)));
         let keys_changed = self.dictionary.generation() != generation && !lock_all_keys;
-        if keys_changed && self.look_up(edges, pool)?.0 != looked_up {
+        if keys_changed && look_up(&self.dictionary, edges, pool)?.0 != looked_up {
             return Ok(None);
         }
         let created = self.missing_vertices(&ends, &holdings.held())?;
@@ -155,30 +156,6 @@ impl<E: Engine> Store<E> {
         Ok(Some(commit))
     }
 
-    /// The ids of all ends, and the positions of the edges of which one has no vertex.
-    fn look_up<B: BulkEdge>(
-        &self,
-        edges: &[B],
-        pool: Option<&ThreadPool>,
-    ) -> Result<(Vec<Option<Ends>>, Vec<usize>), Reason> {
-        let chunk = |edges: &[B]| -> Result<Vec<Option<Ends>>, Reason> {
-            let current = self.dictionary.current_ids();
-            let ends = |edge: &B| Ok(current.get(edge.source())?.zip(current.get(edge.destination())?));
-            edges.iter().map(ends).collect()
-        };
-        let ends = match pool {
-            Some(pool) => {
-                let chunks = edges.par_chunks(LOOK_UP_CHUNK);
-                let ends: Vec<_> = pool.install(|| chunks.map(chunk).collect::<Result<_, Reason>>())?;
-                ends.concat()
-            }
-            None => chunk(edges)?,
-        };
-        let missing = ends.iter().enumerate().filter(|(_, ends)| ends.is_none());
-        let missing = missing.map(|(position, _)| position).collect();
-        Ok((ends, missing))
-    }
-
     /// The ids of an edge whose keys are locked; assigned if they have none.
     fn assign<B: BulkEdge>(&self, edge: &B, assigned: &mut AssignedIds<'_, E>) -> Result<Ends, Reason> {
         let mut id_of = |key: KeyRef<'_>| match self.dictionary.current(key)? {
@@ -187,28 +164,6 @@ impl<E: Engine> Store<E> {
             None => assigned.current_or_assign(key),
         };
         Ok((id_of(edge.source())?, id_of(edge.destination())?))
-    }
-
-    /// The adjacency entries of all edges: sorted, each once, the last value of an edge kept; where edges have records, its number.
-    fn entries<B: BulkEdge>(
-        &self,
-        bulk: &Bulk<'_, B>,
-        ends: &[Ends],
-        pool: Option<&ThreadPool>,
-    ) -> SmallVec<[AdjacencyEffects; 2]> {
-        let Bulk { label, edges, records, .. } = *bulk;
-        let effects = self.topology.directions().iter().map(|direction| {
-            let (stored, ends) = ((self.topology, *direction), ends.iter().copied());
-            let value_of = |edge: usize| Some(edges[edge].value().to_bits());
-            let number_of = |edge: usize| Some(EdgeValue(edge as u64));
-            let changes = match B::Value::TYPE {
-                _ if records.is_some() => changed_entries(stored, ends, number_of, pool),
-                ColumnType::Unit => put_entries(stored, ends, ().to_bits(), pool),
-                _ => changed_entries(stored, ends, value_of, pool),
-            };
-            AdjacencyEffects { label, direction: *direction, changes }
-        });
-        effects.collect()
     }
 
     /// The ends that do not exist yet, ascending.
@@ -239,6 +194,48 @@ impl<E: Engine> Store<E> {
             Effects { vertices: created.iter().map(put).collect(), adjacencies, ..Effects::default() };
         Ok(Resolved { effects, created: created.into(), ..Resolved::default() })
     }
+}
+
+/// The ids of all ends, and the positions of the edges of which one has no vertex.
+fn look_up<B: BulkEdge>(
+    dictionary: &Dictionary,
+    edges: &[B],
+    pool: Option<&ThreadPool>,
+) -> Result<(Vec<Option<Ends>>, Vec<usize>), Reason> {
+    let chunk = |edges: &[B]| -> Result<Vec<Option<Ends>>, Reason> {
+        let current = dictionary.current_ids();
+        let ends = |edge: &B| Ok(current.get(edge.source())?.zip(current.get(edge.destination())?));
+        edges.iter().map(ends).collect()
+    };
+    let ends = match pool {
+        Some(_) => map_chunks(pool, edges.chunks(LOOK_UP_CHUNK).collect(), chunk)?.concat(),
+        None => chunk(edges)?,
+    };
+    let missing = ends.iter().enumerate().filter(|(_, ends)| ends.is_none());
+    let missing = missing.map(|(position, _)| position).collect();
+    Ok((ends, missing))
+}
+
+/// The adjacency entries of all edges: sorted, each once, the last value of an edge kept; where edges have records, its number.
+fn entries<B: BulkEdge>(
+    topology: Topology,
+    bulk: &Bulk<'_, B>,
+    ends: &[Ends],
+    pool: Option<&ThreadPool>,
+) -> SmallVec<[AdjacencyEffects; 2]> {
+    let Bulk { label, edges, records, .. } = *bulk;
+    let effects = topology.directions().iter().map(|direction| {
+        let (stored, ends) = ((topology, *direction), ends.iter().copied());
+        let value_of = |edge: usize| Some(edges[edge].value().to_bits());
+        let number_of = |edge: usize| Some(EdgeValue(edge as u64));
+        let changes = match B::Value::TYPE {
+            _ if records.is_some() => changed_entries(stored, ends, number_of, pool),
+            ColumnType::Unit => put_entries(stored, ends, ().to_bits(), pool),
+            _ => changed_entries(stored, ends, value_of, pool),
+        };
+        AdjacencyEffects { label, direction: *direction, changes }
+    });
+    effects.collect()
 }
 
 /// The keys of an edge.
