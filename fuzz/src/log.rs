@@ -1,8 +1,8 @@
 //! What the fuzz targets of the log do: any bytes as the body of a record, as a manifest, as a segment.
 
+use hedgerow_encoding::{EdgeList, EdgeListWriter, list_of_record};
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem};
-use hedgerow_encoding::{EdgeList, EdgeListWriter, list_of_record};
 use hedgerow_log::{
     Body, CommitRef, LoggedCommit, Manifest, SegmentEntry, Store, StoreError, StoreOptions, check,
     recover_to_last_valid,

@@ -2,7 +2,7 @@
 
 use crate::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use crate::{
-    Allowance, EdgePlan, Effects, GraphView, LabelId, LockUnit, Outcome, StoredEdge, Timestamp, VertexId,
+    Allowance, Effects, GraphView, LabelId, LockUnit, Outcome, ShortWrites, Timestamp, VertexId,
     VertexRecords,
 };
 use rayon::ThreadPool;
@@ -22,21 +22,16 @@ pub trait Engine: Send + Sync + 'static {
     where
         Self: 'l;
 
+    /// How it commits single edges: usually itself, or [`NoShortWrites`](crate::NoShortWrites).
+    type ShortWrites: ShortWrites;
+
     /// Whether [`Engine::exists`] answers; if not, only a view under its lock can tell whether a vertex exists.
     const TELLS_EXISTENCE: bool = false;
-
-    /// Whether [`Engine::plan_edge`] has a short way at all; if not, a stream of edges gains nothing by going together.
-    const PLANS_EDGES: bool = false;
 
     /// The lock that covers every structure that a write at `vertex` touches.
     ///
     /// A commit takes its units in ascending order. O(1).
     fn lock_unit(&self, vertex: VertexId) -> LockUnit;
-
-    /// Asks the processor for the memory that finding these edges begins with. Only a hint, for a writer that is about to
-    /// lock the ends that they are stored from.
-    #[inline]
-    fn prefetch(&self, _edges: &[StoredEdge]) {}
 
     /// Builds what `effects` need: memory, copies, new blocks. Shows nothing to anybody.
     ///
@@ -56,6 +51,9 @@ pub trait Engine: Send + Sync + 'static {
     /// Makes prepared changes part of the graph at `stamp`. Cannot fail, and is short.
     fn apply(&self, stamp: Stamp, changes: Self::Changes<'_>);
 
+    /// The short way of single edges; `None` if every commit takes [`prepare`](Engine::prepare).
+    fn short_writes(&self) -> Option<&Self::ShortWrites>;
+
     /// Whether a vertex exists in the newest state, asked only of an engine that [tells](Engine::TELLS_EXISTENCE). O(1).
     ///
     /// Without its lock, what it says may change at once. But whoever deletes a vertex of a graph whose edges are
@@ -63,34 +61,6 @@ pub trait Engine: Send + Sync + 'static {
     #[inline]
     fn exists(&self, _vertex: VertexId) -> bool {
         unreachable!("only a view of this engine can tell what exists");
-    }
-
-    /// Decides the change of one edge between existing vertices, if [`Engine::apply_edge`] can make it with nothing
-    /// prepared; `None` if it takes [`Engine::prepare`]. The units of all ends that it is stored from are in `locks`. Unless it `may_grow`,
-    /// a change that may take memory is left to [`Engine::prepare`], which checks it.
-    ///
-    /// The most frequent commit: an engine that has a short way for it takes it here.
-    #[inline]
-    fn plan_edge(&self, _locks: &HeldLocks<'_>, _edge: &StoredEdge, _may_grow: bool) -> Option<EdgePlan> {
-        None
-    }
-
-    /// The same for several edges, of which no two have a unit in common: plans of the first of them, up to the first that
-    /// takes [`Engine::prepare`]. Their waits for memory may overlap.
-    #[inline]
-    fn plan_edges(
-        &self,
-        locks: &HeldLocks<'_>,
-        edges: &[StoredEdge],
-        may_grow: bool,
-        plans: &mut Vec<EdgePlan>,
-    ) {
-        plans.extend(edges.iter().map_while(|edge| self.plan_edge(locks, edge, may_grow)));
-    }
-
-    /// Makes the change that [`Engine::plan_edge`] decided under the same locks. Cannot fail, and is short.
-    fn apply_edge(&self, _stamp: Stamp, _edge: &StoredEdge, _plan: &EdgePlan) {
-        unreachable!("this engine plans no edge alone");
     }
 
     /// Whether the engine keeps copies of the records of a label's edges in memory of its own, if they have so many bytes: then

@@ -4,6 +4,7 @@
 //! - [`Record`], [`EdgeValue`] and the schemas that say what lies on vertices and edges;
 //! - [`Operation`]: what a transaction asks for, by key; [`Effects`]: what a commit does, by id;
 //! - [`Engine`]: how effects get into a store and what nobody can see gets out of it;
+//! - [`ShortWrites`]: a capability of engines that commit single edges in place;
 //! - [`GraphView`], [`Adjacency`], [`Cursor`]: how a state of the graph is read;
 //! - [`token`]: the proofs (a registered timestamp, held locks, a stamp) that connect the two.
 //!
@@ -40,6 +41,7 @@ mod record_change;
 pub mod record_memory;
 mod schema;
 pub mod search;
+mod short_writes;
 pub mod token;
 mod topology;
 mod value;
@@ -50,8 +52,8 @@ pub use allowance::Allowance;
 pub use column::{Column, ColumnType, EdgeValue, RecordHandle, ValueColumn, unit_slice};
 pub use cuts::cuts_by_work;
 pub use effects::{
-    AdjacencyEffects, Counts, EdgeChange, EdgeOutcome, EdgePlan, Effects, Outcome, ParallelOutcome,
-    StoredEdge, VertexChange, VertexEffect,
+    AdjacencyEffects, Counts, EdgeChange, EdgeOutcome, Effects, Outcome, ParallelOutcome, StoredEdge,
+    VertexChange, VertexEffect,
 };
 pub use engine::{CapacityError, Engine, MemoryUse, Prepared, Reclaimed, UnitLocks};
 pub use ids::{LabelId, LockUnit, Timestamp, VertexId, VertexIdError};
@@ -59,6 +61,7 @@ pub use key::{AsKey, Key, KeyKind, KeyRef};
 pub use operation::Operation;
 pub use record_change::{RecordChange, RecordMode};
 pub use schema::{Catalogue, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, SchemaError};
+pub use short_writes::{NoShortWrites, ShortPlan, ShortWrites};
 pub use topology::{Direction, Topology};
 pub use value::{Record, Value, ValueRef, ValueType};
 pub use view::{Adjacency, Cursor, GraphView, Neighbours, ReadError, VertexRecords, ViewError};

@@ -3,6 +3,7 @@
 use crate::chain::Chain;
 use crate::container::Container;
 use crate::directory::Directory;
+use crate::edge::SubgraphPlan;
 use crate::garbage::Place;
 use crate::options::SubgraphOptions;
 use crate::partition::{PARTITIONS, partition_of, slot_of, unit_of};
@@ -11,8 +12,9 @@ use crate::vertex_block::VertexBlock;
 use crate::view::SubgraphView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, CapacityError, Catalogue, ColumnType, Direction, EdgePlan, Effects, Engine, LabelId, LockUnit,
-    MemoryUse, Prepared, Reclaimed, StoredEdge, Timestamp, Topology, UnitLocks, VertexId, ViewError,
+    Allowance, CapacityError, Catalogue, ColumnType, Direction, Effects, Engine, LabelId, LockUnit,
+    MemoryUse, Prepared, Reclaimed, ShortWrites, StoredEdge, Timestamp, Topology, UnitLocks, VertexId,
+    ViewError,
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_sync::epoch;
@@ -105,17 +107,12 @@ impl<C: Container> Subgraphs<C> {
 impl<C: Container> Engine for Subgraphs<C> {
     type View<'s> = SubgraphView<'s, C>;
     type Changes<'l> = SubgraphChanges<'l, C>;
+    type ShortWrites = Self;
 
     const TELLS_EXISTENCE: bool = true;
-    const PLANS_EDGES: bool = C::LOCATES;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         unit_of(partition_of(vertex))
-    }
-
-    #[inline]
-    fn prefetch(&self, edges: &[StoredEdge]) {
-        self.prefetch_places(edges);
     }
 
     #[inline]
@@ -143,27 +140,10 @@ impl<C: Container> Engine for Subgraphs<C> {
         self.apply_changes(stamp, changes);
     }
 
+    /// Containers that cannot say where a change belongs have no short way.
     #[inline]
-    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<EdgePlan> {
-        if may_grow { self.plan_one(locks, edge) } else { None }
-    }
-
-    #[inline]
-    fn plan_edges(
-        &self,
-        locks: &HeldLocks<'_>,
-        edges: &[StoredEdge],
-        may_grow: bool,
-        plans: &mut Vec<EdgePlan>,
-    ) {
-        if may_grow {
-            self.plan_several(locks, edges, plans);
-        }
-    }
-
-    #[inline]
-    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan) {
-        self.apply_one(stamp, edge, plan);
+    fn short_writes(&self) -> Option<&Self> {
+        C::LOCATES.then_some(self)
     }
 
     fn view<'s>(&'s self, at: &'s Registered) -> SubgraphView<'s, C> {
@@ -190,5 +170,37 @@ impl<C: Container> Engine for Subgraphs<C> {
 
     fn reserved_bytes(&self) -> usize {
         C::reserved_bytes()
+    }
+}
+
+impl<C: Container> ShortWrites for Subgraphs<C> {
+    type Plan = SubgraphPlan;
+
+    #[inline]
+    fn prefetch(&self, edges: &[StoredEdge]) {
+        self.prefetch_places(edges);
+    }
+
+    #[inline]
+    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<SubgraphPlan> {
+        if may_grow { self.plan_one(locks, edge) } else { None }
+    }
+
+    #[inline]
+    fn plan_edges(
+        &self,
+        locks: &HeldLocks<'_>,
+        edges: &[StoredEdge],
+        may_grow: bool,
+        plans: &mut Vec<SubgraphPlan>,
+    ) {
+        if may_grow {
+            self.plan_several(locks, edges, plans);
+        }
+    }
+
+    #[inline]
+    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &SubgraphPlan) {
+        self.apply_one(stamp, edge, plan);
     }
 }

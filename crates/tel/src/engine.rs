@@ -3,6 +3,7 @@
 use crate::TelOptions;
 use crate::block::{Log, record_bytes, record_put};
 use crate::directory::Directory;
+use crate::edge::TelPlan;
 use crate::garbage::Place;
 use crate::index::Index;
 use crate::keeps::{Keeps, Locked};
@@ -15,8 +16,8 @@ use crate::view::TelView;
 use hedgerow_model::record_memory::LONGEST_EMBEDDED;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, CapacityError, Catalogue, Direction, EdgePlan, EdgeSchema, EdgeValue, Effects, Engine,
-    LabelId, LabelSchema, LockUnit, MemoryUse, Prepared, Reclaimed, StoredEdge, Timestamp, Topology,
+    Allowance, CapacityError, Catalogue, Direction, EdgeSchema, EdgeValue, Effects, Engine, LabelId,
+    LabelSchema, LockUnit, MemoryUse, Prepared, Reclaimed, ShortWrites, StoredEdge, Timestamp, Topology,
     UnitLocks, VertexId, ViewError,
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
@@ -235,18 +236,13 @@ pub(crate) fn check_lock(locks: &HeldLocks<'_>, vertex: VertexId) {
 impl Engine for Tel {
     type View<'s> = TelView<'s>;
     type Changes<'l> = TelChanges<'l>;
+    type ShortWrites = Self;
 
     const TELLS_EXISTENCE: bool = true;
-    const PLANS_EDGES: bool = true;
 
     #[inline]
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         unit_of(vertex)
-    }
-
-    #[inline]
-    fn prefetch(&self, edges: &[StoredEdge]) {
-        self.prefetch_places(edges);
     }
 
     #[inline]
@@ -273,24 +269,8 @@ impl Engine for Tel {
     }
 
     #[inline]
-    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<EdgePlan> {
-        self.plan_one(locks, edge, may_grow)
-    }
-
-    #[inline]
-    fn plan_edges(
-        &self,
-        locks: &HeldLocks<'_>,
-        edges: &[StoredEdge],
-        may_grow: bool,
-        plans: &mut Vec<EdgePlan>,
-    ) {
-        self.plan_several(locks, edges, may_grow, plans);
-    }
-
-    #[inline]
-    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan) {
-        self.apply_one(stamp, edge, plan);
+    fn short_writes(&self) -> Option<&Self> {
+        Some(self)
     }
 
     #[inline]
@@ -332,5 +312,35 @@ impl Engine for Tel {
     /// Of this graph: each has a store of blocks of its own.
     fn reserved_bytes(&self) -> usize {
         self.store.free_bytes()
+    }
+}
+
+impl ShortWrites for Tel {
+    type Plan = TelPlan;
+
+    #[inline]
+    fn prefetch(&self, edges: &[StoredEdge]) {
+        self.prefetch_places(edges);
+    }
+
+    #[inline]
+    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<TelPlan> {
+        self.plan_one(locks, edge, may_grow)
+    }
+
+    #[inline]
+    fn plan_edges(
+        &self,
+        locks: &HeldLocks<'_>,
+        edges: &[StoredEdge],
+        may_grow: bool,
+        plans: &mut Vec<TelPlan>,
+    ) {
+        self.plan_several(locks, edges, may_grow, plans);
+    }
+
+    #[inline]
+    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &TelPlan) {
+        self.apply_one(stamp, edge, plan);
     }
 }

@@ -6,7 +6,8 @@ use crate::oracle::{Oracle, Request};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Allowance, CapacityError, Catalogue, ColumnType, Counts, EdgeSchema, Engine, Field, LabelId, LabelSchema,
-    LockUnit, Reclaimed, RecordSchema, StoredEdge, Timestamp, Topology, UnitLocks, ValueType, VertexId,
+    LockUnit, Reclaimed, RecordSchema, ShortPlan, ShortWrites, StoredEdge, Timestamp, Topology, UnitLocks,
+    ValueType, VertexId,
 };
 
 /// A store, the oracle of its newest state, and the open snapshots.
@@ -91,17 +92,19 @@ impl<T: Tested> Pipeline<T> {
         let bits = value.map(|value| Oracle::value(label, value));
         let ends = [source, destination].map(VertexId::new);
         let edge = StoredEdge::new(self.oracle.topology, LabelId(label), ends[0], ends[1], bits);
-        self.engine.prefetch(std::slice::from_ref(&edge));
-        let Some(plan) = self.engine.plan_edge(&self.locks(), &edge, self.memory_limit.is_none()) else {
+        let Some(short) = self.engine.short_writes() else { return false };
+        short.prefetch(std::slice::from_ref(&edge));
+        let Some(plan) = short.plan_edge(&self.locks(), &edge, self.memory_limit.is_none()) else {
             return false;
         };
         let mut after = self.oracle.clone();
         after.commit(&[request]);
         let expected = after.outcome_since(&self.oracle);
-        assert_eq!((plan.outcome.added, plan.outcome.removed), (expected.added(), expected.removed()));
-        if plan.changed {
+        let outcome = plan.outcome();
+        assert_eq!((outcome.added, outcome.removed), (expected.added(), expected.removed()));
+        if plan.is_change() {
             let stamp = self.next_stamp(margin);
-            self.engine.apply_edge(stamp, &edge, &plan);
+            short.apply_edge(stamp, &edge, &plan);
             self.last = stamp.at();
         } else {
             assert_eq!(after.edges, self.oracle.edges);

@@ -9,7 +9,7 @@ use crate::storage::Store;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Allowance, CapacityError, Catalogue, Effects, Engine, GraphView, Key, LabelId, LockUnit, MemoryUse,
-    Operation, Prepared, Reclaimed, Timestamp, Topology, UnitLocks, VertexId,
+    NoShortWrites, Operation, Prepared, Reclaimed, Timestamp, Topology, UnitLocks, VertexId,
 };
 use hedgerow_rapid::{Rapid, RapidOptions};
 use hedgerow_sync::atomic::{AtomicBool, Ordering};
@@ -29,6 +29,7 @@ struct Faulty {
 impl Engine for Faulty {
     type View<'s> = <Rapid as Engine>::View<'s>;
     type Changes<'l> = <Rapid as Engine>::Changes<'l>;
+    type ShortWrites = NoShortWrites;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         self.engine.lock_unit(vertex)
@@ -50,6 +51,10 @@ impl Engine for Faulty {
         let before = self.before_apply.lock().take();
         before.into_iter().for_each(|before| before());
         self.engine.apply(stamp, changes);
+    }
+
+    fn short_writes(&self) -> Option<&NoShortWrites> {
+        None
     }
 
     fn view<'s>(&'s self, at: &'s Registered) -> Self::View<'s> {

@@ -11,7 +11,7 @@ use super::view::FineGrainedView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Allowance, CapacityError, Catalogue, ColumnType, Direction, Effects, Engine, LabelId, LockUnit,
-    MemoryUse, Prepared, Reclaimed, Timestamp, Topology, UnitLocks, VertexId, ViewError,
+    MemoryUse, NoShortWrites, Prepared, Reclaimed, Timestamp, Topology, UnitLocks, VertexId, ViewError,
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_sync::RwLock;
@@ -105,6 +105,7 @@ pub(super) const fn unit_of(vertex: VertexId) -> LockUnit {
 impl<E: Entries> Engine for FineGrained<E> {
     type View<'s> = FineGrainedView<'s, E>;
     type Changes<'l> = FineGrainedChanges<'l, E>;
+    type ShortWrites = NoShortWrites;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         unit_of(vertex)
@@ -127,6 +128,10 @@ impl<E: Entries> Engine for FineGrained<E> {
     /// In arrays O(entries behind the first change of each row that changes): entries are inserted in place.
     fn apply(&self, stamp: Stamp, changes: FineGrainedChanges<'_, E>) {
         self.apply_changes(stamp, changes);
+    }
+
+    fn short_writes(&self) -> Option<&NoShortWrites> {
+        None
     }
 
     fn view<'s>(&'s self, at: &'s Registered) -> FineGrainedView<'s, E> {
