@@ -33,6 +33,7 @@ mod column;
 mod cuts;
 mod effects;
 mod engine;
+mod engine_error;
 mod ids;
 pub mod intersect;
 mod key;
@@ -55,7 +56,8 @@ pub use effects::{
     AdjacencyEffects, Counts, EdgeChange, EdgeOutcome, Effects, Outcome, ParallelOutcome, StoredEdge,
     VertexChange, VertexEffect,
 };
-pub use engine::{CapacityError, Engine, MemoryUse, Prepared, Reclaimed, UnitLocks};
+pub use engine::{Engine, MemoryUse, Prepared, Progress, Reclaimed, UnitLocks};
+pub use engine_error::{CapacityError, EngineError, WriteError};
 pub use ids::{LabelId, LockUnit, Timestamp, VertexId, VertexIdError};
 pub use key::{AsKey, Key, KeyKind, KeyRef};
 pub use operation::Operation;

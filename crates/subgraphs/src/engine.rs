@@ -12,13 +12,13 @@ use crate::vertex_block::VertexBlock;
 use crate::view::SubgraphView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, CapacityError, Catalogue, ColumnType, Direction, Effects, Engine, LabelId, LockUnit,
-    MemoryUse, Prepared, Reclaimed, ShortWrites, StoredEdge, Timestamp, Topology, UnitLocks, VertexId,
-    ViewError,
+    Allowance, Catalogue, ColumnType, Direction, Effects, Engine, EngineError, LabelId, LockUnit, MemoryUse,
+    Prepared, Progress, ShortWrites, StoredEdge, Timestamp, Topology, UnitLocks, VertexId, ViewError,
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_sync::epoch;
 use rayon::ThreadPool;
+use std::convert::Infallible;
 
 /// A graph in memory, as versioned subgraphs. See the [crate] for how it works.
 pub struct Subgraphs<C: Container> {
@@ -107,6 +107,7 @@ impl<C: Container> Subgraphs<C> {
 impl<C: Container> Engine for Subgraphs<C> {
     type View<'s> = SubgraphView<'s, C>;
     type Changes<'l> = SubgraphChanges<'l, C>;
+    type LatestError = Infallible;
     type ShortWrites = Self;
 
     const TELLS_EXISTENCE: bool = true;
@@ -123,7 +124,7 @@ impl<C: Container> Engine for Subgraphs<C> {
 
     /// Builds a block for each partition that changes; see the [crate]'s contract.
     ///
-    /// [`CapacityError::Memory`] is the only error: a block cannot outgrow its offsets, because
+    /// [`CapacityError::Memory`](hedgerow_model::CapacityError::Memory) is the only error: a block cannot outgrow its offsets, because
     /// large neighbour sets lie outside of it. Effects that name a label or a direction that is
     /// not stored panic: whoever resolved them looked it up in the catalogue.
     fn prepare<'l>(
@@ -132,8 +133,8 @@ impl<C: Container> Engine for Subgraphs<C> {
         effects: &'l Effects,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<SubgraphChanges<'l, C>>, CapacityError> {
-        self.prepare_changes(locks, effects, allowance, pool)
+    ) -> Result<Prepared<SubgraphChanges<'l, C>>, EngineError> {
+        Ok(self.prepare_changes(locks, effects, allowance, pool)?)
     }
 
     fn apply(&self, stamp: Stamp, changes: SubgraphChanges<'_, C>) {
@@ -150,14 +151,19 @@ impl<C: Container> Engine for Subgraphs<C> {
         SubgraphView::registered(self, at)
     }
 
-    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> SubgraphView<'l, C> {
-        SubgraphView::locked(self, locks)
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<SubgraphView<'l, C>, Infallible> {
+        Ok(SubgraphView::locked(self, locks))
     }
 
-    fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
+    fn maintain(
+        &self,
+        live: &LiveTimestamps,
+        units: &dyn UnitLocks,
+        budget_bytes: usize,
+    ) -> Result<Progress, EngineError> {
         let reclaimed = hedgerow_reclamation::reclaim(self, live, units, budget_bytes);
         epoch::pin().flush();
-        reclaimed
+        Ok(reclaimed.into())
     }
 
     fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
@@ -166,10 +172,6 @@ impl<C: Container> Engine for Subgraphs<C> {
 
     fn memory(&self) -> MemoryUse {
         self.memory.used()
-    }
-
-    fn reserved_bytes(&self) -> usize {
-        C::reserved_bytes()
     }
 }
 

@@ -16,13 +16,14 @@ use crate::view::TelView;
 use hedgerow_model::record_memory::LONGEST_EMBEDDED;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, CapacityError, Catalogue, Direction, EdgeSchema, EdgeValue, Effects, Engine, LabelId,
-    LabelSchema, LockUnit, MemoryUse, Prepared, Reclaimed, ShortWrites, StoredEdge, Timestamp, Topology,
+    Allowance, Catalogue, Direction, EdgeSchema, EdgeValue, Effects, Engine, EngineError, LabelId,
+    LabelSchema, LockUnit, MemoryUse, Prepared, Progress, ShortWrites, StoredEdge, Timestamp, Topology,
     UnitLocks, VertexId, ViewError,
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_sync::{Arc, epoch};
 use rayon::ThreadPool;
+use std::convert::Infallible;
 use std::io;
 use std::path::Path;
 
@@ -175,6 +176,11 @@ impl Tel {
         }
     }
 
+    /// Bytes that the store of blocks holds free: see [`MemoryUse::reserved_bytes`]. Each graph has a store of its own. O(shards).
+    pub fn reserved_bytes(&self) -> usize {
+        self.store.free_bytes()
+    }
+
     /// The number of the table of a label in a stored direction.
     #[inline]
     pub(crate) fn position(&self, label: LabelId, stored: Direction) -> usize {
@@ -236,6 +242,7 @@ pub(crate) fn check_lock(locks: &HeldLocks<'_>, vertex: VertexId) {
 impl Engine for Tel {
     type View<'s> = TelView<'s>;
     type Changes<'l> = TelChanges<'l>;
+    type LatestError = Infallible;
     type ShortWrites = Self;
 
     const TELLS_EXISTENCE: bool = true;
@@ -252,7 +259,7 @@ impl Engine for Tel {
 
     /// Copies the blocks that have no room, and writes new entries where nobody looks yet.
     ///
-    /// [`CapacityError::Memory`] and, with the blocks in a file, [`CapacityError::Scratch`] are the only errors. Effects that name a label or a direction that is
+    /// [`Capacity`](EngineError::Capacity) is the only kind of error: of memory and, with the blocks in a file, of the disk. Effects that name a label or a direction that is
     /// not stored panic: whoever resolved them looked it up in the catalogue.
     fn prepare<'l>(
         &'l self,
@@ -260,8 +267,8 @@ impl Engine for Tel {
         effects: &'l Effects,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<TelChanges<'l>>, CapacityError> {
-        self.prepare_changes(locks, effects, allowance, pool)
+    ) -> Result<Prepared<TelChanges<'l>>, EngineError> {
+        Ok(self.prepare_changes(locks, effects, allowance, pool)?)
     }
 
     fn apply(&self, stamp: Stamp, changes: TelChanges<'_>) {
@@ -282,23 +289,28 @@ impl Engine for Tel {
         TelView::registered(self, at)
     }
 
-    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> TelView<'l> {
-        TelView::locked(self, locks)
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<TelView<'l>, Infallible> {
+        Ok(TelView::locked(self, locks))
     }
 
     #[inline]
-    fn asks_for_reclamation(&self) -> bool {
+    fn is_maintenance_due(&self) -> bool {
         self.sparse.is_worthwhile()
     }
 
-    fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
+    fn maintain(
+        &self,
+        live: &LiveTimestamps,
+        units: &dyn UnitLocks,
+        budget_bytes: usize,
+    ) -> Result<Progress, EngineError> {
         let mut reclaimed = hedgerow_reclamation::reclaim(self, live, units, budget_bytes);
         self.compact_sparse(units, budget_bytes, &mut reclaimed);
         // Writers come by often, and free little each time: that goes with what follows.
         if reclaimed.bytes >= FLUSHED_BYTES {
             epoch::pin().flush();
         }
-        reclaimed
+        Ok(reclaimed.into())
     }
 
     fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
@@ -307,11 +319,6 @@ impl Engine for Tel {
 
     fn memory(&self) -> MemoryUse {
         self.memory.used()
-    }
-
-    /// Of this graph: each has a store of blocks of its own.
-    fn reserved_bytes(&self) -> usize {
-        self.store.free_bytes()
     }
 }
 

@@ -97,7 +97,7 @@ impl<E: Engine> Store<E> {
     pub(crate) fn exists(&self, held: &HeldLocks<'_>, vertex: VertexId) -> Result<bool, Reason> {
         match E::TELLS_EXISTENCE {
             true => Ok(self.engine.exists(vertex)),
-            false => self.engine.latest(held).contains_vertex(vertex).map_err(read_failed),
+            false => self.latest(held)?.contains_vertex(vertex).map_err(read_failed),
         }
     }
 

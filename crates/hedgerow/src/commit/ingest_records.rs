@@ -80,7 +80,7 @@ impl<E: Engine> Store<E> {
         resolved: &mut Resolved,
     ) -> Result<(), Reason> {
         let schema = self.records.schema(label).ok_or(Reason::NoRecords(label))?;
-        let latest = self.engine.latest(held);
+        let latest = self.latest(held)?;
         let mut laying = Laying {
             store: self,
             latest: &latest,

@@ -6,7 +6,7 @@ use crate::options::GraphOptions;
 use crate::records::RecordChanges;
 use crate::storage::Store;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Effects, Engine, LockUnit, Prepared, Timestamp, UnitLocks};
+use hedgerow_model::{Effects, Engine, EngineError, LockUnit, Prepared, Timestamp, UnitLocks};
 use hedgerow_sync::epoch;
 
 /// Changes per batch, about.
@@ -69,12 +69,12 @@ impl<E: Engine> Store<E> {
         let pool = self.pool_for(effects.len());
         let prepare = |allowance| self.engine.prepare(held, effects, allowance, pool);
         let prepared = match prepare(self.allowance(records.growth())) {
-            Err(_) => {
-                self.reclaim_under(&AllHeld(held), usize::MAX);
+            Err(EngineError::Capacity(_)) => {
+                self.maintain_under(&AllHeld(held), usize::MAX)?;
                 epoch::free_deferred(0);
                 prepare(self.allowance(records.growth()).with_overdraft())?
             }
-            Ok(prepared) => prepared,
+            prepared => prepared?,
         };
         let Prepared { changes, outcome, .. } = prepared;
         let counts = CountChanges { vertices, edges: &outcome.edges, parallel: records.parallel_outcome() };

@@ -25,7 +25,8 @@ impl<E: Engine> Drop for Store<E> {
         }
         let guard = LockGuard::lock(&self.units, self.units.all());
         let held = guard.held(&self.sequencer);
-        let newest = self.engine.latest(&held);
+        // What cannot be read any more cannot be freed either.
+        let Ok(newest) = self.engine.latest(&held) else { return };
         for label in with_records {
             free_newest(&newest, label, self.topology, self.records.are_parallel(label));
         }

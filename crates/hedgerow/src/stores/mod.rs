@@ -9,7 +9,7 @@ use crate::options::{EngineKind, GraphOptions};
 use crate::per_core::PerCore;
 use crate::records;
 use crate::storage::Store;
-use hedgerow_model::Catalogue;
+use hedgerow_model::{Catalogue, MemoryUse};
 use hedgerow_rapid::Rapid;
 use hedgerow_subgraphs::{Container, SubgraphOptions, Subgraphs};
 use hedgerow_sync::Arc;
@@ -125,6 +125,17 @@ impl Stores {
 }
 
 impl Stores {
+    /// What the graph holds in memory, and what the allocator of its engine has reserved; see [`Graph::memory`](crate::Graph::memory).
+    pub(crate) fn memory(&self) -> MemoryUse {
+        let reserved_bytes = match self {
+            Stores::Rapid(_) => hedgerow_rapid::pool_use().free_bytes(),
+            Stores::Tel(store) => store.engine.reserved_bytes(),
+            #[cfg(feature = "lab")]
+            Stores::Lab(_) => 0,
+        };
+        MemoryUse { reserved_bytes, ..with_store!(self, store => store.memory()) }
+    }
+
     /// Which engine holds the graph.
     pub(crate) fn engine(&self) -> EngineKind {
         match self {

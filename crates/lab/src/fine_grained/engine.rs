@@ -10,12 +10,13 @@ use super::vertex::VertexCell;
 use super::view::FineGrainedView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, CapacityError, Catalogue, ColumnType, Direction, Effects, Engine, LabelId, LockUnit,
-    MemoryUse, NoShortWrites, Prepared, Reclaimed, Timestamp, Topology, UnitLocks, VertexId, ViewError,
+    Allowance, Catalogue, ColumnType, Direction, Effects, Engine, EngineError, LabelId, LockUnit, MemoryUse,
+    NoShortWrites, Prepared, Progress, Timestamp, Topology, UnitLocks, VertexId, ViewError,
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_sync::RwLock;
 use rayon::ThreadPool;
+use std::convert::Infallible;
 
 /// A graph in memory with a version per edge. See the [module](super) for how it works.
 pub struct FineGrained<E> {
@@ -105,6 +106,7 @@ pub(super) const fn unit_of(vertex: VertexId) -> LockUnit {
 impl<E: Entries> Engine for FineGrained<E> {
     type View<'s> = FineGrainedView<'s, E>;
     type Changes<'l> = FineGrainedChanges<'l, E>;
+    type LatestError = Infallible;
     type ShortWrites = NoShortWrites;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
@@ -113,7 +115,7 @@ impl<E: Entries> Engine for FineGrained<E> {
 
     /// Finds out what changes and reserves memory for it; see the [module](super)'s contract.
     ///
-    /// [`CapacityError::Memory`] is the only error. Effects that name a label or a direction that
+    /// [`CapacityError::Memory`](hedgerow_model::CapacityError::Memory) is the only error. Effects that name a label or a direction that
     /// is not stored panic: whoever resolved them looked it up in the catalogue.
     fn prepare<'l>(
         &'l self,
@@ -121,8 +123,8 @@ impl<E: Entries> Engine for FineGrained<E> {
         effects: &'l Effects,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<FineGrainedChanges<'l, E>>, CapacityError> {
-        self.prepare_changes(locks, effects, allowance, pool)
+    ) -> Result<Prepared<FineGrainedChanges<'l, E>>, EngineError> {
+        Ok(self.prepare_changes(locks, effects, allowance, pool)?)
     }
 
     /// In arrays O(entries behind the first change of each row that changes): entries are inserted in place.
@@ -138,12 +140,17 @@ impl<E: Entries> Engine for FineGrained<E> {
         FineGrainedView::registered(self, at)
     }
 
-    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> FineGrainedView<'l, E> {
-        FineGrainedView::locked(self, locks)
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<FineGrainedView<'l, E>, Infallible> {
+        Ok(FineGrainedView::locked(self, locks))
     }
 
-    fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
-        hedgerow_reclamation::reclaim(self, live, units, budget_bytes)
+    fn maintain(
+        &self,
+        live: &LiveTimestamps,
+        units: &dyn UnitLocks,
+        budget_bytes: usize,
+    ) -> Result<Progress, EngineError> {
+        Ok(hedgerow_reclamation::reclaim(self, live, units, budget_bytes).into())
     }
 
     fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
