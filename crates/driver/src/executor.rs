@@ -295,7 +295,7 @@ impl<'a> Bench<'a> {
         let (cancel, mut latencies) = (&self.watch.cancel, Latencies::new());
         load::put_one_by_one(&graph, self.data.stream(), writers, &mut latencies, cancel)?;
         load::check_edges(&graph, self.data)?;
-        load::reclaim_all(&graph);
+        load::reclaim_all(&graph)?;
         let loaded = Loaded { graph, resident_growth: growth(before) };
         self.loaded.push((engine, loaded.clone()));
         Ok(loaded)

@@ -202,8 +202,9 @@ pub(crate) fn check_edge_count(graph: &Graph, expected: usize) -> Result<(), Fai
 }
 
 /// Frees every version that nobody sees.
-pub(crate) fn reclaim_all(graph: &Graph) {
-    while graph.reclaim().more {}
+pub(crate) fn reclaim_all(graph: &Graph) -> Result<(), Error> {
+    while graph.reclaim()?.more {}
+    Ok(())
 }
 
 #[cfg(test)]

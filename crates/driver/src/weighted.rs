@@ -32,7 +32,7 @@ pub(crate) fn subject(bench: &Bench<'_>, engine: Engine) -> Result<Subject, Fail
         bench.watch.check()?;
     }
     check_edges(&graph, data)?;
-    reclaim_all(&graph);
+    reclaim_all(&graph)?;
     Ok(Subject::Snapshot(graph.snapshot()?))
 }
 

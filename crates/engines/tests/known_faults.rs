@@ -238,7 +238,7 @@ fn check_deleted_vertex(engine: EngineKind, kind: KeyKind, topology: Topology) {
 
     let bound = again.vertex_bound();
     drop((old, without, again));
-    graph.reclaim();
+    graph.reclaim().unwrap();
     graph.put_edge(key(9_999), key(7)).unwrap();
     let snapshot = graph.snapshot().unwrap();
     if kind != KeyKind::Dense {
@@ -309,7 +309,7 @@ fn check_snapshots_at_once(engine: EngineKind, count: u64) {
             graph.put_edge(number % 70, 5_000 + number).unwrap();
         }
     });
-    assert!(!graph.reclaim().more);
+    assert!(!graph.reclaim().unwrap().more);
     assert_eq!(graph.memory().retained_bytes, 0);
 }
 
@@ -532,6 +532,6 @@ fn check_readers_lose_nothing(engine: EngineKind) {
             .chain(readers.into_iter().map(thread::ScopedJoinHandle::join))
             .for_each(Result::unwrap);
     });
-    assert!(!graph.reclaim().more);
+    assert!(!graph.reclaim().unwrap().more);
     assert_eq!(graph.memory().retained_bytes, 0);
 }

@@ -3,8 +3,8 @@
 use crate::view::{AnyView, ErasedView};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, CapacityError, EdgePlan, Effects, Engine, LockUnit, MemoryUse, Prepared, Reclaimed,
-    StoredEdge, Timestamp, UnitLocks, VertexId,
+    Allowance, EdgeOutcome, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared, Progress, ReadError,
+    ShortPlan, ShortWrites, StoredEdge, Timestamp, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
 use std::any::Any;
@@ -37,8 +37,6 @@ pub struct ErasedChanges<'l>(Box<dyn FnOnce(Stamp) + Send + 'l>);
 trait AnyEngine: Send + Sync {
     fn lock_unit(&self, vertex: VertexId) -> LockUnit;
 
-    fn prefetch(&self, edges: &[StoredEdge]);
-
     fn prepare<'l>(
         &'l self,
         locks: &'l HeldLocks<'_>,
@@ -46,25 +44,69 @@ trait AnyEngine: Send + Sync {
         room: &'l mut ErasedRoom,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<ErasedChanges<'l>>, CapacityError>;
+    ) -> Result<Prepared<ErasedChanges<'l>>, EngineError>;
 
-    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<EdgePlan>;
-
-    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan);
+    fn short_writes(&self) -> Option<&dyn AnyShortWrites>;
 
     fn view<'s>(&'s self, at: &'s Registered) -> Box<dyn AnyView + 's>;
 
-    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Box<dyn AnyView + 'l>;
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<Box<dyn AnyView + 'l>, ReadError>;
 
-    fn asks_for_reclamation(&self) -> bool;
+    fn is_maintenance_due(&self) -> bool;
 
-    fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed;
+    fn maintain(
+        &self,
+        live: &LiveTimestamps,
+        units: &dyn UnitLocks,
+        budget_bytes: usize,
+    ) -> Result<Progress, EngineError>;
 
     fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)>;
 
     fn memory(&self) -> MemoryUse;
+}
 
-    fn reserved_bytes(&self) -> usize;
+/// [`ShortWrites`] with its types erased.
+trait AnyShortWrites {
+    fn prefetch(&self, edges: &[StoredEdge]);
+
+    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<ErasedPlan>;
+
+    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &ErasedPlan);
+}
+
+/// The plan of any engine for one edge.
+pub struct ErasedPlan {
+    is_change: bool,
+    outcome: EdgeOutcome,
+    plan: Box<dyn Any + Send>,
+}
+
+impl ShortPlan for ErasedPlan {
+    fn is_change(&self) -> bool {
+        self.is_change
+    }
+
+    fn outcome(&self) -> EdgeOutcome {
+        self.outcome
+    }
+}
+
+impl<S: ShortWrites> AnyShortWrites for S {
+    fn prefetch(&self, edges: &[StoredEdge]) {
+        ShortWrites::prefetch(self, edges);
+    }
+
+    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<ErasedPlan> {
+        let plan = ShortWrites::plan_edge(self, locks, edge, may_grow)?;
+        let (is_change, outcome) = (plan.is_change(), plan.outcome());
+        Some(ErasedPlan { is_change, outcome, plan: Box::new(plan) })
+    }
+
+    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &ErasedPlan) {
+        let plan = plan.plan.downcast_ref().expect("an edge is applied by the engine that planned it");
+        ShortWrites::apply_edge(self, stamp, edge, plan);
+    }
 }
 
 impl<E: Engine> AnyEngine for E {
@@ -72,10 +114,6 @@ impl<E: Engine> AnyEngine for E {
         Engine::lock_unit(self, vertex)
     }
 
-    fn prefetch(&self, edges: &[StoredEdge]) {
-        Engine::prefetch(self, edges);
-    }
-
     fn prepare<'l>(
         &'l self,
         locks: &'l HeldLocks<'_>,
@@ -83,7 +121,7 @@ impl<E: Engine> AnyEngine for E {
         room: &'l mut ErasedRoom,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<ErasedChanges<'l>>, CapacityError> {
+    ) -> Result<Prepared<ErasedChanges<'l>>, EngineError> {
         let room = room.0.insert(Box::new(E::Room::default()));
         let room = room.downcast_mut().expect("the room that was just made is of this type");
         let prepared = Engine::prepare(self, locks, effects, room, allowance, pool)?;
@@ -92,28 +130,29 @@ impl<E: Engine> AnyEngine for E {
         Ok(Prepared { changes: ErasedChanges(apply), outcome, changed })
     }
 
-    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<EdgePlan> {
-        Engine::plan_edge(self, locks, edge, may_grow)
-    }
-
-    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan) {
-        Engine::apply_edge(self, stamp, edge, plan);
+    fn short_writes(&self) -> Option<&dyn AnyShortWrites> {
+        Engine::short_writes(self).map(|writes| writes as &dyn AnyShortWrites)
     }
 
     fn view<'s>(&'s self, at: &'s Registered) -> Box<dyn AnyView + 's> {
         Box::new(Engine::view(self, at))
     }
 
-    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Box<dyn AnyView + 'l> {
-        Box::new(Engine::latest(self, locks))
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<Box<dyn AnyView + 'l>, ReadError> {
+        Ok(Box::new(Engine::latest(self, locks).map_err(Into::into)?))
     }
 
-    fn asks_for_reclamation(&self) -> bool {
-        Engine::asks_for_reclamation(self)
+    fn is_maintenance_due(&self) -> bool {
+        Engine::is_maintenance_due(self)
     }
 
-    fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
-        Engine::reclaim(self, live, units, budget_bytes)
+    fn maintain(
+        &self,
+        live: &LiveTimestamps,
+        units: &dyn UnitLocks,
+        budget_bytes: usize,
+    ) -> Result<Progress, EngineError> {
+        Engine::maintain(self, live, units, budget_bytes)
     }
 
     fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
@@ -123,23 +162,17 @@ impl<E: Engine> AnyEngine for E {
     fn memory(&self) -> MemoryUse {
         Engine::memory(self)
     }
-
-    fn reserved_bytes(&self) -> usize {
-        Engine::reserved_bytes(self)
-    }
 }
 
 impl Engine for ErasedEngine {
     type View<'s> = ErasedView<'s>;
     type Room = ErasedRoom;
     type Changes<'l> = ErasedChanges<'l>;
+    type LatestError = ReadError;
+    type ShortWrites = Self;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         self.0.lock_unit(vertex)
-    }
-
-    fn prefetch(&self, edges: &[StoredEdge]) {
-        self.0.prefetch(edges);
     }
 
     fn prepare<'l>(
@@ -149,7 +182,7 @@ impl Engine for ErasedEngine {
         room: &'l mut ErasedRoom,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<ErasedChanges<'l>>, CapacityError> {
+    ) -> Result<Prepared<ErasedChanges<'l>>, EngineError> {
         self.0.prepare(locks, effects, room, allowance, pool)
     }
 
@@ -157,28 +190,29 @@ impl Engine for ErasedEngine {
         (changes.0)(stamp);
     }
 
-    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<EdgePlan> {
-        self.0.plan_edge(locks, edge, may_grow)
-    }
-
-    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan) {
-        self.0.apply_edge(stamp, edge, plan);
+    fn short_writes(&self) -> Option<&Self> {
+        self.0.short_writes().map(|_| self)
     }
 
     fn view<'s>(&'s self, at: &'s Registered) -> ErasedView<'s> {
         ErasedView(self.0.view(at))
     }
 
-    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> ErasedView<'l> {
-        ErasedView(self.0.latest(locks))
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<ErasedView<'l>, ReadError> {
+        Ok(ErasedView(self.0.latest(locks)?))
     }
 
-    fn asks_for_reclamation(&self) -> bool {
-        self.0.asks_for_reclamation()
+    fn is_maintenance_due(&self) -> bool {
+        self.0.is_maintenance_due()
     }
 
-    fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
-        self.0.reclaim(live, units, budget_bytes)
+    fn maintain(
+        &self,
+        live: &LiveTimestamps,
+        units: &dyn UnitLocks,
+        budget_bytes: usize,
+    ) -> Result<Progress, EngineError> {
+        self.0.maintain(live, units, budget_bytes)
     }
 
     fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
@@ -188,8 +222,23 @@ impl Engine for ErasedEngine {
     fn memory(&self) -> MemoryUse {
         self.0.memory()
     }
+}
 
-    fn reserved_bytes(&self) -> usize {
-        self.0.reserved_bytes()
+impl ShortWrites for ErasedEngine {
+    type Plan = ErasedPlan;
+
+    fn prefetch(&self, edges: &[StoredEdge]) {
+        if let Some(writes) = self.0.short_writes() {
+            writes.prefetch(edges);
+        }
+    }
+
+    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<ErasedPlan> {
+        self.0.short_writes()?.plan_edge(locks, edge, may_grow)
+    }
+
+    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &ErasedPlan) {
+        let writes = self.0.short_writes().expect("an edge is applied by the engine that planned it");
+        writes.apply_edge(stamp, edge, plan);
     }
 }

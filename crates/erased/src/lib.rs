@@ -4,7 +4,7 @@
 //! use; the others share the copy that is compiled for `ErasedEngine`. What is generic in the traits of the model becomes
 //! virtual here:
 //!
-//! - a commit costs two allocations more, and a view, an adjacency and a cursor one each;
+//! - a commit costs two or three allocations more, and a view, an adjacency and a cursor one each;
 //! - [`Cursor::scan`](hedgerow_model::Cursor::scan) copies short rows into batches: one virtual call hands over the rows of many
 //!   vertices. A long row is a batch by itself and is not copied;
 //! - all other methods of a cursor are one virtual call, and those that hand over runs one more per run;
@@ -39,6 +39,6 @@ mod view;
 
 pub use cursor::ErasedCursor;
 pub use custom::{CustomEngine, EngineOptions};
-pub use engine::{ErasedChanges, ErasedEngine, ErasedRoom};
+pub use engine::{ErasedChanges, ErasedEngine, ErasedPlan, ErasedRoom};
 pub use records::ErasedRecords;
 pub use view::{ErasedAdjacency, ErasedView};

@@ -239,7 +239,7 @@ pub(crate) fn transact_declared<E: Engine, T>(
     let mut acquired = store.reclaiming_at_limit(|| Acquired::new(store, &locked, None))?;
     let (result, operations) = {
         let held = acquired.held();
-        let view = store.engine.latest(&held);
+        let view = store.latest(&held)?;
         let state = ViewReads { store, view: &view, keys: KeyReads::Current };
         let staged = Staged::new(store.topology, Arc::clone(&store.catalogue));
         let mut transaction = DeclaredTxn { stores, state: &state, declared: &declared, staged };

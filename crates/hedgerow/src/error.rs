@@ -6,7 +6,8 @@ use hedgerow_kernels::KernelError;
 use hedgerow_log::checkpoint::CheckpointError;
 use hedgerow_log::{LogError, StoreError};
 use hedgerow_model::{
-    CapacityError, Key, KeyKind, LabelId, ReadError, SchemaError, Timestamp, VertexIdError, ViewError,
+    CapacityError, EngineError, Key, KeyKind, LabelId, ReadError, SchemaError, Timestamp, VertexIdError,
+    ViewError, WriteError,
 };
 use std::path::PathBuf;
 use std::time::Duration;
@@ -99,7 +100,9 @@ impl Error {
                 CheckpointError::Store(error) => kind_of_store(error),
                 _ => ErrorKind::Storage,
             },
-            Reason::Read(_) | Reason::Random(_) | Reason::NoScratchFile(_) => ErrorKind::Storage,
+            Reason::Read(_) | Reason::Write(_) | Reason::Random(_) | Reason::NoScratchFile(_) => {
+                ErrorKind::Storage
+            }
             Reason::Kernel(_) | Reason::Csr(_) => ErrorKind::Kernel,
         }
     }
@@ -254,6 +257,8 @@ pub(crate) enum Reason {
     #[error(transparent)]
     Read(#[from] ReadError),
     #[error(transparent)]
+    Write(#[from] WriteError),
+    #[error(transparent)]
     Kernel(#[from] KernelError),
     #[error(transparent)]
     Csr(#[from] CsrError),
@@ -302,6 +307,16 @@ impl Reason {
     /// Whether memory, or the disk that the graph lies on, has no room.
     pub(crate) fn is_full(&self) -> bool {
         matches!(self, Reason::Capacity(CapacityError::Memory { .. } | CapacityError::Scratch { .. }))
+    }
+}
+
+impl From<EngineError> for Reason {
+    fn from(error: EngineError) -> Self {
+        match error {
+            EngineError::Capacity(error) => Reason::Capacity(error),
+            EngineError::Read(error) => Reason::Read(error),
+            EngineError::Write(error) => Reason::Write(error),
+        }
     }
 }
 

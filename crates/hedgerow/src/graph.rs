@@ -446,8 +446,12 @@ impl Graph {
     /// Frees every version that no open snapshot sees, and the keys of deleted vertices. Writers, or a thread, do this in passing, a little at a time: [`Compaction`](crate::Compaction).
     ///
     /// What `more` reports was being written at this moment; call again.
-    pub fn reclaim(&self) -> Reclaimed {
-        with_store!(&*self.stores, store => store.reclaim(usize::MAX))
+    ///
+    /// # Errors
+    /// [`ErrorKind::Storage`](crate::ErrorKind::Storage) if the engine could not read or write one of its files, now or in passing since the last
+    /// call. No commit is affected, and what was to be freed is still there: call again.
+    pub fn reclaim(&self) -> Result<Reclaimed, Error> {
+        Ok(with_store!(&*self.stores, store => store.reclaim())?)
     }
 
     /// What the graph holds in memory; the dictionary, the counts of parallel edges, the record of conflicts and the list of past states are part of
@@ -456,6 +460,6 @@ impl Graph {
     /// [`MemoryUse::reserved_bytes`] is beside it, and of the whole process.
     #[must_use]
     pub fn memory(&self) -> MemoryUse {
-        with_store!(&*self.stores, store => store.memory())
+        self.stores.memory()
     }
 }

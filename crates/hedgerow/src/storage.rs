@@ -5,13 +5,15 @@ use crate::commit::locks::{LockTable, ReclaimLocks};
 use crate::commit::sequencer::Sequencer;
 use crate::compactor::{Bell, Step};
 use crate::dictionary::Dictionary;
+use crate::error::{Reason, read_failed};
 use crate::options::{Compaction, GraphOptions};
+use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    Allowance, CapacityError, Catalogue, Engine, LabelId, MemoryUse, Reclaimed, Timestamp, Topology,
-    UnitLocks,
+    Allowance, CapacityError, Catalogue, Engine, LabelId, MemoryUse, Progress, Reclaimed, Timestamp,
+    Topology, UnitLocks,
 };
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use hedgerow_sync::{Arc, OnceLock, epoch};
+use hedgerow_sync::{Arc, Mutex, OnceLock, epoch};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
 
@@ -58,6 +60,8 @@ pub(crate) struct Store<E: Engine> {
     /// Writers that reclaim at the moment.
     pub(crate) reclaimers: AtomicUsize,
     compaction: Compaction,
+    /// The first failed step of maintenance that no caller was told of yet.
+    failed_maintenance: Mutex<Option<Reason>>,
     /// Of the thread that reclaims, if one is to.
     pub(crate) bell: Option<Arc<Bell>>,
 }
@@ -92,6 +96,7 @@ impl<E: Engine> Store<E> {
             reclaimed_releases: AtomicU64::new(0),
             reclaimers: AtomicUsize::new(0),
             compaction: options.compaction,
+            failed_maintenance: Mutex::default(),
             bell,
         }
     }
@@ -121,21 +126,43 @@ impl<E: Engine> Store<E> {
         Some(self.pool.get_or_init(|| pool))
     }
 
-    /// Frees what no open snapshot sees any more, up to about `budget_bytes`.
-    pub(crate) fn reclaim(&self, budget_bytes: usize) -> Reclaimed {
-        let locks = ReclaimLocks { table: &self.units, sequencer: &self.sequencer };
-        self.reclaim_under(&locks, budget_bytes)
+    /// The newest state of what is locked.
+    #[inline]
+    pub(crate) fn latest<'l>(&'l self, held: &'l HeldLocks<'_>) -> Result<E::View<'l>, Reason> {
+        self.engine.latest(held).map_err(read_failed)
     }
 
-    /// As [`Store::reclaim`], under the given locks.
-    pub(crate) fn reclaim_under(&self, locks: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
+    /// Frees everything that no open snapshot sees any more, for a caller who asks for it; or tells which step failed since the
+    /// last call, and does nothing.
+    pub(crate) fn reclaim(&self) -> Result<Reclaimed, Reason> {
+        self.report_failed_maintenance()?;
+        Ok(self.maintain(usize::MAX)?.reclaimed)
+    }
+
+    /// Fails with the first failed step of maintenance that no caller was told of yet.
+    pub(crate) fn report_failed_maintenance(&self) -> Result<(), Reason> {
+        self.failed_maintenance.lock().take().map_or(Ok(()), Err)
+    }
+
+    /// Takes a step of maintenance: frees what no open snapshot sees any more, up to about `budget_bytes`.
+    pub(crate) fn maintain(&self, budget_bytes: usize) -> Result<Progress, Reason> {
+        let locks = ReclaimLocks { table: &self.units, sequencer: &self.sequencer };
+        self.maintain_under(&locks, budget_bytes)
+    }
+
+    /// As [`Store::maintain`], under the given locks.
+    pub(crate) fn maintain_under(
+        &self,
+        locks: &dyn UnitLocks,
+        budget_bytes: usize,
+    ) -> Result<Progress, Reason> {
         let (live, releases) = self.sequencer.live();
-        let mut reclaimed = self.engine.reclaim(&live, locks, budget_bytes);
+        let Progress { mut reclaimed, advanced } = self.engine.maintain(&live, locks, budget_bytes)?;
         reclaimed.bytes += self.dictionary.reclaim(&live, releases);
         if !reclaimed.more {
             self.reclaimed_releases.fetch_max(releases, Ordering::AcqRel);
         }
-        reclaimed
+        Ok(Progress { reclaimed, advanced: advanced || reclaimed.bytes > 0 })
     }
 
     /// What each timestamp keeps; see [`Engine::retained`].
@@ -144,11 +171,10 @@ impl<E: Engine> Store<E> {
         self.engine.retained(&locks).into_iter().collect()
     }
 
-    /// What the graph holds in memory; see [`Graph::memory`](crate::Graph::memory).
+    /// What the graph holds in memory. O(1).
     pub(crate) fn memory(&self) -> MemoryUse {
         let mut memory = self.engine.memory();
         self.add_memory_beside(&mut memory);
-        memory.reserved_bytes = self.engine.reserved_bytes();
         memory
     }
 
@@ -229,23 +255,27 @@ impl<E: Engine> Store<E> {
         while self.reclaim_step() == Step::More && self.sequencer.is_unread() {}
     }
 
-    /// Reclaims a little, if there is enough to do.
+    /// Takes a step of maintenance, if there is enough to do. What fails is kept for the next caller who may be told.
     pub(crate) fn reclaim_step(&self) -> Step {
         let is_worthwhile = self.is_reclaiming_worthwhile(self.sequencer.pending_reclaim());
         if !is_worthwhile || self.sequencer.is_poisoned() {
             return Step::Done;
         }
-        match self.reclaim(STEP_BUDGET_BYTES) {
-            Reclaimed { more: false, .. } => Step::Done,
-            Reclaimed { bytes: 0, .. } => Step::Held,
-            _ => Step::More,
+        match self.maintain(STEP_BUDGET_BYTES) {
+            Ok(Progress { reclaimed: Reclaimed { more: false, .. }, .. }) => Step::Done,
+            Ok(Progress { advanced: false, .. }) => Step::Held,
+            Ok(_) => Step::More,
+            Err(failed) => {
+                self.failed_maintenance.lock().get_or_insert(failed);
+                Step::Done
+            }
         }
     }
 
     fn is_reclaiming_worthwhile(&self, pending: PendingReclaim) -> bool {
         let new_releases = pending.releases.saturating_sub(self.reclaimed_releases.load(Ordering::Acquire));
         let may_free = new_releases > pending.open_timestamps as u64 / 16;
-        (may_free && self.retained_bytes() >= LEFT_BYTES) || self.engine.asks_for_reclamation()
+        (may_free && self.retained_bytes() >= LEFT_BYTES) || self.engine.is_maintenance_due()
     }
 
     /// Bytes of what is old, whether anybody can see it or not.

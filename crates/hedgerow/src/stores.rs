@@ -7,7 +7,7 @@ use crate::per_core::PerCore;
 use crate::storage::Store;
 #[cfg(feature = "custom-engines")]
 use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine};
-use hedgerow_model::Catalogue;
+use hedgerow_model::{Catalogue, MemoryUse};
 use hedgerow_rapid::Rapid;
 use hedgerow_subgraphs::{Container, SubgraphOptions, Subgraphs};
 use hedgerow_sync::Arc;
@@ -123,6 +123,17 @@ impl Stores {
 }
 
 impl Stores {
+    /// What the graph holds in memory, and what the allocator of its engine has reserved; see [`Graph::memory`](crate::Graph::memory).
+    pub(crate) fn memory(&self) -> MemoryUse {
+        let reserved_bytes = match self {
+            Stores::Rapid(_) => hedgerow_rapid::pool_use().free_bytes(),
+            Stores::Tel(store) => store.engine.reserved_bytes(),
+            #[cfg(feature = "custom-engines")]
+            Stores::Custom(..) => 0,
+        };
+        MemoryUse { reserved_bytes, ..with_store!(self, store => store.memory()) }
+    }
+
     /// Which engine holds the graph.
     pub(crate) fn engine(&self) -> EngineKind {
         match self {

@@ -76,7 +76,7 @@ fn dictionary() {
         }
         let full = graph.memory().index_bytes;
         (0..next).for_each(|number| assert!(graph.delete_vertex(key(number)).unwrap()));
-        graph.reclaim();
+        graph.reclaim().unwrap();
         let left = graph.memory().index_bytes;
         assert!(left < full / 2, "{left} of {full} bytes are counted of keys that are gone");
     }
@@ -138,7 +138,7 @@ fn adjacency_lists() {
     assert!((-0.1..notes).contains(&pinned), "with a snapshot: {pinned} %");
 
     drop(snapshot);
-    assert!(!graph.reclaim().more);
+    assert!(!graph.reclaim().unwrap().more);
     assert!(excess(&graph, rest).abs() < 0.1, "reclaimed: {} %", excess(&graph, rest));
     drop(graph);
     // A little is kept by the thread, for the next graph.
@@ -151,7 +151,7 @@ fn adjacency_lists() {
 /// else is pinned here.
 fn reclaim_all(graph: &Graph) {
     for _ in 0..2_000 {
-        assert!(!graph.reclaim().more);
+        assert!(!graph.reclaim().unwrap().more);
     }
 }
 

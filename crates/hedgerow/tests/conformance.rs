@@ -81,7 +81,7 @@ impl Run {
                 oracle.check(&snapshot, &self.keys);
             }
             Step::Close(_) => {}
-            Step::Reclaim => assert!(!self.graph.reclaim().more),
+            Step::Reclaim => assert!(!self.graph.reclaim().unwrap().more),
         }
     }
 
@@ -256,7 +256,7 @@ impl Run {
         for (snapshot, oracle) in self.open.drain(..) {
             oracle.check(&snapshot, &self.keys);
         }
-        assert!(!self.graph.reclaim().more);
+        assert!(!self.graph.reclaim().unwrap().more);
         assert!(self.graph.snapshots().is_empty());
         assert_eq!(self.graph.memory().retained_bytes, 0, "old versions are left without a snapshot");
     }
@@ -290,7 +290,7 @@ proptest! {
                     past.push((at, run.oracle.clone()));
                 }
             }
-            run.graph.reclaim();
+            run.graph.reclaim().unwrap();
             for (at, oracle) in &past {
                 let snapshot = run.graph.snapshot_at(*at).unwrap();
                 prop_assert_eq!(snapshot.timestamp(), *at);
@@ -344,7 +344,7 @@ fn a_history_that_is_over_leaves_nothing() {
         assert_eq!(graph.oldest_kept().unwrap().0, Timestamp(100));
         let error = graph.snapshot_at(Timestamp(99)).unwrap_err();
         assert!(error.to_string().contains("the oldest is that of commit 100"), "{error}");
-        assert!(!graph.reclaim().more);
+        assert!(!graph.reclaim().unwrap().more);
         assert_eq!(graph.memory().retained_bytes, 0);
     }
 }
@@ -376,7 +376,7 @@ fn large_neighbour_sets_grow_and_shrink() {
             assert_eq!(graph.snapshot().unwrap().edge_count(), 0);
             assert_eq!(now.edge_count(), 350);
             drop((full, now));
-            assert!(!graph.reclaim().more);
+            assert!(!graph.reclaim().unwrap().more);
             assert_eq!(graph.memory().retained_bytes, 0);
         }
     }

@@ -84,7 +84,7 @@ proptest! {
                 for (expected, snapshot) in held {
                     prop_assert_eq!(seen(&snapshot, 12), expected);
                 }
-                bulk.reclaim();
+                bulk.reclaim().unwrap();
                 prop_assert_eq!(bulk.memory().retained_bytes, 0);
             }
         }

@@ -83,7 +83,7 @@ fn check_refused(
     assert_eq!(state(graph), before, "{engine:?}");
     assert_eq!(graph.snapshot().unwrap().timestamp(), timestamp);
     delete();
-    assert!(!graph.reclaim().more);
+    assert!(!graph.reclaim().unwrap().more);
     refused().unwrap_or_else(|error| panic!("{engine:?}: after deletions: {error}"));
     assert_ne!(state(graph), before);
 }
@@ -310,7 +310,7 @@ fn whatever_exists_can_be_deleted_at_the_limit() {
             assert!(graph.delete_vertex(key(keys, 0)).unwrap(), "{engine:?}");
             assert!(graph.memory().total_bytes() < 4 * full, "{engine:?}: {:?} after {full}", graph.memory());
             drop(snapshot);
-            assert!(!graph.reclaim().more);
+            assert!(!graph.reclaim().unwrap().more);
             let left = graph.memory().total_bytes();
             assert!(left < full, "{engine:?}, {topology:?}: {left} of {full} bytes are left");
             graph.put_edge(key(keys, 1), key(keys, 0)).unwrap();
@@ -370,7 +370,7 @@ fn keys_count_against_the_limit() {
     assert!(left < kept.total_bytes() + LIMIT / 16, "{left} bytes, {kept:?} before");
     // Deleted keys make room.
     (0..made / 2).for_each(|number| assert!(graph.delete_vertex(long(number)).unwrap()));
-    graph.reclaim();
+    graph.reclaim().unwrap();
     let left = graph.memory().total_bytes();
     assert!(left < kept.total_bytes() * 2 / 3, "{left} bytes, {kept:?} before");
     (0..made / 4)

@@ -119,7 +119,7 @@ fn a_full_file_refuses_commits_and_the_graph_stays_usable() {
             graph.transact(|txn| edges(source).iter().try_for_each(|(from, to)| txn.delete_edge(from, to)));
         error.unwrap();
     }
-    while graph.reclaim().more {}
+    while graph.reclaim().unwrap().more {}
     let before = count();
     graph.ingest(&edges(90_000)).unwrap();
     assert_eq!(count(), before + 2000);
@@ -139,7 +139,7 @@ fn a_store_can_be_opened_with_the_room_that_it_had_before() {
     assert!(made > 10_000, "{made} edges fitted");
     (0..64u64).for_each(|hub| assert!(graph.delete_vertex(hub).unwrap()));
     assert!(graph.delete_edge(100u64, 1000 + 100 / 3).unwrap());
-    while graph.reclaim().more {}
+    while graph.reclaim().unwrap().more {}
     assert!((0..made).take_while(|number| put(*number).is_ok()).count() > 64);
     let before = graph.snapshot().unwrap().edge_count();
     drop(graph);
@@ -174,7 +174,7 @@ proptest! {
             }
         }
         open.push((graph.snapshot().unwrap(), oracle));
-        graph.reclaim();
+        graph.reclaim().unwrap();
         open.iter().for_each(|(snapshot, oracle)| oracle.check(snapshot, &keys));
         prop_assert_eq!(graph.label("knows").unwrap(), LabelId(0));
         prop_assert!(is_empty(folder.path()));

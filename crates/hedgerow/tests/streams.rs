@@ -122,7 +122,7 @@ fn check_against_single_commits(engine: EngineKind, topology: Topology, kind: Ke
     assert_eq!(graph.snapshot().unwrap().timestamp(), twin.snapshot().unwrap().timestamp());
     held.iter().for_each(|(snapshot, oracle)| oracle.check(snapshot, &keys));
     drop(held);
-    assert!(!graph.reclaim().more);
+    assert!(!graph.reclaim().unwrap().more);
     assert_eq!(graph.memory().retained_bytes, 0);
 }
 

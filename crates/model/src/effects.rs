@@ -1,6 +1,6 @@
 //! What a commit does, in terms of vertex ids: decided, sorted, ready for an engine.
 
-use crate::{Direction, EdgeValue, EffectRecords, LabelId, Record, Timestamp, Topology, VertexId};
+use crate::{Direction, EdgeValue, EffectRecords, LabelId, Record, Topology, VertexId};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -156,19 +156,6 @@ impl StoredEdge {
     pub fn entries(&self) -> &[(Direction, EdgeChange)] {
         &self.entries[..usize::from(self.length)]
     }
-}
-
-/// What the change of one edge will do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EdgePlan {
-    /// Whether it makes any difference.
-    pub changed: bool,
-    /// Whether the edge did not exist before, or exists no more.
-    pub outcome: EdgeOutcome,
-    /// The births of the versions that were looked at, one per entry.
-    pub bases: [Timestamp; 2],
-    /// Where each entry was found to be or to belong, as the engine numbers places.
-    pub places: [u64; 2],
 }
 
 /// What an engine found out while it prepared effects.

@@ -1,7 +1,10 @@
-//! What a storage engine is: apply effects, give views, reclaim what nobody sees.
+//! What a storage engine is: apply effects, give views, do its own work in the background.
 
 use crate::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
-use crate::{Allowance, EdgePlan, Effects, LockUnit, Outcome, RecordView, StoredEdge, Timestamp, VertexId};
+use crate::{
+    Allowance, Effects, EngineError, LockUnit, Outcome, ReadError, RecordView, ShortWrites, Timestamp,
+    VertexId,
+};
 use rayon::ThreadPool;
 
 /// A store of versioned adjacencies.
@@ -22,21 +25,19 @@ pub trait Engine: Send + Sync + 'static {
     where
         Self: 'l;
 
+    /// Why [`latest`](Engine::latest) can fail: [`ReadError`] if it reads files, `Infallible` in memory, where checks of it compile to nothing.
+    type LatestError: Into<ReadError> + Send;
+
+    /// How it commits single edges: usually itself, or [`NoShortWrites`](crate::NoShortWrites).
+    type ShortWrites: ShortWrites;
+
     /// Whether [`Engine::exists`] answers; if not, only a view under its lock can tell whether a vertex exists.
     const TELLS_EXISTENCE: bool = false;
-
-    /// Whether [`Engine::plan_edge`] has a short way at all; if not, a stream of edges gains nothing by going together.
-    const PLANS_EDGES: bool = false;
 
     /// The lock that covers every structure that a write at `vertex` touches.
     ///
     /// A commit takes its units in ascending order. O(1).
     fn lock_unit(&self, vertex: VertexId) -> LockUnit;
-
-    /// Asks the processor for the memory that finding these edges begins with. Only a hint, for a writer that is about to
-    /// lock the ends that they are stored from.
-    #[inline]
-    fn prefetch(&self, _edges: &[StoredEdge]) {}
 
     /// Builds what `effects` need: memory, copies, new blocks. Shows nothing to anybody.
     ///
@@ -44,7 +45,7 @@ pub trait Engine: Send + Sync + 'static {
     /// `allowance`. With a pool, large effects are prepared in parallel.
     ///
     /// # Errors
-    /// A limit would be exceeded. Nothing has changed then.
+    /// A limit would be exceeded, or a file of the engine could not be read or written. Nothing has changed then, and the graph goes on.
     fn prepare<'l>(
         &'l self,
         locks: &'l HeldLocks<'_>,
@@ -52,10 +53,13 @@ pub trait Engine: Send + Sync + 'static {
         room: &'l mut Self::Room,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<Self::Changes<'l>>, CapacityError>;
+    ) -> Result<Prepared<Self::Changes<'l>>, EngineError>;
 
     /// Makes prepared changes part of the graph at `stamp`. Cannot fail, and is short.
     fn apply(&self, stamp: Stamp, changes: Self::Changes<'_>);
+
+    /// The short way of single edges; `None` if every commit takes [`prepare`](Engine::prepare).
+    fn short_writes(&self) -> Option<&Self::ShortWrites>;
 
     /// Whether a vertex exists in the newest state, asked only of an engine that [tells](Engine::TELLS_EXISTENCE). O(1).
     ///
@@ -66,68 +70,55 @@ pub trait Engine: Send + Sync + 'static {
         unreachable!("only a view of this engine can tell what exists");
     }
 
-    /// Decides the change of one edge between existing vertices, if [`Engine::apply_edge`] can make it with nothing
-    /// prepared; `None` if it takes [`Engine::prepare`]. The units of all ends that it is stored from are in `locks`. Unless it `may_grow`,
-    /// a change that may take memory is left to [`Engine::prepare`], which checks it.
-    ///
-    /// The most frequent commit: an engine that has a short way for it takes it here.
-    #[inline]
-    fn plan_edge(&self, _locks: &HeldLocks<'_>, _edge: &StoredEdge, _may_grow: bool) -> Option<EdgePlan> {
-        None
-    }
-
-    /// The same for several edges, of which no two have a unit in common: plans of the first of them, up to the first that
-    /// takes [`Engine::prepare`]. Their waits for memory may overlap.
-    #[inline]
-    fn plan_edges(
-        &self,
-        locks: &HeldLocks<'_>,
-        edges: &[StoredEdge],
-        may_grow: bool,
-        plans: &mut Vec<EdgePlan>,
-    ) {
-        plans.extend(edges.iter().map_while(|edge| self.plan_edge(locks, edge, may_grow)));
-    }
-
-    /// Makes the change that [`Engine::plan_edge`] decided under the same locks. Cannot fail, and is short.
-    fn apply_edge(&self, _stamp: Stamp, _edge: &StoredEdge, _plan: &EdgePlan) {
-        unreachable!("this engine plans no edge alone");
-    }
-
     /// The state at a registered timestamp. O(1).
     fn view<'s>(&'s self, at: &'s Registered) -> Self::View<'s>;
 
     /// The newest state of the locked units, for conditions and declared writes. O(1).
     ///
     /// Reading a vertex whose unit is not locked panics.
-    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Self::View<'l>;
+    ///
+    /// # Errors
+    /// A file of the engine could not be read.
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<Self::View<'l>, Self::LatestError>;
 
-    /// Whether so much could be freed without any timestamp being released that writers should [reclaim](Engine::reclaim).
-    /// O(1), asked after each commit.
+    /// Whether the engine has put off so much work that needs no timestamp to be released that writers should take a
+    /// [step](Engine::maintain). O(1), asked after each commit.
     #[inline]
-    fn asks_for_reclamation(&self) -> bool {
+    fn is_maintenance_due(&self) -> bool {
         false
     }
 
-    /// Frees versions that no timestamp in `live` sees, until about `budget_bytes` are free.
+    /// Takes one step of background work: frees versions that no timestamp in `live` sees, and does what else the engine has put off
+    /// (rewriting, flushing, compaction), until about `budget_bytes` are free.
     ///
-    /// Units that are locked by somebody else are left for the next call. Cost is proportional to
-    /// what was kept for timestamps that are live no more, not to the size of the graph.
-    fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed;
-
-    /// Bytes kept for each timestamp and for no newer one, ascending by timestamp.
+    /// Units that another thread has locked are left for a later step. Cost is proportional to what was kept for timestamps that are
+    /// live no more and to what was put off, not to the size of the graph.
     ///
-    /// Where a unit is locked by somebody else, what is kept there is left out.
-    fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)>;
+    /// # Errors
+    /// A file of the engine could not be read or written. Every view shows what it showed; what the step was to free or to
+    /// move stays where it is, and a later step does it.
+    ///
+    /// A failed step fails no commit and poisons nothing. The commit that a writer takes it after is applied, perhaps durable: told that
+    /// it failed, the caller would repeat it. And nothing is lost but room, which the next step may regain, for a full disk empties. So
+    /// the graph keeps the first failure until the application asks for the same work (`Graph::reclaim`) or for the end of all work
+    /// (`Graph::close`), and takes steps as before meanwhile. Where steps go on failing the graph grows, up to its memory limit: a commit
+    /// there takes a step before it gives up, and fails with the error of that.
+    fn maintain(
+        &self,
+        live: &LiveTimestamps,
+        units: &dyn UnitLocks,
+        budget_bytes: usize,
+    ) -> Result<Progress, EngineError>;
 
-    /// What the engine holds. O(1). What it has reserved is told by [`Engine::reserved_bytes`], and is 0 here.
-    fn memory(&self) -> MemoryUse;
-
-    /// Bytes that the engine's own allocator, if it has one, took from the system and holds free, for all graphs of the
-    /// process together: see [`MemoryUse::reserved_bytes`].
-    fn reserved_bytes(&self) -> usize {
-        0
+    /// Bytes kept for each timestamp and for no newer one, ascending by timestamp; empty if the engine does not tell them apart.
+    ///
+    /// Where a unit is locked by another thread, what is kept there is left out.
+    fn retained(&self, _units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
+        Vec::new()
     }
+
+    /// What the engine holds in memory, without what its allocator has [reserved](MemoryUse::reserved_bytes). O(1).
+    fn memory(&self) -> MemoryUse;
 }
 
 /// Changes that can be applied, and what they will do to the counts.
@@ -141,10 +132,26 @@ pub struct Prepared<C> {
     pub changed: bool,
 }
 
-/// How [`Engine::reclaim`] takes the locks that it needs.
+/// How [`Engine::maintain`] takes the locks that it needs.
 pub trait UnitLocks {
     /// Runs `work` under the lock of `unit` if that is free; says whether it was.
     fn try_with(&self, unit: LockUnit, work: &mut dyn FnMut(&HeldLocks<'_>)) -> bool;
+}
+
+/// What a step of [`Engine::maintain`] came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// What it freed, and whether anything is left to do.
+    pub reclaimed: Reclaimed,
+    /// Whether the step did anything. If not, and something is left, other threads hold the locks: the next step waits.
+    pub advanced: bool,
+}
+
+impl From<Reclaimed> for Progress {
+    /// A step that did nothing but free memory.
+    fn from(reclaimed: Reclaimed) -> Self {
+        Progress { reclaimed, advanced: reclaimed.bytes > 0 }
+    }
 }
 
 /// What a reclamation did.
@@ -154,7 +161,7 @@ pub struct Reclaimed {
     pub versions: usize,
     /// Bytes freed.
     pub bytes: usize,
-    /// Whether dead versions are left, because the budget ended or a unit was locked.
+    /// Whether work is left, because the budget ended or a unit was locked.
     pub more: bool,
 }
 
@@ -172,7 +179,7 @@ pub struct MemoryUse {
     ///
     /// They belong to no graph and are not part of [`total_bytes`](MemoryUse::total_bytes): the pool of engine `rapid`
     /// serves all graphs of the process, so this is the same number whichever of them is asked. 0 where the engine takes its
-    /// memory from the global allocator.
+    /// memory from the global allocator, and wherever an [engine](Engine::memory) tells what it holds: the graph fills it in.
     pub reserved_bytes: usize,
 }
 
@@ -193,44 +200,4 @@ impl MemoryUse {
     pub fn total_bytes(&self) -> usize {
         self.live_bytes + self.retained_bytes + self.index_bytes
     }
-}
-
-/// A limit of the store would be exceeded. The commit has changed nothing; the graph stays usable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum CapacityError {
-    /// All vertex ids are in use.
-    #[error("all vertex ids up to {} are in use", VertexId::MAX)]
-    VertexIds,
-    /// The memory limit of the graph.
-    #[error(
-        "the commit needs {needed} bytes, the graph holds {held} of at most {limit}; raise the memory limit, delete \
-         something, or close snapshots"
-    )]
-    Memory {
-        /// Bytes that the commit needs.
-        needed: usize,
-        /// Bytes that the graph holds.
-        held: usize,
-        /// The graph's limit.
-        limit: usize,
-    },
-    /// The file that an engine keeps blocks in cannot grow.
-    #[error(
-        "the scratch file, which the graph lies in, cannot grow by {needed} bytes: {reason}; make room on its disk or raise \
-         its limit, delete something, or close snapshots"
-    )]
-    Scratch {
-        /// Bytes that it should have grown by.
-        needed: usize,
-        /// Why it cannot.
-        reason: std::io::ErrorKind,
-    },
-    /// The neighbours of one block outgrow its 32-bit offsets.
-    #[error("the neighbours of vertices {first} to {last} are more than a block can hold")]
-    Block {
-        /// The first vertex of the block.
-        first: VertexId,
-        /// The last vertex of the block.
-        last: VertexId,
-    },
 }

@@ -4,6 +4,7 @@
 //! - [`Record`], [`EdgeValue`] and the schemas that say what lies on vertices and edges;
 //! - [`Operation`]: what a transaction asks for, by key; [`Effects`]: what a commit does, by id;
 //! - [`Engine`]: how effects get into a store and what nobody can see gets out of it;
+//! - [`ShortWrites`]: a capability of engines that commit single edges in place;
 //! - [`GraphView`], [`Adjacency`], [`Cursor`]: how a state of the graph is read;
 //! - [`token`]: the proofs (a registered timestamp, held locks, a stamp) that connect the two.
 //!
@@ -33,6 +34,7 @@ mod commit_order;
 mod cuts;
 mod effects;
 mod engine;
+mod engine_error;
 mod ids;
 pub mod intersect;
 mod key;
@@ -41,6 +43,7 @@ mod record_change;
 mod records;
 mod schema;
 pub mod search;
+mod short_writes;
 pub mod token;
 mod topology;
 mod value;
@@ -52,16 +55,18 @@ pub use column::{Column, ColumnType, EdgeValue, RecordHandle, ValueColumn, unit_
 pub use commit_order::{NewestFirst, NewestRecords, NoCommitOrder};
 pub use cuts::cuts_by_work;
 pub use effects::{
-    AdjacencyEffects, Counts, EdgeChange, EdgeOutcome, EdgePlan, Effects, Outcome, ParallelOutcome,
-    StoredEdge, VertexChange, VertexEffect,
+    AdjacencyEffects, Counts, EdgeChange, EdgeOutcome, Effects, Outcome, ParallelOutcome, StoredEdge,
+    VertexChange, VertexEffect,
 };
-pub use engine::{CapacityError, Engine, MemoryUse, Prepared, Reclaimed, UnitLocks};
+pub use engine::{Engine, MemoryUse, Prepared, Progress, Reclaimed, UnitLocks};
+pub use engine_error::{CapacityError, EngineError, WriteError};
 pub use ids::{LabelId, LockUnit, Timestamp, VertexId, VertexIdError};
 pub use key::{AsKey, Key, KeyKind, KeyRef};
 pub use operation::Operation;
 pub use record_change::{RecordChange, RecordMode};
 pub use records::{EffectRecords, NoParallelEdges, NoRecords, ParallelEdges, RecordCursor, RecordView};
 pub use schema::{Catalogue, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, SchemaError};
+pub use short_writes::{NoShortWrites, ShortPlan, ShortWrites};
 pub use topology::{Direction, Topology};
 pub use value::{Record, Value, ValueRef, ValueType};
 pub use view::{Adjacency, Cursor, GraphView, Neighbours, ReadError, ViewError};

@@ -378,10 +378,6 @@ impl Container for Block {
         small + puts().map(large).sum::<usize>()
     }
 
-    fn reserved_bytes() -> usize {
-        crate::pool_use().free_bytes()
-    }
-
     #[inline]
     fn entries(&self) -> usize {
         self.header.small_entries as usize + self.header.in_large_sets(|rows| rows.large_entries)

@@ -58,11 +58,6 @@ pub trait Container: Content<Change = EdgeChange> {
         run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
     ) -> ControlFlow<B>;
 
-    /// Bytes that containers of this kind hold free for the next ones, in the whole process.
-    fn reserved_bytes() -> usize {
-        0
-    }
-
     /// Asks the processor for what says where the neighbours of a slot are. Only a hint: the pointer may lead anywhere.
     #[inline]
     fn prefetch_place(container: *const Self, _slot: usize) {

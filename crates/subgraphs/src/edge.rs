@@ -6,9 +6,32 @@ use crate::engine::{AdjacencyTable, Subgraphs};
 use crate::garbage::{Place, Superseded, Table};
 use crate::partition::{partition_of, slot_of, unit_of};
 use hedgerow_model::token::{HeldLocks, Stamp};
-use hedgerow_model::{Direction, EdgeChange, EdgeOutcome, EdgePlan, LabelId, StoredEdge, Timestamp};
+use hedgerow_model::{Direction, EdgeChange, EdgeOutcome, LabelId, ShortPlan, StoredEdge, Timestamp};
 use hedgerow_sync::prefetch;
 use smallvec::SmallVec;
+
+/// The change of one edge, found in its containers.
+#[derive(Clone, Copy, Debug)]
+pub struct SubgraphPlan {
+    changed: bool,
+    outcome: EdgeOutcome,
+    /// The births of the versions that were looked at, one per entry.
+    bases: [Timestamp; 2],
+    /// Where each entry is or belongs, as [`Container::locate`] numbers places.
+    places: [u64; 2],
+}
+
+impl ShortPlan for SubgraphPlan {
+    #[inline]
+    fn is_change(&self) -> bool {
+        self.changed
+    }
+
+    #[inline]
+    fn outcome(&self) -> EdgeOutcome {
+        self.outcome
+    }
+}
 
 impl<C: Container> Subgraphs<C> {
     /// Asks for the chains of all edges, then for where the chains say that the neighbours lie.
@@ -28,7 +51,7 @@ impl<C: Container> Subgraphs<C> {
 
     /// `None` where there is no container yet, and where one would become empty or is changed twice.
     #[inline]
-    pub(crate) fn plan_one(&self, locks: &HeldLocks<'_>, edge: &StoredEdge) -> Option<EdgePlan> {
+    pub(crate) fn plan_one(&self, locks: &HeldLocks<'_>, edge: &StoredEdge) -> Option<SubgraphPlan> {
         let mut entries = Entries::new();
         if !self.find_entries(locks, edge, &mut entries) {
             return None;
@@ -42,7 +65,7 @@ impl<C: Container> Subgraphs<C> {
         &self,
         locks: &HeldLocks<'_>,
         edges: &[StoredEdge],
-        plans: &mut Vec<EdgePlan>,
+        plans: &mut Vec<SubgraphPlan>,
     ) {
         let mut entries = Entries::new();
         let found = edges.iter().take_while(|edge| self.find_entries(locks, edge, &mut entries)).count();
@@ -80,7 +103,7 @@ impl<C: Container> Subgraphs<C> {
     }
 
     #[inline]
-    fn plan_entries(&self, edge: &StoredEdge, entries: &[Entry<'_, C>]) -> Option<EdgePlan> {
+    fn plan_entries(&self, edge: &StoredEdge, entries: &[Entry<'_, C>]) -> Option<SubgraphPlan> {
         let (mut added, mut removed, mut changed) = (0, 0, false);
         let (mut bases, mut places) = ([Timestamp::ZERO; 2], [0; 2]);
         for (number, Entry { direction, change, chain, container }) in entries.iter().enumerate() {
@@ -92,11 +115,11 @@ impl<C: Container> Subgraphs<C> {
             removed += more_removed;
         }
         let outcome = EdgeOutcome { label: edge.label, added, removed };
-        Some(EdgePlan { changed, outcome, bases, places })
+        Some(SubgraphPlan { changed, outcome, bases, places })
     }
 
     #[inline]
-    pub(crate) fn apply_one(&self, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan) {
+    pub(crate) fn apply_one(&self, stamp: Stamp, edge: &StoredEdge, plan: &SubgraphPlan) {
         for (number, (direction, change)) in edge.entries().iter().enumerate() {
             let partition = partition_of(change.owner);
             let chain = self.chain_of(edge.label, *direction, partition).expect("planned with its chain");

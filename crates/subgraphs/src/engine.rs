@@ -3,6 +3,7 @@
 use crate::chain::Chain;
 use crate::container::Container;
 use crate::directory::Directory;
+use crate::edge::SubgraphPlan;
 use crate::garbage::Place;
 use crate::options::SubgraphOptions;
 use crate::partition::{PARTITIONS, partition_of, slot_of, unit_of};
@@ -11,13 +12,14 @@ use crate::vertex_block::VertexBlock;
 use crate::view::SubgraphView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, CapacityError, Catalogue, ColumnType, Direction, EdgePlan, Effects, Engine, LabelId, LockUnit,
-    MemoryUse, Prepared, Reclaimed, StoredEdge, Timestamp, Topology, UnitLocks, VertexId, ViewError,
+    Allowance, Catalogue, ColumnType, Direction, Effects, Engine, EngineError, LabelId, LockUnit, MemoryUse,
+    Prepared, Progress, ShortWrites, StoredEdge, Timestamp, Topology, UnitLocks, VertexId, ViewError,
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_records::{RecordHeap, StagedEffects};
 use hedgerow_sync::epoch;
 use rayon::ThreadPool;
+use std::convert::Infallible;
 
 /// A graph in memory, as versioned subgraphs. See the [crate] for how it works.
 pub struct Subgraphs<C: Container> {
@@ -110,17 +112,13 @@ impl<C: Container> Engine for Subgraphs<C> {
     type View<'s> = SubgraphView<'s, C>;
     type Room = StagedEffects;
     type Changes<'l> = SubgraphChanges<'l, C>;
+    type LatestError = Infallible;
+    type ShortWrites = Self;
 
     const TELLS_EXISTENCE: bool = true;
-    const PLANS_EDGES: bool = C::LOCATES;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         unit_of(partition_of(vertex))
-    }
-
-    #[inline]
-    fn prefetch(&self, edges: &[StoredEdge]) {
-        self.prefetch_places(edges);
     }
 
     #[inline]
@@ -131,7 +129,7 @@ impl<C: Container> Engine for Subgraphs<C> {
 
     /// Builds a block for each partition that changes; see the [crate]'s contract.
     ///
-    /// [`CapacityError::Memory`] is the only error: a block cannot outgrow its offsets, because
+    /// [`CapacityError::Memory`](hedgerow_model::CapacityError::Memory) is the only error: a block cannot outgrow its offsets, because
     /// large neighbour sets lie outside of it. Effects that name a label or a direction that is
     /// not stored panic: whoever resolved them looked it up in the catalogue.
     fn prepare<'l>(
@@ -141,7 +139,7 @@ impl<C: Container> Engine for Subgraphs<C> {
         room: &'l mut StagedEffects,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<SubgraphChanges<'l, C>>, CapacityError> {
+    ) -> Result<Prepared<SubgraphChanges<'l, C>>, EngineError> {
         self.prepare_changes(locks, effects, room, allowance, pool)
     }
 
@@ -149,42 +147,30 @@ impl<C: Container> Engine for Subgraphs<C> {
         self.apply_changes(stamp, changes);
     }
 
+    /// Containers that cannot say where a change belongs have no short way.
     #[inline]
-    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<EdgePlan> {
-        if may_grow { self.plan_one(locks, edge) } else { None }
-    }
-
-    #[inline]
-    fn plan_edges(
-        &self,
-        locks: &HeldLocks<'_>,
-        edges: &[StoredEdge],
-        may_grow: bool,
-        plans: &mut Vec<EdgePlan>,
-    ) {
-        if may_grow {
-            self.plan_several(locks, edges, plans);
-        }
-    }
-
-    #[inline]
-    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan) {
-        self.apply_one(stamp, edge, plan);
+    fn short_writes(&self) -> Option<&Self> {
+        C::LOCATES.then_some(self)
     }
 
     fn view<'s>(&'s self, at: &'s Registered) -> SubgraphView<'s, C> {
         SubgraphView::registered(self, at)
     }
 
-    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> SubgraphView<'l, C> {
-        SubgraphView::locked(self, locks)
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<SubgraphView<'l, C>, Infallible> {
+        Ok(SubgraphView::locked(self, locks))
     }
 
-    fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
+    fn maintain(
+        &self,
+        live: &LiveTimestamps,
+        units: &dyn UnitLocks,
+        budget_bytes: usize,
+    ) -> Result<Progress, EngineError> {
         let mut reclaimed = hedgerow_reclamation::reclaim(self, live, units, budget_bytes);
         self.records.reclaim_after(&mut reclaimed, live, budget_bytes);
         epoch::pin().flush();
-        reclaimed
+        Ok(reclaimed.into())
     }
 
     fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
@@ -196,8 +182,36 @@ impl<C: Container> Engine for Subgraphs<C> {
     fn memory(&self) -> MemoryUse {
         self.memory.used().plus(self.records.memory())
     }
+}
 
-    fn reserved_bytes(&self) -> usize {
-        C::reserved_bytes()
+impl<C: Container> ShortWrites for Subgraphs<C> {
+    type Plan = SubgraphPlan;
+
+    #[inline]
+    fn prefetch(&self, edges: &[StoredEdge]) {
+        self.prefetch_places(edges);
+    }
+
+    #[inline]
+    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<SubgraphPlan> {
+        if may_grow { self.plan_one(locks, edge) } else { None }
+    }
+
+    #[inline]
+    fn plan_edges(
+        &self,
+        locks: &HeldLocks<'_>,
+        edges: &[StoredEdge],
+        may_grow: bool,
+        plans: &mut Vec<SubgraphPlan>,
+    ) {
+        if may_grow {
+            self.plan_several(locks, edges, plans);
+        }
+    }
+
+    #[inline]
+    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &SubgraphPlan) {
+        self.apply_one(stamp, edge, plan);
     }
 }

@@ -59,6 +59,7 @@ mod view;
 
 pub use container::{Container, Plan, Tally};
 pub use cursor::SubgraphCursor;
+pub use edge::SubgraphPlan;
 pub use engine::Subgraphs;
 pub use options::SubgraphOptions;
 pub use owned::{Content, Owned};

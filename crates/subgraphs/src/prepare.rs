@@ -12,8 +12,8 @@ use crate::vertex_block::VertexBlock;
 use crate::view::SubgraphView;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    Adjacency, AdjacencyEffects, Allowance, CapacityError, Direction, EdgeChange, Effects, GraphView,
-    Outcome, Prepared, RecordHandle, Timestamp, VertexEffect,
+    Adjacency, AdjacencyEffects, Allowance, CapacityError, Direction, EdgeChange, Effects, EngineError,
+    GraphView, Outcome, Prepared, RecordHandle, Timestamp, VertexEffect,
 };
 use hedgerow_reclamation::account;
 use hedgerow_records::{RecordChanges, StagedEffects};
@@ -65,11 +65,11 @@ impl<C: Container> Subgraphs<C> {
         room: &'l mut StagedEffects,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<SubgraphChanges<'l, C>>, CapacityError> {
+    ) -> Result<Prepared<SubgraphChanges<'l, C>>, EngineError> {
         debug_assert!(effects.is_sorted(), "effects ascend");
         let pool = pool.filter(|_| effects.len() >= PARALLEL_FROM);
         let mut outcome = Outcome::default();
-        let (adjacencies, records) = self.stage_records(locks, effects, room, &mut outcome);
+        let (adjacencies, records) = self.stage_records(locks, effects, room, &mut outcome)?;
         let growth =
             Growth::new(self, allowance.beside(self.records.memory().total_bytes(), records.growth()));
         let (vertices, adjacency_changes) = (Vec::new(), SmallVec::new());
@@ -96,14 +96,13 @@ impl<C: Container> Subgraphs<C> {
         effects: &'l Effects,
         room: &'l mut StagedEffects,
         outcome: &mut Outcome,
-    ) -> (&'l [AdjacencyEffects], RecordChanges) {
+    ) -> Result<(&'l [AdjacencyEffects], RecordChanges), EngineError> {
         let newest = SubgraphView::locked(self, locks);
         let handles = |label| {
             let adjacency = newest.adjacency::<RecordHandle>(label, Direction::Out);
             adjacency.expect("a label with records has an adjacency of handles").cursor()
         };
-        let staged = self.records.stage(effects, room, handles, |_, _| false, outcome);
-        staged.expect("the pipeline encodes the records of effects")
+        Ok(self.records.stage(effects, room, handles, |_, _| false, outcome)?)
     }
 
     fn plan_vertices<'l>(

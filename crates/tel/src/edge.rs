@@ -8,7 +8,7 @@ use crate::keeps::Locked;
 use crate::layout::Need;
 use crate::prepare::{NEW, NOTHING, fit_for_more, position_of};
 use hedgerow_model::token::{HeldLocks, Stamp};
-use hedgerow_model::{Direction, EdgeChange, EdgeOutcome, EdgePlan, StoredEdge, Timestamp};
+use hedgerow_model::{Direction, EdgeChange, EdgeOutcome, ShortPlan, StoredEdge};
 use hedgerow_sync::{epoch, prefetch};
 use smallvec::SmallVec;
 
@@ -17,6 +17,27 @@ const COPIED_BYTES: usize = 1 << 15;
 
 /// Bytes of a block that are asked for before it is known what is needed of it.
 const FIRST_LINES: usize = 128;
+
+/// The change of one edge, found in its logs.
+#[derive(Clone, Copy, Debug)]
+pub struct TelPlan {
+    changed: bool,
+    outcome: EdgeOutcome,
+    /// The position of each entry in its log, or `NEW`, or `NOTHING` if there is nothing to do.
+    positions: [u32; 2],
+}
+
+impl ShortPlan for TelPlan {
+    #[inline]
+    fn is_change(&self) -> bool {
+        self.changed
+    }
+
+    #[inline]
+    fn outcome(&self) -> EdgeOutcome {
+        self.outcome
+    }
+}
 
 /// One of the entries of an edge, and its log.
 struct Entry<'l> {
@@ -55,7 +76,7 @@ impl Tel {
         locks: &HeldLocks<'_>,
         edge: &StoredEdge,
         may_grow: bool,
-    ) -> Option<EdgePlan> {
+    ) -> Option<TelPlan> {
         let mut entries = Entries::new();
         self.find_entries(locks, edge, &mut entries);
         self.plan_entries(edge, &entries, may_grow)
@@ -67,7 +88,7 @@ impl Tel {
         locks: &HeldLocks<'_>,
         edges: &[StoredEdge],
         may_grow: bool,
-        plans: &mut Vec<EdgePlan>,
+        plans: &mut Vec<TelPlan>,
     ) {
         let mut entries = Entries::new();
         edges.iter().for_each(|edge| self.find_entries(locks, edge, &mut entries));
@@ -95,20 +116,20 @@ impl Tel {
     }
 
     #[inline]
-    fn plan_entries(&self, edge: &StoredEdge, entries: &[Entry<'_>], may_grow: bool) -> Option<EdgePlan> {
+    fn plan_entries(&self, edge: &StoredEdge, entries: &[Entry<'_>], may_grow: bool) -> Option<TelPlan> {
         if self.records.has_records(edge.label) {
             // Its record comes or goes with it.
             return None;
         }
         let (mut added, mut removed, mut changed) = (0, 0, false);
-        let mut places = [0; 2];
+        let mut positions = [NOTHING; 2];
         for (number, Entry { change, direction, table, log }) in entries.iter().enumerate() {
             let position = match log {
                 Some(log) => position_of(*log, log.find(change.neighbour, END_OF_TIME), change.value),
                 None if change.value.is_some() => NEW,
                 None => NOTHING,
             };
-            places[number] = u64::from(position);
+            positions[number] = position;
             if position == NOTHING {
                 continue;
             }
@@ -126,15 +147,13 @@ impl Tel {
             }
         }
         let outcome = EdgeOutcome { label: edge.label, added, removed };
-        Some(EdgePlan { changed, outcome, bases: [Timestamp::ZERO; 2], places })
+        Some(TelPlan { changed, outcome, positions })
     }
 
     #[inline]
-    pub(crate) fn apply_one(&self, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan) {
+    pub(crate) fn apply_one(&self, stamp: Stamp, edge: &StoredEdge, plan: &TelPlan) {
         let mut applied = Applied::new(self, stamp);
-        for ((direction, change), place) in edge.entries().iter().zip(plan.places) {
-            // A position has 32 bits.
-            let position = place as u32;
+        for ((direction, change), position) in edge.entries().iter().zip(plan.positions) {
             if position == NOTHING {
                 continue;
             }

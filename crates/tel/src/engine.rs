@@ -3,6 +3,7 @@
 use crate::TelOptions;
 use crate::block::{Log, record_bytes, record_put};
 use crate::directory::Directory;
+use crate::edge::TelPlan;
 use crate::garbage::Place;
 use crate::index::Index;
 use crate::keeps::{Keeps, Locked};
@@ -15,14 +16,15 @@ use crate::view::TelView;
 use hedgerow_encoding::decode_record_value;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, CapacityError, Catalogue, Direction, EdgePlan, EdgeSchema, EdgeValue, Effects, Engine,
-    LabelId, LockUnit, MemoryUse, Prepared, Reclaimed, StoredEdge, Timestamp, Topology, UnitLocks, ValueRef,
+    Allowance, Catalogue, Direction, EdgeSchema, EdgeValue, Effects, Engine, EngineError, LabelId, LockUnit,
+    MemoryUse, Prepared, Progress, ShortWrites, StoredEdge, Timestamp, Topology, UnitLocks, ValueRef,
     VertexId, ViewError,
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_records::{RecordHeap, StagedEffects};
 use hedgerow_sync::{Arc, epoch};
 use rayon::ThreadPool;
+use std::convert::Infallible;
 use std::io;
 use std::path::Path;
 
@@ -152,6 +154,11 @@ impl Tel {
         .plus(self.records.memory())
     }
 
+    /// Bytes that the store of blocks holds free: see [`MemoryUse::reserved_bytes`]. Each graph has a store of its own. O(shards).
+    pub fn reserved_bytes(&self) -> usize {
+        self.store.free_bytes()
+    }
+
     /// The number of the table of a label in a stored direction.
     #[inline]
     pub(crate) fn position(&self, label: LabelId, stored: Direction) -> usize {
@@ -222,18 +229,14 @@ impl Engine for Tel {
     type View<'s> = TelView<'s>;
     type Room = StagedEffects;
     type Changes<'l> = TelChanges<'l>;
+    type LatestError = Infallible;
+    type ShortWrites = Self;
 
     const TELLS_EXISTENCE: bool = true;
-    const PLANS_EDGES: bool = true;
 
     #[inline]
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         unit_of(vertex)
-    }
-
-    #[inline]
-    fn prefetch(&self, edges: &[StoredEdge]) {
-        self.prefetch_places(edges);
     }
 
     #[inline]
@@ -243,7 +246,7 @@ impl Engine for Tel {
 
     /// Copies the blocks that have no room, and writes new entries where nobody looks yet.
     ///
-    /// [`CapacityError::Memory`] and, with the blocks in a file, [`CapacityError::Scratch`] are the only errors. Effects that name a label or a direction that is
+    /// [`Capacity`](EngineError::Capacity) is the only kind of error: of memory and, with the blocks in a file, of the disk. Effects that name a label or a direction that is
     /// not stored panic: whoever resolved them looked it up in the catalogue.
     fn prepare<'l>(
         &'l self,
@@ -252,7 +255,7 @@ impl Engine for Tel {
         room: &'l mut StagedEffects,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<TelChanges<'l>>, CapacityError> {
+    ) -> Result<Prepared<TelChanges<'l>>, EngineError> {
         self.prepare_changes(locks, effects, room, allowance, pool)
     }
 
@@ -261,40 +264,29 @@ impl Engine for Tel {
     }
 
     #[inline]
-    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<EdgePlan> {
-        self.plan_one(locks, edge, may_grow)
-    }
-
-    #[inline]
-    fn plan_edges(
-        &self,
-        locks: &HeldLocks<'_>,
-        edges: &[StoredEdge],
-        may_grow: bool,
-        plans: &mut Vec<EdgePlan>,
-    ) {
-        self.plan_several(locks, edges, may_grow, plans);
-    }
-
-    #[inline]
-    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &EdgePlan) {
-        self.apply_one(stamp, edge, plan);
+    fn short_writes(&self) -> Option<&Self> {
+        Some(self)
     }
 
     fn view<'s>(&'s self, at: &'s Registered) -> TelView<'s> {
         TelView::registered(self, at)
     }
 
-    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> TelView<'l> {
-        TelView::locked(self, locks)
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<TelView<'l>, Infallible> {
+        Ok(TelView::locked(self, locks))
     }
 
     #[inline]
-    fn asks_for_reclamation(&self) -> bool {
+    fn is_maintenance_due(&self) -> bool {
         self.sparse.is_worthwhile()
     }
 
-    fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
+    fn maintain(
+        &self,
+        live: &LiveTimestamps,
+        units: &dyn UnitLocks,
+        budget_bytes: usize,
+    ) -> Result<Progress, EngineError> {
         let mut reclaimed = hedgerow_reclamation::reclaim(self, live, units, budget_bytes);
         self.records.reclaim_after(&mut reclaimed, live, budget_bytes);
         self.compact_sparse(units, budget_bytes, &mut reclaimed);
@@ -302,7 +294,7 @@ impl Engine for Tel {
         if reclaimed.bytes >= FLUSHED_BYTES {
             epoch::pin().flush();
         }
-        reclaimed
+        Ok(reclaimed.into())
     }
 
     fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
@@ -314,9 +306,34 @@ impl Engine for Tel {
     fn memory(&self) -> MemoryUse {
         self.memory.used().plus(self.records.memory())
     }
+}
 
-    /// Of this graph: each has a store of blocks of its own.
-    fn reserved_bytes(&self) -> usize {
-        self.store.free_bytes()
+impl ShortWrites for Tel {
+    type Plan = TelPlan;
+
+    #[inline]
+    fn prefetch(&self, edges: &[StoredEdge]) {
+        self.prefetch_places(edges);
+    }
+
+    #[inline]
+    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<TelPlan> {
+        self.plan_one(locks, edge, may_grow)
+    }
+
+    #[inline]
+    fn plan_edges(
+        &self,
+        locks: &HeldLocks<'_>,
+        edges: &[StoredEdge],
+        may_grow: bool,
+        plans: &mut Vec<TelPlan>,
+    ) {
+        self.plan_several(locks, edges, may_grow, plans);
+    }
+
+    #[inline]
+    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &TelPlan) {
+        self.apply_one(stamp, edge, plan);
     }
 }

@@ -75,6 +75,7 @@ mod tests;
 extern crate self as hedgerow_tel;
 
 pub use cursor::TelCursor;
+pub use edge::TelPlan;
 pub use engine::Tel;
 pub use hedgerow_subgraphs::SubgraphOptions as TelOptions;
 pub use prepare::TelChanges;

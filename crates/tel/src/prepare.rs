@@ -10,7 +10,7 @@ use crate::view::TelView;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     Adjacency, AdjacencyEffects, Allowance, CapacityError, Direction, EdgeChange, EdgeValue, Effects,
-    GraphView, Outcome, Prepared, RecordHandle, VertexEffect, VertexId,
+    EngineError, GraphView, Outcome, Prepared, RecordHandle, VertexEffect, VertexId,
 };
 use hedgerow_records::memory::LONGEST_EMBEDDED;
 use hedgerow_records::{RecordChanges, StagedEffects};
@@ -118,11 +118,11 @@ impl Tel {
         room: &'l mut StagedEffects,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<TelChanges<'l>>, CapacityError> {
+    ) -> Result<Prepared<TelChanges<'l>>, EngineError> {
         debug_assert!(effects.is_sorted(), "effects ascend");
         let pool = pool.filter(|_| effects.len() >= PARALLEL_FROM);
         let mut outcome = Outcome::default();
-        let (adjacencies, records) = self.stage_records(locks, effects, room, &mut outcome);
+        let (adjacencies, records) = self.stage_records(locks, effects, room, &mut outcome)?;
         let allowance = allowance.beside(self.records.memory().total_bytes(), records.growth());
 
         let vertices: Vec<PlannedVertex<'_>> =
@@ -165,7 +165,7 @@ impl Tel {
         effects: &'l Effects,
         room: &'l mut StagedEffects,
         outcome: &mut Outcome,
-    ) -> (&'l [AdjacencyEffects], RecordChanges) {
+    ) -> Result<(&'l [AdjacencyEffects], RecordChanges), EngineError> {
         let newest = TelView::locked(self, locks);
         let handles = |label| {
             let adjacency = newest.adjacency::<RecordHandle>(label, Direction::Out);
@@ -174,8 +174,7 @@ impl Tel {
         let embeds = |label, bytes| {
             bytes <= LONGEST_EMBEDDED && self.tables[self.position(label, Direction::Out)].has_records
         };
-        let staged = self.records.stage(effects, room, handles, embeds, outcome);
-        staged.expect("the pipeline encodes the records of effects")
+        Ok(self.records.stage(effects, room, handles, embeds, outcome)?)
     }
 
     fn table_of(&self, effects: &AdjacencyEffects) -> (usize, Table) {

@@ -32,7 +32,7 @@ pub fn check_view<V: RecordView>(view: &V, oracle: &Oracle, vertices: &[u32]) {
 }
 
 /// What was read. No test lets a read fail here.
-fn read<T>(result: Result<T, impl Into<ReadError>>) -> T {
+pub(crate) fn read<T>(result: Result<T, impl Into<ReadError>>) -> T {
     result.map_err(Into::into).unwrap()
 }
 

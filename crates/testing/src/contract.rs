@@ -1,12 +1,14 @@
 //! Named cases that every engine has to pass.
 
 use crate::Tested;
+use crate::check::read;
+use crate::failing::{Fallible, TestedFailing, is_injected};
 use crate::oracle::Request;
 use crate::pipeline::{Pipeline, Units};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Stamp};
 use hedgerow_model::{
-    Adjacency, Allowance, CapacityError, Counts, Cursor, Direction, Effects, Engine, GraphView, LabelId,
-    Outcome, Timestamp, Topology, VertexId,
+    Adjacency, Allowance, CapacityError, Counts, Cursor, Direction, Effects, Engine, EngineError, GraphView,
+    LabelId, Outcome, Timestamp, Topology, VertexId,
 };
 
 /// Makes a test of each case, and one of random commits, for an engine that is [`Tested`].
@@ -27,6 +29,8 @@ macro_rules! contract_tests {
             garbage_moves_to_the_next_timestamp_that_sees_it
             locked_units_and_spent_budgets_leave_the_rest_for_later
             versions_superseded_after_the_timestamps_were_collected_stay
+            a_commit_that_fails_changes_nothing_and_succeeds_later
+            maintenance_that_fails_is_made_up_for
         );
 
         #[test]
@@ -180,7 +184,7 @@ pub fn read_outside_of_the_locks<T: Tested>() {
     pipeline.commit(&[put(100, [1])], 0).unwrap();
     // SAFETY: nobody else uses the store.
     let locks = unsafe { HeldLocks::stripes(&[u32::MAX], u32::MAX, pipeline.oracle.counts()) };
-    let _ = pipeline.engine.latest(&locks).contains_vertex(VertexId::new(100));
+    let _ = read(pipeline.engine.latest(&locks)).contains_vertex(VertexId::new(100));
 }
 
 /// A batch that is prepared by a pool does what it does without.
@@ -213,7 +217,9 @@ pub fn a_commit_beyond_the_limit_fails_and_changes_nothing<T: Tested>() {
     pipeline.commit(&[put_valued(0, 0..10, 1)], 0).unwrap();
     let before = pipeline.engine.memory();
     let error = pipeline.commit(&[put_valued(0, 0..1000, 1)], 0).unwrap_err();
-    let CapacityError::Memory { needed, held, limit: stated } = error else { panic!("{error}") };
+    let EngineError::Capacity(CapacityError::Memory { needed, held, limit: stated }) = error else {
+        panic!("{error}")
+    };
     assert_eq!((held, stated), (before.total_bytes(), limit));
     assert!(held + needed > limit);
     // A vertex far away needs pieces of the index.
@@ -284,8 +290,71 @@ pub fn versions_superseded_after_the_timestamps_were_collected_stay<T: Tested>()
     let early = unsafe { LiveTimestamps::as_of(Vec::new(), Timestamp(1)) };
     pipeline.open();
     pipeline.commit(&[put_valued(0, [1], 2)], 0).unwrap();
-    assert_eq!(pipeline.engine.reclaim(&early, &Units::all_free(), usize::MAX).versions, 0);
+    let early = pipeline.engine.maintain(&early, &Units::all_free(), usize::MAX).unwrap();
+    assert_eq!(early.reclaimed.versions, 0);
     pipeline.check(&[0, 1]);
     pipeline.close(0);
     assert_eq!(pipeline.reclaim(usize::MAX, 0).versions, 1);
+}
+
+/// Each call on the way of a commit fails once, at each commit: nothing has changed, and the same commit succeeds then.
+pub fn a_commit_that_fails_changes_nothing_and_succeeds_later<T: Tested>() {
+    let commits = [
+        vec![put_valued(0, 0..50, 1), put(70, [0, 70])],
+        vec![put_valued(0, (0..80).step_by(3), 2)],
+        vec![delete(70, [0]), Request::DeleteVertex { vertex: 3 }],
+        vec![put_valued(3, [0, 64], 3)],
+    ];
+    let vertices = [0, 1, 3, 49, 64, 70];
+    let calls = [Fallible::Latest, Fallible::Prepare];
+    let failures = calls.into_iter().flat_map(|call| (1..=commits.len()).map(move |number| (call, number)));
+    for (call, failing) in failures {
+        let mut pipeline = Pipeline::<TestedFailing<T>>::new(Topology::Undirected, None);
+        pipeline.engine.fail(call, failing);
+        for (number, requests) in (1..).zip(&commits) {
+            pipeline.open();
+            if number == failing {
+                let before = pipeline.engine.memory();
+                let error = pipeline.commit(requests, 0).unwrap_err();
+                assert!(is_injected(&error), "{error}");
+                let after = pipeline.engine.memory();
+                assert_eq!(
+                    (after.live_bytes, after.retained_bytes),
+                    (before.live_bytes, before.retained_bytes)
+                );
+                pipeline.assert_counters_are_exact();
+                pipeline.check(&vertices);
+            }
+            pipeline.commit(requests, 0).unwrap();
+        }
+        pipeline.check(&vertices);
+        pipeline.snapshots.clear();
+        assert!(!pipeline.reclaim(usize::MAX, 0).more);
+        assert_eq!(pipeline.engine.memory().retained_bytes, 0);
+        pipeline.assert_counters_are_exact();
+    }
+}
+
+/// What a step leaves when it fails, a later one frees; commits and snapshots go on in between.
+pub fn maintenance_that_fails_is_made_up_for<T: Tested>() {
+    let mut pipeline = Pipeline::<TestedFailing<T>>::new(Topology::Directed, None);
+    for value in 0..4 {
+        pipeline.commit(&[put_valued(0, [1], value)], 0).unwrap();
+        pipeline.open();
+    }
+    (0..2).for_each(|_| pipeline.close(0));
+    let before = pipeline.engine.memory();
+    pipeline.engine.fail(Fallible::Maintain, 1);
+    let error = pipeline.try_reclaim(usize::MAX, 0).unwrap_err();
+    assert!(is_injected(&error), "{error}");
+    assert_eq!(pipeline.engine.memory(), before);
+    pipeline.check(&[0, 1]);
+    pipeline.commit(&[put_valued(0, [1], 4)], 0).unwrap();
+    let reclaimed = pipeline.reclaim(usize::MAX, 0);
+    assert_eq!((reclaimed.versions, reclaimed.more), (2, false));
+    pipeline.check(&[0, 1]);
+    pipeline.snapshots.clear();
+    pipeline.reclaim(usize::MAX, 0);
+    assert_eq!(pipeline.engine.memory().retained_bytes, 0);
+    pipeline.assert_counters_are_exact();
 }

@@ -4,6 +4,7 @@
 //!
 //! - [`contract_tests!`] makes tests of the named cases of [`contract`], and one of [`random`] commits under snapshots,
 //!   each against the [`oracle::Oracle`] by way of the [`pipeline::Pipeline`];
+//! - [`failing`] lets calls of an engine fail, for the cases that say what is left then;
 //! - [`allocation`] counts what a thread holds;
 //! - [`scenario`] has writers, readers and a reclamation on threads;
 //! - `model_tests!` runs the same under the model checker (`--cfg hedgerow_shuttle`).
@@ -14,6 +15,7 @@ pub mod allocation;
 pub mod check;
 pub mod contract;
 pub mod damage;
+pub mod failing;
 #[cfg(hedgerow_shuttle)]
 pub mod models;
 pub mod oracle;

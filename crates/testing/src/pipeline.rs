@@ -1,12 +1,13 @@
 //! A commit pipeline of one thread: it makes the tokens, and so has to keep their promises.
 
 use crate::Tested;
-use crate::check::check_view;
+use crate::check::{check_view, read};
 use crate::oracle::{Oracle, Request};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, CapacityError, Catalogue, ColumnType, Counts, EdgeSchema, Engine, Field, LabelId, LabelSchema,
-    LockUnit, Reclaimed, RecordSchema, StoredEdge, Timestamp, Topology, UnitLocks, ValueType, VertexId,
+    Allowance, Catalogue, ColumnType, Counts, EdgeSchema, Engine, EngineError, Field, LabelId, LabelSchema,
+    LockUnit, Progress, ReadError, Reclaimed, RecordSchema, ShortPlan, ShortWrites, StoredEdge, Timestamp,
+    Topology, UnitLocks, ValueType, VertexId,
 };
 
 /// A store, the oracle of its newest state, and the open snapshots.
@@ -58,13 +59,15 @@ impl<T: Tested> Pipeline<T> {
     /// than it could: as if so many timestamps above the newest registered one might be registered.
     ///
     /// # Errors
-    /// The store refuses; nothing has changed.
-    pub fn commit(&mut self, requests: &[Request], margin: u64) -> Result<(), CapacityError> {
+    /// The store refuses, or could not be read or written; nothing has changed.
+    pub fn commit(&mut self, requests: &[Request], margin: u64) -> Result<(), EngineError> {
         let mut after = self.oracle.clone();
         let effects = after.commit(requests);
         // Right, or wrong in either direction.
         let expected = [self.next_stamp(margin).editable_from(), Timestamp::ZERO, Timestamp(u64::MAX)];
         let locks = self.locks().with_editable_now(expected[self.last.0 as usize % expected.len()]);
+        // As a writer does whose effects depend on it.
+        drop(self.engine.latest(&locks).map_err(Into::<ReadError>::into)?);
         let mut room = Default::default();
         let prepared = self.engine.prepare(&locks, &effects, &mut room, self.allowance(), None)?;
         assert_eq!(prepared.outcome, after.outcome_since(&self.oracle));
@@ -92,17 +95,19 @@ impl<T: Tested> Pipeline<T> {
         let bits = value.map(|value| Oracle::value(label, value));
         let ends = [source, destination].map(VertexId::new);
         let edge = StoredEdge::new(self.oracle.topology, LabelId(label), ends[0], ends[1], bits);
-        self.engine.prefetch(std::slice::from_ref(&edge));
-        let Some(plan) = self.engine.plan_edge(&self.locks(), &edge, self.memory_limit.is_none()) else {
+        let Some(short) = self.engine.short_writes() else { return false };
+        short.prefetch(std::slice::from_ref(&edge));
+        let Some(plan) = short.plan_edge(&self.locks(), &edge, self.memory_limit.is_none()) else {
             return false;
         };
         let mut after = self.oracle.clone();
         after.commit(&[request]);
         let expected = after.outcome_since(&self.oracle);
-        assert_eq!((plan.outcome.added, plan.outcome.removed), (expected.added(), expected.removed()));
-        if plan.changed {
+        let outcome = plan.outcome();
+        assert_eq!((outcome.added, outcome.removed), (expected.added(), expected.removed()));
+        if plan.is_change() {
             let stamp = self.next_stamp(margin);
-            self.engine.apply_edge(stamp, &edge, &plan);
+            short.apply_edge(stamp, &edge, &plan);
             self.last = stamp.at();
         } else {
             assert_eq!(after.edges, self.oracle.edges);
@@ -151,18 +156,29 @@ impl<T: Tested> Pipeline<T> {
     }
 
     /// Reclaims up to a budget, where units with `busy` set in their number are locked by somebody else.
+    ///
+    /// # Panics
+    /// The store fails.
     pub fn reclaim(&self, budget_bytes: usize, busy: u32) -> Reclaimed {
+        self.try_reclaim(budget_bytes, busy).unwrap()
+    }
+
+    /// As [`Pipeline::reclaim`], of a store that may fail.
+    ///
+    /// # Errors
+    /// The store could not be read or written.
+    pub fn try_reclaim(&self, budget_bytes: usize, busy: u32) -> Result<Reclaimed, EngineError> {
         let mut live: Vec<Timestamp> = self.snapshots.iter().map(|snapshot| snapshot.token.at()).collect();
         live.dedup();
         // SAFETY: all registered timestamps are there, and the next will be `last` or above.
         let live = unsafe { LiveTimestamps::as_of(live, self.last) };
         let units = Units { busy, counts: self.oracle.counts() };
         let before = self.engine.memory();
-        let reclaimed = self.engine.reclaim(&live, &units, budget_bytes);
+        let Progress { reclaimed, .. } = self.engine.maintain(&live, &units, budget_bytes)?;
         let after = self.engine.memory();
         assert!(after.live_bytes <= before.live_bytes);
         assert_eq!(before.total_bytes() - after.total_bytes(), reclaimed.bytes);
-        reclaimed
+        Ok(reclaimed)
     }
 
     /// Reads everything, through every snapshot and the newest state.
@@ -170,7 +186,7 @@ impl<T: Tested> Pipeline<T> {
         for snapshot in &self.snapshots {
             check_view(&self.engine.view(&snapshot.token), &snapshot.oracle, vertices);
         }
-        check_view(&self.engine.latest(&self.locks()), &self.oracle, vertices);
+        check_view(&read(self.engine.latest(&self.locks())), &self.oracle, vertices);
         let retained: usize = self.retained().iter().map(|(_, bytes)| bytes).sum();
         assert_eq!(retained, self.engine.memory().retained_bytes);
     }

@@ -128,7 +128,7 @@ impl<T: Tested> Graph<T> {
         // SAFETY: all that is registered, and whoever registers from now on has `last` or later.
         let live = unsafe { LiveTimestamps::as_of(live, state.last) };
         drop(state);
-        self.engine.reclaim(&live, self, usize::MAX);
+        self.engine.maintain(&live, self, usize::MAX).expect("no file is read or written");
     }
 
     /// Nobody reads any more: everything superseded can be freed.

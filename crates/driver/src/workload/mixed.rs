@@ -73,7 +73,7 @@ fn copies(bench: &mut Bench<'_>) -> Result<Vec<Copies>, Failure> {
         let fill = || {
             let graph = load::empty_graph(kind, 1, bench.data.vertices())?;
             load::in_batches(&graph, bench.data, &bench.watch.cancel)?;
-            load::reclaim_all(&graph);
+            load::reclaim_all(&graph)?;
             Ok::<_, Failure>(graph)
         };
         let (shared, apart) = (fill()?, fill()?);
@@ -92,7 +92,7 @@ fn measure_once(bench: &mut Bench<'_>, turn: Turn, copies: &Copies) -> Result<()
     let (together, peak) = peak_memory(&copies.shared, || mix(&copies.shared))?;
     for graph in [&copies.shared, &copies.apart] {
         load::check_edges(graph, bench.data)?;
-        load::reclaim_all(graph);
+        load::reclaim_all(graph)?;
     }
     let held = copies.shared.memory();
 

@@ -95,7 +95,7 @@ impl<'s, E: Engine> Acquired<'s, E> {
     /// yet, and may still fail.
     fn all_exist(&self, store: &Store<E>) -> Result<bool, Reason> {
         let held = self.held();
-        let latest = store.engine.latest(&held);
+        let latest = store.latest(&held)?;
         for id in self.ids.iter().flat_map(|ids| ids.first.into_iter().chain(ids.second)) {
             if !latest.contains_vertex(id).map_err(read_failed)? {
                 return Ok(false);
@@ -212,7 +212,7 @@ fn lock_with_neighbours<'s, E: Engine>(
         let mut missing = Stripes::new();
         {
             let held = guard.held(&store.sequencer);
-            let latest = store.engine.latest(&held);
+            let latest = store.latest(&held)?;
             for_each_incident(store, &latest, deleted, |_, _, _, neighbour| {
                 let unit = store.engine.lock_unit(neighbour);
                 if !guard.covers(unit) {

@@ -5,7 +5,7 @@
 //! their stamps in one step. Beyond that each is a commit as any other, with a timestamp of its own.
 
 use crate::commit::Commit;
-use crate::commit::edge::EdgeWrite;
+use crate::commit::edge::{EdgeWrite, PlanOf};
 use crate::commit::locks::{LockGuard, Stripes};
 use crate::commit::resolve::Resolved;
 use crate::commit::sequencer::{CountChanges, Writer};
@@ -14,7 +14,7 @@ use crate::error::{Error, Reason};
 use crate::storage::{PendingReclaim, Store};
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{EdgeOutcome, EdgePlan, Engine, StoredEdge, Timestamp};
+use hedgerow_model::{EdgeOutcome, Engine, ShortPlan, ShortWrites, StoredEdge, Timestamp};
 use std::ops::Range;
 
 /// How many commits wait for memory together: as many as hide a wait behind the others. They hold each other's locks meanwhile.
@@ -76,18 +76,21 @@ impl From<StreamError> for Error {
 }
 
 /// Commits that go together: no two of them need the same lock.
-#[derive(Default)]
-struct Group {
+struct Group<P> {
     edges: Vec<StoredEdge>,
     stripes: Stripes,
     /// A bit for each stripe, which some of them share: most are known not to be there without a look at all.
     marks: [u64; MARKS],
-    plans: Vec<EdgePlan>,
+    plans: Vec<P>,
 }
 
 const MARKS: usize = 4;
 
-impl Group {
+impl<P> Group<P> {
+    fn new() -> Self {
+        Group { edges: Vec::new(), stripes: Stripes::new(), marks: [0; MARKS], plans: Vec::new() }
+    }
+
     fn clear(&mut self) {
         self.edges.clear();
         self.stripes.clear();
@@ -132,11 +135,14 @@ impl<E: Engine> Store<E> {
         write: impl Fn(usize) -> EdgeWrite<'k>,
         done: &mut Commits,
     ) -> Result<(), Reason> {
-        let mut group = Group::default();
+        let mut group = Group::new();
         while done.committed < count {
             let next = done.committed;
-            if E::PLANS_EDGES && !self.sequencer.keeps_history() {
-                self.commit_together(next..count, &write, &mut group, done)?;
+            // A history keeps the state after each commit, so stamps cannot be taken together.
+            if let Some(short) = self.engine.short_writes()
+                && !self.sequencer.keeps_history()
+            {
+                self.commit_together(short, next..count, &write, &mut group, done)?;
             }
             if done.committed == next {
                 let commit = self.commit_edge_unsettled(write(next))?;
@@ -163,17 +169,19 @@ impl<E: Engine> Store<E> {
     /// Commits as many of the next edges as can go together; none if the next one needs a way of its own.
     fn commit_together<'k>(
         &self,
+        short: &E::ShortWrites,
         next: Range<usize>,
         write: impl Fn(usize) -> EdgeWrite<'k>,
-        group: &mut Group,
+        group: &mut Group<PlanOf<E>>,
         done: &mut Commits,
     ) -> Result<(), Reason> {
         let generation = self.dictionary.generation();
         self.gather(next.take(TOGETHER).map(write), group);
+        short.prefetch(&group.edges);
         let guard = LockGuard::lock(&self.units, std::mem::take(&mut group.stripes));
         let pending = if self.dictionary.generation() == generation {
-            self.plan_group(&guard.held(&self.sequencer), group)?;
-            self.finish_group(group, done)?
+            self.plan_group(short, &guard.held(&self.sequencer), group)?;
+            self.finish_group(short, group, done)?
         } else {
             PendingReclaim::default()
         };
@@ -182,8 +190,8 @@ impl<E: Engine> Store<E> {
         Ok(())
     }
 
-    /// The next edges whose ends have ids and need different locks. What finding them begins with is on its way.
-    fn gather<'k>(&self, writes: impl Iterator<Item = EdgeWrite<'k>>, group: &mut Group) {
+    /// The next edges whose ends have ids and need different locks.
+    fn gather<'k, P>(&self, writes: impl Iterator<Item = EdgeWrite<'k>>, group: &mut Group<P>) {
         group.clear();
         let current = self.dictionary.current_ids();
         for EdgeWrite { label, source, destination, value } in writes {
@@ -198,33 +206,42 @@ impl<E: Engine> Store<E> {
             group.edges.push(edge);
         }
         group.stripes.sort_unstable();
-        self.engine.prefetch(&group.edges);
     }
 
     /// Decides what the edges of a group change, as far as they exist from end to end and have a short way.
-    fn plan_group(&self, held: &HeldLocks<'_>, group: &mut Group) -> Result<(), Reason> {
+    fn plan_group(
+        &self,
+        short: &E::ShortWrites,
+        held: &HeldLocks<'_>,
+        group: &mut Group<PlanOf<E>>,
+    ) -> Result<(), Reason> {
         let Group { edges, plans, .. } = group;
         plans.clear();
         let mut existing = 0;
         while existing < edges.len() && self.both_exist(held, &edges[existing])? {
             existing += 1;
         }
-        self.engine.plan_edges(held, &edges[..existing], self.is_unlimited(), plans);
+        short.plan_edges(held, &edges[..existing], self.is_unlimited(), plans);
         Ok(())
     }
 
     /// The shrinking phase of all: stamp them, and apply and publish one after the other. Those that are logged are stamped one by one.
-    fn finish_group(&self, group: &Group, done: &mut Commits) -> Result<PendingReclaim, Reason> {
+    fn finish_group(
+        &self,
+        short: &E::ShortWrites,
+        group: &Group<PlanOf<E>>,
+        done: &mut Commits,
+    ) -> Result<PendingReclaim, Reason> {
         let mut pending = PendingReclaim::default();
         if self.sequencer.journal().is_some() {
             for (edge, plan) in group.edges.iter().zip(&group.plans) {
-                let (commit, after) = self.finish_edge(edge, plan)?;
+                let (commit, after) = self.finish_edge(short, edge, plan)?;
                 done.count(commit);
                 pending = after;
             }
             return Ok(pending);
         }
-        let changes = || group.edges.iter().zip(&group.plans).filter(|(_, plan)| plan.changed);
+        let changes = || group.edges.iter().zip(&group.plans).filter(|(_, plan)| plan.is_change());
         let changed = changes().count();
         if changed > 0 {
             let outcome = sum(&group.plans);
@@ -233,7 +250,7 @@ impl<E: Engine> Store<E> {
             let (record_conflicts, released) = (stamps.record_conflicts, stamps.released);
             self.poisoning_on_panic(|| {
                 for ((edge, plan), stamp) in changes().zip(&mut stamps) {
-                    self.engine.apply_edge(stamp, edge, plan);
+                    short.apply_edge(stamp, edge, plan);
                     if record_conflicts {
                         self.record_conflicts(&Resolved::edge(edge), stamp);
                     }
@@ -251,11 +268,11 @@ impl<E: Engine> Store<E> {
 }
 
 /// What plans that change edges of one label do together.
-fn sum(plans: &[EdgePlan]) -> EdgeOutcome {
-    let label = plans[0].outcome.label;
-    let (added, removed) = plans.iter().fold((0, 0), |(added, removed), plan| {
-        debug_assert_eq!(plan.outcome.label, label);
-        (added + plan.outcome.added, removed + plan.outcome.removed)
+fn sum(plans: &[impl ShortPlan]) -> EdgeOutcome {
+    let label = plans[0].outcome().label;
+    let (added, removed) = plans.iter().map(ShortPlan::outcome).fold((0, 0), |(added, removed), outcome| {
+        debug_assert_eq!(outcome.label, label);
+        (added + outcome.added, removed + outcome.removed)
     });
     EdgeOutcome { label, added, removed }
 }

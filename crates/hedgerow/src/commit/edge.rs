@@ -12,8 +12,8 @@ use crate::storage::{PendingReclaim, Store};
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    EdgeOutcome, EdgePlan, EdgeValue, Engine, GraphView, KeyRef, LabelId, Operation, StoredEdge, Topology,
-    VertexId,
+    EdgeOutcome, EdgeValue, Engine, GraphView, KeyRef, LabelId, Operation, ShortPlan, ShortWrites,
+    StoredEdge, Topology, VertexId,
 };
 
 /// An edge that is put, or deleted without a value, by the keys of its ends.
@@ -35,6 +35,9 @@ impl EdgeWrite<'_> {
         }
     }
 }
+
+/// How an engine plans the change of a single edge.
+pub(super) type PlanOf<E> = <<E as Engine>::ShortWrites as ShortWrites>::Plan;
 
 impl<E: Engine> Store<E> {
     /// Commits one edge. Blind.
@@ -63,15 +66,20 @@ impl<E: Engine> Store<E> {
         };
         let Some((source, destination)) = ends else { return Ok(None) };
         let edge = StoredEdge::new(self.topology, label, source, destination, value);
-        self.engine.prefetch(std::slice::from_ref(&edge));
+        let short = self.engine.short_writes();
+        if let Some(short) = short {
+            short.prefetch(std::slice::from_ref(&edge));
+        }
         let guard = LockGuard::lock(&self.units, self.stripes_of_edge(&edge));
         let (commit, pending) = {
             let held = guard.held(&self.sequencer);
             if !self.both_exist(&held, &edge)? || self.dictionary.generation() != generation {
                 return Ok(None);
             }
-            match self.engine.plan_edge(&held, &edge, self.is_unlimited()) {
-                Some(plan) => self.finish_edge(&edge, &plan)?,
+            let planned =
+                short.and_then(|short| Some((short, short.plan_edge(&held, &edge, self.is_unlimited())?)));
+            match planned {
+                Some((short, plan)) => self.finish_edge(short, &edge, &plan)?,
                 None => match self.finish(&held, Resolved::edge(&edge), Writer::Blind, None) {
                     // The general commit reclaims and tries again.
                     Err(Reason::Capacity(_)) => return Ok(None),
@@ -89,7 +97,7 @@ impl<E: Engine> Store<E> {
     pub(crate) fn exists(&self, held: &HeldLocks<'_>, vertex: VertexId) -> Result<bool, Reason> {
         match E::TELLS_EXISTENCE {
             true => Ok(self.engine.exists(vertex)),
-            false => self.engine.latest(held).contains_vertex(vertex).map_err(read_failed),
+            false => self.latest(held)?.contains_vertex(vertex).map_err(read_failed),
         }
     }
 
@@ -115,23 +123,25 @@ impl<E: Engine> Store<E> {
     /// The shrinking phase, as in the general commit: stamp, apply, publish. The locks of [`Store::stripes_of_edge`] are held.
     pub(super) fn finish_edge(
         &self,
+        short: &E::ShortWrites,
         edge: &StoredEdge,
-        plan: &EdgePlan,
+        plan: &PlanOf<E>,
     ) -> Result<(Commit, PendingReclaim), Reason> {
-        if !plan.changed {
+        if !plan.is_change() {
             let nothing = Commit { at: self.sequencer.newest().0, ..Commit::default() };
             return Ok((nothing, PendingReclaim::default()));
         }
-        let stamped = self.stamp_edge(edge, plan)?;
+        let outcome = plan.outcome();
+        let stamped = self.stamp_edge(edge, outcome)?;
         let stamp = stamped.stamp;
         self.poisoning_on_panic(|| {
-            self.engine.apply_edge(stamp, edge, plan);
+            short.apply_edge(stamp, edge, plan);
             if stamped.record_conflicts {
                 self.record_conflicts(&Resolved::edge(edge), stamp);
             }
         });
         let pending = self.sequencer.applied(stamp, stamped.released);
-        let EdgeOutcome { added, removed, .. } = plan.outcome;
+        let EdgeOutcome { added, removed, .. } = outcome;
         let commit = Commit {
             at: stamp.at(),
             changed: true,

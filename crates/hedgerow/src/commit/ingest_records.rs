@@ -77,7 +77,7 @@ impl<E: Engine> Store<E> {
         resolved: &mut Resolved,
     ) -> Result<(), Reason> {
         let schema = self.catalogue.record_schema(label).ok_or(Reason::NoRecords(label))?;
-        let latest = self.engine.latest(held);
+        let latest = self.latest(held)?;
         let mut laying = Laying {
             stored: latest.edge_records(label, Direction::Out)?,
             schema,

@@ -120,7 +120,7 @@ impl<E: Engine> Store<E> {
     /// replaced. No locks are held.
     pub(crate) fn reclaim_settled(&self) -> Result<Reclaimed, Reason> {
         self.settle_seen()?;
-        Ok(self.reclaim(usize::MAX))
+        Ok(self.maintain(usize::MAX)?.reclaimed)
     }
 
     fn try_commit(
@@ -148,7 +148,7 @@ impl<E: Engine> Store<E> {
     ) -> Result<Commit, Reason> {
         let resolved = {
             let held = acquired.held();
-            let latest = self.engine.latest(&held);
+            let latest = self.latest(&held)?;
             resolve::resolve(self, &latest, operations, acquired.ids())?
         };
         acquired.assigned().release_unless(|id| resolved.created.binary_search(&id).is_ok());

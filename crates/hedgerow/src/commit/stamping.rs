@@ -7,13 +7,13 @@ use crate::durable::with_body;
 use crate::error::Reason;
 use crate::storage::Store;
 use hedgerow_log::{CommitRef, Durability};
-use hedgerow_model::{EdgePlan, Engine, Key, Outcome, StoredEdge, Timestamp, VertexId};
+use hedgerow_model::{EdgeOutcome, Engine, Key, Outcome, StoredEdge, Timestamp, VertexId};
 
 impl<E: Engine> Store<E> {
     /// Stamps a commit of one edge. Its locks are held.
     #[inline]
-    pub(super) fn stamp_edge(&self, edge: &StoredEdge, plan: &EdgePlan) -> Result<Stamped, Reason> {
-        let outcome = [plan.outcome];
+    pub(super) fn stamp_edge(&self, edge: &StoredEdge, outcome: EdgeOutcome) -> Result<Stamped, Reason> {
+        let outcome = [outcome];
         let counts = CountChanges { edges: &outcome, ..CountChanges::default() };
         let Some(journal) = self.sequencer.journal() else {
             return self.sequencer.stamp(counts, Writer::Blind);

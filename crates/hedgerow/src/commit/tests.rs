@@ -1,5 +1,7 @@
 //! What a fault inside an engine does to a graph.
 
+mod failures;
+
 use crate::commit::Commit;
 use crate::commit::registration::Reader;
 use crate::commit::sequencer::{CountChanges, Sequencer, Writer};
@@ -8,8 +10,8 @@ use crate::options::GraphOptions;
 use crate::storage::Store;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, CapacityError, Catalogue, Effects, Engine, GraphView, Key, LabelId, LockUnit, MemoryUse,
-    Operation, Prepared, Reclaimed, Timestamp, Topology, UnitLocks, VertexId,
+    Allowance, Catalogue, Effects, Engine, EngineError, GraphView, Key, LabelId, LockUnit, MemoryUse,
+    NoShortWrites, Operation, Prepared, Progress, Timestamp, Topology, UnitLocks, VertexId,
 };
 use hedgerow_rapid::{Rapid, RapidOptions};
 use hedgerow_sync::atomic::{AtomicBool, Ordering};
@@ -30,6 +32,8 @@ impl Engine for Faulty {
     type View<'s> = <Rapid as Engine>::View<'s>;
     type Room = <Rapid as Engine>::Room;
     type Changes<'l> = <Rapid as Engine>::Changes<'l>;
+    type LatestError = <Rapid as Engine>::LatestError;
+    type ShortWrites = NoShortWrites;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         self.engine.lock_unit(vertex)
@@ -42,7 +46,7 @@ impl Engine for Faulty {
         room: &'l mut Self::Room,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<Self::Changes<'l>>, CapacityError> {
+    ) -> Result<Prepared<Self::Changes<'l>>, EngineError> {
         assert!(!self.panic_in_prepare.load(Ordering::Relaxed), "told to panic in prepare");
         self.engine.prepare(locks, effects, room, allowance, pool)
     }
@@ -54,16 +58,25 @@ impl Engine for Faulty {
         self.engine.apply(stamp, changes);
     }
 
+    fn short_writes(&self) -> Option<&NoShortWrites> {
+        None
+    }
+
     fn view<'s>(&'s self, at: &'s Registered) -> Self::View<'s> {
         self.engine.view(at)
     }
 
-    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Self::View<'l> {
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<Self::View<'l>, Self::LatestError> {
         self.engine.latest(locks)
     }
 
-    fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
-        self.engine.reclaim(live, units, budget_bytes)
+    fn maintain(
+        &self,
+        live: &LiveTimestamps,
+        units: &dyn UnitLocks,
+        budget_bytes: usize,
+    ) -> Result<Progress, EngineError> {
+        self.engine.maintain(live, units, budget_bytes)
     }
 
     fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
@@ -164,7 +177,7 @@ fn a_commit_frees_what_it_filed_for_a_snapshot_that_closed_meanwhile() {
     let reclaiming = Arc::clone(&store);
     *store.engine.before_apply.lock() = Some(Box::new(move || {
         drop(registration);
-        assert!(!reclaiming.reclaim(usize::MAX).more, "nothing is filed yet");
+        assert!(!reclaiming.reclaim().unwrap().more, "nothing is filed yet");
     }));
     store.ingest(LabelId::DEFAULT, &one_of_each_partition(0), None).unwrap();
     assert!(store.engine.before_apply.lock().is_none());

@@ -174,9 +174,11 @@ impl Graph {
     /// [checkpoint](Graph::checkpoint) was made before, and damage anywhere in its log is found.
     ///
     /// # Errors
-    /// As [`Graph::flush`].
+    /// As [`Graph::flush`]. With the graph closed, [`ErrorKind::Storage`](crate::ErrorKind::Storage) if the engine could not read or write one of its files
+    /// since [`Graph::reclaim`] was last called: no commit is affected.
     pub fn close(&self) -> Result<(), Error> {
-        Ok(self.journal().ok_or(Reason::InMemory)?.close()?)
+        self.journal().ok_or(Reason::InMemory)?.close()?;
+        Ok(with_store!(&*self.stores, store => store.report_failed_maintenance())?)
     }
 
     /// What belongs to the store; `None` if the graph lives in memory.

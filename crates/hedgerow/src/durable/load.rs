@@ -136,7 +136,7 @@ impl<E: Engine> Loading<'_, E> {
 
     fn edges<W: Column>(&self, label: LabelId, chunks: &[Chunk]) -> Result<(), Error> {
         let changes = {
-            let latest = self.store.engine.latest(self.held);
+            let latest = self.store.latest(self.held)?;
             self.read(chunks, |chunk| {
                 let mut changes = Vec::with_capacity(chunk.entries as usize);
                 let mut wrong: Option<Error> = None;
@@ -170,7 +170,7 @@ impl<E: Engine> Loading<'_, E> {
         let mut records = EffectRecords::default();
         let mut changes = Vec::new();
         for chunk in chunks {
-            let latest = self.store.engine.latest(self.held);
+            let latest = self.store.latest(self.held)?;
             let mut wrong = None;
             self.checkpoint.read_record_edges(chunk, |owner, neighbour, record| {
                 if wrong.is_some() {

@@ -35,7 +35,7 @@ pub(super) struct Replay<'r, E: Engine> {
 impl<'r, E: Engine> Replay<'r, E> {
     pub(super) fn new(store: &'r Store<E>, held: &'r HeldLocks<'r>, at_once: usize) -> Result<Self, Reason> {
         let (bound, mut existing) = (held.counts().vertex_bound, VertexSet::default());
-        let latest = store.engine.latest(held);
+        let latest = store.latest(held)?;
         latest.each_vertex(0..bound, |vertex| existing.insert(vertex)).map_err(read_failed)?;
         Ok(Replay { store, held, existing, gathered: Gathered::default(), at_once })
     }
@@ -109,7 +109,7 @@ impl<'r, E: Engine> Replay<'r, E> {
         let (at, bound) = (gathered.at(), gathered.vertex_bound());
         let pool = self.store.pool_for(gathered.len());
         let effects = {
-            let latest = self.store.engine.latest(self.held);
+            let latest = self.store.latest(self.held)?;
             let existed = |vertex| latest.contains_vertex(vertex).map_err(read_failed);
             gathered.into_effects(self.store.topology, existed, pool)?
         };
@@ -124,7 +124,7 @@ impl<'r, E: Engine> Replay<'r, E> {
 
     /// How many vertices come and go.
     fn count_vertices(&self, effects: &Effects) -> Result<VertexCounts, Reason> {
-        let latest = self.store.engine.latest(self.held);
+        let latest = self.store.latest(self.held)?;
         let mut counts = VertexCounts::default();
         for VertexEffect { vertex, change } in &effects.vertices {
             match change {
@@ -286,7 +286,7 @@ impl<E: Engine> Store<E> {
     /// The ids that no vertex has are free.
     pub(super) fn finish_restoring(&self, held: &HeldLocks<'_>) -> Result<(), Reason> {
         let bound = held.counts().vertex_bound;
-        let latest = self.engine.latest(held);
+        let latest = self.latest(held)?;
         self.dictionary.restore_free(bound, |visit| latest.each_vertex(0..bound, visit)).map_err(read_failed)
     }
 }

@@ -5,7 +5,7 @@ use crate::error::Reason;
 use crate::options::GraphOptions;
 use crate::storage::Store;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Effects, Engine, LockUnit, Prepared, Timestamp, UnitLocks};
+use hedgerow_model::{Effects, Engine, EngineError, LockUnit, Prepared, Timestamp, UnitLocks};
 use hedgerow_sync::epoch;
 
 /// Changes per batch, about.
@@ -67,13 +67,13 @@ impl<E: Engine> Store<E> {
         let pool = self.pool_for(effects.len());
         let (mut room, mut second_room) = (E::Room::default(), E::Room::default());
         let prepared = match self.engine.prepare(held, effects, &mut room, self.allowance(), pool) {
-            Err(_) => {
-                self.reclaim_under(&AllHeld(held), usize::MAX);
+            Err(EngineError::Capacity(_)) => {
+                self.maintain_under(&AllHeld(held), usize::MAX)?;
                 epoch::free_deferred(0);
                 let allowance = self.allowance().with_overdraft();
                 self.engine.prepare(held, effects, &mut second_room, allowance, pool)?
             }
-            Ok(prepared) => prepared,
+            prepared => prepared?,
         };
         let Prepared { changes, outcome, .. } = prepared;
         let counts = CountChanges { vertices, edges: &outcome.edges, parallel: &outcome.parallel };

@@ -79,7 +79,7 @@ fn they_come_back_from_the_log_and_from_checkpoints() {
         let (snapshot, then) = early.take().unwrap();
         check(&snapshot, &then);
         drop(snapshot);
-        assert!(!graph.reclaim().more);
+        assert!(!graph.reclaim().unwrap().more);
         let memory = graph.memory();
         assert_eq!(memory.retained_bytes, 0);
         graph.close().unwrap();
@@ -102,7 +102,7 @@ fn they_come_back_from_the_log_and_from_checkpoints() {
         assert!(graph.delete_edge_of(PAYS, 1, 2).unwrap() == topology.is_undirected());
         assert!(graph.delete_edge_of(PAYS, 2, 1).unwrap() != topology.is_undirected());
         check(&graph.snapshot().unwrap(), &BTreeMap::new());
-        assert!(!graph.reclaim().more);
+        assert!(!graph.reclaim().unwrap().more);
         assert!(graph.memory().live_bytes * 10 < memory.live_bytes + (1 << 20));
         graph.close().unwrap();
         check(&Graph::open(&path).unwrap().snapshot().unwrap(), &BTreeMap::new());

@@ -103,7 +103,7 @@ impl Run {
                 oracle.check(&snapshot, &self.keys);
             }
             Step::Close(_) => {}
-            Step::Reclaim => assert!(!self.graph().reclaim().more),
+            Step::Reclaim => assert!(!self.graph().reclaim().unwrap().more),
             Step::Flush => self.graph().flush().unwrap(),
             Step::Checkpoint => self.checkpoint(),
             Step::Reopen(end, engine) => self.reopen(*end, ENGINES[engine % ENGINES.len()]),
@@ -246,7 +246,7 @@ impl Run {
             let full = self.graph().snapshot().unwrap();
             assert_eq!(u64::from(full.vertex_bound()), full.vertex_count());
         }
-        assert!(!self.graph().reclaim().more);
+        assert!(!self.graph().reclaim().unwrap().more);
     }
 }
 

@@ -121,14 +121,14 @@ fn snapshots_are_atomic_and_stable() {
                     let first = read();
                     assert!(first.iter().all(|(one, other)| one == other), "half a commit: {first:?}");
                     assert!(first.iter().any(|(one, _)| *one), "neither before nor after: {first:?}");
-                    graph.reclaim();
+                    graph.reclaim().unwrap();
                     assert_eq!(read(), first, "the snapshot changed");
                 }
             })
         };
         writers.into_iter().for_each(|writer| writer.join().unwrap());
         reader.join().unwrap();
-        assert!(!graph.reclaim().more);
+        assert!(!graph.reclaim().unwrap().more);
         assert_eq!(graph.memory().retained_bytes, 0);
     });
 }
@@ -160,7 +160,7 @@ fn past_states_are_atomic_and_stay() {
             thread::spawn(move || {
                 let newest = graph.snapshot().unwrap().timestamp().0;
                 let states: Vec<_> = (1..=newest).map(|at| state(&graph, at)).collect();
-                graph.reclaim();
+                graph.reclaim().unwrap();
                 let again: Vec<_> = (1..=newest).map(|at| state(&graph, at)).collect();
                 assert_eq!(states, again);
             })
@@ -205,14 +205,14 @@ fn records_stay_as_long_as_a_snapshot_reads_them() {
                         one
                     };
                     let first = read();
-                    graph.reclaim();
+                    graph.reclaim().unwrap();
                     assert_eq!(read(), first, "the snapshot changed");
                 }
             })
         };
         writer.join().unwrap();
         reader.join().unwrap();
-        assert!(!graph.reclaim().more);
+        assert!(!graph.reclaim().unwrap().more);
         assert_eq!(graph.memory().retained_bytes, 0);
     });
 }
@@ -398,7 +398,7 @@ fn reclamation_beside_commits_spares_new_snapshots() {
         let reclaimer = {
             let graph = graph.clone();
             thread::spawn(move || {
-                graph.reclaim();
+                graph.reclaim().unwrap();
             })
         };
         let reader = {
@@ -416,7 +416,7 @@ fn reclamation_beside_commits_spares_new_snapshots() {
         }
         reader.join().unwrap();
         reclaimer.join().unwrap();
-        assert!(!graph.reclaim().more);
+        assert!(!graph.reclaim().unwrap().more);
         assert_eq!(graph.memory().retained_bytes, 0);
     });
 }
@@ -483,12 +483,12 @@ fn synced_writers_and_a_reader() {
         let read = || snapshot.neighbours(0u64).unwrap();
         let first = read();
         assert_eq!(first.len() as u64 + 2, snapshot.edge_count());
-        graph.reclaim();
+        graph.reclaim().unwrap();
         assert_eq!(read(), first, "the snapshot changed");
         thread::yield_now();
     }
     writers.into_iter().for_each(|writer| writer.join().unwrap());
-    assert!(!graph.reclaim().more);
+    assert!(!graph.reclaim().unwrap().more);
     assert!(has(&graph.snapshot().unwrap(), 0, 2));
     assert_eq!(graph.memory().retained_bytes, 0);
 }

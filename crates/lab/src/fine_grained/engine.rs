@@ -10,13 +10,14 @@ use super::vertex::VertexCell;
 use super::view::FineGrainedView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, CapacityError, Catalogue, ColumnType, Direction, Effects, Engine, LabelId, LockUnit,
-    MemoryUse, Prepared, Reclaimed, Timestamp, Topology, UnitLocks, VertexId, ViewError,
+    Allowance, Catalogue, ColumnType, Direction, Effects, Engine, EngineError, LabelId, LockUnit, MemoryUse,
+    NoShortWrites, Prepared, Progress, Timestamp, Topology, UnitLocks, VertexId, ViewError,
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_records::{RecordHeap, StagedEffects};
 use hedgerow_sync::RwLock;
 use rayon::ThreadPool;
+use std::convert::Infallible;
 
 /// A graph in memory with a version per edge. See the [module](super) for how it works.
 pub struct FineGrained<E> {
@@ -110,6 +111,8 @@ impl<E: Entries> Engine for FineGrained<E> {
     type View<'s> = FineGrainedView<'s, E>;
     type Room = StagedEffects;
     type Changes<'l> = FineGrainedChanges<'l, E>;
+    type LatestError = Infallible;
+    type ShortWrites = NoShortWrites;
 
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         unit_of(vertex)
@@ -117,7 +120,7 @@ impl<E: Entries> Engine for FineGrained<E> {
 
     /// Finds out what changes and reserves memory for it; see the [module](super)'s contract.
     ///
-    /// [`CapacityError::Memory`] is the only error. Effects that name a label or a direction that
+    /// [`CapacityError::Memory`](hedgerow_model::CapacityError::Memory) is the only error. Effects that name a label or a direction that
     /// is not stored panic: whoever resolved them looked it up in the catalogue.
     fn prepare<'l>(
         &'l self,
@@ -126,7 +129,7 @@ impl<E: Entries> Engine for FineGrained<E> {
         room: &'l mut StagedEffects,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<FineGrainedChanges<'l, E>>, CapacityError> {
+    ) -> Result<Prepared<FineGrainedChanges<'l, E>>, EngineError> {
         self.prepare_changes(locks, effects, room, allowance, pool)
     }
 
@@ -135,18 +138,27 @@ impl<E: Entries> Engine for FineGrained<E> {
         self.apply_changes(stamp, changes);
     }
 
+    fn short_writes(&self) -> Option<&NoShortWrites> {
+        None
+    }
+
     fn view<'s>(&'s self, at: &'s Registered) -> FineGrainedView<'s, E> {
         FineGrainedView::registered(self, at)
     }
 
-    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> FineGrainedView<'l, E> {
-        FineGrainedView::locked(self, locks)
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<FineGrainedView<'l, E>, Infallible> {
+        Ok(FineGrainedView::locked(self, locks))
     }
 
-    fn reclaim(&self, live: &LiveTimestamps, units: &dyn UnitLocks, budget_bytes: usize) -> Reclaimed {
+    fn maintain(
+        &self,
+        live: &LiveTimestamps,
+        units: &dyn UnitLocks,
+        budget_bytes: usize,
+    ) -> Result<Progress, EngineError> {
         let mut reclaimed = hedgerow_reclamation::reclaim(self, live, units, budget_bytes);
         self.records.reclaim_after(&mut reclaimed, live, budget_bytes);
-        reclaimed
+        Ok(reclaimed.into())
     }
 
     fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {

@@ -8,8 +8,8 @@ use super::vertex::VertexCell;
 use super::view::FineGrainedView;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    Adjacency, AdjacencyEffects, Allowance, CapacityError, Direction, EdgeChange, Effects, GraphView,
-    Outcome, Prepared, RecordHandle, VertexEffect, VertexId,
+    Adjacency, AdjacencyEffects, Allowance, Direction, EdgeChange, Effects, EngineError, GraphView, Outcome,
+    Prepared, RecordHandle, VertexEffect, VertexId,
 };
 use hedgerow_records::{RecordChanges, StagedEffects};
 use hedgerow_sync::RwLock;
@@ -75,11 +75,11 @@ impl<E: Entries> FineGrained<E> {
         room: &'l mut StagedEffects,
         allowance: Allowance,
         pool: Option<&ThreadPool>,
-    ) -> Result<Prepared<FineGrainedChanges<'l, E>>, CapacityError> {
+    ) -> Result<Prepared<FineGrainedChanges<'l, E>>, EngineError> {
         debug_assert!(effects.is_sorted(), "effects ascend");
         let pool = pool.filter(|_| effects.len() >= PARALLEL_FROM);
         let mut outcome = Outcome::default();
-        let (adjacencies, records) = self.stage_records(locks, effects, room, &mut outcome);
+        let (adjacencies, records) = self.stage_records(locks, effects, room, &mut outcome)?;
         let allowance = allowance.beside(self.records.memory().total_bytes(), records.growth());
 
         let vertices: Vec<PlannedVertex<'_>> =
@@ -120,14 +120,13 @@ impl<E: Entries> FineGrained<E> {
         effects: &'l Effects,
         room: &'l mut StagedEffects,
         outcome: &mut Outcome,
-    ) -> (&'l [AdjacencyEffects], RecordChanges) {
+    ) -> Result<(&'l [AdjacencyEffects], RecordChanges), EngineError> {
         let newest = FineGrainedView::locked(self, locks);
         let handles = |label| {
             let adjacency = newest.adjacency::<RecordHandle>(label, Direction::Out);
             adjacency.expect("a label with records has an adjacency of handles").cursor()
         };
-        let staged = self.records.stage(effects, room, handles, |_, _| false, outcome);
-        staged.expect("the pipeline encodes the records of effects")
+        Ok(self.records.stage(effects, room, handles, |_, _| false, outcome)?)
     }
 
     fn table_of(&self, effects: &AdjacencyEffects) -> &Table<E> {

@@ -8,7 +8,8 @@ use std::ops::ControlFlow;
 
 fn runs(pipeline: &Pipeline, vertex: u32) -> usize {
     let locks = pipeline.locks();
-    let adjacency = pipeline.engine.latest(&locks).adjacency::<()>(LabelId(0), Direction::Out).unwrap();
+    let adjacency =
+        pipeline.engine.latest(&locks).unwrap().adjacency::<()>(LabelId(0), Direction::Out).unwrap();
     let mut runs = 0;
     let count = |_: &[VertexId], _: &[()]| {
         runs += 1;

@@ -63,13 +63,13 @@ fn a_log_that_became_sparse_without_a_snapshot_is_rewritten() {
     let mut pipeline = Tested::new(Topology::Directed, None);
     pipeline.commit(&[put(0, 0..20_000, 0)], 0).unwrap();
     let before = pipeline.engine.memory().total_bytes();
-    assert!(!pipeline.engine.asks_for_reclamation());
+    assert!(!pipeline.engine.is_maintenance_due());
     for first in (0..19_000).step_by(10) {
         pipeline.commit(&[delete(0, first..first + 10)], 0).unwrap();
     }
-    assert!(pipeline.engine.asks_for_reclamation());
+    assert!(pipeline.engine.is_maintenance_due());
     assert!(pipeline.reclaim(usize::MAX, 0).bytes > before / 2);
-    assert!(!pipeline.engine.asks_for_reclamation());
+    assert!(!pipeline.engine.is_maintenance_due());
     pipeline.check(&[0, 1, 18_999, 19_000]);
     pipeline.assert_counters_are_exact();
     pipeline.commit(&[delete(0, 19_000..20_000)], 0).unwrap();

@@ -1,7 +1,7 @@
 //! The store against the oracle, with its blocks in a file; and in one that is full.
 
 use super::support::{TestedInFile, TestedInSmallFile};
-use hedgerow_model::{CapacityError, Engine, Topology};
+use hedgerow_model::{CapacityError, Engine, EngineError, Topology};
 use hedgerow_testing::oracle::Request;
 use hedgerow_testing::pipeline::Pipeline;
 
@@ -46,7 +46,7 @@ fn a_full_file_refuses_and_recovers() {
             Err(error) => break error,
         }
     };
-    assert!(matches!(error, CapacityError::Scratch { .. }), "{error}");
+    assert!(matches!(error, EngineError::Capacity(CapacityError::Scratch { .. })), "{error}");
     assert!(error.to_string().contains("make room on its disk"), "{error}");
     assert!(vertices > 40, "{vertices} vertices fitted");
     pipeline.check(&[0, 1, vertices - 1, vertices]);

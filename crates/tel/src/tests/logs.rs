@@ -6,7 +6,7 @@ use crate::block::{DEAD, END_OF_TIME, Log, OwnedBlock};
 use crate::filter::Filter;
 use crate::layout::{Fit, HEADER_BYTES, Layout, Need, Shape, bytes_of};
 use crate::store::BlockStore;
-use hedgerow_model::{EdgeValue, Engine, LabelId, StoredEdge, Timestamp, Topology, VertexId};
+use hedgerow_model::{EdgeValue, Engine, LabelId, ShortWrites, StoredEdge, Timestamp, Topology, VertexId};
 use hedgerow_records::memory::{embedded_size, is_embedded};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use hedgerow_sync::epoch;

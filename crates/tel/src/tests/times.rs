@@ -31,7 +31,7 @@ fn lateness(pipeline: &Tested) -> u64 {
 /// The neighbours of vertex 1 in the newest state, that which was put last first.
 fn newest_first(pipeline: &Tested) -> Vec<u32> {
     let locks = pipeline.locks();
-    let view = pipeline.engine.latest(&locks);
+    let view = pipeline.engine.latest(&locks).unwrap();
     let adjacency = view.adjacency::<RecordHandle>(LabelId(LABEL), Direction::Out).unwrap();
     let mut newest_first = Vec::new();
     let Ok(flow) = adjacency.cursor().newest_first(VertexId::new(1), |neighbour, _, _| {

@@ -59,7 +59,7 @@ fn measure_once(
         other_shares_of_writes(bench, setup, by_few, &mut loaded.store, rate)?;
         beside_snapshot(bench, setup, by_few, &mut loaded.store, rate)?;
     }
-    reclaim_all(loaded.store.graph());
+    reclaim_all(loaded.store.graph())?;
     bench.record(turn, "memory", "bytes", loaded.bytes);
     let Some(kind) = loaded.engine.kind else { return Ok(()) };
     let afresh = setup.bytes_afresh(&loaded.store, kind)?;
@@ -117,7 +117,7 @@ fn beside_snapshot(
     rate: f64,
 ) -> Result<(), Failure> {
     bench.begin(turn, " in memory, beside a snapshot")?;
-    reclaim_all(store.graph());
+    reclaim_all(store.graph())?;
     let before = bytes(store);
     let snapshot = store.graph().snapshot()?;
     let links = snapshot.edge_count();

@@ -115,7 +115,7 @@ impl LinkStore {
             parts.iter().try_for_each(|part| one_by_one(part, cancel, put_link))
         })?;
         store.check()?;
-        reclaim_all(&store.graph);
+        reclaim_all(&store.graph)?;
         Ok(store)
     }
 
@@ -141,7 +141,7 @@ impl LinkStore {
             Ok(())
         })?;
         store.check()?;
-        reclaim_all(&store.graph);
+        reclaim_all(&store.graph)?;
         Ok(store)
     }
 

@@ -3,7 +3,7 @@
 use super::Pipeline;
 use crate::fine_grained::row::VERSION_BYTES;
 use crate::fine_grained::{ArtEntries, Entries, SortedEntries};
-use hedgerow_model::{CapacityError, Engine, Topology};
+use hedgerow_model::{CapacityError, Engine, EngineError, Topology};
 use hedgerow_testing::contract::put_valued;
 use hedgerow_testing::oracle::Request;
 
@@ -16,7 +16,10 @@ fn an_entry_needs_an_id_a_version_and_a_value() {
     pipeline.commit(&[put_valued(0, 0..10, 1)], 0).unwrap();
     let error = pipeline.commit(&[put_valued(0, 0..1000, 1)], 0).unwrap_err();
     // The value has four bytes.
-    assert!(matches!(error, CapacityError::Memory { needed, .. } if needed == 990 * 24), "{error}");
+    assert!(
+        matches!(error, EngineError::Capacity(CapacityError::Memory { needed, .. }) if needed == 990 * 24),
+        "{error}"
+    );
 }
 
 #[test]
@@ -38,9 +41,10 @@ fn take_what_is_needed<E: Entries>() {
         let enough = pipeline.engine.memory().total_bytes();
         for (limit, fits) in [(enough, true), (enough - 1, false)] {
             let mut pipeline = Pipeline::<E>::new(Topology::Directed, Some(limit));
-            let mut before = Ok(());
-            commits[..count].iter().for_each(|requests| before = before.and(pipeline.commit(requests, 0)));
-            assert_eq!(before.and(pipeline.commit(last, 0)).is_ok(), fits, "commit {count}");
+            let all_fit = commits[..=count]
+                .iter()
+                .fold(true, |all, requests| all & pipeline.commit(requests, 0).is_ok());
+            assert_eq!(all_fit, fits, "commit {count}");
         }
     }
 }

@@ -1,0 +1,91 @@
+//! Why an engine refuses a commit, or a step of its own work fails.
+
+use crate::{ReadError, VertexId};
+use std::sync::Arc;
+
+/// Why [`Engine::prepare`](crate::Engine::prepare) or [`Engine::maintain`](crate::Engine::maintain) failed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EngineError {
+    /// A limit would be exceeded: free something or raise the limit.
+    #[error(transparent)]
+    Capacity(#[from] CapacityError),
+    /// A file of the engine could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A file of the engine could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+/// A file of an engine could not be written: what was being written, and why it failed.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{place} could not be written: {source}")]
+pub struct WriteError {
+    place: String,
+    source: Arc<dyn std::error::Error + Send + Sync>,
+}
+
+impl WriteError {
+    /// `place` says what was being written, for people: a file and an offset, a level, a block.
+    pub fn new(
+        place: impl Into<String>,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        WriteError { place: place.into(), source: Arc::from(source.into()) }
+    }
+
+    /// What was being written.
+    #[must_use]
+    pub fn place(&self) -> &str {
+        &self.place
+    }
+}
+
+impl Eq for WriteError {}
+
+impl PartialEq for WriteError {
+    /// Whether both failed at the same place for a reason that reads the same.
+    fn eq(&self, other: &Self) -> bool {
+        self.place == other.place && self.source.to_string() == other.source.to_string()
+    }
+}
+
+/// A limit of the store would be exceeded. The commit has changed nothing; the graph stays usable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CapacityError {
+    /// All vertex ids are in use.
+    #[error("all vertex ids up to {} are in use", VertexId::MAX)]
+    VertexIds,
+    /// The memory limit of the graph.
+    #[error(
+        "the commit needs {needed} bytes, the graph holds {held} of at most {limit}; raise the memory limit, delete \
+         something, or close snapshots"
+    )]
+    Memory {
+        /// Bytes that the commit needs.
+        needed: usize,
+        /// Bytes that the graph holds.
+        held: usize,
+        /// The graph's limit.
+        limit: usize,
+    },
+    /// The file that an engine keeps blocks in cannot grow.
+    #[error(
+        "the scratch file, which the graph lies in, cannot grow by {needed} bytes: {reason}; make room on its disk or raise \
+         its limit, delete something, or close snapshots"
+    )]
+    Scratch {
+        /// Bytes that it should have grown by.
+        needed: usize,
+        /// Why it cannot.
+        reason: std::io::ErrorKind,
+    },
+    /// The neighbours of one block outgrow its 32-bit offsets.
+    #[error("the neighbours of vertices {first} to {last} are more than a block can hold")]
+    Block {
+        /// The first vertex of the block.
+        first: VertexId,
+        /// The last vertex of the block.
+        last: VertexId,
+    },
+}

@@ -1,0 +1,154 @@
+//! An engine that fails where it is told to, around any other.
+
+use crate::Tested;
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
+use hedgerow_model::{
+    Allowance, Catalogue, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared, Progress, ReadError,
+    Timestamp, Topology, UnitLocks, VertexId, WriteError,
+};
+use hedgerow_sync::atomic::{AtomicUsize, Ordering};
+use rayon::ThreadPool;
+use std::marker::PhantomData;
+
+/// A call of an engine that may fail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fallible {
+    /// [`Engine::latest`]
+    Latest,
+    /// [`Engine::prepare`]
+    Prepare,
+    /// [`Engine::maintain`]
+    Maintain,
+}
+
+/// Passes every call on to an engine, but for those that are to fail.
+pub struct Failing<E> {
+    engine: E,
+    /// By [`Fallible`]: how many calls are left up to the one that fails; 0 if none does.
+    countdowns: [AtomicUsize; 3],
+}
+
+impl<E> Failing<E> {
+    /// Nothing fails yet.
+    pub fn new(engine: E) -> Self {
+        Failing { engine, countdowns: Default::default() }
+    }
+
+    /// Lets the `number`th of these calls from now on fail, counted from 1, and no other.
+    pub fn fail(&self, call: Fallible, number: usize) {
+        self.countdowns[call as usize].store(number, Ordering::Relaxed);
+    }
+
+    /// Whether this is the call that fails.
+    fn fails(&self, call: Fallible) -> bool {
+        let counted =
+            self.countdowns[call as usize]
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+        counted == Ok(1)
+    }
+}
+
+/// What a failed call says.
+fn injected() -> std::io::Error {
+    std::io::Error::other("told to fail")
+}
+
+/// Whether an error is of a call that was told to fail.
+#[must_use]
+pub fn is_injected(error: &EngineError) -> bool {
+    !matches!(error, EngineError::Capacity(_)) && error.to_string().ends_with("told to fail")
+}
+
+impl<E: Engine> Engine for Failing<E> {
+    type View<'s> = E::View<'s>;
+    type Room = E::Room;
+    type Changes<'l> = E::Changes<'l>;
+    type LatestError = ReadError;
+    type ShortWrites = E::ShortWrites;
+
+    const TELLS_EXISTENCE: bool = E::TELLS_EXISTENCE;
+
+    fn lock_unit(&self, vertex: VertexId) -> LockUnit {
+        self.engine.lock_unit(vertex)
+    }
+
+    /// Fails late, when everything is built, which is dropped.
+    fn prepare<'l>(
+        &'l self,
+        locks: &'l HeldLocks<'_>,
+        effects: &'l Effects,
+        room: &'l mut E::Room,
+        allowance: Allowance,
+        pool: Option<&ThreadPool>,
+    ) -> Result<Prepared<Self::Changes<'l>>, EngineError> {
+        let prepared = self.engine.prepare(locks, effects, room, allowance, pool)?;
+        match self.fails(Fallible::Prepare) {
+            true => Err(WriteError::new("a block", injected()).into()),
+            false => Ok(prepared),
+        }
+    }
+
+    fn apply(&self, stamp: Stamp, changes: Self::Changes<'_>) {
+        self.engine.apply(stamp, changes);
+    }
+
+    fn short_writes(&self) -> Option<&E::ShortWrites> {
+        self.engine.short_writes()
+    }
+
+    fn exists(&self, vertex: VertexId) -> bool {
+        self.engine.exists(vertex)
+    }
+
+    fn view<'s>(&'s self, at: &'s Registered) -> Self::View<'s> {
+        self.engine.view(at)
+    }
+
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<Self::View<'l>, ReadError> {
+        match self.fails(Fallible::Latest) {
+            true => Err(ReadError::new("the newest state", injected())),
+            false => self.engine.latest(locks).map_err(Into::into),
+        }
+    }
+
+    fn is_maintenance_due(&self) -> bool {
+        self.engine.is_maintenance_due()
+    }
+
+    fn maintain(
+        &self,
+        live: &LiveTimestamps,
+        units: &dyn UnitLocks,
+        budget_bytes: usize,
+    ) -> Result<Progress, EngineError> {
+        match self.fails(Fallible::Maintain) {
+            true => Err(WriteError::new("a level", injected()).into()),
+            false => self.engine.maintain(live, units, budget_bytes),
+        }
+    }
+
+    fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
+        self.engine.retained(units)
+    }
+
+    fn memory(&self) -> MemoryUse {
+        self.engine.memory()
+    }
+}
+
+/// An engine that is tested, as one that fails.
+pub struct TestedFailing<T>(PhantomData<T>);
+
+impl<T: Tested> Tested for TestedFailing<T> {
+    type Engine = Failing<T::Engine>;
+
+    const UNIT_SIZE: u32 = T::UNIT_SIZE;
+
+    fn engine(topology: Topology, catalogue: Catalogue) -> Self::Engine {
+        Failing::new(T::engine(topology, catalogue))
+    }
+
+    fn recount(engine: &Self::Engine, locks: &HeldLocks<'_>) -> MemoryUse {
+        T::recount(&engine.engine, locks)
+    }
+}
