@@ -3,9 +3,7 @@
 use super::TestedTel;
 use crate::layout::{Layout, Shape};
 use hedgerow_model::token::Registered;
-use hedgerow_model::{
-    Adjacency, Cursor, Direction, Engine, GraphView, LabelId, NewestFirst, Topology, VertexId,
-};
+use hedgerow_model::{Adjacency, Direction, Engine, GraphView, LabelId, NewestFirst, Topology, VertexId};
 use hedgerow_testing::contract::put;
 use hedgerow_testing::pipeline::Pipeline;
 use proptest::prelude::*;

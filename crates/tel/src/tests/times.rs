@@ -3,7 +3,7 @@
 use super::blocks::{Tested, delete, put};
 use super::logs::{class, with_log};
 use hedgerow_model::{
-    Adjacency, Cursor, Direction, Engine, GraphView, LabelId, NewestFirst, RecordHandle, Topology, VertexId,
+    Adjacency, Direction, Engine, GraphView, LabelId, NewestFirst, RecordHandle, Topology, VertexId,
 };
 use hedgerow_records::memory::LONGEST_EMBEDDED;
 use hedgerow_testing::records::{content, time};
