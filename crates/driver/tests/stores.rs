@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use hedgerow_driver::{BenchError, DataSet, Engine, Report, Row, Settings, Watch, Workload};
+use hedgerow_driver::{BenchError, DataSet, ENGINES, Engine, Report, Row, Settings, Watch, Workload};
 use std::collections::HashSet;
 use std::fs;
 
@@ -10,7 +10,7 @@ use std::fs;
 fn run(data_set: &str, workloads: &[&str], change: impl FnOnce(&mut Settings)) -> Report {
     let folder = tempfile::tempdir().unwrap();
     let mut settings = Settings {
-        engines: vec![Engine::named("csr").unwrap(), Engine::named("rapid").unwrap()],
+        engines: vec![Engine::named("csr", ENGINES).unwrap(), Engine::named("rapid", ENGINES).unwrap()],
         workloads: workloads.iter().map(|name| Workload::named(name).unwrap()).collect(),
         store: Some(folder.path().to_owned()),
         ..Settings::quick()
@@ -171,7 +171,7 @@ fn stores_are_only_made_where_that_is_asked_for() {
 fn a_run_that_is_stopped_leaves_nothing_behind() {
     let folder = tempfile::tempdir().unwrap();
     let settings = Settings {
-        engines: vec![Engine::named("rapid").unwrap()],
+        engines: vec![Engine::named("rapid", ENGINES).unwrap()],
         workloads: vec![Workload::SyncedCommits, Workload::Checkpoint],
         store: Some(folder.path().to_owned()),
         ..Settings::quick()
@@ -192,7 +192,7 @@ fn a_run_that_is_stopped_leaves_nothing_behind() {
 #[test]
 fn linkbench_asks_both_engines_in_memory_and_in_stores() {
     let report = run("kron-8", &["linkbench"], |settings| {
-        settings.engines.push(Engine::named("tel").unwrap());
+        settings.engines.push(Engine::named("tel", ENGINES).unwrap());
         settings.repetitions = 2;
     });
     for engine in ["rapid", "tel"] {
@@ -256,7 +256,7 @@ fn both_workloads_of_linkbench_are_measured_together_and_reported_apart() {
     let folder = tempfile::tempdir().unwrap();
     let workloads = [Workload::LinkBench, Workload::LinkBenchTao];
     let settings = Settings {
-        engines: vec![Engine::named("rapid").unwrap()],
+        engines: vec![Engine::named("rapid", ENGINES).unwrap()],
         workloads: workloads.to_vec(),
         store: Some(folder.path().to_owned()),
         repetitions: 1,
