@@ -11,17 +11,16 @@ const LONG_RUN: usize = 64;
 /// Neighbours, and the values beside them as bytes.
 type RawNeighbours<'c> = (&'c [VertexId], &'c [u8]);
 
+/// Takes a run, and says whether to go on.
+type TakeRun<'f> = &'f mut dyn FnMut(&[VertexId], &[u8]) -> ControlFlow<()>;
+
 /// [`Cursor`] with its types erased. Neighbours ascend.
 pub(crate) trait AnyCursor {
     fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError>;
 
     fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<EdgeValue>, ReadError>;
 
-    fn neighbours(
-        &mut self,
-        vertex: VertexId,
-        run: &mut dyn FnMut(&[VertexId], &[u8]) -> ControlFlow<()>,
-    ) -> Result<(), ReadError>;
+    fn neighbours(&mut self, vertex: VertexId, run: TakeRun<'_>) -> Result<(), ReadError>;
 
     fn scan(
         &mut self,
@@ -70,11 +69,7 @@ impl<A: Adjacency> AnyCursor for BatchingCursor<'_, A> {
         Ok(found.map(Column::to_bits))
     }
 
-    fn neighbours(
-        &mut self,
-        vertex: VertexId,
-        run: &mut dyn FnMut(&[VertexId], &[u8]) -> ControlFlow<()>,
-    ) -> Result<(), ReadError> {
+    fn neighbours(&mut self, vertex: VertexId, run: TakeRun<'_>) -> Result<(), ReadError> {
         if A::SORTED {
             let walked =
                 self.cursor.neighbours(vertex, |neighbours, values| run(neighbours, as_bytes(values)));
