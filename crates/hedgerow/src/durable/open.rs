@@ -38,7 +38,7 @@ pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Resul
 pub(super) fn open(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Graph, Error> {
     let GraphOptions { log, is_simulated, .. } = options;
     let store = hedgerow_log::Store::open(files)?;
-    let options = options.to_open(&store.manifest().options, &manifest_path(&**store.files()))?;
+    let options = options.for_opening(&store.manifest().options, &manifest_path(&**store.files()))?;
     let batches = Batches::of(&options);
     let stores = Stores::in_memory(options)?;
     let begin = Instant::now();
@@ -61,7 +61,7 @@ pub(super) fn open_checkpoint(
     let checkpoint = checkpoint.ok_or_else(|| Reason::NoCheckpoint(files.location()))?;
     let (manifest, path) = (store.manifest().clone(), manifest_path(&*files));
     let options = match options {
-        Some(options) => options.to_open(&manifest.options, &path)?,
+        Some(options) => options.for_opening(&manifest.options, &path)?,
         None => GraphOptions::of_manifest(&manifest, &path)?,
     };
     let batches = Batches::of(&options);
@@ -109,7 +109,7 @@ pub(super) fn open_to_read(
     let store = hedgerow_log::Store::open_shared(Arc::clone(&files))?;
     let path = manifest_path(&*files);
     let options = match options {
-        Some(options) => options.to_open(&store.manifest().options, &path)?,
+        Some(options) => options.for_opening(&store.manifest().options, &path)?,
         None => GraphOptions::of_manifest(store.manifest(), &path)?,
     };
     let batches = Batches::of(&options);

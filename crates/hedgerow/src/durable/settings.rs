@@ -40,7 +40,7 @@ impl GraphOptions {
     }
 
     /// The options to open the store of the manifest at `path` with. Fails if what cannot be changed differs from what it says. The engine can be.
-    pub(super) fn to_open(mut self, stored: &StoreOptions, path: &Path) -> Result<Self, Error> {
+    pub(super) fn for_opening(mut self, stored: &StoreOptions, path: &Path) -> Result<Self, Error> {
         if self.takes_stored_labels {
             self.labels = stored.catalogue.labels().to_vec();
         }
