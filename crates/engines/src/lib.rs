@@ -18,6 +18,9 @@ pub const ENGINES: [EngineKind; 8] = [
     EngineKind::ClusteredArt,
 ];
 
+/// One engine of each way to keep versions: on these the models of whole graphs run.
+pub const MODELLED: [EngineKind; 3] = [EngineKind::Rapid, EngineKind::Tel, EngineKind::AdjacencyList];
+
 #[cfg(test)]
 mod tests {
     use super::*;
