@@ -1,7 +1,10 @@
 //! What must hold before a change lands.
 
+use crate::changes::changed;
 use crate::run::{Tally, cargo, command, step, tests};
-use crate::{tidy, tools};
+use crate::sanitizers::Extent;
+use crate::workspace::{selected, with_models, with_unsafe_code};
+use crate::{compare, sanitizers, tidy, tools};
 use anyhow::{Result, bail};
 use std::time::Instant;
 
@@ -14,16 +17,12 @@ const WORKSPACE: &str = "test --workspace --exclude hedgerow-isolation";
 /// The crate that is built as users build the library, without custom engines.
 const ISOLATION: &str = "test -p hedgerow-isolation";
 
-/// Formatting, lints, documentation, that the fuzz targets compile, all tests, the models.
+/// Formatting, lints, documentation, that the fuzz targets compile, all tests, the models, and unsafe code that changed
+/// under Miri and AddressSanitizer.
 pub fn test() -> Result<()> {
     let begin = Instant::now();
     install_components();
     step("formatting", &mut cargo("fmt --all --check"))?;
-    // A workspace of its own, which is built only on demand.
-    step(
-        "formatting of the comparison",
-        &mut cargo("fmt --manifest-path crates/compare/Cargo.toml --check"),
-    )?;
     tidy::check()?;
     step("lints", &mut cargo("clippy --workspace --all-targets --quiet -- -D warnings"))?;
     let mut documentation = cargo("doc --workspace --no-deps --quiet");
@@ -32,25 +31,28 @@ pub fn test() -> Result<()> {
     // Beside the other outputs, for the reuse of what both need.
     step("fuzz targets", targets.env("CARGO_TARGET_DIR", "target/fuzz").env("RUSTFLAGS", "-D warnings"))?;
     tools::install_checker()?;
-    let tally = tests("tests", &mut cargo(&format!("{WORKSPACE} --quiet --no-fail-fast")))?;
-    let judged = tests("isolation and kills", &mut cargo(&format!("{ISOLATION} --quiet --no-fail-fast")))?;
-    let tally = tally.plus(judged).plus(shuttle(SCHEDULES)?);
-    report(tally, begin)
+    let mut tally = tests("tests", &mut cargo(&format!("{WORKSPACE} --quiet --no-fail-fast")), "")?;
+    let mut isolation = cargo(&format!("{ISOLATION} --quiet --no-fail-fast"));
+    tally = tally.plus(tests("isolation and kills", &mut isolation, "")?);
+    tally = tally.plus(shuttle(SCHEDULES)?);
+    let unsafe_code = changed(with_unsafe_code()?);
+    tally =
+        tally.plus(sanitizers::miri(&unsafe_code, Extent::Brief)?).plus(sanitizers::address(&unsafe_code)?);
+    report(&tally, begin)
 }
 
 /// The models of the commit pipeline and of the engines under the model checker.
 pub fn shuttle(iterations: u32) -> Result<Tally> {
-    let mut models = cargo(
-        "test --quiet -p hedgerow-log -p hedgerow-rapid -p hedgerow-tel -p hedgerow-lab -p hedgerow --test shuttle",
-    );
+    let packages = selected(&with_models()?);
+    let mut models = cargo(&format!("test --quiet {packages} --test shuttle"));
     models
         .env("RUSTFLAGS", "--cfg hedgerow_shuttle")
         .env("CARGO_TARGET_DIR", "target/shuttle")
         .env("SHUTTLE_ITERATIONS", iterations.to_string());
-    tests(&format!("models, {iterations} schedules each"), &mut models)
+    tests(&format!("models, {iterations} schedules each"), &mut models, "")
 }
 
-/// Long searches.
+/// Long searches, all unsafe code under Miri and AddressSanitizer, and what takes long to build.
 pub fn soak(cases: u32, iterations: u32) -> Result<()> {
     let begin = Instant::now();
     tools::install_checker()?;
@@ -63,16 +65,21 @@ pub fn soak(cases: u32, iterations: u32) -> Result<()> {
         .env("FAULT_SEEDS", (cases / 50).to_string())
         .env("DAMAGE_SAMPLES", (cases * 50).to_string())
         .env("MUTATIONS", cases.to_string());
-    let mut tally = tests(&format!("properties, {cases} cases each"), &mut properties)?;
+    let mut tally = tests(&format!("properties, {cases} cases each"), &mut properties, "")?;
     for (package, search) in SEARCHES {
-        let mut searched = cargo(&format!("test --release -p {package} --tests -- --ignored {search}"));
+        let mut searched = cargo(&format!("test --release --quiet -p {package} --tests"));
         searched.env("CRASH_SEEDS", (cases / 10).to_string());
-        tally = tally.plus(tests(search, &mut searched)?);
+        let searched = tests(search, &mut searched, &format!("--ignored {search}"))?;
+        // Above it was skipped.
+        tally.skipped.retain(|skipped| !skipped.contains(search));
+        tally = tally.plus(searched);
     }
     let mut judged = cargo(&format!("{ISOLATION} --quiet --no-fail-fast --release"));
     judged.env("CHECKED_HISTORIES", (cases / 4).to_string()).env("KILL_ROUNDS", (cases / 2).to_string());
-    let tally = tally.plus(tests("isolation and kills", &mut judged)?);
-    report(tally.plus(shuttle(iterations)?), begin)
+    tally = tally.plus(tests("isolation and kills", &mut judged, "")?).plus(shuttle(iterations)?);
+    tally =
+        tally.plus(sanitizers::miri(&with_unsafe_code()?, Extent::Full)?).plus(sanitizers::address_of_all()?);
+    report(&tally.plus(compare::test_with_rocksdb()?), begin)
 }
 
 /// Tests that are ignored because they take long, with their packages.
@@ -91,9 +98,11 @@ fn install_components() {
     }
 }
 
-fn report(tally: Tally, begin: Instant) -> Result<()> {
+/// Ends a run: what was skipped and why, then one line of counts. Fails if a test failed.
+pub fn report(tally: &Tally, begin: Instant) -> Result<()> {
     eprintln!("== done in {:.0} s", begin.elapsed().as_secs_f64());
-    println!("{} passed, {} failed", tally.passed, tally.failed);
+    tally.skipped.iter().for_each(|skipped| println!("skipped: {skipped}"));
+    println!("{} passed, {} failed, {} skipped", tally.passed, tally.failed, tally.skipped.len());
     if tally.failed > 0 {
         bail!("{} tests failed", tally.failed);
     }

@@ -1,14 +1,36 @@
-//! Hedgerow and other stores side by side. Their crate is a workspace of its own, built only here.
+//! Hedgerow and other stores side by side.
 
-use crate::run::{cargo, step};
+use crate::run::{Tally, cargo, command, step, tests};
 use anyhow::{Context, Result};
 
 /// Builds and runs the comparison with these arguments.
 pub fn run(without_rocksdb: bool, arguments: &[String]) -> Result<()> {
     let features = if without_rocksdb { "" } else { "--features rocksdb" };
-    let mut run = cargo(&format!("run --release --manifest-path crates/compare/Cargo.toml {features} --"));
-    // Beside the other outputs, wherever it is called from.
-    run.args(arguments).env("CARGO_TARGET_DIR", "target/compare");
-    let done = step("comparison of stores", &mut run);
+    let mut run = cargo(&format!("run --release -p hedgerow-compare {features} --"));
+    let done = step("comparison of stores", run.args(arguments));
     done.context("if it was RocksDB that could not be built: docs/bench.md says what it needs, --without-rocksdb leaves it away")
+}
+
+/// Lints and tests the comparison with the one store whose build takes too long for every run of the tests.
+pub fn test_with_rocksdb() -> Result<Tally> {
+    if !has_libclang() {
+        return Ok(Tally::skipped(
+            "comparison with RocksDB",
+            "its bindings need libclang, which is not installed",
+        ));
+    }
+    let package = "-p hedgerow-compare --features rocksdb";
+    let lints = format!("clippy {package} --all-targets --quiet -- -D warnings");
+    step("lints of the comparison with RocksDB", &mut cargo(&lints))?;
+    tests("comparison with RocksDB", &mut cargo(&format!("test {package} --quiet --no-fail-fast")), "")
+}
+
+/// Whether the generator of bindings finds its library: where it is told to look, or where libraries are.
+fn has_libclang() -> bool {
+    let listed = command("ldconfig", "-p").output().map_or(Vec::new(), |output| output.stdout);
+    let is_libclang = |line: &str| {
+        let name = line.trim_start();
+        name.starts_with("libclang.so") || name.starts_with("libclang-") && !name.starts_with("libclang-cpp")
+    };
+    std::env::var_os("LIBCLANG_PATH").is_some() || String::from_utf8_lossy(&listed).lines().any(is_libclang)
 }

@@ -1,14 +1,19 @@
 //! Tasks of the project, run as `cargo xtask TASK`.
 
+mod changes;
 mod checks;
 mod compare;
 mod run;
 mod sanitizers;
 mod tidy;
 mod tools;
+mod workspace;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use sanitizers::Extent;
+use std::time::Instant;
+use workspace::with_unsafe_code;
 
 /// Tasks of the project.
 #[derive(Parser)]
@@ -20,7 +25,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Formatting, lints, documentation, the fuzz targets compiled, all tests, and the concurrency models: what CI runs.
+    /// Formatting, lints, documentation, the fuzz targets compiled, all tests, the concurrency models, and unsafe code that changed
+    /// under Miri and `AddressSanitizer`: what CI runs.
     Test,
     /// Only the style that no compiler checks: where unsafe, atomics and locks may stand.
     Tidy,
@@ -32,11 +38,11 @@ enum Task {
         #[arg(long, default_value_t = 2_000)]
         iterations: u32,
     },
-    /// The tests of the modules with unsafe code under miri (needs the nightly toolchain).
+    /// The library tests of all packages with unsafe code under Miri (needs a nightly toolchain).
     Miri,
-    /// The tests under `AddressSanitizer` (needs the nightly toolchain).
+    /// The tests under `AddressSanitizer` (needs a nightly toolchain).
     Asan,
-    /// The concurrent tests under `ThreadSanitizer` (needs the nightly toolchain with rust-src).
+    /// The concurrent tests under `ThreadSanitizer` (needs a nightly toolchain with rust-src).
     Tsan,
     /// Hedgerow, RocksDB, LMDB and SQLite doing the same work side by side (builds them: many minutes the first time).
     Compare {
@@ -47,7 +53,8 @@ enum Task {
         #[arg(last = true)]
         arguments: Vec<String>,
     },
-    /// Long searches: many cases per property, many schedules per model.
+    /// Long searches: many cases per property, many schedules per model, all unsafe code under Miri and `AddressSanitizer`, the
+    /// comparison with RocksDB.
     Soak {
         /// Cases per property test.
         #[arg(long, default_value_t = 4_000)]
@@ -59,14 +66,15 @@ enum Task {
 }
 
 fn main() -> Result<()> {
+    let begin = Instant::now();
     match Arguments::parse().task {
         Task::Test => checks::test(),
         Task::Tidy => tidy::check(),
         Task::Tools => tools::install_checker(),
-        Task::Shuttle { iterations } => checks::shuttle(iterations).map(drop),
-        Task::Miri => sanitizers::miri(),
-        Task::Asan => sanitizers::address(),
-        Task::Tsan => sanitizers::thread(),
+        Task::Shuttle { iterations } => checks::report(&checks::shuttle(iterations)?, begin),
+        Task::Miri => checks::report(&sanitizers::miri(&with_unsafe_code()?, Extent::Full)?, begin),
+        Task::Asan => checks::report(&sanitizers::address_of_all()?, begin),
+        Task::Tsan => checks::report(&sanitizers::thread()?, begin),
         Task::Compare { without_rocksdb, arguments } => compare::run(without_rocksdb, &arguments),
         Task::Soak { cases, iterations } => checks::soak(cases, iterations),
     }

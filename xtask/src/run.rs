@@ -5,19 +5,30 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Tests that ran.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// How tests ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Tests that passed.
     pub passed: u64,
     /// Tests that failed.
     pub failed: u64,
+    /// Tests, or steps, that could not run or are not meant to here, each with the reason.
+    pub skipped: Vec<String>,
 }
 
 impl Tally {
+    /// One step that is skipped.
+    pub fn skipped(step: &str, why: &str) -> Tally {
+        eprintln!("== {step}: skipped, {why}");
+        Tally { skipped: vec![format!("{step}: {why}")], ..Tally::default() }
+    }
+
     /// Both together.
-    pub fn plus(self, other: Tally) -> Tally {
-        Tally { passed: self.passed + other.passed, failed: self.failed + other.failed }
+    pub fn plus(mut self, other: Tally) -> Tally {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped.extend(other.skipped);
+        self
     }
 }
 
@@ -59,18 +70,24 @@ pub fn step(name: &str, command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a test step, shows its output, and counts what it reports. A failing test is counted, not an error.
-pub fn tests(name: &str, command: &mut Command) -> Result<Tally> {
+/// Runs `cargo test` with these arguments for the test harness, shows what is not as usual in its output, and counts what it
+/// reports. A failing test is counted, not an error.
+pub fn tests(name: &str, command: &mut Command, harness: &str) -> Result<Tally> {
     eprintln!("== {name}");
+    // A line per test, with the reason if it is ignored.
+    command.args(["--", "--format", "pretty"]).args(harness.split_whitespace());
     let mut child =
         command.stdout(Stdio::piped()).spawn().with_context(|| format!("{name}: could not start"))?;
     let output = child.stdout.take().context("the output was piped")?;
-    let mut tally = Tally::default();
+    let mut count = Count::default();
     for line in BufReader::new(output).lines() {
         let line = line?;
-        println!("{line}");
-        tally = tally.plus(parse(&line));
+        if !is_usual(&line) {
+            println!("{line}");
+        }
+        count.line(&line);
     }
+    let tally = count.tally();
     let status = child.wait()?;
     if !status.success() && tally.failed == 0 {
         bail!("{name} failed ({status})");
@@ -78,24 +95,94 @@ pub fn tests(name: &str, command: &mut Command) -> Result<Tally> {
     Ok(tally)
 }
 
-/// The counts in a line `test result: ok. 3 passed; 0 failed; …`.
-fn parse(line: &str) -> Tally {
-    let Some(result) = line.strip_prefix("test result: ") else { return Tally::default() };
-    let number_before = |word: &str| -> u64 {
-        let before = result.split(word).next().unwrap_or_default();
-        before.split_whitespace().last().and_then(|number| number.parse().ok()).unwrap_or(0)
-    };
-    Tally { passed: number_before(" passed"), failed: number_before(" failed") }
+/// Whether a line says only that a test is run and passes.
+fn is_usual(line: &str) -> bool {
+    let is_test = line.starts_with("test ") && (line.ends_with(" ... ok") || line.contains(" ... ignored"));
+    is_test || line.is_empty() || line.starts_with("running ") || line.starts_with("skipped: ")
+}
+
+/// Counts what the output of tests reports.
+#[derive(Default)]
+struct Count {
+    tally: Tally,
+    /// Tests that reported that they are skipped, and passed for the harness.
+    passed_unrun: u64,
+}
+
+impl Count {
+    fn line(&mut self, line: &str) {
+        let tally = &mut self.tally;
+        if let Some(result) = line.strip_prefix("test result: ") {
+            tally.passed += number_before(result, " passed");
+            tally.failed += number_before(result, " failed");
+        } else if let Some(skipped) = line.strip_prefix("skipped: ") {
+            self.passed_unrun += 1;
+            tally.skipped.push(skipped.to_owned());
+        } else if let Some((test, why)) = ignored(line) {
+            tally.skipped.push(format!("{test}: {why}"));
+        }
+    }
+
+    fn tally(self) -> Tally {
+        Tally { passed: self.tally.passed.saturating_sub(self.passed_unrun), ..self.tally }
+    }
+}
+
+fn number_before(result: &str, word: &str) -> u64 {
+    let before = result.split(word).next().unwrap_or_default();
+    before.split_whitespace().last().and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+/// The test that a line says is ignored, and why; not one that another test runs.
+fn ignored(line: &str) -> Option<(&str, &str)> {
+    let (test, why) = line.strip_prefix("test ")?.split_once(" ... ignored")?;
+    let why = why.trim_start_matches(", ");
+    (!why.starts_with("run by ")).then_some((test, if why.is_empty() { "no reason is given" } else { why }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn counted(lines: &[&str]) -> Tally {
+        let mut count = Count::default();
+        lines.iter().for_each(|line| count.line(line));
+        count.tally()
+    }
+
     #[test]
     fn counts_are_read_from_result_lines_only() {
         let line = "test result: FAILED. 12 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out";
-        assert_eq!(parse(line), Tally { passed: 12, failed: 3 });
-        assert_eq!(parse("test a::b ... ok"), Tally::default());
+        let tally = counted(&[line, "test a::b ... ok", "4 passed"]);
+        assert_eq!(tally, Tally { passed: 12, failed: 3, skipped: vec![] });
+    }
+
+    #[test]
+    fn a_skipped_test_did_not_pass() {
+        let tally = counted(&[
+            "skipped: sizes: there is no data",
+            "test sizes ... ok",
+            "test result: ok. 2 passed; 0 failed; 3 ignored",
+        ]);
+        assert_eq!(
+            tally,
+            Tally { passed: 1, failed: 0, skipped: vec!["sizes: there is no data".to_owned()] }
+        );
+    }
+
+    #[test]
+    fn ignored_tests_are_skipped_unless_another_test_runs_them() {
+        let tally = counted(&[
+            "test search ... ignored, a search of minutes",
+            "test full ... ignored, run by the test above, on a small disk",
+            "test odd ... ignored",
+        ]);
+        assert_eq!(tally.skipped, ["search: a search of minutes", "odd: no reason is given"]);
+    }
+
+    #[test]
+    fn a_test_that_fails_is_shown() {
+        assert!(is_usual("test a ... ok") && is_usual("running 3 tests"));
+        assert!(!is_usual("test a ... FAILED") && !is_usual("test result: ok. 1 passed; 0 failed"));
     }
 }

@@ -1,68 +1,135 @@
-//! Miri and the sanitizers. They need the nightly toolchain and are run by hand, not in CI.
+//! Miri and the sanitizers. They need a nightly toolchain.
 
-use crate::run::{command, nightly_cargo, step};
+use crate::run::{Tally, command, nightly_cargo, root, step, tests};
+use crate::workspace::{Package, selected, with_models, with_unsafe_code};
 use anyhow::Result;
 
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// The modules with unsafe code, interpreted.
-pub fn miri() -> Result<()> {
-    install("miri rust-src");
-    // crossbeam-epoch casts integers to pointers, keeps garbage until the process ends, and is not
-    // accepted by the stricter aliasing model.
-    let flags =
-        "-Zmiri-tree-borrows -Zmiri-permissive-provenance -Zmiri-ignore-leaks -Zmiri-disable-isolation";
-    let modules = [
-        "-p hedgerow-subgraphs --lib chain",
-        "-p hedgerow-rapid --lib edges::a_set_becomes",
-        "-p hedgerow-rapid --lib large_sets",
-        "-p hedgerow-tel --lib labels_of_one_vertex",
-        "-p hedgerow-tel --lib edges_are_deleted",
-        "-p hedgerow-tel --lib long_records",
-        "-p hedgerow-tel --lib what_a_pinned",
-        "-p hedgerow-sync -p hedgerow-model --lib",
-        "-p hedgerow --lib locks",
-        "-p hedgerow --lib degrees",
-        "-p hedgerow --lib seats",
-        "-p hedgerow --lib announced",
-        "-p hedgerow --lib registration",
-    ];
-    for module in modules {
-        let mut miri = nightly_cargo(&format!("miri test {module}"));
-        miri.env("MIRIFLAGS", flags).env("CARGO_TARGET_DIR", "target/miri");
-        step(&format!("miri {module}"), &mut miri)?;
-    }
-    Ok(())
+/// What Miri interprets of packages of which it would take all too long: library tests by parts of their names, and further
+/// ones where there is time. Of other packages it interprets all library tests.
+const INTERPRETED: &[(&str, &str, &str)] = &[
+    ("hedgerow", "locks seats announced registration", ""),
+    ("hedgerow-lab", "radix::simd", ""),
+    ("hedgerow-model", "token", "intersect search"),
+    ("hedgerow-rapid", "edges::a_set_becomes", "large_sets"),
+    ("hedgerow-subgraphs", "chain", ""),
+    ("hedgerow-tel", "labels_of_one_vertex edges_are_deleted", "long_records what_a_pinned"),
+];
+
+/// Packages whose library tests take minutes to build, for they compile every engine: CI leaves them to Miri.
+const SLOW_TO_BUILD: &[&str] = &["hedgerow"];
+
+/// How much is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// What fits into the time of CI.
+    Brief,
+    /// All that makes sense.
+    Full,
 }
 
-/// Everything that stores or reads a graph, with checked memory accesses and leaks.
-pub fn address() -> Result<()> {
-    let packages = "-p hedgerow -p hedgerow-engines -p hedgerow-rapid -p hedgerow-tel -p hedgerow-subgraphs -p hedgerow-csr -p hedgerow-erased -p hedgerow-lab -p hedgerow-kernels \
-         -p hedgerow-formats";
-    let mut tests = nightly_cargo(&format!("test --lib --tests --target {TARGET} {packages}"));
-    tests
-        .env("RUSTFLAGS", "-Zsanitizer=address --cfg hedgerow_checked_memory")
+/// Packages without unsafe code whose tests exercise that of others: kernels on every engine, readers of foreign files.
+const DRIVING: &str = "-p hedgerow-engines -p hedgerow-kernels -p hedgerow-formats";
+
+/// The library tests of packages with unsafe code, interpreted.
+pub fn miri(packages: &[Package], extent: Extent) -> Result<Tally> {
+    if let Some(missing) = missing(&["miri", "rust-src"]) {
+        return Ok(Tally::skipped("Miri", &missing));
+    }
+    if packages.is_empty() {
+        return Ok(Tally::default());
+    }
+    if step("standard library for Miri", &mut nightly_cargo("miri setup --quiet")).is_err() {
+        return Ok(Tally::skipped(
+            "Miri",
+            "its standard library could not be built, for which it may need a network",
+        ));
+    }
+    // Records are found by their addresses, and crossbeam-epoch casts integers to pointers, too; it keeps garbage until the
+    // process ends, and is not accepted by the stricter aliasing model.
+    let flags =
+        "-Zmiri-tree-borrows -Zmiri-permissive-provenance -Zmiri-ignore-leaks -Zmiri-disable-isolation";
+    let mut tally = Tally::default();
+    for package in packages {
+        let chosen = INTERPRETED.iter().find(|(name, ..)| *name == package.name);
+        let names = match (chosen, extent) {
+            (None, _) => String::new(),
+            (Some((_, names, _)), Extent::Brief) => (*names).to_owned(),
+            (Some((_, names, further)), Extent::Full) => format!("{names} {further}"),
+        };
+        let mut miri = nightly_cargo(&format!("miri test --quiet -p {} --lib", package.name));
+        // An interpreted case takes about a thousand times as long.
+        miri.env("MIRIFLAGS", flags).env("CARGO_TARGET_DIR", "target/miri").env("PROPTEST_CASES", "4");
+        tally = tally.plus(tests(&format!("Miri: {}", package.name), &mut miri, &names)?);
+    }
+    Ok(tally)
+}
+
+/// The library tests of packages with unsafe code, with checked memory accesses and leaks, as far as they are quick to build.
+pub fn address(packages: &[Package]) -> Result<Tally> {
+    let is_quick = |package: &&Package| !SLOW_TO_BUILD.contains(&&*package.name);
+    let quick: Vec<Package> = packages.iter().filter(is_quick).cloned().collect();
+    match quick.is_empty() {
+        true => Ok(Tally::default()),
+        false => address_of("--lib", &selected(&quick)),
+    }
+}
+
+/// All tests of everything that stores, reads or computes on a graph, in the same way.
+pub fn address_of_all() -> Result<Tally> {
+    address_of("--lib --tests", &(selected(&with_unsafe_code()?) + DRIVING))
+}
+
+fn address_of(targets: &str, packages: &str) -> Result<Tally> {
+    if let Some(missing) = missing(&[]) {
+        return Ok(Tally::skipped("AddressSanitizer", &missing));
+    }
+    let arguments = format!("test --quiet --no-fail-fast {targets} --target {TARGET} {packages}");
+    let mut run = nightly_cargo(&arguments);
+    run.env("RUSTFLAGS", "-Zsanitizer=address --cfg hedgerow_checked_memory")
         .env("CARGO_TARGET_DIR", "target/asan");
-    step("AddressSanitizer", &mut tests)
+    tests(&format!("AddressSanitizer: {packages}"), &mut run, "")
 }
 
 /// The concurrent tests, with checked ordering of memory accesses.
-pub fn thread() -> Result<()> {
-    install("rust-src");
-    let packages = "-p hedgerow -p hedgerow-engines -p hedgerow-log -p hedgerow-rapid -p hedgerow-tel -p hedgerow-kernels";
-    let build = format!("test --lib --tests -Zbuild-std --target {TARGET} {packages}");
-    let mut tests = nightly_cargo(&build);
-    tests
-        .env("RUSTFLAGS", "-Zsanitizer=thread --cfg hedgerow_checked_memory")
-        .env("TSAN_OPTIONS", format!("suppressions={}/xtask/tsan.supp", crate::run::root().display()))
+pub fn thread() -> Result<Tally> {
+    if let Some(missing) = missing(&["rust-src"]) {
+        return Ok(Tally::skipped("ThreadSanitizer", &missing));
+    }
+    let packages = selected(&with_models()?) + DRIVING;
+    let arguments =
+        format!("test --quiet --no-fail-fast --lib --tests -Zbuild-std --target {TARGET} {packages}");
+    let mut run = nightly_cargo(&arguments);
+    run.env("RUSTFLAGS", "-Zsanitizer=thread --cfg hedgerow_checked_memory")
+        .env("TSAN_OPTIONS", format!("suppressions={}/xtask/tsan.supp", root().display()))
         .env("CARGO_TARGET_DIR", "target/tsan");
-    step("ThreadSanitizer", &mut tests)
+    tests("ThreadSanitizer", &mut run, "")
 }
 
-fn install(components: &str) {
-    // If it fails the next step says what is missing.
-    let _ = step(
-        "components",
-        &mut command("rustup", &format!("component add --toolchain nightly {components}")),
-    );
+/// Installs a nightly toolchain with these components where it can; says if that is not to be had.
+fn missing(components: &[&str]) -> Option<String> {
+    let is_complete = || {
+        let list = command("rustup", "component list --toolchain nightly --installed").output();
+        list.is_ok_and(|list| {
+            let installed = String::from_utf8_lossy(&list.stdout).into_owned();
+            let has = |component: &&str| installed.lines().any(|line| line.starts_with(*component));
+            list.status.success() && components.iter().all(has)
+        })
+    };
+    if is_complete() {
+        return None;
+    }
+    let has_toolchain = command("rustup", "run nightly rustc --version").output();
+    let install = match has_toolchain.is_ok_and(|output| output.status.success()) {
+        true => format!("component add --toolchain nightly {}", components.join(" ")),
+        false => {
+            let components: String = components.iter().map(|name| format!(" --component {name}")).collect();
+            format!("toolchain install nightly --profile minimal --no-self-update{components}")
+        }
+    };
+    // Whether it succeeded is looked up.
+    let _ = step("nightly toolchain", &mut command("rustup", &install));
+    let wanted = [&["a nightly toolchain"], components].concat().join(", ");
+    (!is_complete()).then(|| format!("it needs {wanted}, which rustup cannot install here"))
 }

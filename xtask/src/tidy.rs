@@ -5,7 +5,7 @@ use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 
 /// The only files with `unsafe` code: small, each behind a safe interface.
-const UNSAFE_FILES: &[&str] = &[
+pub const UNSAFE_FILES: &[&str] = &[
     "crates/compare/src/stores/lmdb.rs",
     "crates/hedgerow/src/commit/locks.rs",
     "crates/hedgerow/src/commit/registration.rs",

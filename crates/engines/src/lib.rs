@@ -21,6 +21,9 @@ pub const ENGINES: [EngineKind; 8] = [
     EngineKind::Custom(&hedgerow_lab::CLUSTERED_ART),
 ];
 
+/// One engine of each way to keep versions: on these the models of whole graphs run.
+pub const MODELLED: [EngineKind; 3] = [EngineKind::Rapid, EngineKind::Tel, ADJACENCY_LIST];
+
 #[cfg(test)]
 mod tests {
     use super::*;

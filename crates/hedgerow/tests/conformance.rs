@@ -1,4 +1,5 @@
-//! Every engine against the oracle: random operations, transactions, bulk ingest, and snapshots held across changes.
+//! Every engine against the oracle: random operations by the methods of the graph and in transactions, streams, bulk
+//! ingest, and snapshots held across changes.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -6,13 +7,18 @@ mod oracle;
 
 use hedgerow::model::Operation;
 use hedgerow::{
-    AsOf, Direction, EngineKind, ErrorKind, Graph, History, Key, KeyKind, LabelId, Newest, Record, Snapshot,
-    Timestamp, Topology, Value,
+    AsOf, Commit, Commits, Direction, EngineKind, ErrorKind, Graph, History, Key, KeyKind, LabelId, Newest,
+    Record, Snapshot, Timestamp, Topology, Value,
 };
-use oracle::{ENGINES, Oracle, PARALLEL, RECORDS, as_values, by_key, domain, operation, options, stage};
+use hedgerow_testing::cases::one_case_in;
+use oracle::{
+    ENGINES, Oracle, PARALLEL, RECORDS, Report, Stream, as_values, by_key, commit, domain, operation,
+    options, stage,
+};
 use proptest::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::time::Duration;
 
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
@@ -25,6 +31,8 @@ type Draw = (u8, u16, u16, u32);
 enum Step {
     /// One operation through the method of the graph that commits it.
     One(Draw),
+    /// A stream of edges of one label that are put, or deleted.
+    Stream(Vec<(u16, u16)>, u8, bool),
     /// A transaction, committed or dropped; its own reads are checked after each operation.
     Transaction(Vec<Draw>, bool),
     /// Bulk ingest of edges of one label.
@@ -38,6 +46,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let draw = || any::<Draw>();
     let step = prop_oneof![
         6 => draw().prop_map(Step::One),
+        2 => (prop::collection::vec(any::<(u16, u16)>(), 0..24), 0..3u8, any::<bool>())
+            .prop_map(|(edges, label, deletes)| Step::Stream(edges, label, deletes)),
         3 => (prop::collection::vec(draw(), 0..12), any::<bool>()).prop_map(|(draws, end)| Step::Transaction(draws, end)),
         2 => (prop::collection::vec(any::<(u16, u16)>(), 0..40), 0..4u8).prop_map(|(edges, label)| Step::Ingest(edges, label)),
         2 => Just(Step::Open),
@@ -72,6 +82,7 @@ impl Run {
     fn step(&mut self, step: &Step) {
         match step {
             Step::One(draw) => self.one(*draw),
+            Step::Stream(edges, label, deletes) => self.stream(edges, *label, *deletes),
             Step::Transaction(draws, committed) => self.transaction(draws, *committed),
             Step::Ingest(edges, label) => self.ingest(edges, *label),
             Step::Open => self.open.push((self.graph.snapshot().unwrap(), self.oracle.clone())),
@@ -87,35 +98,43 @@ impl Run {
 
     fn one(&mut self, draw: Draw) {
         let operation = operation(&self.keys, draw);
-        let edges = self.oracle.edges.len();
-        let existed = |oracle: &Oracle, key: &Key| oracle.vertices.contains_key(key);
-        match &operation {
-            Operation::AddVertex { key } => {
-                assert_eq!(self.graph.add_vertex(key).unwrap(), !existed(&self.oracle, key));
-            }
-            Operation::DeleteVertex { key } => {
-                assert_eq!(self.graph.delete_vertex(key).unwrap(), existed(&self.oracle, key));
-            }
-            Operation::DeleteEdge { label, source, destination } => {
-                let exists = self.oracle.edge(*label, source, destination).is_some();
-                assert_eq!(self.graph.delete_edge_of(*label, source, destination).unwrap(), exists);
-            }
-            Operation::PutEdge { label: LabelId(0), source, destination, .. } => {
-                let exists = self.oracle.edge(LabelId(0), source, destination).is_some();
-                let commit = self.graph.put_edge(source, destination).unwrap();
-                assert_eq!(commit.edges_added, u64::from(!exists));
-            }
-            _ => {
-                oracle::commit(&self.graph, &operation);
-            }
-        }
+        let before = self.oracle.clone();
         self.oracle.apply(&operation);
+        let expected = self.oracle.commit_since(&before);
+        match commit(&self.graph, &operation) {
+            Report::Commit(commit) => self.check_commit(commit, expected, &operation),
+            Report::Changed(changed) => assert_eq!(changed, expected.changed, "{operation:?}"),
+        }
         let snapshot = self.graph.snapshot().unwrap();
-        assert_eq!(
-            snapshot.edge_count(),
-            self.oracle.edges.len() as u64,
-            "{edges} edges before {operation:?}"
-        );
+        assert_eq!(snapshot.edge_count(), self.oracle.edges.len() as u64, "after {operation:?}");
+    }
+
+    /// A commit reports what it did, and the timestamp from which on that is seen.
+    fn check_commit(&self, commit: Commit, expected: Commit, what: &dyn Debug) {
+        let at = self.graph.snapshot().unwrap().timestamp();
+        assert_eq!(commit, Commit { at, ..expected }, "{what:?}");
+    }
+
+    fn stream(&mut self, edges: &[(u16, u16)], label: u8, deletes: bool) {
+        let key = |number: &u16| self.keys[usize::from(*number) % self.keys.len()].clone();
+        let edges =
+            edges.iter().zip(0..).map(|((source, destination), n)| (key(source), key(destination), n % 3));
+        let stream = Stream { label: LabelId(u16::from(label)), deletes, edges: edges.collect() };
+        let mut expected = Commits { committed: stream.edges.len(), ..Commits::default() };
+        for operation in stream.operations() {
+            let before = self.oracle.clone();
+            self.oracle.apply(&operation);
+            let commit = self.oracle.commit_since(&before);
+            expected.changed += usize::from(commit.changed);
+            expected.edges_added += commit.edges_added;
+            expected.edges_removed += commit.edges_removed;
+            expected.vertices_added += commit.vertices_added;
+        }
+        let commits = stream.run(&self.graph).unwrap();
+        if commits.changed > 0 {
+            expected.at = self.graph.snapshot().unwrap().timestamp();
+        }
+        assert_eq!(commits, expected, "{stream:?}");
     }
 
     fn transaction(&mut self, draws: &[Draw], committed: bool) {
@@ -216,13 +235,14 @@ impl Run {
     fn ingest(&mut self, edges: &[(u16, u16)], label: u8) {
         let key = |number: u16| self.keys[usize::from(number) % self.keys.len()].clone();
         let label = LabelId(u16::from(label));
+        let before = self.oracle.clone();
         let mut put = |source: &Key, destination: &Key, value| {
             let (source, destination) = (source.clone(), destination.clone());
             self.oracle.apply(&Operation::PutEdge { label, source, destination, value });
         };
         let pairs = edges.iter().map(|(source, destination)| (key(*source), key(*destination)));
         use hedgerow::Column;
-        match label {
+        let commit = match label {
             RECORDS => {
                 let record = |number: i64| {
                     // Whatever is said of the version.
@@ -230,25 +250,27 @@ impl Run {
                     Record::new(vec![Value::I64(number % 3), Value::Null, Value::I64(-number), when])
                 };
                 let edges: Vec<_> = pairs.zip(0..).map(|((s, d), number)| (s, d, record(number))).collect();
-                self.graph.ingest_records(label, &edges).unwrap();
                 self.oracle.ingest_records(&edges);
+                self.graph.ingest_records(label, &edges)
             }
             LabelId(0) => {
                 let edges: Vec<_> = pairs.collect();
-                self.graph.ingest_into(label, &edges).unwrap();
                 edges.iter().for_each(|(source, destination)| put(source, destination, ().to_bits()));
+                self.graph.ingest(&edges)
             }
             LabelId(1) => {
                 let edges: Vec<_> = pairs.zip(0..).map(|((s, d), n)| (s, d, f64::from(n))).collect();
-                self.graph.ingest_into(label, &edges).unwrap();
                 edges.iter().for_each(|(s, d, value)| put(s, d, Column::to_bits(*value)));
+                self.graph.ingest_into(label, &edges)
             }
             _ => {
                 let edges: Vec<_> = pairs.zip(0u32..).map(|((s, d), n)| (s, d, n)).collect();
-                self.graph.ingest_into(label, &edges).unwrap();
                 edges.iter().for_each(|(s, d, value)| put(s, d, value.to_bits()));
+                self.graph.ingest_into(label, &edges)
             }
-        }
+        };
+        let expected = self.oracle.commit_since(&before);
+        self.check_commit(commit.unwrap(), expected, &edges);
     }
 
     fn finish(mut self) {
@@ -274,7 +296,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(one_case_in(10))]
 
     /// Every state since the beginning can be read after all that came later, with snapshots open or not.
     #[test]
@@ -284,7 +306,7 @@ proptest! {
             let mut past = vec![(Timestamp::ZERO, run.oracle.clone())];
             for step in &steps {
                 run.step(step);
-                // A step is one commit, or none.
+                // Between the commits of a stream nothing is compared: its last one is.
                 let at = run.graph.snapshot().unwrap().timestamp();
                 if at > past[past.len() - 1].0 {
                     past.push((at, run.oracle.clone()));

@@ -7,6 +7,7 @@ use hedgerow::{
     Direction, Durability, EdgeSchema, EdgeUpdate, EngineKind, Error, ErrorKind, Field, Graph, GraphOptions,
     Key, LabelId, LabelSchema, ParallelSchema, Record, RecordSchema, Snapshot, Topology, Value, ValueType,
 };
+use hedgerow_testing::cases::one_case_in;
 use oracle::ENGINES;
 use proptest::prelude::*;
 
@@ -47,7 +48,7 @@ fn edges() -> impl Strategy<Value = Vec<(u64, u64, u8)>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+    #![proptest_config(one_case_in(10))]
 
     #[test]
     fn in_bulk_edges_are_what_they_are_one_by_one(batches in prop::collection::vec(edges(), 1..5)) {

@@ -7,6 +7,7 @@ mod oracle;
 use hedgerow::{
     CheckpointOptions, Durability, EngineKind, ErrorKind, Graph, GraphOptions, KeyKind, LabelId, Topology,
 };
+use hedgerow_testing::cases::one_case_in;
 use oracle::{ENGINES, Oracle, domain, operation, options};
 use proptest::prelude::*;
 use std::path::Path;
@@ -152,7 +153,7 @@ fn a_store_can_be_opened_with_the_room_that_it_had_before() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+    #![proptest_config(one_case_in(8))]
 
     /// In a file all is what it is in memory, now and in a snapshot.
     #[test]

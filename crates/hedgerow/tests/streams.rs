@@ -5,11 +5,9 @@
 
 mod oracle;
 
-use hedgerow::model::{EdgeValue, Operation};
-use hedgerow::{
-    Column, Commits, EngineKind, ErrorKind, Graph, GraphOptions, Key, KeyKind, LabelId, StreamError, Topology,
-};
-use oracle::{ENGINES, LABELS, Oracle, domain, options, stage};
+use hedgerow::model::Operation;
+use hedgerow::{Commits, EngineKind, ErrorKind, Graph, GraphOptions, Key, KeyKind, LabelId, Topology};
+use oracle::{ENGINES, LABELS, Oracle, Stream, domain, options, stage};
 use rand::{RngExt, SeedableRng, rngs::SmallRng};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -17,75 +15,33 @@ use std::thread;
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
 const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::Text, KeyKind::Dense];
 
-/// A stream of edges of one label that are put, or deleted.
-struct Stream {
-    label: LabelId,
-    deletes: bool,
-    edges: Vec<(Key, Key, u32)>,
+/// Mostly short ones, between few keys, so that edges repeat and vertices are missing.
+fn random_stream(keys: &[Key], random: &mut SmallRng) -> Stream {
+    let mut key = || keys[random.random_range(0..keys.len())].clone();
+    let ends: Vec<_> = (0..60).map(|_| (key(), key())).collect();
+    let length = random.random_range(1..60);
+    let edge = |(source, destination)| (source, destination, random.random_range(0..4));
+    let edges = ends.into_iter().take(length).map(edge).collect();
+    Stream { label: LABELS[random.random_range(0..3)], deletes: random.random_range(0..3) == 0, edges }
 }
 
-impl Stream {
-    /// Mostly short ones, between few keys, so that edges repeat and vertices are missing.
-    fn random(keys: &[Key], random: &mut SmallRng) -> Self {
-        let mut key = || keys[random.random_range(0..keys.len())].clone();
-        let ends: Vec<_> = (0..60).map(|_| (key(), key())).collect();
-        let length = random.random_range(1..60);
-        let edge = |(source, destination)| (source, destination, random.random_range(0..4));
-        let edges = ends.into_iter().take(length).map(edge).collect();
-        Stream { label: LABELS[random.random_range(0..3)], deletes: random.random_range(0..3) == 0, edges }
-    }
-
-    fn run(&self, graph: &Graph) -> Result<Commits, StreamError> {
-        let ends = || self.edges.iter().map(|(source, destination, _)| (source.clone(), destination.clone()));
-        if self.deletes {
-            return graph.delete_each_of(self.label, &ends().collect::<Vec<_>>());
-        }
-        let floats = || -> Vec<(Key, Key, f64)> {
-            self.edges
-                .iter()
-                .map(|(one, other, number)| (one.clone(), other.clone(), f64::from(*number)))
-                .collect()
-        };
-        match self.label.0 {
-            0 => graph.put_each_into(self.label, &ends().collect::<Vec<_>>()),
-            1 => graph.put_each_into(self.label, &floats()),
-            _ => graph.put_each_into(self.label, &self.edges),
+/// The same as the stream, one commit after the other, and what it did.
+fn run_one_by_one(stream: &Stream, graph: &Graph) -> Commits {
+    let mut done = Commits::default();
+    for operation in stream.operations() {
+        let mut transaction = graph.begin().unwrap();
+        stage(&mut transaction, &operation);
+        let commit = transaction.commit().unwrap();
+        done.committed += 1;
+        done.edges_added += commit.edges_added;
+        done.edges_removed += commit.edges_removed;
+        done.vertices_added += commit.vertices_added;
+        if commit.changed {
+            done.changed += 1;
+            done.at = commit.at;
         }
     }
-
-    fn operations(&self) -> impl Iterator<Item = Operation> {
-        self.edges.iter().map(|(source, destination, number)| {
-            let (label, source, destination) = (self.label, source.clone(), destination.clone());
-            let value: EdgeValue = match label.0 {
-                0 => Column::to_bits(()),
-                1 => Column::to_bits(f64::from(*number)),
-                _ => Column::to_bits(*number),
-            };
-            match self.deletes {
-                true => Operation::DeleteEdge { label, source, destination },
-                false => Operation::PutEdge { label, source, destination, value },
-            }
-        })
-    }
-
-    /// The same, one commit after the other, and what it did.
-    fn run_one_by_one(&self, graph: &Graph) -> Commits {
-        let mut done = Commits::default();
-        for operation in self.operations() {
-            let mut transaction = graph.begin().unwrap();
-            stage(&mut transaction, &operation);
-            let commit = transaction.commit().unwrap();
-            done.committed += 1;
-            done.edges_added += commit.edges_added;
-            done.edges_removed += commit.edges_removed;
-            done.vertices_added += commit.vertices_added;
-            if commit.changed {
-                done.changed += 1;
-                done.at = commit.at;
-            }
-        }
-        done
-    }
+    done
 }
 
 /// The state and the timestamps are those of a graph that was given one edge after the other.
@@ -106,8 +62,8 @@ fn check_against_single_commits(engine: EngineKind, topology: Topology, kind: Ke
     let mut oracle = Oracle::new(topology);
     let mut held = Vec::new();
     for round in 0..40 {
-        let stream = Stream::random(&keys, &mut random);
-        assert_eq!(stream.run(&graph).unwrap(), stream.run_one_by_one(&twin));
+        let stream = random_stream(&keys, &mut random);
+        assert_eq!(stream.run(&graph).unwrap(), run_one_by_one(&stream, &twin));
         stream.operations().for_each(|operation| oracle.apply(&operation));
         if round % 4 == 3 {
             let key = &keys[random.random_range(0..keys.len())];

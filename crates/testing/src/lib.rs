@@ -6,12 +6,15 @@
 //!   each against the [`oracle::Oracle`] by way of the [`pipeline::Pipeline`];
 //! - [`failing`] lets calls of an engine fail, for the cases that say what is left then;
 //! - [`allocation`] counts what a thread holds;
+//! - [`cases`] makes properties whose cases take long try fewer of them;
+//! - [`skipped`] finds the public data sets, and reports tests that cannot run;
 //! - [`scenario`] has writers, readers and a reclamation on threads;
 //! - `model_tests!` runs the same under the model checker (`--cfg hedgerow_shuttle`).
 
 #![allow(clippy::unwrap_used, reason = "a test ends where something is not as it should be")]
 
 pub mod allocation;
+pub mod cases;
 pub mod check;
 pub mod contract;
 pub mod damage;
@@ -23,6 +26,7 @@ pub mod pipeline;
 pub mod random;
 pub mod records;
 pub mod scenario;
+pub mod skipped;
 
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{Catalogue, Engine, MemoryUse, Topology};

@@ -1,19 +1,15 @@
 //! The validation graphs of LDBC Graphalytics, with their published results.
 //!
-//! They are not part of the repository: where they are not at hand, these tests say so and pass.
+//! They are not part of the repository: where they are missing, these tests are skipped.
 
 use crate::common::{Folder, key_values};
+use hedgerow_testing::skipped::public_data;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 fn data() -> Option<PathBuf> {
-    let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/graphalytics-validation");
-    if !data.is_dir() {
-        eprintln!("skipped: the validation graphs are not at {}", data.display());
-        return None;
-    }
-    Some(data)
+    public_data("graphalytics-validation")
 }
 
 /// The results of one run, by key, and the keys in the order of the file.

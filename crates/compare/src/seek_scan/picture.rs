@@ -49,7 +49,7 @@ fn diagram(
     let mut names: Vec<&str> = Vec::new();
     costs.iter().for_each(|costs| {
         if !names.contains(&costs.structure) {
-            names.push(costs.structure)
+            names.push(costs.structure);
         }
     });
     for (number, name) in names.into_iter().enumerate() {

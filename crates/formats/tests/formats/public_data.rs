@@ -2,18 +2,9 @@
 
 use crate::common::drain;
 use hedgerow_formats::{Batch, Columns, GraphFormat, GraphReader, ReadOptions};
+use hedgerow_testing::skipped::public_data;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-
-/// The data set's path, if the data sets are here.
-fn data(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    println!("skipped: there is no {}", path.display());
-    None
-}
+use std::path::Path;
 
 fn read(path: &Path, options: ReadOptions) -> Batch<u64> {
     let whole = drain(GraphReader::open_with(path, options).unwrap());
@@ -30,7 +21,7 @@ fn vertices(batch: &Batch<u64>) -> BTreeSet<u64> {
 fn edge_lists_have_their_published_sizes() {
     let known = [("wiki-Vote.txt", 103_689, 7_115), ("email-Eu-core.txt", 25_571, 1_005)];
     for (name, edges, vertex_count) in known {
-        let Some(path) = data(name) else { continue };
+        let Some(path) = public_data(name) else { continue };
         let batch = read(&path, ReadOptions::default());
         assert_eq!((batch.edges.len(), vertices(&batch).len()), (edges, vertex_count), "{name}");
         assert!(batch.edges.iter().all(|edge| edge.weight.is_none() && edge.timestamp.is_none()));
@@ -39,7 +30,7 @@ fn edge_lists_have_their_published_sizes() {
 
 #[test]
 fn an_undirected_edge_list_has_both_directions() {
-    let Some(path) = data("ca-HepPh.txt") else { return };
+    let Some(path) = public_data("ca-HepPh.txt") else { return };
     let batch = read(&path, ReadOptions::default());
     let pair = |edge: &hedgerow_formats::Edge<u64>| {
         (edge.source.min(edge.destination), edge.source.max(edge.destination))
@@ -53,7 +44,7 @@ fn temporal_edge_lists_have_a_timestamp_in_every_row() {
     let known =
         [("CollegeMsg.txt", 59_835, 20_296, 1_899), ("email-Eu-core-temporal.txt", 332_334, 24_929, 986)];
     for (name, rows, distinct, vertex_count) in known {
-        let Some(path) = data(name) else { continue };
+        let Some(path) = public_data(name) else { continue };
         let batch = read(&path, ReadOptions { columns: Columns::Timestamp, ..ReadOptions::default() });
         assert!(batch.edges.iter().all(|edge| edge.timestamp.is_some()));
         let edges: BTreeSet<(u64, u64)> =
@@ -65,7 +56,7 @@ fn temporal_edge_lists_have_a_timestamp_in_every_row() {
 
 #[test]
 fn a_rated_edge_list_has_weights_and_timestamps_under_its_header() {
-    let Some(path) = data("soc-sign-bitcoinotc.csv") else { return };
+    let Some(path) = public_data("soc-sign-bitcoinotc.csv") else { return };
     let batch = read(&path, ReadOptions::default());
     assert_eq!((batch.edges.len(), vertices(&batch).len()), (35_592, 5_881));
     let is_rating = |weight: f64| weight.fract() == 0.0 && (1.0..=10.0).contains(&weight.abs());
@@ -81,7 +72,7 @@ fn the_pair_of_files_and_the_adjacency_lines_are_one_graph() {
         let folder = Path::new("graphalytics-validation/example");
         let name = |end: &str| folder.join(format!("example-{kind}{end}"));
         let (Some(pair), Some(lines)) =
-            (data(name(".e").to_str().unwrap()), data(name("-input").to_str().unwrap()))
+            (public_data(name(".e").to_str().unwrap()), public_data(name("-input").to_str().unwrap()))
         else {
             continue;
         };
@@ -107,7 +98,7 @@ fn neighbours(batch: &Batch<u64>, kind: &str) -> BTreeMap<u64, BTreeSet<u64>> {
 
 #[test]
 fn every_validation_graph_can_be_read() {
-    let Some(root) = data("graphalytics-validation") else { return };
+    let Some(root) = public_data("graphalytics-validation") else { return };
     let mut graphs = 0;
     for algorithm in ["bfs", "cdlp", "ffm", "lcc", "pr", "wcc", "sssp"] {
         for kind in ["dir", "undir"] {

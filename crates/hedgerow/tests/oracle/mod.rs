@@ -4,8 +4,9 @@
 
 use hedgerow::model::{EdgeValue, Operation, RecordChange, RecordMode};
 use hedgerow::{
-    ColumnType, Direction, EdgeSchema, Field, GraphOptions, Key, KeyKind, LabelId, LabelSchema, Newest,
-    ParallelEdge, ParallelSchema, Record, RecordRef, RecordSchema, Snapshot, Topology, Value, ValueType,
+    ColumnType, Commit, Direction, EdgeSchema, Field, GraphOptions, Key, KeyKind, LabelId, LabelSchema,
+    Newest, ParallelEdge, ParallelSchema, Record, RecordRef, RecordSchema, Snapshot, Timestamp, Topology,
+    Value, ValueType,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +16,7 @@ mod operations;
 
 pub use hedgerow_engines::ENGINES;
 #[allow(unused_imports, reason = "each test binary uses a part of it")]
-pub use operations::{commit, operation, stage};
+pub use operations::{Report, Stream, commit, operation, stage};
 
 /// The labels of every graph under test: topology, a float, an integer, records, parallel edges.
 pub const LABELS: [LabelId; 5] = [LabelId(0), LabelId(1), LabelId(2), RECORDS, PARALLEL];
@@ -119,6 +120,28 @@ impl Oracle {
             Operation::ChangeRecord { label, source, destination, key, change } => {
                 self.change_record(*label, source, destination, key.unwrap_or_default(), change);
             }
+        }
+    }
+
+    /// What a commit reports that leads from `before` to this state, at timestamp 0.
+    pub fn commit_since(&self, before: &Oracle) -> Commit {
+        let edges = |oracle: &Oracle| -> BTreeSet<(LabelId, Key, Key, u64)> {
+            let edges = oracle.edges.keys().filter(|(label, ..)| *label != PARALLEL);
+            let edges =
+                edges.map(|(label, source, destination)| (*label, source.clone(), destination.clone(), 0));
+            edges.chain(oracle.records.keys().filter(|(label, ..)| *label == PARALLEL).cloned()).collect()
+        };
+        let (old, new) = (edges(before), edges(self));
+        let missing = |from: &Oracle, of: &Oracle| {
+            of.vertices.keys().filter(|key| !from.vertices.contains_key(key)).count() as u64
+        };
+        Commit {
+            at: Timestamp::ZERO,
+            changed: self != before,
+            edges_added: new.difference(&old).count() as u64,
+            edges_removed: old.difference(&new).count() as u64,
+            vertices_added: missing(before, self),
+            vertices_removed: missing(self, before),
         }
     }
 

@@ -1,8 +1,8 @@
-//! Operations that random numbers stand for, and how an application asks for them.
+//! Operations made from random numbers, and how an application asks for them.
 
 use super::{LARGE_KEY, PARALLEL, RECORDS, SENT};
-use hedgerow::model::{Operation, RecordChange, RecordMode};
-use hedgerow::{Column, EdgeUpdate, Graph, Key, LabelId, Value};
+use hedgerow::model::{EdgeValue, Operation, RecordChange, RecordMode};
+use hedgerow::{Column, Commit, Commits, EdgeUpdate, Graph, Key, LabelId, StreamError, Value};
 
 /// The operation that some random numbers stand for.
 pub fn operation(keys: &[Key], (choice, first, second, value): (u8, u16, u16, u32)) -> Operation {
@@ -77,11 +77,90 @@ fn update(change: &RecordChange) -> EdgeUpdate<'static> {
     update
 }
 
-/// Runs one operation as a commit of its own, through the method that is made for it.
-pub fn commit(graph: &Graph, operation: &Operation) -> hedgerow::Timestamp {
-    let mut transaction = graph.begin().unwrap();
-    stage(&mut transaction, operation);
-    transaction.commit().unwrap().at
+/// What a method of the graph reports of its commit.
+pub enum Report {
+    /// All of it.
+    Commit(Commit),
+    /// Only whether it changed anything.
+    Changed(bool),
+}
+
+/// The names of the properties of vertices, with these values.
+fn named(properties: &[(usize, Value)]) -> Vec<(&'static str, Value)> {
+    properties.iter().map(|(at, value)| (["age", "name"][*at], value.clone())).collect()
+}
+
+/// Runs one operation as a commit of its own, through the method of the graph that is made for it.
+pub fn commit(graph: &Graph, operation: &Operation) -> Report {
+    let commit = match operation {
+        Operation::AddVertex { key } => return Report::Changed(graph.add_vertex(key).unwrap()),
+        Operation::DeleteVertex { key } => return Report::Changed(graph.delete_vertex(key).unwrap()),
+        Operation::DeleteEdge { label: LabelId(0), source, destination } => {
+            return Report::Changed(graph.delete_edge(source, destination).unwrap());
+        }
+        Operation::DeleteEdge { label, source, destination } => {
+            return Report::Changed(graph.delete_edge_of(*label, source, destination).unwrap());
+        }
+        Operation::SetProperties { key, properties } => graph.set_properties(key, &named(properties)),
+        Operation::PutEdge { label, source, destination, value } => match label.0 {
+            0 => graph.put_edge(source, destination),
+            1 => graph.put_edge_value(*label, source, destination, f64::from_bits(value.0)),
+            _ => graph.put_edge_value(*label, source, destination, <u32 as Column>::from_bits(*value)),
+        },
+        Operation::ChangeRecord { label, source, destination, key: None, change } => {
+            graph.update_edge(*label, source, destination, &update(change))
+        }
+        Operation::ChangeRecord { label, source, destination, key: Some(key), change } => {
+            graph.update_parallel_edge(*label, source, destination, *key, &update(change))
+        }
+    };
+    Report::Commit(commit.unwrap())
+}
+
+/// A stream of edges of one label that are put, or deleted.
+#[derive(Clone, Debug)]
+pub struct Stream {
+    pub label: LabelId,
+    pub deletes: bool,
+    pub edges: Vec<(Key, Key, u32)>,
+}
+
+impl Stream {
+    /// Through the methods of the graph that are made for streams.
+    pub fn run(&self, graph: &Graph) -> Result<Commits, StreamError> {
+        let ends = || self.edges.iter().map(|(source, destination, _)| (source.clone(), destination.clone()));
+        if self.deletes {
+            return match self.label.0 {
+                0 => graph.delete_each(&ends().collect::<Vec<_>>()),
+                _ => graph.delete_each_of(self.label, &ends().collect::<Vec<_>>()),
+            };
+        }
+        let floats = || -> Vec<(Key, Key, f64)> {
+            let numbers = self.edges.iter().map(|(.., number)| f64::from(*number));
+            ends().zip(numbers).map(|((source, destination), number)| (source, destination, number)).collect()
+        };
+        match self.label.0 {
+            0 => graph.put_each(&ends().collect::<Vec<_>>()),
+            1 => graph.put_each_into(self.label, &floats()),
+            _ => graph.put_each_into(self.label, &self.edges),
+        }
+    }
+
+    /// The same, operation by operation.
+    pub fn operations(&self) -> impl Iterator<Item = Operation> {
+        self.edges.iter().map(|(source, destination, number)| {
+            let (label, source, destination) = (self.label, source.clone(), destination.clone());
+            let value: EdgeValue = match label.0 {
+                0 => Column::to_bits(()),
+                1 => Column::to_bits(f64::from(*number)),
+                _ => Column::to_bits(*number),
+            };
+            match self.deletes {
+                true => Operation::DeleteEdge { label, source, destination },
+                false => Operation::PutEdge { label, source, destination, value },
+            }
+        })
+    }
 }
 
 /// Stages an operation in a transaction.
@@ -89,11 +168,7 @@ pub fn stage(transaction: &mut hedgerow::WriteTxn, operation: &Operation) {
     match operation {
         Operation::AddVertex { key } => transaction.add_vertex(key),
         Operation::DeleteVertex { key } => transaction.delete_vertex(key),
-        Operation::SetProperties { key, properties } => {
-            let names = ["age", "name"];
-            let named: Vec<_> = properties.iter().map(|(at, value)| (names[*at], value.clone())).collect();
-            transaction.set_properties(key, &named)
-        }
+        Operation::SetProperties { key, properties } => transaction.set_properties(key, &named(properties)),
         Operation::PutEdge { label, source, destination, value } => match label.0 {
             0 => transaction.put_edge_value(*label, source, destination, ()),
             1 => transaction.put_edge_value(*label, source, destination, f64::from_bits(value.0)),

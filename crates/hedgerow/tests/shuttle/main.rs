@@ -13,7 +13,7 @@ use hedgerow::{
     Direction, EdgeSchema, EdgeUpdate, EngineKind, Field, Graph, GraphOptions, History, Isolation, KeyKind,
     LabelId, LabelSchema, Record, RecordSchema, Snapshot, Timestamp, Topology, Value, ValueType,
 };
-use hedgerow_engines::ADJACENCY_LIST;
+use hedgerow_engines::MODELLED;
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::planted::{PlantedBug, plant};
 use hedgerow_sync::Arc;
@@ -28,7 +28,7 @@ thread_local! {
 
 /// Runs a model with each engine.
 fn check(model: fn()) {
-    for engine in [EngineKind::Rapid, EngineKind::Tel, ADJACENCY_LIST] {
+    for engine in MODELLED {
         ENGINE.set(engine);
         models::check(model, 500);
     }
@@ -503,7 +503,7 @@ fn what_is_durable_is_what_is_seen() {
 /// The model finds what it is for.
 #[test]
 fn an_edit_of_what_is_not_published_is_found() {
-    for engine in [EngineKind::Rapid, EngineKind::Tel, ADJACENCY_LIST] {
+    for engine in MODELLED {
         ENGINE.set(engine);
         plant(Some(PlantedBug::EditUnpublished));
         let found = std::panic::catch_unwind(|| {

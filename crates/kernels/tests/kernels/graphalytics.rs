@@ -3,15 +3,13 @@
 use crate::support::{Graph, id};
 use hedgerow_kernels::{Bfs, Communities, Kernel, LocalClustering, PageRank, Sssp, Wcc, WccMethod};
 use hedgerow_model::Topology;
+use hedgerow_testing::skipped::public_data;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
-/// A file of the validation data; `None`, with a message, where it is not there.
+/// A file of the validation data; `None` where it is missing.
 fn validation_file(name: &str) -> Option<String> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let path = root.join("../../../shared/data/graphalytics-validation").join(name);
-    let text = std::fs::read_to_string(&path);
-    text.inspect_err(|error| eprintln!("skipped: {}: {error}", path.display())).ok()
+    let path = public_data(&format!("graphalytics-validation/{name}"))?;
+    Some(std::fs::read_to_string(path).expect("it can be read"))
 }
 
 /// Lines of a vertex and its neighbours.

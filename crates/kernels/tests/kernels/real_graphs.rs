@@ -3,8 +3,8 @@
 use crate::support::{Graph, TOPOLOGIES, execution, pool};
 use hedgerow_kernels::{Cores, Kernel, LocalClustering, TriangleCount, Wcc};
 use hedgerow_model::Topology;
+use hedgerow_testing::skipped::public_data;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 struct Known {
     file: &'static str,
@@ -44,11 +44,9 @@ const KNOWN: [Known; 3] = [
     },
 ];
 
-/// A graph of the shared data; `None`, with a message, where it is not there.
+/// A graph of the public data; `None` where it is missing.
 fn read(file: &str, topology: Topology) -> Option<Graph> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(file);
-    let text = std::fs::read_to_string(&path);
-    let text = text.inspect_err(|error| eprintln!("skipped: {}: {error}", path.display())).ok()?;
+    let text = std::fs::read_to_string(public_data(file)?).expect("it can be read");
     let mut graph = Graph { topology, bound: 0, vertices: [].into(), edges: vec![] };
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let mut ends = line.split_whitespace().map(|id| id.parse::<u32>().expect("vertices are numbers"));

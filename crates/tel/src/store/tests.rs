@@ -1,6 +1,7 @@
 //! Memory of every size, in memory and in a file.
 
 use super::*;
+use hedgerow_testing::cases::one_case_in;
 use proptest::prelude::*;
 
 fn in_file(limit: Option<usize>) -> BlockStore {
@@ -36,7 +37,7 @@ fn blocks_do_not_overlap(store: &BlockStore, steps: Vec<(usize, u8)>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
+    #![proptest_config(one_case_in(8))]
 
     #[test]
     fn blocks_in_memory_do_not_overlap(steps in prop::collection::vec((0..40_usize, 0..14_u8), 1..300)) {

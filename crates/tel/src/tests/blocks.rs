@@ -6,6 +6,7 @@ use crate::layout::{CLASSES, Layout, Shape};
 use hedgerow_model::{Engine, Timestamp, Topology, VertexId};
 use hedgerow_sync::atomic::Ordering;
 use hedgerow_sync::epoch;
+use hedgerow_testing::cases::one_case_in;
 use hedgerow_testing::oracle::Request;
 use hedgerow_testing::pipeline::Pipeline;
 use proptest::prelude::*;
@@ -140,7 +141,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(one_case_in(4))]
 
     /// One log, with stretches of ids put, changed, deleted and put again, and rewritten at every point, under snapshots.
     #[test]

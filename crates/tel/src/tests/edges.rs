@@ -4,6 +4,7 @@ use super::TestedTel;
 use crate::layout::{Layout, Shape};
 use hedgerow_model::token::Registered;
 use hedgerow_model::{Adjacency, Direction, Engine, GraphView, LabelId, NewestFirst, Topology, VertexId};
+use hedgerow_testing::cases::one_case_in;
 use hedgerow_testing::contract::put;
 use hedgerow_testing::pipeline::Pipeline;
 use proptest::prelude::*;
@@ -65,7 +66,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(one_case_in(4))]
 
     /// Single edges by the short way do what they do as commits.
     #[test]

@@ -10,6 +10,7 @@ use hedgerow_model::{EdgeValue, Engine, LabelId, ShortWrites, StoredEdge, Timest
 use hedgerow_records::memory::{embedded_size, is_embedded};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use hedgerow_sync::epoch;
+use hedgerow_testing::cases::one_case_in;
 use hedgerow_testing::oracle::{LABELS, Oracle};
 use proptest::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -308,7 +309,7 @@ fn give_up(pipeline: &Tested, label: u16, first: u32, count: u32) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(one_case_in(5))]
 
     /// Writers that give up at any point leave nothing behind, whether what they prepared was appended in place or copied.
     #[test]

@@ -7,6 +7,7 @@ use crate::layout::{Fit, Layout, Need, Shape};
 use crate::store::BlockStore;
 use hedgerow_model::{EdgeValue, LabelId, Timestamp, Topology, VertexId};
 use hedgerow_records::memory::{LONGEST_EMBEDDED, embedded_size, is_embedded};
+use hedgerow_testing::cases::one_case_in;
 use hedgerow_testing::records::{content, handle, original};
 use proptest::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -184,7 +185,7 @@ fn long_records_are_not_looked_at_when_their_log_moves() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(one_case_in(4))]
 
     /// Whatever is put, changed, deleted, given up and reclaimed, under snapshots, in every topology.
     #[test]

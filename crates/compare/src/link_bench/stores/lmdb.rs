@@ -180,8 +180,7 @@ impl LinkStore for Lmdb {
             }
             Request::ListLinks { source, before, limit } => {
                 let latest = before.map_or(i64::MAX, |time| time.saturating_sub(1));
-                let (first, last) =
-                    (list_start(source, latest), list_key(source, i64::MIN, VertexId::new(u32::MAX)));
+                let (first, last) = (list_start(source, latest), list_key(source, i64::MIN, VertexId::MAX));
                 let range = (Bound::Included(&first[..]), Bound::Included(&last[..]));
                 for entry in tables.lists.range(&transaction, &range)?.take(limit) {
                     let (key, value) = entry?;

@@ -1,0 +1,41 @@
+//! Tests that cannot run here: they say so, and `cargo xtask test` counts them.
+
+use std::cell::Cell;
+use std::fmt::Display;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::thread;
+
+/// Reports that the calling test, or a part of it, is skipped. Of several reasons of one test the first counts.
+///
+/// Written past the test harness, which shows what a passing test prints to nobody.
+pub fn skip(why: impl Display) {
+    std::thread_local! {
+        static IS_REPORTED: Cell<bool> = const { Cell::new(false) };
+    }
+    if IS_REPORTED.replace(true) {
+        return;
+    }
+    // The harness runs each test on a thread that has the test's name.
+    let thread = thread::current();
+    let line = format!("\nskipped: {}: {why}\n", thread.name().unwrap_or("a test"));
+    // If nobody reads the output, nobody counts.
+    let _ = std::io::stdout().write_all(line.as_bytes());
+}
+
+/// The path of a file or folder of the public data sets, which lie beside the repository, in `../shared/data`. `None` if it
+/// is missing: the calling test is reported as [skipped](skip), and ends.
+///
+/// # Panics
+/// It is missing and the environment variable `CI` is set: there nothing is skipped silently.
+#[must_use]
+pub fn public_data(name: &str) -> Option<PathBuf> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data").join(name);
+    if path.exists() {
+        return Some(path);
+    }
+    let is_ci = std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false");
+    assert!(!is_ci, "CI is set, and the public data set {} is missing", path.display());
+    skip(format_args!("there is no ../shared/data/{name}"));
+    None
+}
