@@ -166,7 +166,7 @@ impl Snapshot {
 
     /// How many edges a vertex has over a label whose edges may be parallel, where [`Snapshot::degree`] counts neighbours.
     ///
-    /// O(1) if no commit after the snapshot's state changed it; O(degree) otherwise.
+    /// O(degree).
     ///
     /// # Errors
     /// As [`Snapshot::parallel_neighbours`].
