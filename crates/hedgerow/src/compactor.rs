@@ -30,7 +30,7 @@ pub(crate) enum Step {
     More,
     /// There is more to do, but somebody writes to it at the moment.
     Held,
-    /// There is nothing to do, until it is asked again.
+    /// There is nothing to do, or the step failed; the thread sleeps until it is asked again.
     Done,
 }
 

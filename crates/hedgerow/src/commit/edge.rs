@@ -76,10 +76,9 @@ impl<E: Engine> Store<E> {
             if !self.both_exist(&held, &edge)? || self.dictionary.generation() != generation {
                 return Ok(None);
             }
-            let planned =
-                short.and_then(|short| Some((short, short.plan_edge(&held, &edge, self.is_unlimited())?)));
-            match planned {
-                Some((short, plan)) => self.finish_edge(short, &edge, &plan)?,
+            let plan = short.and_then(|short| short.plan_edge(&held, &edge, self.is_unlimited()));
+            match short.zip(plan.as_ref()) {
+                Some((short, plan)) => self.finish_edge(short, &edge, plan)?,
                 None => match self.finish(&held, Resolved::edge(&edge), Writer::Blind, None) {
                     // The general commit reclaims and tries again.
                     Err(Reason::Capacity(_)) => return Ok(None),
@@ -131,8 +130,7 @@ impl<E: Engine> Store<E> {
             let nothing = Commit { at: self.sequencer.newest().0, ..Commit::default() };
             return Ok((nothing, PendingReclaim::default()));
         }
-        let outcome = plan.outcome();
-        let stamped = self.stamp_edge(edge, outcome)?;
+        let stamped = self.stamp_edge(edge, plan.outcome())?;
         let stamp = stamped.stamp;
         self.poisoning_on_panic(|| {
             short.apply_edge(stamp, edge, plan);
@@ -141,7 +139,7 @@ impl<E: Engine> Store<E> {
             }
         });
         let pending = self.sequencer.applied(stamp, stamped.released);
-        let EdgeOutcome { added, removed, .. } = outcome;
+        let EdgeOutcome { added, removed, .. } = plan.outcome();
         let commit = Commit {
             at: stamp.at(),
             changed: true,
