@@ -6,7 +6,6 @@ pub(crate) mod lab;
 use crate::compactor::Compactor;
 use crate::error::{Error, NoScratchFile, Reason};
 use crate::options::{EngineKind, GraphOptions};
-use crate::per_core::PerCore;
 use crate::records;
 use crate::storage::Store;
 use hedgerow_model::Catalogue;
@@ -51,18 +50,10 @@ macro_rules! with_store {
 }
 pub(crate) use with_store;
 
-/// The store of a graph that may be used.
+/// The store of a graph that may be used, kept by the graph's handles and snapshots.
 pub(crate) struct OpenStores {
-    /// Threads that open snapshots count them each in a share of its own.
-    shares: PerCore<Arc<Share>>,
-    stores: Arc<Stores>,
-}
-
-/// What keeps the store of a graph as long as somebody has it. Alone on its cache lines, and so are the numbers of those that have it.
-#[repr(align(128))]
-pub(crate) struct Share {
     // Before the store: the thread has ended when that is dropped.
-    _compactor: Option<Arc<Compactor>>,
+    _compactor: Option<Compactor>,
     stores: Arc<Stores>,
 }
 
@@ -73,23 +64,7 @@ impl OpenStores {
             let stores = Arc::clone(&stores);
             Compactor::start(bell, move || with_store!(&stores, store => store.reclaim_step()))
         });
-        let compactor = compactor.map(Arc::new);
-        let share = || Arc::new(Share { _compactor: compactor.clone(), stores: Arc::clone(&stores) });
-        Arc::new(OpenStores { shares: PerCore::new(share), stores })
-    }
-
-    /// What a snapshot holds of them. O(1), without touching what threads on other cores touch.
-    pub(crate) fn share(&self) -> Arc<Share> {
-        Arc::clone(self.shares.of_this_thread())
-    }
-}
-
-impl Deref for Share {
-    type Target = Stores;
-
-    #[inline]
-    fn deref(&self) -> &Stores {
-        &self.stores
+        Arc::new(OpenStores { _compactor: compactor, stores })
     }
 }
 
