@@ -22,12 +22,6 @@ impl<T> PerCore<T> {
     pub(crate) fn number(&self) -> usize {
         thread_number() % self.0.len()
     }
-
-    /// The one that this thread uses.
-    #[inline]
-    pub(crate) fn of_this_thread(&self) -> &T {
-        &self.0[self.number()]
-    }
 }
 
 impl<T> Deref for PerCore<T> {

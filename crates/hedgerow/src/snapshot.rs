@@ -6,7 +6,7 @@ use crate::commit::sequencer::Sequencer;
 use crate::error::{Error, Reason, read_failed};
 use crate::records::decoded;
 use crate::state::{KeyReads, StateReads, ViewReads};
-use crate::stores::{OpenStores, Share, Stores, with_store};
+use crate::stores::{OpenStores, Stores, with_store};
 use hedgerow_csr::{BuildOptions, Csr};
 use hedgerow_kernels::Kernel;
 use hedgerow_model::{
@@ -27,7 +27,7 @@ pub struct Snapshot(Arc<Registration<Ordered>>);
 
 /// The stores of a graph, as what leads to their sequencer: a snapshot keeps nothing else, for each thing that is shared costs two accesses to
 /// what others access.
-struct Ordered(Arc<Share>);
+struct Ordered(Arc<OpenStores>);
 
 impl Deref for Ordered {
     type Target = Sequencer;
@@ -78,16 +78,16 @@ macro_rules! with_view {
 
 impl Snapshot {
     /// Registers the newest state.
-    pub(crate) fn open(stores: &OpenStores, reader: Reader) -> Result<Self, Error> {
-        Ok(Snapshot(Arc::new(Sequencer::open(Ordered(stores.share()), reader)?)))
+    pub(crate) fn open(stores: &Arc<OpenStores>, reader: Reader) -> Result<Self, Error> {
+        Ok(Snapshot(Arc::new(Sequencer::open(Ordered(Arc::clone(stores)), reader)?)))
     }
 
     /// Registers a past state.
-    pub(crate) fn open_past(stores: &OpenStores, as_of: AsOf) -> Result<Self, Error> {
-        Ok(Snapshot(Arc::new(Sequencer::open_past(Ordered(stores.share()), as_of)?)))
+    pub(crate) fn open_past(stores: &Arc<OpenStores>, as_of: AsOf) -> Result<Self, Error> {
+        Ok(Snapshot(Arc::new(Sequencer::open_past(Ordered(Arc::clone(stores)), as_of)?)))
     }
 
-    pub(crate) fn stores(&self) -> &Arc<Share> {
+    pub(crate) fn stores(&self) -> &Arc<OpenStores> {
         &self.0.by().0
     }
 

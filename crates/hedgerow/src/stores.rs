@@ -3,7 +3,6 @@
 use crate::compactor::Compactor;
 use crate::error::{Error, NoScratchFile, Reason};
 use crate::options::{EngineKind, GraphOptions};
-use crate::per_core::PerCore;
 use crate::storage::Store;
 #[cfg(feature = "custom-engines")]
 use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine};
@@ -47,18 +46,10 @@ macro_rules! with_store {
 }
 pub(crate) use with_store;
 
-/// The store of a graph that may be used.
+/// The store of a graph that may be used, kept by the graph's handles and snapshots.
 pub(crate) struct OpenStores {
-    /// Threads that open snapshots count them each in a share of its own.
-    shares: PerCore<Arc<Share>>,
-    stores: Arc<Stores>,
-}
-
-/// What keeps the store of a graph as long as somebody has it. Alone on its cache lines, and so are the numbers of those that have it.
-#[repr(align(128))]
-pub(crate) struct Share {
     // Before the store: the thread has ended when that is dropped.
-    _compactor: Option<Arc<Compactor>>,
+    _compactor: Option<Compactor>,
     stores: Arc<Stores>,
 }
 
@@ -69,23 +60,7 @@ impl OpenStores {
             let stores = Arc::clone(&stores);
             Compactor::start(bell, move || with_store!(&stores, store => store.reclaim_step()))
         });
-        let compactor = compactor.map(Arc::new);
-        let share = || Arc::new(Share { _compactor: compactor.clone(), stores: Arc::clone(&stores) });
-        Arc::new(OpenStores { shares: PerCore::new(share), stores })
-    }
-
-    /// What a snapshot holds of them. O(1), without touching what threads on other cores touch.
-    pub(crate) fn share(&self) -> Arc<Share> {
-        Arc::clone(self.shares.of_this_thread())
-    }
-}
-
-impl Deref for Share {
-    type Target = Stores;
-
-    #[inline]
-    fn deref(&self) -> &Stores {
-        &self.stores
+        Arc::new(OpenStores { _compactor: compactor, stores })
     }
 }
 
@@ -120,9 +95,7 @@ impl Stores {
             }
         }
     }
-}
 
-impl Stores {
     /// What the graph holds in memory, and what the allocator of its engine has reserved; see [`Graph::memory`](crate::Graph::memory).
     pub(crate) fn memory(&self) -> MemoryUse {
         let reserved_bytes = match self {

@@ -35,7 +35,7 @@ pub struct WriteTxn {
 }
 
 impl WriteTxn {
-    pub(crate) fn begin(stores: &OpenStores, isolation: Isolation) -> Result<Self, Error> {
+    pub(crate) fn begin(stores: &Arc<OpenStores>, isolation: Isolation) -> Result<Self, Error> {
         let snapshot = Snapshot::open(stores, Reader::Interactive)?;
         let staged = Staged::new(snapshot.topology(), stores.shared_catalogue());
         let reads = (isolation == Isolation::Serializable).then(ReadSet::default);

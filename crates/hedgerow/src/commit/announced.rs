@@ -55,11 +55,6 @@ impl Announced {
         self.at.store(head.at.0, Ordering::Release);
     }
 
-    /// The same, where the edges of any label may have changed. O(labels).
-    pub(crate) fn show_all(&self, head: &Head) {
-        self.show(head, (0..self.labels.len()).map(|label| LabelId(label as u16)));
-    }
-
     /// The newest stamp, and how large the graph is there if [`Announced::is_still`] says so afterwards; `None` while the next one is
     /// taken. O(labels).
     #[inline]

@@ -79,33 +79,25 @@ impl From<StreamError> for Error {
 struct Group<P> {
     edges: Vec<StoredEdge>,
     stripes: Stripes,
-    /// A bit for each stripe, which some of them share: most are known not to be there without a look at all.
-    marks: [u64; MARKS],
     plans: Vec<P>,
 }
 
-const MARKS: usize = 4;
-
 impl<P> Group<P> {
     fn new() -> Self {
-        Group { edges: Vec::new(), stripes: Stripes::new(), marks: [0; MARKS], plans: Vec::new() }
+        Group { edges: Vec::new(), stripes: Stripes::new(), plans: Vec::new() }
     }
 
     fn clear(&mut self) {
         self.edges.clear();
         self.stripes.clear();
-        self.marks = [0; MARKS];
     }
 
     /// Adds the locks of another edge if none of them is needed already; whether it did.
     #[inline]
     fn admit(&mut self, stripes: &[u32]) -> bool {
-        let mark = |stripe: &u32| (*stripe as usize / 64 % MARKS, 1 << (stripe % 64));
-        let is_marked = |stripe: &u32| self.marks[mark(stripe).0] & mark(stripe).1 != 0;
-        if stripes.iter().any(|stripe| is_marked(stripe) && self.stripes.contains(stripe)) {
+        if stripes.iter().any(|stripe| self.stripes.contains(stripe)) {
             return false;
         }
-        stripes.iter().map(mark).for_each(|(word, bit)| self.marks[word] |= bit);
         self.stripes.extend_from_slice(stripes);
         true
     }

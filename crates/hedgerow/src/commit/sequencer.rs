@@ -12,8 +12,7 @@
 //!
 //! Stamps are ordered by one short mutex, which a commit takes once. Most snapshots are registered without it, in [`Seats`]: whoever takes
 //! a stamp first hides what is [`Announced`] of the newest one, then looks at the seats; whoever opens a snapshot first takes a seat, then looks whether what was
-//! announced still is. Commits that find nobody there for long announce nothing, until somebody asks under the mutex. That a stamp is applied it
-//! says by one store, in [`Applied`]; whoever opens a snapshot looks there.
+//! announced still is. That a stamp is applied it says by one store, in [`Applied`]; whoever opens a snapshot looks there.
 
 use crate::clock::{Clock, Now};
 use crate::commit::announced::Announced;
@@ -72,8 +71,6 @@ pub(crate) struct Sequencer {
 pub(super) struct State {
     /// The newest stamp, and how large the graph is there.
     head: Head,
-    /// How many stamps in a row found nobody in a seat.
-    unseated: u32,
     /// The timestamps that are read, but for those of readers in seats.
     pub(super) registry: Registry,
     /// The timestamps at which interactive transactions began.
@@ -84,10 +81,6 @@ pub(super) struct State {
     pub(super) kept: Option<KeptStates>,
 }
 
-/// After so many stamps that found nobody in a seat nothing is announced any more, until a snapshot is opened under the mutex: commits among
-/// themselves don't look for readers.
-pub(super) const UNSEATED: u32 = if cfg!(hedgerow_shuttle) { 2 } else { 64 };
-
 impl State {
     fn count(&mut self, last: Timestamp, changes: CountChanges<'_>) {
         let CountChanges { vertices, edges, parallel } = changes;
@@ -97,12 +90,6 @@ impl State {
         counts.vertex_bound = counts.vertex_bound.max(vertices.bound);
         counts.add(edges);
         counts.add_parallel(parallel);
-    }
-
-    /// Whether the newest stamp is announced, so that seats may be taken.
-    #[inline]
-    fn announces(&self) -> bool {
-        self.unseated < UNSEATED
     }
 
     fn records_conflicts(&self, writer: Writer) -> bool {
@@ -221,14 +208,14 @@ impl Sequencer {
             return Err(Reason::Poisoned);
         }
         debug_assert!(commits == 1 || state.kept.is_none(), "the state of each commit is kept");
-        self.hide(&state);
+        self.announced.hide();
         let before = state.head.at;
         let last = Timestamp(before.0 + commits as u64);
         state.count(last, counts);
         self.keep(&mut state, now);
         let left = before.0 + 1..last.0 + 1;
-        let editable_from = self.editable_from(&mut state);
-        self.show(&state, counts.labels());
+        let editable_from = self.editable_from(&state);
+        self.announced.show(&state.head, counts.labels());
         let record_conflicts = state.records_conflicts(writer);
         let released = self.released.load(Ordering::Relaxed);
         drop(state);
@@ -254,13 +241,13 @@ impl Sequencer {
             return Err(Reason::Poisoned);
         }
         // Before the log has the commit, which may then be durable at any moment.
-        self.hide(&state);
+        self.announced.hide();
         let before = state.head.at;
         let at = before.next();
         let appended = match log.append(at, wall_clock, body) {
             Ok(appended) => appended,
             Err(refused) => {
-                self.show(&state, std::iter::empty());
+                self.announced.show(&state.head, std::iter::empty());
                 return Err(refused.into());
             }
         };
@@ -274,7 +261,7 @@ impl Sequencer {
         let editable_from = match is_synced && !planted::is(PlantedBug::EditUnpublished) {
             _ if state.kept.is_some() => at,
             true => appended.batch_from(),
-            false => self.editable_from(&mut state),
+            false => self.editable_from(&state),
         };
         // Whoever begins later may begin before this is published.
         let record_conflicts = is_synced || state.records_conflicts(writer);
@@ -283,7 +270,7 @@ impl Sequencer {
         state.head.wall_clock = state.head.wall_clock.max(wall_clock);
         state.head.input = input.or(state.head.input.take());
         self.keep(&mut state, now);
-        self.show(&state, counts.labels());
+        self.announced.show(&state.head, counts.labels());
         if begins_batch {
             self.forget_former(journal, &mut state);
         }
@@ -343,43 +330,14 @@ impl Sequencer {
         }
     }
 
-    /// Hides what is announced, before a stamp is taken.
-    #[inline]
-    fn hide(&self, state: &State) {
-        if state.announces() {
-            self.announced.hide();
-        }
-    }
-
-    /// Shows the newest stamp, where the edges of these labels changed, unless nobody has asked for a while.
-    #[inline]
-    fn show(&self, state: &State, changed: impl Iterator<Item = LabelId>) {
-        if state.announces() {
-            self.announced.show(&state.head, changed);
-        }
-    }
-
-    /// Shows the newest stamp to whoever comes next, if it was shown no more.
-    pub(super) fn show_again(&self, state: &mut State) {
-        if !state.announces() {
-            state.unseated = 0;
-            self.announced.show_all(&state.head);
-        }
-    }
-
     /// Above every timestamp that is read, or kept. The caller has hidden the newest stamp, so that nobody else will read it.
     #[inline]
-    fn editable_from(&self, state: &mut State) -> Timestamp {
+    fn editable_from(&self, state: &State) -> Timestamp {
         if state.kept.is_some() {
             return state.head.at;
         }
         let registered = Timestamp(self.registered_below.load(Ordering::Relaxed));
-        if !state.announces() {
-            return registered;
-        }
-        let seated = self.seats.read_below();
-        state.unseated = if seated == Timestamp::ZERO { state.unseated + 1 } else { 0 };
-        registered.max(seated)
+        registered.max(self.seats.read_below())
     }
 
     /// Whether the newest stamp is published. O(1).
