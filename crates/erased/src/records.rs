@@ -4,6 +4,9 @@ use hedgerow_encoding::{EdgeListWriter, ParallelList};
 use hedgerow_model::{NoCommitOrder, ParallelEdges, ReadError, RecordCursor, VertexId};
 use std::ops::{ControlFlow, Range};
 
+/// Takes an edge, from where to where, with its record.
+type VisitEdge<'f> = dyn FnMut(VertexId, VertexId, &[u8]) -> ControlFlow<()> + 'f;
+
 /// [`RecordCursor`] with its types erased. Parallel edges are copied into lists.
 pub(crate) trait AnyRecords {
     fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<&[u8]>, ReadError>;
@@ -14,11 +17,7 @@ pub(crate) trait AnyRecords {
         visit: &mut dyn FnMut(VertexId, &'c [u8]) -> ControlFlow<()>,
     ) -> Result<(), ReadError>;
 
-    fn scan(
-        &mut self,
-        range: Range<u32>,
-        visit: &mut dyn FnMut(VertexId, VertexId, &[u8]) -> ControlFlow<()>,
-    ) -> Result<(), ReadError>;
+    fn scan(&mut self, range: Range<u32>, visit: &mut VisitEdge<'_>) -> Result<(), ReadError>;
 
     /// The list of the parallel edges from `vertex` to `neighbor`, or of those to all neighbors.
     fn parallel(
@@ -53,11 +52,7 @@ impl<C: RecordCursor> AnyRecords for C {
         Ok(())
     }
 
-    fn scan(
-        &mut self,
-        range: Range<u32>,
-        visit: &mut dyn FnMut(VertexId, VertexId, &[u8]) -> ControlFlow<()>,
-    ) -> Result<(), ReadError> {
+    fn scan(&mut self, range: Range<u32>, visit: &mut VisitEdge<'_>) -> Result<(), ReadError> {
         let _flow: ControlFlow<()> = RecordCursor::scan(self, range, visit).map_err(Into::into)?;
         Ok(())
     }
@@ -69,8 +64,10 @@ impl<C: RecordCursor> AnyRecords for C {
         take: &mut dyn FnMut(VertexId, Vec<u8>),
     ) -> Result<(), ReadError> {
         if let Some(neighbor) = neighbor {
-            let found = self.find_parallel(vertex, neighbor).map_err(Into::into)?;
-            return found.map_or(Ok(()), |edges| Ok(take(neighbor, list_of(edges)?)));
+            if let Some(edges) = self.find_parallel(vertex, neighbor).map_err(Into::into)? {
+                take(neighbor, list_of(edges)?);
+            }
+            return Ok(());
         }
         let flow = self.parallel_neighbors(vertex, |neighbor, edges| match list_of(edges) {
             Ok(list) => {

@@ -79,7 +79,7 @@ impl<E: Engine> Store<E> {
             let plan = short.and_then(|short| short.plan_edge(&held, &edge, self.is_unlimited()));
             match short.zip(plan.as_ref()) {
                 Some((short, plan)) => self.finish_edge(short, &edge, plan)?,
-                None => match self.finish(&held, Resolved::edge(&edge), Writer::Blind, None) {
+                None => match self.finish(&held, &Resolved::edge(&edge), Writer::Blind, None) {
                     // The general commit reclaims and tries again.
                     Err(Reason::Capacity(_)) => return Ok(None),
                     finished => finished?,

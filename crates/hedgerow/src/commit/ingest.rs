@@ -148,7 +148,7 @@ impl<E: Engine> Store<E> {
             self.lay_records(&holdings.held(), label, record_of, &mut resolved)?;
         }
         let changes = resolved.effects.len();
-        let (commit, pending) = self.finish(&holdings.held(), resolved, Writer::Blind, input)?;
+        let (commit, pending) = self.finish(&holdings.held(), &resolved, Writer::Blind, input)?;
         holdings.assigned.keep();
         drop(holdings);
         self.reclaim_after_commit(pending);

@@ -153,7 +153,7 @@ impl<E: Engine> Store<E> {
         };
         acquired.assigned().release_unless(|id| resolved.created.binary_search(&id).is_ok());
         let changes = resolved.effects.len();
-        let (commit, pending) = self.finish(&acquired.held(), resolved, writer, input)?;
+        let (commit, pending) = self.finish(&acquired.held(), &resolved, writer, input)?;
         acquired.assigned().keep();
         drop(acquired);
         self.reclaim_after_commit(pending);
@@ -204,7 +204,7 @@ impl<E: Engine> Store<E> {
     fn finish(
         &self,
         held: &HeldLocks<'_>,
-        resolved: Resolved,
+        resolved: &Resolved,
         writer: Writer,
         input: Option<&[u8]>,
     ) -> Result<(Commit, PendingReclaim), Reason> {
@@ -221,7 +221,7 @@ impl<E: Engine> Store<E> {
             return Ok((nothing, PendingReclaim::default()));
         }
         let (nothing, changes) = (Resolved::default(), changed.then_some(changes));
-        let resolved = if changed { &resolved } else { &nothing };
+        let resolved = if changed { resolved } else { &nothing };
         let counts = resolved.vertex_counts();
         let stamped = self.stamp(resolved, &outcome, writer, input)?;
         let stamp = stamped.stamp;

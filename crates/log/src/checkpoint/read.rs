@@ -135,7 +135,7 @@ impl Checkpoint {
         read_rows(&body, &shape, visit).map_err(|error| self.damaged(chunk, error))
     }
 
-    /// The same of a label whose edges have records: edge by edge, each with its [record](crate::decode_record).
+    /// The same of a label whose edges have records: edge by edge, each with its [record](hedgerow_encoding::decode_record).
     ///
     /// # Errors
     /// As [`Checkpoint::read_edges`].
