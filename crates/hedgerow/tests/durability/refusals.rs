@@ -97,7 +97,8 @@ fn options_of_a_store_take_labels_that_are_added_before_it_is_opened() {
     let (read_before, listed) =
         (GraphOptions::of_store(folder.path()).unwrap(), GraphOptions::new().label(label("edge")));
     hedgerow::store::add_labels(folder.path(), &[label("likes")]).unwrap();
-    let opens: [fn(&Path, GraphOptions) -> Result<Graph, Error>; 4] = [
+    type Open = fn(&Path, GraphOptions) -> Result<Graph, Error>;
+    let opens: [Open; 4] = [
         |path, options| Graph::open_with(path, options),
         |path, options| Graph::open_read_only_with(path, options),
         |path, options| Graph::open_checkpoint_with(path, options),
