@@ -34,11 +34,14 @@ impl<E: Engine> Store<E> {
             return Err(StoreError::Foreign { path: path.to_owned(), what }.into());
         }
         let loading = Loading { store: self, held, checkpoint, path, at: described.timestamp };
-        if loading.at == Timestamp::ZERO && described.counts.vertices > 0 {
+        if loading.at == Timestamp::ZERO && described.counts.vertex_bound > 0 {
             return Err(loading.damaged(0, "vertices before the first commit"));
         }
         for chunks in groups(checkpoint.vertex_chunks(), at_once) {
             loading.vertices(chunks)?;
+        }
+        if described.counts.vertices == 0 && described.counts.vertex_bound > 0 {
+            loading.deleted_vertices()?;
         }
         for (label, schema) in described.labels() {
             for chunks in groups(checkpoint.edge_chunks(label), at_once) {
@@ -102,6 +105,12 @@ impl<E: Engine> Loading<'_, E> {
             None => chunks.iter().map(read).collect::<Result<_, _>>()?,
         };
         Ok(parts.into_iter().flatten().collect())
+    }
+
+    /// The ids of a graph all of whose vertices were deleted are free, but given.
+    fn deleted_vertices(&self) -> Result<(), Error> {
+        let bound = self.checkpoint.description().counts.vertex_bound;
+        self.put(&Effects::default(), VertexCounts { bound, ..VertexCounts::default() })
     }
 
     fn vertices(&self, chunks: &[Chunk]) -> Result<(), Error> {

@@ -301,6 +301,24 @@ fn a_vertex_that_came_and_went_leaves_its_id_behind() {
     }
 }
 
+/// A checkpoint without a vertex says nevertheless which ids were given.
+#[test]
+fn a_checkpoint_of_a_graph_without_vertices_keeps_their_ids() {
+    for engine in ENGINES {
+        let files = SimulatedFiles::new(1);
+        let options = options(Topology::Directed, KeyKind::Dense).engine(engine).simulated();
+        let graph = Graph::create_on(Arc::new(files.clone()), options.clone()).unwrap();
+        graph.add_vertex(128).unwrap();
+        graph.delete_vertex(128).unwrap();
+        graph.checkpoint(&CheckpointOptions::new()).unwrap();
+        let before = Identity::of(&graph.snapshot().unwrap());
+        assert_eq!((before.bound, before.ids.len()), (129, 0));
+        drop(graph);
+        let graph = Graph::open_on(Arc::new(files), options).unwrap();
+        assert_eq!(Identity::of(&graph.snapshot().unwrap()), before);
+    }
+}
+
 /// Every engine loads what every other one has written, large enough for several chunks and several threads.
 #[test]
 fn a_large_checkpoint_is_loaded_by_every_engine() {
