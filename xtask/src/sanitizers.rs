@@ -76,16 +76,16 @@ pub fn address(packages: &[Package]) -> Result<Tally> {
     let quick: Vec<Package> = packages.iter().filter(is_quick).cloned().collect();
     match quick.is_empty() {
         true => Ok(Tally::default()),
-        false => address_of("--lib", &selected(&quick)),
+        false => address_of("--lib", &selected(&quick), Extent::Brief),
     }
 }
 
 /// All tests of everything that stores, reads or computes on a graph, in the same way.
 pub fn address_of_all() -> Result<Tally> {
-    address_of("--lib --tests", &(selected(&with_unsafe_code()?) + DRIVING))
+    address_of("--lib --tests", &(selected(&with_unsafe_code()?) + DRIVING), Extent::Full)
 }
 
-fn address_of(targets: &str, packages: &str) -> Result<Tally> {
+fn address_of(targets: &str, packages: &str, extent: Extent) -> Result<Tally> {
     if let Some(missing) = missing(&[]) {
         return Ok(Tally::skipped("AddressSanitizer", &missing));
     }
@@ -93,6 +93,9 @@ fn address_of(targets: &str, packages: &str) -> Result<Tally> {
     let mut run = nightly_cargo(&arguments);
     run.env("RUSTFLAGS", "-Zsanitizer=address --cfg hedgerow_checked_memory")
         .env("CARGO_TARGET_DIR", "target/asan");
+    if extent == Extent::Brief {
+        run.env("PROPTEST_CASES", "16");
+    }
     tests(&format!("AddressSanitizer: {packages}"), &mut run, "")
 }
 
