@@ -13,6 +13,7 @@ const INTERPRETED: &[(&str, &str, &str)] = &[
     ("hedgerow-lab", "radix::simd", "fine_grained::tests::edges"),
     ("hedgerow-model", "token", "intersect search"),
     ("hedgerow-rapid", "empty_effects garbage_moves", "edges::a_set_becomes large_sets"),
+    ("hedgerow-records", "heap memory all_go_at_once", "parallel"),
     ("hedgerow-subgraphs", "chain", ""),
     (
         "hedgerow-tel",
