@@ -122,14 +122,12 @@ fn build<E: Sync, W: Column>(
     let out = rows_of(Direction::Out)?;
     let reverse = topology.stored(Direction::In) == Some(Direction::In);
     let reverse = reverse.then(|| rows_of(Direction::In)).transpose()?;
-    let entries = out.neighbours().len() as u64;
-    let edge_count = if topology.is_undirected() { (entries + out.self_loops()) / 2 } else { entries };
     Ok(Csr {
         timestamp: Timestamp::ZERO,
         topology,
         presence: Presence::All,
         vertex_count: u64::from(vertex_bound),
-        edge_count,
+        edge_count: out.edge_count(topology),
         column: W::TYPE,
         out,
         reverse,

@@ -33,7 +33,7 @@ impl Csr {
         let rows = adjacencies.iter().map(|adjacency| copy_rows(adjacency, vertex_bound, options));
         let mut rows = rows.collect::<Result<Vec<_>, _>>()?.into_iter();
         let out = rows.next().expect("every topology stores the out-neighbours, first");
-        Ok(Csr { topology, reverse: rows.next(), ..Csr::with_rows::<V, W>(view, label, out)? })
+        Ok(Csr { reverse: rows.next(), ..Csr::with_rows::<V, W>(view, label, topology, out)? })
     }
 
     /// The graph of one label of a view with every edge turned round, without values: the
@@ -63,17 +63,22 @@ impl Csr {
             })
         };
         let rows = rows_by_owner(vertex_bound, cuts, Duplicates::Keep, options, turn)?;
-        Ok(Csr { topology: Topology::Directed, ..Csr::with_rows::<V, ()>(view, label, rows)? })
+        Csr::with_rows::<V, ()>(view, label, Topology::Directed, rows)
     }
 
     /// A graph with the vertices of `view` and these rows.
-    fn with_rows<V: GraphView, W: Column>(view: &V, label: LabelId, out: Rows) -> Result<Csr, CsrError> {
+    fn with_rows<V: GraphView, W: Column>(
+        view: &V,
+        label: LabelId,
+        topology: Topology,
+        out: Rows,
+    ) -> Result<Csr, CsrError> {
         Ok(Csr {
             timestamp: view.timestamp(),
-            topology: view.topology(),
+            topology,
             presence: Presence::of(view).map_err(read)?,
             vertex_count: view.vertex_count(),
-            edge_count: view.edge_count(label),
+            edge_count: view.edge_count(label).exact().unwrap_or_else(|| out.edge_count(topology)),
             column: W::TYPE,
             out,
             reverse: None,
@@ -88,7 +93,7 @@ fn read(error: impl Into<ReadError>) -> CsrError {
 /// The entries of one direction; for an undirected view at most.
 fn entry_count(view: &impl GraphView, label: LabelId) -> usize {
     let ends = if view.topology().is_undirected() { 2 } else { 1 };
-    view.edge_count(label) as usize * ends
+    view.edge_count(label).at_most() as usize * ends
 }
 
 fn copy_rows<A: Adjacency>(

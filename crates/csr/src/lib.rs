@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use hedgerow_csr::{BuildOptions, Csr};
-//! use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, Topology, VertexId};
+//! use hedgerow_model::{Adjacency, Count, Cursor, Direction, GraphView, LabelId, Topology, VertexId};
 //!
 //! let id = VertexId::new;
 //! let edges = [(id(0), id(1)), (id(0), id(2)), (id(2), id(0))];
@@ -28,8 +28,8 @@ pub use error::CsrError;
 
 use hedgerow_compute::{CancelToken, MemoryBudget, map_chunks};
 use hedgerow_model::{
-    Column, ColumnType, Direction, GraphView, LabelId, NoRecords, Record, RecordView, Timestamp, Topology,
-    VertexId, ViewError,
+    Column, ColumnType, Count, Direction, GraphView, LabelId, NoRecords, Record, RecordView, Timestamp,
+    Topology, VertexId, ViewError,
 };
 use presence::Presence;
 use rayon::ThreadPool;
@@ -177,8 +177,8 @@ impl GraphView for Csr {
         self.vertex_count
     }
 
-    fn edge_count(&self, label: LabelId) -> u64 {
-        if label == LabelId::DEFAULT { self.edge_count } else { 0 }
+    fn edge_count(&self, label: LabelId) -> Count {
+        Count::Exact(if label == LabelId::DEFAULT { self.edge_count } else { 0 })
     }
 
     fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {

@@ -1,6 +1,6 @@
 //! Compressed sparse rows, and the blocks that they are put together from.
 
-use hedgerow_model::{Column, ColumnType, ValueColumn, VertexId};
+use hedgerow_model::{Column, ColumnType, Topology, ValueColumn, VertexId};
 use std::ops::Range;
 
 /// The neighbours of all vertices, ascending within each row.
@@ -65,7 +65,13 @@ impl Rows {
     }
 
     /// How many vertices are neighbours of themselves.
-    pub(super) fn self_loops(&self) -> u64 {
+    /// How many edges of a graph have these out-neighbours. O(1), or O(vertices · log degree) of an undirected graph.
+    pub(super) fn edge_count(&self, topology: Topology) -> u64 {
+        let entries = self.neighbours.len() as u64;
+        if topology.is_undirected() { (entries + self.self_loops()) / 2 } else { entries }
+    }
+
+    fn self_loops(&self) -> u64 {
         let vertices = (0..self.vertex_bound()).map(VertexId::new);
         let has_loop = |vertex: &VertexId| self.neighbours[self.range(*vertex)].binary_search(vertex).is_ok();
         vertices.filter(has_loop).count() as u64

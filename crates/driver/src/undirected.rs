@@ -1,7 +1,7 @@
 //! A directed graph that holds every edge in both directions, seen as an undirected one.
 
 use hedgerow::kernels::{Kernel, KernelError};
-use hedgerow::model::{GraphView, ViewError};
+use hedgerow::model::{Count, GraphView, ViewError};
 use hedgerow::{Column, Direction, LabelId, Timestamp, Topology, VertexId};
 use std::ops::{ControlFlow, Range};
 
@@ -46,8 +46,8 @@ impl<V: GraphView> GraphView for Undirected<'_, V> {
     }
 
     /// The data sets have no self loops.
-    fn edge_count(&self, label: LabelId) -> u64 {
-        self.0.edge_count(label) / 2
+    fn edge_count(&self, label: LabelId) -> Count {
+        Count::Exact(self.0.edge_count(label).at_most() / 2)
     }
 
     fn contains_vertex(&self, vertex: VertexId) -> Result<bool, V::Error> {

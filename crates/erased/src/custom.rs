@@ -1,15 +1,27 @@
 //! An engine by its name.
 
 use crate::ErasedEngine;
-use hedgerow_model::{Catalogue, Topology};
+use hedgerow_log::files::FileSystem;
+use hedgerow_model::{Catalogue, EngineError, Topology};
+use hedgerow_sync::Arc;
 use std::fmt;
 
 /// An engine that a graph can be made with. Two are equal if their names are.
 pub struct CustomEngine {
     /// What it is called in stores and reports.
     pub name: &'static str,
-    /// Makes an empty one.
-    pub make: fn(EngineOptions) -> ErasedEngine,
+    /// How one is made.
+    pub make: Make,
+}
+
+/// How a custom engine is made.
+#[derive(Clone, Copy)]
+pub enum Make {
+    /// Empty, in memory: a graph in a store comes back from its checkpoint and its log.
+    InMemory(fn(EngineOptions) -> ErasedEngine),
+    /// From the files of its own that are in the directory of a store, or empty where there are none. It owns [files](hedgerow_model::Engine::durable), so that there
+    /// is no such graph without a store.
+    InFiles(fn(Arc<dyn FileSystem>, EngineOptions) -> Result<ErasedEngine, EngineError>),
 }
 
 /// What an engine stores.

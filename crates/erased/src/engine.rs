@@ -3,8 +3,8 @@
 use crate::view::{AnyView, ErasedView};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, EdgeOutcome, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared, Progress, ReadError,
-    ShortPlan, ShortWrites, StoredEdge, Timestamp, UnitLocks, VertexId,
+    Admission, Allowance, Durable, EdgeOutcome, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared,
+    Progress, ReadError, ShortPlan, ShortWrites, StoredEdge, Timestamp, UnitLocks, VertexId,
 };
 use rayon::ThreadPool;
 use std::any::Any;
@@ -30,6 +30,9 @@ impl fmt::Debug for ErasedEngine {
 #[derive(Debug, Default)]
 pub struct ErasedRoom(Option<Box<dyn Any + Send>>);
 
+/// What an engine makes of a snapshot.
+pub struct ErasedSnapshot(Box<dyn Any + Send + Sync>);
+
 /// What [`ErasedEngine`] has prepared: the call that applies it.
 pub struct ErasedChanges<'l>(Box<dyn FnOnce(Stamp) + Send + 'l>);
 
@@ -48,7 +51,13 @@ trait AnyEngine: Send + Sync {
 
     fn short_writes(&self) -> Option<&dyn AnyShortWrites>;
 
-    fn view<'s>(&'s self, at: &'s Registered) -> Box<dyn AnyView + 's>;
+    fn durable(&self) -> Option<&dyn Durable>;
+
+    fn admit(&self, bytes: usize) -> Admission;
+
+    fn open_snapshot(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError>;
+
+    fn view<'s>(&'s self, snapshot: &'s ErasedSnapshot, at: &'s Registered) -> Box<dyn AnyView + 's>;
 
     fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<Box<dyn AnyView + 'l>, ReadError>;
 
@@ -134,8 +143,21 @@ impl<E: Engine> AnyEngine for E {
         Engine::short_writes(self).map(|writes| writes as &dyn AnyShortWrites)
     }
 
-    fn view<'s>(&'s self, at: &'s Registered) -> Box<dyn AnyView + 's> {
-        Box::new(Engine::view(self, at))
+    fn durable(&self) -> Option<&dyn Durable> {
+        Engine::durable(self)
+    }
+
+    fn admit(&self, bytes: usize) -> Admission {
+        Engine::admit(self, bytes)
+    }
+
+    fn open_snapshot(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError> {
+        Ok(ErasedSnapshot(Box::new(Engine::open_snapshot(self, at)?)))
+    }
+
+    fn view<'s>(&'s self, snapshot: &'s ErasedSnapshot, at: &'s Registered) -> Box<dyn AnyView + 's> {
+        let snapshot = snapshot.0.downcast_ref().expect("a snapshot is read by the engine that made it");
+        Box::new(Engine::view(self, snapshot, at))
     }
 
     fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<Box<dyn AnyView + 'l>, ReadError> {
@@ -165,6 +187,7 @@ impl<E: Engine> AnyEngine for E {
 }
 
 impl Engine for ErasedEngine {
+    type Snapshot = ErasedSnapshot;
     type View<'s> = ErasedView<'s>;
     type Room = ErasedRoom;
     type Changes<'l> = ErasedChanges<'l>;
@@ -194,8 +217,20 @@ impl Engine for ErasedEngine {
         self.0.short_writes().map(|_| self)
     }
 
-    fn view<'s>(&'s self, at: &'s Registered) -> ErasedView<'s> {
-        ErasedView(self.0.view(at))
+    fn durable(&self) -> Option<&dyn Durable> {
+        self.0.durable()
+    }
+
+    fn admit(&self, bytes: usize) -> Admission {
+        self.0.admit(bytes)
+    }
+
+    fn open_snapshot(&self, at: &Registered) -> Result<ErasedSnapshot, EngineError> {
+        self.0.open_snapshot(at)
+    }
+
+    fn view<'s>(&'s self, snapshot: &'s ErasedSnapshot, at: &'s Registered) -> ErasedView<'s> {
+        ErasedView(self.0.view(snapshot, at))
     }
 
     fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<ErasedView<'l>, ReadError> {

@@ -16,16 +16,16 @@
 //! `docs/performance.md` has the cost in figures.
 //!
 //! ```
-//! use hedgerow_erased::{CustomEngine, ErasedEngine};
+//! use hedgerow_erased::{CustomEngine, ErasedEngine, Make};
 //! use hedgerow_rapid::Rapid;
 //! use hedgerow_subgraphs::SubgraphOptions;
 //!
 //! static MINE: CustomEngine = CustomEngine {
 //!     name: "mine",
-//!     make: |options| {
+//!     make: Make::InMemory(|options| {
 //!         let (topology, catalogue) = (options.topology, options.catalogue);
 //!         ErasedEngine::new(Rapid::new(SubgraphOptions { topology, catalogue }))
-//!     },
+//!     }),
 //! };
 //! assert_eq!(format!("{MINE:?}"), "mine");
 //! ```
@@ -38,7 +38,7 @@ mod records;
 mod view;
 
 pub use cursor::ErasedCursor;
-pub use custom::{CustomEngine, EngineOptions};
-pub use engine::{ErasedChanges, ErasedEngine, ErasedPlan, ErasedRoom};
+pub use custom::{CustomEngine, EngineOptions, Make};
+pub use engine::{ErasedChanges, ErasedEngine, ErasedPlan, ErasedRoom, ErasedSnapshot};
 pub use records::ErasedRecords;
 pub use view::{ErasedAdjacency, ErasedView};

@@ -3,8 +3,8 @@
 use crate::cursor::{AnyCursor, BatchingCursor, ErasedCursor};
 use crate::records::{AnyRecords, ErasedRecords};
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Direction, GraphView, LabelId, ReadError, Record, RecordView, Timestamp,
-    Topology, VertexId, ViewError, with_column,
+    Adjacency, Column, ColumnType, Count, Direction, GraphView, LabelId, ReadError, Record, RecordView,
+    Timestamp, Topology, VertexId, ViewError, with_column,
 };
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
@@ -32,7 +32,7 @@ pub(crate) trait AnyView: Sync {
 
     fn vertex_count(&self) -> u64;
 
-    fn edge_count(&self, label: LabelId) -> u64;
+    fn edge_count(&self, label: LabelId) -> Count;
 
     fn contains_vertex(&self, vertex: VertexId) -> Result<bool, ReadError>;
 
@@ -75,7 +75,7 @@ impl<V: RecordView> AnyView for V {
         GraphView::vertex_count(self)
     }
 
-    fn edge_count(&self, label: LabelId) -> u64 {
+    fn edge_count(&self, label: LabelId) -> Count {
         GraphView::edge_count(self, label)
     }
 
@@ -149,7 +149,7 @@ impl GraphView for ErasedView<'_> {
         self.0.vertex_count()
     }
 
-    fn edge_count(&self, label: LabelId) -> u64 {
+    fn edge_count(&self, label: LabelId) -> Count {
         self.0.edge_count(label)
     }
 

@@ -80,7 +80,7 @@ impl Kernel for Betweenness<'_> {
         let searches = if sources.len() >= threads && check(threads).is_ok() { threads } else { 1 };
         let outgoing = view.adjacency::<()>(self.label, Direction::Out)?;
         let ends = if view.topology().is_undirected() { 2 } else { 1 };
-        let entries = view.edge_count(self.label) * ends;
+        let entries = view.edge_count(self.label).at_most() * ends;
         let ((scores, edges_examined), transposed) = with_incoming!(view, self.label, self.execution, incoming => {
             let edges = Edges { outgoing: &outgoing, incoming: &incoming, entries, vertex_count: count };
             let searches = (0..searches).map(|_| Search::new(bound)).collect();

@@ -91,7 +91,7 @@ impl Kernel for Bfs<'_> {
         let has_incoming = view.topology().stored(Direction::In).is_some();
         let incoming = has_incoming.then(|| view.adjacency::<()>(self.label, Direction::In)).transpose()?;
         let ends = if view.topology().is_undirected() { 2 } else { 1 };
-        let entries = view.edge_count(self.label) * ends;
+        let entries = view.edge_count(self.label).at_most() * ends;
         let mut search = Search {
             parameters: self,
             outgoing: &outgoing,

@@ -90,7 +90,7 @@ impl LocalClustering<'_> {
         let both_ways = || BothWays::new(topology, outgoing, incoming);
         let degrees = degrees(self.execution, bound, &ranges, both_ways)?;
         let names = names(&degrees);
-        let edges = view.edge_count(self.label);
+        let edges = view.edge_count(self.label).at_most();
         let lower =
             oriented::lower_neighbours::<_, _, W>(self.execution, view, edges, &ranges, &names, both_ways)?;
         let ordered = started.elapsed();

@@ -127,7 +127,7 @@ impl PageRank<'_> {
     ) -> Result<PageRankResult, KernelError> {
         let vertices = view.vertex_count() as f64;
         // The same ranges whatever the number of threads, so that sums are added in one order.
-        let work = u64::from(view.vertex_bound()) + view.edge_count(self.label);
+        let work = u64::from(view.vertex_bound()) + view.edge_count(self.label).at_most();
         let parts = work.div_ceil(CHUNK_WORK).min(MOST_CHUNKS) as usize;
         let ranges = covering_ranges(incoming, parts, view.vertex_bound())?;
         let (mut state, mut dangling) = self.start::<V, C>(view, &ranges)?;

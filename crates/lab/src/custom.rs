@@ -2,39 +2,41 @@
 
 use crate::fine_grained::{ArtEntries, Entries, FineGrained, FineGrainedOptions, SortedEntries};
 use crate::{ArtGraph, ClusteredArtGraph, CompressedArtGraph, VectorArtGraph};
-use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine};
+use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
 use hedgerow_subgraphs::SubgraphOptions;
 
 /// A sorted adjacency list per vertex with a version per edge and short locks, the scheme to measure against
 /// ("Revisiting the Design of In-Memory Dynamic Graph Storage", 2025).
 pub static ADJACENCY_LIST: CustomEngine =
-    CustomEngine { name: "adjacency-list", make: fine_grained::<SortedEntries> };
+    CustomEngine { name: "adjacency-list", make: Make::InMemory(fine_grained::<SortedEntries>) };
 
 /// The same scheme with a plain adaptive radix tree per vertex. "ART" in RapidStore's ablation (section 7.4).
 pub static FINE_GRAINED_ART: CustomEngine =
-    CustomEngine { name: "art-fine", make: fine_grained::<ArtEntries> };
+    CustomEngine { name: "art-fine", make: Make::InMemory(fine_grained::<ArtEntries>) };
 
 /// The versions of engine `rapid`, always copied, over a plain adaptive radix tree per vertex. "ART + SC" in the ablation.
-pub static ART: CustomEngine =
-    CustomEngine { name: "art", make: |options| ErasedEngine::new(ArtGraph::new(subgraphs(options))) };
+pub static ART: CustomEngine = CustomEngine {
+    name: "art",
+    make: Make::InMemory(|options| ErasedEngine::new(ArtGraph::new(subgraphs(options)))),
+};
 
 /// The same over a compressed adaptive radix tree per vertex (section 6.2). "C-ART + SC".
 pub static COMPRESSED_ART: CustomEngine = CustomEngine {
     name: "cart",
-    make: |options| ErasedEngine::new(CompressedArtGraph::new(subgraphs(options))),
+    make: Make::InMemory(|options| ErasedEngine::new(CompressedArtGraph::new(subgraphs(options)))),
 };
 
 /// The same with vectors of their own for small neighbour sets. "C-ART + SC + VEC".
 pub static VECTOR_ART: CustomEngine = CustomEngine {
     name: "cart-vec",
-    make: |options| ErasedEngine::new(VectorArtGraph::new(subgraphs(options))),
+    make: Make::InMemory(|options| ErasedEngine::new(VectorArtGraph::new(subgraphs(options)))),
 };
 
 /// The same with the small neighbour sets of a partition in a clustered index (section 6.3): RapidStore as the paper
 /// describes it. "C-ART + SC + CI".
 pub static CLUSTERED_ART: CustomEngine = CustomEngine {
     name: "cart-ci",
-    make: |options| ErasedEngine::new(ClusteredArtGraph::new(subgraphs(options))),
+    make: Make::InMemory(|options| ErasedEngine::new(ClusteredArtGraph::new(subgraphs(options)))),
 };
 
 fn fine_grained<E: Entries>(EngineOptions { topology, catalogue }: EngineOptions) -> ErasedEngine {

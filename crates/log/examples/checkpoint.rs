@@ -41,7 +41,7 @@ fn measure<W: Column>(
     let edges: Vec<_> = ends.iter().map(edge).collect::<Result<_, Box<dyn Error>>>()?;
     let csr = Csr::from_valued_edges(1 << scale, topology, &edges, BuildOptions::default())?;
     drop(edges);
-    let count = csr.edge_count(LabelId::DEFAULT);
+    let count = csr.edge_count(LabelId::DEFAULT).at_most();
     let schema = if W::TYPE.width() == 0 { EdgeSchema::Topology } else { EdgeSchema::Value(W::TYPE) };
     let labels = vec![LabelSchema { name: "edge".to_owned(), edges: schema }];
     let description = Description {
@@ -55,7 +55,7 @@ fn measure<W: Column>(
             vertex_bound: csr.vertex_bound(),
             vertices: csr.vertex_count(),
             edges: [count].into_iter().collect(),
-            parallel: None,
+            beside: None,
         },
         input: None,
     };

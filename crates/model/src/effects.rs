@@ -1,6 +1,6 @@
 //! What a commit does, in terms of vertex ids: decided, sorted, ready for an engine.
 
-use crate::{Direction, EdgeValue, EffectRecords, LabelId, Record, Topology, VertexId};
+use crate::{Count, Direction, EdgeValue, EffectRecords, LabelId, Record, Topology, VertexId};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -165,6 +165,8 @@ pub struct Outcome {
     pub edges: SmallVec<[EdgeOutcome; 1]>,
     /// Per label whose edges may be parallel and that changed: what becomes of their number, where `edges` counts the pairs of vertices that they connect.
     pub parallel: Vec<ParallelOutcome>,
+    /// Per label: edges of which the engine did not look whether they existed, and which `edges` leaves out. Empty if it always looks.
+    pub deferred: Vec<DeferredOutcome>,
 }
 
 /// How the number of edges of one label changes.
@@ -176,6 +178,17 @@ pub struct EdgeOutcome {
     pub added: u64,
     /// Edges that existed and were removed.
     pub removed: u64,
+}
+
+/// Changes of edges of one label that are counted later: whether they make a difference would have to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeferredOutcome {
+    /// The label.
+    pub label: LabelId,
+    /// Edges that are put and may be new.
+    pub puts: u64,
+    /// Edges that are deleted and may have existed.
+    pub deletions: u64,
 }
 
 impl Outcome {
@@ -198,16 +211,31 @@ impl Outcome {
         }
     }
 
+    /// Leaves edges of `label` to be counted later.
+    pub fn defer(&mut self, label: LabelId, puts: u64, deletions: u64) {
+        match self.deferred.iter_mut().find(|outcome| outcome.label == label) {
+            Some(outcome) => {
+                outcome.puts += puts;
+                outcome.deletions += deletions;
+            }
+            None => self.deferred.push(DeferredOutcome { label, puts, deletions }),
+        }
+    }
+
     /// Edges added, over all labels.
     #[must_use]
-    pub fn added(&self) -> u64 {
-        self.edges.iter().map(|outcome| outcome.added).sum()
+    pub fn added(&self) -> Count {
+        let known: u64 = self.edges.iter().map(|outcome| outcome.added).sum();
+        let deferred: u64 = self.deferred.iter().map(|outcome| outcome.puts).sum();
+        Count::between(known, known + deferred)
     }
 
     /// Edges removed, over all labels.
     #[must_use]
-    pub fn removed(&self) -> u64 {
-        self.edges.iter().map(|outcome| outcome.removed).sum()
+    pub fn removed(&self) -> Count {
+        let known: u64 = self.edges.iter().map(|outcome| outcome.removed).sum();
+        let deferred: u64 = self.deferred.iter().map(|outcome| outcome.deletions).sum();
+        Count::between(known, known + deferred)
     }
 }
 
@@ -218,11 +246,19 @@ pub struct Counts {
     pub vertex_bound: u32,
     /// Vertices that exist.
     pub vertices: u64,
-    /// Edges per label, by position in the catalogue. Labels beyond the end have none.
+    /// Edges per label at most, by position in the catalogue. Labels beyond the end have none.
     pub edges: SmallVec<[u64; 2]>,
-    /// Parallel edges per label in the same way, where what is counted above are the pairs of vertices that they connect. `None` if
-    /// there never were any.
-    pub parallel: Option<Arc<Vec<u64>>>,
+    /// What else is counted, per label in the same way. `None` if there never was any.
+    pub beside: Option<Arc<Vec<CountsBeside>>>,
+}
+
+/// What few graphs have to count of a label.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CountsBeside {
+    /// Parallel edges, where the edges that are counted are the pairs of vertices that they connect.
+    pub parallel: u64,
+    /// How many of the counted edges may not exist: changes of them were [deferred](DeferredOutcome).
+    pub uncertain: u64,
 }
 
 /// By how much the number of parallel edges of a label changes.
@@ -235,44 +271,92 @@ pub struct ParallelOutcome {
 }
 
 impl Counts {
+    /// Edges of `label`.
+    #[must_use]
+    pub fn edges_of(&self, label: LabelId) -> Count {
+        let most = self.edges.get(label.index()).copied().unwrap_or(0);
+        match &self.beside {
+            None => Count::Exact(most),
+            Some(_) => Count::between(most.saturating_sub(self.beside_of(label).uncertain), most),
+        }
+    }
+
+    /// Edges of all labels. O(labels).
+    #[must_use]
+    pub fn total_edges(&self) -> Count {
+        // The catalogue checked that its labels can be numbered.
+        (0..self.edges.len() as u16).map(|label| self.edges_of(LabelId(label))).sum()
+    }
+
     /// Parallel edges of `label`.
     #[must_use]
     pub fn parallel_of(&self, label: LabelId) -> u64 {
-        self.parallel.as_ref().and_then(|parallel| parallel.get(label.index()).copied()).unwrap_or(0)
+        self.beside_of(label).parallel
+    }
+
+    /// What else is counted of `label`.
+    #[must_use]
+    pub fn beside_of(&self, label: LabelId) -> CountsBeside {
+        self.beside.as_ref().and_then(|beside| beside.get(label.index()).copied()).unwrap_or_default()
+    }
+
+    /// Takes over what a commit changed of edges. O(labels that changed).
+    pub fn add(&mut self, outcome: &[EdgeOutcome]) {
+        for change in outcome {
+            let edges = self.edges_mut(change.label);
+            *edges = *edges + change.added - change.removed;
+        }
     }
 
     /// Takes over what a commit changed of parallel edges. O(labels).
     pub fn add_parallel(&mut self, outcome: &[ParallelOutcome]) {
         for ParallelOutcome { label, net } in outcome {
-            let parallel = Arc::make_mut(self.parallel.get_or_insert_default());
-            if parallel.len() <= label.index() {
-                parallel.resize(label.index() + 1, 0);
-            }
-            let edges = &mut parallel[label.index()];
-            *edges = edges.checked_add_signed(*net).expect("what is removed was there");
+            let parallel = &mut self.beside_mut(*label).parallel;
+            *parallel = parallel.checked_add_signed(*net).expect("what is removed was there");
         }
     }
 
-    /// Edges of `label`.
-    #[must_use]
-    pub fn edges_of(&self, label: LabelId) -> u64 {
-        self.edges.get(label.index()).copied().unwrap_or(0)
-    }
-
-    /// Edges of all labels.
-    #[must_use]
-    pub fn total_edges(&self) -> u64 {
-        self.edges.iter().sum()
-    }
-
-    /// Takes over what a commit changed.
-    pub fn add(&mut self, outcome: &[EdgeOutcome]) {
-        for change in outcome {
-            if self.edges.len() <= change.label.index() {
-                self.edges.resize(change.label.index() + 1, 0);
-            }
-            let edges = &mut self.edges[change.label.index()];
-            *edges = *edges + change.added - change.removed;
+    /// Takes over what a commit may have changed. O(labels).
+    pub fn add_deferred(&mut self, outcome: &[DeferredOutcome]) {
+        for DeferredOutcome { label, puts, deletions } in outcome {
+            let edges = self.edges_mut(*label);
+            *edges += puts;
+            let most = *edges;
+            let uncertain = &mut self.beside_mut(*label).uncertain;
+            *uncertain = (*uncertain + puts + deletions).min(most);
         }
+    }
+
+    fn edges_mut(&mut self, label: LabelId) -> &mut u64 {
+        if self.edges.len() <= label.index() {
+            self.edges.resize(label.index() + 1, 0);
+        }
+        &mut self.edges[label.index()]
+    }
+
+    fn beside_mut(&mut self, label: LabelId) -> &mut CountsBeside {
+        let beside = Arc::make_mut(self.beside.get_or_insert_default());
+        if beside.len() <= label.index() {
+            beside.resize(label.index() + 1, CountsBeside::default());
+        }
+        &mut beside[label.index()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_deferred_widens_the_bounds() {
+        let (label, mut counts) = (LabelId(1), Counts::default());
+        counts.add(&[EdgeOutcome { label, added: 5, removed: 1 }]);
+        assert_eq!((counts.edges_of(label), counts.total_edges()), (Count::Exact(4), Count::Exact(4)));
+        counts.add_deferred(&[DeferredOutcome { label, puts: 2, deletions: 1 }]);
+        assert_eq!(counts.edges_of(label), Count::Between { low: 3, high: 6 });
+        counts.add_deferred(&[DeferredOutcome { label, puts: 0, deletions: 9 }]);
+        assert_eq!(counts.edges_of(label), Count::Between { low: 0, high: 6 });
+        counts.add_parallel(&[ParallelOutcome { label, net: 3 }]);
+        assert_eq!((counts.parallel_of(label), counts.edges_of(LabelId(0))), (3, Count::Exact(0)));
     }
 }

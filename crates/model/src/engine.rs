@@ -2,8 +2,8 @@
 
 use crate::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use crate::{
-    Allowance, Effects, EngineError, LockUnit, Outcome, ReadError, RecordView, ShortWrites, Timestamp,
-    VertexId,
+    Allowance, Durable, Effects, EngineError, LockUnit, Outcome, ReadError, RecordView, ShortWrites,
+    Timestamp, VertexId,
 };
 use rayon::ThreadPool;
 
@@ -12,6 +12,9 @@ use rayon::ThreadPool;
 /// An engine knows nothing of transactions, keys, logs or conflicts; those exist once, in the
 /// commit pipeline above it. It is handed proofs ([`token`](crate::token)) of what it may rely on.
 pub trait Engine: Send + Sync + 'static {
+    /// What is made once for each snapshot and read through as long as it is open, such as the files that it reads; `()` in memory.
+    type Snapshot: Send + Sync + 'static;
+
     /// A state of the graph.
     type View<'s>: RecordView
     where
@@ -70,8 +73,26 @@ pub trait Engine: Send + Sync + 'static {
         unreachable!("only a view of this engine can tell what exists");
     }
 
-    /// The state at a registered timestamp. O(1).
-    fn view<'s>(&'s self, at: &'s Registered) -> Self::View<'s>;
+    /// The capability to keep the graph in files; `None` if it ends with the engine, and comes back from a checkpoint and the log.
+    fn durable(&self) -> Option<&dyn Durable> {
+        None
+    }
+
+    /// Whether a commit of about so many bytes may begin, asked before it takes locks. An engine that has put off too much work holds
+    /// commits back here, where they keep nobody else from anything. O(1).
+    #[inline]
+    fn admit(&self, _bytes: usize) -> Admission {
+        Admission::Granted
+    }
+
+    /// Makes what a snapshot of a registered timestamp reads through. O(1) in memory.
+    ///
+    /// # Errors
+    /// A file of the engine could not be read.
+    fn open_snapshot(&self, at: &Registered) -> Result<Self::Snapshot, EngineError>;
+
+    /// The state at a registered timestamp, through what was made of it. O(1).
+    fn view<'s>(&'s self, snapshot: &'s Self::Snapshot, at: &'s Registered) -> Self::View<'s>;
 
     /// The newest state of the locked units, for conditions and declared writes. O(1).
     ///
@@ -130,6 +151,16 @@ pub struct Prepared<C> {
     pub outcome: Outcome,
     /// Whether applying the changes makes any difference.
     pub changed: bool,
+}
+
+/// What [`Engine::admit`] says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admission {
+    /// The commit may begin.
+    Granted,
+    /// Not before a step of [maintenance](Engine::maintain), after which to ask again; of an engine that [owns files](Engine::durable), not before a
+    /// [flush](Durable::flush).
+    AfterMaintenance,
 }
 
 /// How [`Engine::maintain`] takes the locks that it needs.

@@ -4,7 +4,7 @@
 //! - [`Record`], [`EdgeValue`] and the schemas that say what lies on vertices and edges;
 //! - [`Operation`]: what a transaction asks for, by key; [`Effects`]: what a commit does, by id;
 //! - [`Engine`]: how effects get into a store and what nobody can see gets out of it;
-//! - [`ShortWrites`]: a capability of engines that commit single edges in place;
+//! - [`ShortWrites`]: a capability of engines that commit single edges in place; [`Durable`]: of engines that own files;
 //! - [`GraphView`], [`Adjacency`], [`Cursor`]: how a state of the graph is read;
 //! - [`token`]: the proofs (a registered timestamp, held locks, a stamp) that connect the two.
 //!
@@ -31,7 +31,9 @@
 mod allowance;
 mod column;
 mod commit_order;
+mod count;
 mod cuts;
+mod durable;
 mod effects;
 mod engine;
 mod engine_error;
@@ -53,12 +55,14 @@ mod view_state;
 pub use allowance::Allowance;
 pub use column::{Column, ColumnType, EdgeValue, RecordHandle, ValueColumn, unit_slice};
 pub use commit_order::{NewestFirst, NewestRecords, NoCommitOrder};
+pub use count::Count;
 pub use cuts::cuts_by_work;
+pub use durable::Durable;
 pub use effects::{
-    AdjacencyEffects, Counts, EdgeChange, EdgeOutcome, Effects, Outcome, ParallelOutcome, StoredEdge,
-    VertexChange, VertexEffect,
+    AdjacencyEffects, Counts, CountsBeside, DeferredOutcome, EdgeChange, EdgeOutcome, Effects, Outcome,
+    ParallelOutcome, StoredEdge, VertexChange, VertexEffect,
 };
-pub use engine::{Engine, MemoryUse, Prepared, Progress, Reclaimed, UnitLocks};
+pub use engine::{Admission, Engine, MemoryUse, Prepared, Progress, Reclaimed, UnitLocks};
 pub use engine_error::{CapacityError, EngineError, WriteError};
 pub use ids::{LabelId, LockUnit, Timestamp, VertexId, VertexIdError};
 pub use key::{AsKey, Key, KeyKind, KeyRef};

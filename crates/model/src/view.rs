@@ -3,7 +3,9 @@
 //! Kernels are generic over [`GraphView`] and compiled once per engine; the engine is chosen once
 //! per run, never per edge.
 
-use crate::{Column, ColumnType, Direction, LabelId, NewestFirst, Timestamp, Topology, VertexId, intersect};
+use crate::{
+    Column, ColumnType, Count, Direction, LabelId, NewestFirst, Timestamp, Topology, VertexId, intersect,
+};
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
@@ -32,8 +34,8 @@ pub trait GraphView: Sync {
     /// How many vertices exist. O(1).
     fn vertex_count(&self) -> u64;
 
-    /// How many edges of `label` exist; an undirected edge counts once. O(1).
-    fn edge_count(&self, label: LabelId) -> u64;
+    /// How many edges of `label` exist, as far as the engine has counted them; an undirected edge counts once. O(1).
+    fn edge_count(&self, label: LabelId) -> Count;
 
     /// Whether `vertex` exists. O(1).
     ///

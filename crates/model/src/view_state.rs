@@ -1,7 +1,7 @@
 //! Which state a view of an engine in memory shows.
 
 use crate::token::{HeldLocks, Registered};
-use crate::{Counts, LabelId, Timestamp, VertexId};
+use crate::{Count, Counts, LabelId, Timestamp, VertexId};
 
 /// A state that engines in memory give views of. Costs nothing to make or copy.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ impl ViewState<'_> {
 
     /// How many edges of a label exist.
     #[must_use]
-    pub fn edge_count(self, label: LabelId) -> u64 {
+    pub fn edge_count(self, label: LabelId) -> Count {
         self.with_counts(|counts| counts.edges_of(label))
     }
 

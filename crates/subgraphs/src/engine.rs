@@ -109,6 +109,7 @@ impl<C: Container> Subgraphs<C> {
 }
 
 impl<C: Container> Engine for Subgraphs<C> {
+    type Snapshot = ();
     type View<'s> = SubgraphView<'s, C>;
     type Room = StagedEffects;
     type Changes<'l> = SubgraphChanges<'l, C>;
@@ -153,7 +154,11 @@ impl<C: Container> Engine for Subgraphs<C> {
         C::LOCATES.then_some(self)
     }
 
-    fn view<'s>(&'s self, at: &'s Registered) -> SubgraphView<'s, C> {
+    fn open_snapshot(&self, _: &Registered) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn view<'s>(&'s self, (): &'s (), at: &'s Registered) -> SubgraphView<'s, C> {
         SubgraphView::registered(self, at)
     }
 

@@ -11,7 +11,7 @@ use crate::partition::{
 use crate::vertex_block::VertexBlock;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Direction, GraphView, LabelId, Record, RecordHandle, RecordView,
+    Adjacency, Column, ColumnType, Count, Direction, GraphView, LabelId, Record, RecordHandle, RecordView,
     Timestamp, Topology, VertexId, ViewError, ViewState, cuts_by_work,
 };
 use hedgerow_records::HeapCursor;
@@ -102,7 +102,7 @@ impl<'s, C: Container> GraphView for SubgraphView<'s, C> {
         self.state.vertex_count()
     }
 
-    fn edge_count(&self, label: LabelId) -> u64 {
+    fn edge_count(&self, label: LabelId) -> Count {
         self.state.edge_count(label)
     }
 

@@ -226,6 +226,7 @@ pub(crate) fn check_lock(locks: &HeldLocks<'_>, vertex: VertexId) {
 }
 
 impl Engine for Tel {
+    type Snapshot = ();
     type View<'s> = TelView<'s>;
     type Room = StagedEffects;
     type Changes<'l> = TelChanges<'l>;
@@ -268,7 +269,11 @@ impl Engine for Tel {
         Some(self)
     }
 
-    fn view<'s>(&'s self, at: &'s Registered) -> TelView<'s> {
+    fn open_snapshot(&self, _: &Registered) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn view<'s>(&'s self, (): &'s (), at: &'s Registered) -> TelView<'s> {
         TelView::registered(self, at)
     }
 

@@ -8,7 +8,7 @@ use crate::layout::bytes_of;
 use crate::vertex::Vertex;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Direction, GraphView, LabelId, Record, RecordHandle, RecordView,
+    Adjacency, Column, ColumnType, Count, Direction, GraphView, LabelId, Record, RecordHandle, RecordView,
     Timestamp, Topology, VertexId, ViewError, ViewState, cuts_by_work,
 };
 use hedgerow_records::HeapCursor;
@@ -87,7 +87,7 @@ impl<'s> GraphView for TelView<'s> {
         self.state.vertex_count()
     }
 
-    fn edge_count(&self, label: LabelId) -> u64 {
+    fn edge_count(&self, label: LabelId) -> Count {
         self.state.edge_count(label)
     }
 

@@ -40,7 +40,7 @@ fn check_vertices<V: RecordView>(view: &V, oracle: &Oracle, vertices: &[u32]) {
     let counts = oracle.counts();
     assert_eq!((view.vertex_bound(), view.vertex_count()), (counts.vertex_bound, counts.vertices));
     for label in (0..LABELS).map(LabelId) {
-        assert_eq!(view.edge_count(label), counts.edges_of(label));
+        assert!(view.edge_count(label).may_be(counts.edges_of(label).at_least()));
     }
     for vertex in vertices {
         let expected = oracle.vertices.get(vertex).cloned();

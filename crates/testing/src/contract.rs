@@ -150,7 +150,8 @@ pub fn ids_at_or_above_the_bound_have_no_neighbours<T: Tested>() {
     pipeline.commit(&[put(1, [2])], 0).unwrap();
     pipeline.open();
     pipeline.commit(&[put(3, [2])], 0).unwrap();
-    let view = pipeline.engine.view(&pipeline.snapshots[0].token);
+    let snapshot = &pipeline.snapshots[0];
+    let view = pipeline.engine.view(&snapshot.state, &snapshot.token);
     let adjacency = view.adjacency::<()>(LabelId(0), Direction::Out).unwrap();
     assert_eq!(view.vertex_bound(), 3);
     assert_eq!(adjacency.cursor().degree(VertexId::new(3)).ok(), Some(0));

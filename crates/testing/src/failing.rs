@@ -3,8 +3,8 @@
 use crate::Tested;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, Catalogue, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared, Progress, ReadError,
-    Timestamp, Topology, UnitLocks, VertexId, WriteError,
+    Admission, Allowance, Catalogue, Durable, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared,
+    Progress, ReadError, Timestamp, Topology, UnitLocks, VertexId, WriteError,
 };
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use rayon::ThreadPool;
@@ -19,13 +19,15 @@ pub enum Fallible {
     Prepare,
     /// [`Engine::maintain`]
     Maintain,
+    /// [`Engine::open_snapshot`]
+    OpenSnapshot,
 }
 
 /// Passes every call on to an engine, but for those that are to fail.
 pub struct Failing<E> {
     engine: E,
     /// By [`Fallible`]: how many calls are left up to the one that fails; 0 if none does.
-    countdowns: [AtomicUsize; 3],
+    countdowns: [AtomicUsize; 4],
 }
 
 impl<E> Failing<E> {
@@ -60,6 +62,7 @@ pub fn is_injected(error: &EngineError) -> bool {
 }
 
 impl<E: Engine> Engine for Failing<E> {
+    type Snapshot = E::Snapshot;
     type View<'s> = E::View<'s>;
     type Room = E::Room;
     type Changes<'l> = E::Changes<'l>;
@@ -100,8 +103,23 @@ impl<E: Engine> Engine for Failing<E> {
         self.engine.exists(vertex)
     }
 
-    fn view<'s>(&'s self, at: &'s Registered) -> Self::View<'s> {
-        self.engine.view(at)
+    fn durable(&self) -> Option<&dyn Durable> {
+        self.engine.durable()
+    }
+
+    fn admit(&self, bytes: usize) -> Admission {
+        self.engine.admit(bytes)
+    }
+
+    fn open_snapshot(&self, at: &Registered) -> Result<E::Snapshot, EngineError> {
+        match self.fails(Fallible::OpenSnapshot) {
+            true => Err(ReadError::new("the files of a snapshot", injected()).into()),
+            false => self.engine.open_snapshot(at),
+        }
+    }
+
+    fn view<'s>(&'s self, snapshot: &'s E::Snapshot, at: &'s Registered) -> Self::View<'s> {
+        self.engine.view(snapshot, at)
     }
 
     fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<Self::View<'l>, ReadError> {

@@ -75,7 +75,7 @@ impl Oracle {
     #[must_use]
     pub fn counts(&self) -> Counts {
         let edges = self.edges.iter().map(|edges| edges.len() as u64).collect();
-        Counts { vertex_bound: self.bound, vertices: self.vertices.len() as u64, edges, parallel: None }
+        Counts { vertex_bound: self.bound, vertices: self.vertices.len() as u64, edges, beside: None }
     }
 
     /// The value as the column of a label stores it; of a label with records the number of the record.

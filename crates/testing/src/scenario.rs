@@ -156,7 +156,8 @@ impl<T: Tested> Snapshot<T> {
     /// Reads every unit, as often as asked.
     pub fn read(&self, times: usize) {
         for _ in 0..times {
-            let view = self.graph.engine.view(&self.token);
+            let state = self.graph.engine.open_snapshot(&self.token).unwrap();
+            let view = self.graph.engine.view(&state, &self.token);
             let adjacency = view.adjacency::<u32>(LabelId::DEFAULT, Direction::Out).expect("the one label");
             let mut cursor = adjacency.cursor();
             for (unit, expected) in (0..).zip(&self.expected) {

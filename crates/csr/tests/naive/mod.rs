@@ -1,7 +1,7 @@
 //! Graphs made of maps and lists, which are slow and obvious, and a view of them.
 
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView, LabelId, Neighbours,
+    Adjacency, Column, ColumnType, Count, Cursor, Direction, EdgeValue, GraphView, LabelId, Neighbours,
     NoCommitOrder, Timestamp, Topology, VertexId, ViewError,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -108,8 +108,8 @@ impl GraphView for ListView {
         self.vertices().len() as u64
     }
 
-    fn edge_count(&self, _label: LabelId) -> u64 {
-        self.edge_count
+    fn edge_count(&self, _label: LabelId) -> Count {
+        self.edge_count.into()
     }
 
     fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {

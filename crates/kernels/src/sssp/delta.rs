@@ -37,7 +37,7 @@ pub(super) fn sampled<W: Weight, A: Adjacency<Value = W>>(
         sampled += 1;
         connected += u64::from(walked.map_err(KernelError::read)?.is_break());
     }
-    let entries = view.edge_count(label) * if view.topology().is_undirected() { 2 } else { 1 };
+    let entries = view.edge_count(label).at_most() * if view.topology().is_undirected() { 2 } else { 1 };
     let owners = view.vertex_bound() as f64 * connected as f64 / sampled.max(1) as f64;
     let degree = (entries as f64 / owners.max(1.0)).max(1.0);
     let delta = sum / count.max(1) as f64 / degree;

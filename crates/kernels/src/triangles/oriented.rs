@@ -22,7 +22,7 @@ pub(super) fn pays<A: Adjacency>(
     outgoing: &A,
     label: LabelId,
 ) -> Result<bool, KernelError> {
-    if view.edge_count(label) < LEAST_EDGES_PER_VERTEX * view.vertex_count() {
+    if view.edge_count(label).at_most() < LEAST_EDGES_PER_VERTEX * view.vertex_count() {
         return Ok(false);
     }
     let step = (view.vertex_bound() / SAMPLES).max(1);
@@ -47,7 +47,8 @@ pub(super) fn by_degree<V: GraphView>(
 ) -> Result<Csr, KernelError> {
     let bound = view.vertex_bound();
     // Names and degrees; the list of edges; what building sorts is checked by the build.
-    let needed = u64::from(bound) * 8 + view.edge_count(label) * size_of::<(VertexId, VertexId)>() as u64;
+    let needed =
+        u64::from(bound) * 8 + view.edge_count(label).at_most() * size_of::<(VertexId, VertexId)>() as u64;
     execution.memory.check(needed, bound, view.vertex_count())?;
     let ranges = covering_ranges(outgoing, execution.parts(), bound)?;
     let names = names(&degrees(view, outgoing, &ranges, execution)?);

@@ -69,7 +69,7 @@ fn graph(topology: Topology) -> Graph {
 
 /// Cancels when so many vertices and neighbours have been read, and counts how many are read after that.
 fn stops_soon<R: Arrangement>(csr: &Csr, threads: usize) {
-    let all = u64::from(csr.vertex_bound()) + csr.edge_count(LabelId::DEFAULT);
+    let all = u64::from(csr.vertex_bound()) + csr.edge_count(LabelId::DEFAULT).at_most();
     let (pool, topology) = (pool(threads), csr.topology());
     for (name, run) in kernels::<Rearranged<R>>() {
         // A pass over everything may go on to the end of a chunk, of which it has sixteen for every thread. Those of

@@ -108,6 +108,7 @@ pub(super) const fn unit_of(vertex: VertexId) -> LockUnit {
 }
 
 impl<E: Entries> Engine for FineGrained<E> {
+    type Snapshot = ();
     type View<'s> = FineGrainedView<'s, E>;
     type Room = StagedEffects;
     type Changes<'l> = FineGrainedChanges<'l, E>;
@@ -142,7 +143,11 @@ impl<E: Entries> Engine for FineGrained<E> {
         None
     }
 
-    fn view<'s>(&'s self, at: &'s Registered) -> FineGrainedView<'s, E> {
+    fn open_snapshot(&self, _: &Registered) -> Result<(), EngineError> {
+        Ok(())
+    }
+
+    fn view<'s>(&'s self, (): &'s (), at: &'s Registered) -> FineGrainedView<'s, E> {
         FineGrainedView::registered(self, at)
     }
 

@@ -8,7 +8,7 @@ use super::version::Begin;
 use super::vertex::VertexCell;
 use hedgerow_model::token::{HeldLocks, Registered};
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Direction, GraphView, LabelId, Record, RecordHandle, RecordView,
+    Adjacency, Column, ColumnType, Count, Direction, GraphView, LabelId, Record, RecordHandle, RecordView,
     Timestamp, Topology, VertexId, ViewError, ViewState, cuts_by_work,
 };
 use hedgerow_records::HeapCursor;
@@ -92,7 +92,7 @@ impl<'s, E: Entries> GraphView for FineGrainedView<'s, E> {
         self.state.vertex_count()
     }
 
-    fn edge_count(&self, label: LabelId) -> u64 {
+    fn edge_count(&self, label: LabelId) -> Count {
         self.state.edge_count(label)
     }
 

@@ -60,7 +60,7 @@ impl Description {
         put_varint(&mut bytes, u64::from(self.counts.vertex_bound));
         put_varint(&mut bytes, self.counts.vertices);
         for (label, _) in self.labels() {
-            put_varint(&mut bytes, self.counts.edges_of(label));
+            put_varint(&mut bytes, self.counts.edges_of(label).at_most());
         }
         bytes.push(u8::from(self.input.is_some()));
         if let Some(position) = &self.input {
@@ -80,7 +80,7 @@ impl Description {
         let edges = catalogue.labels().iter().map(|_| reader.varint()).collect::<Result<_, _>>()?;
         let input = if reader.flag()? { Some(reader.bytes()?.into()) } else { None };
         reader.end()?;
-        let counts = Counts { vertex_bound, vertices, edges, parallel: None };
+        let counts = Counts { vertex_bound, vertices, edges, beside: None };
         let Header { store, timestamp, wall_clock } = *header;
         Ok(Description { store, timestamp, wall_clock, topology, keys, catalogue, counts, input })
     }

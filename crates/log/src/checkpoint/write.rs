@@ -185,7 +185,7 @@ fn parts<S: Source>(description: &Description, source: &S) -> Result<Vec<Part>, 
         |begin: u64| begin as u32..(begin.saturating_add(length)).min(counts.vertex_bound.into()) as u32;
     parts.extend(ranges.map(|begin| Part { content: Content::Vertices, vertices: range(begin) }));
     for label in (0..description.catalogue.labels().len() as u16).map(LabelId) {
-        let edges = counts.edges_of(label);
+        let edges = counts.edges_of(label).at_most();
         if edges > 0 {
             // As many as there are chunks, if every vertex has about as many edges at its side as another.
             let cuts = source.cuts(label, edges.div_ceil(MAX_ENTRIES as u64) as usize)?;
@@ -264,7 +264,7 @@ impl<'f> Writer<'f> {
 
     fn progress(&self, description: &Description) -> WriteProgress {
         let entries = self.vertices + self.edges.iter().sum::<u64>();
-        let of = description.counts.vertices + description.counts.total_edges();
+        let of = description.counts.vertices + description.counts.total_edges().at_most();
         WriteProgress { entries, of, bytes: self.offset }
     }
 
@@ -291,7 +291,7 @@ impl<'f> Writer<'f> {
         check("vertices", description.counts.vertices, self.vertices)?;
         let edges = (0..).map(LabelId).zip(&self.edges);
         for (label, found) in edges {
-            check("edges of a label", description.counts.edges_of(label), *found)?;
+            check("edges of a label", description.counts.edges_of(label).at_most(), *found)?;
         }
         Ok(())
     }

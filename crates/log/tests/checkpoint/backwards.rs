@@ -2,8 +2,8 @@
 
 use hedgerow_csr::{Csr, CsrAdjacency, CsrCursor};
 use hedgerow_model::{
-    Adjacency, Column, Cursor, Direction, GraphView, LabelId, Neighbours, NoCommitOrder, NoRecords, Record,
-    RecordView, Timestamp, Topology, VertexId, ViewError,
+    Adjacency, Column, Count, Cursor, Direction, GraphView, LabelId, Neighbours, NoCommitOrder, NoRecords,
+    Record, RecordView, Timestamp, Topology, VertexId, ViewError,
 };
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -49,7 +49,7 @@ impl GraphView for Backwards<'_> {
         self.0.vertex_count()
     }
 
-    fn edge_count(&self, label: LabelId) -> u64 {
+    fn edge_count(&self, label: LabelId) -> Count {
         self.0.edge_count(label)
     }
 

@@ -60,7 +60,7 @@ impl Graph {
             vertex_bound: vertices.last_key_value().map_or(0, |(id, _)| id + 1),
             vertices: vertices.len() as u64,
             edges: edges.iter().map(|edges| edges.len() as u64).collect(),
-            parallel: None,
+            beside: None,
         };
         let description = Description {
             store: *b"0123456789abcdef",

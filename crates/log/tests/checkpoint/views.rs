@@ -36,8 +36,8 @@ fn write_view<W: Column, V: RecordView>(csr: &V, files: &SimulatedFiles) -> Writ
         counts: Counts {
             vertex_bound: csr.vertex_bound(),
             vertices: csr.vertex_count(),
-            edges: [csr.edge_count(LabelId::DEFAULT)].into_iter().collect(),
-            parallel: None,
+            edges: [csr.edge_count(LabelId::DEFAULT).at_most()].into_iter().collect(),
+            beside: None,
         },
         input: None,
     };

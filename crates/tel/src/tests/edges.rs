@@ -139,7 +139,7 @@ type Put = (u32, u32, u64);
 
 /// What [`Cursor::newest_first`] says of vertex 0, turned round.
 fn oldest_first(pipeline: &Tested, at: &Registered) -> Vec<Put> {
-    let view = pipeline.engine.view(at);
+    let view = pipeline.engine.view(&(), at);
     let adjacency = view.adjacency::<u32>(LabelId(2), Direction::Out).unwrap();
     let mut puts = Vec::new();
     let Ok(flow) = adjacency.cursor().newest_first(VertexId::new(0), |neighbour, value, commit| {

@@ -3,8 +3,8 @@
 use super::id;
 use hedgerow_csr::{Csr, CsrAdjacency, CsrCursor};
 use hedgerow_model::{
-    Adjacency, Column, Cursor, Direction, GraphView, LabelId, Neighbours, NoCommitOrder, Timestamp, Topology,
-    VertexId, ViewError,
+    Adjacency, Column, Count, Cursor, Direction, GraphView, LabelId, Neighbours, NoCommitOrder, Timestamp,
+    Topology, VertexId, ViewError,
 };
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -82,8 +82,8 @@ impl<R: Arrangement> GraphView for Rearranged<R> {
         self.csr.vertex_count()
     }
 
-    fn edge_count(&self, label: LabelId) -> u64 {
-        R::COPIES as u64 * self.csr.edge_count(label)
+    fn edge_count(&self, label: LabelId) -> Count {
+        Count::Exact(R::COPIES as u64 * self.csr.edge_count(label).at_most())
     }
 
     fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {

@@ -75,7 +75,7 @@ fn change_a_row_while_it_is_read<E: Entries>() {
     let mut prepared = Some(
         pipeline.engine.prepare(&locks, &effects, &mut room, Allowance::UNLIMITED, None).unwrap().changes,
     );
-    let adjacency = pipeline.engine.view(&token).adjacency::<()>(LabelId(0), Direction::Out).unwrap();
+    let adjacency = pipeline.engine.view(&(), &token).adjacency::<()>(LabelId(0), Direction::Out).unwrap();
     let degree = || adjacency.cursor().degree(VertexId::new(1));
     let flow = adjacency.cursor().neighbours(VertexId::new(1), |neighbours, _| {
         // SAFETY: the second stamp; timestamp 1 is registered.
