@@ -33,6 +33,14 @@ pub struct ErasedRoom(Option<Box<dyn Any + Send>>);
 /// What an engine makes of a snapshot.
 pub struct ErasedSnapshot(Box<dyn Any + Send + Sync>);
 
+impl ErasedSnapshot {
+    /// That of an engine in memory, which makes nothing. Takes no memory.
+    #[must_use]
+    pub fn none() -> Self {
+        ErasedSnapshot(Box::new(()))
+    }
+}
+
 /// What [`ErasedEngine`] has prepared: the call that applies it.
 pub struct ErasedChanges<'l>(Box<dyn FnOnce(Stamp) + Send + 'l>);
 

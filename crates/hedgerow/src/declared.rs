@@ -1,8 +1,8 @@
 //! Transactions that declare their vertices at the start: locked, read newest, never in conflict.
 
-use crate::commit::Commit;
 use crate::commit::acquire::Acquired;
 use crate::commit::sequencer::Writer;
+use crate::commit::{BYTES_OF_CHANGE, Commit};
 use crate::error::{Error, Reason};
 use crate::records::EdgeUpdate;
 use crate::snapshot::{check_adjacency, check_column};
@@ -236,6 +236,7 @@ pub(crate) fn transact_declared<E: Engine, T>(
     declared.dedup();
     let locked: Vec<Operation> =
         declared.iter().map(|key| Operation::AddVertex { key: key.clone() }).collect();
+    store.admit(locked.len() * BYTES_OF_CHANGE)?;
     let mut acquired = store.reclaiming_at_limit(|| Acquired::new(store, &locked, None))?;
     let (result, operations) = {
         let held = acquired.held();

@@ -91,6 +91,8 @@ impl Error {
             | Reason::NoScratch(_)
             | Reason::InMemory
             | Reason::Threads(_) => ErrorKind::Unsupported,
+            #[cfg(feature = "custom-engines")]
+            Reason::NeedsStore(_) => ErrorKind::Unsupported,
             Reason::ReadOnly => ErrorKind::ReadOnly,
             Reason::Poisoned => ErrorKind::Poisoned,
             Reason::Store(error) => kind_of_store(error),
@@ -250,6 +252,11 @@ pub(crate) enum Reason {
     NoScratch(&'static str),
     #[error(transparent)]
     NoScratchFile(Box<NoScratchFile>),
+    #[cfg(feature = "custom-engines")]
+    #[error(
+        "engine `{0}` keeps edges in files of its own: make its graphs with `Graph::create`, and open them with `Graph::open`"
+    )]
+    NeedsStore(&'static str),
     #[error("the worker threads could not be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
     #[error("a commit of this graph failed half way; open snapshots can still be read, nothing else")]

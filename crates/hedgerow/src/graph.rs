@@ -57,7 +57,7 @@ impl Graph {
     /// # Errors
     /// The schemas contradict themselves, or ask the engine for something that it has not.
     pub fn in_memory(options: GraphOptions) -> Result<Self, Error> {
-        Ok(Graph { stores: OpenStores::new(Stores::in_memory(options)?) })
+        Ok(Graph { stores: OpenStores::new(Stores::new(options, None)?) })
     }
 
     /// Whether edges are directed, and whether in-neighbours can be read.
@@ -131,7 +131,8 @@ impl Graph {
         destination: impl AsKey,
     ) -> Result<bool, Error> {
         let commit = self.stores.commit_delete(label, &source, &destination)?;
-        Ok(commit.edges_removed > 0)
+        // It is exact of a commit that deletes one edge.
+        Ok(commit.edges_removed.at_least() > 0)
     }
 
     pub(crate) fn stores(&self) -> &Stores {

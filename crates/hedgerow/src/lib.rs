@@ -63,12 +63,12 @@ pub use error::{Error, ErrorKind, MemoryLimitExceeded};
 pub use graph::Graph;
 pub use hedgerow_csr::{BuildOptions, Csr};
 #[cfg(feature = "custom-engines")]
-pub use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine};
+pub use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
 pub use hedgerow_kernels as kernels;
 pub use hedgerow_log::Durability;
 pub use hedgerow_model as model;
 pub use hedgerow_model::{
-    AsKey, Catalogue, Column, ColumnType, Direction, EdgeSchema, Field, Key, KeyKind, KeyRef, LabelId,
+    AsKey, Catalogue, Column, ColumnType, Count, Direction, EdgeSchema, Field, Key, KeyKind, KeyRef, LabelId,
     LabelSchema, MemoryUse, ParallelSchema, Reclaimed, Record, RecordSchema, Timestamp, Topology, Value,
     ValueRef, ValueType, VertexId,
 };

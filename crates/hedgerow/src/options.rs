@@ -4,7 +4,7 @@ use crate::clock::{Clock, ManualClock};
 use crate::error::Error;
 use crate::retries::Retries;
 #[cfg(feature = "custom-engines")]
-use hedgerow_erased::CustomEngine;
+use hedgerow_erased::{CustomEngine, Make};
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::{Durability, LogOptions, Manifest};
 use hedgerow_model::{KeyKind, LabelSchema, RecordSchema, Topology};
@@ -31,6 +31,9 @@ pub enum EngineKind {
 /// Engines for research that stores may have been made with. `rapid` opens these stores.
 const RESEARCH_ENGINES: [&str; 6] = ["adjacency-list", "art-fine", "art", "cart", "cart-vec", "cart-ci"];
 
+/// What the name of an engine in a manifest begins with if it keeps edges in files of its own.
+pub(crate) const OWN_FILES: &str = "files:";
+
 impl EngineKind {
     /// What the engine is called in stores and on the command line.
     #[must_use]
@@ -41,6 +44,21 @@ impl EngineKind {
             #[cfg(feature = "custom-engines")]
             EngineKind::Custom(engine) => engine.name,
         }
+    }
+
+    /// Whether the engine keeps edges in files of its own, so that no other one opens its stores.
+    pub(crate) fn owns_files(self) -> bool {
+        match self {
+            EngineKind::Rapid | EngineKind::Tel => false,
+            #[cfg(feature = "custom-engines")]
+            EngineKind::Custom(engine) => matches!(engine.make, Make::InFiles(_)),
+        }
+    }
+
+    /// What the manifest of a store calls the engine that it was made with.
+    pub(crate) fn stored_name(self) -> String {
+        let prefix = if self.owns_files() { OWN_FILES } else { "" };
+        format!("{prefix}{}", self.name())
     }
 
     /// The engine of that name, `rapid` or `tel`.

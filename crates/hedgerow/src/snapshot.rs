@@ -6,12 +6,13 @@ use crate::commit::sequencer::Sequencer;
 use crate::error::{Error, Reason, read_failed};
 use crate::records::decoded;
 use crate::state::{KeyReads, StateReads, ViewReads};
-use crate::stores::{OpenStores, Stores, with_store};
+use crate::stores::{EngineSnapshot, OpenStores, Stores, with_snapshot, with_store};
 use hedgerow_csr::{BuildOptions, Csr};
 use hedgerow_kernels::Kernel;
+use hedgerow_model::token::Registered;
 use hedgerow_model::{
-    AsKey, Catalogue, Column, ColumnType, Counts, Direction, EdgeValue, Engine, GraphView, Key, KeyRef,
-    LabelId, Record, Timestamp, Topology, VertexId, ViewError,
+    AsKey, Catalogue, Column, ColumnType, Count, Counts, Direction, EdgeValue, Engine, GraphView, Key,
+    KeyRef, LabelId, Record, Timestamp, Topology, VertexId, ViewError,
 };
 use hedgerow_sync::Arc;
 use std::ops::{ControlFlow, Deref};
@@ -23,7 +24,13 @@ use std::time::Duration;
 /// thread, kept as long as one likes: it keeps in memory exactly the versions that it can see. It
 /// stays readable when the graph handle is dropped.
 #[derive(Clone)]
-pub struct Snapshot(Arc<Registration<Ordered>>);
+pub struct Snapshot(Arc<Open>);
+
+/// An open snapshot. What the engine made of it is given up before the registration that keeps it.
+struct Open {
+    state: EngineSnapshot,
+    registration: Registration<Ordered>,
+}
 
 /// The stores of a graph, as what leads to their sequencer: a snapshot keeps nothing else, for each thing that is shared costs two accesses to
 /// what others access.
@@ -69,8 +76,8 @@ impl std::fmt::Debug for Snapshot {
 /// Runs an expression with the snapshot's view.
 macro_rules! with_view {
     ($snapshot:expr, $store:ident, $view:ident => $run:expr) => {
-        with_store!(&**$snapshot.stores(), $store => {
-            let $view = $store.engine.view($snapshot.0.token());
+        with_snapshot!(&**$snapshot.stores(), &$snapshot.0.state, ($store, state) => {
+            let $view = $store.engine.view(state, $snapshot.token());
             $run
         })
     };
@@ -79,16 +86,25 @@ macro_rules! with_view {
 impl Snapshot {
     /// Registers the newest state.
     pub(crate) fn open(stores: &Arc<OpenStores>, reader: Reader) -> Result<Self, Error> {
-        Ok(Snapshot(Arc::new(Sequencer::open(Ordered(Arc::clone(stores)), reader)?)))
+        Self::of(Sequencer::open(Ordered(Arc::clone(stores)), reader)?)
     }
 
     /// Registers a past state.
     pub(crate) fn open_past(stores: &Arc<OpenStores>, as_of: AsOf) -> Result<Self, Error> {
-        Ok(Snapshot(Arc::new(Sequencer::open_past(Ordered(Arc::clone(stores)), as_of)?)))
+        Self::of(Sequencer::open_past(Ordered(Arc::clone(stores)), as_of)?)
+    }
+
+    fn of(registration: Registration<Ordered>) -> Result<Self, Error> {
+        let state = registration.by().0.open_snapshot(registration.token())?;
+        Ok(Snapshot(Arc::new(Open { state, registration })))
     }
 
     pub(crate) fn stores(&self) -> &Arc<OpenStores> {
-        &self.0.by().0
+        &self.0.registration.by().0
+    }
+
+    fn token(&self) -> &Registered {
+        self.0.registration.token()
     }
 
     /// Runs `read` with point reads on this state.
@@ -99,13 +115,13 @@ impl Snapshot {
     /// The commit whose state this is.
     #[must_use]
     pub fn timestamp(&self) -> Timestamp {
-        self.0.token().at()
+        self.token().at()
     }
 
     /// How long ago this snapshot was opened.
     #[must_use]
     pub fn age(&self) -> Duration {
-        self.0.opened().elapsed()
+        self.0.registration.opened().elapsed()
     }
 
     /// Whether edges are directed, and whether in-neighbours can be read.
@@ -126,17 +142,20 @@ impl Snapshot {
         self.counts().vertices
     }
 
-    /// How many edges exist, over all labels; an undirected edge counts once, and so do edges that are parallel. O(labels).
+    /// How many edges exist, over all labels; an undirected edge counts once, and so do edges that are parallel. Exact, unless the engine counts
+    /// later. O(labels).
     #[must_use]
-    pub fn edge_count(&self) -> u64 {
-        self.counts().total_edges()
+    pub fn edge_count(&self) -> Count {
+        // The catalogue checked that its labels can be numbered.
+        let labels = (0..self.catalogue().labels().len() as u16).map(LabelId);
+        with_view!(self, _store, view => labels.map(|label| view.edge_count(label)).sum())
     }
 
     /// How many edges of `label` exist; of one whose edges may be parallel, how many pairs of vertices they connect
-    /// ([`Snapshot::parallel_edge_count`] has the edges). O(1).
+    /// ([`Snapshot::parallel_edge_count`] has the edges). Exact, unless the engine counts later. O(1).
     #[must_use]
-    pub fn edge_count_of(&self, label: LabelId) -> u64 {
-        self.counts().edges_of(label)
+    pub fn edge_count_of(&self, label: LabelId) -> Count {
+        with_view!(self, _store, view => view.edge_count(label))
     }
 
     /// How many edges of a label whose edges may be parallel exist, each of them counted; an undirected one counts once. O(1).
@@ -155,7 +174,7 @@ impl Snapshot {
     }
 
     fn counts(&self) -> &Counts {
-        self.0.token().counts()
+        self.token().counts()
     }
 
     /// The vertex that `key` has in this state. O(1).

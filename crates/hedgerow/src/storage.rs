@@ -62,6 +62,10 @@ pub(crate) struct Store<E: Engine> {
     compaction: Compaction,
     /// The first failed step of maintenance that no caller was told of yet.
     failed_maintenance: Mutex<Option<Reason>>,
+    /// Whoever writes the engine's own files has it.
+    pub(crate) flushing: Mutex<()>,
+    /// Whoever waits until the engine admits a commit has it.
+    pub(crate) admitting: Mutex<()>,
     /// Of the thread that reclaims, if one is to.
     pub(crate) bell: Option<Arc<Bell>>,
 }
@@ -97,6 +101,8 @@ impl<E: Engine> Store<E> {
             reclaimers: AtomicUsize::new(0),
             compaction: options.compaction,
             failed_maintenance: Mutex::default(),
+            flushing: Mutex::default(),
+            admitting: Mutex::default(),
             bell,
         }
     }

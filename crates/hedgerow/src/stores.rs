@@ -5,7 +5,11 @@ use crate::error::{Error, NoScratchFile, Reason};
 use crate::options::{EngineKind, GraphOptions};
 use crate::storage::Store;
 #[cfg(feature = "custom-engines")]
-use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine};
+use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, ErasedSnapshot, Make};
+use hedgerow_log::files::FileSystem;
+#[cfg(feature = "custom-engines")]
+use hedgerow_model::Engine;
+use hedgerow_model::token::Registered;
 use hedgerow_model::{Catalogue, MemoryUse};
 use hedgerow_rapid::Rapid;
 use hedgerow_subgraphs::{Container, SubgraphOptions, Subgraphs};
@@ -46,6 +50,35 @@ macro_rules! with_store {
 }
 pub(crate) use with_store;
 
+/// What the engine of a graph made of a snapshot. Those that are compiled into the library are in memory, and make nothing.
+pub(crate) struct EngineSnapshot {
+    #[cfg(feature = "custom-engines")]
+    pub(crate) custom: ErasedSnapshot,
+}
+
+/// Runs an expression with the store of the graph's engine and what the engine made of a snapshot.
+macro_rules! with_snapshot {
+    ($stores:expr, $snapshot:expr, ($store:ident, $state:ident) => $run:expr) => {{
+        let _snapshot: &$crate::stores::EngineSnapshot = $snapshot;
+        match $crate::stores::the($stores) {
+            $crate::stores::Stores::Rapid($store) => {
+                let $state = &();
+                $run
+            }
+            $crate::stores::Stores::Tel($store) => {
+                let $state = &();
+                $run
+            }
+            #[cfg(feature = "custom-engines")]
+            $crate::stores::Stores::Custom(_, $store) => {
+                let $state = &_snapshot.custom;
+                $run
+            }
+        }
+    }};
+}
+pub(crate) use with_snapshot;
+
 /// The store of a graph that may be used, kept by the graph's handles and snapshots.
 pub(crate) struct OpenStores {
     // Before the store: the thread has ended when that is dropped.
@@ -74,8 +107,11 @@ impl Deref for OpenStores {
 }
 
 impl Stores {
-    /// An empty store in memory.
-    pub(crate) fn in_memory(mut options: GraphOptions) -> Result<Self, Error> {
+    /// An empty graph, or what the engine has of it in `files` of its own.
+    pub(crate) fn new(
+        mut options: GraphOptions,
+        _files: Option<&Arc<dyn FileSystem>>,
+    ) -> Result<Self, Error> {
         let labels = std::mem::take(&mut options.labels);
         let catalogue = Catalogue::new(labels, std::mem::take(&mut options.vertices))?;
         if options.scratch.is_some() && options.engine != EngineKind::Tel {
@@ -89,11 +125,32 @@ impl Stores {
             }
             #[cfg(feature = "custom-engines")]
             EngineKind::Custom(custom) => {
-                let engine =
-                    (custom.make)(EngineOptions { topology: options.topology, catalogue: catalogue.clone() });
+                let engine_options =
+                    EngineOptions { topology: options.topology, catalogue: catalogue.clone() };
+                let engine = match (custom.make, _files) {
+                    (Make::InMemory(make), _) => make(engine_options),
+                    (Make::InFiles(open), Some(files)) => {
+                        open(Arc::clone(files), engine_options).map_err(Reason::from)?
+                    }
+                    (Make::InFiles(_), None) => return Err(Reason::NeedsStore(custom.name).into()),
+                };
                 Ok(Stores::Custom(custom, Store::new(engine, &options, Arc::new(catalogue))))
             }
         }
+    }
+
+    /// What the engine makes of a snapshot.
+    pub(crate) fn open_snapshot(&self, _at: &Registered) -> Result<EngineSnapshot, Error> {
+        Ok(match self {
+            Stores::Rapid(_) | Stores::Tel(_) => EngineSnapshot {
+                #[cfg(feature = "custom-engines")]
+                custom: ErasedSnapshot::none(),
+            },
+            #[cfg(feature = "custom-engines")]
+            Stores::Custom(_, store) => {
+                EngineSnapshot { custom: store.engine.open_snapshot(_at).map_err(Reason::from)? }
+            }
+        })
     }
 
     /// What the graph holds in memory, and what the allocator of its engine has reserved; see [`Graph::memory`](crate::Graph::memory).

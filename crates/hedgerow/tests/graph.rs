@@ -138,7 +138,7 @@ fn a_dropped_transaction_leaves_nothing() {
     transaction.put_edge(1, 2).unwrap();
     drop(transaction);
     let snapshot = graph.snapshot().unwrap();
-    assert_eq!((snapshot.vertex_count(), snapshot.edge_count()), (0, 0));
+    assert_eq!((snapshot.vertex_count(), snapshot.edge_count().at_most()), (0, 0));
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn a_declared_transaction_touches_only_what_it_declared() {
     assert_eq!(graph.snapshot().unwrap().vertex_count(), 0);
     let ((), commit) =
         graph.transact_declared(&[2u64, 1, 2], |transaction| transaction.put_edge(1, 2)).unwrap();
-    assert_eq!((commit.edges_added, commit.vertices_added), (1, 2));
+    assert_eq!((commit.edges_added.at_most(), commit.vertices_added), (1, 2));
 }
 
 // --- keys, labels, limits --------------------------------------------------------------------
@@ -269,7 +269,7 @@ fn number_keys_use_all_64_bits() {
     let edges: Vec<(u64, u64)> = keys.iter().flat_map(|from| keys.map(|to| (*from, to))).collect();
     graph.ingest(&edges).unwrap();
     let snapshot = graph.snapshot().unwrap();
-    assert_eq!((snapshot.vertex_count(), snapshot.vertex_bound(), snapshot.edge_count()), (5, 5, 25));
+    assert_eq!((snapshot.vertex_count(), snapshot.vertex_bound(), snapshot.edge_count().at_most()), (5, 5, 25));
     for key in keys {
         assert_eq!(snapshot.neighbours(key).unwrap(), keys.map(Key::Number));
     }
@@ -385,7 +385,7 @@ fn records_are_compared_and_changed_as_one() {
             |graph: &Graph| graph.edge_record(pays, 2, 1).unwrap().map(|record| record.values().to_vec());
         assert_eq!(read(&graph), None);
         let first = graph.update_edge(pays, 1, 2, &EdgeUpdate::insert().set("amount", 1)).unwrap();
-        assert_eq!((first.edges_added, first.vertices_added), (1, 2));
+        assert_eq!((first.edges_added.at_most(), first.vertices_added), (1, 2));
         let again = graph.update_edge(pays, 2, 1, &EdgeUpdate::insert().set("amount", 5)).unwrap();
         assert!(!again.changed);
         let noted = EdgeUpdate::change().set("note", "rent").only_if("amount", 1);
@@ -480,7 +480,7 @@ fn parallel_edges_are_asked_for_by_their_key_and_others_are_not() {
                 transaction.update_parallel_edge(orders, 2, 1, 7, &EdgeUpdate::put())
             })
             .unwrap();
-        assert_eq!((commit.edges_added, commit.edges_removed), (1, 1));
+        assert_eq!((commit.edges_added.at_most(), commit.edges_removed.at_most()), (1, 1));
         assert!(graph.delete_edge_of(orders, 1, 2).unwrap());
         assert_eq!(graph.snapshot().unwrap().neighbours(1).unwrap(), []);
         assert!(graph.delete_vertex(2).unwrap());
@@ -575,7 +575,7 @@ fn self_loops_and_duplicates_count_once() {
         assert_eq!(snapshot.degree(LabelId::DEFAULT, Direction::Out, 1).unwrap(), 2);
         assert!(graph.delete_vertex(1).unwrap());
         let snapshot = graph.snapshot().unwrap();
-        assert_eq!((snapshot.vertex_count(), snapshot.edge_count()), (1, 0));
+        assert_eq!((snapshot.vertex_count(), snapshot.edge_count().at_most()), (1, 0));
     }
 }
 
@@ -593,7 +593,7 @@ fn vertices_that_come_and_go_beside_an_old_snapshot_use_few_ids() {
     assert!(now.vertex_bound() <= 4, "{}", now.vertex_bound());
     assert_ne!(now.vertex_id(1).unwrap(), held.vertex_id(1).unwrap());
     for snapshot in [&held, &now] {
-        assert_eq!((snapshot.vertex_count(), snapshot.edge_count()), (2, 1));
+        assert_eq!((snapshot.vertex_count(), snapshot.edge_count().at_most()), (2, 1));
         assert_eq!(snapshot.neighbours(2).unwrap(), [1.into()]);
         assert_eq!(snapshot.key(snapshot.vertex_id(1).unwrap().unwrap()).unwrap(), Some(1.into()));
     }

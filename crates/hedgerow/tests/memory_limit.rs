@@ -53,7 +53,7 @@ fn state(graph: &Graph) -> (u64, BTreeSet<Key>, BTreeSet<(Key, Key)>) {
             snapshot.neighbours(key).unwrap().into_iter().map(|to| (key.clone(), to)).collect::<Vec<_>>()
         };
         let edges = vertices.iter().flat_map(of).collect();
-        (snapshot.edge_count(), vertices, edges)
+        (snapshot.edge_count().at_most(), vertices, edges)
     }
     read(&graph.snapshot().unwrap())
 }
@@ -295,7 +295,7 @@ fn whatever_exists_can_be_deleted_at_the_limit() {
                 assert_eq!(deleted.unwrap().edges_removed, 1, "{engine:?}");
             }
             let stream: Vec<_> = (made / 4..made / 2).map(of_hub).collect();
-            assert!(graph.delete_each(&stream).unwrap().edges_removed > 0, "{engine:?}");
+            assert!(graph.delete_each(&stream).unwrap().edges_removed.at_most() > 0, "{engine:?}");
             graph
                 .transact(|transaction| {
                     (1..20).try_for_each(|number| transaction.delete_vertex(key(keys, number)))

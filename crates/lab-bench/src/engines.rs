@@ -1,18 +1,22 @@
 //! The engines that can be measured.
 
-use hedgerow::{CustomEngine, EngineKind, EngineOptions, ErasedEngine};
+use hedgerow::{CustomEngine, EngineKind, EngineOptions, ErasedEngine, Make};
 use hedgerow_driver::{ENGINES, Engine};
 use hedgerow_rapid::Rapid;
 use hedgerow_subgraphs::SubgraphOptions;
 use hedgerow_tel::Tel;
 
 /// `rapid` as engines of research are run, to see what that costs.
-static ERASED_RAPID: CustomEngine =
-    CustomEngine { name: "rapid-erased", make: |options| ErasedEngine::new(Rapid::new(of(options))) };
+static ERASED_RAPID: CustomEngine = CustomEngine {
+    name: "rapid-erased",
+    make: Make::InMemory(|options| ErasedEngine::new(Rapid::new(of(options)))),
+};
 
 /// `tel` in the same way.
-static ERASED_TEL: CustomEngine =
-    CustomEngine { name: "tel-erased", make: |options| ErasedEngine::new(Tel::new(of(options))) };
+static ERASED_TEL: CustomEngine = CustomEngine {
+    name: "tel-erased",
+    make: Make::InMemory(|options| ErasedEngine::new(Tel::new(of(options)))),
+};
 
 fn of(EngineOptions { topology, catalogue }: EngineOptions) -> SubgraphOptions {
     SubgraphOptions { topology, catalogue }

@@ -102,7 +102,7 @@ impl Summary {
             undirected: args.undirected,
             skipped_lines: stream.skipped.count,
             vertices: snapshot.vertex_count(),
-            edges: snapshot.edge_count(),
+            edges: snapshot.edge_count().at_most(),
             rows,
             writing: WritingSummary::new(args, rows, outcome),
             reading: ReadingSummary::new(args, outcome),

@@ -97,7 +97,7 @@ pub fn execute(args: &ExportArgs, console: &Console, interrupt: &Interrupt) -> R
         mapping: args.mapping.as_ref().map(|path| path.display().to_string()),
         lost_weights: lost.weights,
         lost_vertices: lost.vertices,
-        lost_edges: snapshot.edge_count() - snapshot.edge_count_of(label),
+        lost_edges: snapshot.edge_count().at_most() - snapshot.edge_count_of(label).at_most(),
         seconds: started.elapsed().as_secs_f64(),
     };
     console.print(&exported, |exported| {

@@ -56,7 +56,8 @@ impl<'a> Importer<'a> {
             bar.finish_and_clear();
             stored::note_clock(&graph, &context.args.store, context.console);
             let snapshot = graph.snapshot().map_err(StoredError::from)?;
-            importer.before = Before { vertices: snapshot.vertex_count(), edges: snapshot.edge_count() };
+            importer.before =
+                Before { vertices: snapshot.vertex_count(), edges: snapshot.edge_count().at_most() };
             if let Some(noted) = graph.input_position() {
                 importer.go_on(&noted)?;
             }

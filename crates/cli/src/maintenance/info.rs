@@ -9,7 +9,6 @@ use crate::import::Noted;
 use crate::stored::args::{AsOfArgs, ReadArgs};
 use crate::stored::{self, StoredState, schema};
 use crate::text;
-use hedgerow::model::Counts;
 use hedgerow::store::{self, Manifest, StoreError};
 use hedgerow::{LabelId, Recovery};
 use serde::Serialize;
@@ -148,8 +147,8 @@ impl Info {
         };
         let counts = described.as_ref().map(|described| &described.counts);
         let edges_of = |label: LabelId| match state {
-            Some(state) => Some(state.snapshot.edge_count_of(label)),
-            None => counts.map(|counts| counts.edges_of(label)),
+            Some(state) => Some(state.snapshot.edge_count_of(label).at_most()),
+            None => counts.map(|counts| counts.edges_of(label).at_most()),
         };
         let options = &manifest.options;
         let labels = (0..).map(LabelId).zip(options.catalogue.labels()).map(|(label, schema)| Label {
@@ -192,8 +191,8 @@ impl Info {
                 None => counts.map(|counts| counts.vertices),
             },
             edges: match state {
-                Some(state) => Some(state.snapshot.edge_count()),
-                None => counts.map(Counts::total_edges),
+                Some(state) => Some(state.snapshot.edge_count().at_most()),
+                None => counts.map(|counts| counts.total_edges().at_most()),
             },
             checkpoint: manifest.checkpoint.map(|entry| Checkpoint {
                 file: entry.file_name(),

@@ -51,7 +51,7 @@ fn vertex(args: &DeleteVertexArgs, console: &Console) -> Result<(), CliError> {
     let deleted = DeletedVertex {
         store: store.display().to_string(),
         key: key.into(),
-        edges_deleted: commit.edges_removed,
+        edges_deleted: commit.edges_removed.at_least(),
         timestamp: commit.at.0,
         durability: args.write.durability.name(),
     };
@@ -88,7 +88,7 @@ fn edge(args: &DeleteEdgeArgs, console: &Console) -> Result<(), CliError> {
         from: edge.from.into(),
         to: edge.to.into(),
         label: edge.schema.name.clone(),
-        edges_deleted: commit.edges_removed,
+        edges_deleted: commit.edges_removed.at_least(),
         timestamp: commit.at.0,
         durability: args.write.durability.name(),
     };

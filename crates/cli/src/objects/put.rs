@@ -107,7 +107,7 @@ fn edge(args: &PutEdgeArgs, console: &Console) -> Result<(), CliError> {
         label: edge.schema.name.clone(),
         edge_key: key,
         value,
-        added: commit.edges_added > 0,
+        added: commit.edges_added.at_least() > 0,
         changed: commit.changed,
         timestamp: commit.at.0,
         durability: args.write.durability.name(),

@@ -70,7 +70,7 @@ impl Facts {
             engine: args.engine(),
             threads: session.threads.count(),
             vertices: snapshot.vertex_count(),
-            edges: snapshot.edge_count_of(session.label_of_graph),
+            edges: snapshot.edge_count_of(session.label_of_graph).at_most(),
             rows,
             load_seconds: loaded.elapsed.as_secs_f64(),
             csr_build_seconds: csr_build.map(|elapsed| elapsed.as_secs_f64()),

@@ -61,7 +61,7 @@ pub fn execute(args: &StatsArgs, console: &Console, interrupt: &Interrupt) -> Re
     if let Some(path) = &args.plot {
         plot::write(path, &args.graph.display().to_string(), &degrees)?;
     }
-    let edges = loaded.snapshot.edge_count();
+    let edges = loaded.snapshot.edge_count().at_most();
     let stats = Stats {
         graph: args.graph.display().to_string(),
         undirected: args.undirected,

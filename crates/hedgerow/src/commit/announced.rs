@@ -1,7 +1,7 @@
 //! The newest stamp and how large the graph is there, for whoever takes no lock.
 
 use crate::commit::heads::Head;
-use hedgerow_model::{Counts, LabelId, Timestamp};
+use hedgerow_model::{Counts, CountsBeside, LabelId, Timestamp};
 use hedgerow_sync::Arc;
 use hedgerow_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use smallvec::SmallVec;
@@ -26,6 +26,7 @@ pub(crate) struct Announced {
 struct LabelCounts {
     edges: AtomicU64,
     parallel: AtomicU64,
+    uncertain: AtomicU64,
 }
 
 impl Announced {
@@ -49,8 +50,10 @@ impl Announced {
         self.vertex_bound.store(head.counts.vertex_bound, Ordering::Release);
         for label in changed {
             let counts = &self.labels[label.index()];
-            counts.edges.store(head.counts.edges_of(label), Ordering::Release);
-            counts.parallel.store(head.counts.parallel_of(label), Ordering::Release);
+            counts.edges.store(head.counts.edges_of(label).at_most(), Ordering::Release);
+            let CountsBeside { parallel, uncertain } = head.counts.beside_of(label);
+            counts.parallel.store(parallel, Ordering::Release);
+            counts.uncertain.store(uncertain, Ordering::Release);
         }
         self.at.store(head.at.0, Ordering::Release);
     }
@@ -61,13 +64,16 @@ impl Announced {
     pub(crate) fn read(&self) -> Option<(Timestamp, Counts)> {
         let at = self.at.load(Ordering::Acquire);
         let edges = self.labels.iter().map(|label| label.edges.load(Ordering::Acquire)).collect();
-        let parallel = |label: &LabelCounts| label.parallel.load(Ordering::Acquire);
-        let has_parallel = self.labels.iter().any(|label| parallel(label) > 0);
+        let beside = |label: &LabelCounts| CountsBeside {
+            parallel: label.parallel.load(Ordering::Acquire),
+            uncertain: label.uncertain.load(Ordering::Acquire),
+        };
+        let has_beside = self.labels.iter().any(|label| beside(label) != CountsBeside::default());
         let counts = Counts {
             vertex_bound: self.vertex_bound.load(Ordering::Acquire),
             vertices: self.vertices.load(Ordering::Acquire),
             edges,
-            parallel: has_parallel.then(|| Arc::new(self.labels.iter().map(parallel).collect())),
+            beside: has_beside.then(|| Arc::new(self.labels.iter().map(beside).collect())),
         };
         (at != HIDDEN).then_some((Timestamp(at), counts))
     }
@@ -88,12 +94,16 @@ mod tests {
         (0..3).map(LabelId)
     }
 
+    fn beside(parallel: u64, uncertain: u64) -> CountsBeside {
+        CountsBeside { parallel, uncertain }
+    }
+
     fn head(at: u64) -> Head {
         let counts = Counts {
             vertex_bound: at as u32,
             vertices: at,
             edges: smallvec![at, 2 * at, 3 * at],
-            parallel: (at > 1).then(|| Arc::new(vec![0, at])),
+            beside: (at > 1).then(|| Arc::new(vec![beside(0, 0), beside(at, 0), beside(0, at)])),
         };
         Head { at: Timestamp(at), counts, ..Head::default() }
     }
@@ -112,10 +122,7 @@ mod tests {
                 (counts.vertices, counts.vertex_bound, &counts.edges),
                 (expected.vertices, expected.vertex_bound, &expected.edges)
             );
-            assert_eq!(
-                counts.parallel.map(|parallel| parallel[..2].to_vec()),
-                expected.parallel.map(|parallel| parallel.to_vec())
-            );
+            assert_eq!(counts.beside, expected.beside);
         }
     }
 

@@ -4,17 +4,17 @@
 //! what comes next: so a few commits at a time take their locks together, ask for all that they will touch, and take
 //! their stamps in one step. Beyond that each is a commit as any other, with a timestamp of its own.
 
-use crate::commit::Commit;
+use crate::commit::decided::{PlannedEdge, apply};
 use crate::commit::edge::{EdgeWrite, PlanOf};
 use crate::commit::locks::{LockGuard, Stripes};
-use crate::commit::resolve::Resolved;
 use crate::commit::sequencer::{CountChanges, Writer};
+use crate::commit::{BYTES_OF_CHANGE, Commit};
 use crate::durable::Journal;
 use crate::error::{Error, Reason};
 use crate::storage::{PendingReclaim, Store};
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{EdgeOutcome, Engine, ShortPlan, ShortWrites, StoredEdge, Timestamp};
+use hedgerow_model::{Count, EdgeOutcome, Engine, ShortPlan, ShortWrites, StoredEdge, Timestamp};
 use std::ops::Range;
 
 /// How many commits wait for memory together: as many as hide a wait behind the others. They hold each other's locks meanwhile.
@@ -30,9 +30,9 @@ pub struct Commits {
     /// The newest timestamp among them; zero if nothing changed.
     pub at: Timestamp,
     /// Edges that did not exist before.
-    pub edges_added: u64,
+    pub edges_added: Count,
     /// Edges that existed and do not exist any more.
-    pub edges_removed: u64,
+    pub edges_removed: Count,
     /// Vertices that did not exist before.
     pub vertices_added: u64,
 }
@@ -167,6 +167,7 @@ impl<E: Engine> Store<E> {
         group: &mut Group<PlanOf<E>>,
         done: &mut Commits,
     ) -> Result<(), Reason> {
+        self.admit(TOGETHER * BYTES_OF_CHANGE)?;
         let generation = self.dictionary.generation();
         self.gather(next.take(TOGETHER).map(write), group);
         short.prefetch(&group.edges);
@@ -227,9 +228,9 @@ impl<E: Engine> Store<E> {
         let mut pending = PendingReclaim::default();
         if self.sequencer.journal().is_some() {
             for (edge, plan) in group.edges.iter().zip(&group.plans) {
-                let (commit, after) = self.finish_edge(short, edge, plan)?;
-                done.count(commit);
-                pending = after;
+                let applied = self.finish_edge(short, edge, plan)?;
+                done.count(applied.commit);
+                pending = applied.pending;
             }
             return Ok(pending);
         }
@@ -242,16 +243,14 @@ impl<E: Engine> Store<E> {
             let (record_conflicts, released) = (stamps.record_conflicts, stamps.released);
             self.poisoning_on_panic(|| {
                 for ((edge, plan), stamp) in changes().zip(&mut stamps) {
-                    short.apply_edge(stamp, edge, plan);
-                    if record_conflicts {
-                        self.record_conflicts(&Resolved::edge(edge), stamp);
-                    }
+                    let mut decided = PlannedEdge::new(self, short, edge, plan);
+                    apply(&mut decided, stamp, record_conflicts);
                     pending = self.sequencer.applied(stamp, released);
                     done.at = stamp.at();
                 }
             });
-            done.edges_added += outcome.added;
-            done.edges_removed += outcome.removed;
+            done.edges_added += Count::Exact(outcome.added);
+            done.edges_removed += Count::Exact(outcome.removed);
         }
         done.changed += changed;
         done.committed += group.plans.len();

@@ -3,17 +3,18 @@
 //! It does what the general commit does, in the same order; but with one operation there is nothing to sort, to override or
 //! to create, so that acquiring and resolving it takes no memory and few instructions.
 
-use crate::commit::Commit;
+use crate::commit::decided::{Applied, PlannedEdge};
 use crate::commit::locks::{LockGuard, Stripes};
 use crate::commit::resolve::Resolved;
 use crate::commit::sequencer::Writer;
+use crate::commit::{BYTES_OF_CHANGE, Commit};
 use crate::error::{Reason, read_failed};
-use crate::storage::{PendingReclaim, Store};
+use crate::storage::Store;
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    EdgeOutcome, EdgeValue, Engine, GraphView, KeyRef, LabelId, Operation, ShortPlan, ShortWrites,
-    StoredEdge, Topology, VertexId,
+    EdgeValue, Engine, GraphView, KeyRef, LabelId, Operation, ShortPlan, ShortWrites, StoredEdge, Topology,
+    VertexId,
 };
 
 /// An edge that is put, or deleted without a value, by the keys of its ends.
@@ -50,6 +51,7 @@ impl<E: Engine> Store<E> {
     /// The same, and somebody else waits until it is durable.
     #[inline]
     pub(super) fn commit_edge_unsettled(&self, write: EdgeWrite<'_>) -> Result<Commit, Reason> {
+        self.admit(BYTES_OF_CHANGE)?;
         match self.try_commit_edge(write)? {
             Some(commit) => Ok(commit),
             None => self.commit_unsettled(&[write.to_operation()], None),
@@ -71,7 +73,7 @@ impl<E: Engine> Store<E> {
             short.prefetch(std::slice::from_ref(&edge));
         }
         let guard = LockGuard::lock(&self.units, self.stripes_of_edge(&edge));
-        let (commit, pending) = {
+        let applied = {
             let held = guard.held(&self.sequencer);
             if !self.both_exist(&held, &edge)? || self.dictionary.generation() != generation {
                 return Ok(None);
@@ -86,9 +88,7 @@ impl<E: Engine> Store<E> {
                 },
             }
         };
-        drop(guard);
-        self.reclaim_after_commit(pending);
-        Ok(Some(commit))
+        Ok(Some(applied.release(self, guard)))
     }
 
     /// Whether a vertex exists. Its lock is held, unless the engine [tells](Engine::TELLS_EXISTENCE) without.
@@ -120,34 +120,17 @@ impl<E: Engine> Store<E> {
         }
     }
 
-    /// The shrinking phase, as in the general commit: stamp, apply, publish. The locks of [`Store::stripes_of_edge`] are held.
+    /// The shrinking phase, as in the general commit. The locks of [`Store::stripes_of_edge`] are held.
+    #[inline]
     pub(super) fn finish_edge(
         &self,
         short: &E::ShortWrites,
         edge: &StoredEdge,
         plan: &PlanOf<E>,
-    ) -> Result<(Commit, PendingReclaim), Reason> {
+    ) -> Result<Applied, Reason> {
         if !plan.is_change() {
-            let nothing = Commit { at: self.sequencer.newest().0, ..Commit::default() };
-            return Ok((nothing, PendingReclaim::default()));
+            return Ok(self.unchanged());
         }
-        let stamped = self.stamp_edge(edge, plan.outcome())?;
-        let stamp = stamped.stamp;
-        self.poisoning_on_panic(|| {
-            short.apply_edge(stamp, edge, plan);
-            if stamped.record_conflicts {
-                self.record_conflicts(&Resolved::edge(edge), stamp);
-            }
-        });
-        let pending = self.sequencer.applied(stamp, stamped.released);
-        let EdgeOutcome { added, removed, .. } = plan.outcome();
-        let commit = Commit {
-            at: stamp.at(),
-            changed: true,
-            edges_added: added,
-            edges_removed: removed,
-            ..Commit::default()
-        };
-        Ok((commit, pending))
+        self.stamp_and_apply(PlannedEdge::new(self, short, edge, plan), Writer::Blind, None)
     }
 }

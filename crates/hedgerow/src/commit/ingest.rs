@@ -6,7 +6,7 @@ use crate::commit::ingest_records::RecordOf;
 use crate::commit::locks::LockGuard;
 use crate::commit::resolve::Resolved;
 use crate::commit::sequencer::Writer;
-use crate::commit::{Commit, free_replaced};
+use crate::commit::{BYTES_OF_CHANGE, Commit};
 use crate::dictionary::Dictionary;
 use crate::error::Reason;
 use crate::storage::Store;
@@ -94,6 +94,7 @@ impl<E: Engine> Store<E> {
     }
 
     pub(super) fn ingest_bulk<B: BulkEdge>(&self, bulk: &Bulk<'_, B>) -> Result<Commit, Reason> {
+        self.admit(bulk.edges.len() * BYTES_OF_CHANGE)?;
         let commit = self.reclaiming_at_limit(|| self.ingest_once(bulk))?;
         self.settle(commit, Durability::None)
     }
@@ -147,13 +148,9 @@ impl<E: Engine> Store<E> {
         if let Some(record_of) = records {
             self.lay_records(&holdings.held(), label, record_of, &mut resolved)?;
         }
-        let changes = resolved.effects.len();
-        let (commit, pending) = self.finish(&holdings.held(), &resolved, Writer::Blind, input)?;
+        let applied = self.finish(&holdings.held(), &resolved, Writer::Blind, input)?;
         holdings.assigned.keep();
-        drop(holdings);
-        self.reclaim_after_commit(pending);
-        free_replaced(changes);
-        Ok(Some(commit))
+        Ok(Some(applied.release(self, holdings)))
     }
 
     /// The ids of an edge whose keys are locked; assigned if they have none.

@@ -82,7 +82,7 @@ impl<E: Engine> Store<E> {
             stored: latest.edge_records(label, Direction::Out)?,
             schema,
             // What this commit's vertices have, nobody else changes now.
-            is_first: self.sequencer.newest().1.edges_of(label) == 0,
+            is_first: self.sequencer.newest().1.edges_of(label).at_most() == 0,
             counts_versions: schema.fields.iter().any(|field| field.value_type == ValueType::Version),
             decided: Vec::new(),
         };

@@ -6,6 +6,7 @@ pub(crate) mod acquire;
 mod announced;
 mod applied;
 pub(crate) mod conflicts;
+pub(crate) mod decided;
 pub(crate) mod each;
 pub(crate) mod edge;
 pub(crate) mod entries;
@@ -19,26 +20,30 @@ pub(crate) mod locks;
 mod pairs;
 pub(crate) mod registration;
 mod registry;
-mod resolve;
+pub(crate) mod resolve;
 mod seats;
 pub(crate) mod sequencer;
-mod stamping;
+mod settle;
 #[cfg(test)]
 mod tests;
 
-use crate::error::Reason;
-use crate::storage::{PendingReclaim, Store};
+use crate::error::{Reason, read_failed};
+use crate::storage::Store;
 use acquire::{Acquired, OperationIds, ReadSet};
 use conflicts::{LARGE_COMMIT, Touched};
+use decided::{Applied, PreparedEffects};
 use hedgerow_log::Durability;
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{
-    Allowance, EdgeOutcome, Engine, Key, Operation, Prepared, Reclaimed, Timestamp, Topology, VertexId,
+    Adjacency, Allowance, Count, Cursor, EdgeChange, Effects, Engine, GraphView, Key, Operation, Outcome,
+    Reclaimed, Timestamp, Topology, VertexId,
 };
 use hedgerow_sync::epoch;
 use resolve::Resolved;
 use sequencer::Writer;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// What a change of an edge or a vertex takes, about, as engines are asked to admit it.
+pub(crate) const BYTES_OF_CHANGE: usize = 64;
 
 /// So many changes replace so much that it is not left to later commits to free it bit by bit.
 const FREED_AT_ONCE: usize = 1 << 12;
@@ -57,10 +62,10 @@ pub struct Commit {
     pub at: Timestamp,
     /// Whether there were changes at all. Without them no timestamp is taken.
     pub changed: bool,
-    /// Edges that did not exist before.
-    pub edges_added: u64,
-    /// Edges that existed and do not exist any more.
-    pub edges_removed: u64,
+    /// Edges that did not exist before. Exact, unless the engine counts later.
+    pub edges_added: Count,
+    /// Edges that existed and do not exist any more. Exact, unless the engine counts later; always of a commit that deletes one edge and no more.
+    pub edges_removed: Count,
     /// Vertices that did not exist before.
     pub vertices_added: u64,
     /// Vertices that existed and do not exist any more.
@@ -96,6 +101,7 @@ impl<E: Engine> Store<E> {
         operations: &[Operation],
         interactive: Option<&Interactive<'_>>,
     ) -> Result<Commit, Reason> {
+        self.admit(operations.len() * BYTES_OF_CHANGE)?;
         self.reclaiming_at_limit(|| self.try_commit(operations, interactive))
     }
 
@@ -152,13 +158,9 @@ impl<E: Engine> Store<E> {
             resolve::resolve(self, &latest, operations, acquired.ids())?
         };
         acquired.assigned().release_unless(|id| resolved.created.binary_search(&id).is_ok());
-        let changes = resolved.effects.len();
-        let (commit, pending) = self.finish(&acquired.held(), &resolved, writer, input)?;
+        let applied = self.finish(&acquired.held(), &resolved, writer, input)?;
         acquired.assigned().keep();
-        drop(acquired);
-        self.reclaim_after_commit(pending);
-        free_replaced(changes);
-        Ok(commit)
+        Ok(applied.release(self, acquired))
     }
 
     /// First committer wins: what the transaction wrote, and if asked for what it read, is unchanged
@@ -207,53 +209,51 @@ impl<E: Engine> Store<E> {
         resolved: &Resolved,
         writer: Writer,
         input: Option<&[u8]>,
-    ) -> Result<(Commit, PendingReclaim), Reason> {
+    ) -> Result<Applied, Reason> {
         let pool = self.pool_for(resolved.effects.len());
         let allowance = match resolved.only_deletes {
             true => Allowance::UNLIMITED,
             false => self.allowance(),
         };
-        let mut room = E::Room::default();
-        let prepared = self.engine.prepare(held, &resolved.effects, &mut room, allowance, pool)?;
-        let Prepared { changes, outcome, changed } = prepared;
-        if !changed && input.is_none() {
-            let nothing = Commit { at: self.sequencer.newest().0, ..Commit::default() };
-            return Ok((nothing, PendingReclaim::default()));
+        let (mut room, nothing) = (E::Room::default(), Resolved::default());
+        let mut prepared = self.engine.prepare(held, &resolved.effects, &mut room, allowance, pool)?;
+        if resolved.counts_exactly {
+            self.count_deferred(held, &resolved.effects, &mut prepared.outcome)?;
         }
-        let (nothing, changes) = (Resolved::default(), changed.then_some(changes));
-        let resolved = if changed { resolved } else { &nothing };
-        let counts = resolved.vertex_counts();
-        let stamped = self.stamp(resolved, &outcome, writer, input)?;
-        let stamp = stamped.stamp;
-        self.poisoning_on_panic(|| {
-            changes.into_iter().for_each(|changes| self.engine.apply(stamp, changes));
-            // While the deleted ids still belong to their keys.
-            if stamped.record_conflicts {
-                self.record_conflicts(resolved, stamp);
-            }
-            resolved.deleted.iter().for_each(|id| self.dictionary.delete(*id, stamp.at()));
-        });
-        let pending = self.sequencer.applied(stamp, stamped.released);
-        let single = outcome.edges.iter().filter(|of| !self.catalogue.are_parallel(of.label));
-        let all = || single.clone().chain(&resolved.parallel);
-        let edges = |count: fn(&EdgeOutcome) -> u64| all().map(count).sum();
-        let commit = Commit {
-            at: stamp.at(),
-            changed: true,
-            edges_added: edges(|of| of.added),
-            edges_removed: edges(|of| of.removed),
-            vertices_added: counts.added,
-            vertices_removed: counts.removed,
+        let resolved = match prepared.changed {
+            true => resolved,
+            false if input.is_none() => return Ok(self.unchanged()),
+            false => &nothing,
         };
-        Ok((commit, pending))
+        let decided = PreparedEffects::new(self, resolved, prepared, resolved.vertex_counts());
+        self.stamp_and_apply(decided, writer, input)
     }
 
-    /// Applies a stamp; if that panics, the graph is poisoned, for the stamp will never be applied.
-    fn poisoning_on_panic(&self, apply: impl FnOnce()) {
-        if let Err(panic) = catch_unwind(AssertUnwindSafe(apply)) {
-            self.sequencer.poison();
-            resume_unwind(panic);
+    /// Counts what the engine left for later, of a commit that is told exactly: it looks which edges exist.
+    fn count_deferred(
+        &self,
+        held: &HeldLocks<'_>,
+        effects: &Effects,
+        outcome: &mut Outcome,
+    ) -> Result<(), Reason> {
+        let deferred = std::mem::take(&mut outcome.deferred);
+        if deferred.is_empty() {
+            return Ok(());
         }
+        let latest = self.latest(held)?;
+        let is_deferred = |label| deferred.iter().any(|of| of.label == label);
+        for edges in effects.adjacencies.iter().filter(|edges| is_deferred(edges.label)) {
+            let adjacency = latest.adjacency::<()>(edges.label, edges.direction)?;
+            let mut cursor = adjacency.cursor();
+            for EdgeChange { owner, neighbour, value } in edges.changes.iter().copied() {
+                if self.topology.is_canonical_entry(edges.direction, owner, neighbour) {
+                    let exists = cursor.find(owner, neighbour).map_err(read_failed)?.is_some();
+                    let (added, removed) = (!exists && value.is_some(), exists && value.is_none());
+                    outcome.count(edges.label, added.into(), removed.into());
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Tells open interactive transactions what this commit changed.

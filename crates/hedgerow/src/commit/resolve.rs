@@ -30,6 +30,8 @@ pub(crate) struct Resolved {
     /// Whether the commit puts nothing. The memory limit does not apply to it, so that a full graph can be shrunk. It may take memory for
     /// rewritten blocks, but only in proportion to what exists.
     pub(crate) only_deletes: bool,
+    /// Whether what it does to edges is told exactly, though the engine may count later: it deletes one edge.
+    pub(crate) counts_exactly: bool,
     /// How many parallel edges come and go, where an engine sees only the pairs that they connect.
     pub(crate) parallel: Vec<EdgeOutcome>,
 }
@@ -38,7 +40,7 @@ impl Resolved {
     /// What a commit of one edge between existing vertices will do.
     pub(crate) fn edge(edge: &StoredEdge) -> Self {
         let only_deletes = edge.entries().iter().all(|(_, change)| change.value.is_none());
-        let mut resolved = Resolved { only_deletes, ..Resolved::default() };
+        let mut resolved = Resolved { only_deletes, counts_exactly: only_deletes, ..Resolved::default() };
         for (direction, change) in edge.entries() {
             push_entry(&mut resolved.effects, edge.label, *direction, *change);
         }
@@ -118,7 +120,8 @@ pub(crate) fn resolve<E: Engine, V: RecordView>(
         resolver.operation(operation, *ids)?;
     }
     let only_deletes = operations.iter().all(Operation::deletes);
-    Ok(Resolved { only_deletes, ..resolver.finish()? })
+    let counts_exactly = matches!(operations, [Operation::DeleteEdge { .. }]);
+    Ok(Resolved { only_deletes, counts_exactly, ..resolver.finish()? })
 }
 
 impl<E: Engine, V: RecordView> Resolver<'_, E, V> {

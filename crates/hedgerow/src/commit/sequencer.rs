@@ -30,7 +30,7 @@ use crossbeam_utils::CachePadded;
 use hedgerow_log::Body;
 use hedgerow_log::planted::{self, PlantedBug};
 use hedgerow_model::token::{LiveTimestamps, NewestState, Stamp};
-use hedgerow_model::{Counts, EdgeOutcome, LabelId, ParallelOutcome, Timestamp};
+use hedgerow_model::{Counts, DeferredOutcome, EdgeOutcome, LabelId, ParallelOutcome, Timestamp};
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use hedgerow_sync::{Arc, Mutex};
 use std::collections::BTreeMap;
@@ -83,13 +83,14 @@ pub(super) struct State {
 
 impl State {
     fn count(&mut self, last: Timestamp, changes: CountChanges<'_>) {
-        let CountChanges { vertices, edges, parallel } = changes;
+        let CountChanges { vertices, edges, parallel, deferred } = changes;
         let Head { at, counts, .. } = &mut self.head;
         *at = last;
         counts.vertices = counts.vertices + vertices.added - vertices.removed;
         counts.vertex_bound = counts.vertex_bound.max(vertices.bound);
         counts.add(edges);
         counts.add_parallel(parallel);
+        counts.add_deferred(deferred);
     }
 
     fn records_conflicts(&self, writer: Writer) -> bool {
@@ -115,6 +116,8 @@ pub(crate) struct CountChanges<'c> {
     pub(crate) edges: &'c [EdgeOutcome],
     /// What is known of parallel edges beside it.
     pub(crate) parallel: &'c [ParallelOutcome],
+    /// What the engine left to be counted later.
+    pub(crate) deferred: &'c [DeferredOutcome],
 }
 
 impl CountChanges<'_> {
@@ -125,6 +128,7 @@ impl CountChanges<'_> {
             .iter()
             .map(|outcome| outcome.label)
             .chain(self.parallel.iter().map(|outcome| outcome.label))
+            .chain(self.deferred.iter().map(|outcome| outcome.label))
     }
 }
 
@@ -482,6 +486,15 @@ impl Sequencer {
         self.announced.show(&state.head, counts.labels());
         // SAFETY: the largest so far, nothing is registered, and nothing will be before the graph has come back.
         unsafe { Stamp::new(at, Timestamp::ZERO) }
+    }
+
+    /// How large the graph is that an engine has found in its own files, up to the commit at `at`.
+    pub(crate) fn restore_counts(&self, at: Timestamp, counts: Counts) {
+        let mut state = self.state.lock();
+        (state.head.at, state.head.counts) = (at, counts);
+        // The catalogue checked that its labels can be numbered.
+        let labels = (0..state.head.counts.edges.len() as u16).map(LabelId);
+        self.announced.show(&state.head, labels);
     }
 
     /// The graph has come back, as of `at`.

@@ -3,13 +3,17 @@
 use crate::commit::registration::Reader;
 use crate::commit::sequencer::Sequencer;
 use crate::durable::{CheckpointOptions, CheckpointReport};
-use crate::error::{Error, Reason};
+use crate::error::{Error, Reason, read_failed};
 use crate::kernels::CancelToken;
 use crate::storage::Store;
 use hedgerow_log::checkpoint::{self, Description, ViewSource, WriteOptions, WriteProgress};
 use hedgerow_log::{CheckpointEntry, Log, StoreError};
-use hedgerow_model::{Engine, Timestamp};
+use hedgerow_model::{
+    Adjacency, Count, Counts, Cursor, Direction, Engine, GraphView, LabelId, Timestamp, VertexId,
+};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
+use smallvec::SmallVec;
+use std::ops::ControlFlow;
 
 /// How much of its time a thread of a checkpoint works while others commit, unless its options say so.
 const SHARE_BESIDE_WRITERS: f64 = 0.5;
@@ -33,17 +37,25 @@ impl<E: Engine> Store<E> {
             Sequencer::open_and_see(&*self.sequencer, Reader::Snapshot, |head| {
                 (head.wall_clock, head.input.clone())
             })?;
-        let (at, counts) = (registration.token().at(), registration.token().counts().clone());
+        let (at, counts) = (registration.token().at(), registration.token().counts());
+        let state = self.engine.open_snapshot(registration.token()).map_err(Reason::from)?;
+        let view = self.engine.view(&state, registration.token());
+        let edges = match self.engine.durable() {
+            // They stay where they are.
+            Some(_) => SmallVec::new(),
+            None => self.count_edges(&view)?,
+        };
         let mut report = CheckpointReport {
             number: former.map_or(0, |former| former.number),
             timestamp: at,
             written: false,
             bytes: former.map_or(0, |former| former.length),
             vertices: counts.vertices,
-            edges: counts.total_edges(),
+            edges: edges.iter().sum(),
             pruned: 0,
         };
         if former.is_none_or(|former| former.at < at) {
+            self.flush_to_files(registration.token())?;
             let description = Description {
                 store: log.manifest().store,
                 timestamp: at,
@@ -51,10 +63,9 @@ impl<E: Engine> Store<E> {
                 topology: self.topology,
                 keys: self.dictionary.kind(),
                 catalogue: (*self.catalogue).clone(),
-                counts,
+                counts: Counts { edges, beside: None, ..*counts },
                 input: input.as_deref().map(Box::from),
             };
-            let view = self.engine.view(registration.token());
             let source = ViewSource::new(&view, |vertex| self.dictionary.key(vertex));
             report.number += 1;
             let name = checkpoint::name_of(report.number);
@@ -69,6 +80,25 @@ impl<E: Engine> Store<E> {
         }
         report.pruned = log.prune()?;
         Ok(report)
+    }
+
+    /// How many edges of each label a state has. O(labels), or O(edges) where the engine counts later.
+    fn count_edges(&self, view: &impl GraphView) -> Result<SmallVec<[u64; 2]>, Reason> {
+        let count = |label: LabelId| match view.edge_count(label) {
+            Count::Exact(edges) => Ok(edges),
+            Count::Between { .. } => {
+                let (adjacency, mut edges) = (view.adjacency::<()>(label, Direction::Out)?, 0);
+                let scanned = adjacency.cursor().scan(0..view.vertex_bound(), |owner, neighbours, _| {
+                    let is_counted =
+                        |to: &&VertexId| self.topology.is_canonical_entry(Direction::Out, owner, **to);
+                    edges += neighbours.iter().filter(is_counted).count() as u64;
+                    ControlFlow::<()>::Continue(())
+                });
+                scanned.map_err(read_failed)?.is_continue();
+                Ok(edges)
+            }
+        };
+        self.labels().map(count).collect()
     }
 
     /// How much of its time a thread of a checkpoint works by default: asked again and again, it looks whether there was a commit since it was

@@ -44,7 +44,7 @@ pub(crate) fn check(files: &Arc<dyn FileSystem>) -> Result<CheckReport, Error> {
 fn read(files: &Arc<dyn FileSystem>) -> Result<(), Error> {
     let store = hedgerow_log::Store::open_read_only(Arc::clone(files))?;
     let options = options_of(&store)?;
-    let (batches, stores) = (Batches::of(&options), Stores::in_memory(options)?);
+    let (batches, stores) = (Batches::of(&options), Stores::new(options, None)?);
     let (checkpoint, begin) = (store.open_checkpoint()?, Instant::now());
     with_store!(&stores, graph => graph.restore(&store, checkpoint.as_ref(), begin, batches, None))?;
     Ok(())
@@ -55,12 +55,12 @@ pub(crate) fn recover(files: Arc<dyn FileSystem>) -> Result<Repair, Error> {
     let mut store = hedgerow_log::Store::open(files)?;
     let options = options_of(&store)?;
     let batches = Batches::of(&options);
-    let mut stores = Stores::in_memory(options)?;
+    let mut stores = Stores::new(options, None)?;
     let loaded = with_store!(&stores, graph => graph.load_checkpoint_of(&store, batches));
     let damaged = match loaded {
         Ok(()) => None,
         Err(error) => {
-            stores = Stores::in_memory(options_of(&store)?)?;
+            stores = Stores::new(options_of(&store)?, None)?;
             Some(damage(error)?)
         }
     };

@@ -24,16 +24,8 @@ impl<E: Engine> Store<E> {
         path: &Path,
         at_once: usize,
     ) -> Result<(), Error> {
+        let loading = self.loading(held, checkpoint, path)?;
         let described = checkpoint.description();
-        let is_ours = described.topology == self.topology
-            && described.keys == self.dictionary.kind()
-            && self.catalogue.extends(&described.catalogue);
-        if !is_ours {
-            let what =
-                "it is the checkpoint of a graph of another topology, with other keys, labels or properties";
-            return Err(StoreError::Foreign { path: path.to_owned(), what }.into());
-        }
-        let loading = Loading { store: self, held, checkpoint, path, at: described.timestamp };
         if loading.at == Timestamp::ZERO && described.counts.vertex_bound > 0 {
             return Err(loading.damaged(0, "vertices before the first commit"));
         }
@@ -61,6 +53,39 @@ impl<E: Engine> Store<E> {
             }
         }
         Ok(())
+    }
+
+    /// Gives vertices their keys, of a graph whose engine has them and their edges in files of its own.
+    pub(super) fn load_keys(
+        &self,
+        held: &HeldLocks<'_>,
+        checkpoint: &Checkpoint,
+        path: &Path,
+        at_once: usize,
+    ) -> Result<(), Error> {
+        let loading = self.loading(held, checkpoint, path)?;
+        for chunks in groups(checkpoint.vertex_chunks(), at_once) {
+            loading.read_vertices(chunks)?;
+        }
+        Ok(())
+    }
+
+    fn loading<'l>(
+        &'l self,
+        held: &'l HeldLocks<'l>,
+        checkpoint: &'l Checkpoint,
+        path: &'l Path,
+    ) -> Result<Loading<'l, E>, Error> {
+        let described = checkpoint.description();
+        let is_ours = described.topology == self.topology
+            && described.keys == self.dictionary.kind()
+            && self.catalogue.extends(&described.catalogue);
+        if !is_ours {
+            let what =
+                "it is the checkpoint of a graph of another topology, with other keys, labels or properties";
+            return Err(StoreError::Foreign { path: path.to_owned(), what }.into());
+        }
+        Ok(Loading { store: self, held, checkpoint, path, at: described.timestamp })
     }
 }
 
@@ -113,8 +138,9 @@ impl<E: Engine> Loading<'_, E> {
         self.put(&Effects::default(), VertexCounts { bound, ..VertexCounts::default() })
     }
 
-    fn vertices(&self, chunks: &[Chunk]) -> Result<(), Error> {
-        let vertices = self.read(chunks, |chunk| {
+    /// The vertices of chunks, which get their keys back.
+    fn read_vertices(&self, chunks: &[Chunk]) -> Result<Vec<VertexEffect>, Error> {
+        self.read(chunks, |chunk| {
             let mut vertices = Vec::with_capacity(chunk.entries as usize);
             let mut wrong = None;
             self.checkpoint.read_vertices(chunk, |vertex, key, record| {
@@ -124,7 +150,11 @@ impl<E: Engine> Loading<'_, E> {
                 vertices.push(VertexEffect { vertex, change: VertexChange::Put(record) });
             })?;
             wrong.map_or(Ok(vertices), |what| Err(self.damaged(chunk.offset, what)))
-        })?;
+        })
+    }
+
+    fn vertices(&self, chunks: &[Chunk]) -> Result<(), Error> {
+        let vertices = self.read_vertices(chunks)?;
         let counts = VertexCounts {
             added: vertices.len() as u64,
             removed: 0,

@@ -8,6 +8,7 @@ mod journal;
 mod keeper;
 mod load;
 mod open;
+mod own_files;
 mod replay;
 mod reports;
 mod restored;

@@ -28,8 +28,22 @@ pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Resul
         getrandom::fill(&mut id).map_err(Reason::Random)?;
     }
     let made_with = options.of_new_store()?;
-    let stores = Stores::in_memory(options)?;
-    let store = hedgerow_log::Store::create(files, made_with, id)?;
+    let (stores, store) = match options.engine.owns_files() {
+        true => {
+            let store = hedgerow_log::Store::create(Arc::clone(&files), made_with, id)?;
+            let stores = Stores::new(options, Some(&files))?;
+            (stores, store)
+        }
+        false => {
+            // Nothing is made on disk if an option is wrong.
+            let stores = Stores::new(options, None)?;
+            (stores, hedgerow_log::Store::create(files, made_with, id)?)
+        }
+    };
+    if with_store!(&stores, graph => graph.in_files_through()) > Timestamp::ZERO {
+        // The engine's files belong to a store that has lost its manifest.
+        return Err(StoreError::Missing { path: manifest_path(&**store.files()) }.into());
+    }
     let log = Log::start(store, &Recovered::default(), log)?;
     Ok(attach(stores, Journal::new(log, None, is_simulated)))
 }
@@ -40,7 +54,7 @@ pub(super) fn open(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<
     let store = hedgerow_log::Store::open(files)?;
     let options = options.into_opening(&store.manifest().options, &manifest_path(&**store.files()))?;
     let batches = Batches::of(&options);
-    let stores = Stores::in_memory(options)?;
+    let stores = Stores::new(options, Some(store.files()))?;
     let begin = Instant::now();
     let checkpoint = store.open_checkpoint()?;
     let restored =
@@ -65,7 +79,7 @@ pub(super) fn open_checkpoint(
         None => GraphOptions::of_manifest(&manifest, &path)?,
     };
     let batches = Batches::of(&options);
-    let stores = Stores::in_memory(options)?;
+    let stores = Stores::new(options, None)?;
     let recovery =
         with_store!(&stores, graph => graph.restore_checkpoint(&checkpoint, &manifest, &*files, batches))?;
     Ok(attach(stores, Journal::read_only(files, manifest, recovery)))
@@ -114,7 +128,13 @@ pub(super) fn open_to_read(
     };
     let batches = Batches::of(&options);
     let until = as_of.and_then(|as_of| Until::new(as_of, options.clock.wall()));
-    let stores = Stores::in_memory(options)?;
+    let stores = Stores::new(options, Some(&files))?;
+    let in_files = with_store!(&stores, graph => graph.in_files_through());
+    if let Some(AsOf::Commit(at)) = as_of
+        && at < in_files
+    {
+        return Err(Reason::NotKept { oldest: in_files }.into());
+    }
     let begin = Instant::now();
     let checkpoint = store.open_checkpoint()?;
     if let (Some(until), Some(checkpoint)) = (until, &checkpoint) {
@@ -202,13 +222,15 @@ impl<E: Engine> Store<E> {
         // Nobody reads the graph yet.
         let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
         let (mut after, mut wall_clock, mut input) = (Timestamp::ZERO, 0, None);
+        if let Some(durable) = self.engine.durable() {
+            self.sequencer.restore_counts(durable.durable_through(), durable.counts().map_err(Reason::from)?);
+        }
         if let Some(checkpoint) = checkpoint {
-            self.load(
-                &held,
-                checkpoint,
-                &checkpoint_path(store.manifest(), &**store.files()),
-                batches.loaded,
-            )?;
+            let path = checkpoint_path(store.manifest(), &**store.files());
+            match self.engine.durable() {
+                Some(_) => self.load_keys(&held, checkpoint, &path, batches.loaded)?,
+                None => self.load(&held, checkpoint, &path, batches.loaded)?,
+            }
             let described = checkpoint.description();
             (after, wall_clock) = (described.timestamp, described.wall_clock);
             input = described.input.as_deref().map(Arc::from);
@@ -232,6 +254,15 @@ impl<E: Engine> Store<E> {
             Ok::<_, Error>(())
         })?;
         replay.finish()?;
+        let in_files = self.in_files_through();
+        if after.max(recovered.last) < in_files {
+            let what = format!(
+                "the files of the engine have commits up to {in_files}, but the log ends with commit {}",
+                recovered.last
+            );
+            let path = manifest_path(&**store.files());
+            return Err(StoreError::Damaged { path, offset: 0, what }.into());
+        }
         self.finish_restoring(&held)?;
         if until.is_none() {
             // The manifest may know of later commits, which a checkpoint has.

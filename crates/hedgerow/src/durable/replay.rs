@@ -30,6 +30,8 @@ pub(super) struct Replay<'r, E: Engine> {
     gathered: Gathered,
     /// So many changes are applied together, about.
     at_once: usize,
+    /// The engine has the commits up to this in files of its own.
+    in_files: Timestamp,
 }
 
 impl<'r, E: Engine> Replay<'r, E> {
@@ -37,7 +39,8 @@ impl<'r, E: Engine> Replay<'r, E> {
         let (bound, mut existing) = (held.counts().vertex_bound, VertexSet::default());
         let latest = store.latest(held)?;
         latest.each_vertex(0..bound, |vertex| existing.insert(vertex)).map_err(read_failed)?;
-        Ok(Replay { store, held, existing, gathered: Gathered::default(), at_once })
+        let in_files = store.in_files_through();
+        Ok(Replay { store, held, existing, gathered: Gathered::default(), at_once, in_files })
     }
 
     /// Makes the commit of a record again. Gives what an importer noted with it.
@@ -51,6 +54,9 @@ impl<'r, E: Engine> Replay<'r, E> {
             offset: place.offset,
             what: format!("the commit of timestamp {} {what}", record.at),
         };
+        if record.at <= self.in_files {
+            return Ok(self.commit_keys(record).map_err(damaged)?);
+        }
         let edge = logged_edge(record.body, self.store.topology);
         if let Some((label, change)) =
             edge.filter(|(label, _)| self.store.catalogue.record_schema(*label).is_none())
@@ -78,6 +84,25 @@ impl<'r, E: Engine> Replay<'r, E> {
         Ok(commit.input)
     }
 
+    /// Makes again what a commit did to keys, of which the engine has all else.
+    fn commit_keys(&self, record: &LogRecord<'_>) -> Result<Option<Box<[u8]>>, Foreign> {
+        if logged_edge(record.body, self.store.topology).is_some() {
+            return Ok(None);
+        }
+        let commit = self.decode(record)?;
+        let created: Vec<VertexId> = commit.keys.iter().map(|(id, _)| *id).collect();
+        let deletes = |effect: &&VertexEffect| effect.change == VertexChange::Delete;
+        let deleted: Vec<VertexId> =
+            commit.effects.vertices.iter().filter(deletes).map(|effect| effect.vertex).collect();
+        self.restore_keys(&commit.keys, &created, &deleted)?;
+        Ok(commit.input)
+    }
+
+    fn decode(&self, record: &LogRecord<'_>) -> Result<LoggedCommit, Foreign> {
+        let commit = LoggedCommit::decode_canonical(record.body, self.store.topology);
+        commit.map_err(|error| Foreign(format!("cannot be read: {error}")))
+    }
+
     /// The most frequent commit.
     #[inline]
     fn commit_edge(&mut self, label: LabelId, change: EdgeChange, at: Timestamp) -> Result<(), Foreign> {
@@ -89,8 +114,7 @@ impl<'r, E: Engine> Replay<'r, E> {
 
     /// Any other, checked; each edge is there once.
     fn read(&mut self, record: &LogRecord<'_>) -> Result<LoggedCommit, Foreign> {
-        let commit = LoggedCommit::decode_canonical(record.body, self.store.topology);
-        let commit = commit.map_err(|error| Foreign(format!("cannot be read: {error}")))?;
+        let commit = self.decode(record)?;
         self.check(&commit)?;
         Ok(commit)
     }

@@ -1,11 +1,13 @@
 //! Applies changes to a graph while its store is opened, in batches that fit a memory limit.
 
-use crate::commit::sequencer::{CountChanges, VertexCounts};
+use crate::commit::decided::{Decision, PreparedEffects, apply};
+use crate::commit::resolve::Resolved;
+use crate::commit::sequencer::VertexCounts;
 use crate::error::Reason;
 use crate::options::GraphOptions;
 use crate::storage::Store;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Effects, Engine, EngineError, LockUnit, Prepared, Timestamp, UnitLocks};
+use hedgerow_model::{Effects, Engine, EngineError, LockUnit, Timestamp, UnitLocks};
 use hedgerow_sync::epoch;
 
 /// Changes per batch, about.
@@ -75,10 +77,11 @@ impl<E: Engine> Store<E> {
             }
             prepared => prepared?,
         };
-        let Prepared { changes, outcome, .. } = prepared;
-        let counts = CountChanges { vertices, edges: &outcome.edges, parallel: &outcome.parallel };
-        let stamp = self.sequencer.stamp_again(at, counts);
-        self.engine.apply(stamp, changes);
+        // Their keys are restored beside.
+        let no_keys = Resolved::default();
+        let mut decided = PreparedEffects::new(self, &no_keys, prepared, vertices);
+        let stamp = self.sequencer.stamp_again(at, decided.counts());
+        apply(&mut decided, stamp, false);
         epoch::free_deferred(effects.len());
         Ok(())
     }

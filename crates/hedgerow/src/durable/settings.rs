@@ -1,7 +1,7 @@
 //! The options of a graph, and those that its store was made with.
 
 use crate::error::{Error, OtherOption, Reason};
-use crate::options::{EngineKind, GraphOptions};
+use crate::options::{EngineKind, GraphOptions, OWN_FILES};
 use hedgerow_log::{Manifest, StoreError, StoreOptions};
 use hedgerow_model::{
     Catalogue, ColumnType, EdgeSchema, LabelSchema, ParallelSchema, RecordSchema, Topology,
@@ -31,7 +31,7 @@ impl GraphOptions {
     /// What a store of this graph is made with.
     pub(super) fn of_new_store(&self) -> Result<StoreOptions, Error> {
         Ok(StoreOptions {
-            engine: self.engine.name().to_owned(),
+            engine: self.engine.stored_name(),
             keys: self.keys,
             topology: self.topology,
             strict: self.strict,
@@ -39,14 +39,21 @@ impl GraphOptions {
         })
     }
 
-    /// The options to open the store of the manifest at `path` with. Fails if what cannot be changed differs from what it says. The engine can be.
+    /// The options to open the store of the manifest at `path` with. Fails if what cannot be changed differs from what it says. The engine can be,
+    /// unless it owns files.
     pub(super) fn into_opening(mut self, stored: &StoreOptions, path: &Path) -> Result<Self, Error> {
         if self.takes_stored_labels {
             self.labels = stored.catalogue.labels().to_vec();
         }
         let asked = self.of_new_store()?;
+        let owns_files = |options: &StoreOptions| options.engine.starts_with(OWN_FILES);
+        let bound = owns_files(stored) || owns_files(&asked);
+        let engine = |options: &StoreOptions| {
+            if bound { options.engine.trim_start_matches(OWN_FILES).to_owned() } else { String::new() }
+        };
         let both = |describe: &dyn Fn(&StoreOptions) -> String| (describe(stored), describe(&asked));
         let options = [
+            ("engine, which keeps edges in files of its own,", both(&engine)),
             ("topology", both(&|options| topology(options.topology).to_owned())),
             ("kind of keys", both(&|options| options.keys.to_string())),
             ("strictness", both(&|options| if options.strict { "strict" } else { "not strict" }.to_owned())),

@@ -58,6 +58,6 @@ fn every_piece_is_imported_once_whenever_the_power_goes() {
         assert_eq!(imported as u64, PIECES + lost);
         // Each piece is one commit, whether it changed anything or not.
         let snapshot = graph.snapshot().unwrap();
-        assert_eq!((snapshot.timestamp().0, snapshot.edge_count()), (PIECES, PIECES / 2 * 10));
+        assert_eq!((snapshot.timestamp().0, snapshot.edge_count().at_most()), (PIECES, PIECES / 2 * 10));
     }
 }

@@ -22,7 +22,7 @@ fn a_commit_is_seen_when_it_is_durable_and_not_before() {
         let writer = scope.spawn(|| graph.put_edge(2, 3).unwrap());
         files.wait_for_somebody();
         let meanwhile = graph.snapshot().unwrap();
-        assert_eq!((meanwhile.timestamp(), meanwhile.edge_count()), (before.timestamp(), 1));
+        assert_eq!((meanwhile.timestamp(), meanwhile.edge_count().at_most()), (before.timestamp(), 1));
         assert_eq!((meanwhile.vertex_count(), meanwhile.vertex_bound()), (2, 2));
         assert!(!graph.contains_edge(2, 3).unwrap());
         // Whoever finds that it is there already has to wait, too, and so has whoever declared what it changed.
@@ -116,7 +116,7 @@ fn a_stream_is_synced_as_a_whole() {
     let edges: Vec<(u64, u64)> = (0..500).map(|number| (number % 40, 1000 + number)).collect();
     let before = files.inner.operations();
     let commits = graph.put_each(&edges).unwrap();
-    assert_eq!((commits.changed, graph.snapshot().unwrap().edge_count()), (500, 500));
+    assert_eq!((commits.changed, graph.snapshot().unwrap().edge_count().at_most()), (500, 500));
     assert!(files.inner.operations() - before < 10);
     assert_eq!(graph.snapshot().unwrap().timestamp(), commits.at);
 }

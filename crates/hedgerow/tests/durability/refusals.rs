@@ -57,7 +57,7 @@ fn a_store_is_looked_at_without_opening_it() {
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     graph.put_edge(2, 3).unwrap();
     let described = store::checkpoint(path).unwrap().unwrap();
-    assert_eq!((described.timestamp.0, described.counts.vertices, described.counts.total_edges()), (1, 2, 1));
+    assert_eq!((described.timestamp.0, described.counts.vertices, described.counts.total_edges().at_most()), (1, 2, 1));
     let entry = store::manifest(path).unwrap().checkpoint.unwrap();
     assert!(path.join(entry.file_name()).exists());
 
@@ -212,7 +212,7 @@ fn a_closed_graph_is_read_and_not_written() {
     closed(transaction.commit().map(drop));
     closed(other.checkpoint(&CheckpointOptions::new()).map(drop));
     let snapshot = other.snapshot().unwrap();
-    assert_eq!((snapshot.edge_count(), snapshot.vertex_count()), (1, 2));
+    assert_eq!((snapshot.edge_count().at_most(), snapshot.vertex_count()), (1, 2));
     assert_eq!(other.begin().unwrap().commit().unwrap().at, snapshot.timestamp());
 }
 
@@ -275,7 +275,7 @@ fn a_failed_sync_ends_writing_and_nothing_else() {
     failed(transaction.commit().map(drop));
     // What is not durable is never shown.
     let after = graph.snapshot().unwrap();
-    assert_eq!((after.timestamp(), after.edge_count()), (before.timestamp(), 1));
+    assert_eq!((after.timestamp(), after.edge_count().at_most()), (before.timestamp(), 1));
     assert!(!graph.contains_edge(2, 3).unwrap());
     drop((graph, before, after));
     let graph = Graph::open_on(Arc::new(files), options).unwrap();

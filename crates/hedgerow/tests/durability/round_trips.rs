@@ -297,7 +297,7 @@ fn a_vertex_that_came_and_went_leaves_its_id_behind() {
         let graph = Graph::open_on(Arc::new(files), options).unwrap();
         let snapshot = graph.snapshot().unwrap();
         assert_eq!(Identity::of(&snapshot), before);
-        assert_eq!((snapshot.edge_count(), snapshot.contains_edge(10, 20).unwrap()), (1, true));
+        assert_eq!((snapshot.edge_count().at_most(), snapshot.contains_edge(10, 20).unwrap()), (1, true));
     }
 }
 
@@ -337,7 +337,7 @@ fn a_large_checkpoint_is_loaded_by_every_engine() {
         for engine in ENGINES {
             let before = graph.take().unwrap();
             let report = before.checkpoint(&CheckpointOptions::new()).unwrap();
-            assert_eq!(report.edges, before.snapshot().unwrap().edge_count());
+            assert_eq!(report.edges, before.snapshot().unwrap().edge_count().at_most());
             before.put_edge(1u64, 2u64).unwrap();
             before.delete_edge(1u64, 2u64).unwrap();
             drop(before);

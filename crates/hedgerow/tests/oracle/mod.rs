@@ -4,7 +4,7 @@
 
 use hedgerow::model::{EdgeValue, Operation, RecordChange, RecordMode};
 use hedgerow::{
-    ColumnType, Commit, Direction, EdgeSchema, Field, GraphOptions, Key, KeyKind, LabelId, LabelSchema,
+    ColumnType, Commit, Count, Direction, EdgeSchema, Field, GraphOptions, Key, KeyKind, LabelId, LabelSchema,
     Newest, ParallelEdge, ParallelSchema, Record, RecordRef, RecordSchema, Snapshot, Timestamp, Topology,
     Value, ValueType,
 };
@@ -138,8 +138,8 @@ impl Oracle {
         Commit {
             at: Timestamp::ZERO,
             changed: self != before,
-            edges_added: new.difference(&old).count() as u64,
-            edges_removed: old.difference(&new).count() as u64,
+            edges_added: Count::Exact(new.difference(&old).count() as u64),
+            edges_removed: Count::Exact(old.difference(&new).count() as u64),
             vertices_added: missing(before, self),
             vertices_removed: missing(self, before),
         }

@@ -75,7 +75,7 @@ impl LinkStore for Graphs {
     }
 
     fn links(&self) -> Result<u64> {
-        Ok(self.graph().snapshot()?.edge_count())
+        Ok(self.graph().snapshot()?.edge_count().at_most())
     }
 }
 

@@ -260,7 +260,7 @@ impl LinkStore {
             .set(VERSION, link.version)
             .set(TIME, Value::Timestamp(link.time))
             .set(DATA, link.data);
-        Ok(self.graph.update_edge(self.links, link.source, link.destination, &update)?.edges_added)
+        Ok(self.graph.update_edge(self.links, link.source, link.destination, &update)?.edges_added.at_most())
     }
 
     /// Those that exist of the links to some nodes: where each leads to, and its visibility, version, time and data.

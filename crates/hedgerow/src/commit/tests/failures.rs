@@ -56,14 +56,15 @@ fn commits<E: Engine>() -> [Attempt<E>; 6] {
 /// The newest timestamp, the number of edges, and the vertices that exist.
 fn state<E: Engine>(store: &Store<E>) -> (Timestamp, u64, Vec<u32>) {
     let registration = Sequencer::open(&*store.sequencer, Reader::Snapshot).unwrap();
-    let view = store.engine.view(registration.token());
+    let snapshot = store.engine.open_snapshot(registration.token()).unwrap();
+    let view = store.engine.view(&snapshot, registration.token());
     let mut vertices = Vec::new();
     let visited = view.scan_vertices(0..view.vertex_bound(), |vertex| {
         vertices.push(vertex.get());
         ControlFlow::<()>::Continue(())
     });
     assert!(visited.is_ok());
-    (view.timestamp(), view.edge_count(LabelId::DEFAULT), vertices)
+    (view.timestamp(), view.edge_count(LabelId::DEFAULT).at_most(), vertices)
 }
 
 /// Commits of every kind, of which the `number`th of these calls of the engine fails; whether there are so many.
