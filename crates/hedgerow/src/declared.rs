@@ -2,7 +2,6 @@
 
 use crate::commit::Commit;
 use crate::commit::acquire::Acquired;
-use crate::commit::sequencer::Writer;
 use crate::error::{Error, Reason};
 use crate::records::EdgeUpdate;
 use crate::snapshot::{check_adjacency, check_column};
@@ -12,6 +11,7 @@ use crate::storage::Store;
 use crate::stores::{OpenStores, Stores};
 use hedgerow_log::Durability;
 use hedgerow_model::{AsKey, Column, Direction, Engine, Key, KeyRef, LabelId, Operation, Record, Value};
+use hedgerow_sequencer::Writer;
 use hedgerow_sync::Arc;
 use std::ops::RangeInclusive;
 

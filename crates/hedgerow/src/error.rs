@@ -9,6 +9,7 @@ use hedgerow_model::{
     CapacityError, EngineError, Key, KeyKind, LabelId, ReadError, SchemaError, Timestamp, VertexIdError,
     ViewError, WriteError,
 };
+use hedgerow_sequencer::SequencerError;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -332,6 +333,18 @@ impl From<CheckpointError> for Reason {
     }
 }
 
+impl From<SequencerError> for Reason {
+    fn from(error: SequencerError) -> Self {
+        match error {
+            SequencerError::Poisoned => Reason::Poisoned,
+            SequencerError::NoHistory => Reason::NoHistory,
+            SequencerError::NotKept { oldest } => Reason::NotKept { oldest },
+            SequencerError::NotYet { at, newest } => Reason::NotYet { at, newest },
+            SequencerError::Log(error) => Reason::Log(error),
+        }
+    }
+}
+
 macro_rules! from_reason {
     ($($source:ty),*) => {
         $(impl From<$source> for Error {
@@ -352,7 +365,8 @@ from_reason!(
     CsrError,
     StoreError,
     LogError,
-    CheckpointError
+    CheckpointError,
+    SequencerError
 );
 
 /// A read of the store failed inside a commit. In memory this cannot be.

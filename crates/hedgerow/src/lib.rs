@@ -27,7 +27,6 @@
 //! # Ok::<(), hedgerow::Error>(())
 //! ```
 
-mod clock;
 mod commit;
 mod compactor;
 mod declared;
@@ -39,7 +38,6 @@ mod newest;
 mod operations;
 mod options;
 mod parallel;
-mod per_core;
 mod records;
 mod retries;
 mod slots;
@@ -51,11 +49,8 @@ pub mod store;
 mod stores;
 mod transaction;
 
-#[doc(hidden)]
-pub use clock::ManualClock;
 pub use commit::Commit;
 pub use commit::each::{Commits, StreamError};
-pub use commit::history::AsOf;
 pub use commit::ingest::BulkEdge;
 pub use declared::DeclaredTxn;
 pub use durable::{CheckpointOptions, CheckpointReport, Recovery, StoreInfo};
@@ -72,8 +67,12 @@ pub use hedgerow_model::{
     LabelSchema, MemoryUse, ParallelSchema, Reclaimed, Record, RecordSchema, Timestamp, Topology, Value,
     ValueRef, ValueType, VertexId,
 };
+#[doc(hidden)]
+pub use hedgerow_sequencer::ManualClock;
+#[doc(inline)]
+pub use hedgerow_sequencer::{AsOf, History};
 pub use newest::Newest;
-pub use options::{Compaction, EngineKind, GraphOptions, History, Isolation};
+pub use options::{Compaction, EngineKind, GraphOptions, Isolation};
 pub use parallel::ParallelEdge;
 pub use records::{EdgeUpdate, RecordRef};
 pub use snapshot::{Snapshot, SnapshotInfo};

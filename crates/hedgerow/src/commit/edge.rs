@@ -4,17 +4,16 @@
 //! to create, so that acquiring and resolving it takes no memory and few instructions.
 
 use crate::commit::Commit;
-use crate::commit::locks::{LockGuard, Stripes};
 use crate::commit::resolve::Resolved;
-use crate::commit::sequencer::Writer;
 use crate::error::{Reason, read_failed};
-use crate::storage::{PendingReclaim, Store};
+use crate::storage::Store;
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     EdgeOutcome, EdgeValue, Engine, GraphView, KeyRef, LabelId, Operation, ShortPlan, ShortWrites,
     StoredEdge, Topology, VertexId,
 };
+use hedgerow_sequencer::{LockGuard, PendingReclaim, Stripes, Writer};
 
 /// An edge that is put, or deleted without a value, by the keys of its ends.
 #[derive(Clone, Copy, Debug)]

@@ -3,9 +3,7 @@
 use crate::commit::entries::{Ends, changed_entries, put_entries};
 use crate::commit::holdings::{AssignedIds, Holdings};
 use crate::commit::ingest_records::RecordOf;
-use crate::commit::locks::LockGuard;
 use crate::commit::resolve::Resolved;
-use crate::commit::sequencer::Writer;
 use crate::commit::{Commit, free_replaced};
 use crate::dictionary::Dictionary;
 use crate::error::Reason;
@@ -17,6 +15,7 @@ use hedgerow_model::{
     AdjacencyEffects, AsKey, Column, ColumnType, EdgeValue, Effects, Engine, KeyRef, LabelId, Record,
     Topology, VertexChange, VertexEffect, VertexId,
 };
+use hedgerow_sequencer::{LockGuard, Writer};
 use rayon::ThreadPool;
 use smallvec::SmallVec;
 

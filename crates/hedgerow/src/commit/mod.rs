@@ -3,31 +3,21 @@
 //! See `docs/concurrency.md` for the protocol and its invariants.
 
 pub(crate) mod acquire;
-mod announced;
-mod applied;
 pub(crate) mod conflicts;
 pub(crate) mod each;
 pub(crate) mod edge;
 pub(crate) mod entries;
-mod gate;
-pub(crate) mod heads;
-pub(crate) mod history;
 mod holdings;
 pub(crate) mod ingest;
 pub(crate) mod ingest_records;
-pub(crate) mod locks;
 mod pairs;
-pub(crate) mod registration;
-mod registry;
 mod resolve;
-mod seats;
-pub(crate) mod sequencer;
 mod stamping;
 #[cfg(test)]
 mod tests;
 
 use crate::error::Reason;
-use crate::storage::{PendingReclaim, Store};
+use crate::storage::Store;
 use acquire::{Acquired, OperationIds, ReadSet};
 use conflicts::{LARGE_COMMIT, Touched};
 use hedgerow_log::Durability;
@@ -35,9 +25,9 @@ use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{
     Allowance, EdgeOutcome, Engine, Key, Operation, Prepared, Reclaimed, Timestamp, Topology, VertexId,
 };
+use hedgerow_sequencer::{PendingReclaim, Writer};
 use hedgerow_sync::epoch;
 use resolve::Resolved;
-use sequencer::Writer;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// So many changes replace so much that it is not left to later commits to free it bit by bit.

@@ -2,12 +2,12 @@
 
 use crate::commit::Commit;
 use crate::commit::resolve::Resolved;
-use crate::commit::sequencer::{CountChanges, Stamped, Writer};
 use crate::durable::with_body;
 use crate::error::Reason;
 use crate::storage::Store;
 use hedgerow_log::{CommitRef, Durability};
 use hedgerow_model::{EdgeOutcome, Engine, Key, Outcome, StoredEdge, Timestamp, VertexId};
+use hedgerow_sequencer::{CountChanges, Stamped, Writer};
 
 impl<E: Engine> Store<E> {
     /// Stamps a commit of one edge. Its locks are held.
@@ -15,12 +15,12 @@ impl<E: Engine> Store<E> {
     pub(super) fn stamp_edge(&self, edge: &StoredEdge, outcome: EdgeOutcome) -> Result<Stamped, Reason> {
         let outcome = [outcome];
         let counts = CountChanges { edges: &outcome, ..CountChanges::default() };
-        let Some(journal) = self.sequencer.journal() else {
-            return self.sequencer.stamp(counts, Writer::Blind);
+        let Some(journal) = self.journal() else {
+            return Ok(self.sequencer.stamp(counts, Writer::Blind)?);
         };
         with_body(|body| {
             body.encode_edge(edge, self.topology);
-            self.sequencer.stamp_logged(journal, body, None, counts, Writer::Blind)
+            Ok(self.sequencer.stamp_logged(journal.commit_log()?, body, None, counts, Writer::Blind)?)
         })
     }
 
@@ -34,7 +34,7 @@ impl<E: Engine> Store<E> {
     ) -> Result<Stamped, Reason> {
         let Outcome { edges, parallel } = outcome;
         let counts = CountChanges { vertices: resolved.vertex_counts(), edges, parallel };
-        let Some(journal) = self.sequencer.journal() else {
+        let Some(journal) = self.journal() else {
             let stamped = self.sequencer.stamp(counts, writer)?;
             input.into_iter().for_each(|input| self.sequencer.note_input(input));
             return Ok(stamped);
@@ -45,7 +45,7 @@ impl<E: Engine> Store<E> {
             let record_labels = &self.record_labels;
             let commit = CommitRef { effects, keys: &keys, catalogue: None, input, record_labels };
             body.encode(&commit, self.topology);
-            self.sequencer.stamp_logged(journal, body, input, counts, writer)
+            Ok(self.sequencer.stamp_logged(journal.commit_log()?, body, input, counts, writer)?)
         })
     }
 
@@ -61,7 +61,7 @@ impl<E: Engine> Store<E> {
     /// changed nothing, until what it saw is. Its locks are released.
     #[inline]
     pub(crate) fn settle(&self, commit: Commit, asked: Durability) -> Result<Commit, Reason> {
-        if let Some(journal) = self.sequencer.journal() {
+        if let Some(journal) = self.journal() {
             journal.settle(&commit, asked)?;
         }
         Ok(commit)
@@ -69,7 +69,7 @@ impl<E: Engine> Store<E> {
 
     /// Waits until everything that is stamped is published: whoever saw it under locks may then tell.
     pub(crate) fn settle_seen(&self) -> Result<(), Reason> {
-        match self.sequencer.journal() {
+        match self.journal() {
             Some(journal) => journal.settle_read(self.sequencer.newest().0, Durability::None),
             None => Ok(()),
         }
@@ -77,7 +77,7 @@ impl<E: Engine> Store<E> {
 
     /// Waits until what was read at `at` is as durable as `asked` says.
     pub(crate) fn settle_read(&self, at: Timestamp, asked: Durability) -> Result<(), Reason> {
-        match self.sequencer.journal() {
+        match self.journal() {
             Some(journal) => journal.settle_read(at, asked),
             None => Ok(()),
         }

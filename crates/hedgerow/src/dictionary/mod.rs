@@ -10,12 +10,11 @@ mod ids;
 mod map;
 mod slot;
 
-use crate::commit::locks::{LockGuard, LockTable, Stripes};
-use crate::commit::sequencer::Sequencer;
 use crate::error::Reason;
 use crate::slots::Slots;
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{Key, KeyKind, KeyRef, LockUnit, Timestamp, VertexId};
+use hedgerow_sequencer::{LockGuard, LockTable, Sequencer, Stripes};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use ids::IdAllocator;
 use map::{DictionaryKey, KeyMap, PinnedKeys};

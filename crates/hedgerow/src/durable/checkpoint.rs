@@ -1,7 +1,5 @@
 //! Writing a checkpoint while others write and read, and what it makes superfluous.
 
-use crate::commit::registration::Reader;
-use crate::commit::sequencer::Sequencer;
 use crate::durable::{CheckpointOptions, CheckpointReport};
 use crate::error::{Error, Reason};
 use crate::kernels::CancelToken;
@@ -9,6 +7,7 @@ use crate::storage::Store;
 use hedgerow_log::checkpoint::{self, Description, ViewSource, WriteOptions, WriteProgress};
 use hedgerow_log::{CheckpointEntry, Log, StoreError};
 use hedgerow_model::{Engine, Timestamp};
+use hedgerow_sequencer::{Reader, Sequencer};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 
 /// How much of its time a thread of a checkpoint works while others commit, unless its options say so.
@@ -24,7 +23,7 @@ impl<E: Engine> Store<E> {
     }
 
     fn checkpoint_newest(&self, options: &CheckpointOptions) -> Result<CheckpointReport, Error> {
-        let journal = self.sequencer.journal().ok_or(Reason::InMemory)?;
+        let journal = self.journal().ok_or(Reason::InMemory)?;
         let log = journal.log()?;
         let _exclusive = journal.exclusive.lock();
         log.check()?;

@@ -1,11 +1,11 @@
 //! Applies changes to a graph while its store is opened, in batches that fit a memory limit.
 
-use crate::commit::sequencer::{CountChanges, VertexCounts};
 use crate::error::Reason;
 use crate::options::GraphOptions;
 use crate::storage::Store;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{Effects, Engine, EngineError, LockUnit, Prepared, Timestamp, UnitLocks};
+use hedgerow_sequencer::{CountChanges, VertexCounts};
 use hedgerow_sync::epoch;
 
 /// Changes per batch, about.
