@@ -2,6 +2,7 @@
 
 use hedgerow_compute::MemoryError;
 use hedgerow_csr::CsrError;
+use hedgerow_dictionary::DictionaryError;
 use hedgerow_kernels::KernelError;
 use hedgerow_log::checkpoint::CheckpointError;
 use hedgerow_log::{LogError, StoreError};
@@ -333,6 +334,16 @@ impl From<CheckpointError> for Reason {
     }
 }
 
+impl From<DictionaryError> for Reason {
+    fn from(error: DictionaryError) -> Self {
+        match error {
+            DictionaryError::WrongKeyKind { key, expected } => Reason::WrongKeyKind { key, expected },
+            DictionaryError::VertexId(error) => Reason::VertexId(error),
+            DictionaryError::Capacity(error) => Reason::Capacity(error),
+        }
+    }
+}
+
 impl From<SequencerError> for Reason {
     fn from(error: SequencerError) -> Self {
         match error {
@@ -366,7 +377,8 @@ from_reason!(
     StoreError,
     LogError,
     CheckpointError,
-    SequencerError
+    SequencerError,
+    DictionaryError
 );
 
 /// A read of the store failed inside a commit. In memory this cannot be.

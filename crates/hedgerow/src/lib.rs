@@ -30,7 +30,6 @@
 mod commit;
 mod compactor;
 mod declared;
-mod dictionary;
 mod durable;
 mod error;
 mod graph;
@@ -40,7 +39,6 @@ mod options;
 mod parallel;
 mod records;
 mod retries;
-mod slots;
 mod snapshot;
 mod staged;
 mod state;

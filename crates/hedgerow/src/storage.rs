@@ -2,10 +2,10 @@
 
 use crate::commit::conflicts::ConflictTable;
 use crate::compactor::Step;
-use crate::dictionary::Dictionary;
 use crate::durable::Journal;
 use crate::error::{Reason, read_failed};
 use crate::options::{Compaction, GraphOptions};
+use hedgerow_dictionary::Dictionary;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     Allowance, CapacityError, Catalogue, Engine, LabelId, MemoryUse, Progress, Reclaimed, Timestamp,

@@ -34,7 +34,7 @@
 //! # What depends on it
 //!
 //! `hedgerow` has one [`Sequencer`] per graph: its commit pipeline takes stamps, its snapshots are registrations, its thread that frees memory sleeps
-//! until the [`Bell`] rings. The dictionary of keys takes locks from a [`LockTable`] of its own, and assigns an id again when no live timestamp can
+//! until the [`Bell`] rings. `hedgerow-dictionary` locks keys in a [`LockTable`] of its own, and assigns an id again when no live timestamp can
 //! read the vertex that had it.
 
 mod announced;

@@ -145,7 +145,7 @@ fn resolve_keys<E: Engine>(
         if creates {
             return assigned.current_or_assign(key.as_ref()).map(Some);
         }
-        assigned.store().dictionary.current(key.as_ref())
+        Ok(assigned.store().dictionary.current(key.as_ref())?)
     };
     Ok(OperationIds { first: id_of(first)?, second: second.map(id_of).transpose()?.flatten() })
 }

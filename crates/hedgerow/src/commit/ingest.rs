@@ -5,10 +5,10 @@ use crate::commit::holdings::{AssignedIds, Holdings};
 use crate::commit::ingest_records::RecordOf;
 use crate::commit::resolve::Resolved;
 use crate::commit::{Commit, free_replaced};
-use crate::dictionary::Dictionary;
 use crate::error::Reason;
 use crate::storage::Store;
 use hedgerow_compute::map_chunks;
+use hedgerow_dictionary::Dictionary;
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
