@@ -9,11 +9,11 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 /// What Miri interprets of packages of which all would take too long: library tests by parts of their names, half a minute of
 /// each package, and further ones where there is time. Of other packages it interprets all library tests.
 const INTERPRETED: &[(&str, &str, &str)] = &[
-    ("hedgerow", "locks seats announced registration", ""),
     ("hedgerow-lab", "radix::simd", "fine_grained::tests::edges"),
     ("hedgerow-model", "token", "intersect search"),
     ("hedgerow-rapid", "empty_effects garbage_moves", "edges::a_set_becomes large_sets"),
     ("hedgerow-records", "heap memory all_go_at_once", "parallel"),
+    ("hedgerow-sequencer", "locks seats announced registration", ""),
     ("hedgerow-subgraphs", "chain", ""),
     (
         "hedgerow-tel",
@@ -21,9 +21,6 @@ const INTERPRETED: &[(&str, &str, &str)] = &[
         "garbage_moves labels_of_one_vertex edges_are_deleted long_records what_a_pinned",
     ),
 ];
-
-/// Packages whose library tests take minutes to build, for they compile every engine: CI leaves them to Miri.
-const SLOW_TO_BUILD: &[&str] = &["hedgerow"];
 
 /// How much is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +31,8 @@ pub enum Extent {
     Full,
 }
 
-/// Packages without unsafe code whose tests exercise that of others: kernels on every engine, readers of foreign files.
-const DRIVING: &str = "-p hedgerow-engines -p hedgerow-kernels -p hedgerow-formats";
+/// Packages without unsafe code whose tests exercise that of others: graphs and kernels on every engine, readers of foreign files.
+const DRIVING: &str = "-p hedgerow -p hedgerow-engines -p hedgerow-kernels -p hedgerow-formats";
 
 /// The library tests of packages with unsafe code, interpreted.
 pub fn miri(packages: &[Package], extent: Extent) -> Result<Tally> {
@@ -71,13 +68,11 @@ pub fn miri(packages: &[Package], extent: Extent) -> Result<Tally> {
     Ok(tally)
 }
 
-/// The library tests of packages with unsafe code, with checked memory accesses and leaks, as far as they are quick to build.
+/// The library tests of packages with unsafe code, with checked memory accesses and leaks.
 pub fn address(packages: &[Package]) -> Result<Tally> {
-    let is_quick = |package: &&Package| !SLOW_TO_BUILD.contains(&&*package.name);
-    let quick: Vec<Package> = packages.iter().filter(is_quick).cloned().collect();
-    match quick.is_empty() {
+    match packages.is_empty() {
         true => Ok(Tally::default()),
-        false => address_of("--lib", &selected(&quick), Extent::Brief),
+        false => address_of("--lib", &selected(packages), Extent::Brief),
     }
 }
 

@@ -7,9 +7,6 @@ use std::path::{Path, PathBuf};
 /// The only files with `unsafe` code: small, each behind a safe interface.
 pub const UNSAFE_FILES: &[&str] = &[
     "crates/compare/src/stores/lmdb.rs",
-    "crates/hedgerow/src/commit/locks.rs",
-    "crates/hedgerow/src/commit/registration.rs",
-    "crates/hedgerow/src/commit/sequencer.rs",
     "crates/lab/src/fine_grained/view.rs",
     "crates/lab/src/radix/simd.rs",
     "crates/model/src/token.rs",
@@ -26,6 +23,10 @@ pub const UNSAFE_FILES: &[&str] = &[
     "crates/records/src/memory.rs",
     "crates/records/src/parallel.rs",
     "crates/records/src/stage.rs",
+    "crates/sequencer/src/locks.rs",
+    "crates/sequencer/src/registration.rs",
+    "crates/sequencer/src/sequencer.rs",
+    "crates/sequencer/src/sequencer/restore.rs",
     "crates/subgraphs/src/chain.rs",
     "crates/subgraphs/src/chain/tests.rs",
     "crates/subgraphs/src/owned.rs",
@@ -65,7 +66,8 @@ const SYNC_NAMES: &[&str] =
     &["std::sync::atomic", "std::sync::Mutex", "std::sync::RwLock", "parking_lot::", "crossbeam_epoch::"];
 
 /// The crates of which every file access goes through the file system of `crates/log/src/files`, so that tests can let any fail.
-const STORE_CRATES: &[&str] = &["crates/log/src/", "crates/hedgerow/src/"];
+const STORE_CRATES: &[&str] =
+    &["crates/log/src/", "crates/sequencer/src/", "crates/dictionary/src/", "crates/hedgerow/src/"];
 
 /// Where the operating system's files are named.
 const REAL_FILES: &str = "crates/log/src/files/real";

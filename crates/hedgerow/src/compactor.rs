@@ -1,6 +1,7 @@
 //! The thread of a graph that frees what nobody sees any more, where that is not the work of writers.
 
-use hedgerow_sync::{Arc, Condvar, Mutex};
+use hedgerow_sequencer::Bell;
+use hedgerow_sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -9,19 +10,6 @@ const BREATH: Duration = Duration::from_millis(1);
 
 /// After so many looks at held locks it waits until it is woken again: whoever holds them will wake it.
 const LOOKS: usize = 8;
-
-/// What the thread waits for.
-#[derive(Debug, Default)]
-pub(crate) struct Bell {
-    state: Mutex<State>,
-    rung: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct State {
-    is_asked: bool,
-    is_over: bool,
-}
 
 /// What a step came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,37 +20,6 @@ pub(crate) enum Step {
     Held,
     /// There is nothing to do, or the step failed; the thread sleeps until it is asked again.
     Done,
-}
-
-impl Bell {
-    /// There may be something to do. Never waits for the thread's work. `false` if there is no thread.
-    pub(crate) fn ring(&self) -> bool {
-        let mut state = self.state.lock();
-        if !state.is_asked {
-            state.is_asked = true;
-            self.rung.notify_one();
-        }
-        !state.is_over
-    }
-
-    /// Waits until there may be something to do; `false` if the thread is to end.
-    fn wait(&self) -> bool {
-        let mut state = self.state.lock();
-        while !state.is_asked && !state.is_over {
-            state = self.rung.wait(state);
-        }
-        state.is_asked = false;
-        !state.is_over
-    }
-
-    fn is_over(&self) -> bool {
-        self.state.lock().is_over
-    }
-
-    fn end(&self) {
-        self.state.lock().is_over = true;
-        self.rung.notify_one();
-    }
 }
 
 /// The thread, while it runs. Ended when this is dropped.

@@ -1,7 +1,6 @@
 //! Transactions that declare their vertices at the start: locked, read newest, never in conflict.
 
 use crate::commit::acquire::Acquired;
-use crate::commit::sequencer::Writer;
 use crate::commit::{BYTES_OF_CHANGE, Commit};
 use crate::error::{Error, Reason};
 use crate::records::EdgeUpdate;
@@ -12,6 +11,7 @@ use crate::storage::Store;
 use crate::stores::{OpenStores, Stores};
 use hedgerow_log::Durability;
 use hedgerow_model::{AsKey, Column, Direction, Engine, Key, KeyRef, LabelId, Operation, Record, Value};
+use hedgerow_sequencer::Writer;
 use hedgerow_sync::Arc;
 use std::ops::RangeInclusive;
 

@@ -2,6 +2,7 @@
 
 use hedgerow_compute::MemoryError;
 use hedgerow_csr::CsrError;
+use hedgerow_dictionary::DictionaryError;
 use hedgerow_kernels::KernelError;
 use hedgerow_log::checkpoint::CheckpointError;
 use hedgerow_log::{LogError, StoreError};
@@ -9,6 +10,7 @@ use hedgerow_model::{
     CapacityError, EngineError, Key, KeyKind, LabelId, ReadError, SchemaError, Timestamp, VertexIdError,
     ViewError, WriteError,
 };
+use hedgerow_sequencer::SequencerError;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -339,6 +341,28 @@ impl From<CheckpointError> for Reason {
     }
 }
 
+impl From<DictionaryError> for Reason {
+    fn from(error: DictionaryError) -> Self {
+        match error {
+            DictionaryError::WrongKeyKind { key, expected } => Reason::WrongKeyKind { key, expected },
+            DictionaryError::VertexId(error) => Reason::VertexId(error),
+            DictionaryError::Capacity(error) => Reason::Capacity(error),
+        }
+    }
+}
+
+impl From<SequencerError> for Reason {
+    fn from(error: SequencerError) -> Self {
+        match error {
+            SequencerError::Poisoned => Reason::Poisoned,
+            SequencerError::NoHistory => Reason::NoHistory,
+            SequencerError::NotKept { oldest } => Reason::NotKept { oldest },
+            SequencerError::NotYet { at, newest } => Reason::NotYet { at, newest },
+            SequencerError::Log(error) => Reason::Log(error),
+        }
+    }
+}
+
 macro_rules! from_reason {
     ($($source:ty),*) => {
         $(impl From<$source> for Error {
@@ -359,7 +383,9 @@ from_reason!(
     CsrError,
     StoreError,
     LogError,
-    CheckpointError
+    CheckpointError,
+    SequencerError,
+    DictionaryError
 );
 
 /// A read of the store failed inside a commit. In memory this cannot be.

@@ -2,9 +2,7 @@
 
 use crate::commit::Commit;
 use crate::commit::each::{Commits, StreamError};
-use crate::commit::history::AsOf;
 use crate::commit::ingest::BulkEdge;
-use crate::commit::registration::Reader;
 use crate::declared::{DeclaredTxn, transact_declared};
 use crate::error::Error;
 use crate::options::{GraphOptions, Isolation};
@@ -17,6 +15,7 @@ use hedgerow_model::{
     AsKey, Catalogue, Column, Key, KeyKind, LabelId, MemoryUse, Operation, Reclaimed, Record, Timestamp,
     Topology, Value,
 };
+use hedgerow_sequencer::{AsOf, Reader};
 use hedgerow_sync::Arc;
 
 /// A graph that can be written and read by any number of threads at the same time.
@@ -433,7 +432,7 @@ impl Graph {
             let open = store.sequencer.open_timestamps();
             let newest = store.sequencer.newest().0;
             let retained = store.retained();
-            let info = |open: &crate::commit::sequencer::OpenTimestamp| SnapshotInfo {
+            let info = |open: &hedgerow_sequencer::OpenTimestamp| SnapshotInfo {
                 timestamp: open.at,
                 handles: open.handles,
                 age: open.since.elapsed(),

@@ -27,11 +27,9 @@
 //! # Ok::<(), hedgerow::Error>(())
 //! ```
 
-mod clock;
 mod commit;
 mod compactor;
 mod declared;
-mod dictionary;
 mod durable;
 mod error;
 mod graph;
@@ -39,10 +37,8 @@ mod newest;
 mod operations;
 mod options;
 mod parallel;
-mod per_core;
 mod records;
 mod retries;
-mod slots;
 mod snapshot;
 mod staged;
 mod state;
@@ -51,11 +47,8 @@ pub mod store;
 mod stores;
 mod transaction;
 
-#[doc(hidden)]
-pub use clock::ManualClock;
 pub use commit::Commit;
 pub use commit::each::{Commits, StreamError};
-pub use commit::history::AsOf;
 pub use commit::ingest::BulkEdge;
 pub use declared::DeclaredTxn;
 pub use durable::{CheckpointOptions, CheckpointReport, Recovery, StoreInfo};
@@ -72,8 +65,12 @@ pub use hedgerow_model::{
     LabelSchema, MemoryUse, ParallelSchema, Reclaimed, Record, RecordSchema, Timestamp, Topology, Value,
     ValueRef, ValueType, VertexId,
 };
+#[doc(hidden)]
+pub use hedgerow_sequencer::ManualClock;
+#[doc(inline)]
+pub use hedgerow_sequencer::{AsOf, History};
 pub use newest::Newest;
-pub use options::{Compaction, EngineKind, GraphOptions, History, Isolation};
+pub use options::{Compaction, EngineKind, GraphOptions, Isolation};
 pub use parallel::ParallelEdge;
 pub use records::{EdgeUpdate, RecordRef};
 pub use snapshot::{Snapshot, SnapshotInfo};

@@ -1,6 +1,5 @@
 //! How a graph is made, and how its transactions behave.
 
-use crate::clock::{Clock, ManualClock};
 use crate::error::Error;
 use crate::retries::Retries;
 #[cfg(feature = "custom-engines")]
@@ -8,9 +7,9 @@ use hedgerow_erased::{CustomEngine, Make};
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::{Durability, LogOptions, Manifest};
 use hedgerow_model::{KeyKind, LabelSchema, RecordSchema, Topology};
+use hedgerow_sequencer::{Clock, History, ManualClock};
 use hedgerow_sync::Arc;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Which engine stores the graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -86,22 +85,6 @@ pub enum Isolation {
     /// Also fails if something that the transaction *read* was changed. A history of which every
     /// writer is serializable, declared or blind (reads nothing) is serializable.
     Serializable,
-}
-
-/// Which past states of a graph can be read, beside those that snapshots are open on.
-///
-/// A graph that keeps them changes nothing in place: engine `rapid` copies a partition for each commit that touches it, `tel`
-/// keeps 32 bytes for an entry that ends. Each commit is remembered with its time and the size of the graph: 72 bytes with at most two
-/// labels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum History {
-    /// The newest alone.
-    #[default]
-    None,
-    /// Every state that was the newest within this time, measured by a monotonic clock.
-    For(Duration),
-    /// All, since the graph was made or opened.
-    All,
 }
 
 /// Who frees what no open snapshot sees any more, and rewrites what is full of it.

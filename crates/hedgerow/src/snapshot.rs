@@ -1,8 +1,5 @@
 //! Snapshots: states of the graph that do not change.
 
-use crate::commit::history::AsOf;
-use crate::commit::registration::{Reader, Registrar, Registration};
-use crate::commit::sequencer::Sequencer;
 use crate::error::{Error, Reason, read_failed};
 use crate::records::decoded;
 use crate::state::{KeyReads, StateReads, ViewReads};
@@ -14,6 +11,7 @@ use hedgerow_model::{
     AsKey, Catalogue, Column, ColumnType, Count, Counts, Direction, EdgeValue, Engine, GraphView, Key,
     KeyRef, LabelId, Record, Timestamp, Topology, VertexId, ViewError,
 };
+use hedgerow_sequencer::{AsOf, Reader, Registrar, Registration, Sequencer};
 use hedgerow_sync::Arc;
 use std::ops::{ControlFlow, Deref};
 use std::time::Duration;

@@ -220,7 +220,7 @@ impl<E: Engine, V: RecordView> StateReads for ViewReads<'_, E, V> {
     fn owner(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Reason> {
         match self.keys {
             KeyReads::AsOf => self.store.dictionary.find_among_several(key, |vertex| self.exists(vertex)),
-            KeyReads::Current => self.store.dictionary.current(key),
+            KeyReads::Current => Ok(self.store.dictionary.current(key)?),
         }
     }
 

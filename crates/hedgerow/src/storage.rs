@@ -1,17 +1,17 @@
 //! A graph for one engine: engine, dictionary, sequencer, locks, and what belongs to them.
 
 use crate::commit::conflicts::ConflictTable;
-use crate::commit::locks::{LockTable, ReclaimLocks};
-use crate::commit::sequencer::Sequencer;
-use crate::compactor::{Bell, Step};
-use crate::dictionary::Dictionary;
+use crate::compactor::Step;
+use crate::durable::Journal;
 use crate::error::{Reason, read_failed};
 use crate::options::{Compaction, GraphOptions};
+use hedgerow_dictionary::Dictionary;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     Allowance, CapacityError, Catalogue, Engine, LabelId, MemoryUse, Progress, Reclaimed, Timestamp,
     Topology, UnitLocks,
 };
+use hedgerow_sequencer::{Bell, LockTable, PendingReclaim, ReclaimLocks, Sequencer};
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use hedgerow_sync::{Arc, Mutex, OnceLock, epoch};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -42,6 +42,8 @@ pub(crate) struct Store<E: Engine> {
     pub(crate) engine: E,
     pub(crate) dictionary: Dictionary,
     pub(crate) sequencer: Arc<Sequencer>,
+    /// Where commits are logged; `None`: nowhere. The same as long as anybody else sees the graph.
+    pub(crate) journal: Option<Journal>,
     pub(crate) units: LockTable,
     pub(crate) conflicts: ConflictTable,
     /// The labels whose edges have records, ascending.
@@ -87,6 +89,7 @@ impl<E: Engine> Store<E> {
                 options.clock.clone(),
                 bell.clone(),
             )),
+            journal: None,
             units: LockTable::new(UNIT_STRIPES),
             conflicts: ConflictTable::new(),
             record_labels: catalogue.record_labels().collect(),
@@ -288,15 +291,4 @@ impl<E: Engine> Store<E> {
     fn retained_bytes(&self) -> usize {
         self.engine.memory().retained_bytes
     }
-}
-
-/// What a commit saw of the snapshots when it took its stamp.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct PendingReclaim {
-    /// How often a timestamp had lost its last reader, or a commit filed something meanwhile.
-    pub(crate) releases: u64,
-    /// Whether a timestamp lost its last reader between the commit's stamp and its end: if the last one, nothing else reclaims what the commit filed.
-    pub(crate) filed_late: bool,
-    /// How many timestamps had readers in the registry.
-    pub(crate) open_timestamps: usize,
 }

@@ -2,7 +2,6 @@
 
 use crate::commit::acquire::ReadSet;
 use crate::commit::conflicts::Touched;
-use crate::commit::registration::Reader;
 use crate::commit::{Commit, Interactive};
 use crate::error::{Error, Reason};
 use crate::options::Isolation;
@@ -17,6 +16,7 @@ use hedgerow_log::Durability;
 use hedgerow_model::{
     AsKey, Column, Direction, Engine, Key, KeyRef, LabelId, Operation, Record, Timestamp, Value, VertexId,
 };
+use hedgerow_sequencer::Reader;
 use hedgerow_sync::Arc;
 use std::ops::RangeInclusive;
 
@@ -316,7 +316,7 @@ impl WriteTxn {
     }
 
     fn commit_to<E: Engine>(&self, store: &Store<E>, durability: Durability) -> Result<Commit, Reason> {
-        if durability > Durability::None && store.sequencer.journal().is_none() {
+        if durability > Durability::None && store.journal().is_none() {
             return Err(Reason::InMemory);
         }
         let began = self.snapshot.timestamp();

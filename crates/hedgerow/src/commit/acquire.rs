@@ -6,13 +6,13 @@
 
 use crate::commit::conflicts::Touched;
 use crate::commit::holdings::{AssignedIds, Holdings};
-use crate::commit::locks::{LockGuard, LockTable, Stripes};
 use crate::error::{Reason, read_failed};
 use crate::storage::Store;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     Adjacency, Cursor, Direction, Engine, GraphView, Key, KeyRef, LabelId, Operation, Topology, VertexId,
 };
+use hedgerow_sequencer::{LockGuard, LockTable, Stripes};
 use smallvec::SmallVec;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -145,7 +145,7 @@ fn resolve_keys<E: Engine>(
         if creates {
             return assigned.current_or_assign(key.as_ref()).map(Some);
         }
-        assigned.store().dictionary.current(key.as_ref())
+        Ok(assigned.store().dictionary.current(key.as_ref())?)
     };
     Ok(OperationIds { first: id_of(first)?, second: second.map(id_of).transpose()?.flatten() })
 }

@@ -14,17 +14,17 @@
 
 use crate::commit::edge::PlanOf;
 use crate::commit::resolve::Resolved;
-use crate::commit::sequencer::{CountChanges, Stamped, VertexCounts, Writer};
 use crate::commit::{Commit, free_replaced};
 use crate::durable::with_body;
 use crate::error::Reason;
-use crate::storage::{PendingReclaim, Store};
+use crate::storage::Store;
 use hedgerow_log::{Body, CommitRef};
 use hedgerow_model::token::Stamp;
 use hedgerow_model::{
     Count, EdgeOutcome, Engine, Key, Outcome, Prepared, ShortPlan, ShortWrites, StoredEdge, Timestamp,
     VertexId,
 };
+use hedgerow_sequencer::{CountChanges, PendingReclaim, Stamped, VertexCounts, Writer};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// What a commit does, decided and prepared, while its locks are held.
@@ -207,7 +207,7 @@ impl<E: Engine> Store<E> {
         input: Option<&[u8]>,
     ) -> Result<Applied, Reason> {
         let counts = decided.counts();
-        let stamped = match self.sequencer.journal() {
+        let stamped = match self.journal() {
             None => {
                 let stamped = self.sequencer.stamp(counts, writer)?;
                 input.into_iter().for_each(|input| self.sequencer.note_input(input));
@@ -215,7 +215,13 @@ impl<E: Engine> Store<E> {
             }
             Some(journal) => with_body(|body| {
                 decided.encode(body, input);
-                self.sequencer.stamp_logged(journal, body, input, counts, writer)
+                Ok::<_, Reason>(self.sequencer.stamp_logged(
+                    journal.commit_log()?,
+                    body,
+                    input,
+                    counts,
+                    writer,
+                )?)
             })?,
         };
         let Stamped { stamp, record_conflicts, released } = stamped;

@@ -6,15 +6,14 @@
 
 use crate::commit::decided::{PlannedEdge, apply};
 use crate::commit::edge::{EdgeWrite, PlanOf};
-use crate::commit::locks::{LockGuard, Stripes};
-use crate::commit::sequencer::{CountChanges, Writer};
 use crate::commit::{BYTES_OF_CHANGE, Commit};
 use crate::durable::Journal;
 use crate::error::{Error, Reason};
-use crate::storage::{PendingReclaim, Store};
+use crate::storage::Store;
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{Count, EdgeOutcome, Engine, ShortPlan, ShortWrites, StoredEdge, Timestamp};
+use hedgerow_sequencer::{CountChanges, LockGuard, PendingReclaim, Stripes, Writer};
 use std::ops::Range;
 
 /// How many commits wait for memory together: as many as hide a wait behind the others. They hold each other's locks meanwhile.
@@ -140,14 +139,14 @@ impl<E: Engine> Store<E> {
                 let commit = self.commit_edge_unsettled(write(next))?;
                 done.count(commit);
             }
-            self.sequencer.journal().map_or(Ok(()), Journal::relieve)?;
+            self.journal().map_or(Ok(()), Journal::relieve)?;
         }
         Ok(())
     }
 
     /// Waits until all that a stream committed or saw is as durable as the graph's option says.
     fn settle_stream(&self, done: &Commits) -> Result<(), Reason> {
-        match self.sequencer.journal() {
+        match self.journal() {
             Some(journal) if done.committed > 0 => {
                 let all_changed = done.changed == done.committed;
                 let at = if all_changed { done.at } else { self.sequencer.newest().0 };
@@ -226,7 +225,7 @@ impl<E: Engine> Store<E> {
         done: &mut Commits,
     ) -> Result<PendingReclaim, Reason> {
         let mut pending = PendingReclaim::default();
-        if self.sequencer.journal().is_some() {
+        if self.journal().is_some() {
             for (edge, plan) in group.edges.iter().zip(&group.plans) {
                 let applied = self.finish_edge(short, edge, plan)?;
                 done.count(applied.commit);

@@ -4,9 +4,7 @@
 //! to create, so that acquiring and resolving it takes no memory and few instructions.
 
 use crate::commit::decided::{Applied, PlannedEdge};
-use crate::commit::locks::{LockGuard, Stripes};
 use crate::commit::resolve::Resolved;
-use crate::commit::sequencer::Writer;
 use crate::commit::{BYTES_OF_CHANGE, Commit};
 use crate::error::{Reason, read_failed};
 use crate::storage::Store;
@@ -16,6 +14,7 @@ use hedgerow_model::{
     EdgeValue, Engine, GraphView, KeyRef, LabelId, Operation, ShortPlan, ShortWrites, StoredEdge, Topology,
     VertexId,
 };
+use hedgerow_sequencer::{LockGuard, Stripes, Writer};
 
 /// An edge that is put, or deleted without a value, by the keys of its ends.
 #[derive(Clone, Copy, Debug)]

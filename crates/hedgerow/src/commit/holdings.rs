@@ -1,10 +1,10 @@
 //! What a commit under way holds: the ids that it gave to new keys, and its locks.
 
-use crate::commit::locks::{LockGuard, LockTable};
 use crate::error::Reason;
 use crate::storage::Store;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{Engine, KeyRef, Timestamp, VertexId};
+use hedgerow_sequencer::{LockGuard, LockTable};
 use smallvec::SmallVec;
 
 /// Ids given to keys that had none; given back if the commit fails.

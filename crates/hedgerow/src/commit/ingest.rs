@@ -3,20 +3,19 @@
 use crate::commit::entries::{Ends, changed_entries, put_entries};
 use crate::commit::holdings::{AssignedIds, Holdings};
 use crate::commit::ingest_records::RecordOf;
-use crate::commit::locks::LockGuard;
 use crate::commit::resolve::Resolved;
-use crate::commit::sequencer::Writer;
 use crate::commit::{BYTES_OF_CHANGE, Commit};
-use crate::dictionary::Dictionary;
 use crate::error::Reason;
 use crate::storage::Store;
 use hedgerow_compute::map_chunks;
+use hedgerow_dictionary::Dictionary;
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
     AdjacencyEffects, AsKey, Column, ColumnType, EdgeValue, Effects, Engine, KeyRef, LabelId, Record,
     Topology, VertexChange, VertexEffect, VertexId,
 };
+use hedgerow_sequencer::{LockGuard, Writer};
 use rayon::ThreadPool;
 use smallvec::SmallVec;
 

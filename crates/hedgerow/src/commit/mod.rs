@@ -3,26 +3,16 @@
 //! See `docs/concurrency.md` for the protocol and its invariants.
 
 pub(crate) mod acquire;
-mod announced;
-mod applied;
 pub(crate) mod conflicts;
 pub(crate) mod decided;
 pub(crate) mod each;
 pub(crate) mod edge;
 pub(crate) mod entries;
-mod gate;
-pub(crate) mod heads;
-pub(crate) mod history;
 mod holdings;
 pub(crate) mod ingest;
 pub(crate) mod ingest_records;
-pub(crate) mod locks;
 mod pairs;
-pub(crate) mod registration;
-mod registry;
 pub(crate) mod resolve;
-mod seats;
-pub(crate) mod sequencer;
 mod settle;
 #[cfg(test)]
 mod tests;
@@ -38,9 +28,9 @@ use hedgerow_model::{
     Adjacency, Allowance, Count, Cursor, EdgeChange, Effects, Engine, GraphView, Key, Operation, Outcome,
     Reclaimed, Timestamp, Topology, VertexId,
 };
+use hedgerow_sequencer::Writer;
 use hedgerow_sync::epoch;
 use resolve::Resolved;
-use sequencer::Writer;
 
 /// What a change of an edge or a vertex takes, about, as engines are asked to admit it.
 pub(crate) const BYTES_OF_CHANGE: usize = 64;

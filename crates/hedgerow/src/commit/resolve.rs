@@ -3,7 +3,6 @@
 
 use crate::commit::acquire::{OperationIds, for_each_incident};
 use crate::commit::pairs::{DecidedPair, Pairs};
-use crate::commit::sequencer::VertexCounts;
 use crate::error::{Reason, read_failed};
 use crate::records::decoded;
 use crate::storage::Store;
@@ -16,6 +15,7 @@ use hedgerow_model::{
     Effects, Engine, Key, LabelId, Operation, Record, RecordChange, RecordCursor, RecordView, StoredEdge,
     Topology, Value, VertexChange, VertexEffect, VertexId,
 };
+use hedgerow_sequencer::VertexCounts;
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 

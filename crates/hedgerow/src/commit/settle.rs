@@ -11,7 +11,7 @@ impl<E: Engine> Store<E> {
     /// changed nothing, until what it saw is. Its locks are released.
     #[inline]
     pub(crate) fn settle(&self, commit: Commit, asked: Durability) -> Result<Commit, Reason> {
-        if let Some(journal) = self.sequencer.journal() {
+        if let Some(journal) = self.journal() {
             journal.settle(&commit, asked)?;
         }
         Ok(commit)
@@ -19,7 +19,7 @@ impl<E: Engine> Store<E> {
 
     /// Waits until everything that is stamped is published: whoever saw it under locks may then tell.
     pub(crate) fn settle_seen(&self) -> Result<(), Reason> {
-        match self.sequencer.journal() {
+        match self.journal() {
             Some(journal) => journal.settle_read(self.sequencer.newest().0, Durability::None),
             None => Ok(()),
         }
@@ -27,7 +27,7 @@ impl<E: Engine> Store<E> {
 
     /// Waits until what was read at `at` is as durable as `asked` says.
     pub(crate) fn settle_read(&self, at: Timestamp, asked: Durability) -> Result<(), Reason> {
-        match self.sequencer.journal() {
+        match self.journal() {
             Some(journal) => journal.settle_read(at, asked),
             None => Ok(()),
         }

@@ -3,8 +3,6 @@
 mod failures;
 
 use crate::commit::Commit;
-use crate::commit::registration::Reader;
-use crate::commit::sequencer::{CountChanges, Sequencer, Writer};
 use crate::error::Reason;
 use crate::options::GraphOptions;
 use crate::storage::Store;
@@ -14,6 +12,7 @@ use hedgerow_model::{
     NoShortWrites, Operation, Prepared, Progress, Timestamp, Topology, UnitLocks, VertexId,
 };
 use hedgerow_rapid::{Rapid, RapidOptions};
+use hedgerow_sequencer::{CountChanges, Reader, Sequencer, SequencerError, Writer};
 use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use hedgerow_sync::{Arc, Mutex};
 use rayon::ThreadPool;
@@ -138,7 +137,7 @@ fn a_panic_in_apply_poisons_the_graph_and_spares_open_snapshots() {
     store.engine.panic_in_apply.store(false, Ordering::Relaxed);
     assert!(matches!(put(&store, 1, 3), Err(Reason::Poisoned)));
     assert!(matches!(put(&store, 7, 8), Err(Reason::Poisoned)));
-    assert!(matches!(Sequencer::open(&*store.sequencer, Reader::Snapshot), Err(Reason::Poisoned)));
+    assert!(matches!(Sequencer::open(&*store.sequencer, Reader::Snapshot), Err(SequencerError::Poisoned)));
     let view = store.engine.view(&(), open.token());
     assert_eq!((view.vertex_count(), view.edge_count(LabelId::DEFAULT).at_most()), (2, 1));
     assert!(view.contains_vertex(VertexId::new(1)).unwrap());
@@ -155,7 +154,7 @@ fn a_snapshot_that_waits_for_a_commit_is_told_when_the_commit_fails() {
             std::thread::yield_now();
         }
         store.sequencer.poison();
-        assert!(matches!(waiting.join().unwrap(), Err(Reason::Poisoned)));
+        assert!(matches!(waiting.join().unwrap(), Err(SequencerError::Poisoned)));
     });
     assert_eq!(stamped.stamp.at(), Timestamp(2));
     assert!(store.sequencer.open_timestamps().is_empty());

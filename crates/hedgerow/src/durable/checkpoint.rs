@@ -1,7 +1,5 @@
 //! Writing a checkpoint while others write and read, and what it makes superfluous.
 
-use crate::commit::registration::Reader;
-use crate::commit::sequencer::Sequencer;
 use crate::durable::{CheckpointOptions, CheckpointReport};
 use crate::error::{Error, Reason, read_failed};
 use crate::kernels::CancelToken;
@@ -11,6 +9,7 @@ use hedgerow_log::{CheckpointEntry, Log, StoreError};
 use hedgerow_model::{
     Adjacency, Count, Counts, Cursor, Direction, Engine, GraphView, LabelId, Timestamp, VertexId,
 };
+use hedgerow_sequencer::{Reader, Sequencer};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
@@ -28,7 +27,7 @@ impl<E: Engine> Store<E> {
     }
 
     fn checkpoint_newest(&self, options: &CheckpointOptions) -> Result<CheckpointReport, Error> {
-        let journal = self.sequencer.journal().ok_or(Reason::InMemory)?;
+        let journal = self.journal().ok_or(Reason::InMemory)?;
         let log = journal.log()?;
         let _exclusive = journal.exclusive.lock();
         log.check()?;

@@ -1,7 +1,6 @@
 //! Whether a store can be opened, and how a damaged one is made so: both by reading what opening it would read, into a graph that is thrown
 //! away.
 
-use crate::commit::locks::LockGuard;
 use crate::durable::open::{checkpoint_path, manifest_path};
 use crate::durable::replay::Replay;
 use crate::durable::restored::Batches;
@@ -12,6 +11,7 @@ use crate::stores::{Stores, with_store};
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::{CheckReport, Repair, StoreError};
 use hedgerow_model::{Engine, Timestamp};
+use hedgerow_sequencer::LockGuard;
 use hedgerow_sync::Arc;
 use std::time::Instant;
 

@@ -1,7 +1,6 @@
 //! The durable side of a graph, as applications see it.
 
 use crate::commit::Commit;
-use crate::commit::history::AsOf;
 use crate::commit::ingest::BulkEdge;
 use crate::durable::{CheckpointOptions, CheckpointReport, Journal, Recovery, StoreInfo, open};
 use crate::error::{Error, Reason};
@@ -11,6 +10,7 @@ use crate::stores::with_store;
 use hedgerow_log::files::{FileSystem, RealFiles};
 use hedgerow_log::{Durability, Log};
 use hedgerow_model::{AsKey, LabelId, Record};
+use hedgerow_sequencer::AsOf;
 use hedgerow_sync::Arc;
 use std::path::Path;
 
@@ -274,6 +274,6 @@ impl Graph {
     }
 
     fn journal(&self) -> Option<&Journal> {
-        with_store!(&*self.stores, store => store.sequencer.journal())
+        with_store!(&*self.stores, store => store.journal())
     }
 }

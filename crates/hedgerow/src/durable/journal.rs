@@ -5,9 +5,11 @@ use crate::durable::keeper::Keeper;
 use crate::durable::{Recovery, StoreInfo};
 use crate::error::Reason;
 use crate::options::EngineKind;
+use crate::storage::Store;
 use hedgerow_log::files::{Access, FileSystem};
 use hedgerow_log::{Body, Durability, Log, Manifest, SegmentEntry};
-use hedgerow_model::Timestamp;
+use hedgerow_model::{Engine, Timestamp};
+use hedgerow_sequencer::CommitLog;
 use hedgerow_sync::{Arc, Mutex, thread_local};
 use std::cell::Cell;
 
@@ -43,10 +45,8 @@ pub(crate) struct Journal {
 #[derive(Debug)]
 enum Rights {
     Write {
-        log: Arc<Log>,
+        log: CommitLog,
         keeper: Keeper,
-        /// A commit is published when it survives a loss of power.
-        is_synced: bool,
     },
     /// The newest checkpoint is read.
     Read(Box<Manifest>),
@@ -58,8 +58,7 @@ impl Journal {
         let files = Arc::clone(log.files());
         let log = Arc::new(log);
         let keeper = if is_simulated { Keeper::default() } else { Keeper::of(&log) };
-        let is_synced = log.durability() == Durability::Sync;
-        let rights = Rights::Write { log, keeper, is_synced };
+        let rights = Rights::Write { log: CommitLog::new(log), keeper };
         Journal { files, rights, recovery, exclusive: Mutex::default() }
     }
 
@@ -72,16 +71,16 @@ impl Journal {
     /// The log, if the graph can be written.
     #[inline]
     pub(crate) fn log(&self) -> Result<&Log, Reason> {
+        self.commit_log().map(CommitLog::log)
+    }
+
+    /// The log as commits take their places in it, if the graph can be written.
+    #[inline]
+    pub(crate) fn commit_log(&self) -> Result<&CommitLog, Reason> {
         match &self.rights {
             Rights::Write { log, .. } => Ok(log),
             Rights::Read(_) => Err(Reason::ReadOnly),
         }
-    }
-
-    /// Whether a commit is published only when it survives a loss of power.
-    #[inline]
-    pub(crate) fn is_synced(&self) -> bool {
-        matches!(self.rights, Rights::Write { is_synced: true, .. })
     }
 
     /// Every commit up to this survives a loss of power.
@@ -97,7 +96,7 @@ impl Journal {
     /// What belongs to the store.
     pub(super) fn manifest(&self) -> Manifest {
         match &self.rights {
-            Rights::Write { log, .. } => log.manifest(),
+            Rights::Write { log, .. } => log.log().manifest(),
             Rights::Read(manifest) => (**manifest).clone(),
         }
     }
@@ -137,8 +136,8 @@ impl Journal {
     /// Waits until what was seen at `at` is as durable as it has to be.
     pub(crate) fn settle_read(&self, at: Timestamp, asked: Durability) -> Result<(), Reason> {
         match &self.rights {
-            Rights::Write { log, .. } if asked.max(log.durability()) == Durability::Sync => {
-                Ok(log.wait_durable(at)?)
+            Rights::Write { log, .. } if asked.max(log.log().durability()) == Durability::Sync => {
+                Ok(log.log().wait_durable(at)?)
             }
             _ => Ok(()),
         }
@@ -152,7 +151,7 @@ impl Journal {
 
     fn wake_keeper(&self) {
         if let Rights::Write { log, keeper, .. } = &self.rights
-            && log.needs_maintenance()
+            && log.log().needs_maintenance()
         {
             keeper.wake();
         }
@@ -164,9 +163,17 @@ impl Journal {
         match &self.rights {
             Rights::Write { log, keeper, .. } => {
                 keeper.end();
-                Ok(log.close()?)
+                Ok(log.log().close()?)
             }
             Rights::Read(_) => Ok(()),
         }
+    }
+}
+
+impl<E: Engine> Store<E> {
+    /// Where commits are logged; `None`: nowhere.
+    #[inline]
+    pub(crate) fn journal(&self) -> Option<&Journal> {
+        self.journal.as_ref()
     }
 }

@@ -1,6 +1,5 @@
 //! A checkpoint into an empty graph: vertices first, then the edges of each label, some million at a time.
 
-use crate::commit::sequencer::VertexCounts;
 use crate::error::{Error, read_failed};
 use crate::records::{check_encoded, check_parallel};
 use crate::storage::Store;
@@ -11,6 +10,7 @@ use hedgerow_model::{
     AdjacencyEffects, Column, Direction, EdgeChange, EffectRecords, Effects, Engine, GraphView, KeyRef,
     LabelId, Record, Timestamp, VertexChange, VertexEffect, VertexId, with_column,
 };
+use hedgerow_sequencer::VertexCounts;
 use rayon::prelude::*;
 use smallvec::SmallVec;
 use std::path::Path;

@@ -1,7 +1,5 @@
 //! Making a store, and opening one: checkpoint, log, then new commits.
 
-use crate::commit::history::AsOf;
-use crate::commit::locks::LockGuard;
 use crate::durable::replay::Replay;
 use crate::durable::restored::Batches;
 use crate::durable::{Journal, Recovery};
@@ -14,6 +12,7 @@ use hedgerow_log::checkpoint::{Checkpoint, UNFINISHED, name_of};
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::{Log, Manifest, Recovered, StoreError};
 use hedgerow_model::{Engine, Timestamp};
+use hedgerow_sequencer::{AsOf, LockGuard};
 use hedgerow_sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -206,7 +205,9 @@ impl<E: Engine> Store<E> {
     /// Commits are logged from now on.
     fn attach(&mut self, journal: Journal) {
         let sequencer = Arc::get_mut(&mut self.sequencer);
-        sequencer.expect("nobody else sees a graph that is being made").attach(journal);
+        let sequencer = sequencer.expect("nobody else sees a graph that is being made");
+        sequencer.attach(journal.commit_log().ok().cloned());
+        self.journal = Some(journal);
     }
 
     /// Becomes the graph of a store, from its checkpoint and its log; up to a past state, if one is asked for.

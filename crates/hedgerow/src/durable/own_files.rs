@@ -4,13 +4,12 @@
 //! that. So the order of writing is: the log, then the engine's files, then the keys; and only then the log is pruned. When the store is opened, the
 //! commits that the engine has give back their keys and no more.
 
-use crate::commit::registration::Reader;
-use crate::commit::sequencer::Sequencer;
 use crate::error::Reason;
 use crate::storage::Store;
 use hedgerow_log::Durability;
 use hedgerow_model::token::Registered;
 use hedgerow_model::{Admission, Durable, Engine, Timestamp};
+use hedgerow_sequencer::{Reader, Sequencer};
 
 /// So often a commit waits for work that the engine has put off, at most: others may go on putting off more.
 const MOST_WAITS: usize = 16;

@@ -1,6 +1,5 @@
 //! The commits of a log into a graph that comes back.
 
-use crate::commit::sequencer::VertexCounts;
 use crate::durable::gathered::{Gathered, vertex_bound};
 use crate::durable::vertex_set::VertexSet;
 use crate::error::{Error, Reason, read_failed};
@@ -12,6 +11,7 @@ use hedgerow_model::{
     AdjacencyEffects, ColumnType, EdgeChange, EdgeValue, Effects, Engine, GraphView, Key, LabelId, Record,
     SchemaError, Timestamp, VertexChange, VertexEffect, VertexId,
 };
+use hedgerow_sequencer::VertexCounts;
 
 /// A commit is not one of this graph, though its bytes are what was written: what is wrong with it.
 struct Foreign(String);

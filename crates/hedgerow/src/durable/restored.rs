@@ -2,12 +2,12 @@
 
 use crate::commit::decided::{Decision, PreparedEffects, apply};
 use crate::commit::resolve::Resolved;
-use crate::commit::sequencer::VertexCounts;
 use crate::error::Reason;
 use crate::options::GraphOptions;
 use crate::storage::Store;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{Effects, Engine, EngineError, LockUnit, Timestamp, UnitLocks};
+use hedgerow_sequencer::VertexCounts;
 use hedgerow_sync::epoch;
 
 /// Changes per batch, about.

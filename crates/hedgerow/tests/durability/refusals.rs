@@ -57,7 +57,10 @@ fn a_store_is_looked_at_without_opening_it() {
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     graph.put_edge(2, 3).unwrap();
     let described = store::checkpoint(path).unwrap().unwrap();
-    assert_eq!((described.timestamp.0, described.counts.vertices, described.counts.total_edges().at_most()), (1, 2, 1));
+    assert_eq!(
+        (described.timestamp.0, described.counts.vertices, described.counts.total_edges().at_most()),
+        (1, 2, 1)
+    );
     let entry = store::manifest(path).unwrap().checkpoint.unwrap();
     assert!(path.join(entry.file_name()).exists());
 

@@ -4,9 +4,9 @@
 
 use hedgerow::model::{EdgeValue, Operation, RecordChange, RecordMode};
 use hedgerow::{
-    ColumnType, Commit, Count, Direction, EdgeSchema, Field, GraphOptions, Key, KeyKind, LabelId, LabelSchema,
-    Newest, ParallelEdge, ParallelSchema, Record, RecordRef, RecordSchema, Snapshot, Timestamp, Topology,
-    Value, ValueType,
+    ColumnType, Commit, Count, Direction, EdgeSchema, Field, GraphOptions, Key, KeyKind, LabelId,
+    LabelSchema, Newest, ParallelEdge, ParallelSchema, Record, RecordRef, RecordSchema, Snapshot, Timestamp,
+    Topology, Value, ValueType,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

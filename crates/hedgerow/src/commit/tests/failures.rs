@@ -1,8 +1,6 @@
 //! What a graph is like after a call of its engine failed.
 
 use crate::commit::edge::EdgeWrite;
-use crate::commit::registration::Reader;
-use crate::commit::sequencer::Sequencer;
 use crate::error::{Error, ErrorKind, Reason};
 use crate::options::GraphOptions;
 use crate::storage::Store;
@@ -10,6 +8,7 @@ use hedgerow_model::{
     Catalogue, EdgeValue, Engine, GraphView, Key, KeyRef, LabelId, Operation, Timestamp, Topology,
 };
 use hedgerow_rapid::{Rapid, RapidOptions};
+use hedgerow_sequencer::{Reader, Sequencer};
 use hedgerow_sync::Arc;
 use hedgerow_tel::{Tel, TelOptions};
 use hedgerow_testing::failing::{Failing, Fallible};

@@ -1,19 +1,20 @@
 //! Registering timestamps for whoever reads them, and releasing them: what opens and closes snapshots.
 
-use crate::commit::heads::Head;
-use crate::commit::history::AsOf;
-use crate::commit::seats::Seat;
-use crate::commit::sequencer::Sequencer;
-use crate::error::Reason;
+use crate::error::SequencerError;
+use crate::heads::Head;
+use crate::history::AsOf;
+use crate::seats::Seat;
+use crate::sequencer::Sequencer;
 use hedgerow_model::token::Registered;
 use hedgerow_model::{Counts, Timestamp};
+use hedgerow_sync::Arc;
 use hedgerow_sync::atomic::Ordering;
 use std::ops::Deref;
 use std::time::Instant;
 
 /// Who reads a registered timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reader {
+pub enum Reader {
     /// A snapshot.
     Snapshot,
     /// A transaction whose commit will look for conflicts since then.
@@ -21,19 +22,18 @@ pub(crate) enum Reader {
 }
 
 /// What leads to the sequencer.
-pub(crate) trait Registrar: Deref<Target = Sequencer> {
+pub trait Registrar: Deref<Target = Sequencer> {
     /// A registration has ended, and was released.
     fn released(&self) {}
 }
 
 impl Registrar for &Sequencer {}
 
-#[cfg(test)]
-impl Registrar for hedgerow_sync::Arc<Sequencer> {}
+impl Registrar for Arc<Sequencer> {}
 
 /// A registered timestamp; released when dropped.
 #[derive(Debug)]
-pub(crate) struct Registration<P: Registrar> {
+pub struct Registration<P: Registrar> {
     token: Registered,
     opened: Instant,
     /// What leads to the sequencer.
@@ -51,17 +51,17 @@ enum Place {
 
 impl<P: Registrar> Registration<P> {
     /// The proof for engines that the timestamp can be read.
-    pub(crate) fn token(&self) -> &Registered {
+    pub fn token(&self) -> &Registered {
         &self.token
     }
 
     /// When it was registered.
-    pub(crate) fn opened(&self) -> Instant {
+    pub fn opened(&self) -> Instant {
         self.opened
     }
 
     /// What leads to the sequencer.
-    pub(crate) fn by(&self) -> &P {
+    pub fn by(&self) -> &P {
         &self.sequencer
     }
 }
@@ -79,7 +79,7 @@ impl Sequencer {
     ///
     /// A snapshot takes no lock unless a commit is taking a stamp at the moment, or the newest stamp is not published yet, or no seat is free.
     /// O(1), plus the wait for commits that have their stamp and not yet been applied.
-    pub(crate) fn open<P: Registrar>(by: P, reader: Reader) -> Result<Registration<P>, Reason> {
+    pub fn open<P: Registrar>(by: P, reader: Reader) -> Result<Registration<P>, SequencerError> {
         let now = Instant::now();
         if reader == Reader::Snapshot
             && let Some((seat, at, counts)) = by.take_seat(now)
@@ -89,12 +89,12 @@ impl Sequencer {
         Self::open_and_see(by, reader, |_| ()).map(|(registration, ())| registration)
     }
 
-    /// The same, with a look at what is known of the graph there.
-    pub(crate) fn open_and_see<P: Registrar, T>(
+    /// As [`Sequencer::open`], with a look at what is known of the graph there.
+    pub fn open_and_see<P: Registrar, T>(
         by: P,
         reader: Reader,
         see: impl FnOnce(&Head) -> T,
-    ) -> Result<(Registration<P>, T), Reason> {
+    ) -> Result<(Registration<P>, T), SequencerError> {
         let now = Instant::now();
         let mut state = by.state.lock();
         let head = by.published(&mut state);
@@ -109,11 +109,11 @@ impl Sequencer {
     }
 
     /// Registers a past state that is kept. O(log states), plus the wait as in [`Sequencer::open`].
-    pub(crate) fn open_past<P: Registrar>(by: P, as_of: AsOf) -> Result<Registration<P>, Reason> {
+    pub fn open_past<P: Registrar>(by: P, as_of: AsOf) -> Result<Registration<P>, SequencerError> {
         let (now, asked_at) = (Instant::now(), by.clock.now());
         let mut state = by.state.lock();
         let published = by.published(&mut state).at;
-        let kept = state.kept.as_ref().ok_or(Reason::NoHistory)?;
+        let kept = state.kept.as_ref().ok_or(SequencerError::NoHistory)?;
         let (at, counts) = kept.find(as_of, published, asked_at)?;
         // Until now it was live because it is kept.
         state.registry.register_past(at, now);
@@ -145,10 +145,10 @@ impl Sequencer {
         (at, opened): (Timestamp, Instant),
         counts: Counts,
         place: Place,
-    ) -> Result<Registration<P>, Reason> {
+    ) -> Result<Registration<P>, SequencerError> {
         if !by.applied.wait_up_to(at) {
             by.release(at, place);
-            return Err(Reason::Poisoned);
+            return Err(SequencerError::Poisoned);
         }
         // SAFETY: registered by the caller, until the registration is dropped; applied up to `at`; the
         // counts are those at the stamp.
@@ -156,6 +156,7 @@ impl Sequencer {
         Ok(Registration { token, opened, sequencer: by, place })
     }
 
+    #[inline]
     fn release(&self, at: Timestamp, place: Place) {
         let may_free = match place {
             Place::Seat(seat) => self.leave_seat(at, seat),
@@ -198,8 +199,8 @@ impl Sequencer {
 mod tests {
     use super::*;
     use crate::clock::Clock;
-    use crate::commit::sequencer::{CountChanges, Writer};
-    use crate::options::History;
+    use crate::commit::{CountChanges, Writer};
+    use crate::history::History;
     use hedgerow_model::token::{LiveTimestamps, NewestState, Stamp};
     use hedgerow_model::{EdgeOutcome, LabelId};
     use hedgerow_sync::Mutex;

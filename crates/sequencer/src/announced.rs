@@ -1,6 +1,6 @@
 //! The newest stamp and how large the graph is there, for whoever takes no lock.
 
-use crate::commit::heads::Head;
+use crate::heads::Head;
 use hedgerow_model::{Counts, CountsBeside, LabelId, Timestamp};
 use hedgerow_sync::Arc;
 use hedgerow_sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -37,6 +37,7 @@ impl Announced {
     }
 
     /// Hides it until it is shown again. The caller has the mutex.
+    #[inline]
     pub(crate) fn hide(&self) {
         self.at.store(HIDDEN, Ordering::SeqCst);
     }

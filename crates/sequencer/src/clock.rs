@@ -9,16 +9,16 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// One moment by both clocks, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Now {
+pub struct Now {
     /// Since 1970-01-01 UTC.
-    pub(crate) wall: u64,
+    pub wall: u64,
     /// Since a fixed moment of this process.
-    pub(crate) monotonic: u64,
+    pub monotonic: u64,
 }
 
 /// The clocks of a graph.
 #[derive(Clone, Debug)]
-pub(crate) enum Clock {
+pub enum Clock {
     /// The system's; monotonic time counts from this moment.
     System(Instant),
     /// Time stands still, so that runs can be repeated.
@@ -36,7 +36,7 @@ impl Default for Clock {
 impl Clock {
     /// Microseconds since 1970-01-01 UTC.
     #[inline]
-    pub(crate) fn wall(&self) -> u64 {
+    pub fn wall(&self) -> u64 {
         match self {
             Clock::System(_) => {
                 microseconds(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default())
@@ -48,7 +48,7 @@ impl Clock {
 
     /// Microseconds since a fixed moment of this process.
     #[inline]
-    pub(crate) fn monotonic(&self) -> u64 {
+    pub fn monotonic(&self) -> u64 {
         match self {
             Clock::System(since) => microseconds(since.elapsed()),
             Clock::Still => 0,
@@ -56,8 +56,8 @@ impl Clock {
         }
     }
 
-    /// Both.
-    pub(crate) fn now(&self) -> Now {
+    /// The time by both clocks.
+    pub fn now(&self) -> Now {
         Now { wall: self.wall(), monotonic: self.monotonic() }
     }
 }

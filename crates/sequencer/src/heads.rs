@@ -7,14 +7,15 @@ use std::collections::VecDeque;
 
 /// What is known of the graph at a timestamp.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Head {
-    pub(crate) at: Timestamp,
+pub struct Head {
+    /// The timestamp.
+    pub at: Timestamp,
     /// How large the graph is.
-    pub(crate) counts: Counts,
+    pub counts: Counts,
     /// The time that the commit carries, in microseconds since 1970-01-01 UTC: never before that of an earlier one. 0 in memory.
-    pub(crate) wall_clock: u64,
+    pub wall_clock: u64,
     /// How far the last importer got, in bytes of its own.
-    pub(crate) input: Option<Arc<[u8]>>,
+    pub input: Option<Arc<[u8]>>,
 }
 
 /// The ends of batches of the log of which it is not known yet that they are durable, ascending, and the last one of which it is.

@@ -1,6 +1,6 @@
 //! Keys to vertex ids and back, for one type of key.
 
-use crate::dictionary::slot::{NumberSlot, Slot, TextSlot};
+use crate::slot::{NumberSlot, Slot, TextSlot};
 use crate::slots::Slots;
 use foldhash::fast::FixedState;
 use hedgerow_model::{Key, VertexId};

@@ -29,6 +29,7 @@ pub(crate) struct NumberSlot(AtomicU64);
 impl Slot for NumberSlot {
     type Key = u64;
 
+    #[inline]
     fn store(&self, key: &u64) {
         self.0.store(*key, Ordering::Release);
     }
@@ -39,6 +40,7 @@ impl Slot for NumberSlot {
         0
     }
 
+    #[inline]
     fn load(&self) -> u64 {
         self.0.load(Ordering::Acquire)
     }

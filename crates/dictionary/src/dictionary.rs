@@ -1,31 +1,20 @@
-//! The dictionary: application keys to vertex ids and back.
-//!
-//! A key has at most one vertex at a time, and one after the other many. Whether an id is visible at a
-//! timestamp is not kept here: the engine knows which vertices exist then. So the dictionary maps
-//! a key to all ids that somebody can still read, and a snapshot takes the one that exists at its
-//! timestamp; at most one does. An id goes to another key only when no snapshot can read its
-//! former vertex, and its former key has forgotten it by then.
+//! Keys to ids and back, whatever kind of keys a graph has.
 
-mod ids;
-mod map;
-mod slot;
-
-use crate::commit::locks::{LockGuard, LockTable, Stripes};
-use crate::commit::sequencer::Sequencer;
-use crate::error::Reason;
+use crate::error::DictionaryError;
+use crate::ids::IdAllocator;
+use crate::map::{DictionaryKey, KeyMap, PinnedKeys};
+use crate::slot::{NumberSlot, Slot};
 use crate::slots::Slots;
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{Key, KeyKind, KeyRef, LockUnit, Timestamp, VertexId};
+use hedgerow_sequencer::{LockGuard, LockTable, Sequencer, Stripes};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
-use ids::IdAllocator;
-use map::{DictionaryKey, KeyMap, PinnedKeys};
-use slot::{NumberSlot, Slot};
 
 /// Locks over keys. Taken before any lock of a unit, in ascending order.
 const KEY_STRIPES: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1024 };
 
 /// Maps keys to ids and back.
-pub(crate) struct Dictionary {
+pub struct Dictionary {
     keys: Keys,
     ids: IdAllocator,
     /// For each id: the vertex that has it was not visible before this timestamp.
@@ -43,7 +32,7 @@ enum Keys {
 /// The current ids of keys, looked up without a lock.
 ///
 /// For the time of one call: while this lives, memory of the dictionary is not given back.
-pub(crate) struct CurrentIds<'d> {
+pub struct CurrentIds<'d> {
     dictionary: &'d Dictionary,
     keys: PinnedMap<'d>,
 }
@@ -59,7 +48,7 @@ impl CurrentIds<'_> {
     ///
     /// Certain while the key's lock is held; otherwise see [`Dictionary::generation`].
     #[inline]
-    pub(crate) fn get(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Reason> {
+    pub fn get(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, DictionaryError> {
         match (&self.keys, key) {
             (PinnedMap::Numbers(keys), KeyRef::Number(number)) => Ok(keys.current(&number)),
             (PinnedMap::Text(keys), KeyRef::Text(text)) => Ok(keys.current(text)),
@@ -70,7 +59,8 @@ impl CurrentIds<'_> {
 }
 
 impl Dictionary {
-    pub(crate) fn new(kind: KeyKind) -> Self {
+    /// Without keys.
+    pub fn new(kind: KeyKind) -> Self {
         let keys = match kind {
             KeyKind::Number => Keys::Numbers(KeyMap::new()),
             KeyKind::Text => Keys::Text(KeyMap::new()),
@@ -82,7 +72,8 @@ impl Dictionary {
     }
 
     /// What the keys are.
-    pub(crate) fn kind(&self) -> KeyKind {
+    #[inline]
+    pub fn kind(&self) -> KeyKind {
         match &self.keys {
             Keys::Dense => KeyKind::Dense,
             Keys::Numbers(_) => KeyKind::Number,
@@ -91,12 +82,14 @@ impl Dictionary {
     }
 
     /// Whether keys are the ids themselves.
-    pub(crate) fn is_dense(&self) -> bool {
+    #[inline]
+    pub fn is_dense(&self) -> bool {
         matches!(self.keys, Keys::Dense)
     }
 
     /// Fails if a key is of another kind than the graph's, or no vertex id.
-    pub(crate) fn check(&self, key: KeyRef<'_>) -> Result<(), Reason> {
+    #[inline]
+    pub fn check(&self, key: KeyRef<'_>) -> Result<(), DictionaryError> {
         match (&self.keys, key) {
             (Keys::Numbers(_), KeyRef::Number(_)) | (Keys::Text(_), KeyRef::Text(_)) => Ok(()),
             (Keys::Dense, KeyRef::Number(number)) => Ok(VertexId::try_from(number).map(drop)?),
@@ -105,7 +98,8 @@ impl Dictionary {
     }
 
     /// The current ids of keys, for several look-ups on one thread.
-    pub(crate) fn current_ids(&self) -> CurrentIds<'_> {
+    #[inline]
+    pub fn current_ids(&self) -> CurrentIds<'_> {
         let keys = match &self.keys {
             Keys::Dense => PinnedMap::Dense,
             Keys::Numbers(map) => PinnedMap::Numbers(map.pin()),
@@ -114,44 +108,51 @@ impl Dictionary {
         CurrentIds { dictionary: self, keys }
     }
 
-    /// The same for one key.
-    pub(crate) fn current(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Reason> {
+    /// The current id of one key, as [`CurrentIds::get`].
+    #[inline]
+    pub fn current(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, DictionaryError> {
         self.current_ids().get(key)
     }
 
     /// The first id that the key has or had for which `visible` holds. O(1), no lock.
-    pub(crate) fn find(
+    pub fn find<E: From<DictionaryError>>(
         &self,
         key: KeyRef<'_>,
-        mut visible: impl FnMut(VertexId) -> Result<bool, Reason>,
-    ) -> Result<Option<VertexId>, Reason> {
+        mut visible: impl FnMut(VertexId) -> Result<bool, E>,
+    ) -> Result<Option<VertexId>, E> {
         match (&self.keys, key) {
             (Keys::Numbers(map), KeyRef::Number(number)) => map.find(&number, visible),
             (Keys::Text(map), KeyRef::Text(text)) => map.find(text, visible),
             (Keys::Dense, KeyRef::Number(number)) => {
-                let id = VertexId::try_from(number)?;
+                let id = VertexId::try_from(number).map_err(DictionaryError::from)?;
                 Ok(visible(id)?.then_some(id))
             }
-            _ => Err(self.wrong_kind(key)),
+            _ => Err(self.wrong_kind(key).into()),
         }
     }
 
     /// Like [`Dictionary::find`], but skips the visibility check when the key maps to a single id.
-    pub(crate) fn find_among_several(
+    pub fn find_among_several<E: From<DictionaryError>>(
         &self,
         key: KeyRef<'_>,
-        visible: impl FnMut(VertexId) -> Result<bool, Reason>,
-    ) -> Result<Option<VertexId>, Reason> {
+        visible: impl FnMut(VertexId) -> Result<bool, E>,
+    ) -> Result<Option<VertexId>, E> {
         match (&self.keys, key) {
             (Keys::Numbers(map), KeyRef::Number(number)) => map.find_among_several(&number, visible),
             (Keys::Text(map), KeyRef::Text(text)) => map.find_among_several(text, visible),
-            (Keys::Dense, KeyRef::Number(number)) => Ok(Some(VertexId::try_from(number)?)),
-            _ => Err(self.wrong_kind(key)),
+            (Keys::Dense, KeyRef::Number(number)) => {
+                Ok(Some(VertexId::try_from(number).map_err(DictionaryError::from)?))
+            }
+            _ => Err(self.wrong_kind(key).into()),
         }
     }
 
     /// The key of a vertex that exists in some readable state.
-    pub(crate) fn key(&self, id: VertexId) -> Key {
+    ///
+    /// # Panics
+    /// If `id` was never assigned to a key.
+    #[inline]
+    pub fn key(&self, id: VertexId) -> Key {
         let key = match &self.keys {
             Keys::Dense => Some(Key::Number(u64::from(id.get()))),
             Keys::Numbers(map) => map.key(id).map(DictionaryKey::into_key),
@@ -165,12 +166,14 @@ impl Dictionary {
     /// If it is the same before a key was looked up and after the unit of its id was locked, the id
     /// is still the key's: whoever takes it away changes this after he took it and before he unlocks
     /// that unit.
-    pub(crate) fn generation(&self) -> u64 {
+    #[inline]
+    pub fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
     /// A number that stands for the key where conflicts are looked for. Two keys may share one.
-    pub(crate) fn hash(&self, key: KeyRef<'_>) -> u64 {
+    #[inline]
+    pub fn hash(&self, key: KeyRef<'_>) -> u64 {
         match key {
             KeyRef::Number(number) => KeyMap::<u64>::hash(&number),
             KeyRef::Text(text) => KeyMap::<Box<str>>::hash(text),
@@ -178,7 +181,8 @@ impl Dictionary {
     }
 
     /// Locks `keys` against being created or deleted by anybody else.
-    pub(crate) fn lock<'d, 'k>(&'d self, keys: impl Iterator<Item = KeyRef<'k>>) -> LockGuard<&'d LockTable> {
+    #[inline]
+    pub fn lock<'d, 'k>(&'d self, keys: impl Iterator<Item = KeyRef<'k>>) -> LockGuard<&'d LockTable> {
         let stripes = if self.is_dense() {
             Stripes::new()
         } else {
@@ -191,12 +195,12 @@ impl Dictionary {
     ///
     /// The vertex becomes visible when the engine applies it, after `newest`, the newest stamp so
     /// far; until then [`Self::release`] undoes this.
-    pub(crate) fn assign(
+    pub fn assign(
         &self,
         key: KeyRef<'_>,
         newest: Timestamp,
         sequencer: &Sequencer,
-    ) -> Result<VertexId, Reason> {
+    ) -> Result<VertexId, DictionaryError> {
         self.check(key)?;
         let id = match self.ids.reassign() {
             Some(id) => id,
@@ -224,14 +228,14 @@ impl Dictionary {
     }
 
     /// Takes back what [`Self::assign`] gave, because the commit failed. The caller still holds the key's lock.
-    pub(crate) fn release(&self, id: VertexId) {
+    pub fn release(&self, id: VertexId) {
         self.forget(id);
         self.generation.fetch_add(1, Ordering::AcqRel);
         self.ids.free(id);
     }
 
     /// Notes that the vertex was deleted at `deletion`. The caller holds the key's lock.
-    pub(crate) fn delete(&self, id: VertexId, deletion: Timestamp) {
+    pub fn delete(&self, id: VertexId, deletion: Timestamp) {
         match &self.keys {
             Keys::Dense => return,
             Keys::Numbers(map) => map.key(id).into_iter().for_each(|key| map.mark_deleted(key, id)),
@@ -243,7 +247,7 @@ impl Dictionary {
     }
 
     /// Gives a key the id that it had when the graph was stored; false if it has one. Nobody reads the graph yet.
-    pub(crate) fn restore(&self, key: KeyRef<'_>, id: VertexId) -> Result<bool, Reason> {
+    pub fn restore(&self, key: KeyRef<'_>, id: VertexId) -> Result<bool, DictionaryError> {
         self.check(key)?;
         Ok(match (&self.keys, key) {
             (Keys::Numbers(map), KeyRef::Number(number)) => map.restore(number, id),
@@ -254,7 +258,7 @@ impl Dictionary {
     }
 
     /// Frees the ids below `bound` that `scan`, ascending, does not visit. The graph has no readers yet. O(vertices), O(1) for dense keys.
-    pub(crate) fn restore_free<E>(
+    pub fn restore_free<E>(
         &self,
         bound: u32,
         scan: impl FnOnce(&mut dyn FnMut(VertexId)) -> Result<(), E>,
@@ -276,7 +280,7 @@ impl Dictionary {
 
     /// Forgets the keys of deleted vertices that no live timestamp can read; `live` was collected after `releases` releases. Returns the
     /// bytes freed.
-    pub(crate) fn reclaim(&self, live: &LiveTimestamps, releases: u64) -> usize {
+    pub fn reclaim(&self, live: &LiveTimestamps, releases: u64) -> usize {
         if self.is_dense() {
             return 0;
         }
@@ -293,7 +297,7 @@ impl Dictionary {
     }
 
     /// An estimate of the bytes held. O(1).
-    pub(crate) fn bytes(&self) -> usize {
+    pub fn bytes(&self) -> usize {
         let keys = match &self.keys {
             Keys::Dense => 0,
             Keys::Numbers(map) => map.bytes(),
@@ -303,7 +307,7 @@ impl Dictionary {
     }
 
     /// An estimate of the bytes of a new key.
-    pub(crate) fn bytes_of(&self, key: KeyRef<'_>) -> usize {
+    pub fn bytes_of(&self, key: KeyRef<'_>) -> usize {
         let entry = match key {
             KeyRef::Number(number) => KeyMap::<u64>::bytes_of(&number),
             KeyRef::Text(text) => KeyMap::<Box<str>>::bytes_of(text),
@@ -312,7 +316,7 @@ impl Dictionary {
     }
 
     /// Lets the key of a vertex that nobody can read forget its id.
-    pub(crate) fn forget(&self, id: VertexId) {
+    pub fn forget(&self, id: VertexId) {
         match &self.keys {
             Keys::Dense => {}
             Keys::Numbers(map) => map.key(id).into_iter().for_each(|key| map.remove(key, id)),
@@ -321,7 +325,7 @@ impl Dictionary {
     }
 
     #[cold]
-    fn wrong_kind(&self, key: KeyRef<'_>) -> Reason {
-        Reason::WrongKeyKind { key: key.to_key(), expected: self.kind() }
+    fn wrong_kind(&self, key: KeyRef<'_>) -> DictionaryError {
+        DictionaryError::WrongKeyKind { key: key.to_key(), expected: self.kind() }
     }
 }

@@ -4,9 +4,8 @@
 //! to every reclamation, and no stamp lets anything be edited in place that an earlier one has made. So engines need not know of it.
 
 use crate::clock::Now;
-use crate::commit::heads::Head;
-use crate::error::Reason;
-use crate::options::History;
+use crate::error::SequencerError;
+use crate::heads::Head;
 use hedgerow_model::{Counts, Timestamp};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -31,6 +30,22 @@ struct State {
     counts: Counts,
 }
 
+/// Which past states of a graph can be read, beside those that snapshots are open on.
+///
+/// A graph that keeps them changes nothing in place: engine `rapid` copies a partition for each commit that touches it, `tel`
+/// keeps 32 bytes for an entry that ends. Each commit is remembered with its time and the size of the graph: 72 bytes with at most two
+/// labels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum History {
+    /// The newest alone.
+    #[default]
+    None,
+    /// Every state that was the newest within this time, measured by a monotonic clock.
+    For(Duration),
+    /// All, since the graph was made or opened.
+    All,
+}
+
 /// Which state of a graph is asked for: a past one, or the newest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AsOf {
@@ -41,7 +56,7 @@ pub enum AsOf {
     ///
     /// A commit carries the wall-clock time at which it was made, but never an earlier one than the commit before it. If the clock was
     /// ahead, or is set back, commits carry times in the future, and a store does not tell when they were made:
-    /// [`Graph::open_at`](crate::Graph::open_at) then refuses times between the commit before them and now. A graph that keeps its history
+    /// `Graph::open_at` then refuses times between the commit before them and now. A graph that keeps its history
     /// also measures their age by a monotonic clock, and finds them by that.
     Time(u64),
 }
@@ -54,7 +69,7 @@ impl From<Timestamp> for AsOf {
 
 impl AsOf {
     /// Whether a commit that was made then belongs to the state.
-    pub(crate) fn includes(self, at: Timestamp, wall_clock: u64) -> bool {
+    pub fn includes(self, at: Timestamp, wall_clock: u64) -> bool {
         match self {
             AsOf::Commit(last) => at <= last,
             AsOf::Time(last) => wall_clock <= last,
@@ -117,16 +132,18 @@ impl KeptStates {
         as_of: AsOf,
         published: Timestamp,
         now: Now,
-    ) -> Result<(Timestamp, Counts), Reason> {
+    ) -> Result<(Timestamp, Counts), SequencerError> {
         let known = self.states.partition_point(|state| state.at <= published);
         let after = match as_of {
-            AsOf::Commit(at) if at > published => return Err(Reason::NotYet { at, newest: published }),
+            AsOf::Commit(at) if at > published => {
+                return Err(SequencerError::NotYet { at, newest: published });
+            }
             AsOf::Commit(at) => self.states.partition_point(|state| state.at <= at),
             AsOf::Time(time) if time >= now.wall => known,
             AsOf::Time(time) => self.made_until(time, now).min(known),
         };
         let state = after.checked_sub(1).map(|last| &self.states[last]);
-        let state = state.ok_or_else(|| Reason::NotKept { oldest: self.oldest() })?;
+        let state = state.ok_or_else(|| SequencerError::NotKept { oldest: self.oldest() })?;
         Ok((state.at, state.counts.clone()))
     }
 
@@ -175,7 +192,7 @@ mod tests {
         assert_eq!([found(AsOf::Time(99)), found(AsOf::Commit(Timestamp(4)))], [None, None]);
         assert!(matches!(
             kept.find(AsOf::Commit(Timestamp(9)), Timestamp(8), NOW),
-            Err(Reason::NotYet { newest: Timestamp(8), .. })
+            Err(SequencerError::NotYet { newest: Timestamp(8), .. })
         ));
         // What is not published yet is not shown.
         assert_eq!(kept.find(AsOf::Time(300), Timestamp(7), NOW).unwrap().0, Timestamp(6));

@@ -86,6 +86,7 @@ impl Place {
     }
 
     /// Groups of all segments before this one.
+    #[inline]
     fn groups_before(segment: usize) -> usize {
         (1 << segment) >> 1
     }

@@ -1,8 +1,8 @@
 //! Which vertex ids are free.
 
-use crate::commit::sequencer::Sequencer;
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{CapacityError, Timestamp, VertexId};
+use hedgerow_sequencer::Sequencer;
 use hedgerow_sync::Mutex;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -154,8 +154,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commit::registration::Reader;
-    use crate::commit::sequencer::Writer;
+    use hedgerow_sequencer::{Reader, Writer};
     use hedgerow_sync::Arc;
 
     fn commit(sequencer: &Sequencer) -> Timestamp {

@@ -42,6 +42,7 @@ impl Applied {
     }
 
     /// Waits until every stamp up to `at` is applied; false if that will never be. O(1).
+    #[inline]
     pub(crate) fn wait_up_to(&self, at: Timestamp) -> bool {
         // Most of the time nothing was committed since somebody else looked, and nothing is written that others read.
         let is_published = at.0 <= self.published.load(Ordering::Acquire);
@@ -75,10 +76,12 @@ impl Applied {
         self.poisoned.store(true, Ordering::Release);
     }
 
+    #[inline]
     pub(crate) fn is_poisoned(&self) -> bool {
         self.poisoned.load(Ordering::Acquire)
     }
 
+    #[inline]
     fn place(&self, stamp: u64) -> &AtomicU64 {
         &self.places[stamp as usize % REMEMBERED]
     }

@@ -4,8 +4,8 @@
 //! or two and come again and again, and the more threads there are for the cores, the longer. So it takes them in a [turn](Gate): until it
 //! has them all, commits that have no lock yet wait.
 
-use crate::commit::gate::Gate;
-use crate::commit::sequencer::Sequencer;
+use crate::gate::Gate;
+use crate::sequencer::Sequencer;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{LockUnit, UnitLocks};
 use hedgerow_sync::RawLock;
@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use std::borrow::Borrow;
 
 /// Locks for any number of units. Units that share a stripe share its lock.
-pub(crate) struct LockTable {
+pub struct LockTable {
     stripes: Box<[RawLock]>,
     gate: Gate,
 }
@@ -22,40 +22,42 @@ pub(crate) struct LockTable {
 const MANY: usize = if cfg!(hedgerow_shuttle) { 3 } else { 64 };
 
 /// Which stripes a guard holds, ascending.
-pub(crate) type Stripes = SmallVec<[u32; 4]>;
+pub type Stripes = SmallVec<[u32; 4]>;
 
 impl LockTable {
     /// A table of `stripes` locks, a power of two.
-    pub(crate) fn new(stripes: usize) -> Self {
+    pub fn new(stripes: usize) -> Self {
         assert!(stripes.is_power_of_two() && u32::try_from(stripes).is_ok());
         LockTable { stripes: (0..stripes).map(|_| RawLock::default()).collect(), gate: Gate::default() }
     }
 
+    #[inline]
     fn mask(&self) -> u32 {
         // At most 2^32 - 1: the constructor checked it.
         (self.stripes.len() - 1) as u32
     }
 
     /// The stripe of a unit.
-    pub(crate) fn stripe(&self, unit: LockUnit) -> u32 {
+    #[inline]
+    pub fn stripe(&self, unit: LockUnit) -> u32 {
         unit.0 & self.mask()
     }
 
     /// The stripe of a unit, as what a guard takes.
     #[inline]
-    pub(crate) fn one(&self, unit: LockUnit) -> Stripes {
+    pub fn one(&self, unit: LockUnit) -> Stripes {
         Stripes::from_buf_and_len([self.stripe(unit), 0, 0, 0], 1)
     }
 
     /// The stripes of two units: ascending, each once.
     #[inline]
-    pub(crate) fn two(&self, one: LockUnit, other: LockUnit) -> Stripes {
+    pub fn two(&self, one: LockUnit, other: LockUnit) -> Stripes {
         let (one, other) = (self.stripe(one), self.stripe(other));
         Stripes::from_buf_and_len([one.min(other), one.max(other), 0, 0], 1 + usize::from(one != other))
     }
 
     /// The stripes of `units`: ascending, each once. O(n log n), or O(n + stripes) if there are said to be some thousands.
-    pub(crate) fn stripes(&self, units: impl Iterator<Item = LockUnit>) -> Stripes {
+    pub fn stripes(&self, units: impl Iterator<Item = LockUnit>) -> Stripes {
         if units.size_hint().0 > self.stripes.len() / 16 {
             let mut wanted = vec![false; self.stripes.len()];
             units.for_each(|unit| wanted[self.stripe(unit) as usize] = true);
@@ -73,14 +75,14 @@ impl LockTable {
         stripes.iter().for_each(|stripe| self.stripes[*stripe as usize].lock());
     }
 
-    /// The same, in a turn.
+    /// Takes the locks of `stripes` in a turn.
     #[cold]
     fn lock_in_turn(&self, stripes: &[u32]) {
         self.gate.in_turn(|| self.lock(stripes));
     }
 
     /// Every stripe.
-    pub(crate) fn all(&self) -> Stripes {
+    pub fn all(&self) -> Stripes {
         (0..=self.mask()).collect()
     }
 }
@@ -89,7 +91,7 @@ impl LockTable {
 ///
 /// Every thread takes its stripes in ascending order, and no second guard of one table while it
 /// has one, so no two wait for each other.
-pub(crate) struct LockGuard<T: Borrow<LockTable>> {
+pub struct LockGuard<T: Borrow<LockTable>> {
     table: T,
     stripes: Stripes,
 }
@@ -97,7 +99,7 @@ pub(crate) struct LockGuard<T: Borrow<LockTable>> {
 impl<T: Borrow<LockTable>> LockGuard<T> {
     /// Waits for the locks of `stripes`, which ascend, and takes them.
     #[inline(always)]
-    pub(crate) fn lock(table: T, stripes: Stripes) -> Self {
+    pub fn lock(table: T, stripes: Stripes) -> Self {
         debug_assert!(stripes.windows(2).all(|pair| pair[0] < pair[1]));
         let locks = table.borrow();
         if stripes.len() < MANY {
@@ -110,17 +112,17 @@ impl<T: Borrow<LockTable>> LockGuard<T> {
     }
 
     /// The stripes held.
-    pub(crate) fn stripes(&self) -> &[u32] {
+    pub fn stripes(&self) -> &[u32] {
         &self.stripes
     }
 
     /// Whether the lock of `unit` is held. O(log n).
-    pub(crate) fn covers(&self, unit: LockUnit) -> bool {
+    pub fn covers(&self, unit: LockUnit) -> bool {
         self.stripes.binary_search(&self.table.borrow().stripe(unit)).is_ok()
     }
 
     /// Releases the locks, and gives back the list of them.
-    pub(crate) fn release(mut self) -> Stripes {
+    pub fn release(mut self) -> Stripes {
         self.unlock()
     }
 
@@ -136,7 +138,7 @@ impl<T: Borrow<LockTable>> LockGuard<T> {
 
     /// The proof for engines that the locks are held. The sequencer is asked what is newest when that is needed.
     #[inline]
-    pub(crate) fn held<'l>(&'l self, sequencer: &'l Sequencer) -> HeldLocks<'l> {
+    pub fn held<'l>(&'l self, sequencer: &'l Sequencer) -> HeldLocks<'l> {
         let table = self.table.borrow();
         if self.stripes.len() == table.stripes.len() {
             // SAFETY: every stripe is held until the guard drops, which the result cannot outlive.
@@ -154,9 +156,11 @@ impl<T: Borrow<LockTable>> Drop for LockGuard<T> {
 }
 
 /// The locks as a reclamation takes them: one at a time, and only if free.
-pub(crate) struct ReclaimLocks<'t> {
-    pub(crate) table: &'t LockTable,
-    pub(crate) sequencer: &'t Sequencer,
+pub struct ReclaimLocks<'t> {
+    /// The locks.
+    pub table: &'t LockTable,
+    /// Says what is newest under them.
+    pub sequencer: &'t Sequencer,
 }
 
 impl UnitLocks for ReclaimLocks<'_> {

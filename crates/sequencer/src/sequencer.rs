@@ -1,6 +1,6 @@
 //! The order of commits: stamps, publication, and the registry of open snapshots.
 //!
-//! Invariants, all checked by the models in `tests/shuttle/` and argued in `docs/concurrency.md`:
+//! Invariants, all checked by the models in `crates/hedgerow/tests/shuttle/` and argued in `docs/concurrency.md`:
 //!
 //! 1. A stamp is larger than every earlier one. Its holder keeps the locks of what it changes
 //!    until it is applied.
@@ -14,74 +14,76 @@
 //! a stamp first hides what is [`Announced`] of the newest one, then looks at the seats; whoever opens a snapshot first takes a seat, then looks whether what was
 //! announced still is. That a stamp is applied it says by one store, in [`Applied`]; whoever opens a snapshot looks there.
 
+use crate::announced::Announced;
+use crate::applied::Applied;
+use crate::bell::Bell;
 use crate::clock::{Clock, Now};
-use crate::commit::announced::Announced;
-use crate::commit::applied::Applied;
-use crate::commit::heads::{FormerHeads, Head};
-use crate::commit::history::KeptStates;
-use crate::commit::registry::Registry;
-use crate::commit::seats::Seats;
-use crate::compactor::Bell;
-use crate::durable::Journal;
-use crate::error::Reason;
-use crate::options::History;
-use crate::storage::PendingReclaim;
+use crate::commit::{CountChanges, PendingReclaim, Writer};
+use crate::commit_log::CommitLog;
+use crate::error::SequencerError;
+use crate::heads::{FormerHeads, Head};
+use crate::history::{History, KeptStates};
+use crate::registry::Registry;
+use crate::seats::Seats;
 use crossbeam_utils::CachePadded;
 use hedgerow_log::Body;
 use hedgerow_log::planted::{self, PlantedBug};
 use hedgerow_model::token::{LiveTimestamps, NewestState, Stamp};
-use hedgerow_model::{Counts, DeferredOutcome, EdgeOutcome, LabelId, ParallelOutcome, Timestamp};
+use hedgerow_model::{Counts, Timestamp};
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 use hedgerow_sync::{Arc, Mutex};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
+mod restore;
+
 /// Orders commits and snapshots of one graph.
 #[derive(Debug, Default)]
-pub(crate) struct Sequencer {
+pub struct Sequencer {
     /// Apart from the rest, which commits only read: every commit takes this cache line from the one before.
-    pub(super) state: CachePadded<Mutex<State>>,
+    pub(crate) state: CachePadded<Mutex<State>>,
     /// What readers see of the newest stamp without the mutex.
-    pub(super) announced: CachePadded<Announced>,
+    pub(crate) announced: CachePadded<Announced>,
     /// Where they register.
-    pub(super) seats: Seats,
-    pub(super) applied: Applied,
+    pub(crate) seats: Seats,
+    pub(crate) applied: Applied,
     /// How often a timestamp lost its last reader, or one that had a seat; and how many are in the registry, changed under the mutex.
     ///
     /// Where each commit is synced, the end of a batch that can be published no more counts as one that lost its readers.
-    pub(super) released: AtomicU64,
+    pub(crate) released: AtomicU64,
     /// How many commits filed what they superseded while a timestamp lost its readers: for it, perhaps, after a reclamation had looked.
     filed_late: AtomicU64,
     open: AtomicUsize,
     /// The timestamp behind the newest in the registry; 0 if there is none. Changed under the mutex.
     registered_below: AtomicU64,
     /// Where commits are logged; `None`: nowhere. The same as long as anybody else sees the graph.
-    journal: Option<Journal>,
+    log: Option<CommitLog>,
     /// Which past states are kept. The same as long as anybody else sees the graph.
     history: History,
-    pub(super) clock: Clock,
+    pub(crate) clock: Clock,
     /// For whoever frees what nobody reads any more.
-    pub(super) bell: Option<Arc<Bell>>,
+    pub(crate) bell: Option<Arc<Bell>>,
 }
 
 /// What a commit changes comes first, so that it lies beside the lock.
 #[derive(Debug, Default)]
 #[repr(C)]
-pub(super) struct State {
+pub(crate) struct State {
     /// The newest stamp, and how large the graph is there.
     head: Head,
     /// The timestamps that are read, but for those of readers in seats.
-    pub(super) registry: Registry,
+    pub(crate) registry: Registry,
     /// The timestamps at which interactive transactions began.
-    pub(super) interactive: Registry,
+    pub(crate) interactive: Registry,
     /// What may be published before `head`, where each commit is synced.
     former: FormerHeads,
     /// Past states that are kept, up to `head`, if any are.
-    pub(super) kept: Option<KeptStates>,
+    pub(crate) kept: Option<KeptStates>,
 }
 
 impl State {
+    #[inline]
     fn count(&mut self, last: Timestamp, changes: CountChanges<'_>) {
         let CountChanges { vertices, edges, parallel, deferred } = changes;
         let Head { at, counts, .. } = &mut self.head;
@@ -93,62 +95,31 @@ impl State {
         counts.add_deferred(deferred);
     }
 
+    #[inline]
     fn records_conflicts(&self, writer: Writer) -> bool {
         let own = usize::from(writer == Writer::Interactive);
         self.interactive.handles() > own
     }
 }
 
-/// How a commit changes the counts, beside the edges that its engine counted.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct VertexCounts {
-    pub(crate) added: u64,
-    pub(crate) removed: u64,
-    /// Above every vertex id of the commit.
-    pub(crate) bound: u32,
-}
-
-/// How a commit changes all counts.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct CountChanges<'c> {
-    pub(crate) vertices: VertexCounts,
-    /// What the engine counted.
-    pub(crate) edges: &'c [EdgeOutcome],
-    /// What is known of parallel edges beside it.
-    pub(crate) parallel: &'c [ParallelOutcome],
-    /// What the engine left to be counted later.
-    pub(crate) deferred: &'c [DeferredOutcome],
-}
-
-impl CountChanges<'_> {
-    /// The labels whose edges are counted anew.
-    #[inline]
-    fn labels(self) -> impl Iterator<Item = LabelId> {
-        self.edges
-            .iter()
-            .map(|outcome| outcome.label)
-            .chain(self.parallel.iter().map(|outcome| outcome.label))
-            .chain(self.deferred.iter().map(|outcome| outcome.label))
-    }
-}
-
 /// A stamp, and what else its commit must know.
-pub(crate) struct Stamped {
-    pub(crate) stamp: Stamp,
+pub struct Stamped {
+    /// The stamp.
+    pub stamp: Stamp,
     /// Interactive transactions are open that may have to find a conflict with this commit.
-    pub(crate) record_conflicts: bool,
+    pub record_conflicts: bool,
     /// How many releases had been counted by then; see [`Sequencer::applied`].
-    pub(crate) released: u64,
+    pub released: u64,
 }
 
 /// Stamps that follow each other, ascending, and what else their commits must know.
-pub(crate) struct ManyStamped {
+pub struct ManyStamped {
     left: Range<u64>,
     editable_from: Timestamp,
     /// As in [`Stamped`].
-    pub(crate) record_conflicts: bool,
+    pub record_conflicts: bool,
     /// As in [`Stamped`].
-    pub(crate) released: u64,
+    pub released: u64,
 }
 
 impl Iterator for ManyStamped {
@@ -166,10 +137,13 @@ impl Iterator for ManyStamped {
 
 /// A timestamp that has readers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct OpenTimestamp {
-    pub(crate) at: Timestamp,
-    pub(crate) handles: usize,
-    pub(crate) since: Instant,
+pub struct OpenTimestamp {
+    /// The timestamp.
+    pub at: Timestamp,
+    /// How many snapshots and transactions read it.
+    pub handles: usize,
+    /// Since when it is read.
+    pub since: Instant,
 }
 
 impl Sequencer {
@@ -177,19 +151,19 @@ impl Sequencer {
     ///
     /// The bell, if there is one, is rung when a timestamp loses its last reader in the registry,
     /// and when a reader leaves a seat after a newer stamp was taken.
-    pub(crate) fn new(labels: usize, history: History, clock: Clock, bell: Option<Arc<Bell>>) -> Self {
+    pub fn new(labels: usize, history: History, clock: Clock, bell: Option<Arc<Bell>>) -> Self {
         let announced = CachePadded::new(Announced::new(labels));
         let mut sequencer = Sequencer { announced, history, clock, bell, ..Sequencer::default() };
         sequencer.begin_history();
         sequencer
     }
 
-    /// Takes the next stamp and counts what the commit changes. O(1), plus the wait for the commit so many stamps before
-    /// as [`Applied`] remembers.
+    /// Takes the next stamp and counts what the commit changes. O(1), plus the wait for the commit 256 stamps before it, if that is not applied yet.
     ///
     /// The caller holds the locks of everything that it changes, and calls [`Sequencer::applied`]
     /// when it has applied the stamp, or [`Sequencer::poison`] when it could not.
-    pub(crate) fn stamp(&self, counts: CountChanges<'_>, writer: Writer) -> Result<Stamped, Reason> {
+    #[inline]
+    pub fn stamp(&self, counts: CountChanges<'_>, writer: Writer) -> Result<Stamped, SequencerError> {
         let mut stamped = self.stamp_many(1, counts, writer)?;
         let stamp = stamped.next().expect("one stamp was taken");
         Ok(Stamped { stamp, record_conflicts: stamped.record_conflicts, released: stamped.released })
@@ -200,16 +174,16 @@ impl Sequencer {
     /// Nobody registers a timestamp between two of them, so only the counts at the last one matter. The caller does as for
     /// [`Sequencer::stamp`], for each of them, in their order.
     #[inline]
-    pub(crate) fn stamp_many(
+    pub fn stamp_many(
         &self,
         commits: usize,
         counts: CountChanges<'_>,
         writer: Writer,
-    ) -> Result<ManyStamped, Reason> {
+    ) -> Result<ManyStamped, SequencerError> {
         let now = self.keeps_history().then(|| self.clock.now());
         let mut state = self.state.lock();
         if self.applied.is_poisoned() {
-            return Err(Reason::Poisoned);
+            return Err(SequencerError::Poisoned);
         }
         debug_assert!(commits == 1 || state.kept.is_none(), "the state of each commit is kept");
         self.announced.hide();
@@ -227,22 +201,22 @@ impl Sequencer {
     }
 
     /// As [`Sequencer::stamp`], for a commit that is logged: gives it its place in the log at the stamp that it takes. If the log refuses,
-    /// no stamp is taken. `input` is what an importer notes with it.
-    pub(crate) fn stamp_logged(
+    /// no stamp is taken. `commit_log` is the one that was attached, `input` is what an importer notes with the commit.
+    pub fn stamp_logged(
         &self,
-        journal: &Journal,
+        commit_log: &CommitLog,
         body: &mut Body,
         input: Option<&[u8]>,
         counts: CountChanges<'_>,
         writer: Writer,
-    ) -> Result<Stamped, Reason> {
-        let log = journal.log()?;
+    ) -> Result<Stamped, SequencerError> {
+        let log = commit_log.log();
         let now = self.keeps_history().then(|| self.clock.now());
         let wall_clock = now.map_or_else(|| self.clock.wall(), |now| now.wall);
         let input = input.map(Arc::from);
         let mut state = self.state.lock();
         if self.applied.is_poisoned() {
-            return Err(Reason::Poisoned);
+            return Err(SequencerError::Poisoned);
         }
         // Before the log has the commit, which may then be durable at any moment.
         self.announced.hide();
@@ -255,7 +229,7 @@ impl Sequencer {
                 return Err(refused.into());
             }
         };
-        let is_synced = journal.is_synced();
+        let is_synced = commit_log.is_synced();
         let begins_batch = is_synced && appended.batch_from() == at;
         if begins_batch {
             // The batch before ended with the newest stamp.
@@ -276,7 +250,7 @@ impl Sequencer {
         self.keep(&mut state, now);
         self.announced.show(&state.head, counts.labels());
         if begins_batch {
-            self.forget_former(journal, &mut state);
+            self.forget_former(commit_log, &mut state);
         }
         let released = self.released.load(Ordering::Relaxed);
         drop(state);
@@ -297,24 +271,24 @@ impl Sequencer {
     }
 
     /// How far a time, in microseconds since 1970-01-01 UTC, is ahead of the clock.
-    pub(crate) fn ahead_of_clock(&self, wall_clock: u64) -> Duration {
+    pub fn ahead_of_clock(&self, wall_clock: u64) -> Duration {
         Duration::from_micros(wall_clock.saturating_sub(self.clock.wall()))
     }
 
     /// Whether past states are kept, so that each commit has to be counted by itself.
     #[inline]
-    pub(crate) fn keeps_history(&self) -> bool {
+    pub fn keeps_history(&self) -> bool {
         self.history != History::None
     }
 
     /// The oldest past state that is kept, and the time of its commit; `None` if none are kept.
-    pub(crate) fn oldest_kept(&self) -> Option<(Timestamp, u64)> {
+    pub fn oldest_kept(&self) -> Option<(Timestamp, u64)> {
         let state = self.state.lock();
         state.kept.as_ref().map(|kept| (kept.oldest(), kept.oldest_wall_clock()))
     }
 
     /// Bytes of the list of past states.
-    pub(crate) fn history_bytes(&self) -> usize {
+    pub fn history_bytes(&self) -> usize {
         match self.keeps_history() {
             true => self.state.lock().kept.as_ref().map_or(0, KeptStates::bytes),
             false => 0,
@@ -322,13 +296,13 @@ impl Sequencer {
     }
 
     /// Notes how far an importer got, of a graph that is not logged.
-    pub(crate) fn note_input(&self, input: &[u8]) {
+    pub fn note_input(&self, input: &[u8]) {
         self.state.lock().head.input = Some(input.into());
     }
 
     /// Forgets the ends of batches that can be published no more.
-    fn forget_former(&self, journal: &Journal, state: &mut State) {
-        let forgotten = state.former.forget_before(journal.durable(), state.head.at);
+    fn forget_former(&self, log: &CommitLog, state: &mut State) {
+        let forgotten = state.former.forget_before(log.durable(), state.head.at);
         if forgotten > 0 {
             self.released.fetch_add(forgotten as u64, Ordering::Relaxed);
         }
@@ -345,15 +319,17 @@ impl Sequencer {
     }
 
     /// Whether the newest stamp is published. O(1).
-    pub(super) fn is_published(&self, newest: Timestamp) -> bool {
-        self.journal.as_ref().is_none_or(|journal| !journal.is_synced() || journal.durable() >= newest)
+    #[inline]
+    pub(crate) fn is_published(&self, newest: Timestamp) -> bool {
+        self.log.as_ref().is_none_or(|log| !log.is_synced() || log.durable() >= newest)
     }
 
     /// What is published.
-    pub(super) fn published<'s>(&self, state: &'s mut State) -> &'s Head {
-        match &self.journal {
-            Some(journal) if journal.is_synced() => {
-                self.forget_former(journal, state);
+    #[inline]
+    pub(crate) fn published<'s>(&self, state: &'s mut State) -> &'s Head {
+        match &self.log {
+            Some(log) if log.is_synced() => {
+                self.forget_former(log, state);
                 // Every durable timestamp is the end of a batch: the newest stamp, or one that was kept when the next batch began.
                 state.former.oldest().unwrap_or(&state.head)
             }
@@ -364,7 +340,8 @@ impl Sequencer {
     /// Notes that a stamp is applied, which was taken when so many releases had been counted. O(1).
     ///
     /// Tells what there may be to reclaim.
-    pub(crate) fn applied(&self, stamp: Stamp, released: u64) -> PendingReclaim {
+    #[inline]
+    pub fn applied(&self, stamp: Stamp, released: u64) -> PendingReclaim {
         self.applied.note(stamp.at());
         let filed_late = self.released.load(Ordering::Relaxed) != released;
         if filed_late {
@@ -375,12 +352,13 @@ impl Sequencer {
     }
 
     /// Stops all commits and all new snapshots: a stamp will never be applied.
-    pub(crate) fn poison(&self) {
+    pub fn poison(&self) {
         self.applied.poison();
     }
 
     /// Notes how many timestamps are in the registry and which is the newest, where that is seen without the mutex.
-    pub(super) fn note_open(&self, state: &State) {
+    #[inline]
+    pub(crate) fn note_open(&self, state: &State) {
         let open = state.registry.len();
         // If it is as it was, others go on reading it where they have it.
         if self.open.load(Ordering::Relaxed) != open {
@@ -393,24 +371,25 @@ impl Sequencer {
     }
 
     /// Whether a commit ended half way.
-    pub(crate) fn is_poisoned(&self) -> bool {
+    #[inline]
+    pub fn is_poisoned(&self) -> bool {
         self.applied.is_poisoned()
     }
 
     /// The newest stamp, and how large the graph is at it. O(1).
-    pub(crate) fn newest(&self) -> (Timestamp, Counts) {
+    pub fn newest(&self) -> (Timestamp, Counts) {
         let state = self.state.lock();
         (state.head.at, state.head.counts.clone())
     }
 
     /// How far the last importer got whose commit is published.
-    pub(crate) fn input(&self) -> Option<Arc<[u8]>> {
+    pub fn input(&self) -> Option<Arc<[u8]>> {
         let mut state = self.state.lock();
         self.published(&mut state).input.clone()
     }
 
     /// The timestamps that somebody can still read, and how many releases they take into account at least. O(open timestamps).
-    pub(crate) fn live(&self) -> (LiveTimestamps, u64) {
+    pub fn live(&self) -> (LiveTimestamps, u64) {
         let now = self.keeps_history().then(|| self.clock.monotonic());
         let mut state = self.state.lock();
         let expired = state.kept.as_mut().zip(now).map_or(0, |(kept, now)| kept.expire(now));
@@ -433,7 +412,8 @@ impl Sequencer {
     }
 
     /// What there may be to reclaim. Of those who read, only those in the registry are counted. O(1).
-    pub(crate) fn pending_reclaim(&self) -> PendingReclaim {
+    #[inline]
+    pub fn pending_reclaim(&self) -> PendingReclaim {
         let open_timestamps = self.open.load(Ordering::Relaxed);
         PendingReclaim { releases: self.releases(), filed_late: false, open_timestamps }
     }
@@ -445,19 +425,20 @@ impl Sequencer {
     }
 
     /// Whether no timestamp has a reader. O(1).
-    pub(crate) fn is_unread(&self) -> bool {
+    #[inline]
+    pub fn is_unread(&self) -> bool {
         self.open.load(Ordering::Relaxed) == 0 && self.seats.read_below() == Timestamp::ZERO
     }
 
     /// No interactive transaction that is open, or will be opened, began before this. O(1).
-    pub(crate) fn oldest_interactive(&self) -> Timestamp {
+    pub fn oldest_interactive(&self) -> Timestamp {
         let mut state = self.state.lock();
         let next = self.published(&mut state).at;
         state.interactive.oldest().unwrap_or(next)
     }
 
     /// The timestamps that have readers, ascending.
-    pub(crate) fn open_timestamps(&self) -> Vec<OpenTimestamp> {
+    pub fn open_timestamps(&self) -> Vec<OpenTimestamp> {
         let state = self.state.lock();
         let registered = state.registry.live().map(|entry| (entry.at, entry.handles, entry.since));
         let seated = self.seats.taken_since().map(|(at, since)| (at, 1, since));
@@ -468,61 +449,6 @@ impl Sequencer {
             entry.since = entry.since.min(since);
         }
         open.into_values().collect()
-    }
-}
-
-/// A graph comes back: nobody else sees it yet.
-impl Sequencer {
-    /// A stamp for what was committed at `at`, and counts what it changes. There may be several of one timestamp, for parts of a state.
-    ///
-    /// # Panics
-    /// If somebody reads the graph, or commits are logged.
-    pub(crate) fn stamp_again(&self, at: Timestamp, counts: CountChanges<'_>) -> Stamp {
-        let mut state = self.state.lock();
-        let is_private =
-            self.seats.taken().next().is_none() && state.registry.len() == 0 && self.journal.is_none();
-        assert!(is_private && at >= state.head.at, "only a graph that nobody sees comes back");
-        state.count(at, counts);
-        self.announced.show(&state.head, counts.labels());
-        // SAFETY: the largest so far, nothing is registered, and nothing will be before the graph has come back.
-        unsafe { Stamp::new(at, Timestamp::ZERO) }
-    }
-
-    /// How large the graph is that an engine has found in its own files, up to the commit at `at`.
-    pub(crate) fn restore_counts(&self, at: Timestamp, counts: Counts) {
-        let mut state = self.state.lock();
-        (state.head.at, state.head.counts) = (at, counts);
-        // The catalogue checked that its labels can be numbered.
-        let labels = (0..state.head.counts.edges.len() as u16).map(LabelId);
-        self.announced.show(&state.head, labels);
-    }
-
-    /// The graph has come back, as of `at`.
-    pub(crate) fn restore(&self, at: Timestamp, wall_clock: u64, input: Option<Arc<[u8]>>) {
-        let mut state = self.state.lock();
-        (state.head.at, state.head.wall_clock, state.head.input) = (at, wall_clock, input);
-        self.announced.show(&state.head, std::iter::empty());
-        self.applied.restore(at);
-    }
-
-    /// Commits are logged from now on.
-    pub(crate) fn attach(&mut self, journal: Journal) {
-        self.journal = Some(journal);
-        self.begin_history();
-    }
-
-    /// Past states are kept from the newest one on, if the graph keeps any.
-    fn begin_history(&mut self) {
-        let now = if self.keeps_history() { self.clock.now() } else { Now::default() };
-        let state = self.state.get_mut();
-        state.head.wall_clock = state.head.wall_clock.max(now.wall);
-        state.kept = KeptStates::new(self.history, &state.head, now.monotonic);
-    }
-
-    /// Where commits are logged; `None`: nowhere.
-    #[inline]
-    pub(crate) fn journal(&self) -> Option<&Journal> {
-        self.journal.as_ref()
     }
 }
 
@@ -538,13 +464,4 @@ impl NewestState for Sequencer {
         }
         Timestamp(self.registered_below.load(Ordering::Relaxed)).max(self.seats.read_below())
     }
-}
-
-/// Who commits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Writer {
-    /// Nobody who registered himself as [`Reader::Interactive`](crate::commit::registration::Reader::Interactive).
-    Blind,
-    /// An interactive transaction, itself among those that are open.
-    Interactive,
 }
