@@ -1,16 +1,16 @@
 //! Transactions that declare their vertices at the start: locked, read newest, never in conflict.
 
-use crate::commit::acquire::Acquired;
-use crate::commit::{BYTES_OF_CHANGE, Commit};
+use crate::edge_update::EdgeUpdate;
 use crate::error::{Error, Reason};
-use crate::records::EdgeUpdate;
 use crate::snapshot::{check_adjacency, check_column};
 use crate::staged::Staged;
-use crate::state::{KeyReads, StateReads, ViewReads};
-use crate::storage::Store;
 use crate::stores::{OpenStores, Stores};
 use hedgerow_log::Durability;
 use hedgerow_model::{AsKey, Column, Direction, Engine, Key, KeyRef, LabelId, Operation, Record, Value};
+use hedgerow_pipeline::Acquired;
+use hedgerow_pipeline::Store;
+use hedgerow_pipeline::{BYTES_OF_CHANGE, Commit};
+use hedgerow_pipeline::{KeyReads, StateReads, ViewReads};
 use hedgerow_sequencer::Writer;
 use hedgerow_sync::Arc;
 use std::ops::RangeInclusive;

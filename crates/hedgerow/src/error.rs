@@ -6,13 +6,10 @@ use hedgerow_dictionary::DictionaryError;
 use hedgerow_kernels::KernelError;
 use hedgerow_log::checkpoint::CheckpointError;
 use hedgerow_log::{LogError, StoreError};
-use hedgerow_model::{
-    CapacityError, EngineError, Key, KeyKind, LabelId, ReadError, SchemaError, Timestamp, VertexIdError,
-    ViewError, WriteError,
-};
+use hedgerow_model::{CapacityError, EngineError, Key, LabelId, SchemaError, VertexIdError, ViewError};
+use hedgerow_pipeline::Error as Cause;
 use hedgerow_sequencer::SequencerError;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// Why a call on a graph failed, by what the caller can do about it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,55 +55,29 @@ pub enum ErrorKind {
 pub struct Error(#[from] Reason);
 
 impl Error {
-    /// What happened.
-    pub(crate) fn into_reason(self) -> Reason {
-        self.0
+    /// The error of the pipeline that this is; itself if it is none.
+    pub(crate) fn into_pipeline(self) -> Result<Cause, Self> {
+        match self.0 {
+            Reason::Pipeline(cause) => Ok(cause),
+            reason => Err(Error(reason)),
+        }
     }
 
     /// What the caller can do about it.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match &self.0 {
-            Reason::Conflict => ErrorKind::Conflict,
-            Reason::NoSuchVertex(_)
-            | Reason::NoCheckpoint(_)
-            | Reason::NotKept { .. }
-            | Reason::LogAhead { .. }
-            | Reason::NotYet { .. } => ErrorKind::NotFound,
-            Reason::WrongKeyKind { .. }
-            | Reason::VertexId(_)
-            | Reason::Schema(_)
-            | Reason::BulkRecord { .. }
-            | Reason::View(_)
-            | Reason::NotDeclared(_)
-            | Reason::NoRecords(_)
+            Reason::Pipeline(error) => kind_of(error),
+            Reason::NoCheckpoint(_) => ErrorKind::NotFound,
+            Reason::NotDeclared(_)
             | Reason::NeedsKey(_)
             | Reason::NotParallel(_)
-            | Reason::NoCommitOrderOfParallel { .. }
             | Reason::NoCommitOrderOfStaged
-            | Reason::NoTime { .. }
-            | Reason::NotATime { .. }
             | Reason::OtherOption(_) => ErrorKind::InvalidInput,
-            Reason::Capacity(_) => ErrorKind::Capacity,
-            Reason::NoHistory
-            | Reason::NoCommitOrder
-            | Reason::NoScratch(_)
-            | Reason::InMemory
-            | Reason::Threads(_) => ErrorKind::Unsupported,
+            Reason::NoScratch(_) | Reason::Threads(_) => ErrorKind::Unsupported,
             #[cfg(feature = "custom-engines")]
             Reason::NeedsStore(_) => ErrorKind::Unsupported,
-            Reason::ReadOnly => ErrorKind::ReadOnly,
-            Reason::Poisoned => ErrorKind::Poisoned,
-            Reason::Store(error) => kind_of_store(error),
-            Reason::Log(error) => kind_of_log(error),
-            Reason::Checkpoint(error) => match &**error {
-                CheckpointError::Cancelled => ErrorKind::Cancelled,
-                CheckpointError::Store(error) => kind_of_store(error),
-                _ => ErrorKind::Storage,
-            },
-            Reason::Read(_) | Reason::Write(_) | Reason::Random(_) | Reason::NoScratchFile(_) => {
-                ErrorKind::Storage
-            }
+            Reason::Random(_) | Reason::NoScratchFile(_) => ErrorKind::Storage,
             Reason::Kernel(_) | Reason::Csr(_) => ErrorKind::Kernel,
         }
     }
@@ -115,7 +86,7 @@ impl Error {
     #[must_use]
     pub fn memory_limit(&self) -> Option<MemoryLimitExceeded> {
         match self.0 {
-            Reason::Capacity(CapacityError::Memory { needed, held, limit }) => {
+            Reason::Pipeline(Cause::Capacity(CapacityError::Memory { needed, held, limit })) => {
                 Some(MemoryLimitExceeded { needed, held, limit })
             }
             _ => None,
@@ -145,7 +116,7 @@ impl Error {
     #[must_use]
     pub fn store(&self) -> Option<&StoreError> {
         match &self.0 {
-            Reason::Store(error) => Some(error),
+            Reason::Pipeline(Cause::Store(error)) => Some(error),
             _ => None,
         }
     }
@@ -154,6 +125,36 @@ impl Error {
     #[must_use]
     pub fn is_conflict(&self) -> bool {
         self.kind() == ErrorKind::Conflict
+    }
+}
+
+fn kind_of(error: &Cause) -> ErrorKind {
+    match error {
+        Cause::Conflict => ErrorKind::Conflict,
+        Cause::NoSuchVertex(_) | Cause::NotKept { .. } | Cause::LogAhead { .. } | Cause::NotYet { .. } => {
+            ErrorKind::NotFound
+        }
+        Cause::WrongKeyKind { .. }
+        | Cause::VertexId(_)
+        | Cause::Schema(_)
+        | Cause::BulkRecord { .. }
+        | Cause::View(_)
+        | Cause::NoRecords(_)
+        | Cause::NoCommitOrderOfParallel { .. }
+        | Cause::NoTime { .. }
+        | Cause::NotATime { .. } => ErrorKind::InvalidInput,
+        Cause::Capacity(_) => ErrorKind::Capacity,
+        Cause::NoHistory | Cause::NoCommitOrder | Cause::InMemory => ErrorKind::Unsupported,
+        Cause::ReadOnly => ErrorKind::ReadOnly,
+        Cause::Poisoned => ErrorKind::Poisoned,
+        Cause::Store(error) => kind_of_store(error),
+        Cause::Log(error) => kind_of_log(error),
+        Cause::Checkpoint(error) => match &**error {
+            CheckpointError::Cancelled => ErrorKind::Cancelled,
+            CheckpointError::Store(error) => kind_of_store(error),
+            _ => ErrorKind::Storage,
+        },
+        Cause::Read(_) | Cause::Write(_) => ErrorKind::Storage,
     }
 }
 
@@ -193,14 +194,8 @@ pub struct MemoryLimitExceeded {
 /// What happened.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Reason {
-    #[error("another commit changed what this transaction read or wrote; run it again")]
-    Conflict,
-    #[error("there is no vertex {0}, and the graph is strict: add it before its edges")]
-    NoSuchVertex(Key),
-    #[error("the key {key} does not fit: the keys of this graph are of kind {expected}")]
-    WrongKeyKind { key: Key, expected: KeyKind },
-    #[error("the edges of label number {} have no records", .0.0)]
-    NoRecords(LabelId),
+    #[error(transparent)]
+    Pipeline(#[from] Cause),
     #[error(
         "between two vertices there may be several edges of label number {}, told apart by a key: ask by that \
          (`update_parallel_edge`, `parallel_edge`)", .0.0
@@ -209,45 +204,11 @@ pub(crate) enum Reason {
     #[error("edges of label number {} have no keys: between two vertices there is one at most", .0.0)]
     NotParallel(LabelId),
     #[error(
-        "the edges of {label:?} have no time: it would be a property of type timestamp, or an integer beside each edge; \
-         name the property of type i64 that says it, if there is one"
-    )]
-    NoTime { label: String },
-    #[error("the property {property:?} says no time: it would be of type timestamp or i64")]
-    NotATime { property: String },
-    #[error("this graph keeps no past states: make or open it with a history (`GraphOptions::history`)")]
-    NoHistory,
-    #[error(
-        "that state is not kept any more, or was before the graph was opened; the oldest is that of commit {oldest}"
-    )]
-    NotKept { oldest: Timestamp },
-    #[error(
-        "a commit of this store carries a time {} seconds ahead of this machine's clock, so it is unknown which state was the newest \
-         at the time asked for; open the state after a commit, or the newest", ahead.as_secs_f64()
-    )]
-    LogAhead { ahead: Duration },
-    #[error("commit {at} is not there yet; the newest is {newest}")]
-    NotYet { at: Timestamp, newest: Timestamp },
-    #[error("this engine does not keep the order in which edges were put; `tel` does")]
-    NoCommitOrder,
-    #[error("edges of {label:?} may be parallel, and are not kept in the order in which they were put")]
-    NoCommitOrderOfParallel { label: String },
-    #[error(
         "what a transaction staged is of no commit yet: read its edges by their time, or a snapshot by commit"
     )]
     NoCommitOrderOfStaged,
     #[error("vertex {0} was not declared at the start of this transaction")]
     NotDeclared(Key),
-    #[error(transparent)]
-    VertexId(#[from] VertexIdError),
-    #[error(transparent)]
-    Schema(#[from] SchemaError),
-    #[error("number {edge} of the edges to ingest, counted from 0: {error}")]
-    BulkRecord { edge: usize, error: SchemaError },
-    #[error(transparent)]
-    View(#[from] ViewError),
-    #[error(transparent)]
-    Capacity(#[from] CapacityError),
     #[error(
         "the engine {0:?} keeps edges in memory only; leave the scratch directory out, or make or open the graph with the engine `tel`"
     )]
@@ -261,33 +222,16 @@ pub(crate) enum Reason {
     NeedsStore(&'static str),
     #[error("the worker threads could not be started: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
-    #[error("a commit of this graph failed half way; open snapshots can still be read, nothing else")]
-    Poisoned,
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    #[error(transparent)]
-    Write(#[from] WriteError),
     #[error(transparent)]
     Kernel(#[from] KernelError),
     #[error(transparent)]
     Csr(#[from] CsrError),
-    // Boxed where it is large: a commit hands errors up by value.
-    #[error(transparent)]
-    Store(Box<StoreError>),
-    #[error(transparent)]
-    Log(#[from] LogError),
-    #[error(transparent)]
-    Checkpoint(Box<CheckpointError>),
     #[error("no random number could be had, by which stores are told apart: {0}")]
     Random(#[from] getrandom::Error),
     #[error(transparent)]
     OtherOption(Box<OtherOption>),
     #[error("there is no checkpoint in {} yet: whoever writes to the store has to make one", .0.display())]
     NoCheckpoint(PathBuf),
-    #[error("this graph was opened to be read only")]
-    ReadOnly,
-    #[error("this graph lives in memory; make it with `Graph::create` to keep it")]
-    InMemory,
 }
 
 /// An option that cannot be changed differs from what the manifest at `path` says.
@@ -312,83 +256,20 @@ pub(crate) struct NoScratchFile {
     pub(crate) source: std::io::Error,
 }
 
-impl Reason {
-    /// Whether memory, or the disk that the graph lies on, has no room.
-    pub(crate) fn is_full(&self) -> bool {
-        matches!(self, Reason::Capacity(CapacityError::Memory { .. } | CapacityError::Scratch { .. }))
-    }
-}
-
-impl From<EngineError> for Reason {
-    fn from(error: EngineError) -> Self {
-        match error {
-            EngineError::Capacity(error) => Reason::Capacity(error),
-            EngineError::Read(error) => Reason::Read(error),
-            EngineError::Write(error) => Reason::Write(error),
-        }
-    }
-}
-
-impl From<StoreError> for Reason {
-    fn from(error: StoreError) -> Self {
-        Reason::Store(Box::new(error))
-    }
-}
-
-impl From<CheckpointError> for Reason {
-    fn from(error: CheckpointError) -> Self {
-        Reason::Checkpoint(Box::new(error))
-    }
-}
-
-impl From<DictionaryError> for Reason {
-    fn from(error: DictionaryError) -> Self {
-        match error {
-            DictionaryError::WrongKeyKind { key, expected } => Reason::WrongKeyKind { key, expected },
-            DictionaryError::VertexId(error) => Reason::VertexId(error),
-            DictionaryError::Capacity(error) => Reason::Capacity(error),
-        }
-    }
-}
-
-impl From<SequencerError> for Reason {
-    fn from(error: SequencerError) -> Self {
-        match error {
-            SequencerError::Poisoned => Reason::Poisoned,
-            SequencerError::NoHistory => Reason::NoHistory,
-            SequencerError::NotKept { oldest } => Reason::NotKept { oldest },
-            SequencerError::NotYet { at, newest } => Reason::NotYet { at, newest },
-            SequencerError::Log(error) => Reason::Log(error),
-        }
-    }
-}
-
-macro_rules! from_reason {
-    ($($source:ty),*) => {
-        $(impl From<$source> for Error {
+macro_rules! from_cause {
+    ($($variant:ident: $($source:ty),*;)*) => {
+        $($(impl From<$source> for Error {
             fn from(source: $source) -> Self {
-                Error(source.into())
+                Error(Reason::$variant(source.into()))
             }
-        })*
+        })*)*
     };
 }
 
-from_reason!(
-    VertexIdError,
-    SchemaError,
-    ViewError,
-    CapacityError,
-    rayon::ThreadPoolBuildError,
-    KernelError,
-    CsrError,
-    StoreError,
-    LogError,
-    CheckpointError,
-    SequencerError,
-    DictionaryError
+from_cause!(
+    Pipeline: Cause, VertexIdError, SchemaError, ViewError, CapacityError, StoreError, LogError, CheckpointError,
+        SequencerError, DictionaryError, EngineError;
+    Threads: rayon::ThreadPoolBuildError;
+    Kernel: KernelError;
+    Csr: CsrError;
 );
-
-/// A read of the store failed inside a commit. In memory this cannot be.
-pub(crate) fn read_failed(error: impl Into<ReadError>) -> Reason {
-    Reason::Read(error.into())
-}

@@ -1,20 +1,21 @@
 //! The graph: what applications hold.
 
-use crate::commit::Commit;
-use crate::commit::each::{Commits, StreamError};
-use crate::commit::ingest::BulkEdge;
 use crate::declared::{DeclaredTxn, transact_declared};
+use crate::edge_update::EdgeUpdate;
 use crate::error::Error;
 use crate::options::{GraphOptions, Isolation};
-use crate::records::EdgeUpdate;
 use crate::retries::Retries;
 use crate::snapshot::{Snapshot, SnapshotInfo};
 use crate::stores::{OpenStores, Stores, with_store};
+use crate::stream::StreamError;
 use crate::transaction::WriteTxn;
 use hedgerow_model::{
     AsKey, Catalogue, Column, Key, KeyKind, LabelId, MemoryUse, Operation, Reclaimed, Record, Timestamp,
     Topology, Value,
 };
+use hedgerow_pipeline::BulkEdge;
+use hedgerow_pipeline::Commit;
+use hedgerow_pipeline::Commits;
 use hedgerow_sequencer::{AsOf, Reader};
 use hedgerow_sync::Arc;
 
@@ -56,7 +57,8 @@ impl Graph {
     /// # Errors
     /// The schemas contradict themselves, or ask the engine for something that it has not.
     pub fn in_memory(options: GraphOptions) -> Result<Self, Error> {
-        Ok(Graph { stores: OpenStores::new(Stores::new(options, None)?) })
+        let retries = options.retries_or_default();
+        Ok(Graph { stores: OpenStores::new(Stores::new(options, None)?, retries) })
     }
 
     /// Whether edges are directed, and whether in-neighbours can be read.
@@ -229,7 +231,7 @@ impl Graph {
         isolation: Isolation,
         mut run: impl FnMut(&mut WriteTxn) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let mut retries = Retries::new(with_store!(&*self.stores, store => store.retries));
+        let mut retries = Retries::new(self.stores.retries);
         loop {
             let mut transaction = self.begin_with(isolation)?;
             let result = run(&mut transaction)?;

@@ -27,31 +27,27 @@
 //! # Ok::<(), hedgerow::Error>(())
 //! ```
 
-mod commit;
-mod compactor;
 mod declared;
 mod durable;
+mod edge_update;
 mod error;
 mod graph;
 mod newest;
 mod operations;
 mod options;
 mod parallel;
-mod records;
+mod record_ref;
 mod retries;
 mod snapshot;
 mod staged;
-mod state;
-mod storage;
 pub mod store;
 mod stores;
+mod stream;
 mod transaction;
 
-pub use commit::Commit;
-pub use commit::each::{Commits, StreamError};
-pub use commit::ingest::BulkEdge;
 pub use declared::DeclaredTxn;
-pub use durable::{CheckpointOptions, CheckpointReport, Recovery, StoreInfo};
+pub use durable::StoreInfo;
+pub use edge_update::EdgeUpdate;
 pub use error::{Error, ErrorKind, MemoryLimitExceeded};
 pub use graph::Graph;
 pub use hedgerow_csr::{BuildOptions, Csr};
@@ -65,13 +61,17 @@ pub use hedgerow_model::{
     LabelSchema, MemoryUse, ParallelSchema, Reclaimed, Record, RecordSchema, Timestamp, Topology, Value,
     ValueRef, ValueType, VertexId,
 };
+#[doc(inline)]
+pub use hedgerow_pipeline::{
+    BulkEdge, CheckpointOptions, CheckpointReport, Commit, Commits, Compaction, Newest, Recovery,
+};
 #[doc(hidden)]
 pub use hedgerow_sequencer::ManualClock;
 #[doc(inline)]
 pub use hedgerow_sequencer::{AsOf, History};
-pub use newest::Newest;
-pub use options::{Compaction, EngineKind, GraphOptions, Isolation};
+pub use options::{EngineKind, GraphOptions, Isolation};
 pub use parallel::ParallelEdge;
-pub use records::{EdgeUpdate, RecordRef};
+pub use record_ref::RecordRef;
 pub use snapshot::{Snapshot, SnapshotInfo};
+pub use stream::StreamError;
 pub use transaction::WriteTxn;

@@ -1,17 +1,19 @@
 //! Checked operations: keys of the graph's kind, labels and values that its schemas know.
 
-use crate::commit::Commit;
-use crate::commit::each::{Commits, StreamError};
-use crate::commit::edge::EdgeWrite;
-use crate::commit::ingest::BulkEdge;
-use crate::commit::ingest_records::check_records;
+use crate::edge_update::EdgeUpdate;
 use crate::error::{Error, Reason};
-use crate::records::EdgeUpdate;
 use crate::stores::{Stores, with_store};
+use crate::stream::StreamError;
 use hedgerow_model::{
     AsKey, Catalogue, Column, ColumnType, EdgeValue, Key, LabelId, Operation, Record, RecordSchema, Value,
     ViewError,
 };
+use hedgerow_pipeline::BulkEdge;
+use hedgerow_pipeline::Commit;
+use hedgerow_pipeline::Commits;
+use hedgerow_pipeline::EdgeWrite;
+use hedgerow_pipeline::Error as Cause;
+use hedgerow_pipeline::check_records;
 use hedgerow_sync::Arc;
 
 impl Stores {
@@ -119,7 +121,7 @@ impl Stores {
     /// The schema of the records that edges of a label have, parallel or not.
     pub(crate) fn any_record_schema(&self, label: LabelId) -> Result<&RecordSchema, Error> {
         let schema = self.catalogue().label(label).ok_or(ViewError::UnknownLabel(label))?;
-        Ok(schema.edges.record().ok_or(Reason::NoRecords(label))?)
+        Ok(schema.edges.record().ok_or(Cause::NoRecords(label))?)
     }
 
     /// Whether edges of a label may be parallel.
@@ -230,7 +232,7 @@ impl Stores {
             let edge = &edges[position];
             EdgeWrite { label, source: edge.source(), destination: edge.destination(), value: value(edge) }
         };
-        with_store!(self, store => store.commit_each(edges.len(), write))
+        Ok(with_store!(self, store => store.commit_each(edges.len(), write))?)
     }
 
     /// Whether edges of a label are written with values of type `W`: the type must be exactly the declared one.

@@ -7,6 +7,7 @@ use hedgerow_erased::{CustomEngine, Make};
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::{Durability, LogOptions, Manifest};
 use hedgerow_model::{KeyKind, LabelSchema, RecordSchema, Topology};
+use hedgerow_pipeline::{Compaction, Settings};
 use hedgerow_sequencer::{Clock, History, ManualClock};
 use hedgerow_sync::Arc;
 use std::path::{Path, PathBuf};
@@ -85,22 +86,6 @@ pub enum Isolation {
     /// Also fails if something that the transaction *read* was changed. A history of which every
     /// writer is serializable, declared or blind (reads nothing) is serializable.
     Serializable,
-}
-
-/// Who frees what no open snapshot sees any more, and rewrites what is full of it.
-///
-/// [`Graph::reclaim`](crate::Graph::reclaim) does it at any time, and so does a commit that would exceed a limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Compaction {
-    /// Each commit that finds enough to do does a little of it, up to a megabyte. The last snapshot that closes does what is left, if that is more than
-    /// a megabyte: freeing takes about as long as a copy of that memory.
-    #[default]
-    ByWriters,
-    /// A thread of the graph's own, which is woken by commits that find enough to do and by snapshots that close. It works in steps of up to a
-    /// megabyte, and passes by what is being written to. Where no thread can be had, writers do it.
-    InBackground,
-    /// Nobody. The graph grows with every change, whether anybody can see what was before or not.
-    Off,
 }
 
 /// How a graph is made.
@@ -265,6 +250,23 @@ impl GraphOptions {
     pub fn retries(mut self, retries: u32) -> Self {
         self.retries = Some(retries);
         self
+    }
+
+    /// How the graph works, whatever its engine.
+    pub(crate) fn settings(&self) -> Settings {
+        Settings {
+            topology: self.topology,
+            keys: self.keys,
+            strict: self.strict,
+            memory_limit: self.memory_limit,
+            scratch_limit: self.scratch_limit,
+            threads: self.threads,
+            compaction: self.compaction,
+            history: self.history,
+            clock: self.clock.clone(),
+            keeps_commit_order: self.keeps_commit_order,
+            is_simulated: self.is_simulated,
+        }
     }
 
     pub(crate) fn retries_or_default(&self) -> u32 {

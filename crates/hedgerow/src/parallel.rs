@@ -1,14 +1,15 @@
 //! Parallel edges as applications write and read them: by the key that tells them apart.
 
-use crate::commit::Commit;
 use crate::declared::DeclaredTxn;
-use crate::error::{Error, Reason};
+use crate::error::Error;
 use crate::graph::Graph;
-use crate::newest::Newest;
-use crate::records::{EdgeUpdate, decoded};
+
+use crate::edge_update::EdgeUpdate;
 use crate::snapshot::{Snapshot, check_adjacency};
 use crate::transaction::WriteTxn;
 use hedgerow_model::{AsKey, Direction, Key, LabelId, Record};
+use hedgerow_pipeline::Error as Cause;
+use hedgerow_pipeline::{Commit, Newest, decoded};
 use std::ops::{Bound, RangeBounds, RangeInclusive};
 
 /// One of the edges of a vertex over a label whose edges may be parallel.
@@ -129,7 +130,7 @@ impl Snapshot {
                     Ok(())
                 })
             }
-            _ => Ok::<_, Reason>(()),
+            _ => Ok::<_, Cause>(()),
         })?;
         Ok(edges)
     }

@@ -1,8 +1,6 @@
 //! Snapshots: states of the graph that do not change.
 
-use crate::error::{Error, Reason, read_failed};
-use crate::records::decoded;
-use crate::state::{KeyReads, StateReads, ViewReads};
+use crate::error::Error;
 use crate::stores::{EngineSnapshot, OpenStores, Stores, with_snapshot, with_store};
 use hedgerow_csr::{BuildOptions, Csr};
 use hedgerow_kernels::Kernel;
@@ -11,6 +9,10 @@ use hedgerow_model::{
     AsKey, Catalogue, Column, ColumnType, Count, Counts, Direction, EdgeValue, Engine, GraphView, Key,
     KeyRef, LabelId, Record, Timestamp, Topology, VertexId, ViewError,
 };
+use hedgerow_pipeline::Error as Cause;
+use hedgerow_pipeline::decoded;
+use hedgerow_pipeline::read_failed;
+use hedgerow_pipeline::{KeyReads, StateReads, ViewReads};
 use hedgerow_sequencer::{AsOf, Reader, Registrar, Registration, Sequencer};
 use hedgerow_sync::Arc;
 use std::ops::{ControlFlow, Deref};
@@ -332,7 +334,7 @@ impl Snapshot {
         let labels = (0..self.catalogue().labels().len() as u16).map(LabelId);
         let mut neighbours = Vec::new();
         self.read(|state| {
-            let Some(vertex) = state.owner(key.as_key())? else { return Ok::<_, Reason>(()) };
+            let Some(vertex) = state.owner(key.as_key())? else { return Ok::<_, Cause>(()) };
             for label in labels {
                 state.neighbours(label, direction, vertex, &mut |neighbour, _| {
                     neighbours.push((label, state.key(neighbour)));
@@ -357,7 +359,7 @@ impl Snapshot {
         let record =
             self.read(|state| match (state.owner(source.as_key())?, state.owner(destination.as_key())?) {
                 (Some(source), Some(destination)) => state.edge_record(label, source, destination),
-                _ => Ok::<_, Reason>(None),
+                _ => Ok::<_, Cause>(None),
             })?;
         Ok(record)
     }
@@ -414,7 +416,7 @@ pub(crate) fn edge_by_key(
     label: LabelId,
     source: KeyRef<'_>,
     destination: KeyRef<'_>,
-) -> Result<Option<EdgeValue>, Reason> {
+) -> Result<Option<EdgeValue>, Cause> {
     match (state.owner(source)?, state.owner(destination)?) {
         (Some(source), Some(destination)) => state.edge(label, source, destination),
         _ => Ok(None),

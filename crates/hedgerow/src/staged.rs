@@ -1,14 +1,14 @@
 //! What a transaction has staged so far, and how it reads on top of a state of the graph.
 
-use crate::error::Reason;
 use crate::parallel::ParallelEdge;
-use crate::records::decoded;
 use crate::snapshot::edge_by_key;
-use crate::state::StateReads;
 use hedgerow_model::{
     Catalogue, Direction, EdgeValue, Key, KeyRef, LabelId, Operation, Record, RecordChange, RecordSchema,
     Topology, Value,
 };
+use hedgerow_pipeline::Error as Cause;
+use hedgerow_pipeline::StateReads;
+use hedgerow_pipeline::decoded;
 use hedgerow_sync::Arc;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
@@ -128,7 +128,7 @@ impl Staged {
     }
 
     /// Whether a vertex exists, after all that is staged.
-    pub(crate) fn contains_vertex(&self, state: &dyn StateReads, key: KeyRef<'_>) -> Result<bool, Reason> {
+    pub(crate) fn contains_vertex(&self, state: &dyn StateReads, key: KeyRef<'_>) -> Result<bool, Cause> {
         match self.vertices.get(&key.to_key()) {
             Some(vertex) => Ok(vertex.exists),
             None => Ok(state.vertex(key)?.is_some()),
@@ -142,7 +142,7 @@ impl Staged {
         label: LabelId,
         source: KeyRef<'_>,
         destination: KeyRef<'_>,
-    ) -> Result<Option<EdgeValue>, Reason> {
+    ) -> Result<Option<EdgeValue>, Cause> {
         if self.are_parallel(label) {
             let edges = self.parallel_edges(state, label, source, destination, 0..=u64::MAX)?;
             return Ok((!edges.is_empty()).then(EdgeValue::default));
@@ -176,7 +176,7 @@ impl Staged {
         label: LabelId,
         source: KeyRef<'_>,
         destination: KeyRef<'_>,
-    ) -> Result<Option<Record>, Reason> {
+    ) -> Result<Option<Record>, Cause> {
         let edge = self.edge_key(label, source, destination);
         let is_gone = self.edges.contains_key(&edge) || self.is_cleared(&edge.1) || self.is_cleared(&edge.2);
         let mut record = match is_gone {
@@ -204,7 +204,7 @@ impl Staged {
         label: LabelId,
         direction: Direction,
         key: KeyRef<'_>,
-    ) -> Result<Vec<(Key, Record)>, Reason> {
+    ) -> Result<Vec<(Key, Record)>, Cause> {
         if self.are_parallel(label) {
             let edges = self.parallel_neighbours(state, label, direction, key, 0..=u64::MAX)?;
             return Ok(edges.into_iter().map(|edge| (edge.neighbour, edge.record)).collect());
@@ -244,7 +244,7 @@ impl Staged {
         source: KeyRef<'_>,
         destination: KeyRef<'_>,
         keys: RangeInclusive<u64>,
-    ) -> Result<Vec<(u64, Record)>, Reason> {
+    ) -> Result<Vec<(u64, Record)>, Cause> {
         let edge = self.edge_key(label, source, destination);
         let mut edges = BTreeMap::new();
         let is_gone = self.edges.contains_key(&edge) || self.is_cleared(&edge.1) || self.is_cleared(&edge.2);
@@ -274,7 +274,7 @@ impl Staged {
         direction: Direction,
         key: KeyRef<'_>,
         keys: RangeInclusive<u64>,
-    ) -> Result<Vec<ParallelEdge>, Reason> {
+    ) -> Result<Vec<ParallelEdge>, Cause> {
         let owner = key.to_key();
         let touched = self.edges.keys().chain(self.parallel.keys());
         let mut staged = HashMap::new();
@@ -329,7 +329,7 @@ impl Staged {
         label: LabelId,
         direction: Direction,
         key: KeyRef<'_>,
-    ) -> Result<Vec<(Key, EdgeValue)>, Reason> {
+    ) -> Result<Vec<(Key, EdgeValue)>, Cause> {
         if self.are_parallel(label) {
             let edges = self.parallel_neighbours(state, label, direction, key, 0..=u64::MAX)?;
             let mut neighbours: Vec<_> =
@@ -381,7 +381,7 @@ impl Staged {
         state: &dyn StateReads,
         schema: &RecordSchema,
         key: KeyRef<'_>,
-    ) -> Result<Option<Record>, Reason> {
+    ) -> Result<Option<Record>, Cause> {
         let owned = key.to_key();
         let staged = self.vertices.get(&owned).cloned();
         let stored = if self.is_cleared(&owned) { None } else { state.owner(key)? };

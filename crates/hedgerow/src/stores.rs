@@ -1,9 +1,7 @@
 //! The closed set of engines: one match per call, never per edge.
 
-use crate::compactor::Compactor;
 use crate::error::{Error, NoScratchFile, Reason};
 use crate::options::{EngineKind, GraphOptions};
-use crate::storage::Store;
 #[cfg(feature = "custom-engines")]
 use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, ErasedSnapshot, Make};
 use hedgerow_log::files::FileSystem;
@@ -11,6 +9,8 @@ use hedgerow_log::files::FileSystem;
 use hedgerow_model::Engine;
 use hedgerow_model::token::Registered;
 use hedgerow_model::{Catalogue, MemoryUse};
+use hedgerow_pipeline::Compactor;
+use hedgerow_pipeline::Store;
 use hedgerow_rapid::Rapid;
 use hedgerow_subgraphs::{Container, SubgraphOptions, Subgraphs};
 use hedgerow_sync::Arc;
@@ -84,16 +84,18 @@ pub(crate) struct OpenStores {
     // Before the store: the thread has ended when that is dropped.
     _compactor: Option<Compactor>,
     stores: Arc<Stores>,
+    /// How often a transaction in conflict is tried again.
+    pub(crate) retries: u32,
 }
 
 impl OpenStores {
-    pub(crate) fn new(stores: Stores) -> Arc<Self> {
+    pub(crate) fn new(stores: Stores, retries: u32) -> Arc<Self> {
         let stores = Arc::new(stores);
-        let compactor = with_store!(&stores, store => store.bell.clone()).and_then(|bell| {
+        let compactor = with_store!(&stores, store => store.bell().cloned()).and_then(|bell| {
             let stores = Arc::clone(&stores);
             Compactor::start(bell, move || with_store!(&stores, store => store.reclaim_step()))
         });
-        Arc::new(OpenStores { _compactor: compactor, stores })
+        Arc::new(OpenStores { _compactor: compactor, stores, retries })
     }
 }
 
@@ -121,7 +123,7 @@ impl Stores {
             EngineKind::Rapid => Ok(Stores::Rapid(subgraphs(&options, catalogue)?)),
             EngineKind::Tel => {
                 let engine = tel(&options, &catalogue)?;
-                Ok(Stores::Tel(Store::new(engine, &options, Arc::new(catalogue))))
+                Ok(Stores::Tel(Store::new(engine, &options.settings(), Arc::new(catalogue))))
             }
             #[cfg(feature = "custom-engines")]
             EngineKind::Custom(custom) => {
@@ -129,12 +131,10 @@ impl Stores {
                     EngineOptions { topology: options.topology, catalogue: catalogue.clone() };
                 let engine = match (custom.make, _files) {
                     (Make::InMemory(make), _) => make(engine_options),
-                    (Make::InFiles(open), Some(files)) => {
-                        open(Arc::clone(files), engine_options).map_err(Reason::from)?
-                    }
+                    (Make::InFiles(open), Some(files)) => open(Arc::clone(files), engine_options)?,
                     (Make::InFiles(_), None) => return Err(Reason::NeedsStore(custom.name).into()),
                 };
-                Ok(Stores::Custom(custom, Store::new(engine, &options, Arc::new(catalogue))))
+                Ok(Stores::Custom(custom, Store::new(engine, &options.settings(), Arc::new(catalogue))))
             }
         }
     }
@@ -147,9 +147,7 @@ impl Stores {
                 custom: ErasedSnapshot::none(),
             },
             #[cfg(feature = "custom-engines")]
-            Stores::Custom(_, store) => {
-                EngineSnapshot { custom: store.engine.open_snapshot(_at).map_err(Reason::from)? }
-            }
+            Stores::Custom(_, store) => EngineSnapshot { custom: store.engine.open_snapshot(_at)? },
         })
     }
 
@@ -196,7 +194,7 @@ fn subgraphs<C: Container>(
     catalogue: Catalogue,
 ) -> Result<Store<Subgraphs<C>>, Error> {
     let engine = Subgraphs::new(engine_options(options, &catalogue));
-    Ok(Store::new(engine, options, Arc::new(catalogue)))
+    Ok(Store::new(engine, &options.settings(), Arc::new(catalogue)))
 }
 
 fn engine_options(options: &GraphOptions, catalogue: &Catalogue) -> SubgraphOptions {

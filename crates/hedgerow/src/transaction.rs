@@ -1,21 +1,21 @@
 //! Interactive write transactions.
 
-use crate::commit::acquire::ReadSet;
-use crate::commit::conflicts::Touched;
-use crate::commit::{Commit, Interactive};
-use crate::error::{Error, Reason};
+use crate::edge_update::EdgeUpdate;
+use crate::error::Error;
 use crate::options::Isolation;
 use crate::parallel::ParallelEdge;
-use crate::records::EdgeUpdate;
 use crate::snapshot::{Snapshot, check_adjacency, check_column};
 use crate::staged::Staged;
-use crate::state::StateReads;
-use crate::storage::Store;
 use crate::stores::{OpenStores, Stores, with_store};
 use hedgerow_log::Durability;
 use hedgerow_model::{
     AsKey, Column, Direction, Engine, Key, KeyRef, LabelId, Operation, Record, Timestamp, Value, VertexId,
 };
+use hedgerow_pipeline::Error as Cause;
+use hedgerow_pipeline::ReadSet;
+use hedgerow_pipeline::Store;
+use hedgerow_pipeline::Touched;
+use hedgerow_pipeline::{Commit, Interactive};
 use hedgerow_sequencer::Reader;
 use hedgerow_sync::Arc;
 use std::ops::RangeInclusive;
@@ -315,9 +315,9 @@ impl WriteTxn {
         Ok(committed?)
     }
 
-    fn commit_to<E: Engine>(&self, store: &Store<E>, durability: Durability) -> Result<Commit, Reason> {
+    fn commit_to<E: Engine>(&self, store: &Store<E>, durability: Durability) -> Result<Commit, Cause> {
         if durability > Durability::None && store.journal().is_none() {
-            return Err(Reason::InMemory);
+            return Err(Cause::InMemory);
         }
         let began = self.snapshot.timestamp();
         if self.is_empty() && self.input.is_none() {
@@ -352,37 +352,5 @@ impl WriteTxn {
                 });
             });
         });
-    }
-}
-
-impl ReadSet {
-    /// Notes that `key` was looked up in `state`, and what was read of its vertex. Gives the vertex.
-    ///
-    /// A key of the wrong kind is not noted: the read itself reports it.
-    fn track<E: Engine>(
-        &mut self,
-        store: &Store<E>,
-        state: &dyn StateReads,
-        key: KeyRef<'_>,
-        what: impl Fn(VertexId) -> Option<Touched>,
-    ) -> Option<VertexId> {
-        let hash = store.dictionary.hash(key);
-        let vertex = state.vertex(key).ok()?;
-        match vertex {
-            Some(vertex) => {
-                self.touched.insert(Touched::Deleted(hash));
-                self.touched.extend(what(vertex));
-                self.vertices.insert(vertex);
-            }
-            None => {
-                self.touched.insert(Touched::Created(hash));
-                if store.dictionary.is_dense() {
-                    self.vertices.extend(store.dictionary.current(key).ok().flatten());
-                } else {
-                    self.absent.insert(key.to_key());
-                }
-            }
-        }
-        vertex
     }
 }

@@ -1,17 +1,12 @@
 //! Whether a store can be opened, and how a damaged one is made so: both by reading what opening it would read, into a graph that is thrown
 //! away.
 
-use crate::durable::open::{checkpoint_path, manifest_path};
-use crate::durable::replay::Replay;
-use crate::durable::restored::Batches;
-use crate::error::{Error, Reason};
+use crate::error::Error;
 use crate::options::{EngineKind, GraphOptions};
-use crate::storage::Store;
 use crate::stores::{Stores, with_store};
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::{CheckReport, Repair, StoreError};
-use hedgerow_model::{Engine, Timestamp};
-use hedgerow_sequencer::LockGuard;
+use hedgerow_pipeline::{Batches, damage, manifest_path};
 use hedgerow_sync::Arc;
 use std::time::Instant;
 
@@ -30,7 +25,7 @@ pub(crate) fn check(files: &Arc<dyn FileSystem>) -> Result<CheckReport, Error> {
         let before = problem.take().map(|problem| format!("{problem:?}"));
         problem = match read(files) {
             Ok(()) => return Ok(report),
-            Err(error) => Some(damage(error)?),
+            Err(error) => Some(damage_of(error)?),
         };
         if problem.as_ref().map(|problem| format!("{problem:?}")) == before {
             report.problems.extend(problem);
@@ -40,11 +35,16 @@ pub(crate) fn check(files: &Arc<dyn FileSystem>) -> Result<CheckReport, Error> {
     problem.map_or_else(|| Ok(hedgerow_log::check(files)?), |problem| Err(problem.into()))
 }
 
+/// What is wrong with the files; other errors are handed on.
+fn damage_of(error: Error) -> Result<StoreError, Error> {
+    Ok(damage(error.into_pipeline()?)?)
+}
+
 /// Reads everything into a graph, as opening the store does.
 fn read(files: &Arc<dyn FileSystem>) -> Result<(), Error> {
     let store = hedgerow_log::Store::open_read_only(Arc::clone(files))?;
     let options = options_of(&store)?;
-    let (batches, stores) = (Batches::of(&options), Stores::new(options, None)?);
+    let (batches, stores) = (Batches::of(&options.settings()), Stores::new(options, None)?);
     let (checkpoint, begin) = (store.open_checkpoint()?, Instant::now());
     with_store!(&stores, graph => graph.restore(&store, checkpoint.as_ref(), begin, batches, None))?;
     Ok(())
@@ -54,7 +54,7 @@ fn read(files: &Arc<dyn FileSystem>) -> Result<(), Error> {
 pub(crate) fn recover(files: Arc<dyn FileSystem>) -> Result<Repair, Error> {
     let mut store = hedgerow_log::Store::open(files)?;
     let options = options_of(&store)?;
-    let batches = Batches::of(&options);
+    let batches = Batches::of(&options.settings());
     let mut stores = Stores::new(options, None)?;
     let loaded = with_store!(&stores, graph => graph.load_checkpoint_of(&store, batches));
     let damaged = match loaded {
@@ -64,46 +64,11 @@ pub(crate) fn recover(files: Arc<dyn FileSystem>) -> Result<Repair, Error> {
             Some(damage(error)?)
         }
     };
-    with_store!(&stores, graph => graph.repair(&mut store, damaged, batches))
+    Ok(with_store!(&stores, graph => graph.repair(&mut store, damaged, batches))?)
 }
 
 /// The options of the store's graph, on an engine that is always there: any engine reads what another has written.
 fn options_of(store: &hedgerow_log::Store) -> Result<GraphOptions, Error> {
     let options = GraphOptions::of_manifest(store.manifest(), &manifest_path(&**store.files()))?;
     Ok(options.engine(EngineKind::Rapid))
-}
-
-/// What is wrong with the files; other errors are handed on.
-fn damage(error: Error) -> Result<StoreError, Error> {
-    match error.into_reason() {
-        Reason::Store(problem) if problem.is_damage() => Ok(*problem),
-        reason => Err(reason.into()),
-    }
-}
-
-impl<E: Engine> Store<E> {
-    fn load_checkpoint_of(&self, store: &hedgerow_log::Store, batches: Batches) -> Result<(), Error> {
-        let Some(checkpoint) = store.open_checkpoint()? else { return Ok(()) };
-        let guard = LockGuard::lock(&self.units, self.units.all());
-        // Nobody reads the graph yet.
-        let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
-        self.load(&held, &checkpoint, &checkpoint_path(store.manifest(), &**store.files()), batches.loaded)
-    }
-
-    /// Repairs a store whose checkpoint was loaded, or is damaged. Commits that do not fit the graph are damage, too.
-    fn repair(
-        &self,
-        store: &mut hedgerow_log::Store,
-        damaged: Option<StoreError>,
-        batches: Batches,
-    ) -> Result<Repair, Error> {
-        let guard = LockGuard::lock(&self.units, self.units.all());
-        // Nobody reads the graph.
-        let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
-        let mut replay = Replay::new(self, &held, batches.replayed)?;
-        store.recover(damaged, |record, place| match replay.commit(&record, place) {
-            Ok(_) => Ok(true),
-            Err(error) => damage(error).map(|_| false),
-        })
-    }
 }

@@ -1,15 +1,17 @@
 //! The durable side of a graph, as applications see it.
 
-use crate::commit::Commit;
-use crate::commit::ingest::BulkEdge;
-use crate::durable::{CheckpointOptions, CheckpointReport, Journal, Recovery, StoreInfo, open};
-use crate::error::{Error, Reason};
+use crate::durable::{StoreInfo, open};
+use crate::error::Error;
 use crate::graph::Graph;
 use crate::options::GraphOptions;
 use crate::stores::with_store;
 use hedgerow_log::files::{FileSystem, RealFiles};
 use hedgerow_log::{Durability, Log};
 use hedgerow_model::{AsKey, LabelId, Record};
+use hedgerow_pipeline::BulkEdge;
+use hedgerow_pipeline::Commit;
+use hedgerow_pipeline::Error as Cause;
+use hedgerow_pipeline::{CheckpointOptions, CheckpointReport, Journal, Recovery};
 use hedgerow_sequencer::AsOf;
 use hedgerow_sync::Arc;
 use std::path::Path;
@@ -151,7 +153,7 @@ impl Graph {
     /// [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed); [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the graph lives in memory,
     /// [`ErrorKind::ReadOnly`](crate::ErrorKind::ReadOnly).
     pub fn flush(&self) -> Result<(), Error> {
-        let log = self.journal().ok_or(Reason::InMemory)?.log()?;
+        let log = self.journal().ok_or(Cause::InMemory)?.log()?;
         Ok(log.flush()?)
     }
 
@@ -164,7 +166,7 @@ impl Graph {
     /// The file system's: the checkpoint before is then still there, and the graph can be written, unless the error is
     /// [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed). [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled). As [`Graph::flush`].
     pub fn checkpoint(&self, options: &CheckpointOptions) -> Result<CheckpointReport, Error> {
-        with_store!(&*self.stores, store => store.checkpoint(options))
+        Ok(with_store!(&*self.stores, store => store.checkpoint(options))?)
     }
 
     /// Makes everything durable, takes no more commits, and gives the store free for others. Reads of this graph go on.
@@ -177,7 +179,7 @@ impl Graph {
     /// As [`Graph::flush`]. With the graph closed, [`ErrorKind::Storage`](crate::ErrorKind::Storage) if the engine could not read or write one of its files
     /// since [`Graph::reclaim`] was last called: no commit is affected.
     pub fn close(&self) -> Result<(), Error> {
-        self.journal().ok_or(Reason::InMemory)?.close()?;
+        self.journal().ok_or(Cause::InMemory)?.close()?;
         Ok(with_store!(&*self.stores, store => store.report_failed_maintenance())?)
     }
 
@@ -186,7 +188,7 @@ impl Graph {
     pub fn store_info(&self) -> Option<StoreInfo> {
         let journal = self.journal()?;
         let engine = self.stores.engine();
-        Some(journal.info(engine))
+        Some(StoreInfo::of(journal, engine))
     }
 
     // --- imports -----------------------------------------------------------------------------

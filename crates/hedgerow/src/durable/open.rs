@@ -1,20 +1,17 @@
 //! Making a store, and opening one: checkpoint, log, then new commits.
 
-use crate::durable::replay::Replay;
-use crate::durable::restored::Batches;
-use crate::durable::{Journal, Recovery};
 use crate::error::{Error, Reason};
 use crate::graph::Graph;
 use crate::options::GraphOptions;
-use crate::storage::Store;
 use crate::stores::{OpenStores, Stores, with_store};
 use hedgerow_log::checkpoint::{Checkpoint, UNFINISHED, name_of};
 use hedgerow_log::files::FileSystem;
-use hedgerow_log::{Log, Manifest, Recovered, StoreError};
-use hedgerow_model::{Engine, Timestamp};
-use hedgerow_sequencer::{AsOf, LockGuard};
+use hedgerow_log::{Log, Recovered, StoreError};
+use hedgerow_model::Timestamp;
+use hedgerow_pipeline::{Batches, Error as Cause, Journal, Until, manifest_path};
+use hedgerow_sequencer::AsOf;
 use hedgerow_sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// How often a reader looks for the checkpoint of a store whose writer replaces it meanwhile.
 const LOOKS: usize = 16;
@@ -22,6 +19,7 @@ const LOOKS: usize = 16;
 /// Makes a store of an empty graph.
 pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Graph, Error> {
     let GraphOptions { log, is_simulated, .. } = options;
+    let retries = options.retries_or_default();
     let mut id = [1; 16];
     if !is_simulated {
         getrandom::fill(&mut id).map_err(Reason::Random)?;
@@ -44,15 +42,16 @@ pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Resul
         return Err(StoreError::Missing { path: manifest_path(&**store.files()) }.into());
     }
     let log = Log::start(store, &Recovered::default(), log)?;
-    Ok(attach(stores, Journal::new(log, None, is_simulated)))
+    Ok(attach(stores, Journal::new(log, None, is_simulated), retries))
 }
 
 /// Opens a store to read and write.
 pub(super) fn open(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<Graph, Error> {
     let GraphOptions { log, is_simulated, .. } = options;
+    let retries = options.retries_or_default();
     let store = hedgerow_log::Store::open(files)?;
     let options = options.into_opening(&store.manifest().options, &manifest_path(&**store.files()))?;
-    let batches = Batches::of(&options);
+    let batches = Batches::of(&options.settings());
     let stores = Stores::new(options, Some(store.files()))?;
     let begin = Instant::now();
     let checkpoint = store.open_checkpoint()?;
@@ -61,7 +60,7 @@ pub(super) fn open(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<
     let (recovered, recovery) = restored?;
     let log = Log::start(store, &recovered, log)?;
     remove_leftovers(&log)?;
-    Ok(attach(stores, Journal::new(log, Some(recovery), is_simulated)))
+    Ok(attach(stores, Journal::new(log, Some(recovery), is_simulated), retries))
 }
 
 /// Opens the newest checkpoint of a store, which somebody may be writing to; with the options that the graph was made with, if none
@@ -77,39 +76,12 @@ pub(super) fn open_checkpoint(
         Some(options) => options.into_opening(&manifest.options, &path)?,
         None => GraphOptions::of_manifest(&manifest, &path)?,
     };
-    let batches = Batches::of(&options);
+    let batches = Batches::of(&options.settings());
     let stores = Stores::new(options, None)?;
     let recovery =
         with_store!(&stores, graph => graph.restore_checkpoint(&checkpoint, &manifest, &*files, batches))?;
-    Ok(attach(stores, Journal::read_only(files, manifest, recovery)))
-}
-
-/// The last state to read from a store.
-#[derive(Clone, Copy)]
-pub(super) struct Until {
-    as_of: AsOf,
-    /// The wall clock when the store was opened.
-    now: u64,
-}
-
-impl Until {
-    /// `None` is the newest state, which it is at or after the present time: no commit was made after now.
-    fn new(as_of: AsOf, now: u64) -> Option<Self> {
-        match as_of {
-            AsOf::Time(time) if time >= now => None,
-            _ => Some(Until { as_of, now }),
-        }
-    }
-
-    /// Whether a commit belongs to the state. Fails if it carries a time in the future, which does not tell when it was made.
-    fn includes(self, at: Timestamp, wall_clock: u64) -> Result<bool, Reason> {
-        match self.as_of {
-            AsOf::Time(_) if wall_clock > self.now => {
-                Err(Reason::LogAhead { ahead: Duration::from_micros(wall_clock - self.now) })
-            }
-            as_of => Ok(as_of.includes(at, wall_clock)),
-        }
-    }
+    // It is never written to, so that nothing is tried again.
+    Ok(attach(stores, Journal::read_only(files, manifest, recovery), 0))
 }
 
 /// Opens a store to read its newest state, or a past one: that of its checkpoint, or a later one. With the options that the graph was made
@@ -125,21 +97,21 @@ pub(super) fn open_to_read(
         Some(options) => options.into_opening(&store.manifest().options, &path)?,
         None => GraphOptions::of_manifest(store.manifest(), &path)?,
     };
-    let batches = Batches::of(&options);
+    let batches = Batches::of(&options.settings());
     let until = as_of.and_then(|as_of| Until::new(as_of, options.clock.wall()));
     let stores = Stores::new(options, Some(&files))?;
     let in_files = with_store!(&stores, graph => graph.in_files_through());
     if let Some(AsOf::Commit(at)) = as_of
         && at < in_files
     {
-        return Err(Reason::NotKept { oldest: in_files }.into());
+        return Err(Cause::NotKept { oldest: in_files }.into());
     }
     let begin = Instant::now();
     let checkpoint = store.open_checkpoint()?;
     if let (Some(until), Some(checkpoint)) = (until, &checkpoint) {
         let described = checkpoint.description();
         if !until.includes(described.timestamp, described.wall_clock)? {
-            return Err(Reason::NotKept { oldest: described.timestamp }.into());
+            return Err(Cause::NotKept { oldest: described.timestamp }.into());
         }
     }
     let restored =
@@ -150,10 +122,11 @@ pub(super) fn open_to_read(
     if let Some(AsOf::Commit(at)) = as_of
         && at > recovered.last
     {
-        return Err(Reason::NotYet { at, newest: recovered.last }.into());
+        return Err(Cause::NotYet { at, newest: recovered.last }.into());
     }
     let manifest = store.manifest().clone();
-    Ok(attach(stores, Journal::read_only(files, manifest, recovery)))
+    // It is never written to, so that nothing is tried again.
+    Ok(attach(stores, Journal::read_only(files, manifest, recovery), 0))
 }
 
 /// The newest checkpoint of a store, if it has one. A checkpoint that is open is read on when its file is removed.
@@ -173,13 +146,9 @@ pub(crate) fn newest_checkpoint(
     }
 }
 
-pub(super) fn manifest_path(files: &dyn FileSystem) -> std::path::PathBuf {
-    files.location().join(Manifest::FILE)
-}
-
-fn attach(mut stores: Stores, journal: Journal) -> Graph {
+fn attach(mut stores: Stores, journal: Journal, retries: u32) -> Graph {
     with_store!(mut &mut stores, store => store.attach(journal));
-    Graph { stores: OpenStores::new(stores) }
+    Graph { stores: OpenStores::new(stores, retries) }
 }
 
 /// Removes checkpoints that a crash left behind: unfinished ones, and complete ones that the manifest does not name.
@@ -199,118 +168,4 @@ fn is_checkpoint(name: &str) -> bool {
     let complete = name.strip_suffix(UNFINISHED).unwrap_or(name);
     let number = complete.strip_prefix("checkpoint-").and_then(|number| number.parse().ok());
     number.is_some_and(|number| name_of(number) == complete)
-}
-
-impl<E: Engine> Store<E> {
-    /// Commits are logged from now on.
-    fn attach(&mut self, journal: Journal) {
-        let sequencer = Arc::get_mut(&mut self.sequencer);
-        let sequencer = sequencer.expect("nobody else sees a graph that is being made");
-        sequencer.attach(journal.commit_log().ok().cloned());
-        self.journal = Some(journal);
-    }
-
-    /// Becomes the graph of a store, from its checkpoint and its log; up to a past state, if one is asked for.
-    pub(super) fn restore(
-        &self,
-        store: &hedgerow_log::Store,
-        checkpoint: Option<&Checkpoint>,
-        begin: Instant,
-        batches: Batches,
-        until: Option<Until>,
-    ) -> Result<(Recovered, Recovery), Error> {
-        let guard = LockGuard::lock(&self.units, self.units.all());
-        // Nobody reads the graph yet.
-        let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
-        let (mut after, mut wall_clock, mut input) = (Timestamp::ZERO, 0, None);
-        if let Some(durable) = self.engine.durable() {
-            self.sequencer.restore_counts(durable.durable_through(), durable.counts().map_err(Reason::from)?);
-        }
-        if let Some(checkpoint) = checkpoint {
-            let path = checkpoint_path(store.manifest(), &**store.files());
-            match self.engine.durable() {
-                Some(_) => self.load_keys(&held, checkpoint, &path, batches.loaded)?,
-                None => self.load(&held, checkpoint, &path, batches.loaded)?,
-            }
-            let described = checkpoint.description();
-            (after, wall_clock) = (described.timestamp, described.wall_clock);
-            input = described.input.as_deref().map(Arc::from);
-        }
-        let loading = begin.elapsed();
-        let begin = Instant::now();
-        let mut replay = Replay::new(self, &held, batches.replayed)?;
-        let (mut commits, mut is_over) = (0, false);
-        let recovered = store.replay(after, |record, place| {
-            is_over |= match until {
-                Some(until) if !is_over => !until.includes(record.at, record.wall_clock)?,
-                _ => false,
-            };
-            if is_over {
-                return Ok(());
-            }
-            (after, wall_clock, commits) = (record.at, wall_clock.max(record.wall_clock), commits + 1);
-            if let Some(noted) = replay.commit(&record, place)? {
-                input = Some(noted.into());
-            }
-            Ok::<_, Error>(())
-        })?;
-        replay.finish()?;
-        let in_files = self.in_files_through();
-        if after.max(recovered.last) < in_files {
-            let what = format!(
-                "the files of the engine have commits up to {in_files}, but the log ends with commit {}",
-                recovered.last
-            );
-            let path = manifest_path(&**store.files());
-            return Err(StoreError::Damaged { path, offset: 0, what }.into());
-        }
-        self.finish_restoring(&held)?;
-        if until.is_none() {
-            // The manifest may know of later commits, which a checkpoint has.
-            (after, wall_clock) = (recovered.last, wall_clock.max(recovered.wall_clock));
-        }
-        self.sequencer.restore(after, wall_clock, input);
-        let recovery = Recovery {
-            checkpoint: checkpoint.map(|checkpoint| checkpoint.description().timestamp),
-            commits,
-            last: after,
-            torn: recovered.torn.clone(),
-            ahead_of_clock: self.sequencer.ahead_of_clock(wall_clock.max(recovered.wall_clock)),
-            loading,
-            replaying: begin.elapsed(),
-        };
-        Ok((recovered, recovery))
-    }
-
-    /// Becomes the graph of a checkpoint.
-    fn restore_checkpoint(
-        &self,
-        checkpoint: &Checkpoint,
-        manifest: &Manifest,
-        files: &dyn FileSystem,
-        batches: Batches,
-    ) -> Result<Recovery, Error> {
-        let begin = Instant::now();
-        let guard = LockGuard::lock(&self.units, self.units.all());
-        // Nobody reads the graph yet.
-        let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
-        self.load(&held, checkpoint, &checkpoint_path(manifest, files), batches.loaded)?;
-        self.finish_restoring(&held)?;
-        let described = checkpoint.description();
-        let input = described.input.as_deref().map(Arc::from);
-        self.sequencer.restore(described.timestamp, described.wall_clock, input);
-        Ok(Recovery {
-            checkpoint: Some(described.timestamp),
-            last: described.timestamp,
-            ahead_of_clock: self.sequencer.ahead_of_clock(described.wall_clock),
-            loading: begin.elapsed(),
-            ..Recovery::default()
-        })
-    }
-}
-
-/// Where the checkpoint of a manifest is.
-pub(super) fn checkpoint_path(manifest: &Manifest, files: &dyn FileSystem) -> std::path::PathBuf {
-    let number = manifest.checkpoint.map_or(0, |checkpoint| checkpoint.number);
-    files.location().join(name_of(number))
 }

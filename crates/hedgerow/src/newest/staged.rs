@@ -1,15 +1,13 @@
 //! The same in transactions, which see what they staged.
 
-use super::view::{key_time, time_of};
-use super::{Clock, Newest};
 use crate::error::{Error, Reason};
 use crate::parallel::ParallelEdge;
 use crate::snapshot::check_adjacency;
 use crate::transaction::WriteTxn;
 use hedgerow_model::{
-    AsKey, Column, Direction, EdgeSchema, EdgeValue, Key, LabelId, Record, Value, ViewError, with_column,
+    AsKey, Column, Direction, EdgeSchema, EdgeValue, Key, LabelId, Record, ViewError, with_column,
 };
-use std::cmp::Reverse;
+use hedgerow_pipeline::{Clock, Newest, time_of};
 
 impl WriteTxn {
     /// The neighbours of a vertex and the values beside them, newest first, for this transaction: see [`Newest`]. Not by commit, which
@@ -92,33 +90,6 @@ impl WriteTxn {
         match newest.clock(schema)? {
             Clock::Commit => Err(Reason::NoCommitOrderOfStaged.into()),
             clock => Ok((clock, schema.edges.clone())),
-        }
-    }
-}
-
-impl Newest {
-    /// Those of some edges that are wanted, by their times.
-    fn chosen<T>(&self, edges: impl Iterator<Item = (Option<i64>, T)>) -> Vec<T> {
-        let is_wanted = |time: &i64| self.times.contains(time);
-        let mut dated: Vec<(i64, T)> =
-            edges.filter_map(|(time, edge)| Some((time.filter(is_wanted)?, edge))).collect();
-        // Stable: of equal times those that come first stay so.
-        dated.sort_by_key(|(time, _)| Reverse(*time));
-        dated.truncate(self.most);
-        dated.into_iter().map(|(_, edge)| edge).collect()
-    }
-}
-
-impl Clock {
-    /// The time of an edge that has a record.
-    fn time(self, key: u64, record: &Record) -> Option<i64> {
-        match self {
-            Clock::Key => key_time(key),
-            Clock::Property(position) => match record.values().get(position)? {
-                Value::Timestamp(time) | Value::I64(time) => Some(*time),
-                _ => None,
-            },
-            Clock::Value | Clock::Commit => None,
         }
     }
 }

@@ -1,0 +1,48 @@
+//! What belongs to the store of a graph.
+
+use crate::options::EngineKind;
+use hedgerow_log::CheckpointEntry;
+use hedgerow_model::Timestamp;
+use hedgerow_pipeline::Journal;
+use std::path::PathBuf;
+
+/// What belongs to the store of a graph, at one moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreInfo {
+    /// The directory.
+    pub path: PathBuf,
+    /// Different in every store.
+    pub id: [u8; 16],
+    /// The engine that holds the graph now.
+    pub engine: EngineKind,
+    /// The name of the engine that the store was made with, which it is opened with if no other one is asked for.
+    pub made_with: String,
+    /// Segments of the log.
+    pub segments: usize,
+    /// Bytes of the segments' files.
+    pub log_bytes: u64,
+    /// The newest checkpoint.
+    pub checkpoint: Option<CheckpointEntry>,
+    /// The oldest commit whose state can still be had from log and checkpoint.
+    pub oldest_readable: Timestamp,
+    /// Every commit up to this survives a loss of power.
+    pub durable: Timestamp,
+}
+
+impl StoreInfo {
+    /// What there is to tell of the store of a graph that `engine` holds.
+    pub(super) fn of(journal: &Journal, engine: EngineKind) -> Self {
+        let manifest = journal.manifest();
+        StoreInfo {
+            path: journal.location(),
+            id: manifest.store,
+            engine,
+            segments: manifest.segments.len(),
+            log_bytes: manifest.segments.iter().map(|segment| journal.bytes_of(segment)).sum(),
+            checkpoint: manifest.checkpoint,
+            oldest_readable: manifest.oldest_readable,
+            durable: journal.durable(),
+            made_with: manifest.options.engine,
+        }
+    }
+}

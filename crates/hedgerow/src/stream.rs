@@ -1,0 +1,34 @@
+//! What a stream of commits says when it ends early.
+
+use crate::error::Error;
+use hedgerow_pipeline::Commits;
+
+/// Why a stream of commits ended early. What was committed before stays.
+#[derive(Debug, thiserror::Error)]
+#[error("edge {} of the stream was not committed, nor any after it: {error}", committed.committed)]
+pub struct StreamError {
+    /// What was committed before. Nothing, if what was committed before could not be made durable: nobody knows then whether it is.
+    pub committed: Commits,
+    /// What is wrong with the next edge of the stream, whose position is `committed.committed`.
+    #[source]
+    pub error: Error,
+}
+
+impl StreamError {
+    /// Nothing was committed, for no edge could be.
+    pub(crate) fn at_once(error: Error) -> Self {
+        StreamError { committed: Commits::default(), error }
+    }
+}
+
+impl From<hedgerow_pipeline::StreamError> for StreamError {
+    fn from(failed: hedgerow_pipeline::StreamError) -> Self {
+        StreamError { committed: failed.committed, error: failed.error.into() }
+    }
+}
+
+impl From<StreamError> for Error {
+    fn from(failed: StreamError) -> Self {
+        failed.error
+    }
+}

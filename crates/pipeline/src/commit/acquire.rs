@@ -1,0 +1,305 @@
+//! From operations by key to vertex ids under locks: the growing phase of a commit.
+//!
+//! Locks are taken in one global order, so that no two commits wait for each other: first the
+//! stripes of keys, ascending, then the stripes of units, ascending. When a commit finds under its
+//! locks that it needs more, it lets go of the units and takes the larger set.
+
+use crate::commit::conflicts::Touched;
+use crate::commit::holdings::{AssignedIds, Holdings};
+use crate::error::{Error, read_failed};
+use crate::reads::StateReads;
+use crate::store::Store;
+use hedgerow_model::token::HeldLocks;
+use hedgerow_model::{
+    Adjacency, Cursor, Direction, Engine, GraphView, Key, KeyRef, LabelId, Operation, Topology, VertexId,
+};
+use hedgerow_sequencer::{LockGuard, LockTable, Stripes};
+use smallvec::SmallVec;
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+/// The ids of an operation's keys. `None`: there is no such vertex, and the operation does not make one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OperationIds {
+    /// The vertex, or the source of the edge.
+    pub(crate) first: Option<VertexId>,
+    /// The destination of the edge.
+    pub(crate) second: Option<VertexId>,
+}
+
+/// What a serializable transaction read.
+#[derive(Debug, Default)]
+pub struct ReadSet {
+    /// What must be unchanged.
+    pub touched: HashSet<Touched>,
+    /// Vertices whose units cover it.
+    pub vertices: HashSet<VertexId>,
+    /// Keys that had no vertex.
+    pub absent: HashSet<Key>,
+}
+
+impl ReadSet {
+    /// Notes that `key` was looked up in `state`, and what was read of its vertex. Gives the vertex.
+    ///
+    /// A key of the wrong kind is not noted: the read itself reports it.
+    pub fn track<E: Engine>(
+        &mut self,
+        store: &Store<E>,
+        state: &dyn StateReads,
+        key: KeyRef<'_>,
+        what: impl Fn(VertexId) -> Option<Touched>,
+    ) -> Option<VertexId> {
+        let hash = store.dictionary.hash(key);
+        let vertex = state.vertex(key).ok()?;
+        match vertex {
+            Some(vertex) => {
+                self.touched.insert(Touched::Deleted(hash));
+                self.touched.extend(what(vertex));
+                self.vertices.insert(vertex);
+            }
+            None => {
+                self.touched.insert(Touched::Created(hash));
+                if store.dictionary.is_dense() {
+                    self.vertices.extend(store.dictionary.current(key).ok().flatten());
+                } else {
+                    self.absent.insert(key.to_key());
+                }
+            }
+        }
+        vertex
+    }
+}
+
+/// All locks of a commit, and the ids of its keys.
+pub struct Acquired<'s, E: Engine> {
+    holdings: Holdings<'s, E>,
+    ids: SmallVec<[OperationIds; 1]>,
+}
+
+/// How often a commit looks for more locks to take before it takes all.
+const LOCK_ATTEMPTS: usize = 3;
+
+impl<'s, E: Engine> Acquired<'s, E> {
+    /// Resolves and locks what `operations` touch and `reads` depends on.
+    pub fn new(
+        store: &'s Store<E>,
+        operations: &[Operation],
+        reads: Option<&ReadSet>,
+    ) -> Result<Self, Error> {
+        if let Some(acquired) = Self::without_key_locks(store, operations, reads)? {
+            return Ok(acquired);
+        }
+        let absent = reads.iter().flat_map(|reads| &reads.absent).map(Key::as_ref);
+        let mut holdings = Holdings::new(store);
+        let keys = operations.iter().flat_map(operation_keys).chain(absent);
+        holdings.keys = Some(store.dictionary.lock(keys));
+        let mut ids = SmallVec::with_capacity(operations.len());
+        for operation in operations {
+            ids.push(resolve_keys(&mut holdings.assigned, operation)?);
+        }
+        holdings.hold_units(lock_units(store, operations, &ids, reads)?);
+        Ok(Acquired { holdings, ids })
+    }
+
+    /// The common case: every key has a vertex and none is deleted, so that locking the units is enough.
+    ///
+    /// `None` if it is not so after all.
+    fn without_key_locks(
+        store: &'s Store<E>,
+        operations: &[Operation],
+        reads: Option<&ReadSet>,
+    ) -> Result<Option<Self>, Error> {
+        let generation = store.dictionary.generation();
+        let Some(ids) = find_existing(store, operations)? else { return Ok(None) };
+        if !store.dictionary.is_dense() && reads.is_some_and(|reads| !reads.absent.is_empty()) {
+            return Ok(None);
+        }
+        let units = lock_units(store, operations, &ids, reads)?;
+        if store.dictionary.generation() != generation {
+            return Ok(None);
+        }
+        let mut holdings = Holdings::new(store);
+        holdings.hold_units(units);
+        let acquired = Acquired { holdings, ids };
+        Ok((store.dictionary.is_dense() || acquired.all_exist(store)?).then_some(acquired))
+    }
+
+    /// Whether every id is an existing vertex. If not, another commit has assigned it and not created it
+    /// yet, and may still fail.
+    fn all_exist(&self, store: &Store<E>) -> Result<bool, Error> {
+        let held = self.held();
+        let latest = store.latest(&held)?;
+        for id in self.ids.iter().flat_map(|ids| ids.first.into_iter().chain(ids.second)) {
+            if !latest.contains_vertex(id).map_err(read_failed)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The proof for the engine that the units are locked.
+    pub fn held(&self) -> HeldLocks<'_> {
+        self.holdings.held()
+    }
+
+    /// The ids of each operation's keys.
+    pub(crate) fn ids(&self) -> &[OperationIds] {
+        &self.ids
+    }
+
+    /// Replaces the operations by others on the same keys, whose ids are all assigned and locked.
+    pub fn look_up_again(&mut self, operations: &[Operation]) -> Result<(), Error> {
+        self.ids.clear();
+        for operation in operations {
+            self.ids.push(resolve_keys(&mut self.holdings.assigned, operation)?);
+        }
+        Ok(())
+    }
+
+    /// The ids that were assigned to new keys.
+    pub(crate) fn assigned(&mut self) -> &mut AssignedIds<'s, E> {
+        &mut self.holdings.assigned
+    }
+}
+
+/// The ids of an operation's keys, all of which are locked; assigns those that it creates.
+fn resolve_keys<E: Engine>(
+    assigned: &mut AssignedIds<'_, E>,
+    operation: &Operation,
+) -> Result<OperationIds, Error> {
+    let (first, second) = keys_of(operation);
+    let creates = match operation {
+        Operation::AddVertex { .. } | Operation::SetProperties { .. } => true,
+        Operation::PutEdge { .. } => !assigned.store().strict,
+        Operation::ChangeRecord { change, .. } => change.may_create() && !assigned.store().strict,
+        Operation::DeleteVertex { .. } | Operation::DeleteEdge { .. } => false,
+    };
+    let mut id_of = |key: &Key| {
+        if creates {
+            return assigned.current_or_assign(key.as_ref()).map(Some);
+        }
+        Ok(assigned.store().dictionary.current(key.as_ref())?)
+    };
+    Ok(OperationIds { first: id_of(first)?, second: second.map(id_of).transpose()?.flatten() })
+}
+
+/// The ids of operations that neither create nor delete a key; `None` if one might.
+fn find_existing<E: Engine>(
+    store: &Store<E>,
+    operations: &[Operation],
+) -> Result<Option<SmallVec<[OperationIds; 1]>>, Error> {
+    let current = store.dictionary.current_ids();
+    let mut ids = SmallVec::with_capacity(operations.len());
+    for operation in operations {
+        let (first, second) = keys_of(operation);
+        let first = current.get(first.as_ref())?;
+        let second_id = second.map(|key| current.get(key.as_ref())).transpose()?.flatten();
+        let deletes = matches!(operation, Operation::DeleteVertex { .. }) && !store.dictionary.is_dense();
+        let missing = first.is_none() || second.is_some() && second_id.is_none();
+        if deletes || missing {
+            return Ok(None);
+        }
+        ids.push(OperationIds { first, second: second_id });
+    }
+    Ok(Some(ids))
+}
+
+/// Locks the units of all ids, and of all neighbours of vertices that are deleted.
+///
+/// "Revisiting the Design of In-Memory Dynamic Graph Storage", section 4.1.2 (locks in ascending
+/// order); RapidStore, section 6.5 (deletion of a vertex).
+fn lock_units<'s, E: Engine>(
+    store: &'s Store<E>,
+    operations: &[Operation],
+    ids: &[OperationIds],
+    reads: Option<&ReadSet>,
+) -> Result<LockGuard<&'s LockTable>, Error> {
+    let table = &store.units;
+    let touched = ids.iter().flat_map(|ids| ids.first.into_iter().chain(ids.second));
+    let read = reads.iter().flat_map(|reads| &reads.vertices).copied();
+    let stripes = table.stripes(touched.chain(read).map(|id| store.engine.lock_unit(id)));
+    let deleted: SmallVec<[VertexId; 4]> = operations
+        .iter()
+        .zip(ids)
+        .filter(|(operation, _)| matches!(operation, Operation::DeleteVertex { .. }))
+        .filter_map(|(_, ids)| ids.first)
+        .collect();
+    if deleted.is_empty() {
+        return Ok(LockGuard::lock(table, stripes));
+    }
+    if store.topology == Topology::Directed {
+        // Only a scan of everything finds the edges that end at a vertex.
+        return Ok(LockGuard::lock(table, table.all()));
+    }
+    lock_with_neighbours(store, stripes, &deleted)
+}
+
+fn lock_with_neighbours<'s, E: Engine>(
+    store: &'s Store<E>,
+    mut stripes: Stripes,
+    deleted: &[VertexId],
+) -> Result<LockGuard<&'s LockTable>, Error> {
+    let table = &store.units;
+    for _ in 0..LOCK_ATTEMPTS {
+        let guard = LockGuard::lock(table, stripes);
+        let mut missing = Stripes::new();
+        {
+            let held = guard.held(&store.sequencer);
+            let latest = store.latest(&held)?;
+            for_each_incident(store, &latest, deleted, |_, _, _, neighbour| {
+                let unit = store.engine.lock_unit(neighbour);
+                if !guard.covers(unit) {
+                    missing.push(table.stripe(unit));
+                }
+            })?;
+        }
+        if missing.is_empty() {
+            return Ok(guard);
+        }
+        missing.extend_from_slice(guard.stripes());
+        missing.sort_unstable();
+        missing.dedup();
+        stripes = missing;
+    }
+    Ok(LockGuard::lock(table, table.all()))
+}
+
+/// Visits every stored entry of `vertices`: label, stored direction, vertex, neighbour.
+pub(crate) fn for_each_incident<E: Engine, V: GraphView>(
+    store: &Store<E>,
+    view: &V,
+    vertices: &[VertexId],
+    mut visit: impl FnMut(LabelId, Direction, VertexId, VertexId),
+) -> Result<(), Error> {
+    for label in store.labels() {
+        for direction in store.topology.directions() {
+            let adjacency = view.adjacency::<()>(label, *direction)?;
+            let mut cursor = adjacency.cursor();
+            for vertex in vertices {
+                let scanned = cursor.neighbours(*vertex, |run, _| {
+                    run.iter().for_each(|neighbour| visit(label, *direction, *vertex, *neighbour));
+                    ControlFlow::<()>::Continue(())
+                });
+                scanned.map_err(crate::error::read_failed)?.is_continue();
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The keys of an operation: the vertex, or the ends of the edge.
+fn keys_of(operation: &Operation) -> (&Key, Option<&Key>) {
+    match operation {
+        Operation::AddVertex { key }
+        | Operation::DeleteVertex { key }
+        | Operation::SetProperties { key, .. } => (key, None),
+        Operation::PutEdge { source, destination, .. }
+        | Operation::DeleteEdge { source, destination, .. }
+        | Operation::ChangeRecord { source, destination, .. } => (source, Some(destination)),
+    }
+}
+
+fn operation_keys(operation: &Operation) -> impl Iterator<Item = KeyRef<'_>> {
+    let (first, second) = keys_of(operation);
+    std::iter::once(first).chain(second).map(Key::as_ref)
+}

@@ -1,0 +1,147 @@
+//! What recent commits changed, for the interactive transactions that began before them.
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use hedgerow_model::{LabelId, Timestamp, VertexId};
+use hedgerow_sync::Mutex;
+use hedgerow_sync::atomic::{AtomicU64, Ordering};
+use std::hash::BuildHasher;
+
+/// Something that a transaction can read or write, at the grain at which conflicts are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Touched {
+    /// An edge, by its canonical ends.
+    Edge(LabelId, VertexId, VertexId),
+    /// The set of edges at a vertex, of every label, from either end.
+    Neighbours(VertexId),
+    /// The record of a vertex.
+    Record(VertexId),
+    /// That a key has a vertex; by the key's hash.
+    Created(u64),
+    /// That a key's vertex is gone; by the key's hash.
+    Deleted(u64),
+}
+
+/// The newest commit that changed each thing, as far as an open transaction may ask.
+///
+/// Commits record here only while interactive transactions are open, so that blind and bulk
+/// writers pay nothing otherwise.
+pub(crate) struct ConflictTable {
+    shards: [Mutex<Shard>; SHARDS],
+    /// The newest commit that was too large to be recorded piece by piece.
+    large: AtomicU64,
+}
+
+#[derive(Default)]
+struct Shard {
+    newest: HashMap<Touched, Timestamp, FixedState>,
+    /// Entries left after the last clearing, to clear again when they doubled.
+    kept: usize,
+}
+
+const SHARDS: usize = 16;
+
+/// Commits that touch more than this conflict with every transaction that began before them.
+pub(crate) const LARGE_COMMIT: usize = 1 << 16;
+
+/// A shard that would hold more entries than this is given up, which conflicts with every open transaction.
+const LARGEST_SHARD: usize = 1 << 16;
+
+/// A shard with fewer entries is not cleared. Few, so that commits that nobody may ask for leave the caches to others.
+const SMALL_SHARD: usize = 64;
+
+impl ConflictTable {
+    pub fn new() -> Self {
+        ConflictTable { shards: std::array::from_fn(|_| Mutex::default()), large: AtomicU64::new(0) }
+    }
+
+    /// Notes that the commit at `at` changed `touched`. The caller still holds its locks.
+    ///
+    /// Entries at or before `oldest_interactive()` may be forgotten: nobody will ask for them.
+    pub(crate) fn record(
+        &self,
+        touched: Touched,
+        at: Timestamp,
+        oldest_interactive: impl FnOnce() -> Timestamp,
+    ) {
+        let mut shard = self.shard(&touched).lock();
+        shard.newest.insert(touched, at);
+        if shard.newest.len() > SMALL_SHARD.max(2 * shard.kept) {
+            let oldest = oldest_interactive();
+            shard.newest.retain(|_, newest| *newest > oldest);
+            shard.kept = shard.newest.len();
+            let room = 2 * shard.kept.max(SMALL_SHARD);
+            shard.newest.shrink_to(room);
+        }
+        if shard.newest.len() > LARGEST_SHARD {
+            // Somebody has been undecided for very long: from now on he is in conflict with everything.
+            *shard = Shard::default();
+            drop(shard);
+            self.record_large(at);
+        }
+    }
+
+    /// Notes that the commit at `at` changed more than is worth recording.
+    pub(crate) fn record_large(&self, at: Timestamp) {
+        self.large.fetch_max(at.0, Ordering::AcqRel);
+    }
+
+    /// Whether a commit after `began` changed `touched`. The caller holds the locks that cover it.
+    pub(crate) fn changed_since(&self, touched: &Touched, began: Timestamp) -> bool {
+        if self.large.load(Ordering::Acquire) > began.0 {
+            return true;
+        }
+        let shard = self.shard(touched).lock();
+        shard.newest.get(touched).is_some_and(|newest| *newest > began)
+    }
+
+    /// Forgets the commits at or before `oldest_interactive`: no transaction will ask for them.
+    pub(crate) fn forget_up_to(&self, oldest_interactive: Timestamp) {
+        for shard in &self.shards {
+            let mut shard = shard.lock();
+            shard.newest.retain(|_, newest| *newest > oldest_interactive);
+            shard.newest.shrink_to_fit();
+            shard.kept = shard.newest.len();
+        }
+    }
+
+    /// Bytes held.
+    pub(crate) fn bytes(&self) -> usize {
+        let entry = size_of::<(Touched, Timestamp)>() + 1;
+        self.shards.iter().map(|shard| shard.lock().newest.capacity() * entry).sum()
+    }
+
+    fn shard(&self, touched: &Touched) -> &Mutex<Shard> {
+        let hash = FixedState::default().hash_one(touched);
+        // Not the highest bits, by which the map tells its entries apart.
+        &self.shards[(hash >> 32) as usize % SHARDS]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_later_commits_conflict_and_old_ones_are_forgotten() {
+        let table = ConflictTable::new();
+        let vertex = |id| Touched::Neighbours(VertexId::new(id));
+        table.record(vertex(1), Timestamp(5), || Timestamp(0));
+        assert!(table.changed_since(&vertex(1), Timestamp(4)));
+        assert!(!table.changed_since(&vertex(1), Timestamp(5)));
+        assert!(!table.changed_since(&vertex(2), Timestamp(0)));
+        for id in 0..200_000 {
+            table.record(vertex(id), Timestamp(10 + u64::from(id)), || Timestamp(u64::from(id)));
+        }
+        let entries: usize = table.shards.iter().map(|shard| shard.lock().newest.len()).sum();
+        assert!(entries <= SHARDS * (SMALL_SHARD + 2));
+        assert!(table.changed_since(&vertex(199_999), Timestamp(200_000)));
+        assert!(table.bytes() < SHARDS * SMALL_SHARD * 200);
+        table.forget_up_to(Timestamp(200_008));
+        assert!(table.changed_since(&vertex(199_999), Timestamp(200_008)), "it is of commit 200,009");
+        table.forget_up_to(Timestamp(200_009));
+        assert_eq!(table.bytes(), 0);
+        table.record_large(Timestamp(300_000));
+        assert!(table.changed_since(&vertex(2), Timestamp(299_999)));
+    }
+}

@@ -1,0 +1,264 @@
+//! From what a commit decided under its locks to a state that others see: one way for all commits.
+//!
+//! A commit goes through phases, each a value that only the one before leads to:
+//!
+//! | phase | value | what holds |
+//! |---|---|---|
+//! | locked | [`LockGuard`](super::locks::LockGuard), [`Acquired`](super::acquire::Acquired) | what it may change is its own |
+//! | decided | a [`Decision`] | what it does is known and prepared, and nobody sees any of it; to drop it changes nothing |
+//! | stamped | [`Stamped`] | its place in the order of commits, and in the log |
+//! | applied | [`Applied`] | whoever opens a snapshot sees it |
+//! | settled | [`Commit`](super::Commit) | its locks are released, and it is as durable as was asked for |
+//!
+//! Single edges, streams of them, bulk, transactions and what comes back from a store differ in how they decide.
+
+use crate::commit::edge::PlanOf;
+use crate::commit::resolve::Resolved;
+use crate::commit::{Commit, free_replaced};
+use crate::durable::with_body;
+use crate::error::Error;
+use crate::store::Store;
+use hedgerow_log::{Body, CommitRef};
+use hedgerow_model::token::Stamp;
+use hedgerow_model::{
+    Count, EdgeOutcome, Engine, Key, Outcome, Prepared, ShortPlan, ShortWrites, StoredEdge, Timestamp,
+    VertexId,
+};
+use hedgerow_sequencer::{CountChanges, PendingReclaim, Stamped, VertexCounts, Writer};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// What a commit does, decided and prepared, while its locks are held.
+pub(crate) trait Decision {
+    /// How it changes the counts.
+    fn counts(&self) -> CountChanges<'_>;
+
+    /// Writes it as the log keeps it, with what an importer notes.
+    fn encode(&self, body: &mut Body, input: Option<&[u8]>);
+
+    /// Makes it part of the graph. Cannot fail, and is short.
+    fn apply(&mut self, stamp: Stamp);
+
+    /// Tells open interactive transactions what it changed.
+    fn record_conflicts(&self, stamp: Stamp);
+
+    /// Takes the keys of deleted vertices, now that everybody was told.
+    fn delete_keys(&self, _stamp: Stamp) {}
+
+    /// What is told of the commit at `at`.
+    fn commit(&self, at: Timestamp) -> Commit;
+
+    /// How many things it changes.
+    fn size(&self) -> usize;
+}
+
+/// A commit that is part of the graph, and has its locks.
+#[must_use]
+pub(crate) struct Applied {
+    pub(super) commit: Commit,
+    pub(super) pending: PendingReclaim,
+    size: usize,
+}
+
+impl Applied {
+    /// Releases the locks, and does what a commit does for others then: it frees a little of what nobody sees any more.
+    #[inline]
+    pub(super) fn release<E: Engine>(self, store: &Store<E>, locks: impl Sized) -> Commit {
+        drop(locks);
+        store.reclaim_after_commit(self.pending);
+        free_replaced(self.size);
+        self.commit
+    }
+}
+
+/// Effects that the engine has prepared: what every commit comes to that does not take the short way.
+pub(crate) struct PreparedEffects<'d, E: Engine> {
+    store: &'d Store<E>,
+    resolved: &'d Resolved,
+    /// `None` if nothing changes, and the commit only notes how far an importer got.
+    changes: Option<E::Changes<'d>>,
+    outcome: Outcome,
+    vertices: VertexCounts,
+}
+
+impl<'d, E: Engine> PreparedEffects<'d, E> {
+    pub fn new(
+        store: &'d Store<E>,
+        resolved: &'d Resolved,
+        prepared: Prepared<E::Changes<'d>>,
+        vertices: VertexCounts,
+    ) -> Self {
+        let Prepared { changes, outcome, changed } = prepared;
+        PreparedEffects { store, resolved, changes: changed.then_some(changes), outcome, vertices }
+    }
+
+    /// How many edges were added, and how many removed, as far as that is known. Where edges may be parallel, the engine counts the pairs that they connect.
+    fn edges(&self) -> (Count, Count) {
+        let is_single = |label| !self.store.catalogue.are_parallel(label);
+        let known = self.outcome.edges.iter().filter(|of| is_single(of.label)).chain(&self.resolved.parallel);
+        let known = known.fold((0, 0), |(added, removed), of| (added + of.added, removed + of.removed));
+        let deferred = self.outcome.deferred.iter().filter(|of| is_single(of.label));
+        let most = deferred.fold(known, |(added, removed), of| (added + of.puts, removed + of.deletions));
+        (Count::between(known.0, most.0), Count::between(known.1, most.1))
+    }
+}
+
+impl<E: Engine> Decision for PreparedEffects<'_, E> {
+    fn counts(&self) -> CountChanges<'_> {
+        let Outcome { edges, parallel, deferred } = &self.outcome;
+        CountChanges { vertices: self.vertices, edges, parallel, deferred }
+    }
+
+    fn encode(&self, body: &mut Body, input: Option<&[u8]>) {
+        let Resolved { effects, created, .. } = self.resolved;
+        let keys = self.store.keys_of(created);
+        let record_labels = &self.store.record_labels;
+        let commit = CommitRef { effects, keys: &keys, catalogue: None, input, record_labels };
+        body.encode(&commit, self.store.topology);
+    }
+
+    fn apply(&mut self, stamp: Stamp) {
+        self.changes.take().into_iter().for_each(|changes| self.store.engine.apply(stamp, changes));
+    }
+
+    fn record_conflicts(&self, stamp: Stamp) {
+        self.store.record_conflicts(self.resolved, stamp);
+    }
+
+    fn delete_keys(&self, stamp: Stamp) {
+        self.resolved.deleted.iter().for_each(|id| self.store.dictionary.delete(*id, stamp.at()));
+    }
+
+    fn commit(&self, at: Timestamp) -> Commit {
+        let VertexCounts { added: vertices_added, removed: vertices_removed, .. } = self.vertices;
+        let (edges_added, edges_removed) = self.edges();
+        Commit { at, changed: true, edges_added, edges_removed, vertices_added, vertices_removed }
+    }
+
+    fn size(&self) -> usize {
+        self.resolved.effects.len()
+    }
+}
+
+/// One edge that the engine has planned to change, without effects.
+pub(super) struct PlannedEdge<'d, E: Engine> {
+    store: &'d Store<E>,
+    short: &'d E::ShortWrites,
+    edge: &'d StoredEdge,
+    plan: &'d PlanOf<E>,
+    outcome: [EdgeOutcome; 1],
+}
+
+impl<'d, E: Engine> PlannedEdge<'d, E> {
+    #[inline]
+    pub fn new(
+        store: &'d Store<E>,
+        short: &'d E::ShortWrites,
+        edge: &'d StoredEdge,
+        plan: &'d PlanOf<E>,
+    ) -> Self {
+        PlannedEdge { store, short, edge, plan, outcome: [plan.outcome()] }
+    }
+}
+
+impl<E: Engine> Decision for PlannedEdge<'_, E> {
+    #[inline]
+    fn counts(&self) -> CountChanges<'_> {
+        CountChanges { edges: &self.outcome, ..CountChanges::default() }
+    }
+
+    fn encode(&self, body: &mut Body, _input: Option<&[u8]>) {
+        body.encode_edge(self.edge, self.store.topology);
+    }
+
+    #[inline]
+    fn apply(&mut self, stamp: Stamp) {
+        self.short.apply_edge(stamp, self.edge, self.plan);
+    }
+
+    fn record_conflicts(&self, stamp: Stamp) {
+        self.store.record_conflicts(&Resolved::edge(self.edge), stamp);
+    }
+
+    #[inline]
+    fn commit(&self, at: Timestamp) -> Commit {
+        let [EdgeOutcome { added, removed, .. }] = self.outcome;
+        Commit {
+            at,
+            changed: true,
+            edges_added: Count::Exact(added),
+            edges_removed: Count::Exact(removed),
+            ..Commit::default()
+        }
+    }
+
+    #[inline]
+    fn size(&self) -> usize {
+        1
+    }
+}
+
+impl<E: Engine> Store<E> {
+    /// Stamps and applies what was decided. `input` is what an importer notes with it.
+    #[inline]
+    pub(super) fn stamp_and_apply(
+        &self,
+        mut decided: impl Decision,
+        writer: Writer,
+        input: Option<&[u8]>,
+    ) -> Result<Applied, Error> {
+        let counts = decided.counts();
+        let stamped = match self.journal() {
+            None => {
+                let stamped = self.sequencer.stamp(counts, writer)?;
+                input.into_iter().for_each(|input| self.sequencer.note_input(input));
+                stamped
+            }
+            Some(journal) => with_body(|body| {
+                decided.encode(body, input);
+                Ok::<_, Error>(self.sequencer.stamp_logged(
+                    journal.commit_log()?,
+                    body,
+                    input,
+                    counts,
+                    writer,
+                )?)
+            })?,
+        };
+        let Stamped { stamp, record_conflicts, released } = stamped;
+        self.poisoning_on_panic(|| apply(&mut decided, stamp, record_conflicts));
+        let pending = self.sequencer.applied(stamp, released);
+        Ok(Applied { commit: decided.commit(stamp.at()), pending, size: decided.size() })
+    }
+
+    /// What a commit comes to that changes nothing: it takes no stamp.
+    pub(super) fn unchanged(&self) -> Applied {
+        let commit = Commit { at: self.sequencer.newest().0, ..Commit::default() };
+        Applied { commit, pending: PendingReclaim::default(), size: 0 }
+    }
+
+    /// New vertices with their keys, which the log keeps. None where the keys are the ids.
+    fn keys_of(&self, created: &[VertexId]) -> Vec<(VertexId, Key)> {
+        match self.dictionary.is_dense() {
+            true => Vec::new(),
+            false => created.iter().map(|id| (*id, self.dictionary.key(*id))).collect(),
+        }
+    }
+
+    /// Applies stamps; if that panics, the graph is poisoned, for one will never be applied.
+    pub(super) fn poisoning_on_panic(&self, apply: impl FnOnce()) {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(apply)) {
+            self.sequencer.poison();
+            resume_unwind(panic);
+        }
+    }
+}
+
+/// Makes a decision that has its stamp part of the graph.
+#[inline]
+pub(crate) fn apply(decided: &mut impl Decision, stamp: Stamp, record_conflicts: bool) {
+    decided.apply(stamp);
+    if record_conflicts {
+        decided.record_conflicts(stamp);
+    }
+    decided.delete_keys(stamp);
+}

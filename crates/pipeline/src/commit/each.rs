@@ -1,0 +1,253 @@
+//! A stream of edges, each committed by itself.
+//!
+//! A single commit waits for memory several times, and each wait follows from the one before. Who commits a stream knows
+//! what comes next: so a few commits at a time take their locks together, ask for all that they will touch, and take
+//! their stamps in one step. Beyond that each is a commit as any other, with a timestamp of its own.
+
+use crate::commit::decided::{PlannedEdge, apply};
+use crate::commit::edge::{EdgeWrite, PlanOf};
+use crate::commit::{BYTES_OF_CHANGE, Commit};
+use crate::durable::Journal;
+use crate::error::Error;
+use crate::store::Store;
+use hedgerow_log::Durability;
+use hedgerow_model::token::HeldLocks;
+use hedgerow_model::{Count, EdgeOutcome, Engine, ShortPlan, ShortWrites, StoredEdge, Timestamp};
+use hedgerow_sequencer::{CountChanges, LockGuard, PendingReclaim, Stripes, Writer};
+use std::ops::Range;
+
+/// How many commits wait for memory together: as many as hide a wait behind the others. They hold each other's locks meanwhile.
+const TOGETHER: usize = if cfg!(hedgerow_shuttle) { 2 } else { 16 };
+
+/// What a stream of commits did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Commits {
+    /// How many edges of the stream, from its beginning, are committed.
+    pub committed: usize,
+    /// How many of them changed anything, and so took a timestamp.
+    pub changed: usize,
+    /// The newest timestamp among them; zero if nothing changed.
+    pub at: Timestamp,
+    /// Edges that did not exist before.
+    pub edges_added: Count,
+    /// Edges that existed and do not exist any more.
+    pub edges_removed: Count,
+    /// Vertices that did not exist before.
+    pub vertices_added: u64,
+}
+
+impl Commits {
+    /// Counts one that went its way alone.
+    pub fn count(&mut self, commit: Commit) {
+        self.committed += 1;
+        if commit.changed {
+            self.changed += 1;
+            self.at = commit.at;
+        }
+        self.edges_added += commit.edges_added;
+        self.edges_removed += commit.edges_removed;
+        self.vertices_added += commit.vertices_added;
+    }
+}
+
+/// Why a stream of commits ended early. What was committed before stays.
+#[derive(Debug)]
+pub struct StreamError {
+    /// What was committed before. Nothing, if what was committed before could not be made durable: nobody knows then whether it is.
+    pub committed: Commits,
+    /// What is wrong with the next edge of the stream.
+    pub error: Error,
+}
+
+/// Commits that go together: no two of them need the same lock.
+struct Group<P> {
+    edges: Vec<StoredEdge>,
+    stripes: Stripes,
+    plans: Vec<P>,
+}
+
+impl<P> Group<P> {
+    fn new() -> Self {
+        Group { edges: Vec::new(), stripes: Stripes::new(), plans: Vec::new() }
+    }
+
+    fn clear(&mut self) {
+        self.edges.clear();
+        self.stripes.clear();
+    }
+
+    /// Adds the locks of another edge if none of them is needed already; whether it did.
+    #[inline]
+    fn admit(&mut self, stripes: &[u32]) -> bool {
+        if stripes.iter().any(|stripe| self.stripes.contains(stripe)) {
+            return false;
+        }
+        self.stripes.extend_from_slice(stripes);
+        true
+    }
+}
+
+impl<E: Engine> Store<E> {
+    /// Commits `count` edges of one label one after the other, as `write` gives them by their position.
+    pub fn commit_each<'k>(
+        &self,
+        count: usize,
+        write: impl Fn(usize) -> EdgeWrite<'k>,
+    ) -> Result<Commits, StreamError> {
+        let mut done = Commits::default();
+        let stream = self.commit_each_unsettled(count, write, &mut done);
+        // Of commits that could not be made durable nobody knows whether they are.
+        self.settle_stream(&done).map_err(|error| StreamError { committed: Commits::default(), error })?;
+        match stream {
+            Ok(()) => Ok(done),
+            Err(error) => Err(StreamError { committed: done, error }),
+        }
+    }
+
+    /// The same, and somebody else waits until they are durable. What was done before an error is in `done`.
+    fn commit_each_unsettled<'k>(
+        &self,
+        count: usize,
+        write: impl Fn(usize) -> EdgeWrite<'k>,
+        done: &mut Commits,
+    ) -> Result<(), Error> {
+        let mut group = Group::new();
+        while done.committed < count {
+            let next = done.committed;
+            // A history keeps the state after each commit, so stamps cannot be taken together.
+            if let Some(short) = self.engine.short_writes()
+                && !self.sequencer.keeps_history()
+            {
+                self.commit_together(short, next..count, &write, &mut group, done)?;
+            }
+            if done.committed == next {
+                let commit = self.commit_edge_unsettled(write(next))?;
+                done.count(commit);
+            }
+            self.journal().map_or(Ok(()), Journal::relieve)?;
+        }
+        Ok(())
+    }
+
+    /// Waits until all that a stream committed or saw is as durable as the graph's option says.
+    fn settle_stream(&self, done: &Commits) -> Result<(), Error> {
+        match self.journal() {
+            Some(journal) if done.committed > 0 => {
+                let all_changed = done.changed == done.committed;
+                let at = if all_changed { done.at } else { self.sequencer.newest().0 };
+                let seen = Commit { at, changed: done.changed > 0, ..Commit::default() };
+                journal.settle(&seen, Durability::None)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Commits as many of the next edges as can go together; none if the next one needs a way of its own.
+    fn commit_together<'k>(
+        &self,
+        short: &E::ShortWrites,
+        next: Range<usize>,
+        write: impl Fn(usize) -> EdgeWrite<'k>,
+        group: &mut Group<PlanOf<E>>,
+        done: &mut Commits,
+    ) -> Result<(), Error> {
+        self.admit(TOGETHER * BYTES_OF_CHANGE)?;
+        let generation = self.dictionary.generation();
+        self.gather(next.take(TOGETHER).map(write), group);
+        short.prefetch(&group.edges);
+        let guard = LockGuard::lock(&self.units, std::mem::take(&mut group.stripes));
+        let pending = if self.dictionary.generation() == generation {
+            self.plan_group(short, &guard.held(&self.sequencer), group)?;
+            self.finish_group(short, group, done)?
+        } else {
+            PendingReclaim::default()
+        };
+        group.stripes = guard.release();
+        self.reclaim_after_commit(pending);
+        Ok(())
+    }
+
+    /// The next edges whose ends have ids and need different locks.
+    fn gather<'k, P>(&self, writes: impl Iterator<Item = EdgeWrite<'k>>, group: &mut Group<P>) {
+        group.clear();
+        let current = self.dictionary.current_ids();
+        for EdgeWrite { label, source, destination, value } in writes {
+            let (source, destination) = (current.get(source), current.get(destination));
+            // What is wrong with a key is found out again where its edge goes alone.
+            let (Ok(Some(source)), Ok(Some(destination))) = (source, destination) else { break };
+            let edge = StoredEdge::new(self.topology, label, source, destination, value);
+            let stripes = self.stripes_of_edge(&edge);
+            if !group.admit(&stripes) {
+                break;
+            }
+            group.edges.push(edge);
+        }
+        group.stripes.sort_unstable();
+    }
+
+    /// Decides what the edges of a group change, as far as they exist from end to end and have a short way.
+    fn plan_group(
+        &self,
+        short: &E::ShortWrites,
+        held: &HeldLocks<'_>,
+        group: &mut Group<PlanOf<E>>,
+    ) -> Result<(), Error> {
+        let Group { edges, plans, .. } = group;
+        plans.clear();
+        let mut existing = 0;
+        while existing < edges.len() && self.both_exist(held, &edges[existing])? {
+            existing += 1;
+        }
+        short.plan_edges(held, &edges[..existing], self.is_unlimited(), plans);
+        Ok(())
+    }
+
+    /// The shrinking phase of all: stamp them, and apply and publish one after the other. Those that are logged are stamped one by one.
+    fn finish_group(
+        &self,
+        short: &E::ShortWrites,
+        group: &Group<PlanOf<E>>,
+        done: &mut Commits,
+    ) -> Result<PendingReclaim, Error> {
+        let mut pending = PendingReclaim::default();
+        if self.journal().is_some() {
+            for (edge, plan) in group.edges.iter().zip(&group.plans) {
+                let applied = self.finish_edge(short, edge, plan)?;
+                done.count(applied.commit);
+                pending = applied.pending;
+            }
+            return Ok(pending);
+        }
+        let changes = || group.edges.iter().zip(&group.plans).filter(|(_, plan)| plan.is_change());
+        let changed = changes().count();
+        if changed > 0 {
+            let outcome = sum(&group.plans);
+            let counts = CountChanges { edges: &[outcome], ..CountChanges::default() };
+            let mut stamps = self.sequencer.stamp_many(changed, counts, Writer::Blind)?;
+            let (record_conflicts, released) = (stamps.record_conflicts, stamps.released);
+            self.poisoning_on_panic(|| {
+                for ((edge, plan), stamp) in changes().zip(&mut stamps) {
+                    let mut decided = PlannedEdge::new(self, short, edge, plan);
+                    apply(&mut decided, stamp, record_conflicts);
+                    pending = self.sequencer.applied(stamp, released);
+                    done.at = stamp.at();
+                }
+            });
+            done.edges_added += Count::Exact(outcome.added);
+            done.edges_removed += Count::Exact(outcome.removed);
+        }
+        done.changed += changed;
+        done.committed += group.plans.len();
+        Ok(pending)
+    }
+}
+
+/// What plans that change edges of one label do together.
+fn sum(plans: &[impl ShortPlan]) -> EdgeOutcome {
+    let label = plans[0].outcome().label;
+    let (added, removed) = plans.iter().map(ShortPlan::outcome).fold((0, 0), |(added, removed), outcome| {
+        debug_assert_eq!(outcome.label, label);
+        (added + outcome.added, removed + outcome.removed)
+    });
+    EdgeOutcome { label, added, removed }
+}

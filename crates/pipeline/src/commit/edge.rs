@@ -1,0 +1,139 @@
+//! The most frequent commit: one edge between vertices that exist.
+//!
+//! It does what the general commit does, in the same order; but with one operation there is nothing to sort, to override or
+//! to create, so that acquiring and resolving it takes no memory and few instructions.
+
+use crate::commit::decided::{Applied, PlannedEdge};
+use crate::commit::resolve::Resolved;
+use crate::commit::{BYTES_OF_CHANGE, Commit};
+use crate::error::{Error, read_failed};
+use crate::store::Store;
+use hedgerow_log::Durability;
+use hedgerow_model::token::HeldLocks;
+use hedgerow_model::{
+    EdgeValue, Engine, GraphView, KeyRef, LabelId, Operation, ShortPlan, ShortWrites, StoredEdge, Topology,
+    VertexId,
+};
+use hedgerow_sequencer::{LockGuard, Stripes, Writer};
+
+/// An edge that is put, or deleted without a value, by the keys of its ends.
+#[derive(Clone, Copy, Debug)]
+pub struct EdgeWrite<'k> {
+    /// The label.
+    pub label: LabelId,
+    /// Where the edge starts.
+    pub source: KeyRef<'k>,
+    /// Where it ends.
+    pub destination: KeyRef<'k>,
+    /// What lies beside it; `None` deletes it.
+    pub value: Option<EdgeValue>,
+}
+
+impl EdgeWrite<'_> {
+    pub(super) fn to_operation(self) -> Operation {
+        let EdgeWrite { label, source, destination, value } = self;
+        let (source, destination) = (source.to_key(), destination.to_key());
+        match value {
+            Some(value) => Operation::PutEdge { label, source, destination, value },
+            None => Operation::DeleteEdge { label, source, destination },
+        }
+    }
+}
+
+/// How an engine plans the change of a single edge.
+pub(super) type PlanOf<E> = <<E as Engine>::ShortWrites as ShortWrites>::Plan;
+
+impl<E: Engine> Store<E> {
+    /// Commits one edge. Blind.
+    #[inline]
+    pub fn commit_edge(&self, write: EdgeWrite<'_>) -> Result<Commit, Error> {
+        let commit = self.commit_edge_unsettled(write)?;
+        self.settle(commit, Durability::None)
+    }
+
+    /// The same, and somebody else waits until it is durable.
+    #[inline]
+    pub(super) fn commit_edge_unsettled(&self, write: EdgeWrite<'_>) -> Result<Commit, Error> {
+        self.admit(BYTES_OF_CHANGE)?;
+        match self.try_commit_edge(write)? {
+            Some(commit) => Ok(commit),
+            None => self.commit_unsettled(&[write.to_operation()], None),
+        }
+    }
+
+    /// Commits one edge, if both ends exist; `None` if this needs the general commit.
+    fn try_commit_edge(&self, write: EdgeWrite<'_>) -> Result<Option<Commit>, Error> {
+        let EdgeWrite { label, source, destination, value } = write;
+        let generation = self.dictionary.generation();
+        let ends = {
+            let current = self.dictionary.current_ids();
+            current.get(source)?.zip(current.get(destination)?)
+        };
+        let Some((source, destination)) = ends else { return Ok(None) };
+        let edge = StoredEdge::new(self.topology, label, source, destination, value);
+        let short = self.engine.short_writes();
+        if let Some(short) = short {
+            short.prefetch(std::slice::from_ref(&edge));
+        }
+        let guard = LockGuard::lock(&self.units, self.stripes_of_edge(&edge));
+        let applied = {
+            let held = guard.held(&self.sequencer);
+            if !self.both_exist(&held, &edge)? || self.dictionary.generation() != generation {
+                return Ok(None);
+            }
+            let plan = short.and_then(|short| short.plan_edge(&held, &edge, self.is_unlimited()));
+            match short.zip(plan.as_ref()) {
+                Some((short, plan)) => self.finish_edge(short, &edge, plan)?,
+                None => match self.finish(&held, &Resolved::edge(&edge), Writer::Blind, None) {
+                    // The general commit reclaims and tries again.
+                    Err(Error::Capacity(_)) => return Ok(None),
+                    finished => finished?,
+                },
+            }
+        };
+        Ok(Some(applied.release(self, guard)))
+    }
+
+    /// Whether a vertex exists. Its lock is held, unless the engine [tells](Engine::TELLS_EXISTENCE) without.
+    #[inline]
+    pub(crate) fn exists(&self, held: &HeldLocks<'_>, vertex: VertexId) -> Result<bool, Error> {
+        match E::TELLS_EXISTENCE {
+            true => Ok(self.engine.exists(vertex)),
+            false => self.latest(held)?.contains_vertex(vertex).map_err(read_failed),
+        }
+    }
+
+    /// Whether both ends of an edge exist. The locks of [`Store::stripes_of_edge`] are held.
+    #[inline]
+    pub(super) fn both_exist(&self, held: &HeldLocks<'_>, edge: &StoredEdge) -> Result<bool, Error> {
+        let (source, destination) = edge.ends();
+        Ok(self.exists(held, source)? && self.exists(held, destination)?)
+    }
+
+    /// The locks of the ends that an edge is stored from. Where that is one, the other end needs none, if
+    /// the engine can tell that it [exists](Engine::exists).
+    // Locking both ends takes 1.14 to 1.17 times the instructions of a stream, 1.04 to 1.06 of a call (callgrind, ± 0.001).
+    #[inline]
+    pub(super) fn stripes_of_edge(&self, edge: &StoredEdge) -> Stripes {
+        let (source, destination) = edge.ends();
+        let source = self.engine.lock_unit(source);
+        match self.topology {
+            Topology::Directed if E::TELLS_EXISTENCE => self.units.one(source),
+            _ => self.units.two(source, self.engine.lock_unit(destination)),
+        }
+    }
+
+    /// The shrinking phase, as in the general commit. The locks of [`Store::stripes_of_edge`] are held.
+    #[inline]
+    pub(super) fn finish_edge(
+        &self,
+        short: &E::ShortWrites,
+        edge: &StoredEdge,
+        plan: &PlanOf<E>,
+    ) -> Result<Applied, Error> {
+        if !plan.is_change() {
+            return Ok(self.unchanged());
+        }
+        self.stamp_and_apply(PlannedEdge::new(self, short, edge, plan), Writer::Blind, None)
+    }
+}

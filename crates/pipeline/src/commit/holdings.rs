@@ -1,0 +1,111 @@
+//! What a commit under way holds: the ids that it gave to new keys, and its locks.
+
+use crate::error::Error;
+use crate::store::Store;
+use hedgerow_model::token::HeldLocks;
+use hedgerow_model::{Engine, KeyRef, Timestamp, VertexId};
+use hedgerow_sequencer::{LockGuard, LockTable};
+use smallvec::SmallVec;
+
+/// Ids given to keys that had none; given back if the commit fails.
+pub(crate) struct AssignedIds<'s, E: Engine> {
+    store: &'s Store<E>,
+    ids: SmallVec<[VertexId; 2]>,
+    /// If memory is limited: bytes that the graph held before the first of them, and bytes of the new keys.
+    bytes: Option<(usize, usize)>,
+    /// A stamp that this commit's will be above.
+    newest: Option<Timestamp>,
+}
+
+impl<'s, E: Engine> AssignedIds<'s, E> {
+    /// No ids so far.
+    pub fn new(store: &'s Store<E>) -> Self {
+        AssignedIds { store, ids: SmallVec::new(), bytes: None, newest: None }
+    }
+
+    /// The store whose keys these are.
+    pub(crate) fn store(&self) -> &'s Store<E> {
+        self.store
+    }
+
+    /// The id of a key; a new one if it has none. The key's lock is held.
+    pub(crate) fn current_or_assign(&mut self, key: KeyRef<'_>) -> Result<VertexId, Error> {
+        if let Some(id) = self.store.dictionary.current(key)? {
+            return Ok(id);
+        }
+        if !self.store.is_unlimited() {
+            self.check_limit(key)?;
+        }
+        let sequencer = &self.store.sequencer;
+        let newest = *self.newest.get_or_insert_with(|| sequencer.newest().0);
+        let id = self.store.dictionary.assign(key, newest, sequencer)?;
+        self.ids.push(id);
+        Ok(id)
+    }
+
+    /// Fails if the limit leaves no room for another key. Checked before the dictionary grows, because it hardly shrinks again.
+    fn check_limit(&mut self, key: KeyRef<'_>) -> Result<(), Error> {
+        let (held, before) = self.bytes.unwrap_or_else(|| (self.store.memory().total_bytes(), 0));
+        let needed = before + self.store.dictionary.bytes_of(key);
+        self.bytes = Some((held, needed));
+        Ok(self.store.check_keys(held, needed)?)
+    }
+
+    /// Whether `ids`, which ascend, were all assigned here. O(n log n).
+    pub(crate) fn contains_all(&mut self, ids: &[VertexId]) -> bool {
+        self.ids.sort_unstable();
+        ids.iter().all(|id| self.ids.binary_search(id).is_ok())
+    }
+
+    /// Gives back the ids whose vertices the commit does not create after all.
+    pub(crate) fn release_unless(&mut self, created: impl Fn(VertexId) -> bool) {
+        let dictionary = &self.store.dictionary;
+        self.ids.retain(|id| {
+            let keep = created(*id);
+            if !keep {
+                dictionary.release(*id);
+            }
+            keep
+        });
+    }
+
+    /// The commit succeeded: the vertices exist now.
+    pub(crate) fn keep(&mut self) {
+        self.ids.clear();
+    }
+}
+
+impl<E: Engine> Drop for AssignedIds<'_, E> {
+    fn drop(&mut self) {
+        self.ids.drain(..).for_each(|id| self.store.dictionary.release(id));
+    }
+}
+
+/// Everything that a commit holds.
+///
+/// Given up in the order of the fields, whether the commit succeeds, fails or panics: ids first, so that
+/// whoever waits for their units finds out that they are gone; keys last, so that nobody sees a
+/// key in between.
+pub(crate) struct Holdings<'s, E: Engine> {
+    pub(crate) assigned: AssignedIds<'s, E>,
+    units: Option<LockGuard<&'s LockTable>>,
+    pub(crate) keys: Option<LockGuard<&'s LockTable>>,
+}
+
+impl<'s, E: Engine> Holdings<'s, E> {
+    /// Nothing so far.
+    pub fn new(store: &'s Store<E>) -> Self {
+        Holdings { assigned: AssignedIds::new(store), units: None, keys: None }
+    }
+
+    /// Takes over the locks of all units, which ends the growing phase.
+    pub(crate) fn hold_units(&mut self, guard: LockGuard<&'s LockTable>) {
+        self.units = Some(guard);
+    }
+
+    /// The proof for the engine that the units are locked. None are before the growing phase is over.
+    pub fn held(&self) -> HeldLocks<'_> {
+        let units = self.units.as_ref().expect("the growing phase is over");
+        units.held(&self.assigned.store().sequencer)
+    }
+}

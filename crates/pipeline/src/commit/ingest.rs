@@ -1,0 +1,245 @@
+//! Bulk ingest: a slice of edges as one commit, sorted, deduplicated and applied in parallel.
+
+use crate::commit::entries::{Ends, changed_entries, put_entries};
+use crate::commit::holdings::{AssignedIds, Holdings};
+use crate::commit::ingest_records::RecordOf;
+use crate::commit::resolve::Resolved;
+use crate::commit::{BYTES_OF_CHANGE, Commit};
+use crate::error::Error;
+use crate::store::Store;
+use hedgerow_compute::map_chunks;
+use hedgerow_dictionary::Dictionary;
+use hedgerow_log::Durability;
+use hedgerow_model::token::HeldLocks;
+use hedgerow_model::{
+    AdjacencyEffects, AsKey, Column, ColumnType, EdgeValue, Effects, Engine, KeyRef, LabelId, Record,
+    Topology, VertexChange, VertexEffect, VertexId,
+};
+use hedgerow_sequencer::{LockGuard, Writer};
+use rayon::ThreadPool;
+use smallvec::SmallVec;
+
+/// An edge of a bulk ingest: `(source, destination)`, or `(source, destination, value)`.
+pub trait BulkEdge: Sync {
+    /// The type of the value beside the edge.
+    type Value: Column;
+
+    /// Where the edge starts.
+    fn source(&self) -> KeyRef<'_>;
+
+    /// Where the edge ends.
+    fn destination(&self) -> KeyRef<'_>;
+
+    /// The value beside the edge.
+    fn value(&self) -> Self::Value;
+}
+
+impl<K: AsKey> BulkEdge for (K, K) {
+    type Value = ();
+
+    fn source(&self) -> KeyRef<'_> {
+        self.0.as_key()
+    }
+
+    fn destination(&self) -> KeyRef<'_> {
+        self.1.as_key()
+    }
+
+    fn value(&self) {}
+}
+
+impl<K: AsKey, W: Column> BulkEdge for (K, K, W) {
+    type Value = W;
+
+    fn source(&self) -> KeyRef<'_> {
+        self.0.as_key()
+    }
+
+    fn destination(&self) -> KeyRef<'_> {
+        self.1.as_key()
+    }
+
+    fn value(&self) -> W {
+        self.2
+    }
+}
+
+/// What is ingested.
+pub(super) struct Bulk<'b, B> {
+    pub(super) label: LabelId,
+    pub(super) edges: &'b [B],
+    /// Where edges of the label have records, those of the edges.
+    pub(super) records: Option<RecordOf<'b>>,
+    /// What an importer notes with it.
+    pub(super) input: Option<&'b [u8]>,
+}
+
+/// How often ids are looked up again because keys were deleted in the meantime, before all keys are locked.
+const OPTIMISTIC_ATTEMPTS: usize = 2;
+
+/// Edges whose keys one thread looks up at a time.
+const LOOK_UP_CHUNK: usize = 1 << 13;
+
+impl<E: Engine> Store<E> {
+    /// Puts all `edges` as one commit; of several equal ones the last counts.
+    /// `input` is what an importer notes with it.
+    pub fn ingest<B: BulkEdge>(
+        &self,
+        label: LabelId,
+        edges: &[B],
+        input: Option<&[u8]>,
+    ) -> Result<Commit, Error> {
+        self.ingest_bulk(&Bulk { label, edges, records: None, input })
+    }
+
+    pub(super) fn ingest_bulk<B: BulkEdge>(&self, bulk: &Bulk<'_, B>) -> Result<Commit, Error> {
+        self.admit(bulk.edges.len() * BYTES_OF_CHANGE)?;
+        let commit = self.reclaiming_at_limit(|| self.ingest_once(bulk))?;
+        self.settle(commit, Durability::None)
+    }
+
+    fn ingest_once<B: BulkEdge>(&self, bulk: &Bulk<'_, B>) -> Result<Commit, Error> {
+        for _ in 0..OPTIMISTIC_ATTEMPTS {
+            if let Some(commit) = self.try_ingest(bulk, false)? {
+                return Ok(commit);
+            }
+        }
+        // With all keys locked none changes in the meantime, unless a commit failed half way.
+        self.try_ingest(bulk, true)?.ok_or(Error::Poisoned)
+    }
+
+    /// `None` if a key lost its vertex between look-up and lock.
+    fn try_ingest<B: BulkEdge>(
+        &self,
+        bulk: &Bulk<'_, B>,
+        lock_all_keys: bool,
+    ) -> Result<Option<Commit>, Error> {
+        let Bulk { label, edges, records, input } = *bulk;
+        let pool = self.pool_for(edges.len());
+        let mut holdings = Holdings::new(self);
+        if lock_all_keys {
+            holdings.keys = Some(self.dictionary.lock(edges.iter().flat_map(keys_of)));
+        }
+        let generation = self.dictionary.generation();
+        let (mut ends, missing) = look_up(&self.dictionary, edges, pool)?;
+        if !(missing.is_empty() || lock_all_keys) {
+            let missing = missing.iter().map(|position| &edges[*position]);
+            holdings.keys = Some(self.dictionary.lock(missing.flat_map(keys_of)));
+        }
+        for position in missing {
+            ends[position] = Some(self.assign(&edges[position], &mut holdings.assigned)?);
+        }
+        let looked_up = ends;
+        let ends: Vec<Ends> = looked_up.iter().copied().flatten().collect();
+        let adjacencies = entries(self.topology, bulk, &ends, pool);
+        let units = ends_of(&ends).map(|end| self.engine.lock_unit(end));
+        holdings.hold_units(LockGuard::lock(&self.units, self.units.stripes(units)));
+        let keys_changed = self.dictionary.generation() != generation && !lock_all_keys;
+        if keys_changed && look_up(&self.dictionary, edges, pool)?.0 != looked_up {
+            return Ok(None);
+        }
+        let created = self.missing_vertices(&ends, &holdings.held())?;
+        let mut resolved = self.with_vertices(created, adjacencies)?;
+        if !(self.dictionary.is_dense() || holdings.assigned.contains_all(&resolved.created)) {
+            // Another commit has assigned a key and not created its vertex yet; it may still fail.
+            return Ok(None);
+        }
+        if let Some(record_of) = records {
+            self.lay_records(&holdings.held(), label, record_of, &mut resolved)?;
+        }
+        let applied = self.finish(&holdings.held(), &resolved, Writer::Blind, input)?;
+        holdings.assigned.keep();
+        Ok(Some(applied.release(self, holdings)))
+    }
+
+    /// The ids of an edge whose keys are locked; assigned if they have none.
+    fn assign<B: BulkEdge>(&self, edge: &B, assigned: &mut AssignedIds<'_, E>) -> Result<Ends, Error> {
+        let mut id_of = |key: KeyRef<'_>| match self.dictionary.current(key)? {
+            None if self.strict => Err(Error::NoSuchVertex(key.to_key())),
+            Some(id) => Ok(id),
+            None => assigned.current_or_assign(key),
+        };
+        Ok((id_of(edge.source())?, id_of(edge.destination())?))
+    }
+
+    /// The ends that do not exist yet, ascending.
+    fn missing_vertices(&self, ends: &[Ends], held: &HeldLocks<'_>) -> Result<Vec<VertexId>, Error> {
+        let mut missing = Vec::new();
+        for end in ends_of(ends) {
+            if !self.exists(held, end)? {
+                missing.push(end);
+            }
+        }
+        missing.sort_unstable();
+        missing.dedup();
+        Ok(missing)
+    }
+
+    /// The effects: the entries, and the vertices that do not exist yet.
+    fn with_vertices(
+        &self,
+        created: Vec<VertexId>,
+        adjacencies: SmallVec<[AdjacencyEffects; 2]>,
+    ) -> Result<Resolved, Error> {
+        if let (true, Some(vertex)) = (self.strict, created.first()) {
+            return Err(Error::NoSuchVertex(self.dictionary.key(*vertex)));
+        }
+        let put =
+            |vertex: &VertexId| VertexEffect { vertex: *vertex, change: VertexChange::Put(Record::EMPTY) };
+        let effects =
+            Effects { vertices: created.iter().map(put).collect(), adjacencies, ..Effects::default() };
+        Ok(Resolved { effects, created: created.into(), ..Resolved::default() })
+    }
+}
+
+/// The ids of all ends, and the positions of the edges of which one has no vertex.
+fn look_up<B: BulkEdge>(
+    dictionary: &Dictionary,
+    edges: &[B],
+    pool: Option<&ThreadPool>,
+) -> Result<(Vec<Option<Ends>>, Vec<usize>), Error> {
+    let chunk = |edges: &[B]| -> Result<Vec<Option<Ends>>, Error> {
+        let current = dictionary.current_ids();
+        let ends = |edge: &B| Ok(current.get(edge.source())?.zip(current.get(edge.destination())?));
+        edges.iter().map(ends).collect()
+    };
+    let ends = match pool {
+        Some(_) => map_chunks(pool, edges.chunks(LOOK_UP_CHUNK).collect(), chunk)?.concat(),
+        None => chunk(edges)?,
+    };
+    let missing = ends.iter().enumerate().filter(|(_, ends)| ends.is_none());
+    let missing = missing.map(|(position, _)| position).collect();
+    Ok((ends, missing))
+}
+
+/// The adjacency entries of all edges: sorted, each once, the last value of an edge kept; where edges have records, its number.
+fn entries<B: BulkEdge>(
+    topology: Topology,
+    bulk: &Bulk<'_, B>,
+    ends: &[Ends],
+    pool: Option<&ThreadPool>,
+) -> SmallVec<[AdjacencyEffects; 2]> {
+    let Bulk { label, edges, records, .. } = *bulk;
+    let effects = topology.directions().iter().map(|direction| {
+        let (stored, ends) = ((topology, *direction), ends.iter().copied());
+        let value_of = |edge: usize| Some(edges[edge].value().to_bits());
+        let number_of = |edge: usize| Some(EdgeValue(edge as u64));
+        let changes = match B::Value::TYPE {
+            _ if records.is_some() => changed_entries(stored, ends, number_of, pool),
+            ColumnType::Unit => put_entries(stored, ends, ().to_bits(), pool),
+            _ => changed_entries(stored, ends, value_of, pool),
+        };
+        AdjacencyEffects { label, direction: *direction, changes }
+    });
+    effects.collect()
+}
+
+/// The keys of an edge.
+fn keys_of<B: BulkEdge>(edge: &B) -> [KeyRef<'_>; 2] {
+    [edge.source(), edge.destination()]
+}
+
+/// All ends.
+fn ends_of(ends: &[Ends]) -> impl Iterator<Item = VertexId> {
+    ends.iter().flat_map(|ends| <[VertexId; 2]>::from(*ends))
+}

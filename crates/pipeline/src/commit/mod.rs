@@ -1,0 +1,272 @@
+//! The commit pipeline: locks in order, conflicts and conditions, prepare, stamp, apply, publish.
+//!
+//! See `docs/concurrency.md` for the protocol and its invariants.
+
+pub(crate) mod acquire;
+pub(crate) mod conflicts;
+pub(crate) mod decided;
+pub(crate) mod each;
+pub(crate) mod edge;
+pub(crate) mod entries;
+mod holdings;
+pub(crate) mod ingest;
+pub(crate) mod ingest_records;
+mod pairs;
+pub(crate) mod resolve;
+mod settle;
+#[cfg(test)]
+mod tests;
+
+use crate::error::{Error, read_failed};
+use crate::store::Store;
+use acquire::{Acquired, OperationIds, ReadSet};
+use conflicts::{LARGE_COMMIT, Touched};
+use decided::{Applied, PreparedEffects};
+use hedgerow_log::Durability;
+use hedgerow_model::token::{HeldLocks, Stamp};
+use hedgerow_model::{
+    Adjacency, Allowance, Count, Cursor, EdgeChange, Effects, Engine, GraphView, Key, Operation, Outcome,
+    Reclaimed, Timestamp, Topology, VertexId,
+};
+use hedgerow_sequencer::Writer;
+use hedgerow_sync::epoch;
+use resolve::Resolved;
+
+/// What a change of an edge or a vertex takes, about, as engines are asked to admit it.
+pub const BYTES_OF_CHANGE: usize = 64;
+
+/// So many changes replace so much that it is not left to later commits to free it bit by bit.
+const FREED_AT_ONCE: usize = 1 << 12;
+
+/// Frees what a commit of so many changes has replaced in place, as far as nobody is looking at it. No locks are held.
+pub(crate) fn free_replaced(changes: usize) {
+    if changes >= FREED_AT_ONCE {
+        epoch::free_deferred(changes);
+    }
+}
+
+/// What a commit did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Commit {
+    /// The timestamp from which on the changes are seen; of a commit without changes, the newest one.
+    pub at: Timestamp,
+    /// Whether there were changes at all. Without them no timestamp is taken.
+    pub changed: bool,
+    /// Edges that did not exist before. Exact, unless the engine counts later.
+    pub edges_added: Count,
+    /// Edges that existed and do not exist any more. Exact, unless the engine counts later; always of a commit that deletes one edge and no more.
+    pub edges_removed: Count,
+    /// Vertices that did not exist before.
+    pub vertices_added: u64,
+    /// Vertices that existed and do not exist any more.
+    pub vertices_removed: u64,
+}
+
+/// What an interactive transaction's commit is checked against.
+pub struct Interactive<'t> {
+    /// When it began.
+    pub began: Timestamp,
+    /// What it read, if that must be unchanged.
+    pub reads: Option<&'t ReadSet>,
+    /// How durable it has to be, at least.
+    pub durability: Durability,
+    /// What an importer notes with it.
+    pub input: Option<&'t [u8]>,
+}
+
+impl<E: Engine> Store<E> {
+    /// Commits `operations` as one. With `interactive`, fails if somebody else came first.
+    pub fn commit(
+        &self,
+        operations: &[Operation],
+        interactive: Option<&Interactive<'_>>,
+    ) -> Result<Commit, Error> {
+        let commit = self.commit_unsettled(operations, interactive)?;
+        self.settle(commit, interactive.map_or(Durability::None, |interactive| interactive.durability))
+    }
+
+    /// The same, and somebody else waits until it is durable.
+    fn commit_unsettled(
+        &self,
+        operations: &[Operation],
+        interactive: Option<&Interactive<'_>>,
+    ) -> Result<Commit, Error> {
+        self.admit(operations.len() * BYTES_OF_CHANGE)?;
+        self.reclaiming_at_limit(|| self.try_commit(operations, interactive))
+    }
+
+    /// Runs `attempt`; if memory or the scratch file is full, reclaims and runs it once more.
+    pub fn reclaiming_at_limit<T>(&self, attempt: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
+        match attempt() {
+            Err(full) if full.is_full() => {
+                if self.reclaim_settled()?.bytes > 0 {
+                    attempt()
+                } else {
+                    Err(full)
+                }
+            }
+            done => done,
+        }
+    }
+
+    /// Frees every version that no snapshot sees. First waits until all commits are published, because unpublished ones keep what they
+    /// replaced. No locks are held.
+    pub fn reclaim_settled(&self) -> Result<Reclaimed, Error> {
+        self.settle_seen()?;
+        Ok(self.maintain(usize::MAX)?.reclaimed)
+    }
+
+    fn try_commit(
+        &self,
+        operations: &[Operation],
+        interactive: Option<&Interactive<'_>>,
+    ) -> Result<Commit, Error> {
+        let reads = interactive.and_then(|interactive| interactive.reads);
+        let acquired = Acquired::new(self, operations, reads)?;
+        if let Some(interactive) = interactive {
+            self.check_conflicts(operations, acquired.ids(), interactive)?;
+        }
+        let writer = if interactive.is_some() { Writer::Interactive } else { Writer::Blind };
+        let input = interactive.and_then(|interactive| interactive.input);
+        self.commit_acquired(acquired, operations, writer, input)
+    }
+
+    /// Commits `operations`, whose locks are held, with what an importer notes. Somebody else waits until it is durable.
+    pub fn commit_acquired(
+        &self,
+        mut acquired: Acquired<'_, E>,
+        operations: &[Operation],
+        writer: Writer,
+        input: Option<&[u8]>,
+    ) -> Result<Commit, Error> {
+        let resolved = {
+            let held = acquired.held();
+            let latest = self.latest(&held)?;
+            resolve::resolve(self, &latest, operations, acquired.ids())?
+        };
+        acquired.assigned().release_unless(|id| resolved.created.binary_search(&id).is_ok());
+        let applied = self.finish(&acquired.held(), &resolved, writer, input)?;
+        acquired.assigned().keep();
+        Ok(applied.release(self, acquired))
+    }
+
+    /// First committer wins: what the transaction wrote, and if asked for what it read, is unchanged
+    /// since it began. Its locks are held, so that it stays so until the commit is stamped.
+    fn check_conflicts(
+        &self,
+        operations: &[Operation],
+        ids: &[OperationIds],
+        interactive: &Interactive<'_>,
+    ) -> Result<(), Error> {
+        let unchanged = |touched: Touched| !self.conflicts.changed_since(&touched, interactive.began);
+        let written = operations
+            .iter()
+            .zip(ids)
+            .all(|(operation, ids)| self.written_by(operation, *ids).into_iter().flatten().all(unchanged));
+        let read = interactive.reads.is_none_or(|reads| reads.touched.iter().copied().all(unchanged));
+        (written && read).then_some(()).ok_or(Error::Conflict)
+    }
+
+    /// What an operation must find unchanged.
+    fn written_by(&self, operation: &Operation, ids: OperationIds) -> [Option<Touched>; 3] {
+        let deleted = |key: &Key| Some(Touched::Deleted(self.dictionary.hash(key.as_ref())));
+        match operation {
+            Operation::AddVertex { key } => [deleted(key), None, None],
+            Operation::SetProperties { key, .. } => [deleted(key), ids.first.map(Touched::Record), None],
+            Operation::DeleteVertex { key } => {
+                [deleted(key), ids.first.map(Touched::Record), ids.first.map(Touched::Neighbours)]
+            }
+            Operation::PutEdge { label, source, destination, .. }
+            | Operation::DeleteEdge { label, source, destination }
+            | Operation::ChangeRecord { label, source, destination, .. } => {
+                let edge = ids.first.zip(ids.second).map(|(source, destination)| {
+                    let (source, destination) = self.topology.canonical(source, destination);
+                    Touched::Edge(*label, source, destination)
+                });
+                [deleted(source), deleted(destination), edge]
+            }
+        }
+    }
+
+    /// The shrinking phase: prepare, stamp, apply, publish. The locks of all changes are held. With `input`, which an importer notes,
+    /// there is a commit even if nothing else changes.
+    fn finish(
+        &self,
+        held: &HeldLocks<'_>,
+        resolved: &Resolved,
+        writer: Writer,
+        input: Option<&[u8]>,
+    ) -> Result<Applied, Error> {
+        let pool = self.pool_for(resolved.effects.len());
+        let allowance = match resolved.only_deletes {
+            true => Allowance::UNLIMITED,
+            false => self.allowance(),
+        };
+        let (mut room, nothing) = (E::Room::default(), Resolved::default());
+        let mut prepared = self.engine.prepare(held, &resolved.effects, &mut room, allowance, pool)?;
+        if resolved.counts_exactly {
+            self.count_deferred(held, &resolved.effects, &mut prepared.outcome)?;
+        }
+        let resolved = match prepared.changed {
+            true => resolved,
+            false if input.is_none() => return Ok(self.unchanged()),
+            false => &nothing,
+        };
+        let decided = PreparedEffects::new(self, resolved, prepared, resolved.vertex_counts());
+        self.stamp_and_apply(decided, writer, input)
+    }
+
+    /// Counts what the engine left for later, of a commit that is told exactly: it looks which edges exist.
+    fn count_deferred(
+        &self,
+        held: &HeldLocks<'_>,
+        effects: &Effects,
+        outcome: &mut Outcome,
+    ) -> Result<(), Error> {
+        let deferred = std::mem::take(&mut outcome.deferred);
+        if deferred.is_empty() {
+            return Ok(());
+        }
+        let latest = self.latest(held)?;
+        let is_deferred = |label| deferred.iter().any(|of| of.label == label);
+        for edges in effects.adjacencies.iter().filter(|edges| is_deferred(edges.label)) {
+            let adjacency = latest.adjacency::<()>(edges.label, edges.direction)?;
+            let mut cursor = adjacency.cursor();
+            for EdgeChange { owner, neighbour, value } in edges.changes.iter().copied() {
+                if self.topology.is_canonical_entry(edges.direction, owner, neighbour) {
+                    let exists = cursor.find(owner, neighbour).map_err(read_failed)?.is_some();
+                    let (added, removed) = (!exists && value.is_some(), exists && value.is_none());
+                    outcome.count(edges.label, added.into(), removed.into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells open interactive transactions what this commit changed.
+    fn record_conflicts(&self, resolved: &Resolved, stamp: Stamp) {
+        let at = stamp.at();
+        if resolved.effects.len() > LARGE_COMMIT {
+            self.conflicts.record_large(at);
+            return;
+        }
+        let record = |touched| {
+            self.conflicts.record(touched, at, || self.sequencer.oldest_interactive());
+        };
+        for effects in &resolved.effects.adjacencies {
+            for change in &effects.changes {
+                record(Touched::Neighbours(change.owner));
+                if self.topology.is_canonical_entry(effects.direction, change.owner, change.neighbour) {
+                    record(Touched::Edge(effects.label, change.owner, change.neighbour));
+                }
+                if self.topology == Topology::Directed {
+                    record(Touched::Neighbours(change.neighbour));
+                }
+            }
+        }
+        resolved.effects.vertices.iter().for_each(|effect| record(Touched::Record(effect.vertex)));
+        let hash = |id: &VertexId| self.dictionary.hash(self.dictionary.key(*id).as_ref());
+        resolved.created.iter().for_each(|id| record(Touched::Created(hash(id))));
+        resolved.deleted.iter().for_each(|id| record(Touched::Deleted(hash(id))));
+    }
+}

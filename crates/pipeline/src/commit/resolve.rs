@@ -1,0 +1,430 @@
+//! From operations to effects: conditions decided on the newest locked state, the last word of a
+//! transaction on each edge kept, both ends of each edge written out.
+
+use crate::commit::acquire::{OperationIds, for_each_incident};
+use crate::commit::pairs::{DecidedPair, Pairs};
+use crate::error::{Error, read_failed};
+use crate::records::decoded;
+use crate::store::Store;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+use hedgerow_encoding::encode_record;
+use hedgerow_model::{
+    Adjacency, AdjacencyEffects, Cursor, Direction, EdgeChange, EdgeOutcome, EdgeValue, EffectRecords,
+    Effects, Engine, Key, LabelId, Operation, Record, RecordChange, RecordCursor, RecordView, StoredEdge,
+    Topology, Value, VertexChange, VertexEffect, VertexId,
+};
+use hedgerow_sequencer::VertexCounts;
+use smallvec::SmallVec;
+use std::ops::ControlFlow;
+
+/// What a commit will do, decided.
+#[derive(Debug, Default)]
+pub(crate) struct Resolved {
+    pub(crate) effects: Effects,
+    /// Ascending.
+    pub(crate) created: SmallVec<[VertexId; 2]>,
+    /// Ascending.
+    pub(crate) deleted: SmallVec<[VertexId; 2]>,
+    /// Whether the commit puts nothing. The memory limit does not apply to it, so that a full graph can be shrunk. It may take memory for
+    /// rewritten blocks, but only in proportion to what exists.
+    pub(crate) only_deletes: bool,
+    /// Whether what it does to edges is told exactly, though the engine may count later: it deletes one edge.
+    pub(crate) counts_exactly: bool,
+    /// How many parallel edges come and go, where an engine sees only the pairs that they connect.
+    pub(crate) parallel: Vec<EdgeOutcome>,
+}
+
+impl Resolved {
+    /// What a commit of one edge between existing vertices will do.
+    pub(crate) fn edge(edge: &StoredEdge) -> Self {
+        let only_deletes = edge.entries().iter().all(|(_, change)| change.value.is_none());
+        let mut resolved = Resolved { only_deletes, counts_exactly: only_deletes, ..Resolved::default() };
+        for (direction, change) in edge.entries() {
+            push_entry(&mut resolved.effects, edge.label, *direction, *change);
+        }
+        for effects in &mut resolved.effects.adjacencies {
+            effects.changes.sort_unstable_by_key(EdgeChange::position);
+        }
+        resolved
+    }
+
+    /// How the commit changes the vertex counts.
+    pub(crate) fn vertex_counts(&self) -> VertexCounts {
+        let bound = self.created.last().map_or(0, |id| id.get() + 1);
+        VertexCounts { added: self.created.len() as u64, removed: self.deleted.len() as u64, bound }
+    }
+}
+
+/// The last word on one edge, canonical.
+#[derive(Clone, Copy)]
+struct EdgeWord {
+    label: LabelId,
+    source: VertexId,
+    destination: VertexId,
+    value: Option<EdgeValue>,
+}
+
+/// An edge, canonical.
+type EdgeId = (LabelId, VertexId, VertexId);
+
+impl EdgeWord {
+    fn id(&self) -> EdgeId {
+        (self.label, self.source, self.destination)
+    }
+}
+
+/// What becomes of a vertex that the transaction creates, deletes or gives properties.
+struct VertexState {
+    existed: bool,
+    exists: bool,
+    record: Option<Record>,
+    /// Words on its edges before this position are void: it was deleted after them.
+    words_from: usize,
+}
+
+/// Resolves operations one after the other.
+struct Resolver<'r, E: Engine, V> {
+    store: &'r Store<E>,
+    latest: &'r V,
+    /// In the order of the operations; a later word on an edge overrides an earlier one.
+    edges: SmallVec<[EdgeWord; 1]>,
+    vertices: HashMap<VertexId, VertexState, FixedState>,
+    /// What becomes of edges that have records, or would have: canonical, with the record if they exist.
+    records: HashMap<EdgeId, Option<Record>, FixedState>,
+    /// What becomes of parallel edges.
+    pairs: Pairs,
+    /// Where the edges start that end at a vertex to be deleted, if only a scan can tell.
+    incoming: HashMap<VertexId, Vec<(LabelId, VertexId)>, FixedState>,
+}
+
+/// Decides `operations` on the newest locked state.
+pub(crate) fn resolve<E: Engine, V: RecordView>(
+    store: &Store<E>,
+    latest: &V,
+    operations: &[Operation],
+    ids: &[OperationIds],
+) -> Result<Resolved, Error> {
+    let mut resolver = Resolver {
+        store,
+        latest,
+        edges: SmallVec::new(),
+        vertices: HashMap::with_hasher(FixedState::default()),
+        records: HashMap::with_hasher(FixedState::default()),
+        pairs: Pairs::default(),
+        incoming: HashMap::with_hasher(FixedState::default()),
+    };
+    resolver.scan_for_sources(operations, ids)?;
+    for (operation, ids) in operations.iter().zip(ids) {
+        resolver.operation(operation, *ids)?;
+    }
+    let only_deletes = operations.iter().all(Operation::deletes);
+    let counts_exactly = matches!(operations, [Operation::DeleteEdge { .. }]);
+    Ok(Resolved { only_deletes, counts_exactly, ..resolver.finish()? })
+}
+
+impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
+    fn operation(&mut self, operation: &Operation, ids: OperationIds) -> Result<(), Error> {
+        match operation {
+            Operation::AddVertex { .. } => {
+                ids.first.into_iter().try_for_each(|vertex| self.create(vertex))?;
+            }
+            Operation::SetProperties { properties, .. } => {
+                ids.first.into_iter().try_for_each(|vertex| self.set_properties(vertex, properties))?;
+            }
+            Operation::DeleteVertex { .. } => {
+                ids.first.into_iter().try_for_each(|vertex| self.delete_vertex(vertex))?;
+            }
+            Operation::PutEdge { label, source, destination, value } => {
+                let (source, destination) =
+                    (self.end(ids.first, source)?, self.end(ids.second, destination)?);
+                self.edge(*label, source, destination, Some(*value));
+            }
+            Operation::ChangeRecord { label, source, destination, key, change } if change.may_create() => {
+                let (source, destination) =
+                    (self.end(ids.first, source)?, self.end(ids.second, destination)?);
+                self.change_edge(*label, source, destination, *key, change)?;
+            }
+            Operation::ChangeRecord { label, key, change, .. } => {
+                if let (Some(source), Some(destination)) = (ids.first, ids.second) {
+                    self.change_edge(*label, source, destination, *key, change)?;
+                }
+            }
+            Operation::DeleteEdge { label, .. } => {
+                if let (Some(source), Some(destination)) = (ids.first, ids.second) {
+                    self.edge(*label, source, destination, None);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// An end of an edge that is put, which exists from now on.
+    fn end(&mut self, id: Option<VertexId>, key: &Key) -> Result<VertexId, Error> {
+        match id {
+            Some(vertex) if !self.store.strict || self.exists(vertex)? => {
+                self.create(vertex)?;
+                Ok(vertex)
+            }
+            _ => Err(Error::NoSuchVertex(key.clone())),
+        }
+    }
+
+    fn exists(&self, vertex: VertexId) -> Result<bool, Error> {
+        match self.vertices.get(&vertex) {
+            Some(state) => Ok(state.exists),
+            None => self.latest.contains_vertex(vertex).map_err(read_failed),
+        }
+    }
+
+    fn create(&mut self, vertex: VertexId) -> Result<(), Error> {
+        if !self.exists(vertex)? {
+            self.state(vertex)?.exists = true;
+        }
+        Ok(())
+    }
+
+    fn state(&mut self, vertex: VertexId) -> Result<&mut VertexState, Error> {
+        Ok(match self.vertices.entry(vertex) {
+            Entry::Occupied(state) => state.into_mut(),
+            Entry::Vacant(vacant) => {
+                let existed = self.latest.contains_vertex(vertex).map_err(read_failed)?;
+                vacant.insert(VertexState { existed, exists: existed, record: None, words_from: 0 })
+            }
+        })
+    }
+
+    fn set_properties(&mut self, vertex: VertexId, properties: &[(usize, Value)]) -> Result<(), Error> {
+        self.create(vertex)?;
+        let stored = self.latest.vertex_record(vertex).map_err(read_failed)?;
+        let nulls = self.store.catalogue.vertices().nulls();
+        let state = self.state(vertex)?;
+        let before = state.record.take().or(stored).filter(|record| !record.is_empty()).unwrap_or(nulls);
+        let mut values = before.values().to_vec();
+        for (position, value) in properties {
+            values[*position] = value.clone();
+        }
+        state.record = Some(Record::new(values));
+        Ok(())
+    }
+
+    fn delete_vertex(&mut self, vertex: VertexId) -> Result<(), Error> {
+        if !self.exists(vertex)? {
+            return Ok(());
+        }
+        self.state(vertex)?.words_from = self.edges.len();
+        let mut stored: Vec<EdgeWord> = Vec::new();
+        for_each_incident(self.store, self.latest, &[vertex], |label, direction, vertex, neighbour| {
+            let (source, destination) = match direction {
+                Direction::Out => (vertex, neighbour),
+                Direction::In => (neighbour, vertex),
+            };
+            stored.push(EdgeWord { label, source, destination, value: None });
+        })?;
+        for (label, source) in self.incoming.remove(&vertex).unwrap_or_default() {
+            stored.push(EdgeWord { label, source, destination: vertex, value: None });
+        }
+        for edge in stored {
+            self.edge(edge.label, edge.source, edge.destination, None);
+        }
+        let incident =
+            self.records.iter_mut().filter(|((_, one, other), _)| vertex == *one || vertex == *other);
+        incident.for_each(|(_, record)| *record = None);
+        self.pairs.clear_vertex(vertex);
+        let state = self.state(vertex)?;
+        state.exists = false;
+        state.record = Some(Record::EMPTY);
+        Ok(())
+    }
+
+    /// Finds the edges that end at deleted vertices of a directed graph that keeps no reverse
+    /// adjacency: one scan of all edges, O(edges), shared by all deletions of the transaction.
+    fn scan_for_sources(&mut self, operations: &[Operation], ids: &[OperationIds]) -> Result<(), Error> {
+        if self.store.topology != Topology::Directed {
+            return Ok(());
+        }
+        let deletions = operations.iter().zip(ids);
+        let deletions =
+            deletions.filter(|(operation, _)| matches!(operation, Operation::DeleteVertex { .. }));
+        self.incoming.extend(deletions.filter_map(|(_, ids)| Some((ids.first?, Vec::new()))));
+        if self.incoming.is_empty() {
+            return Ok(());
+        }
+        for label in self.store.labels() {
+            let adjacency = self.latest.adjacency::<()>(label, Direction::Out)?;
+            let incoming = &mut self.incoming;
+            let scanned = adjacency.cursor().scan(0..self.latest.vertex_bound(), |source, run, _| {
+                for neighbour in run {
+                    if let Some(sources) = incoming.get_mut(neighbour) {
+                        sources.push((label, source));
+                    }
+                }
+                ControlFlow::<()>::Continue(())
+            });
+            scanned.map_err(crate::error::read_failed)?.is_continue();
+        }
+        Ok(())
+    }
+
+    fn edge(&mut self, label: LabelId, source: VertexId, destination: VertexId, value: Option<EdgeValue>) {
+        let (source, destination) = self.store.topology.canonical(source, destination);
+        if self.store.catalogue.are_parallel(label) {
+            // They are deleted together, and never put so.
+            return self.pairs.clear((label, source, destination));
+        }
+        let word = EdgeWord { label, source, destination, value };
+        if value.is_none() && self.store.catalogue.record_schema(label).is_some() {
+            self.records.insert(word.id(), None);
+        }
+        self.edges.push(word);
+    }
+
+    /// Decides a change of an edge that has a record: of the one between two vertices, or of that of a key.
+    fn change_edge(
+        &mut self,
+        label: LabelId,
+        source: VertexId,
+        destination: VertexId,
+        key: Option<u64>,
+        change: &RecordChange,
+    ) -> Result<(), Error> {
+        match key {
+            None => self.change_record(label, source, destination, change),
+            Some(key) => {
+                let (source, destination) = self.store.topology.canonical(source, destination);
+                self.pairs.change((self.store, self.latest), (label, source, destination), key, change)
+            }
+        }
+    }
+
+    /// Decides a change on the record that the edge has after all that was said of it before.
+    fn change_record(
+        &mut self,
+        label: LabelId,
+        source: VertexId,
+        destination: VertexId,
+        change: &RecordChange,
+    ) -> Result<(), Error> {
+        let schema = self.store.catalogue.record_schema(label).ok_or(Error::NoRecords(label))?;
+        let (source, destination) = self.store.topology.canonical(source, destination);
+        let id = (label, source, destination);
+        let current = match self.records.get(&id) {
+            Some(record) => record.clone(),
+            None => {
+                let mut records = self.latest.edge_records(label, Direction::Out)?;
+                records.find(source, destination).map_err(read_failed)?.map(decoded).transpose()?
+            }
+        };
+        let Some(decided) = change.decide(current.as_ref(), schema) else { return Ok(()) };
+        decided.as_ref().map_or(Ok(()), |record| schema.check(record))?;
+        // The record is known in the end.
+        self.edges.push(EdgeWord {
+            label,
+            source,
+            destination,
+            value: decided.as_ref().map(|_| EdgeValue(0)),
+        });
+        self.records.insert(id, decided);
+        Ok(())
+    }
+
+    /// The value of an edge of a label that has records, which `word` has the last word on: the number of its record in the effects; `None` if nothing
+    /// changes.
+    fn record_value(
+        &mut self,
+        word: &EdgeWord,
+        changed: &mut EffectRecords,
+    ) -> Result<Option<Option<EdgeValue>>, Error> {
+        let EdgeWord { label, source, destination, .. } = *word;
+        let mut records = self.latest.edge_records(label, Direction::Out)?;
+        let found = records.find(source, destination).map_err(read_failed)?;
+        let record = word.value.and_then(|_| self.records.remove(&word.id())?);
+        let bytes = record.as_ref().map(encode_record);
+        let is_same = found == bytes.as_deref();
+        Ok((!is_same).then(|| bytes.map(|bytes| changed.push(&bytes))))
+    }
+
+    fn finish(mut self) -> Result<Resolved, Error> {
+        self.void_words();
+        // Stable, so that the last word on an edge stays last.
+        let mut edges = std::mem::take(&mut self.edges);
+        edges.sort_by_key(EdgeWord::id);
+        let mut resolved = Resolved::default();
+        let mut words = edges.iter().peekable();
+        while let Some(edge) = words.next() {
+            let overridden = words.peek().is_some_and(|next| next.id() == edge.id());
+            if !overridden {
+                let EdgeWord { label, source, destination, mut value } = *edge;
+                if self.store.catalogue.record_schema(label).is_some() {
+                    match self.record_value(edge, &mut resolved.effects.records)? {
+                        Some(decided) => value = decided,
+                        None => continue,
+                    }
+                }
+                let stored = StoredEdge::new(self.store.topology, label, source, destination, value);
+                for (direction, change) in stored.entries() {
+                    push_entry(&mut resolved.effects, label, *direction, *change);
+                }
+            }
+        }
+        let pairs = std::mem::take(&mut self.pairs);
+        let (pairs, outcome) = pairs.finish(self.latest, &mut resolved.effects.records)?;
+        resolved.parallel = outcome;
+        for DecidedPair { id: (label, source, destination), value } in pairs {
+            let stored = StoredEdge::new(self.store.topology, label, source, destination, value);
+            for (direction, change) in stored.entries() {
+                push_entry(&mut resolved.effects, label, *direction, *change);
+            }
+        }
+        for effects in &mut resolved.effects.adjacencies {
+            effects.changes.sort_unstable_by_key(EdgeChange::position);
+        }
+        resolved.effects.adjacencies.sort_unstable_by_key(|effects| (effects.label, effects.direction));
+        self.finish_vertices(&mut resolved);
+        debug_assert!(resolved.effects.is_sorted());
+        Ok(resolved)
+    }
+
+    /// Turns what was said about the edges of a vertex before it was deleted into deletions.
+    fn void_words(&mut self) {
+        for (position, edge) in self.edges.iter_mut().enumerate() {
+            let voids = |end| self.vertices.get(&end).is_some_and(|state| position < state.words_from);
+            if voids(edge.source) || voids(edge.destination) {
+                edge.value = None;
+            }
+        }
+    }
+
+    fn finish_vertices(self, resolved: &mut Resolved) {
+        for (vertex, state) in self.vertices {
+            let change = match (state.existed, state.exists) {
+                (true, false) => {
+                    resolved.deleted.push(vertex);
+                    VertexChange::Delete
+                }
+                (false, true) => {
+                    resolved.created.push(vertex);
+                    VertexChange::Put(state.record.unwrap_or_default())
+                }
+                (true, true) if state.record.is_some() => VertexChange::Put(state.record.unwrap_or_default()),
+                _ => continue,
+            };
+            resolved.effects.vertices.push(VertexEffect { vertex, change });
+        }
+        resolved.effects.vertices.sort_unstable_by_key(|effect| effect.vertex);
+        resolved.created.sort_unstable();
+        resolved.deleted.sort_unstable();
+    }
+}
+
+fn push_entry(effects: &mut Effects, label: LabelId, direction: Direction, change: EdgeChange) {
+    let same = |effects: &&mut AdjacencyEffects| effects.label == label && effects.direction == direction;
+    match effects.adjacencies.iter_mut().find(same) {
+        Some(found) => found.changes.push(change),
+        None => {
+            let changes = SmallVec::from_slice(&[change]);
+            effects.adjacencies.push(AdjacencyEffects { label, direction, changes });
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! What a fault inside an engine does to a graph.
+
+mod failures;
+
+use crate::commit::Commit;
+use crate::error::Error;
+use crate::settings::Settings;
+use crate::store::Store;
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
+use hedgerow_model::{
+    Allowance, Catalogue, Effects, Engine, EngineError, GraphView, Key, LabelId, LockUnit, MemoryUse,
+    NoShortWrites, Operation, Prepared, Progress, Timestamp, Topology, UnitLocks, VertexId,
+};
+use hedgerow_rapid::{Rapid, RapidOptions};
+use hedgerow_sequencer::{CountChanges, Reader, Sequencer, SequencerError, Writer};
+use hedgerow_sync::atomic::{AtomicBool, Ordering};
+use hedgerow_sync::{Arc, Mutex};
+use rayon::ThreadPool;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// An engine that fails where it is told to.
+struct Faulty {
+    engine: Rapid,
+    panic_in_prepare: AtomicBool,
+    panic_in_apply: AtomicBool,
+    /// Runs before the next changes are applied.
+    before_apply: Mutex<Option<Box<dyn FnOnce() + Send>>>,
+}
+
+impl Engine for Faulty {
+    type Snapshot = ();
+    type View<'s> = <Rapid as Engine>::View<'s>;
+    type Room = <Rapid as Engine>::Room;
+    type Changes<'l> = <Rapid as Engine>::Changes<'l>;
+    type LatestError = <Rapid as Engine>::LatestError;
+    type ShortWrites = NoShortWrites;
+
+    fn lock_unit(&self, vertex: VertexId) -> LockUnit {
+        self.engine.lock_unit(vertex)
+    }
+
+    fn prepare<'l>(
+        &'l self,
+        locks: &'l HeldLocks<'_>,
+        effects: &'l Effects,
+        room: &'l mut Self::Room,
+        allowance: Allowance,
+        pool: Option<&ThreadPool>,
+    ) -> Result<Prepared<Self::Changes<'l>>, EngineError> {
+        assert!(!self.panic_in_prepare.load(Ordering::Relaxed), "told to panic in prepare");
+        self.engine.prepare(locks, effects, room, allowance, pool)
+    }
+
+    fn apply(&self, stamp: Stamp, changes: Self::Changes<'_>) {
+        assert!(!self.panic_in_apply.load(Ordering::Relaxed), "told to panic in apply");
+        let before = self.before_apply.lock().take();
+        before.into_iter().for_each(|before| before());
+        self.engine.apply(stamp, changes);
+    }
+
+    fn short_writes(&self) -> Option<&NoShortWrites> {
+        None
+    }
+
+    fn open_snapshot(&self, at: &Registered) -> Result<(), EngineError> {
+        self.engine.open_snapshot(at)
+    }
+
+    fn view<'s>(&'s self, state: &'s (), at: &'s Registered) -> Self::View<'s> {
+        self.engine.view(state, at)
+    }
+
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<Self::View<'l>, Self::LatestError> {
+        self.engine.latest(locks)
+    }
+
+    fn maintain(
+        &self,
+        live: &LiveTimestamps,
+        units: &dyn UnitLocks,
+        budget_bytes: usize,
+    ) -> Result<Progress, EngineError> {
+        self.engine.maintain(live, units, budget_bytes)
+    }
+
+    fn retained(&self, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
+        self.engine.retained(units)
+    }
+
+    fn memory(&self) -> MemoryUse {
+        self.engine.memory()
+    }
+}
+
+fn store() -> Store<Faulty> {
+    let catalogue = Catalogue::default();
+    let options = RapidOptions { topology: Topology::Directed, catalogue: catalogue.clone() };
+    let engine = Faulty {
+        engine: Rapid::new(options),
+        panic_in_prepare: AtomicBool::new(false),
+        panic_in_apply: AtomicBool::new(false),
+        before_apply: Mutex::default(),
+    };
+    Store::new(engine, &Settings::default(), Arc::new(catalogue))
+}
+
+fn put(store: &Store<Faulty>, source: u64, destination: u64) -> Result<Commit, Error> {
+    let (source, destination) = (Key::Number(source), Key::Number(destination));
+    let value = hedgerow_model::EdgeValue(0);
+    store.commit(&[Operation::PutEdge { label: LabelId::DEFAULT, source, destination, value }], None)
+}
+
+fn vertices(store: &Store<Faulty>) -> u64 {
+    let registration = Sequencer::open(&*store.sequencer, Reader::Snapshot).unwrap();
+    store.engine.view(&(), registration.token()).vertex_count()
+}
+
+#[test]
+fn a_panic_in_prepare_changes_nothing_and_releases_everything() {
+    let store = store();
+    put(&store, 1, 2).unwrap();
+    store.engine.panic_in_prepare.store(true, Ordering::Relaxed);
+    catch_unwind(AssertUnwindSafe(|| put(&store, 2, 3))).unwrap_err();
+    assert_eq!(vertices(&store), 2);
+    store.engine.panic_in_prepare.store(false, Ordering::Relaxed);
+    assert_eq!(put(&store, 2, 3).unwrap().at, Timestamp(2));
+    assert_eq!(vertices(&store), 3);
+}
+
+#[test]
+fn a_panic_in_apply_poisons_the_graph_and_spares_open_snapshots() {
+    let store = store();
+    put(&store, 1, 2).unwrap();
+    let open = Sequencer::open(&*store.sequencer, Reader::Snapshot).unwrap();
+    store.engine.panic_in_apply.store(true, Ordering::Relaxed);
+    catch_unwind(AssertUnwindSafe(|| put(&store, 2, 3))).unwrap_err();
+    store.engine.panic_in_apply.store(false, Ordering::Relaxed);
+    assert!(matches!(put(&store, 1, 3), Err(Error::Poisoned)));
+    assert!(matches!(put(&store, 7, 8), Err(Error::Poisoned)));
+    assert!(matches!(Sequencer::open(&*store.sequencer, Reader::Snapshot), Err(SequencerError::Poisoned)));
+    let view = store.engine.view(&(), open.token());
+    assert_eq!((view.vertex_count(), view.edge_count(LabelId::DEFAULT).at_most()), (2, 1));
+    assert!(view.contains_vertex(VertexId::new(1)).unwrap());
+}
+
+#[test]
+fn a_snapshot_that_waits_for_a_commit_is_told_when_the_commit_fails() {
+    let store = store();
+    put(&store, 1, 2).unwrap();
+    let stamped = store.sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| Sequencer::open(&*store.sequencer, Reader::Snapshot).map(drop));
+        while store.sequencer.open_timestamps().is_empty() {
+            std::thread::yield_now();
+        }
+        store.sequencer.poison();
+        assert!(matches!(waiting.join().unwrap(), Err(SequencerError::Poisoned)));
+    });
+    assert_eq!(stamped.stamp.at(), Timestamp(2));
+    assert!(store.sequencer.open_timestamps().is_empty());
+}
+
+/// An edge from the first vertex of each partition.
+fn one_of_each_partition(round: u64) -> Vec<(u64, u64)> {
+    (0..1000).map(|partition| (partition * 64, 7 + round)).collect()
+}
+
+/// Blocks of about two kilobytes each.
+fn thousand_partitions() -> Arc<Store<Faulty>> {
+    let store = store();
+    let edges: Vec<(u64, u64)> = (0..500_000).map(|edge| (edge % 64_000, edge / 64_000)).collect();
+    store.ingest(LabelId::DEFAULT, &edges, None).unwrap();
+    Arc::new(store)
+}
+
+/// What a commit files for a snapshot that was closed after the commit's stamp, and before a reclamation, is not left behind.
+#[test]
+fn a_commit_frees_what_it_filed_for_a_snapshot_that_closed_meanwhile() {
+    let store = thousand_partitions();
+    let registration = Sequencer::open(Arc::clone(&store.sequencer), Reader::Snapshot).unwrap();
+    let reclaiming = Arc::clone(&store);
+    *store.engine.before_apply.lock() = Some(Box::new(move || {
+        drop(registration);
+        assert!(!reclaiming.reclaim().unwrap().more, "nothing is filed yet");
+    }));
+    store.ingest(LabelId::DEFAULT, &one_of_each_partition(0), None).unwrap();
+    assert!(store.engine.before_apply.lock().is_none());
+    assert_eq!(store.memory().retained_bytes, 0);
+}
+
+/// A writer that reclaims and does not run for long, as where threads are many and cores are few, keeps others from it only while little is old.
+#[test]
+fn writers_reclaim_beside_one_that_lost_its_core() {
+    let store = thousand_partitions();
+    store.maintenance.reclaimers.store(1, Ordering::Relaxed);
+    for round in 0..12 {
+        let registration = Sequencer::open(&*store.sequencer, Reader::Snapshot).unwrap();
+        store.ingest(LabelId::DEFAULT, &one_of_each_partition(round), None).unwrap();
+        drop(registration);
+    }
+    assert!(store.memory().retained_bytes > 16 << 20);
+    (0..20).for_each(|round| assert!(put(&store, 1, 100 + round).unwrap().changed));
+    let left = store.memory().retained_bytes;
+    assert!((15 << 20..=16 << 20).contains(&left), "{left} bytes are left to the writer that reclaims");
+}

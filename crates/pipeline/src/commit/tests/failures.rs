@@ -1,0 +1,155 @@
+//! What a graph is like after a call of its engine failed.
+
+use crate::commit::edge::EdgeWrite;
+use crate::error::Error;
+use crate::settings::Settings;
+use crate::store::Store;
+use hedgerow_model::{
+    Catalogue, EdgeValue, Engine, GraphView, Key, KeyRef, LabelId, Operation, Timestamp, Topology,
+};
+use hedgerow_rapid::{Rapid, RapidOptions};
+use hedgerow_sequencer::{Reader, Sequencer};
+use hedgerow_sync::Arc;
+use hedgerow_tel::{Tel, TelOptions};
+use hedgerow_testing::failing::{Failing, Fallible};
+use std::ops::ControlFlow;
+
+fn store<E: Engine>(engine: E, options: &Settings) -> Store<Failing<E>> {
+    Store::new(Failing::new(engine), options, Arc::new(Catalogue::default()))
+}
+
+fn rapid() -> Rapid {
+    Rapid::new(RapidOptions { topology: Topology::Directed, catalogue: Catalogue::default() })
+}
+
+fn tel() -> Tel {
+    Tel::new(TelOptions { topology: Topology::Directed, catalogue: Catalogue::default() })
+}
+
+fn put_edge(source: u64, destination: u64) -> Operation {
+    let (source, destination) = (Key::Number(source), Key::Number(destination));
+    Operation::PutEdge { label: LabelId::DEFAULT, source, destination, value: EdgeValue(0) }
+}
+
+fn put_short<E: Engine>(store: &Store<E>, source: u64, destination: u64) -> Result<(), Error> {
+    let (source, destination) = (KeyRef::Number(source), KeyRef::Number(destination));
+    let value = Some(EdgeValue(0));
+    store.commit_edge(EdgeWrite { label: LabelId::DEFAULT, source, destination, value }).map(drop)
+}
+
+/// A way to commit something.
+type Attempt<E> = fn(&Store<E>) -> Result<(), Error>;
+
+/// A commit of each kind.
+fn commits<E: Engine>() -> [Attempt<E>; 6] {
+    [
+        |store| store.commit(&[put_edge(1, 2), put_edge(2, 3)], None).map(drop),
+        |store| put_short(store, 1, 3),
+        |store| put_short(store, 3, 4),
+        |store| store.ingest(LabelId::DEFAULT, &[(1, 5), (5, 6), (3, 6)], None).map(drop),
+        |store| store.commit(&[Operation::DeleteVertex { key: Key::Number(3) }], None).map(drop),
+        |store| store.commit(&[put_edge(7, 3)], None).map(drop),
+    ]
+}
+
+/// The newest timestamp, the number of edges, and the vertices that exist.
+fn state<E: Engine>(store: &Store<E>) -> (Timestamp, u64, Vec<u32>) {
+    let registration = Sequencer::open(&*store.sequencer, Reader::Snapshot).unwrap();
+    let snapshot = store.engine.open_snapshot(registration.token()).unwrap();
+    let view = store.engine.view(&snapshot, registration.token());
+    let mut vertices = Vec::new();
+    let visited = view.scan_vertices(0..view.vertex_bound(), |vertex| {
+        vertices.push(vertex.get());
+        ControlFlow::<()>::Continue(())
+    });
+    assert!(visited.is_ok());
+    (view.timestamp(), view.edge_count(LabelId::DEFAULT).at_most(), vertices)
+}
+
+/// Commits of every kind, of which the `number`th of these calls of the engine fails; whether there are so many.
+fn commit_with_failure<E: Engine>(engine: E, call: Fallible, number: usize) -> bool {
+    let store = store(engine, &Settings::default());
+    store.engine.fail(call, number);
+    let mut failed = false;
+    for commit in commits() {
+        let before = state(&store);
+        let Err(reason) = commit(&store) else { continue };
+        assert!(matches!(reason, Error::Read(_) | Error::Write(_)), "{reason}");
+        assert_eq!(state(&store), before, "the commit that failed has changed nothing");
+        commit(&store).unwrap();
+        failed = true;
+    }
+    // The last commit took the id of the deleted vertex and a new one; none is lost.
+    assert_eq!(state(&store), (Timestamp(6), 4, (0..7).collect()));
+    failed
+}
+
+/// How many of these calls all commits make; each has failed once.
+fn fail_each<E: Engine>(engine: fn() -> E, call: Fallible) -> usize {
+    (1..).take_while(|number| commit_with_failure(engine(), call, *number)).count()
+}
+
+#[test]
+fn a_commit_whose_preparation_fails_changes_nothing() {
+    assert_eq!(fail_each(rapid, Fallible::Prepare), 5);
+    assert_eq!(fail_each(tel, Fallible::Prepare), 5);
+}
+
+#[test]
+fn a_commit_that_cannot_read_the_newest_state_changes_nothing() {
+    assert!(fail_each(rapid, Fallible::Latest) >= 4);
+    assert!(fail_each(tel, Fallible::Latest) >= 4);
+}
+
+/// Blocks that a snapshot kept, which is closed.
+fn store_with_garbage() -> Store<Failing<Rapid>> {
+    let store = store(rapid(), &Settings::default());
+    let edges: Vec<(u64, u64)> = (0..64_000).map(|edge| (edge % 6400, edge / 6400)).collect();
+    store.ingest(LabelId::DEFAULT, &edges, None).unwrap();
+    let open = Sequencer::open(&*store.sequencer, Reader::Snapshot).unwrap();
+    let one_of_each: Vec<(u64, u64)> = (0..100).map(|partition| (partition * 64, 6300)).collect();
+    store.ingest(LabelId::DEFAULT, &one_of_each, None).unwrap();
+    drop(open);
+    assert!(store.memory().retained_bytes > 1 << 16);
+    store
+}
+
+/// The commit that a writer takes the step after is done; a later step makes up for it, and the next who asks is told.
+#[test]
+fn a_step_that_fails_after_a_commit_is_reported_once_and_made_up_for() {
+    let store = store_with_garbage();
+    let before = store.memory().retained_bytes;
+    store.engine.fail(Fallible::Maintain, 1);
+    put_short(&store, 1, 6301).unwrap();
+    assert_eq!(store.memory().retained_bytes, before);
+    put_short(&store, 1, 6302).unwrap();
+    assert_eq!(store.memory().retained_bytes, 0);
+    assert!(matches!(store.reclaim(), Err(Error::Write(_))));
+    assert!(!store.reclaim().unwrap().more);
+}
+
+/// Nothing is kept for later.
+#[test]
+fn a_step_that_fails_where_it_was_asked_for_is_reported_there() {
+    let store = store_with_garbage();
+    store.engine.fail(Fallible::Maintain, 1);
+    assert!(matches!(store.reclaim(), Err(Error::Write(_))));
+    assert!(store.report_failed_maintenance().is_ok(), "it was reported");
+    assert!(store.reclaim().unwrap().bytes > 0);
+}
+
+/// A commit at the limit takes a step before it gives up, and is told of that; it has changed nothing.
+#[test]
+fn a_commit_at_the_limit_is_told_why_no_room_was_made() {
+    let store = store(rapid(), &Settings { memory_limit: Some(1 << 20), ..Settings::default() });
+    put_short(&store, 1, 2).unwrap();
+    let before = state(&store);
+    let edges: Vec<(u64, u64)> = (0..1_000_000).map(|edge| (edge % 1000, edge)).collect();
+    store.engine.fail(Fallible::Maintain, 1);
+    let failed = store.ingest(LabelId::DEFAULT, &edges, None).unwrap_err();
+    assert!(matches!(failed, Error::Write(_)), "{failed}");
+    let failed = store.ingest(LabelId::DEFAULT, &edges, None).unwrap_err();
+    assert!(matches!(failed, Error::Capacity(_)), "{failed}");
+    assert_eq!(state(&store), before);
+    assert!(store.report_failed_maintenance().is_ok(), "the commit has reported it");
+}

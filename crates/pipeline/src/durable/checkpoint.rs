@@ -1,0 +1,121 @@
+//! Writing a checkpoint while others write and read, and what it makes superfluous.
+
+use crate::durable::{CheckpointOptions, CheckpointReport};
+use crate::error::{Error, read_failed};
+use crate::store::Store;
+use hedgerow_log::checkpoint::{self, Description, ViewSource, WriteOptions};
+use hedgerow_log::{CheckpointEntry, Log, StoreError};
+use hedgerow_model::{
+    Adjacency, Count, Counts, Cursor, Direction, Engine, GraphView, LabelId, Timestamp, VertexId,
+};
+use hedgerow_sequencer::{Reader, Sequencer};
+use hedgerow_sync::atomic::{AtomicU64, Ordering};
+use smallvec::SmallVec;
+use std::ops::ControlFlow;
+
+/// How much of its time a thread of a checkpoint works while others commit, unless its options say so.
+const SHARE_BESIDE_WRITERS: f64 = 0.5;
+
+impl<E: Engine> Store<E> {
+    /// See [`Graph::checkpoint`](crate::Graph::checkpoint).
+    pub fn checkpoint(&self, options: &CheckpointOptions) -> Result<CheckpointReport, Error> {
+        let written = self.checkpoint_newest(options);
+        // What was kept for the state that was written.
+        self.reclaim_after_close();
+        written
+    }
+
+    fn checkpoint_newest(&self, options: &CheckpointOptions) -> Result<CheckpointReport, Error> {
+        let journal = self.journal().ok_or(Error::InMemory)?;
+        let log = journal.log()?;
+        let _exclusive = journal.exclusive.lock();
+        log.check()?;
+        let former = log.manifest().checkpoint;
+        let (registration, (wall_clock, input)) =
+            Sequencer::open_and_see(&*self.sequencer, Reader::Snapshot, |head| {
+                (head.wall_clock, head.input.clone())
+            })?;
+        let (at, counts) = (registration.token().at(), registration.token().counts());
+        let state = self.engine.open_snapshot(registration.token())?;
+        let view = self.engine.view(&state, registration.token());
+        let edges = match self.engine.durable() {
+            // They stay where they are.
+            Some(_) => SmallVec::new(),
+            None => self.count_edges(&view)?,
+        };
+        let mut report = CheckpointReport {
+            number: former.map_or(0, |former| former.number),
+            timestamp: at,
+            written: false,
+            bytes: former.map_or(0, |former| former.length),
+            vertices: counts.vertices,
+            edges: edges.iter().sum(),
+            pruned: 0,
+        };
+        if former.is_none_or(|former| former.at < at) {
+            self.flush_to_files(registration.token())?;
+            let description = Description {
+                store: log.manifest().store,
+                timestamp: at,
+                wall_clock,
+                topology: self.topology,
+                keys: self.dictionary.kind(),
+                catalogue: (*self.catalogue).clone(),
+                counts: Counts { edges, beside: None, ..*counts },
+                input: input.as_deref().map(Box::from),
+            };
+            let source = ViewSource::new(&view, |vertex| self.dictionary.key(vertex));
+            report.number += 1;
+            let name = checkpoint::name_of(report.number);
+            let share = self.share_beside_writers(at);
+            let check_owner = || log.check_lock();
+            let written = options.with(self.pool_for(usize::MAX), &share, |options| {
+                let options = WriteOptions { check_owner: Some(&check_owner), ..*options };
+                checkpoint::write(&**log.files(), &name, &description, &source, &options)
+            })?;
+            (report.written, report.bytes) = (true, written.bytes);
+            install(log, CheckpointEntry { number: report.number, at, length: written.bytes })?;
+        }
+        report.pruned = log.prune()?;
+        Ok(report)
+    }
+
+    /// How many edges of each label a state has. O(labels), or O(edges) where the engine counts later.
+    fn count_edges(&self, view: &impl GraphView) -> Result<SmallVec<[u64; 2]>, Error> {
+        let count = |label: LabelId| match view.edge_count(label) {
+            Count::Exact(edges) => Ok(edges),
+            Count::Between { .. } => {
+                let (adjacency, mut edges) = (view.adjacency::<()>(label, Direction::Out)?, 0);
+                let scanned = adjacency.cursor().scan(0..view.vertex_bound(), |owner, neighbours, _| {
+                    let is_counted =
+                        |to: &&VertexId| self.topology.is_canonical_entry(Direction::Out, owner, **to);
+                    edges += neighbours.iter().filter(is_counted).count() as u64;
+                    ControlFlow::<()>::Continue(())
+                });
+                scanned.map_err(read_failed)?.is_continue();
+                Ok(edges)
+            }
+        };
+        self.labels().map(count).collect()
+    }
+
+    /// How much of its time a thread of a checkpoint works by default: asked again and again, it looks whether there was a commit since it was
+    /// asked before, first since `at`.
+    fn share_beside_writers(&self, at: Timestamp) -> impl Fn() -> f64 + Sync {
+        let seen = AtomicU64::new(at.0);
+        move || {
+            let newest = self.sequencer.newest().0.0;
+            let was_quiet = seen.swap(newest, Ordering::Relaxed) == newest;
+            if was_quiet { 1.0 } else { SHARE_BESIDE_WRITERS }
+        }
+    }
+}
+
+/// Makes a checkpoint the one that the next opening starts from, and removes the one before. If that fails, nobody knows which of the
+/// two the manifest names: both stay, until the next opening.
+fn install(log: &Log, entry: CheckpointEntry) -> Result<(), StoreError> {
+    if let Some(former) = log.install_checkpoint(entry)? {
+        log.files().remove(&checkpoint::name_of(former.number))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,244 @@
+//! Commits of the log that are applied together: nobody sees the states between them, so that of several changes of one thing
+//! the last is enough, and an engine is given few large commits instead of many small ones.
+
+use crate::commit::entries::{Ends, changed_entries, put_entries};
+use crate::error::Error;
+use hedgerow_model::{
+    AdjacencyEffects, Direction, EdgeChange, EdgeValue, Effects, LabelId, Timestamp, Topology, VertexChange,
+    VertexEffect, VertexId,
+};
+use rayon::ThreadPool;
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+
+/// What some commits in a row change.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    /// In the order of the commits.
+    vertices: Vec<VertexEffect>,
+    edges: BTreeMap<LabelId, GatheredEdges>,
+    changes: usize,
+    /// The last of the commits.
+    at: Timestamp,
+    /// All vertices that came are below, also those that went again.
+    vertex_bound: u32,
+}
+
+/// The changed edges of one label.
+#[derive(Debug, Default)]
+struct GatheredEdges {
+    /// Where their canonical entries are, in the order of the commits.
+    ends: Vec<Ends>,
+    /// What they become, if not all are put with 0.
+    values: Option<Vec<Option<EdgeValue>>>,
+}
+
+impl Gathered {
+    /// Whether nothing changes.
+    pub(super) fn is_empty(&self) -> bool {
+        self.changes == 0
+    }
+
+    /// How many vertices and edges change, of which some may be changed again.
+    pub(super) fn len(&self) -> usize {
+        self.changes
+    }
+
+    /// The last of the commits.
+    pub(super) fn at(&self) -> Timestamp {
+        self.at
+    }
+
+    /// Vertex ids that were given end here, also those of vertices that went again.
+    pub(super) fn vertex_bound(&self) -> u32 {
+        self.vertex_bound
+    }
+
+    /// Adds the next commit, whose edges are there once, as their canonical entries. O(changes).
+    pub(super) fn add(&mut self, effects: Effects, at: Timestamp) {
+        self.at = at;
+        self.changes += effects.len();
+        self.vertex_bound = self.vertex_bound.max(vertex_bound(&effects));
+        self.vertices.extend(effects.vertices);
+        for AdjacencyEffects { label, changes, .. } in effects.adjacencies {
+            let edges = self.edges.entry(label).or_default();
+            changes.into_iter().for_each(|change| edges.push(change));
+        }
+    }
+
+    /// Adds the next commit, which changes one edge. O(1).
+    #[inline]
+    pub(super) fn add_edge(&mut self, label: LabelId, change: EdgeChange, at: Timestamp) {
+        self.at = at;
+        self.changes += 1;
+        self.edges.entry(label).or_default().push(change);
+    }
+
+    /// The same changes as those of one commit. `existed` tells which vertices there were before the first of them.
+    ///
+    /// O(n log n), on the threads of `pool` if there is one.
+    pub(super) fn into_effects(
+        self,
+        topology: Topology,
+        existed: impl Fn(VertexId) -> Result<bool, Error>,
+        pool: Option<&ThreadPool>,
+    ) -> Result<Effects, Error> {
+        let mut failed = None;
+        let mut existed = |vertex| {
+            existed(vertex).unwrap_or_else(|error| {
+                failed.get_or_insert(error);
+                false
+            })
+        };
+        let mut vertices = self.vertices;
+        // Stable: the last change of a vertex stays the last.
+        vertices.sort_by_key(|effect| effect.vertex);
+        vertices.dedup_by(|later, kept| {
+            let is_same = later.vertex == kept.vertex;
+            if is_same {
+                std::mem::swap(later, kept);
+            }
+            is_same
+        });
+        // A vertex that came and went leaves nothing, and has nothing to be removed.
+        vertices.retain(|effect| matches!(effect.change, VertexChange::Put(_)) || existed(effect.vertex));
+        let mut adjacencies = SmallVec::new();
+        for (label, edges) in &self.edges {
+            for direction in topology.directions() {
+                let mut changes = edges.entries(topology, *direction, pool);
+                if edges.values.is_some() {
+                    changes.retain(|change| change.value.is_some() || existed(change.owner));
+                }
+                if !changes.is_empty() {
+                    adjacencies.push(AdjacencyEffects { label: *label, direction: *direction, changes });
+                }
+            }
+        }
+        failed.map_or(Ok(Effects { vertices, adjacencies, ..Effects::default() }), Err)
+    }
+}
+
+impl GatheredEdges {
+    #[inline]
+    fn push(&mut self, change: EdgeChange) {
+        let (plain, before) = (Some(EdgeValue(0)), self.ends.len());
+        if self.values.is_none() && change.value != plain {
+            self.values = Some(vec![plain; before]);
+        }
+        self.ends.push((change.owner, change.neighbour));
+        if let Some(values) = &mut self.values {
+            values.push(change.value);
+        }
+    }
+
+    /// The entries in a stored direction, ascending, each once.
+    fn entries(
+        &self,
+        topology: Topology,
+        direction: Direction,
+        pool: Option<&ThreadPool>,
+    ) -> SmallVec<[EdgeChange; 2]> {
+        let (stored, ends) = ((topology, direction), self.ends.iter().copied());
+        match &self.values {
+            None => put_entries(stored, ends, EdgeValue(0), pool),
+            Some(values) => changed_entries(stored, ends, |edge| values[edge], pool),
+        }
+    }
+}
+
+/// Where the ids of the vertices end that a commit puts. O(vertices).
+pub(super) fn vertex_bound(effects: &Effects) -> u32 {
+    let puts = |effect: &&VertexEffect| matches!(effect.change, VertexChange::Put(_));
+    effects.vertices.iter().rfind(puts).map_or(0, |effect| effect.vertex.get() + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hedgerow_model::Record;
+
+    fn id(number: u32) -> VertexId {
+        VertexId::new(number)
+    }
+
+    fn edge(owner: u32, neighbour: u32, value: Option<u64>) -> Effects {
+        let change = EdgeChange { owner: id(owner), neighbour: id(neighbour), value: value.map(EdgeValue) };
+        let changes = [change].into_iter().collect();
+        let effects = AdjacencyEffects { label: LabelId::DEFAULT, direction: Direction::Out, changes };
+        Effects { adjacencies: [effects].into_iter().collect(), ..Effects::default() }
+    }
+
+    fn vertex(number: u32, change: VertexChange) -> Effects {
+        let vertices = vec![VertexEffect { vertex: id(number), change }];
+        Effects { vertices, ..Effects::default() }
+    }
+
+    fn gathered(commits: Vec<Effects>) -> Gathered {
+        let mut gathered = Gathered::default();
+        for (at, effects) in (1..).zip(commits) {
+            gathered.add(effects, Timestamp(at));
+        }
+        gathered
+    }
+
+    #[test]
+    fn the_last_change_of_an_entry_counts() {
+        let commits = vec![
+            edge(3, 1, Some(1)),
+            edge(0, 9, Some(2)),
+            edge(3, 1, None),
+            edge(3, 1, Some(3)),
+            edge(0, 9, None),
+        ];
+        let gathered = gathered(commits);
+        assert_eq!((gathered.len(), gathered.at()), (5, Timestamp(5)));
+        let effects = gathered.into_effects(Topology::Directed, |_| Ok(true), None).unwrap();
+        assert!(effects.is_sorted());
+        let expected = [edge(0, 9, None), edge(3, 1, Some(3))];
+        let changes = expected.iter().flat_map(|effects| effects.adjacencies[0].changes.clone());
+        assert_eq!(effects.adjacencies[0].changes.to_vec(), changes.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn both_ends_of_an_edge_get_what_the_last_commit_says() {
+        let stored = |commits: Vec<Effects>, topology| {
+            let effects = gathered(commits).into_effects(topology, |_| Ok(true), None).unwrap();
+            assert!(effects.is_sorted());
+            let entries = effects.adjacencies.iter().flat_map(|effects| {
+                let entry =
+                    |change: &EdgeChange| (effects.direction, change.owner, change.neighbour, change.value);
+                effects.changes.iter().map(entry).collect::<Vec<_>>()
+            });
+            entries.collect::<Vec<_>>()
+        };
+        let (out, into) = (Direction::Out, Direction::In);
+        let plain = vec![edge(1, 3, Some(0)), edge(2, 2, Some(0)), edge(1, 3, Some(0))];
+        let zero = Some(EdgeValue(0));
+        let both = [(out, id(1), id(3), zero), (out, id(2), id(2), zero), (out, id(3), id(1), zero)];
+        assert_eq!(stored(plain.clone(), Topology::Undirected), both);
+        let reverse = [both[0], both[1], (into, id(2), id(2), zero), (into, id(3), id(1), zero)];
+        assert_eq!(stored(plain, Topology::DirectedWithReverse), reverse);
+        let last = vec![edge(1, 3, Some(7)), edge(1, 3, None), edge(1, 2, None), edge(1, 2, Some(8))];
+        let eight = Some(EdgeValue(8));
+        let both = [(1, 2, eight), (1, 3, None), (2, 1, eight), (3, 1, None)];
+        let both = both.map(|(owner, neighbour, value)| (out, id(owner), id(neighbour), value));
+        assert_eq!(stored(last, Topology::Undirected), both);
+    }
+
+    #[test]
+    fn what_came_and_went_leaves_nothing() {
+        let put = || VertexChange::Put(Record::default());
+        let commits = vec![
+            vertex(5, put()),
+            edge(5, 1, Some(1)),
+            edge(5, 1, None),
+            vertex(5, VertexChange::Delete),
+            vertex(1, VertexChange::Delete),
+        ];
+        let mut both = gathered(commits);
+        both.add(vertex(1, put()), Timestamp(6));
+        assert_eq!(both.vertex_bound(), 6);
+        let effects = both.into_effects(Topology::Directed, |vertex| Ok(vertex == id(1)), None).unwrap();
+        assert_eq!(effects, vertex(1, put()));
+    }
+}

@@ -1,0 +1,168 @@
+//! Where the commits of a graph are logged, and what else belongs to its store.
+
+use crate::commit::Commit;
+use crate::durable::Recovery;
+use crate::durable::keeper::Keeper;
+use crate::error::Error;
+use crate::store::Store;
+use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_log::{Body, Durability, Log, Manifest, SegmentEntry};
+use hedgerow_model::{Engine, Timestamp};
+use hedgerow_sequencer::CommitLog;
+use hedgerow_sync::{Arc, Mutex, thread_local};
+use std::cell::Cell;
+use std::path::PathBuf;
+
+/// A body that is larger is not kept for the next commit.
+const LARGEST_KEPT_BODY: usize = 256 << 10;
+
+thread_local! {
+    static BODY: Cell<Body> = Cell::default();
+}
+
+/// Encodes a commit in a buffer that each thread uses again.
+pub(crate) fn with_body<T>(encode: impl FnOnce(&mut Body) -> T) -> T {
+    let mut body = BODY.with(Cell::take);
+    let result = encode(&mut body);
+    if body.as_bytes().len() <= LARGEST_KEPT_BODY {
+        BODY.with(|kept| kept.set(body));
+    }
+    result
+}
+
+/// The store of a graph.
+#[derive(Debug)]
+pub struct Journal {
+    files: Arc<dyn FileSystem>,
+    rights: Rights,
+    /// What opening the store found, if it was not made just now.
+    pub recovery: Option<Recovery>,
+    /// Whoever makes a checkpoint, and whoever closes, has it.
+    pub(super) exclusive: Mutex<()>,
+}
+
+/// What may be done with a store.
+#[derive(Debug)]
+enum Rights {
+    Write {
+        log: CommitLog,
+        keeper: Keeper,
+    },
+    /// The newest checkpoint is read.
+    Read(Box<Manifest>),
+}
+
+impl Journal {
+    /// The store whose log takes commits.
+    pub fn new(log: Log, recovery: Option<Recovery>, is_simulated: bool) -> Self {
+        let files = Arc::clone(log.files());
+        let log = Arc::new(log);
+        let keeper = if is_simulated { Keeper::default() } else { Keeper::of(&log) };
+        let rights = Rights::Write { log: CommitLog::new(log), keeper };
+        Journal { files, rights, recovery, exclusive: Mutex::default() }
+    }
+
+    /// A store that is only read.
+    pub fn read_only(files: Arc<dyn FileSystem>, manifest: Manifest, recovery: Recovery) -> Self {
+        let rights = Rights::Read(Box::new(manifest));
+        Journal { files, rights, recovery: Some(recovery), exclusive: Mutex::default() }
+    }
+
+    /// The log, if the graph can be written.
+    #[inline]
+    pub fn log(&self) -> Result<&Log, Error> {
+        self.commit_log().map(CommitLog::log)
+    }
+
+    /// The log as commits take their places in it, if the graph can be written.
+    #[inline]
+    pub(crate) fn commit_log(&self) -> Result<&CommitLog, Error> {
+        match &self.rights {
+            Rights::Write { log, .. } => Ok(log),
+            Rights::Read(_) => Err(Error::ReadOnly),
+        }
+    }
+
+    /// Every commit up to this survives a loss of power.
+    pub fn durable(&self) -> Timestamp {
+        match &self.rights {
+            Rights::Write { log, .. } => log.durable(),
+            Rights::Read(manifest) => {
+                manifest.checkpoint.map_or(manifest.durable, |checkpoint| checkpoint.at.max(manifest.durable))
+            }
+        }
+    }
+
+    /// What belongs to the store.
+    pub fn manifest(&self) -> Manifest {
+        match &self.rights {
+            Rights::Write { log, .. } => log.log().manifest(),
+            Rights::Read(manifest) => (**manifest).clone(),
+        }
+    }
+
+    /// Where the store is.
+    pub fn location(&self) -> PathBuf {
+        self.files.location()
+    }
+
+    /// Bytes of a segment; of one that is gone meanwhile, none.
+    pub fn bytes_of(&self, segment: &SegmentEntry) -> u64 {
+        let file = self.files.open(&segment.file_name(), Access::Read);
+        file.and_then(|file| file.length()).unwrap_or(0)
+    }
+
+    /// Waits until a commit, or what a commit saw that changed nothing, is as durable as it has to be.
+    pub fn settle(&self, commit: &Commit, asked: Durability) -> Result<(), Error> {
+        if commit.changed {
+            self.wake_keeper();
+            return Ok(self.log()?.settle(commit.at, asked)?);
+        }
+        self.log()?.check()?;
+        self.settle_read(commit.at, asked)
+    }
+
+    /// Waits until what was seen at `at` is as durable as it has to be.
+    pub fn settle_read(&self, at: Timestamp, asked: Durability) -> Result<(), Error> {
+        match &self.rights {
+            Rights::Write { log, .. } if asked.max(log.log().durability()) == Durability::Sync => {
+                Ok(log.log().wait_durable(at)?)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes what waits in memory if that is much, for whoever commits many times before he waits.
+    pub(crate) fn relieve(&self) -> Result<(), Error> {
+        self.wake_keeper();
+        Ok(self.log()?.relieve()?)
+    }
+
+    fn wake_keeper(&self) {
+        if let Rights::Write { log, keeper, .. } = &self.rights
+            && log.log().needs_maintenance()
+        {
+            keeper.wake();
+        }
+    }
+
+    /// Ends the log. Nobody makes a checkpoint meanwhile.
+    pub fn close(&self) -> Result<(), Error> {
+        let _exclusive = self.exclusive.lock();
+        match &self.rights {
+            Rights::Write { log, keeper, .. } => {
+                keeper.end();
+                Ok(log.log().close()?)
+            }
+            Rights::Read(_) => Ok(()),
+        }
+    }
+}
+
+impl<E: Engine> Store<E> {
+    /// Where commits are logged; `None`: nowhere.
+    #[inline]
+    pub fn journal(&self) -> Option<&Journal> {
+        self.journal.as_ref()
+    }
+}

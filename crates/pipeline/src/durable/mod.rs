@@ -1,0 +1,21 @@
+//! What makes a graph durable: its log, its checkpoints, and how it comes back from them.
+
+mod checkpoint;
+mod gathered;
+mod journal;
+mod keeper;
+mod load;
+mod own_files;
+mod repair;
+mod replay;
+mod reports;
+mod restore;
+mod restored;
+mod vertex_set;
+
+pub use journal::Journal;
+pub(crate) use journal::with_body;
+pub use repair::damage;
+pub use reports::{CheckpointOptions, CheckpointReport, Recovery};
+pub use restore::{Until, manifest_path};
+pub use restored::Batches;

@@ -1,0 +1,49 @@
+//! Whether the commits of a store fit its graph, and cutting those off that do not.
+
+use crate::durable::replay::Replay;
+use crate::durable::restore::checkpoint_path;
+use crate::durable::restored::Batches;
+use crate::error::Error;
+use crate::store::Store;
+use hedgerow_log::{Repair, StoreError};
+use hedgerow_model::{Engine, Timestamp};
+use hedgerow_sequencer::LockGuard;
+
+/// What is wrong with the files; other errors are handed on.
+pub fn damage(error: Error) -> Result<StoreError, Error> {
+    match error {
+        Error::Store(problem) if problem.is_damage() => Ok(*problem),
+        error => Err(error),
+    }
+}
+
+impl<E: Engine> Store<E> {
+    /// Puts in what is in the checkpoint of a store, if there is one. Nobody sees the graph.
+    ///
+    /// # Errors
+    /// The checkpoint is damaged or cannot be read.
+    pub fn load_checkpoint_of(&self, store: &hedgerow_log::Store, batches: Batches) -> Result<(), Error> {
+        let Some(checkpoint) = store.open_checkpoint()? else { return Ok(()) };
+        let guard = LockGuard::lock(&self.units, self.units.all());
+        // Nobody reads the graph yet.
+        let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
+        self.load(&held, &checkpoint, &checkpoint_path(store.manifest(), &**store.files()), batches.loaded)
+    }
+
+    /// Repairs a store whose checkpoint was loaded, or is damaged. Commits that do not fit the graph are damage, too.
+    pub fn repair(
+        &self,
+        store: &mut hedgerow_log::Store,
+        damaged: Option<StoreError>,
+        batches: Batches,
+    ) -> Result<Repair, Error> {
+        let guard = LockGuard::lock(&self.units, self.units.all());
+        // Nobody reads the graph.
+        let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
+        let mut replay = Replay::new(self, &held, batches.replayed)?;
+        store.recover(damaged, |record, place| match replay.commit(&record, place) {
+            Ok(_) => Ok(true),
+            Err(error) => damage(error).map(|_| false),
+        })
+    }
+}

@@ -1,0 +1,312 @@
+//! The commits of a log into a graph that comes back.
+
+use crate::durable::gathered::{Gathered, vertex_bound};
+use crate::durable::vertex_set::VertexSet;
+use crate::error::{Error, read_failed};
+use crate::records::{check_encoded, check_parallel};
+use crate::store::Store;
+use hedgerow_log::{LoggedCommit, Place, Record as LogRecord, StoreError, logged_edge};
+use hedgerow_model::token::HeldLocks;
+use hedgerow_model::{
+    AdjacencyEffects, ColumnType, EdgeChange, EdgeValue, Effects, Engine, GraphView, Key, LabelId, Record,
+    SchemaError, Timestamp, VertexChange, VertexEffect, VertexId,
+};
+use hedgerow_sequencer::VertexCounts;
+
+/// A commit is not one of this graph, though its bytes are what was written: what is wrong with it.
+struct Foreign(String);
+
+fn foreign<T>(what: impl Into<String>) -> Result<T, Foreign> {
+    Err(Foreign(what.into()))
+}
+
+/// The commits of a log on their way into a graph. All locks are held, and nobody sees the graph.
+pub(super) struct Replay<'r, E: Engine> {
+    store: &'r Store<E>,
+    held: &'r HeldLocks<'r>,
+    /// The vertices that exist after the commits so far.
+    existing: VertexSet,
+    /// Commits that are checked and have their keys, and are not applied yet.
+    gathered: Gathered,
+    /// So many changes are applied together, about.
+    at_once: usize,
+    /// The engine has the commits up to this in files of its own.
+    in_files: Timestamp,
+}
+
+impl<'r, E: Engine> Replay<'r, E> {
+    pub fn new(store: &'r Store<E>, held: &'r HeldLocks<'r>, at_once: usize) -> Result<Self, Error> {
+        let (bound, mut existing) = (held.counts().vertex_bound, VertexSet::default());
+        let latest = store.latest(held)?;
+        latest.each_vertex(0..bound, |vertex| existing.insert(vertex)).map_err(read_failed)?;
+        let in_files = store.in_files_through();
+        Ok(Replay { store, held, existing, gathered: Gathered::default(), at_once, in_files })
+    }
+
+    /// Makes the commit of a record again. Gives what an importer noted with it.
+    pub fn commit(&mut self, record: &LogRecord<'_>, place: Place<'_>) -> Result<Option<Box<[u8]>>, Error> {
+        let damaged = |Foreign(what)| StoreError::Damaged {
+            path: place.path.to_owned(),
+            offset: place.offset,
+            what: format!("the commit of timestamp {} {what}", record.at),
+        };
+        if record.at <= self.in_files {
+            return Ok(self.commit_keys(record).map_err(damaged)?);
+        }
+        let edge = logged_edge(record.body, self.store.topology);
+        if let Some((label, change)) =
+            edge.filter(|(label, _)| self.store.catalogue.record_schema(*label).is_none())
+        {
+            self.commit_edge(label, change, record.at).map_err(damaged)?;
+            self.finish_if_large()?;
+            return Ok(None);
+        }
+        let mut commit = self.read(record).map_err(damaged)?;
+        let changes_records = commit
+            .effects
+            .adjacencies
+            .iter()
+            .any(|edges| self.store.catalogue.record_schema(edges.label).is_some());
+        if changes_records || commit.effects.len() >= self.at_once {
+            // It is sorted, and large enough by itself, or has to find the records that edges have before.
+            self.finish()?;
+            let bound = vertex_bound(&commit.effects);
+            commit.add_other_ends(self.store.topology);
+            self.apply(&commit.effects, record.at, bound)?;
+        } else {
+            self.gathered.add(commit.effects, record.at);
+            self.finish_if_large()?;
+        }
+        Ok(commit.input)
+    }
+
+    /// Makes again what a commit did to keys, of which the engine has all else.
+    fn commit_keys(&self, record: &LogRecord<'_>) -> Result<Option<Box<[u8]>>, Foreign> {
+        if logged_edge(record.body, self.store.topology).is_some() {
+            return Ok(None);
+        }
+        let commit = self.decode(record)?;
+        let created: Vec<VertexId> = commit.keys.iter().map(|(id, _)| *id).collect();
+        let deletes = |effect: &&VertexEffect| effect.change == VertexChange::Delete;
+        let deleted: Vec<VertexId> =
+            commit.effects.vertices.iter().filter(deletes).map(|effect| effect.vertex).collect();
+        self.restore_keys(&commit.keys, &created, &deleted)?;
+        Ok(commit.input)
+    }
+
+    fn decode(&self, record: &LogRecord<'_>) -> Result<LoggedCommit, Foreign> {
+        let commit = LoggedCommit::decode_canonical(record.body, self.store.topology);
+        commit.map_err(|error| Foreign(format!("cannot be read: {error}")))
+    }
+
+    /// The most frequent commit.
+    #[inline]
+    fn commit_edge(&mut self, label: LabelId, change: EdgeChange, at: Timestamp) -> Result<(), Foreign> {
+        self.check_values(label, &[change])?;
+        self.check_ends(&[change], &[], &[])?;
+        self.gathered.add_edge(label, change, at);
+        Ok(())
+    }
+
+    /// Any other, checked; each edge is there once.
+    fn read(&mut self, record: &LogRecord<'_>) -> Result<LoggedCommit, Foreign> {
+        let commit = self.decode(record)?;
+        self.check(&commit)?;
+        Ok(commit)
+    }
+
+    /// Applies what was gathered, if that is much.
+    fn finish_if_large(&mut self) -> Result<(), Error> {
+        if self.gathered.len() >= self.at_once { self.finish() } else { Ok(()) }
+    }
+
+    /// Applies what was gathered.
+    pub(super) fn finish(&mut self) -> Result<(), Error> {
+        let gathered = std::mem::take(&mut self.gathered);
+        if gathered.is_empty() {
+            return Ok(());
+        }
+        let (at, bound) = (gathered.at(), gathered.vertex_bound());
+        let pool = self.store.pool_for(gathered.len());
+        let effects = {
+            let latest = self.store.latest(self.held)?;
+            let existed = |vertex| latest.contains_vertex(vertex).map_err(read_failed);
+            gathered.into_effects(self.store.topology, existed, pool)?
+        };
+        self.apply(&effects, at, bound)
+    }
+
+    /// Makes the changes of one commit, or of several up to `at`. The vertex ids that they gave are below `bound`.
+    fn apply(&self, effects: &Effects, at: Timestamp, bound: u32) -> Result<(), Error> {
+        let counts = VertexCounts { bound, ..self.count_vertices(effects)? };
+        Ok(self.store.restore_changes(self.held, at, effects, counts)?)
+    }
+
+    /// How many vertices come and go.
+    fn count_vertices(&self, effects: &Effects) -> Result<VertexCounts, Error> {
+        let latest = self.store.latest(self.held)?;
+        let mut counts = VertexCounts::default();
+        for VertexEffect { vertex, change } in &effects.vertices {
+            match change {
+                VertexChange::Put(_) => {
+                    counts.added += u64::from(!latest.contains_vertex(*vertex).map_err(read_failed)?);
+                }
+                VertexChange::Delete => counts.removed += 1,
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Whether a commit can be the next. Its new vertices get their keys, and exist from now on.
+    fn check(&mut self, commit: &LoggedCommit) -> Result<(), Foreign> {
+        let LoggedCommit { effects, keys, catalogue, .. } = commit;
+        if catalogue.as_ref().is_some_and(|catalogue| *catalogue != *self.store.catalogue) {
+            return foreign("changes labels or properties, which this version does not know how to");
+        }
+        for edges in &effects.adjacencies {
+            match self.store.catalogue.record_schema(edges.label) {
+                Some(schema) if self.store.catalogue.are_parallel(edges.label) => {
+                    check_records(commit, edges, |record| check_parallel(schema, record).map(drop))?;
+                }
+                Some(schema) => check_records(commit, edges, |record| check_encoded(schema, record))?,
+                None if commit.record_labels.contains(&edges.label) => {
+                    return foreign(format!("has records on edges of label number {}", edges.label.0));
+                }
+                None => self.check_values(edges.label, &edges.changes)?,
+            }
+        }
+        let (created, deleted) = self.check_vertices(effects)?;
+        let mut edges = effects.adjacencies.iter();
+        edges.try_for_each(|edges| self.check_ends(&edges.changes, &created, &deleted))?;
+        self.restore_keys(keys, &created, &deleted)?;
+        created.iter().for_each(|vertex| self.existing.insert(*vertex));
+        deleted.iter().for_each(|vertex| self.existing.remove(*vertex));
+        Ok(())
+    }
+
+    /// Whether the label exists, and its column can have the values.
+    #[inline]
+    fn check_values(&self, label: LabelId, changes: &[EdgeChange]) -> Result<(), Foreign> {
+        let LabelId(number) = label;
+        let Some(schema) = self.store.catalogue.label(label) else {
+            return foreign(format!("has edges of label number {number}, which does not exist"));
+        };
+        let column = schema.edges.column();
+        let most = match column {
+            ColumnType::Unit => 0,
+            ColumnType::U32 | ColumnType::F32 => u64::from(u32::MAX),
+            ColumnType::U64 | ColumnType::I64 | ColumnType::F64 | ColumnType::Record => u64::MAX,
+        };
+        let fits = |value: EdgeValue| value.0 <= most;
+        match changes.iter().all(|change| change.value.is_none_or(fits)) {
+            true => Ok(()),
+            false => foreign(format!("has edges of label number {number} with values that are no {column}")),
+        }
+    }
+
+    /// Which vertices are new, and which exist no more, both ascending.
+    fn check_vertices(&self, effects: &Effects) -> Result<(Vec<VertexId>, Vec<VertexId>), Foreign> {
+        let (mut created, mut deleted) = (Vec::new(), Vec::new());
+        for effect in &effects.vertices {
+            let (vertex, existed) = (effect.vertex, self.existing.contains(effect.vertex));
+            match &effect.change {
+                VertexChange::Put(record) => {
+                    if let Err(error) = self.store.check_record(record) {
+                        return foreign(format!(
+                            "gives vertex {vertex} a record that it cannot have: {error}"
+                        ));
+                    }
+                    created.extend((!existed).then_some(vertex));
+                }
+                VertexChange::Delete if existed => deleted.push(vertex),
+                VertexChange::Delete => {
+                    return foreign(format!("deletes vertex {vertex}, which does not exist"));
+                }
+            }
+        }
+        Ok((created, deleted))
+    }
+
+    /// Whether the ends of all edges that are put exist then.
+    #[inline]
+    fn check_ends(
+        &self,
+        changes: &[EdgeChange],
+        created: &[VertexId],
+        deleted: &[VertexId],
+    ) -> Result<(), Foreign> {
+        let exists = |vertex: &VertexId| {
+            self.existing.contains(*vertex) && deleted.binary_search(vertex).is_err()
+                || created.binary_search(vertex).is_ok()
+        };
+        for change in changes.iter().filter(|change| change.value.is_some()) {
+            if let Some(end) = [change.owner, change.neighbour].into_iter().find(|end| !exists(end)) {
+                return foreign(format!("puts an edge of vertex {end}, which does not exist"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives new vertices their keys, and takes those of deleted ones.
+    fn restore_keys(
+        &self,
+        keys: &[(VertexId, Key)],
+        created: &[VertexId],
+        deleted: &[VertexId],
+    ) -> Result<(), Foreign> {
+        if self.store.dictionary.is_dense() {
+            return if keys.is_empty() {
+                Ok(())
+            } else {
+                foreign("has keys, which are the ids in this graph")
+            };
+        }
+        if !keys.iter().map(|(id, _)| id).eq(created) {
+            return foreign("has other keys than new vertices");
+        }
+        deleted.iter().for_each(|id| self.store.dictionary.forget(*id));
+        for (id, key) in keys {
+            match self.store.dictionary.restore(key.as_ref(), *id) {
+                Ok(true) => {}
+                Ok(false) => return foreign(format!("gives the key {key} to a second vertex")),
+                Err(error) => return foreign(format!("has a key that does not fit: {error}")),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the edges of a label that has records have such as it has to have.
+fn check_records(
+    commit: &LoggedCommit,
+    edges: &AdjacencyEffects,
+    check: impl Fn(&[u8]) -> Result<(), String>,
+) -> Result<(), Foreign> {
+    for change in &edges.changes {
+        let Some(value) = change.value else { continue };
+        let has_records = commit.record_labels.binary_search(&edges.label).is_ok();
+        let record = commit.effects.records.get(value).filter(|_| has_records);
+        let checked = record.map_or(Err("it has none".to_owned()), &check);
+        if let Err(error) = checked {
+            let (owner, neighbour) = (change.owner, change.neighbour);
+            return foreign(format!(
+                "gives the edge from vertex {owner} to {neighbour} a record that it cannot have: {error}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+impl<E: Engine> Store<E> {
+    /// Whether a vertex can have a record: none, or one of the schema.
+    pub(super) fn check_record(&self, record: &Record) -> Result<(), SchemaError> {
+        if record.is_empty() { Ok(()) } else { self.catalogue.vertices().check(record) }
+    }
+
+    /// The ids that no vertex has are free.
+    pub(super) fn finish_restoring(&self, held: &HeldLocks<'_>) -> Result<(), Error> {
+        let bound = held.counts().vertex_bound;
+        let latest = self.latest(held)?;
+        self.dictionary.restore_free(bound, |visit| latest.each_vertex(0..bound, visit)).map_err(read_failed)
+    }
+}

@@ -1,0 +1,113 @@
+//! What opening a store and checkpoints tell, and how a checkpoint is asked for.
+
+use hedgerow_compute::CancelToken;
+use hedgerow_log::TornTail;
+use hedgerow_log::checkpoint::{WriteOptions, WriteProgress};
+use hedgerow_model::Timestamp;
+use hedgerow_sync::Arc;
+use std::fmt;
+use std::time::Duration;
+
+/// What was found when a store was opened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recovery {
+    /// The commit whose state the checkpoint had that was loaded, if there was one.
+    pub checkpoint: Option<Timestamp>,
+    /// How many commits of the log were replayed on top of it.
+    pub commits: u64,
+    /// The last commit that was found: the state of the graph.
+    pub last: Timestamp,
+    /// What a loss of power left behind the last commit, if anything. It was cut. Nobody was told that any of it is durable.
+    pub torn: Option<TornTail>,
+    /// How far the time of the newest commit is ahead of this machine's clock; zero if it is not. One of the clocks is, or was, wrong. No data
+    /// is affected, but until the clock has caught up, new commits carry that same time ([`AsOf::Time`](hedgerow_sequencer::AsOf::Time)).
+    pub ahead_of_clock: Duration,
+    /// How long loading the checkpoint took.
+    pub loading: Duration,
+    /// How long replaying the log took.
+    pub replaying: Duration,
+}
+
+/// How `Graph::checkpoint` works. By default on the graph's worker threads, as fast as it can where nobody commits, and
+/// for half of the time beside those who do.
+#[derive(Clone, Default)]
+pub struct CheckpointOptions {
+    share: Option<f64>,
+    cancel: Option<CancelToken>,
+    progress: Option<Arc<dyn Fn(WriteProgress) + Send + Sync>>,
+}
+
+impl CheckpointOptions {
+    /// The default.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How much of its time each thread works, between 0 and 1, whoever else commits; it sleeps for the rest. 1 is as fast as it can.
+    #[must_use]
+    pub fn share(mut self, share: f64) -> Self {
+        self.share = Some(share);
+        self
+    }
+
+    /// Stops when `token` is raised, with `ErrorKind::Cancelled`.
+    #[must_use]
+    pub fn cancelled_by(mut self, token: &CancelToken) -> Self {
+        self.cancel = Some(token.clone());
+        self
+    }
+
+    /// Reports to `progress`, on the calling thread, whenever a part was written.
+    #[must_use]
+    pub fn reporting_to(mut self, progress: impl Fn(WriteProgress) + Send + Sync + 'static) -> Self {
+        self.progress = Some(Arc::new(progress));
+        self
+    }
+}
+
+impl fmt::Debug for CheckpointOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CheckpointOptions").field("share", &self.share).finish_non_exhaustive()
+    }
+}
+
+/// What a checkpoint did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckpointReport {
+    /// The number of the checkpoint, which tells its file from others.
+    pub number: u64,
+    /// The commit whose state it is.
+    pub timestamp: Timestamp,
+    /// Whether it was written now. If not, nothing was committed since the one that there is.
+    pub written: bool,
+    /// Bytes of its file.
+    pub bytes: u64,
+    /// Vertices in it.
+    pub vertices: u64,
+    /// Edges in it, over all labels. None if the engine keeps them in files of its own, which were brought up to the same commit.
+    pub edges: u64,
+    /// Segments of the log that were removed, because nobody needs them any more.
+    pub pruned: usize,
+}
+
+impl CheckpointOptions {
+    /// Runs `write` with these options in the form in which the writer takes them, and with `share` if they have none.
+    pub(super) fn with<T>(
+        &self,
+        pool: Option<&rayon::ThreadPool>,
+        share: &(dyn Fn() -> f64 + Sync),
+        write: impl FnOnce(&WriteOptions<'_>) -> T,
+    ) -> T {
+        let share = || self.share.unwrap_or_else(share);
+        let is_cancelled = || self.cancel.as_ref().is_some_and(CancelToken::is_cancelled);
+        let progress = |progress: WriteProgress| self.progress.iter().for_each(|report| report(progress));
+        write(&WriteOptions {
+            pool,
+            share: Some(&share),
+            is_cancelled: Some(&is_cancelled),
+            progress: Some(&progress),
+            check_owner: None,
+        })
+    }
+}

@@ -1,0 +1,162 @@
+//! How a graph comes back from a store: its checkpoint, then the commits of its log.
+
+use crate::durable::replay::Replay;
+use crate::durable::restored::Batches;
+use crate::durable::{Journal, Recovery};
+use crate::error::Error;
+use crate::store::Store;
+use hedgerow_log::checkpoint::{Checkpoint, name_of};
+use hedgerow_log::files::FileSystem;
+use hedgerow_log::{Manifest, Recovered, StoreError};
+use hedgerow_model::{Engine, Timestamp};
+use hedgerow_sequencer::{AsOf, LockGuard};
+use hedgerow_sync::Arc;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// The last state to read from a store.
+#[derive(Clone, Copy)]
+pub struct Until {
+    as_of: AsOf,
+    /// The wall clock when the store was opened.
+    now: u64,
+}
+
+impl Until {
+    /// `None` is the newest state, which it is at or after the present time: no commit was made after now.
+    pub fn new(as_of: AsOf, now: u64) -> Option<Self> {
+        match as_of {
+            AsOf::Time(time) if time >= now => None,
+            _ => Some(Until { as_of, now }),
+        }
+    }
+
+    /// Whether a commit belongs to the state. Fails if it carries a time in the future, which does not tell when it was made.
+    pub fn includes(self, at: Timestamp, wall_clock: u64) -> Result<bool, Error> {
+        match self.as_of {
+            AsOf::Time(_) if wall_clock > self.now => {
+                Err(Error::LogAhead { ahead: Duration::from_micros(wall_clock - self.now) })
+            }
+            as_of => Ok(as_of.includes(at, wall_clock)),
+        }
+    }
+}
+
+impl<E: Engine> Store<E> {
+    /// Commits are logged from now on.
+    pub fn attach(&mut self, journal: Journal) {
+        let sequencer = Arc::get_mut(&mut self.sequencer);
+        let sequencer = sequencer.expect("nobody else sees a graph that is being made");
+        sequencer.attach(journal.commit_log().ok().cloned());
+        self.journal = Some(journal);
+    }
+
+    /// Becomes the graph of a store, from its checkpoint and its log; up to a past state, if one is asked for.
+    pub fn restore(
+        &self,
+        store: &hedgerow_log::Store,
+        checkpoint: Option<&Checkpoint>,
+        begin: Instant,
+        batches: Batches,
+        until: Option<Until>,
+    ) -> Result<(Recovered, Recovery), Error> {
+        let guard = LockGuard::lock(&self.units, self.units.all());
+        // Nobody reads the graph yet.
+        let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
+        let (mut after, mut wall_clock, mut input) = (Timestamp::ZERO, 0, None);
+        if let Some(durable) = self.engine.durable() {
+            self.sequencer.restore_counts(durable.durable_through(), durable.counts()?);
+        }
+        if let Some(checkpoint) = checkpoint {
+            let path = checkpoint_path(store.manifest(), &**store.files());
+            match self.engine.durable() {
+                Some(_) => self.load_keys(&held, checkpoint, &path, batches.loaded)?,
+                None => self.load(&held, checkpoint, &path, batches.loaded)?,
+            }
+            let described = checkpoint.description();
+            (after, wall_clock) = (described.timestamp, described.wall_clock);
+            input = described.input.as_deref().map(Arc::from);
+        }
+        let loading = begin.elapsed();
+        let begin = Instant::now();
+        let mut replay = Replay::new(self, &held, batches.replayed)?;
+        let (mut commits, mut is_over) = (0, false);
+        let recovered = store.replay(after, |record, place| {
+            is_over |= match until {
+                Some(until) if !is_over => !until.includes(record.at, record.wall_clock)?,
+                _ => false,
+            };
+            if is_over {
+                return Ok(());
+            }
+            (after, wall_clock, commits) = (record.at, wall_clock.max(record.wall_clock), commits + 1);
+            if let Some(noted) = replay.commit(&record, place)? {
+                input = Some(noted.into());
+            }
+            Ok::<_, Error>(())
+        })?;
+        replay.finish()?;
+        let in_files = self.in_files_through();
+        if after.max(recovered.last) < in_files {
+            let what = format!(
+                "the files of the engine have commits up to {in_files}, but the log ends with commit {}",
+                recovered.last
+            );
+            let path = manifest_path(&**store.files());
+            return Err(StoreError::Damaged { path, offset: 0, what }.into());
+        }
+        self.finish_restoring(&held)?;
+        if until.is_none() {
+            // The manifest may know of later commits, which a checkpoint has.
+            (after, wall_clock) = (recovered.last, wall_clock.max(recovered.wall_clock));
+        }
+        self.sequencer.restore(after, wall_clock, input);
+        let recovery = Recovery {
+            checkpoint: checkpoint.map(|checkpoint| checkpoint.description().timestamp),
+            commits,
+            last: after,
+            torn: recovered.torn.clone(),
+            ahead_of_clock: self.sequencer.ahead_of_clock(wall_clock.max(recovered.wall_clock)),
+            loading,
+            replaying: begin.elapsed(),
+        };
+        Ok((recovered, recovery))
+    }
+
+    /// Becomes the graph of a checkpoint.
+    pub fn restore_checkpoint(
+        &self,
+        checkpoint: &Checkpoint,
+        manifest: &Manifest,
+        files: &dyn FileSystem,
+        batches: Batches,
+    ) -> Result<Recovery, Error> {
+        let begin = Instant::now();
+        let guard = LockGuard::lock(&self.units, self.units.all());
+        // Nobody reads the graph yet.
+        let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
+        self.load(&held, checkpoint, &checkpoint_path(manifest, files), batches.loaded)?;
+        self.finish_restoring(&held)?;
+        let described = checkpoint.description();
+        let input = described.input.as_deref().map(Arc::from);
+        self.sequencer.restore(described.timestamp, described.wall_clock, input);
+        Ok(Recovery {
+            checkpoint: Some(described.timestamp),
+            last: described.timestamp,
+            ahead_of_clock: self.sequencer.ahead_of_clock(described.wall_clock),
+            loading: begin.elapsed(),
+            ..Recovery::default()
+        })
+    }
+}
+
+/// Where the checkpoint of a manifest is.
+pub(super) fn checkpoint_path(manifest: &Manifest, files: &dyn FileSystem) -> PathBuf {
+    let number = manifest.checkpoint.map_or(0, |checkpoint| checkpoint.number);
+    files.location().join(name_of(number))
+}
+
+/// Where the manifest of a store is.
+pub fn manifest_path(files: &dyn FileSystem) -> PathBuf {
+    files.location().join(Manifest::FILE)
+}

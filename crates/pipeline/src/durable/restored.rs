@@ -1,0 +1,88 @@
+//! Applies changes to a graph while its store is opened, in batches that fit a memory limit.
+
+use crate::commit::decided::{Decision, PreparedEffects, apply};
+use crate::commit::resolve::Resolved;
+use crate::error::Error;
+use crate::settings::Settings;
+use crate::store::Store;
+use hedgerow_model::token::HeldLocks;
+use hedgerow_model::{Effects, Engine, EngineError, LockUnit, Timestamp, UnitLocks};
+use hedgerow_sequencer::VertexCounts;
+use hedgerow_sync::epoch;
+
+/// Changes per batch, about.
+const AT_ONCE: usize = 1 << 22;
+
+/// Changes per batch in simulations, so that these apply several batches.
+const AT_ONCE_IN_SIMULATIONS: usize = 16;
+
+/// Bytes that a gathered change takes until it is applied, about.
+const BYTES_OF_CHANGE: usize = 128;
+
+/// Smaller batches would cost more time than they save memory.
+const FEWEST_AT_ONCE: usize = 1 << 12;
+
+/// How many changes are applied together, about.
+#[derive(Clone, Copy, Debug)]
+pub struct Batches {
+    /// Of a checkpoint.
+    pub(super) loaded: usize,
+    /// Of the log.
+    pub(super) replayed: usize,
+}
+
+impl Batches {
+    /// A batch takes about as much memory as the graph may.
+    pub fn of(options: &Settings) -> Self {
+        let limits = [options.memory_limit, options.scratch_limit];
+        let loaded = match limits.into_iter().flatten().min() {
+            _ if options.is_simulated => AT_ONCE_IN_SIMULATIONS,
+            Some(limit) => (limit / BYTES_OF_CHANGE).clamp(FEWEST_AT_ONCE, AT_ONCE),
+            None => AT_ONCE,
+        };
+        Batches { loaded, replayed: if options.keeps_commit_order { 1 } else { loaded } }
+    }
+}
+
+/// Grants every lock, since the opening thread holds them all.
+struct AllHeld<'h>(&'h HeldLocks<'h>);
+
+impl UnitLocks for AllHeld<'_> {
+    fn try_with(&self, _: LockUnit, work: &mut dyn FnMut(&HeldLocks<'_>)) -> bool {
+        work(self.0);
+        true
+    }
+}
+
+impl<E: Engine> Store<E> {
+    /// Applies changes that were committed up to `at`. The opening thread holds all locks and has the graph to itself.
+    ///
+    /// At the memory limit it first frees what earlier batches replaced, and then lets the graph take up to twice the limit: the layout
+    /// in memory may differ from that of the graph that was closed.
+    pub(super) fn restore_changes(
+        &self,
+        held: &HeldLocks<'_>,
+        at: Timestamp,
+        effects: &Effects,
+        vertices: VertexCounts,
+    ) -> Result<(), Error> {
+        let pool = self.pool_for(effects.len());
+        let (mut room, mut second_room) = (E::Room::default(), E::Room::default());
+        let prepared = match self.engine.prepare(held, effects, &mut room, self.allowance(), pool) {
+            Err(EngineError::Capacity(_)) => {
+                self.maintain_under(&AllHeld(held), usize::MAX)?;
+                epoch::free_deferred(0);
+                let allowance = self.allowance().with_overdraft();
+                self.engine.prepare(held, effects, &mut second_room, allowance, pool)?
+            }
+            prepared => prepared?,
+        };
+        // Their keys are restored beside.
+        let no_keys = Resolved::default();
+        let mut decided = PreparedEffects::new(self, &no_keys, prepared, vertices);
+        let stamp = self.sequencer.stamp_again(at, decided.counts());
+        apply(&mut decided, stamp, false);
+        epoch::free_deferred(effects.len());
+        Ok(())
+    }
+}

@@ -1,0 +1,50 @@
+//! From what an application asks of a graph to a state that others see, on any engine.
+//!
+//! [`Store`] is a graph on one engine: the engine, the [dictionary](hedgerow_dictionary) of keys, the [sequencer](hedgerow_sequencer) of commits, the locks
+//! of units, and its [`Journal`] if it is durable. It is not the interface for applications, which is the crate `hedgerow`: whoever uses this one keeps
+//! what that one checks, that keys, labels and values fit the graph.
+//!
+//! What it guarantees, and `docs/concurrency.md` argues:
+//!
+//! - a commit is seen whole or not at all, and survives whole or not at all;
+//! - commits have one order, that of their stamps, which is the order of the log; a snapshot shows all commits up to one of them;
+//! - an interactive transaction commits only if what it wrote, and if asked for what it read, is as it was when it began;
+//! - what fails before a commit has its stamp changes nothing; what fails behind it poisons the graph;
+//! - a store that is opened has every commit that was acknowledged as durable, and no part of any other.
+//!
+//! | module | what |
+//! |---|---|
+//! | `commit` | the phases of a commit (`decided`), and how each kind of commit decides: `edge`, `each`, `ingest`, transactions (`acquire`, `resolve`, `pairs`) |
+//! | `reads` | point reads by key on a state |
+//! | `durable` | the journal, checkpoints, and how a graph comes back |
+//! | `maintenance`, `compactor` | work that is put off, and the thread that does it where writers don't |
+
+mod commit;
+mod compactor;
+mod durable;
+mod error;
+mod maintenance;
+mod reads;
+mod records;
+mod settings;
+mod store;
+
+pub use commit::acquire::{Acquired, ReadSet};
+pub use commit::conflicts::Touched;
+pub use commit::each::{Commits, StreamError};
+pub use commit::edge::EdgeWrite;
+pub use commit::ingest::BulkEdge;
+pub use commit::ingest_records::check_records;
+pub use commit::{BYTES_OF_CHANGE, Commit, Interactive};
+pub use compactor::{Compactor, Step};
+pub use durable::{
+    Batches, CheckpointOptions, CheckpointReport, Journal, Recovery, Until, damage, manifest_path,
+};
+pub use error::{Error, read_failed};
+pub use reads::{
+    Clock, KeyReads, Newest, NewestEdge, StateReads, ViewReads, VisitEdge, VisitParallel,
+    VisitParallelNeighbour, time_of,
+};
+pub use records::decoded;
+pub use settings::{Compaction, Settings};
+pub use store::Store;

@@ -1,0 +1,11 @@
+//! Point reads by key on one state of the graph.
+
+mod dated;
+mod newest;
+mod newest_in_view;
+mod selection;
+mod state;
+
+pub use newest::{Clock, Newest, time_of};
+pub use newest_in_view::{NewestEdge, VisitEdge};
+pub use state::{KeyReads, StateReads, ViewReads, VisitParallel, VisitParallelNeighbour};

@@ -1,0 +1,241 @@
+//! The newest edges of a vertex in a view.
+
+use super::dated::{Beside, Dated};
+use super::newest::{key_time, time_of};
+use super::selection::{HandOver, Selection};
+use super::{Clock, Newest};
+use crate::error::{Error, read_failed};
+use crate::reads::ViewReads;
+use crate::records::time_in;
+use hedgerow_model::{
+    Adjacency, Column, Cursor, Direction, EdgeSchema, EdgeValue, Engine, LabelId, NewestFirst, NewestRecords,
+    ParallelEdges, ReadError, RecordCursor, RecordView, VertexId, with_column,
+};
+use std::cmp::Reverse;
+use std::ops::ControlFlow;
+
+/// One of the newest edges.
+#[derive(Clone, Copy, Debug)]
+pub struct NewestEdge<'e> {
+    /// Where it leads.
+    pub neighbour: VertexId,
+    /// Which of parallel edges it is; 0 where there are none such.
+    pub key: u64,
+    /// What lies beside the neighbour.
+    pub value: EdgeValue,
+    /// Its record, encoded, if the label has records.
+    pub record: &'e [u8],
+}
+
+/// Is handed an edge.
+pub type VisitEdge<'v> = dyn FnMut(NewestEdge<'_>) -> Result<(), Error> + 'v;
+
+/// The newest of the edges that are seen so far, on their way to whom they are handed over.
+struct Reading<'p, 'h, 'r> {
+    selection: Selection<'p, 'r>,
+    hand_over: &'p mut HandOver<'h>,
+}
+
+impl<'r> Reading<'_, '_, 'r> {
+    /// Sees an edge; the time of none that follows exceeds its time by more than `disorder`. Breaks when those that follow are too old. Edges without a
+    /// time are passed over.
+    #[inline]
+    fn see_in_order(
+        &mut self,
+        time: Result<Option<i64>, Error>,
+        disorder: u64,
+        neighbour: VertexId,
+        beside: Beside<'r>,
+    ) -> ControlFlow<Result<(), Error>> {
+        let time = match time {
+            Ok(Some(time)) => time,
+            Ok(None) => return ControlFlow::Continue(()),
+            Err(error) => return ControlFlow::Break(Err(error)),
+        };
+        let latest_behind = time.saturating_add_unsigned(disorder);
+        self.selection.see(time, neighbour, 0, beside);
+        if let Err(error) = self.selection.settle(latest_behind, self.hand_over) {
+            return ControlFlow::Break(Err(error));
+        }
+        match self.selection.may_want(latest_behind) {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(Ok(())),
+        }
+    }
+
+    /// Sees an edge in any order.
+    #[inline]
+    fn see(
+        &mut self,
+        time: Result<Option<i64>, Error>,
+        neighbour: VertexId,
+        key: u64,
+        beside: Beside<'r>,
+    ) -> ControlFlow<Result<(), Error>> {
+        match time {
+            Ok(time) => {
+                time.into_iter().for_each(|time| self.selection.see(time, neighbour, key, beside));
+                ControlFlow::Continue(())
+            }
+            Err(error) => ControlFlow::Break(Err(error)),
+        }
+    }
+
+    fn finish(self) -> Result<(), Error> {
+        self.selection.finish(self.hand_over)
+    }
+}
+
+/// What a pass over the edges of a vertex ended with.
+fn passed<E: Into<ReadError>>(flow: Result<ControlFlow<Result<(), Error>>, E>) -> Result<(), Error> {
+    flow.map_err(read_failed)?.break_value().unwrap_or(Ok(()))
+}
+
+impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
+    /// Visits the edges of a vertex newest first.
+    pub(crate) fn visit_newest(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        wanted: &Newest,
+        visit: &mut VisitEdge<'_>,
+    ) -> Result<(), Error> {
+        let schema = self.schema(label)?;
+        let clock = wanted.clock(schema)?;
+        let mut hand_over = |newest: &[Dated<'_>]| {
+            newest.iter().try_for_each(|dated| {
+                let Dated { neighbour: Reverse(neighbour), key: Reverse(key), beside, .. } = *dated;
+                let (value, record) = match beside {
+                    Beside::Value(value) => (EdgeValue(value), &[][..]),
+                    Beside::Record(record) => (EdgeValue::default(), record),
+                };
+                visit(NewestEdge { neighbour, key, value, record })
+            })
+        };
+        let of = (label, direction, vertex);
+        match &schema.edges {
+            EdgeSchema::Record(record) => {
+                let is_of_label = clock == Clock::Commit
+                    || matches!(clock, Clock::Property(position) if record.time() == Some(position));
+                self.newest_records(of, clock, is_of_label, wanted, &mut hand_over)
+            }
+            EdgeSchema::Parallel(_) => self.newest_parallel(of, clock, wanted, &mut hand_over),
+            EdgeSchema::Topology | EdgeSchema::Value(_) => {
+                with_column!(schema.edges.column(), W => self.newest_values::<W>(of, clock, wanted, &mut hand_over))
+            }
+        }
+    }
+
+    /// Hands over the edges of a vertex newest first, by what lies beside them or by their commits.
+    fn newest_values<W: Column>(
+        &self,
+        (label, direction, vertex): (LabelId, Direction, VertexId),
+        clock: Clock,
+        wanted: &Newest,
+        hand_over: &mut HandOver<'_>,
+    ) -> Result<(), Error> {
+        let adjacency = self.view.adjacency::<W>(label, direction)?;
+        let mut cursor = adjacency.cursor();
+        let mut reading = Reading { selection: Selection::new(wanted), hand_over };
+        match clock {
+            Clock::Commit => {
+                let ordered = cursor.in_commit_order().ok_or(Error::NoCommitOrder)?;
+                if !reading.selection.is_complete() {
+                    passed(ordered.newest_first(vertex, |neighbour, value, commit| {
+                        let time = Ok(Some(commit.0 as i64));
+                        reading.see_in_order(time, 0, neighbour, Beside::Value(value.to_bits().0))
+                    }))?;
+                }
+            }
+            _ if reading.selection.is_complete() => {}
+            Clock::Value | Clock::Property(_) | Clock::Key => {
+                passed(cursor.neighbours(vertex, |neighbours, values| {
+                    neighbours.iter().zip(values).try_for_each(|(neighbour, value)| {
+                        let bits = value.to_bits();
+                        reading.see(Ok(Some(time_of(W::TYPE, bits))), *neighbour, 0, Beside::Value(bits.0))
+                    })
+                }))?;
+            }
+        }
+        reading.finish()
+    }
+
+    /// Hands over the edges of a vertex newest first, by a property of their records or by their commits; in the order of the engine, if that says
+    /// how far it is out of the order of this time.
+    fn newest_records(
+        &self,
+        (label, direction, vertex): (LabelId, Direction, VertexId),
+        clock: Clock,
+        is_of_label: bool,
+        wanted: &Newest,
+        hand_over: &mut HandOver<'_>,
+    ) -> Result<(), Error> {
+        let mut records = self.view.edge_records(label, direction)?;
+        let disorder = match clock {
+            Clock::Commit => {
+                records.in_commit_order().ok_or(Error::NoCommitOrder)?;
+                Some(0)
+            }
+            _ if is_of_label => {
+                let ordered = records.in_commit_order();
+                ordered.map_or(Ok(None), |mut ordered| ordered.time_disorder(vertex)).map_err(read_failed)?
+            }
+            _ => None,
+        };
+        let time = |record: &[u8]| match clock {
+            Clock::Property(position) => time_in(record, position),
+            Clock::Commit | Clock::Value | Clock::Key => Ok(None),
+        };
+        let selection = Selection::new(wanted);
+        if selection.is_complete() {
+            return Ok(());
+        }
+        match disorder {
+            Some(disorder) => {
+                let ordered = records.in_commit_order().ok_or(Error::NoCommitOrder)?;
+                let mut reading = Reading { selection, hand_over };
+                passed(ordered.newest_first(vertex, |neighbour, record, commit| {
+                    let time = if clock == Clock::Commit { Ok(Some(commit.0 as i64)) } else { time(record) };
+                    reading.see_in_order(time, disorder, neighbour, Beside::Record(record))
+                }))?;
+                reading.finish()
+            }
+            None => {
+                let mut reading = Reading { selection, hand_over };
+                passed(records.neighbors(vertex, |neighbour, record| {
+                    reading.see(time(record), neighbour, 0, Beside::Record(record))
+                }))?;
+                reading.finish()
+            }
+        }
+    }
+
+    /// Hands over the edges of a vertex newest first, which may be parallel, by their keys or by a property of their records.
+    fn newest_parallel(
+        &self,
+        (label, direction, vertex): (LabelId, Direction, VertexId),
+        clock: Clock,
+        wanted: &Newest,
+        hand_over: &mut HandOver<'_>,
+    ) -> Result<(), Error> {
+        let mut records = self.view.edge_records(label, direction)?;
+        let mut reading = Reading { selection: Selection::new(wanted), hand_over };
+        if !reading.selection.is_complete() {
+            passed(records.parallel_neighbors(vertex, |neighbour, edges| {
+                edges.edges(0..=u64::MAX).try_for_each(|edge| {
+                    let (key, record) = match edge {
+                        Ok(edge) => edge,
+                        Err(error) => return ControlFlow::Break(Err(error.into())),
+                    };
+                    let time = match clock {
+                        Clock::Property(position) => time_in(record, position),
+                        Clock::Key | Clock::Value | Clock::Commit => Ok(key_time(key)),
+                    };
+                    reading.see(time, neighbour, key, Beside::Record(record))
+                })
+            }))?;
+        }
+        reading.finish()
+    }
+}

@@ -1,0 +1,202 @@
+//! The newest of edges that are seen one after the other.
+
+use super::Newest;
+use super::dated::{Beside, Dated, sort_newest_first};
+use crate::error::Error;
+use hedgerow_model::VertexId;
+use std::cmp::Reverse;
+
+/// Above so many edges more than are wanted, those that are not among the newest go.
+const SPARE: usize = 64;
+
+/// So many edges are handed over together, if they come in the order of their times.
+const TOGETHER: usize = 64;
+
+/// Is handed edges, the newest first; what it got before is newer.
+pub(super) type HandOver<'h> = dyn FnMut(&[Dated<'_>]) -> Result<(), Error> + 'h;
+
+/// The newest of the edges that were seen.
+pub(super) struct Selection<'n, 'r> {
+    wanted: &'n Newest,
+    /// How many were not handed over yet.
+    missing: usize,
+    /// All that may be among these, in no order.
+    found: Vec<Dated<'r>>,
+    /// Nothing up to this is among them.
+    oldest: Option<Dated<'r>>,
+    /// When so many more were seen, it is worth to look which of them can be handed over.
+    until_ripe: usize,
+}
+
+impl<'n, 'r> Selection<'n, 'r> {
+    pub fn new(wanted: &'n Newest) -> Self {
+        let missing = wanted.most;
+        let found = Vec::with_capacity(missing.min(SPARE));
+        Selection { wanted, missing, found, oldest: None, until_ripe: missing.min(TOGETHER) }
+    }
+
+    /// Whether all that are wanted were handed over.
+    #[inline]
+    pub(super) fn is_complete(&self) -> bool {
+        self.missing == 0
+    }
+
+    /// Whether edges that are not later than this can be among them.
+    #[inline]
+    pub(super) fn may_want(&self, latest: i64) -> bool {
+        latest >= *self.wanted.times.start() && !self.is_complete()
+    }
+
+    /// O(1) amortised, or O(seen / wanted) if few are wanted.
+    #[inline]
+    pub(super) fn see(&mut self, time: i64, neighbour: VertexId, key: u64, beside: Beside<'r>) {
+        if !self.wanted.times.contains(&time) {
+            return;
+        }
+        let dated = Dated { time, neighbour: Reverse(neighbour), key: Reverse(key), beside };
+        if self.oldest.is_some_and(|oldest| dated <= oldest) {
+            return;
+        }
+        self.found.push(dated);
+        if self.found.len() >= self.missing.saturating_mul(2).saturating_add(SPARE) {
+            self.drop_older();
+        }
+    }
+
+    /// After each edge that was seen: hands over edges that are later than all that follow, which are not later than `latest`; not always all
+    /// of these. O(1) amortised.
+    #[inline]
+    pub fn settle(&mut self, latest: i64, hand_over: &mut HandOver<'_>) -> Result<(), Error> {
+        match self.until_ripe.checked_sub(1) {
+            Some(fewer) => {
+                self.until_ripe = fewer;
+                Ok(())
+            }
+            None => self.settle_ripe(latest, hand_over),
+        }
+    }
+
+    /// O(found), or O(n log n) of what is handed over, if it does not come in the order of time.
+    fn settle_ripe(&mut self, latest: i64, hand_over: &mut HandOver<'_>) -> Result<(), Error> {
+        let settled = self.found.iter().filter(|edge| edge.time > latest).count();
+        if 2 * settled >= self.found.len() {
+            sort_newest_first(&mut self.found);
+            let count = settled.min(self.missing);
+            hand_over(&self.found[..count])?;
+            self.missing -= count;
+            self.found.drain(..settled);
+        }
+        self.until_ripe = self.missing.min(TOGETHER).max(self.found.len());
+        Ok(())
+    }
+
+    /// Hands over what is still missing: all edges were seen.
+    pub(super) fn finish(mut self, hand_over: &mut HandOver<'_>) -> Result<(), Error> {
+        self.drop_older();
+        sort_newest_first(&mut self.found);
+        hand_over(&self.found)
+    }
+
+    /// Leaves as many as are missing, the newest. O(found).
+    fn drop_older(&mut self) {
+        let most = self.missing;
+        if self.found.len() > most {
+            let (_, first_older, _) = self.found.select_nth_unstable_by(most, |one, other| other.cmp(one));
+            self.oldest = Some(*first_older);
+            self.found.truncate(most);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Sees edges in this order, of which none is later than one before by more than `lateness`: what was handed over, and how many were
+    /// seen until all that is wanted was.
+    fn selected(edges: &[Dated<'_>], lateness: u64, wanted: &Newest) -> (Vec<u64>, usize) {
+        let (mut selection, mut selected, mut seen) = (Selection::new(wanted), Vec::new(), 0);
+        let mut hand_over = |edges: &[Dated<'_>]| {
+            selected.extend(edges.iter().map(number));
+            Ok(())
+        };
+        for edge in edges {
+            if selection.is_complete() {
+                break;
+            }
+            seen += 1;
+            selection.see(edge.time, edge.neighbour.0, edge.key.0, edge.beside);
+            selection.settle(edge.time.saturating_add_unsigned(lateness), &mut hand_over).unwrap();
+        }
+        selection.finish(&mut hand_over).unwrap();
+        (selected, seen)
+    }
+
+    /// The number that lies on an edge.
+    fn number(edge: &Dated<'_>) -> u64 {
+        match edge.beside {
+            Beside::Value(number) => number,
+            Beside::Record(_) => unreachable!("the edges of these tests have values"),
+        }
+    }
+
+    fn edges(times: impl IntoIterator<Item = i64>) -> Vec<Dated<'static>> {
+        let dated = |(id, time): (u32, i64)| {
+            let neighbour = Reverse(VertexId::new(id * 389 % 1009));
+            Dated { time, neighbour, key: Reverse(0), beside: Beside::Value(id.into()) }
+        };
+        (0..).zip(times).map(dated).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn the_newest_are_selected_from_any_order(
+            mut times in prop::collection::vec(prop_oneof![9 => 0..300_i64, 1 => any::<i64>()], 0..400),
+            is_sorted: bool,
+            swapped in prop::collection::vec((0..400_usize, 1..9_usize), 0..6),
+            most in prop_oneof![0..20_usize, Just(100), Just(usize::MAX)],
+            from in prop_oneof![Just(i64::MIN), 0..300_i64],
+            to in prop_oneof![Just(i64::MAX), 0..300_i64],
+        ) {
+            if is_sorted {
+                times.sort_unstable_by_key(|time| Reverse(*time));
+                for (at, by) in swapped {
+                    if at + by < times.len() {
+                        times.swap(at, at + by);
+                    }
+                }
+            }
+            let edges = edges(times.iter().copied());
+            let mut lateness = 0;
+            let mut earliest = i64::MAX;
+            for time in times {
+                lateness = if time > earliest { time.abs_diff(earliest).max(lateness) } else { lateness };
+                earliest = earliest.min(time);
+            }
+            let wanted = Newest::most(most).since(from).until(to);
+            let mut expected = edges.clone();
+            expected.retain(|edge| (from..=to).contains(&edge.time));
+            expected.sort_unstable_by(|one, other| other.cmp(one));
+            expected.truncate(most);
+            let expected: Vec<u64> = expected.iter().map(number).collect();
+            prop_assert_eq!(&selected(&edges, lateness, &wanted).0, &expected);
+            // It makes no difference if nothing is known.
+            prop_assert_eq!(&selected(&edges, u64::MAX, &wanted).0, &expected);
+        }
+    }
+
+    #[test]
+    fn of_edges_in_order_no_more_are_seen_than_are_wanted() {
+        let in_order = edges((0..10_000).rev());
+        for most in [0, 1, 9, 63, 64, 65, 1000] {
+            let (found, seen) = selected(&in_order, 0, &Newest::most(most));
+            assert_eq!(found, in_order[..most].iter().map(number).collect::<Vec<_>>());
+            // The next one tells that no other of the same time follows.
+            assert!(seen <= most + TOGETHER.min(most + 1), "{seen} seen of {most}");
+        }
+        let (found, seen) = selected(&in_order, 500, &Newest::most(10));
+        assert_eq!(found, in_order[..10].iter().map(number).collect::<Vec<_>>());
+        assert!(seen < 1200, "{seen} seen");
+    }
+}

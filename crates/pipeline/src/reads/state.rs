@@ -1,0 +1,335 @@
+//! Point reads by key on one state of the graph: of a snapshot, or of the units that a commit has locked.
+
+use crate::error::{Error, read_failed};
+use crate::reads::{Newest, VisitEdge};
+use crate::records::decoded;
+use crate::store::Store;
+use hedgerow_model::{
+    Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, Engine, GraphView, Key, KeyRef, LabelId,
+    LabelSchema, ParallelEdges, Record, RecordCursor, RecordView, VertexId, ViewError, with_column,
+};
+use std::ops::{ControlFlow, RangeInclusive};
+
+/// Is handed a parallel edge: its key, and its record, encoded.
+pub type VisitParallel<'v> = dyn FnMut(u64, &[u8]) -> Result<(), Error> + 'v;
+
+/// The same, with the neighbour first.
+pub type VisitParallelNeighbour<'v> = dyn FnMut(VertexId, u64, &[u8]) -> Result<(), Error> + 'v;
+
+/// Point reads on one state of the graph.
+pub trait StateReads {
+    /// The vertex of a key, if it exists.
+    fn vertex(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Error>;
+
+    /// The vertex of a key, for reading its edges or its record. If it does not exist in the state, where it has neither, it may be told all
+    /// the same: that saves a look at the vertex.
+    fn owner(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Error>;
+
+    /// The key of an existing vertex.
+    fn key(&self, vertex: VertexId) -> Key;
+
+    /// The value of an edge, if it exists.
+    fn edge(&self, label: LabelId, from: VertexId, to: VertexId) -> Result<Option<EdgeValue>, Error>;
+
+    /// Visits the neighbours of a vertex and the values beside them, ascending by id.
+    fn neighbours(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        visit: &mut dyn FnMut(VertexId, EdgeValue),
+    ) -> Result<(), Error>;
+
+    /// The record of an edge of a label that has records, if it exists.
+    fn edge_record(&self, label: LabelId, from: VertexId, to: VertexId) -> Result<Option<Record>, Error>;
+
+    /// Visits the neighbours of a vertex over a label that has records, with their records, encoded: ascending by id, one that parallel
+    /// edges lead to with each of them.
+    fn neighbour_records(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        visit: &mut dyn FnMut(VertexId, &[u8]),
+    ) -> Result<(), Error>;
+
+    /// Visits those parallel edges from one vertex to another whose keys are in a range: ascending, with their records, encoded.
+    fn parallel_edges(
+        &self,
+        label: LabelId,
+        from: VertexId,
+        to: VertexId,
+        keys: RangeInclusive<u64>,
+        visit: &mut VisitParallel<'_>,
+    ) -> Result<(), Error>;
+
+    /// The same for all neighbours of a vertex, ascending by id.
+    fn parallel_neighbours(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        keys: RangeInclusive<u64>,
+        visit: &mut VisitParallelNeighbour<'_>,
+    ) -> Result<(), Error>;
+
+    /// How many parallel edges lead to the neighbours of a vertex.
+    fn parallel_degree(&self, label: LabelId, direction: Direction, vertex: VertexId) -> Result<u64, Error>;
+
+    /// Visits the edges of a vertex newest first.
+    fn newest(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        wanted: &Newest,
+        visit: &mut VisitEdge<'_>,
+    ) -> Result<(), Error>;
+
+    /// The number of neighbours of a vertex.
+    fn degree(&self, label: LabelId, direction: Direction, vertex: VertexId) -> Result<usize, Error>;
+
+    /// The record of a vertex, if it exists.
+    fn record(&self, vertex: VertexId) -> Result<Option<Record>, Error>;
+}
+
+/// A view of an engine, with the store that knows its keys.
+pub struct ViewReads<'v, E: Engine, V> {
+    /// The store.
+    pub store: &'v Store<E>,
+    /// The view.
+    pub view: &'v V,
+    /// Which ids of a key may be asked for.
+    pub keys: KeyReads,
+}
+
+/// Which of the ids that a key has or had a state may ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyReads {
+    /// All of them: the one that exists in the state is the key's.
+    AsOf,
+    /// The current one only: the units of former ones are not locked.
+    Current,
+}
+
+impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
+    pub(crate) fn schema(&self, label: LabelId) -> Result<&LabelSchema, ViewError> {
+        self.store.catalogue.label(label).ok_or(ViewError::UnknownLabel(label))
+    }
+
+    fn exists(&self, vertex: VertexId) -> Result<bool, Error> {
+        self.view.contains_vertex(vertex).map_err(read_failed)
+    }
+
+    fn column(&self, label: LabelId) -> Result<ColumnType, ViewError> {
+        Ok(self.schema(label)?.edges.column())
+    }
+
+    fn find<W: Column>(
+        &self,
+        label: LabelId,
+        from: VertexId,
+        to: VertexId,
+    ) -> Result<Option<EdgeValue>, Error> {
+        let adjacency = self.view.adjacency::<W>(label, Direction::Out)?;
+        let found = adjacency.cursor().find(from, to).map_err(read_failed)?;
+        Ok(found.map(Column::to_bits))
+    }
+
+    fn visit<W: Column>(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        visit: &mut dyn FnMut(VertexId, EdgeValue),
+    ) -> Result<(), Error> {
+        let adjacency = self.view.adjacency::<W>(label, direction)?;
+        if !<V::Adjacency<'_, W> as Adjacency>::SORTED {
+            return visit_sorted(&adjacency, vertex, visit).map_err(read_failed);
+        }
+        let visited = adjacency.cursor().neighbours(vertex, |neighbours, values| {
+            neighbours.iter().zip(values).for_each(|(neighbour, value)| visit(*neighbour, value.to_bits()));
+            ControlFlow::<()>::Continue(())
+        });
+        visited.map_err(read_failed)?.is_continue();
+        Ok(())
+    }
+}
+
+/// Visits neighbours with their records, ascending by id.
+fn visit_records<C: RecordCursor>(
+    records: &mut C,
+    vertex: VertexId,
+    visit: &mut dyn FnMut(VertexId, &[u8]),
+) -> Result<(), C::Error> {
+    let mut row = Vec::new();
+    let flow = records.neighbors(vertex, |neighbor, record| {
+        match C::SORTED {
+            true => visit(neighbor, record),
+            false => row.push((neighbor, record)),
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    flow?.is_continue();
+    row.sort_unstable_by_key(|(neighbor, _)| *neighbor);
+    row.into_iter().for_each(|(neighbor, record)| visit(neighbor, record));
+    Ok(())
+}
+
+/// Visits neighbours with the parallel edges that lead there, ascending by id, until `visit` fails.
+fn visit_parallel<'c, C: RecordCursor>(
+    records: &'c mut C,
+    vertex: VertexId,
+    mut visit: impl FnMut(VertexId, C::Parallel<'c>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut row = Vec::new();
+    let flow = records.parallel_neighbors(vertex, |neighbor, edges| {
+        row.push((neighbor, edges));
+        ControlFlow::<()>::Continue(())
+    });
+    flow.map_err(read_failed)?.is_continue();
+    if !C::SORTED {
+        row.sort_unstable_by_key(|(neighbor, _)| *neighbor);
+    }
+    row.into_iter().try_for_each(|(neighbor, edges)| visit(neighbor, edges))
+}
+
+/// Visits the neighbours of a vertex ascending, where they come in another order. O(n log n).
+fn visit_sorted<A: Adjacency>(
+    adjacency: &A,
+    vertex: VertexId,
+    visit: &mut dyn FnMut(VertexId, EdgeValue),
+) -> Result<(), A::Error> {
+    let mut cursor = adjacency.cursor();
+    let (neighbours, values) = cursor.gather(vertex)?;
+    let values = values.iter().map(|value| value.to_bits());
+    let mut row: Vec<(VertexId, EdgeValue)> = neighbours.iter().copied().zip(values).collect();
+    row.sort_unstable_by_key(|(neighbour, _)| *neighbour);
+    row.into_iter().for_each(|(neighbour, value)| visit(neighbour, value));
+    Ok(())
+}
+
+impl<E: Engine, V: RecordView> StateReads for ViewReads<'_, E, V> {
+    fn vertex(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Error> {
+        match self.keys {
+            KeyReads::AsOf => self.store.dictionary.find(key, |vertex| self.exists(vertex)),
+            KeyReads::Current => match self.store.dictionary.current(key)? {
+                Some(vertex) => Ok(self.exists(vertex)?.then_some(vertex)),
+                None => Ok(None),
+            },
+        }
+    }
+
+    fn owner(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Error> {
+        match self.keys {
+            KeyReads::AsOf => self.store.dictionary.find_among_several(key, |vertex| self.exists(vertex)),
+            KeyReads::Current => Ok(self.store.dictionary.current(key)?),
+        }
+    }
+
+    fn key(&self, vertex: VertexId) -> Key {
+        self.store.dictionary.key(vertex)
+    }
+
+    fn edge(&self, label: LabelId, from: VertexId, to: VertexId) -> Result<Option<EdgeValue>, Error> {
+        with_column!(self.column(label)?, W => self.find::<W>(label, from, to))
+    }
+
+    fn neighbours(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        visit: &mut dyn FnMut(VertexId, EdgeValue),
+    ) -> Result<(), Error> {
+        with_column!(self.column(label)?, W => self.visit::<W>(label, direction, vertex, visit))
+    }
+
+    fn edge_record(&self, label: LabelId, from: VertexId, to: VertexId) -> Result<Option<Record>, Error> {
+        let mut records = self.view.edge_records(label, Direction::Out)?;
+        let found = records.find(from, to).map_err(read_failed)?;
+        found.map(decoded).transpose()
+    }
+
+    fn neighbour_records(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        visit: &mut dyn FnMut(VertexId, &[u8]),
+    ) -> Result<(), Error> {
+        if self.store.catalogue.are_parallel(label) {
+            let all = 0..=u64::MAX;
+            return self.parallel_neighbours(label, direction, vertex, all, &mut |neighbour, _, record| {
+                visit(neighbour, record);
+                Ok(())
+            });
+        }
+        let mut records = self.view.edge_records(label, direction)?;
+        visit_records(&mut records, vertex, visit).map_err(read_failed)
+    }
+
+    fn parallel_edges(
+        &self,
+        label: LabelId,
+        from: VertexId,
+        to: VertexId,
+        keys: RangeInclusive<u64>,
+        visit: &mut VisitParallel<'_>,
+    ) -> Result<(), Error> {
+        let mut records = self.view.edge_records(label, Direction::Out)?;
+        let Some(found) = records.find_parallel(from, to).map_err(read_failed)? else { return Ok(()) };
+        found.edges(keys).try_for_each(|edge| {
+            let (key, record) = edge?;
+            visit(key, record)
+        })
+    }
+
+    fn parallel_neighbours(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        keys: RangeInclusive<u64>,
+        visit: &mut VisitParallelNeighbour<'_>,
+    ) -> Result<(), Error> {
+        let mut records = self.view.edge_records(label, direction)?;
+        visit_parallel(&mut records, vertex, |neighbour, edges| {
+            edges.edges(keys.clone()).try_for_each(|edge| {
+                let (key, record) = edge?;
+                visit(neighbour, key, record)
+            })
+        })
+    }
+
+    fn parallel_degree(&self, label: LabelId, direction: Direction, vertex: VertexId) -> Result<u64, Error> {
+        let mut records = self.view.edge_records(label, direction)?;
+        let mut count = 0;
+        visit_parallel(&mut records, vertex, |_, edges| {
+            count += edges.count()?;
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
+    fn newest(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        wanted: &Newest,
+        visit: &mut VisitEdge<'_>,
+    ) -> Result<(), Error> {
+        self.visit_newest(label, direction, vertex, wanted, visit)
+    }
+
+    fn degree(&self, label: LabelId, direction: Direction, vertex: VertexId) -> Result<usize, Error> {
+        let adjacency = self.view.adjacency::<()>(label, direction)?;
+        let mut cursor = adjacency.cursor();
+        cursor.degree(vertex).map_err(read_failed)
+    }
+
+    fn record(&self, vertex: VertexId) -> Result<Option<Record>, Error> {
+        self.view.vertex_record(vertex).map_err(read_failed)
+    }
+}

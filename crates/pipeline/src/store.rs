@@ -1,0 +1,156 @@
+//! A graph for one engine: engine, dictionary, sequencer, locks, and what belongs to them.
+
+use crate::commit::conflicts::ConflictTable;
+use crate::durable::Journal;
+use crate::error::{Error, read_failed};
+use crate::maintenance::Maintenance;
+use crate::settings::Settings;
+use hedgerow_dictionary::Dictionary;
+use hedgerow_model::token::HeldLocks;
+use hedgerow_model::{Allowance, CapacityError, Catalogue, Engine, LabelId, MemoryUse, Timestamp, Topology};
+use hedgerow_sequencer::{Bell, LockTable, ReclaimLocks, Sequencer};
+use hedgerow_sync::{Arc, OnceLock};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::collections::BTreeMap;
+
+/// Locks over units. More units than this share a lock with others.
+const UNIT_STRIPES: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1 << 14 };
+
+/// Commits that change more than this are sorted and prepared on several threads.
+const PARALLEL_CHANGES: usize = 1 << 13;
+
+/// Everything of a graph but its public face.
+pub struct Store<E: Engine> {
+    /// What holds vertices and edges.
+    pub engine: E,
+    /// The keys.
+    pub dictionary: Dictionary,
+    /// The order of commits and snapshots.
+    pub sequencer: Arc<Sequencer>,
+    /// Where commits are logged; `None`: nowhere. The same as long as anybody else sees the graph.
+    pub(crate) journal: Option<Journal>,
+    pub(crate) units: LockTable,
+    pub(crate) conflicts: ConflictTable,
+    /// The labels whose edges have records, ascending.
+    pub(crate) record_labels: Box<[LabelId]>,
+    /// The labels and properties.
+    pub catalogue: Arc<Catalogue>,
+    /// Whether edges are directed, and which directions are stored.
+    pub topology: Topology,
+    pub(crate) strict: bool,
+    pool: OnceLock<ThreadPool>,
+    threads: usize,
+    /// Bytes that the graph may hold.
+    memory_limit: Option<usize>,
+    /// What is known of the work that is put off.
+    pub(crate) maintenance: Maintenance,
+}
+
+impl<E: Engine> Store<E> {
+    /// A store around an empty engine.
+    pub fn new(engine: E, options: &Settings, catalogue: Arc<Catalogue>) -> Self {
+        let maintenance = Maintenance::new(options);
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        Store {
+            engine,
+            dictionary: Dictionary::new(options.keys),
+            sequencer: Arc::new(Sequencer::new(
+                catalogue.labels().len(),
+                options.history,
+                options.clock.clone(),
+                maintenance.bell.clone(),
+            )),
+            journal: None,
+            units: LockTable::new(UNIT_STRIPES),
+            conflicts: ConflictTable::new(),
+            record_labels: catalogue.record_labels().collect(),
+            catalogue,
+            topology: options.topology,
+            strict: options.strict,
+            pool: OnceLock::new(),
+            threads: options.threads.unwrap_or_else(cores).max(1),
+            memory_limit: options.memory_limit,
+            maintenance,
+        }
+    }
+
+    /// For whoever is to be woken to free what nobody sees any more, if that is a thread.
+    pub fn bell(&self) -> Option<&Arc<Bell>> {
+        self.maintenance.bell.as_ref()
+    }
+
+    /// The labels of the graph.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = LabelId> + use<E> {
+        // The catalogue checked that its labels can be numbered.
+        (0..self.catalogue.labels().len() as u16).map(LabelId)
+    }
+
+    /// The worker threads, if a commit of so many changes is worth waking them.
+    ///
+    /// Only work that takes no lock of the graph runs on them. A commit on a thread of another
+    /// pool does without: while it waited here with its locks held, that thread would run other work of
+    /// its own pool, which may wait for the same locks.
+    pub(crate) fn pool_for(&self, changes: usize) -> Option<&ThreadPool> {
+        let on_another_pool = rayon::current_thread_index().is_some();
+        if self.threads == 1 || changes < PARALLEL_CHANGES || on_another_pool || cfg!(hedgerow_shuttle) {
+            return None;
+        }
+        if let Some(pool) = self.pool.get() {
+            return Some(pool);
+        }
+        let named = |index| format!("hedgerow-{index}");
+        // Without threads the commit goes on, only slower.
+        let pool = ThreadPoolBuilder::new().num_threads(self.threads).thread_name(named).build().ok()?;
+        Some(self.pool.get_or_init(|| pool))
+    }
+
+    /// The newest state of what is locked.
+    #[inline]
+    pub fn latest<'l>(&'l self, held: &'l HeldLocks<'_>) -> Result<E::View<'l>, Error> {
+        self.engine.latest(held).map_err(read_failed)
+    }
+
+    /// What each timestamp keeps; see [`Engine::retained`].
+    pub fn retained(&self) -> BTreeMap<Timestamp, usize> {
+        let locks = ReclaimLocks { table: &self.units, sequencer: &self.sequencer };
+        self.engine.retained(&locks).into_iter().collect()
+    }
+
+    /// What the graph holds in memory. O(1).
+    pub fn memory(&self) -> MemoryUse {
+        let mut memory = self.engine.memory();
+        self.add_memory_beside(&mut memory);
+        memory
+    }
+
+    /// Adds what lies outside the engine.
+    fn add_memory_beside(&self, memory: &mut MemoryUse) {
+        memory.index_bytes +=
+            self.dictionary.bytes() + self.conflicts.bytes() + self.sequencer.history_bytes();
+    }
+
+    /// Whether the memory of the graph has no limit.
+    #[inline]
+    pub(crate) fn is_unlimited(&self) -> bool {
+        self.memory_limit.is_none()
+    }
+
+    /// What a commit may take.
+    pub(crate) fn allowance(&self) -> Allowance {
+        self.memory_limit.map_or(Allowance::UNLIMITED, |limit| {
+            let mut beside = MemoryUse::default();
+            self.add_memory_beside(&mut beside);
+            Allowance::up_to(limit, beside.total_bytes(), 0)
+        })
+    }
+
+    /// Fails if new keys of `needed` bytes exceed the limit in a graph that held `held` bytes before them.
+    pub(crate) fn check_keys(&self, held: usize, needed: usize) -> Result<(), CapacityError> {
+        match self.memory_limit {
+            Some(limit) if held.saturating_add(needed) > limit => {
+                Err(CapacityError::Memory { needed, held, limit })
+            }
+            _ => Ok(()),
+        }
+    }
+}
