@@ -178,7 +178,7 @@ impl GraphView for Csr {
     }
 
     fn edge_count(&self, label: LabelId) -> Count {
-        Count::Exact(if label == LabelId::DEFAULT { self.edge_count } else { 0 })
+        Count::exactly(if label == LabelId::DEFAULT { self.edge_count } else { 0 })
     }
 
     fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {

@@ -47,7 +47,7 @@ impl<V: GraphView> GraphView for Undirected<'_, V> {
 
     /// The data sets have no self loops.
     fn edge_count(&self, label: LabelId) -> Count {
-        Count::Exact(self.0.edge_count(label).at_most() / 2)
+        Count::exactly(self.0.edge_count(label).at_most() / 2)
     }
 
     fn contains_vertex(&self, vertex: VertexId) -> Result<bool, V::Error> {

@@ -2,7 +2,7 @@
 
 use crate::edge_update::EdgeUpdate;
 use crate::error::{Error, Reason};
-use crate::snapshot::{check_adjacency, check_column};
+use crate::reads::{check_adjacency, check_column};
 use crate::staged::Staged;
 use crate::stores::{OpenStores, Stores};
 use hedgerow_log::Durability;

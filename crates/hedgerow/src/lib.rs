@@ -36,6 +36,8 @@ mod newest;
 mod operations;
 mod options;
 mod parallel;
+mod parallel_edge;
+mod reads;
 mod record_ref;
 mod retries;
 mod snapshot;
@@ -70,7 +72,7 @@ pub use hedgerow_sequencer::ManualClock;
 #[doc(inline)]
 pub use hedgerow_sequencer::{AsOf, History};
 pub use options::{EngineKind, GraphOptions, Isolation};
-pub use parallel::ParallelEdge;
+pub use parallel_edge::ParallelEdge;
 pub use record_ref::RecordRef;
 pub use snapshot::{Snapshot, SnapshotInfo};
 pub use stream::StreamError;

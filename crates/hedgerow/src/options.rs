@@ -1,16 +1,13 @@
 //! How a graph is made, and how its transactions behave.
 
-use crate::error::Error;
 use crate::retries::Retries;
 #[cfg(feature = "custom-engines")]
 use hedgerow_erased::{CustomEngine, Make};
-use hedgerow_log::files::FileSystem;
-use hedgerow_log::{Durability, LogOptions, Manifest};
+use hedgerow_log::{Durability, LogOptions};
 use hedgerow_model::{KeyKind, LabelSchema, RecordSchema, Topology};
 use hedgerow_pipeline::{Compaction, Settings};
 use hedgerow_sequencer::{Clock, History, ManualClock};
-use hedgerow_sync::Arc;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Which engine stores the graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -271,28 +268,6 @@ impl GraphOptions {
 
     pub(crate) fn retries_or_default(&self) -> u32 {
         self.retries.unwrap_or(Retries::DEFAULT)
-    }
-
-    /// What the graph in the directory `path` was made with: engine, topology, keys, labels, vertex properties, strictness. What is not
-    /// kept in the store has its default; if the engine was one for research, so has the engine. Reads one small file; the store may be
-    /// open elsewhere.
-    ///
-    /// A graph that is opened with these options also has the labels that [were added](crate::store::add_labels) to the store since they were read,
-    /// unless [`GraphOptions::label`] lists labels of its own.
-    ///
-    /// # Errors
-    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; what is wrong with its manifest;
-    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if it was made with an engine that this version does not know.
-    pub fn of_store(path: impl AsRef<Path>) -> Result<Self, Error> {
-        let manifest = crate::store::manifest(&path)?;
-        Self::of_manifest(&manifest, &path.as_ref().join(Manifest::FILE))
-    }
-
-    /// [`GraphOptions::of_store`] in any directory.
-    #[doc(hidden)]
-    pub fn of_store_on(files: &Arc<dyn FileSystem>) -> Result<Self, Error> {
-        let store = hedgerow_log::Store::open_read_only(Arc::clone(files))?;
-        Self::of_manifest(store.manifest(), &files.location().join(Manifest::FILE))
     }
 
     /// When a commit is done: by default when it survives a loss of power. Without meaning for a graph in memory.

@@ -1,13 +1,14 @@
 //! Snapshots: states of the graph that do not change.
 
 use crate::error::Error;
-use crate::stores::{EngineSnapshot, OpenStores, Stores, with_snapshot, with_store};
+use crate::reads::{check_adjacency, check_column, edge_by_key};
+use crate::stores::{EngineSnapshot, OpenStores, with_snapshot, with_store};
 use hedgerow_csr::{BuildOptions, Csr};
 use hedgerow_kernels::Kernel;
 use hedgerow_model::token::Registered;
 use hedgerow_model::{
-    AsKey, Catalogue, Column, ColumnType, Count, Counts, Direction, EdgeValue, Engine, GraphView, Key,
-    KeyRef, LabelId, Record, Timestamp, Topology, VertexId, ViewError,
+    AsKey, Catalogue, Column, Count, Counts, Direction, Engine, GraphView, Key, LabelId, Record, Timestamp,
+    Topology, VertexId,
 };
 use hedgerow_pipeline::Error as Cause;
 use hedgerow_pipeline::decoded;
@@ -408,38 +409,4 @@ impl Snapshot {
         check_column::<W>(self.catalogue(), label)?;
         Ok(with_view!(self, _store, view => Csr::from_view::<_, W>(&view, label, options))?)
     }
-}
-
-/// The value of an edge between two keys.
-pub(crate) fn edge_by_key(
-    state: &dyn StateReads,
-    label: LabelId,
-    source: KeyRef<'_>,
-    destination: KeyRef<'_>,
-) -> Result<Option<EdgeValue>, Cause> {
-    match (state.owner(source)?, state.owner(destination)?) {
-        (Some(source), Some(destination)) => state.edge(label, source, destination),
-        _ => Ok(None),
-    }
-}
-
-/// Whether the neighbours of a label can be read in a direction, with values of type `W`.
-pub(crate) fn check_adjacency<W: Column>(
-    stores: &Stores,
-    label: LabelId,
-    direction: Direction,
-) -> Result<(), Error> {
-    check_column::<W>(stores.catalogue(), label)?;
-    let topology = with_store!(stores, store => store.topology);
-    topology.stored(direction).map(drop).ok_or(ViewError::NoReverse.into())
-}
-
-/// Whether the edges of a label can be read as `W`.
-pub(crate) fn check_column<W: Column>(catalogue: &Catalogue, label: LabelId) -> Result<(), Error> {
-    let schema = catalogue.label(label).ok_or(ViewError::UnknownLabel(label))?;
-    let declared = schema.edges.column();
-    if W::TYPE == ColumnType::Unit || W::TYPE == declared {
-        return Ok(());
-    }
-    Err(ViewError::WrongColumn { label, declared, asked: W::TYPE }.into())
 }

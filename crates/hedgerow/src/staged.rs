@@ -1,7 +1,7 @@
 //! What a transaction has staged so far, and how it reads on top of a state of the graph.
 
-use crate::parallel::ParallelEdge;
-use crate::snapshot::edge_by_key;
+use crate::parallel_edge::ParallelEdge;
+use crate::reads::edge_by_key;
 use hedgerow_model::{
     Catalogue, Direction, EdgeValue, Key, KeyRef, LabelId, Operation, Record, RecordChange, RecordSchema,
     Topology, Value,

@@ -3,8 +3,9 @@
 use crate::edge_update::EdgeUpdate;
 use crate::error::Error;
 use crate::options::Isolation;
-use crate::parallel::ParallelEdge;
-use crate::snapshot::{Snapshot, check_adjacency, check_column};
+use crate::parallel_edge::ParallelEdge;
+use crate::reads::{check_adjacency, check_column};
+use crate::snapshot::Snapshot;
 use crate::staged::Staged;
 use crate::stores::{OpenStores, Stores, with_store};
 use hedgerow_log::Durability;

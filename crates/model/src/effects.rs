@@ -276,7 +276,7 @@ impl Counts {
     pub fn edges_of(&self, label: LabelId) -> Count {
         let most = self.edges.get(label.index()).copied().unwrap_or(0);
         match &self.beside {
-            None => Count::Exact(most),
+            None => Count::exactly(most),
             Some(_) => Count::between(most.saturating_sub(self.beside_of(label).uncertain), most),
         }
     }
@@ -351,12 +351,12 @@ mod tests {
     fn what_is_deferred_widens_the_bounds() {
         let (label, mut counts) = (LabelId(1), Counts::default());
         counts.add(&[EdgeOutcome { label, added: 5, removed: 1 }]);
-        assert_eq!((counts.edges_of(label), counts.total_edges()), (Count::Exact(4), Count::Exact(4)));
+        assert_eq!((counts.edges_of(label), counts.total_edges()), (Count::exactly(4), Count::exactly(4)));
         counts.add_deferred(&[DeferredOutcome { label, puts: 2, deletions: 1 }]);
-        assert_eq!(counts.edges_of(label), Count::Between { low: 3, high: 6 });
+        assert_eq!(counts.edges_of(label), Count::between(3, 6));
         counts.add_deferred(&[DeferredOutcome { label, puts: 0, deletions: 9 }]);
-        assert_eq!(counts.edges_of(label), Count::Between { low: 0, high: 6 });
+        assert_eq!(counts.edges_of(label), Count::between(0, 6));
         counts.add_parallel(&[ParallelOutcome { label, net: 3 }]);
-        assert_eq!((counts.parallel_of(label), counts.edges_of(LabelId(0))), (3, Count::Exact(0)));
+        assert_eq!((counts.parallel_of(label), counts.edges_of(LabelId(0))), (3, Count::exactly(0)));
     }
 }

@@ -16,31 +16,34 @@
 //! |---|---|
 //! | `commit` | the phases of a commit (`decided`), and how each kind of commit decides: `edge`, `each`, `ingest`, transactions (`acquire`, `resolve`, `pairs`) |
 //! | `reads` | point reads by key on a state |
-//! | `durable` | the journal, checkpoints, and how a graph comes back |
-//! | `maintenance`, `compactor` | work that is put off, and the thread that does it where writers don't |
+//! | `journal` | the log of a graph, and how commits wait for it |
+//! | `durable` | checkpoints, and how a graph comes back |
+//! | `reclaim`, `compactor` | work that is put off, and the thread that does it where writers don't |
 
 mod commit;
 mod compactor;
+mod conflicts;
 mod durable;
 mod error;
+mod journal;
 mod maintenance;
 mod reads;
+mod reclaim;
 mod records;
 mod settings;
 mod store;
 
 pub use commit::acquire::{Acquired, ReadSet};
-pub use commit::conflicts::Touched;
 pub use commit::each::{Commits, StreamError};
 pub use commit::edge::EdgeWrite;
 pub use commit::ingest::BulkEdge;
 pub use commit::ingest_records::check_records;
 pub use commit::{BYTES_OF_CHANGE, Commit, Interactive};
 pub use compactor::{Compactor, Step};
-pub use durable::{
-    Batches, CheckpointOptions, CheckpointReport, Journal, Recovery, Until, damage, manifest_path,
-};
+pub use conflicts::Touched;
+pub use durable::{Batches, CheckpointOptions, CheckpointReport, Until, damage, manifest_path};
 pub use error::{Error, read_failed};
+pub use journal::{Journal, Recovery};
 pub use reads::{
     Clock, KeyReads, Newest, NewestEdge, StateReads, ViewReads, VisitEdge, VisitParallel,
     VisitParallelNeighbour, time_of,

@@ -1,8 +1,8 @@
 //! A graph for one engine: engine, dictionary, sequencer, locks, and what belongs to them.
 
-use crate::commit::conflicts::ConflictTable;
-use crate::durable::Journal;
+use crate::conflicts::ConflictTable;
 use crate::error::{Error, read_failed};
+use crate::journal::Journal;
 use crate::maintenance::Maintenance;
 use crate::settings::Settings;
 use hedgerow_dictionary::Dictionary;
@@ -72,6 +72,12 @@ impl<E: Engine> Store<E> {
             memory_limit: options.memory_limit,
             maintenance,
         }
+    }
+
+    /// Where commits are logged; `None`: nowhere.
+    #[inline]
+    pub fn journal(&self) -> Option<&Journal> {
+        self.journal.as_ref()
     }
 
     /// For whoever is to be woken to free what nobody sees any more, if that is a thread.

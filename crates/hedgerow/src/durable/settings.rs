@@ -2,13 +2,37 @@
 
 use crate::error::{Error, OtherOption, Reason};
 use crate::options::{EngineKind, GraphOptions, OWN_FILES};
+use hedgerow_log::files::{FileSystem, RealFiles};
 use hedgerow_log::{Manifest, StoreError, StoreOptions};
 use hedgerow_model::{
     Catalogue, ColumnType, EdgeSchema, LabelSchema, ParallelSchema, RecordSchema, Topology,
 };
+use hedgerow_sync::Arc;
 use std::path::Path;
 
 impl GraphOptions {
+    /// What the graph in the directory `path` was made with: engine, topology, keys, labels, vertex properties, strictness. What is not
+    /// kept in the store has its default; if the engine was one for research, so has the engine. Reads one small file; the store may be
+    /// open elsewhere.
+    ///
+    /// A graph that is opened with these options also has the labels that [were added](crate::store::add_labels) to the store since they were read,
+    /// unless [`GraphOptions::label`] lists labels of its own.
+    ///
+    /// # Errors
+    /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store; what is wrong with its manifest;
+    /// [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if it was made with an engine that this version does not know.
+    pub fn of_store(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(path.as_ref()));
+        Self::of_store_on(&files)
+    }
+
+    /// [`GraphOptions::of_store`] in any directory.
+    #[doc(hidden)]
+    pub fn of_store_on(files: &Arc<dyn FileSystem>) -> Result<Self, Error> {
+        let store = hedgerow_log::Store::open_read_only(Arc::clone(files))?;
+        Self::of_manifest(store.manifest(), &files.location().join(Manifest::FILE))
+    }
+
     /// What the graph of the manifest at `path` was made with.
     pub(crate) fn of_manifest(manifest: &Manifest, path: &Path) -> Result<Self, Error> {
         let StoreOptions { engine, keys, topology, strict, catalogue } = &manifest.options;

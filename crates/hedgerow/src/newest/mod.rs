@@ -3,8 +3,9 @@
 mod staged;
 
 use crate::error::Error;
+use crate::reads::check_adjacency;
 use crate::record_ref::RecordRef;
-use crate::snapshot::{Snapshot, check_adjacency};
+use crate::snapshot::Snapshot;
 use hedgerow_model::{AsKey, Column, Direction, Key, LabelId, Record, VertexId};
 use hedgerow_pipeline::Error as Cause;
 use hedgerow_pipeline::{Newest, NewestEdge, StateReads, decoded};

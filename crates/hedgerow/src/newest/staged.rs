@@ -1,8 +1,8 @@
 //! The same in transactions, which see what they staged.
 
 use crate::error::{Error, Reason};
-use crate::parallel::ParallelEdge;
-use crate::snapshot::check_adjacency;
+use crate::parallel_edge::ParallelEdge;
+use crate::reads::check_adjacency;
 use crate::transaction::WriteTxn;
 use hedgerow_model::{
     AsKey, Column, Direction, EdgeSchema, EdgeValue, Key, LabelId, Record, ViewError, with_column,

@@ -138,8 +138,8 @@ impl Oracle {
         Commit {
             at: Timestamp::ZERO,
             changed: self != before,
-            edges_added: Count::Exact(new.difference(&old).count() as u64),
-            edges_removed: Count::Exact(old.difference(&new).count() as u64),
+            edges_added: Count::exactly(new.difference(&old).count() as u64),
+            edges_removed: Count::exactly(old.difference(&new).count() as u64),
             vertices_added: missing(before, self),
             vertices_removed: missing(self, before),
         }

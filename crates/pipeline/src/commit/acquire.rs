@@ -4,8 +4,8 @@
 //! stripes of keys, ascending, then the stripes of units, ascending. When a commit finds under its
 //! locks that it needs more, it lets go of the units and takes the larger set.
 
-use crate::commit::conflicts::Touched;
 use crate::commit::holdings::{AssignedIds, Holdings};
+use crate::conflicts::Touched;
 use crate::error::{Error, read_failed};
 use crate::reads::StateReads;
 use crate::store::Store;

@@ -15,8 +15,8 @@
 use crate::commit::edge::PlanOf;
 use crate::commit::resolve::Resolved;
 use crate::commit::{Commit, free_replaced};
-use crate::durable::with_body;
 use crate::error::Error;
+use crate::journal::with_body;
 use crate::store::Store;
 use hedgerow_log::{Body, CommitRef};
 use hedgerow_model::token::Stamp;
@@ -185,8 +185,8 @@ impl<E: Engine> Decision for PlannedEdge<'_, E> {
         Commit {
             at,
             changed: true,
-            edges_added: Count::Exact(added),
-            edges_removed: Count::Exact(removed),
+            edges_added: Count::exactly(added),
+            edges_removed: Count::exactly(removed),
             ..Commit::default()
         }
     }

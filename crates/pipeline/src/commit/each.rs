@@ -7,8 +7,8 @@
 use crate::commit::decided::{PlannedEdge, apply};
 use crate::commit::edge::{EdgeWrite, PlanOf};
 use crate::commit::{BYTES_OF_CHANGE, Commit};
-use crate::durable::Journal;
 use crate::error::Error;
+use crate::journal::Journal;
 use crate::store::Store;
 use hedgerow_log::Durability;
 use hedgerow_model::token::HeldLocks;
@@ -135,8 +135,7 @@ impl<E: Engine> Store<E> {
             Some(journal) if done.committed > 0 => {
                 let all_changed = done.changed == done.committed;
                 let at = if all_changed { done.at } else { self.sequencer.newest().0 };
-                let seen = Commit { at, changed: done.changed > 0, ..Commit::default() };
-                journal.settle(&seen, Durability::None)
+                journal.settle(at, done.changed > 0, Durability::None)
             }
             _ => Ok(()),
         }
@@ -233,8 +232,8 @@ impl<E: Engine> Store<E> {
                     done.at = stamp.at();
                 }
             });
-            done.edges_added += Count::Exact(outcome.added);
-            done.edges_removed += Count::Exact(outcome.removed);
+            done.edges_added += Count::exactly(outcome.added);
+            done.edges_removed += Count::exactly(outcome.removed);
         }
         done.changed += changed;
         done.committed += group.plans.len();

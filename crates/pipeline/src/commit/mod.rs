@@ -3,7 +3,6 @@
 //! See `docs/concurrency.md` for the protocol and its invariants.
 
 pub(crate) mod acquire;
-pub(crate) mod conflicts;
 pub(crate) mod decided;
 pub(crate) mod each;
 pub(crate) mod edge;
@@ -17,10 +16,10 @@ mod settle;
 #[cfg(test)]
 mod tests;
 
+use crate::conflicts::{LARGE_COMMIT, Touched};
 use crate::error::{Error, read_failed};
 use crate::store::Store;
 use acquire::{Acquired, OperationIds, ReadSet};
-use conflicts::{LARGE_COMMIT, Touched};
 use decided::{Applied, PreparedEffects};
 use hedgerow_log::Durability;
 use hedgerow_model::token::{HeldLocks, Stamp};

@@ -12,7 +12,7 @@ impl<E: Engine> Store<E> {
     #[inline]
     pub fn settle(&self, commit: Commit, asked: Durability) -> Result<Commit, Error> {
         if let Some(journal) = self.journal() {
-            journal.settle(&commit, asked)?;
+            journal.settle(commit.at, commit.changed, asked)?;
         }
         Ok(commit)
     }

@@ -5,9 +5,7 @@ use crate::error::{Error, read_failed};
 use crate::store::Store;
 use hedgerow_log::checkpoint::{self, Description, ViewSource, WriteOptions};
 use hedgerow_log::{CheckpointEntry, Log, StoreError};
-use hedgerow_model::{
-    Adjacency, Count, Counts, Cursor, Direction, Engine, GraphView, LabelId, Timestamp, VertexId,
-};
+use hedgerow_model::{Adjacency, Counts, Cursor, Direction, Engine, GraphView, LabelId, Timestamp, VertexId};
 use hedgerow_sequencer::{Reader, Sequencer};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use smallvec::SmallVec;
@@ -82,9 +80,9 @@ impl<E: Engine> Store<E> {
 
     /// How many edges of each label a state has. O(labels), or O(edges) where the engine counts later.
     fn count_edges(&self, view: &impl GraphView) -> Result<SmallVec<[u64; 2]>, Error> {
-        let count = |label: LabelId| match view.edge_count(label) {
-            Count::Exact(edges) => Ok(edges),
-            Count::Between { .. } => {
+        let count = |label: LabelId| match view.edge_count(label).exact() {
+            Some(edges) => Ok(edges),
+            None => {
                 let (adjacency, mut edges) = (view.adjacency::<()>(label, Direction::Out)?, 0);
                 let scanned = adjacency.cursor().scan(0..view.vertex_bound(), |owner, neighbours, _| {
                     let is_counted =

@@ -278,6 +278,6 @@ impl<E: Engine> Loading<'_, E> {
     }
 
     fn put(&self, effects: &Effects, counts: VertexCounts) -> Result<(), Error> {
-        Ok(self.store.restore_changes(self.held, self.at, effects, counts)?)
+        self.store.restore_changes(self.held, self.at, effects, counts)
     }
 }

@@ -2,8 +2,6 @@
 
 mod checkpoint;
 mod gathered;
-mod journal;
-mod keeper;
 mod load;
 mod own_files;
 mod repair;
@@ -13,9 +11,7 @@ mod restore;
 mod restored;
 mod vertex_set;
 
-pub use journal::Journal;
-pub(crate) use journal::with_body;
 pub use repair::damage;
-pub use reports::{CheckpointOptions, CheckpointReport, Recovery};
+pub use reports::{CheckpointOptions, CheckpointReport};
 pub use restore::{Until, manifest_path};
 pub use restored::Batches;

@@ -2,8 +2,9 @@
 
 use crate::durable::replay::Replay;
 use crate::durable::restored::Batches;
-use crate::durable::{Journal, Recovery};
+
 use crate::error::Error;
+use crate::journal::{Journal, Recovery};
 use crate::store::Store;
 use hedgerow_log::checkpoint::{Checkpoint, name_of};
 use hedgerow_log::files::FileSystem;

@@ -83,7 +83,7 @@ impl<R: Arrangement> GraphView for Rearranged<R> {
     }
 
     fn edge_count(&self, label: LabelId) -> Count {
-        Count::Exact(R::COPIES as u64 * self.csr.edge_count(label).at_most())
+        Count::exactly(R::COPIES as u64 * self.csr.edge_count(label).at_most())
     }
 
     fn contains_vertex(&self, vertex: VertexId) -> Result<bool, Infallible> {

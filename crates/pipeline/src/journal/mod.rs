@@ -1,15 +1,17 @@
 //! Where the commits of a graph are logged, and what else belongs to its store.
 
-use crate::commit::Commit;
-use crate::durable::Recovery;
-use crate::durable::keeper::Keeper;
+mod keeper;
+mod recovery;
+
+pub use recovery::Recovery;
+
 use crate::error::Error;
-use crate::store::Store;
 use hedgerow_log::files::{Access, FileSystem};
 use hedgerow_log::{Body, Durability, Log, Manifest, SegmentEntry};
-use hedgerow_model::{Engine, Timestamp};
+use hedgerow_model::Timestamp;
 use hedgerow_sequencer::CommitLog;
 use hedgerow_sync::{Arc, Mutex, thread_local};
+use keeper::Keeper;
 use std::cell::Cell;
 use std::path::PathBuf;
 
@@ -112,14 +114,14 @@ impl Journal {
         file.and_then(|file| file.length()).unwrap_or(0)
     }
 
-    /// Waits until a commit, or what a commit saw that changed nothing, is as durable as it has to be.
-    pub fn settle(&self, commit: &Commit, asked: Durability) -> Result<(), Error> {
-        if commit.changed {
+    /// Waits until the commit at `at`, or what a commit saw there that changed nothing, is as durable as it has to be.
+    pub(crate) fn settle(&self, at: Timestamp, is_changed: bool, asked: Durability) -> Result<(), Error> {
+        if is_changed {
             self.wake_keeper();
-            return Ok(self.log()?.settle(commit.at, asked)?);
+            return Ok(self.log()?.settle(at, asked)?);
         }
         self.log()?.check()?;
-        self.settle_read(commit.at, asked)
+        self.settle_read(at, asked)
     }
 
     /// Waits until what was seen at `at` is as durable as it has to be.
@@ -156,13 +158,5 @@ impl Journal {
             }
             Rights::Read(_) => Ok(()),
         }
-    }
-}
-
-impl<E: Engine> Store<E> {
-    /// Where commits are logged; `None`: nowhere.
-    #[inline]
-    pub fn journal(&self) -> Option<&Journal> {
-        self.journal.as_ref()
     }
 }
