@@ -67,7 +67,7 @@ const SYNC_NAMES: &[&str] =
 
 /// The crates of which every file access goes through the file system of `crates/log/src/files`, so that tests can let any fail.
 const STORE_CRATES: &[&str] =
-    &["crates/log/src/", "crates/sequencer/src/", "crates/dictionary/src/", "crates/hedgerow/src/"];
+    &["crates/log/src/", "crates/sequencer/src/", "crates/dictionary/src/", "crates/pipeline/src/", "crates/hedgerow/src/"];
 
 /// Where the operating system's files are named.
 const REAL_FILES: &str = "crates/log/src/files/real";

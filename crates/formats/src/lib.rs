@@ -75,6 +75,20 @@
 //! assert_eq!(edges[1], Edge { source: 3, destination: 4, weight: None, timestamp: Some(1082155839) });
 //! # Ok::<(), hedgerow_formats::FormatError>(())
 //! ```
+//!
+//! # Where things are
+//!
+//! | file | what |
+//! |---|---|
+//! | `reader.rs`, `piece.rs` | what applications read with; pieces of files, put into batches in their order |
+//! | `source.rs`, `format.rs` | bytes out of a file, decompressed; which format it is |
+//! | `text/chunk.rs`, `mod.rs` | lines cut into chunks; chunks parsed in parallel while the next are cut |
+//! | `text/preamble.rs`, `matrix.rs` | the first lines: names of columns, what sort of matrix it is |
+//! | `text/lines.rs`, `parse.rs`, `fields.rs`, `key.rs` | from a chunk to edges, from a line to an edge, from a field to a value |
+//! | `serialized/` | the binary format of the GAP suite, read and written |
+//! | `properties/` | CSV with a header and JSON lines, which carry properties: read (`reader.rs`, `csv.rs`, `json.rs`), which column is what (`layout.rs`), values (`value.rs`), written (`writer.rs`) |
+//! | `write/mod.rs`, `edge_list.rs`, `whole.rs`, `rows.rs` | edge by edge, or the whole graph in the order of its keys; `new_file.rs`: all or nothing |
+//! | `generate/` | graphs that depend on a seed alone; `link_bench/`: requests to a store of a social graph |
 
 mod batch;
 mod error;
