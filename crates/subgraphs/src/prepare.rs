@@ -106,7 +106,7 @@ impl<C: Container> Subgraphs<C> {
         };
         let groups = effects.chunk_by(|one, next| partition_of(one.vertex) == partition_of(next.vertex));
         let groups: SmallVec<[&'l [VertexEffect]; 2]> = groups.collect();
-        plan_all(pool, &groups, |_| (), plan, planned)?;
+        plan_all(pool, &groups, |_| (), plan, |one| planned.push(one))?;
         growth.count_missing(&self.vertices, planned)
     }
 
@@ -141,7 +141,7 @@ impl<C: Container> Subgraphs<C> {
                 chain.newest(locks, unit_of(partition)).into_iter().for_each(look);
             });
         };
-        plan_all(pool, &groups, fetch, plan, planned)?;
+        plan_all(pool, &groups, fetch, plan, |one| planned.push(one))?;
         growth.count_missing(chains, &planned[before..])?;
         Ok((added.into_inner(), removed.into_inner()))
     }
@@ -167,7 +167,7 @@ fn plan_all<'l, C: Sync + 'l, P: Send>(
     groups: &[&'l [C]],
     fetch: impl Fn(usize) + Sync,
     plan: impl Fn(&'l [C]) -> Result<Option<P>, CapacityError> + Sync,
-    planned: &mut impl Extend<P>,
+    mut planned: impl FnMut(P),
 ) -> Result<(), CapacityError> {
     let plan = |(number, group): (usize, &&'l [C])| {
         fetch(number);
@@ -176,11 +176,11 @@ fn plan_all<'l, C: Sync + 'l, P: Send>(
     if let Some(pool) = pool {
         let groups = groups.par_iter().enumerate();
         let all = pool.install(|| groups.map(plan).collect::<Result<Vec<_>, _>>())?;
-        planned.extend(all.into_iter().flatten());
+        all.into_iter().flatten().for_each(planned);
         return Ok(());
     }
     for group in groups.iter().enumerate() {
-        planned.extend(plan(group)?);
+        plan(group)?.into_iter().for_each(&mut planned);
     }
     Ok(())
 }

@@ -128,13 +128,13 @@ impl Tel {
         let allowance = allowance.beside(self.records.memory().total_bytes(), records.growth());
 
         let vertices: Vec<PlannedVertex<'_>> =
-            map(pool, effects.vertices.iter().collect(), |effect| self.plan_vertex(locks, effect));
+            map(pool, effects.vertices.iter(), |effect| self.plan_vertex(locks, effect));
         let mut growth: isize = vertices.iter().map(|planned| planned.growth).sum();
         growth += self.vertices.missing_bytes(vertices.iter().map(|planned| planned.effect.vertex)) as isize;
         let mut rows: Vec<PlannedRow<'_>> = Vec::new();
         for effects in adjacencies.filter(|effects| !effects.changes.is_empty()) {
             let (number, table) = self.table_of(effects);
-            let of_owner = effects.changes.chunk_by(|one, next| one.owner == next.owner).collect();
+            let of_owner = effects.changes.chunk_by(|one, next| one.owner == next.owner);
             let planned: Vec<PlannedRow<'_>> =
                 map(pool, of_owner, |changes| self.plan_row(locks, number, changes));
             growth += planned.iter().map(PlannedRow::growth).sum::<isize>();
@@ -358,12 +358,15 @@ fn positions_of(log: Log<'_>, changes: &[EdgeChange]) -> Positions {
 /// What of `parts` makes a difference, in their order.
 fn map<C: Send, P: Send>(
     pool: Option<&ThreadPool>,
-    parts: Vec<C>,
+    parts: impl Iterator<Item = C>,
     map: impl Fn(C) -> Option<P> + Sync + Send,
 ) -> Vec<P> {
     match pool {
-        Some(pool) => pool.install(|| parts.into_par_iter().filter_map(map).collect()),
-        None => parts.into_iter().filter_map(map).collect(),
+        Some(pool) => {
+            let parts: Vec<C> = parts.collect();
+            pool.install(|| parts.into_par_iter().filter_map(map).collect())
+        }
+        None => parts.filter_map(map).collect(),
     }
 }
 
