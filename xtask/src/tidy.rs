@@ -66,8 +66,13 @@ const SYNC_NAMES: &[&str] =
     &["std::sync::atomic", "std::sync::Mutex", "std::sync::RwLock", "parking_lot::", "crossbeam_epoch::"];
 
 /// The crates of which every file access goes through the file system of `crates/log/src/files`, so that tests can let any fail.
-const STORE_CRATES: &[&str] =
-    &["crates/log/src/", "crates/sequencer/src/", "crates/dictionary/src/", "crates/pipeline/src/", "crates/hedgerow/src/"];
+const STORE_CRATES: &[&str] = &[
+    "crates/log/src/",
+    "crates/sequencer/src/",
+    "crates/dictionary/src/",
+    "crates/pipeline/src/",
+    "crates/hedgerow/src/",
+];
 
 /// Where the operating system's files are named.
 const REAL_FILES: &str = "crates/log/src/files/real";

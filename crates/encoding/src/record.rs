@@ -8,7 +8,14 @@ use hedgerow_model::{Record, Value, ValueRef};
 /// A record as bytes. O(bytes).
 #[must_use]
 pub fn encode_record(record: &Record) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(1 + record.values().len() * 9);
+    let content = |value: &Value| match value {
+        Value::String(text) => text.len(),
+        Value::Bytes(content) => content.len(),
+        Value::Null | Value::Bool(_) | Value::I64(_) | Value::F64(_) | Value::Timestamp(_) => 0,
+    };
+    // Nearly always enough, so that the bytes are written without moving.
+    let capacity = 1 + record.values().iter().map(|value| 10 + content(value)).sum::<usize>();
+    let mut bytes = Vec::with_capacity(capacity);
     put_varint(&mut bytes, record.values().len() as u64);
     record.values().iter().for_each(|value| encode_value(&mut bytes, value));
     bytes

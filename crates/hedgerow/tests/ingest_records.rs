@@ -1,4 +1,4 @@
-//! Edges with records in bulk: the same as one by one, on every engine, and after the store is opened again.
+//! Edges with records: in bulk the same as one by one, on every engine, and after the store is opened again; and what is no change.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod oracle;
@@ -151,4 +151,40 @@ fn what_does_not_fit_is_refused_and_changes_nothing() {
     let by_text = graph.ingest_records(PAYS, &[("one", "two", record(1.0, ""))]).unwrap_err();
     assert_eq!(by_text.kind(), ErrorKind::InvalidInput);
     assert_eq!(graph.snapshot().unwrap().vertex_count(), 0);
+}
+
+/// A number that is not equal to itself, put again, is no change; nor is a record that a transaction changes and changes back.
+#[test]
+fn a_record_that_ends_as_it_was_is_no_change() {
+    for engine in ENGINES {
+        let graph = Graph::in_memory(options(Topology::Undirected, engine)).unwrap();
+        let put = |amount: f64| EdgeUpdate::put().set("amount", amount);
+        assert!(graph.update_edge(PAYS, 1, 2, &put(f64::NAN)).unwrap().changed);
+        assert!(!graph.update_edge(PAYS, 1, 2, &put(f64::NAN)).unwrap().changed);
+        // The words on several edges, each changed more than once.
+        for destination in [2, 3, 4] {
+            graph.update_edge(PAYS, 1, destination, &put(0.5)).unwrap();
+        }
+        let amounts = || {
+            [2, 3, 4].map(|destination| {
+                let record = graph.edge_record(PAYS, 1, destination).unwrap();
+                record.and_then(|record| record.values()[0].as_f64())
+            })
+        };
+        let commit = |amounts: [&[Option<f64>]; 3]| {
+            let mut transaction = graph.begin().unwrap();
+            for (destination, amounts) in [2, 3, 4].into_iter().zip(amounts) {
+                for amount in amounts {
+                    let update = amount.map_or_else(EdgeUpdate::delete, put);
+                    transaction.update_edge(PAYS, destination, 1, &update).unwrap();
+                }
+            }
+            transaction.commit().unwrap().changed
+        };
+        assert!(!commit([&[Some(1.5), Some(0.5)], &[None, Some(0.5)], &[Some(0.5)]]));
+        assert!(commit([&[Some(1.5), Some(0.5)], &[Some(2.5), Some(3.5)], &[Some(4.5), None]]));
+        assert_eq!(amounts(), [Some(0.5), Some(3.5), None]);
+        assert!(commit([&[None], &[None, Some(3.5)], &[None, Some(5.5)]]));
+        assert_eq!(amounts(), [None, Some(3.5), Some(5.5)]);
+    }
 }

@@ -55,9 +55,9 @@ impl RecordChange {
         let changed = match (self.mode, current) {
             (RecordMode::Delete, current) => return current.map(|_| None),
             (RecordMode::Insert, Some(_)) => return None,
-            (RecordMode::Update, Some(current)) => self.applied_to(current),
+            (RecordMode::Update, Some(current)) => self.applied_to(current.values().to_vec()),
             (RecordMode::Put | RecordMode::Insert | RecordMode::Update, _) => {
-                self.applied_to(&schema.nulls())
+                self.applied_to(vec![Value::Null; schema.fields.len()])
             }
         };
         // A version alone makes no difference.
@@ -66,8 +66,7 @@ impl RecordChange {
         (!unchanged).then(|| Some(versions(&next_version)))
     }
 
-    fn applied_to(&self, record: &Record) -> Record {
-        let mut values = record.values().to_vec();
+    fn applied_to(&self, mut values: Vec<Value>) -> Record {
         for (position, value) in &self.fields {
             values[*position].clone_from(value);
         }

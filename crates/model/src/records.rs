@@ -4,6 +4,7 @@ use crate::{
     Direction, EdgeValue, GraphView, LabelId, NewestRecords, NoCommitOrder, ReadError, Record, VertexId,
     ViewError,
 };
+use smallvec::SmallVec;
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range, RangeInclusive};
@@ -12,14 +13,28 @@ use std::ops::{ControlFlow, Range, RangeInclusive};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EffectRecords {
     bytes: Vec<u8>,
-    /// Where each record ends.
-    ends: Vec<usize>,
+    /// Where each record ends. Most commits put one.
+    ends: SmallVec<[usize; 2]>,
 }
 
 impl EffectRecords {
     /// Appends a record. Returns its number, which is the value of its edge in the effects.
     pub fn push(&mut self, record: &[u8]) -> EdgeValue {
         self.bytes.extend_from_slice(record);
+        self.end_record()
+    }
+
+    /// Like [`push`](EffectRecords::push), but keeps the buffer of the first record instead of copying from it.
+    pub fn push_owned(&mut self, record: Vec<u8>) -> EdgeValue {
+        match self.bytes.is_empty() {
+            true => self.bytes = record,
+            false => self.bytes.extend_from_slice(&record),
+        }
+        self.end_record()
+    }
+
+    /// Ends a record behind the bytes that were appended.
+    fn end_record(&mut self) -> EdgeValue {
         self.ends.push(self.bytes.len());
         EdgeValue(self.ends.len() as u64 - 1)
     }
@@ -230,5 +245,28 @@ impl<'c> ParallelEdges<'c> for NoParallelEdges {
 
     fn edges(self, _: RangeInclusive<u64>) -> impl Iterator<Item = Result<(u64, &'c [u8]), ReadError>> {
         std::iter::empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_come_back_by_their_numbers_however_they_are_pushed() {
+        let content: [&[u8]; 5] = [b"", b"first", b"", b"second", b"third"];
+        for owned in 0..1 << content.len() {
+            let mut records = EffectRecords::default();
+            for (number, record) in content.into_iter().enumerate() {
+                let value = match owned & 1 << number {
+                    0 => records.push(record),
+                    _ => records.push_owned(record.to_vec()),
+                };
+                assert_eq!(value, EdgeValue(number as u64));
+            }
+            assert!(records.iter().eq(content));
+            let found = (0..5).map(|number| records.get(EdgeValue(number)));
+            assert!(found.eq(content.map(Some)) && records.get(EdgeValue(5)).is_none());
+        }
     }
 }

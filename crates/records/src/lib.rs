@@ -21,7 +21,7 @@ mod stage;
 
 pub use cursor::{HandleCursor, HeapCursor, HeapNewest};
 pub use parallel::HeapParallel;
-pub use stage::StagedEffects;
+pub use stage::{StagedAdjacencies, StagedEffects};
 
 use heap::{OwnedRecord, Pieces};
 use hedgerow_model::token::{LiveTimestamps, Stamp};
@@ -64,12 +64,10 @@ struct Kept {
 /// What a commit does to records. Dropping it changes nothing.
 #[derive(Debug, Default)]
 pub struct RecordChanges {
-    /// What lies on edges from now on.
-    new: Vec<OwnedRecord>,
-    /// What the engine makes copies of.
-    embedded: Vec<OwnedRecord>,
+    /// What lies on edges from now on. Most commits put one record.
+    new: SmallVec<[OwnedRecord; 2]>,
     /// What lay on edges until now.
-    superseded: Vec<EdgeValue>,
+    superseded: SmallVec<[EdgeValue; 2]>,
     /// What the newest state loses.
     superseded_bytes: usize,
 }
@@ -84,12 +82,10 @@ impl RecordChanges {
 
     /// Makes a record with memory of its own; what stands for it.
     fn add(&mut self, bytes: &[u8]) -> EdgeValue {
-        kept_in(&mut self.new, bytes)
-    }
-
-    /// Makes a record that the engine copies while it prepares or applies the changes; what stands for it until then.
-    fn add_embedded(&mut self, bytes: &[u8]) -> EdgeValue {
-        kept_in(&mut self.embedded, bytes)
+        let record = OwnedRecord::new(bytes);
+        let value = record.value();
+        self.new.push(record);
+        value
     }
 
     /// The record that an edge was found to have is replaced, or goes with its edge.
@@ -99,14 +95,6 @@ impl RecordChanges {
             self.superseded_bytes += heap::memory_bytes(bytes.len());
         }
     }
-}
-
-/// A new record among others; what stands for it.
-fn kept_in(records: &mut Vec<OwnedRecord>, bytes: &[u8]) -> EdgeValue {
-    let record = OwnedRecord::new(bytes);
-    let value = record.value();
-    records.push(record);
-    value
 }
 
 impl RecordHeap {

@@ -1,96 +1,139 @@
 //! From effects, whose records are bytes, to changes of the handles that an engine keeps.
 
-use crate::memory::is_embedded;
+use crate::memory::{self, LONGEST_EMBEDDED, embedded_size, is_embedded};
 use crate::parallel::{Difference, HeapParallel};
 use crate::{Form, RecordChanges, RecordHeap, heap};
 use hedgerow_encoding::{EdgeList, list_of_record};
 use hedgerow_model::{
-    AdjacencyEffects, Column, Cursor, EdgeChange, EdgeValue, Effects, LabelId, Outcome, ReadError,
-    RecordHandle,
+    Adjacency, AdjacencyEffects, Column, Cursor, Direction, EdgeChange, EdgeValue, Effects, GraphView,
+    LabelId, Outcome, ReadError, RecordHandle,
 };
+use smallvec::{SmallVec, smallvec};
+use std::ptr::NonNull;
 
-/// Effects in the form of an engine that keeps handles. Made anew by each [`RecordHeap::stage`].
+/// What the changes of a commit borrow from [`RecordHeap::stage`]. Has room for the commit of one edge with a short record.
 #[derive(Debug, Default)]
-pub struct StagedEffects(Vec<AdjacencyEffects>);
+pub struct StagedEffects {
+    /// The changes of labels with records, in the order of the effects.
+    adjacencies: SmallVec<[AdjacencyEffects; 2]>,
+    /// The records that the engine embeds copies of, in the layout of embedded records.
+    originals: SmallVec<[u16; 64]>,
+}
+
+/// The changes of adjacencies that an engine makes: those of labels with records have handles as values.
+#[derive(Clone, Debug)]
+pub struct StagedAdjacencies<'l> {
+    effects: &'l [AdjacencyEffects],
+    /// What replaces some of them, in the same order.
+    staged: &'l [AdjacencyEffects],
+}
+
+impl<'l> Iterator for StagedAdjacencies<'l> {
+    type Item = &'l AdjacencyEffects;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let own = self.effects.split_off_first()?;
+        let is_same =
+            |staged: &AdjacencyEffects| (staged.label, staged.direction) == (own.label, own.direction);
+        match self.staged.first() {
+            Some(staged) if is_same(staged) => self.staged.split_off_first(),
+            _ => Some(own),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.effects.len(), Some(self.effects.len()))
+    }
+}
 
 impl RecordHeap {
-    /// Makes the records that effects put, and finds those that they replace: the changes of adjacencies that the engine has to make, whose values are handles,
-    /// and what becomes of the records. What it counts of parallel edges is added to `outcome`.
+    /// Allocates the records that effects put, and looks up those that they replace: the changes of adjacencies that the engine has to make, and what becomes of
+    /// the records. What it counts of parallel edges is added to `outcome`.
     ///
-    /// `handles` reads the newest handles of the out-neighbors of a label, of which the owners of all changes are locked; `embeds` says whether the engine makes
-    /// a copy of a record of so many bytes.
+    /// `newest` is the newest state, in which the owners of all changes are locked. The engine copies the records of labels that it `embeds` where they are no longer
+    /// than [`LONGEST_EMBEDDED`].
     ///
-    /// Without records in the effects nothing is copied. O(changes of labels with records · a search for each).
+    /// Copies nothing of labels without records. O(changes of labels with records · a search for each).
     ///
     /// # Errors
     /// What the edges have could not be read, or the record of parallel edges is no list.
-    pub fn stage<'l, C: Cursor<Value = RecordHandle, Error: Into<ReadError>>>(
+    ///
+    /// # Panics
+    /// A label with records has no adjacency of handles.
+    pub fn stage<'l, V: GraphView>(
         &self,
         effects: &'l Effects,
         staged: &'l mut StagedEffects,
-        handles: impl Fn(LabelId) -> C,
-        embeds: impl Fn(LabelId, usize) -> bool,
+        newest: &V,
+        embeds: impl Fn(LabelId) -> bool,
         outcome: &mut Outcome,
-    ) -> Result<(&'l [AdjacencyEffects], RecordChanges), ReadError> {
-        let mut changes = RecordChanges::default();
-        if !effects.adjacencies.iter().any(|adjacency| self.has_records(adjacency.label)) {
-            return Ok((&effects.adjacencies, changes));
-        }
-        // By the number of a record what the engine keeps of it: a handle, or nothing if no edge is left; and not known yet.
-        let mut kept: Vec<Option<Option<EdgeValue>>> = vec![None; effects.records.len()];
-        let StagedEffects(adjacencies) = staged;
+    ) -> Result<(StagedAdjacencies<'l>, RecordChanges), ReadError> {
+        let StagedEffects { adjacencies, originals } = staged;
         adjacencies.clear();
-        for adjacency in &effects.adjacencies {
-            let mut adjacency = adjacency.clone();
-            if let Some(form) = self.form(adjacency.label) {
-                let AdjacencyEffects { label, direction, changes: entries } = &mut adjacency;
-                let mut edges = Staging {
-                    effects,
-                    label: *label,
-                    form,
-                    handles: handles(*label),
-                    changes: &mut changes,
-                    outcome,
+        let mut changes = RecordChanges::default();
+        let with_records =
+            || effects.adjacencies.iter().filter(|adjacency| self.has_records(adjacency.label));
+        let original_bytes = match with_records().any(|adjacency| embeds(adjacency.label)) {
+            true => effects.records.iter().map(|record| embedded_size(record.len())).sum(),
+            false => 0,
+        };
+        originals.clear();
+        originals.resize(original_bytes / size_of::<u16>(), 0);
+        let mut free = &mut originals[..];
+        // By the number of a record what the engine keeps of it: a handle, or nothing if no edge is left; and not known yet.
+        let mut kept: SmallVec<[Option<Option<EdgeValue>>; 2]> = smallvec![None; effects.records.len()];
+        for AdjacencyEffects { label, direction, changes: entries } in with_records() {
+            let Some(form) = self.form(*label) else { continue };
+            let adjacency = newest.adjacency::<RecordHandle>(*label, Direction::Out);
+            let adjacency = adjacency.expect("a label with records has an adjacency of handles");
+            let mut edges = Staging {
+                effects,
+                label: *label,
+                form,
+                handles: adjacency.cursor(),
+                free: embeds(*label).then_some(&mut free),
+                changes: &mut changes,
+                outcome,
+            };
+            let mut staged = SmallVec::with_capacity(entries.len());
+            for entry in entries {
+                let is_canonical = self.topology.is_canonical_entry(*direction, entry.owner, entry.neighbour);
+                let number = entry.value.map(|value| value.0 as usize);
+                let known = number.and_then(|number| kept.get(number).copied().flatten());
+                let value = match known {
+                    Some(known) => known,
+                    None if is_canonical => edges.stage(entry)?,
+                    // The canonical entry of an edge comes before the other one.
+                    None => None,
                 };
-                for entry in entries.iter_mut() {
-                    let is_canonical =
-                        self.topology.is_canonical_entry(*direction, entry.owner, entry.neighbour);
-                    let number = entry.value.map(|value| value.0 as usize);
-                    let known = number.and_then(|number| kept.get(number).copied().flatten());
-                    entry.value = match known {
-                        Some(known) => known,
-                        None if is_canonical => edges.stage(entry, |len| embeds(*label, len))?,
-                        // The canonical entry of an edge comes before the other one.
-                        None => None,
-                    };
-                    if let Some(kept) = number.and_then(|number| kept.get_mut(number)) {
-                        *kept = Some(entry.value);
-                    }
+                if let Some(kept) = number.and_then(|number| kept.get_mut(number)) {
+                    *kept = Some(value);
                 }
+                staged.push(EdgeChange { value, ..*entry });
             }
-            adjacencies.push(adjacency);
+            adjacencies.push(AdjacencyEffects { label: *label, direction: *direction, changes: staged });
         }
-        Ok((adjacencies, changes))
+        Ok((StagedAdjacencies { effects: &effects.adjacencies, staged: adjacencies }, changes))
     }
 }
 
 /// The changes of one label's edges.
-struct Staging<'s, C> {
+struct Staging<'s, 'l, C> {
     effects: &'s Effects,
     label: LabelId,
     form: Form,
+    /// The newest handles of the out-neighbors.
     handles: C,
+    /// Where the next record goes that the engine embeds, if it embeds those of the label.
+    free: Option<&'s mut &'l mut [u16]>,
     changes: &'s mut RecordChanges,
     outcome: &'s mut Outcome,
 }
 
-impl<C: Cursor<Value = RecordHandle, Error: Into<ReadError>>> Staging<'_, C> {
+impl<C: Cursor<Value = RecordHandle, Error: Into<ReadError>>> Staging<'_, '_, C> {
     /// What the engine keeps of a changed edge from now on, by its canonical entry.
-    fn stage(
-        &mut self,
-        entry: &EdgeChange,
-        embeds: impl Fn(usize) -> bool,
-    ) -> Result<Option<EdgeValue>, ReadError> {
+    fn stage(&mut self, entry: &EdgeChange) -> Result<Option<EdgeValue>, ReadError> {
         let found = self.handles.find(entry.owner, entry.neighbour).map_err(Into::into)?;
         let found = found.map(Column::to_bits);
         let record = entry.value.map(|number| {
@@ -98,17 +141,12 @@ impl<C: Cursor<Value = RecordHandle, Error: Into<ReadError>>> Staging<'_, C> {
             record.ok_or_else(|| ReadError::new("the effects of a commit", "a record is missing"))
         });
         match (self.form, record.transpose()?) {
-            (Form::One, record) => Ok(self.stage_one(found, record, embeds)),
+            (Form::One, record) => Ok(self.stage_one(found, record)),
             (Form::Parallel, record) => self.stage_parallel(found, record),
         }
     }
 
-    fn stage_one(
-        &mut self,
-        found: Option<EdgeValue>,
-        record: Option<&[u8]>,
-        embeds: impl Fn(usize) -> bool,
-    ) -> Option<EdgeValue> {
+    fn stage_one(&mut self, found: Option<EdgeValue>, record: Option<&[u8]>) -> Option<EdgeValue> {
         if let Some(handle) = found {
             // SAFETY: the value of an edge whose owner is locked: it is there until the changes are applied.
             let bytes = unsafe { heap::bytes(handle) };
@@ -118,9 +156,10 @@ impl<C: Cursor<Value = RecordHandle, Error: Into<ReadError>>> Staging<'_, C> {
             }
             self.changes.supersede(handle, bytes);
         }
-        record.map(|record| match embeds(record.len()) {
-            true => self.changes.add_embedded(record),
-            false => self.changes.add(record),
+        let record = record?;
+        Some(match self.free.as_mut().filter(|_| record.len() <= LONGEST_EMBEDDED) {
+            Some(free) => original(free, record),
+            None => self.changes.add(record),
         })
     }
 
@@ -146,4 +185,12 @@ impl<C: Cursor<Value = RecordHandle, Error: Into<ReadError>>> Staging<'_, C> {
 fn differences(record: &[u8]) -> Result<Vec<Difference<'_>>, ReadError> {
     let failed = |error| ReadError::new("a list of parallel edges", error);
     EdgeList::new(list_of_record(record).map_err(failed)?).map(|edge| edge.map_err(failed)).collect()
+}
+
+/// Lays out a record that the engine embeds at the beginning of what is free: its handle until the engine has its copy.
+fn original(free: &mut &mut [u16], record: &[u8]) -> EdgeValue {
+    let place = free.split_off_mut(..embedded_size(record.len()) / size_of::<u16>());
+    let place = NonNull::from(place.expect("there is room for every record once"));
+    // SAFETY: exclusively borrowed memory of this size, at the even address of a `u16`.
+    unsafe { memory::embed(place.cast(), record) }
 }

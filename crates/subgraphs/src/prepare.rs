@@ -12,8 +12,8 @@ use crate::vertex_block::VertexBlock;
 use crate::view::SubgraphView;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    Adjacency, AdjacencyEffects, Allowance, CapacityError, Direction, EdgeChange, Effects, EngineError,
-    GraphView, Outcome, Prepared, RecordHandle, Timestamp, VertexEffect,
+    AdjacencyEffects, Allowance, CapacityError, EdgeChange, Effects, EngineError, Outcome, Prepared,
+    Timestamp, VertexEffect,
 };
 use hedgerow_reclamation::account;
 use hedgerow_records::{RecordChanges, StagedEffects};
@@ -69,7 +69,8 @@ impl<C: Container> Subgraphs<C> {
         debug_assert!(effects.is_sorted(), "effects ascend");
         let pool = pool.filter(|_| effects.len() >= PARALLEL_FROM);
         let mut outcome = Outcome::default();
-        let (adjacencies, records) = self.stage_records(locks, effects, room, &mut outcome)?;
+        let newest = SubgraphView::locked(self, locks);
+        let (adjacencies, records) = self.records.stage(effects, room, &newest, |_| false, &mut outcome)?;
         let growth =
             Growth::new(self, allowance.beside(self.records.memory().total_bytes(), records.growth()));
         let (vertices, adjacency_changes) = (Vec::new(), SmallVec::new());
@@ -77,7 +78,7 @@ impl<C: Container> Subgraphs<C> {
         if !effects.vertices.is_empty() {
             self.plan_vertices(locks, &effects.vertices, pool, &growth, &mut changes.vertices)?;
         }
-        for effects in adjacencies.iter().filter(|effects| !effects.changes.is_empty()) {
+        for effects in adjacencies.filter(|effects| !effects.changes.is_empty()) {
             let (added, removed) =
                 self.plan_adjacency(locks, effects, pool, &growth, &mut changes.adjacencies)?;
             if added + removed > 0 {
@@ -87,22 +88,6 @@ impl<C: Container> Subgraphs<C> {
         growth.check()?;
         let changed = !(changes.vertices.is_empty() && changes.adjacencies.is_empty());
         Ok(Prepared { changes, outcome, changed })
-    }
-
-    /// The changes of adjacencies, with handles in the place of records.
-    fn stage_records<'l>(
-        &self,
-        locks: &HeldLocks<'_>,
-        effects: &'l Effects,
-        room: &'l mut StagedEffects,
-        outcome: &mut Outcome,
-    ) -> Result<(&'l [AdjacencyEffects], RecordChanges), EngineError> {
-        let newest = SubgraphView::locked(self, locks);
-        let handles = |label| {
-            let adjacency = newest.adjacency::<RecordHandle>(label, Direction::Out);
-            adjacency.expect("a label with records has an adjacency of handles").cursor()
-        };
-        Ok(self.records.stage(effects, room, handles, |_, _| false, outcome)?)
     }
 
     fn plan_vertices<'l>(
@@ -121,7 +106,7 @@ impl<C: Container> Subgraphs<C> {
         };
         let groups = effects.chunk_by(|one, next| partition_of(one.vertex) == partition_of(next.vertex));
         let groups: SmallVec<[&'l [VertexEffect]; 2]> = groups.collect();
-        plan_all(pool, &groups, |_| (), plan, planned)?;
+        plan_all(pool, &groups, |_| (), plan, |one| planned.push(one))?;
         growth.count_missing(&self.vertices, planned)
     }
 
@@ -156,7 +141,7 @@ impl<C: Container> Subgraphs<C> {
                 chain.newest(locks, unit_of(partition)).into_iter().for_each(look);
             });
         };
-        plan_all(pool, &groups, fetch, plan, planned)?;
+        plan_all(pool, &groups, fetch, plan, |one| planned.push(one))?;
         growth.count_missing(chains, &planned[before..])?;
         Ok((added.into_inner(), removed.into_inner()))
     }
@@ -182,7 +167,7 @@ fn plan_all<'l, C: Sync + 'l, P: Send>(
     groups: &[&'l [C]],
     fetch: impl Fn(usize) + Sync,
     plan: impl Fn(&'l [C]) -> Result<Option<P>, CapacityError> + Sync,
-    planned: &mut impl Extend<P>,
+    mut planned: impl FnMut(P),
 ) -> Result<(), CapacityError> {
     let plan = |(number, group): (usize, &&'l [C])| {
         fetch(number);
@@ -191,11 +176,11 @@ fn plan_all<'l, C: Sync + 'l, P: Send>(
     if let Some(pool) = pool {
         let groups = groups.par_iter().enumerate();
         let all = pool.install(|| groups.map(plan).collect::<Result<Vec<_>, _>>())?;
-        planned.extend(all.into_iter().flatten());
+        all.into_iter().flatten().for_each(planned);
         return Ok(());
     }
     for group in groups.iter().enumerate() {
-        planned.extend(plan(group)?);
+        plan(group)?.into_iter().for_each(&mut planned);
     }
     Ok(())
 }

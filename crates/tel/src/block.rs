@@ -330,7 +330,8 @@ fn record_of<'r>(handle: EdgeValue) -> Option<&'r [u8]> {
 /// The record of an edge that is put, for a label whose blocks have records.
 #[inline]
 pub(crate) fn record_put<'r>(handle: EdgeValue) -> &'r [u8] {
-    // SAFETY: the handles of changes come from `RecordHeap::stage`; all callers use them before these changes are applied or dropped.
+    // SAFETY: the handles of changes come from `RecordHeap::stage`; what they lead to, memory of its own or a part of the commit's `StagedEffects`, stays until
+    // these changes are applied or dropped, and all callers use them before.
     unsafe { memory::bytes(handle) }
 }
 

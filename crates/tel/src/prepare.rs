@@ -9,10 +9,9 @@ use crate::vertex::Vertex;
 use crate::view::TelView;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    Adjacency, AdjacencyEffects, Allowance, CapacityError, Direction, EdgeChange, EdgeValue, Effects,
-    EngineError, GraphView, Outcome, Prepared, RecordHandle, VertexEffect, VertexId,
+    AdjacencyEffects, Allowance, CapacityError, Direction, EdgeChange, EdgeValue, Effects, EngineError,
+    Outcome, Prepared, VertexEffect, VertexId,
 };
-use hedgerow_records::memory::LONGEST_EMBEDDED;
 use hedgerow_records::{RecordChanges, StagedEffects};
 use hedgerow_sync::atomic::Ordering;
 use rayon::ThreadPool;
@@ -122,17 +121,20 @@ impl Tel {
         debug_assert!(effects.is_sorted(), "effects ascend");
         let pool = pool.filter(|_| effects.len() >= PARALLEL_FROM);
         let mut outcome = Outcome::default();
-        let (adjacencies, records) = self.stage_records(locks, effects, room, &mut outcome)?;
+        let newest = TelView::locked(self, locks);
+        // Of labels that have one record on each edge, in blocks.
+        let embeds = |label| self.tables[self.position(label, Direction::Out)].has_records;
+        let (adjacencies, records) = self.records.stage(effects, room, &newest, embeds, &mut outcome)?;
         let allowance = allowance.beside(self.records.memory().total_bytes(), records.growth());
 
         let vertices: Vec<PlannedVertex<'_>> =
-            map(pool, effects.vertices.iter().collect(), |effect| self.plan_vertex(locks, effect));
+            map(pool, effects.vertices.iter(), |effect| self.plan_vertex(locks, effect));
         let mut growth: isize = vertices.iter().map(|planned| planned.growth).sum();
         growth += self.vertices.missing_bytes(vertices.iter().map(|planned| planned.effect.vertex)) as isize;
         let mut rows: Vec<PlannedRow<'_>> = Vec::new();
-        for effects in adjacencies.iter().filter(|effects| !effects.changes.is_empty()) {
+        for effects in adjacencies.filter(|effects| !effects.changes.is_empty()) {
             let (number, table) = self.table_of(effects);
-            let of_owner = effects.changes.chunk_by(|one, next| one.owner == next.owner).collect();
+            let of_owner = effects.changes.chunk_by(|one, next| one.owner == next.owner);
             let planned: Vec<PlannedRow<'_>> =
                 map(pool, of_owner, |changes| self.plan_row(locks, number, changes));
             growth += planned.iter().map(PlannedRow::growth).sum::<isize>();
@@ -156,25 +158,6 @@ impl Tel {
         let changes = TelChanges { engine: self, vertices, rows, records };
         let changed = !(changes.vertices.is_empty() && changes.rows.is_empty());
         Ok(Prepared { changes, outcome, changed })
-    }
-
-    /// The changes of adjacencies, with handles in the place of records. Short records of labels that have one on each edge are embedded in blocks.
-    fn stage_records<'l>(
-        &self,
-        locks: &HeldLocks<'_>,
-        effects: &'l Effects,
-        room: &'l mut StagedEffects,
-        outcome: &mut Outcome,
-    ) -> Result<(&'l [AdjacencyEffects], RecordChanges), EngineError> {
-        let newest = TelView::locked(self, locks);
-        let handles = |label| {
-            let adjacency = newest.adjacency::<RecordHandle>(label, Direction::Out);
-            adjacency.expect("a label with records has an adjacency of handles").cursor()
-        };
-        let embeds = |label, bytes| {
-            bytes <= LONGEST_EMBEDDED && self.tables[self.position(label, Direction::Out)].has_records
-        };
-        Ok(self.records.stage(effects, room, handles, embeds, outcome)?)
     }
 
     fn table_of(&self, effects: &AdjacencyEffects) -> (usize, Table) {
@@ -375,12 +358,15 @@ fn positions_of(log: Log<'_>, changes: &[EdgeChange]) -> Positions {
 /// What of `parts` makes a difference, in their order.
 fn map<C: Send, P: Send>(
     pool: Option<&ThreadPool>,
-    parts: Vec<C>,
+    parts: impl Iterator<Item = C>,
     map: impl Fn(C) -> Option<P> + Sync + Send,
 ) -> Vec<P> {
     match pool {
-        Some(pool) => pool.install(|| parts.into_par_iter().filter_map(map).collect()),
-        None => parts.into_iter().filter_map(map).collect(),
+        Some(pool) => {
+            let parts: Vec<C> = parts.collect();
+            pool.install(|| parts.into_par_iter().filter_map(map).collect())
+        }
+        None => parts.filter_map(map).collect(),
     }
 }
 

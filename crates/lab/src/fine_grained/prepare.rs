@@ -8,8 +8,7 @@ use super::vertex::VertexCell;
 use super::view::FineGrainedView;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    Adjacency, AdjacencyEffects, Allowance, Direction, EdgeChange, Effects, EngineError, GraphView, Outcome,
-    Prepared, RecordHandle, VertexEffect, VertexId,
+    AdjacencyEffects, Allowance, EdgeChange, Effects, EngineError, Outcome, Prepared, VertexEffect, VertexId,
 };
 use hedgerow_records::{RecordChanges, StagedEffects};
 use hedgerow_sync::RwLock;
@@ -79,15 +78,16 @@ impl<E: Entries> FineGrained<E> {
         debug_assert!(effects.is_sorted(), "effects ascend");
         let pool = pool.filter(|_| effects.len() >= PARALLEL_FROM);
         let mut outcome = Outcome::default();
-        let (adjacencies, records) = self.stage_records(locks, effects, room, &mut outcome)?;
+        let newest = FineGrainedView::locked(self, locks);
+        let (adjacencies, records) = self.records.stage(effects, room, &newest, |_| false, &mut outcome)?;
         let allowance = allowance.beside(self.records.memory().total_bytes(), records.growth());
 
         let vertices: Vec<PlannedVertex<'_>> =
             plan(pool, effects.vertices.iter().collect(), |effect| self.plan_vertex(locks, effect));
         let mut growth: isize = vertices.iter().map(|planned| planned.growth).sum();
         growth += missing_bytes(&self.vertices, vertices.iter().map(|planned| planned.effect.vertex));
-        let mut tables = Vec::with_capacity(adjacencies.len());
-        for effects in adjacencies.iter().filter(|effects| !effects.changes.is_empty()) {
+        let mut tables = Vec::with_capacity(effects.adjacencies.len());
+        for effects in adjacencies.filter(|effects| !effects.changes.is_empty()) {
             let table = self.table_of(effects);
             let rows = effects.changes.chunk_by(|one, next| one.owner == next.owner).collect();
             let rows: Vec<PlannedRow<'_, E>> =
@@ -111,22 +111,6 @@ impl<E: Entries> FineGrained<E> {
         let changes = FineGrainedChanges { engine: self, vertices, rows: rows.collect(), records };
         let changed = !(changes.vertices.is_empty() && changes.rows.is_empty());
         Ok(Prepared { changes, outcome, changed })
-    }
-
-    /// The changes of adjacencies, with handles in the place of records.
-    fn stage_records<'l>(
-        &self,
-        locks: &HeldLocks<'_>,
-        effects: &'l Effects,
-        room: &'l mut StagedEffects,
-        outcome: &mut Outcome,
-    ) -> Result<(&'l [AdjacencyEffects], RecordChanges), EngineError> {
-        let newest = FineGrainedView::locked(self, locks);
-        let handles = |label| {
-            let adjacency = newest.adjacency::<RecordHandle>(label, Direction::Out);
-            adjacency.expect("a label with records has an adjacency of handles").cursor()
-        };
-        Ok(self.records.stage(effects, room, handles, |_, _| false, outcome)?)
     }
 
     fn table_of(&self, effects: &AdjacencyEffects) -> &Table<E> {

@@ -84,6 +84,52 @@ struct VertexState {
     words_from: usize,
 }
 
+/// What becomes of an edge that has a record, or would have.
+#[derive(Default)]
+struct EdgeRecord {
+    /// Its record, if it exists.
+    record: Option<Record>,
+    /// The record's bytes, if they are known to differ from those in the newest state.
+    new_bytes: Option<Vec<u8>>,
+}
+
+/// What becomes of edges that have records, or would have, by canonical edge. Most transactions change one: that needs no map.
+#[derive(Default)]
+struct EdgeRecords {
+    first: Option<(EdgeId, EdgeRecord)>,
+    others: HashMap<EdgeId, EdgeRecord, FixedState>,
+}
+
+impl EdgeRecords {
+    fn get(&self, id: EdgeId) -> Option<&EdgeRecord> {
+        let first = self.first.as_ref().filter(|(first, _)| *first == id);
+        first.map(|(_, record)| record).or_else(|| self.others.get(&id))
+    }
+
+    fn insert(&mut self, id: EdgeId, record: EdgeRecord) {
+        match &mut self.first {
+            Some((first, _)) if *first != id => drop(self.others.insert(id, record)),
+            first => *first = Some((id, record)),
+        }
+    }
+
+    /// Nothing is inserted after a removal.
+    fn remove(&mut self, id: EdgeId) -> Option<EdgeRecord> {
+        let first = self.first.take_if(|(first, _)| *first == id);
+        first.map(|(_, record)| record).or_else(|| self.others.remove(&id))
+    }
+
+    /// The edges of a vertex are no more.
+    fn clear_vertex(&mut self, vertex: VertexId) {
+        let first = self.first.iter_mut().map(|(id, record)| (&*id, record));
+        for ((_, one, other), record) in first.chain(&mut self.others) {
+            if vertex == *one || vertex == *other {
+                *record = EdgeRecord::default();
+            }
+        }
+    }
+}
+
 /// Resolves operations one after the other.
 struct Resolver<'r, E: Engine, V> {
     store: &'r Store<E>,
@@ -91,8 +137,8 @@ struct Resolver<'r, E: Engine, V> {
     /// In the order of the operations; a later word on an edge overrides an earlier one.
     edges: SmallVec<[EdgeWord; 1]>,
     vertices: HashMap<VertexId, VertexState, FixedState>,
-    /// What becomes of edges that have records, or would have: canonical, with the record if they exist.
-    records: HashMap<EdgeId, Option<Record>, FixedState>,
+    /// What becomes of edges that have records, or would have.
+    records: EdgeRecords,
     /// What becomes of parallel edges.
     pairs: Pairs,
     /// Where the edges start that end at a vertex to be deleted, if only a scan can tell.
@@ -111,7 +157,7 @@ pub(crate) fn resolve<E: Engine, V: RecordView>(
         latest,
         edges: SmallVec::new(),
         vertices: HashMap::with_hasher(FixedState::default()),
-        records: HashMap::with_hasher(FixedState::default()),
+        records: EdgeRecords::default(),
         pairs: Pairs::default(),
         incoming: HashMap::with_hasher(FixedState::default()),
     };
@@ -228,9 +274,7 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
         for edge in stored {
             self.edge(edge.label, edge.source, edge.destination, None);
         }
-        let incident =
-            self.records.iter_mut().filter(|((_, one, other), _)| vertex == *one || vertex == *other);
-        incident.for_each(|(_, record)| *record = None);
+        self.records.clear_vertex(vertex);
         self.pairs.clear_vertex(vertex);
         let state = self.state(vertex)?;
         state.exists = false;
@@ -275,7 +319,7 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
         }
         let word = EdgeWord { label, source, destination, value };
         if value.is_none() && self.store.catalogue.record_schema(label).is_some() {
-            self.records.insert(word.id(), None);
+            self.records.insert(word.id(), EdgeRecord::default());
         }
         self.edges.push(word);
     }
@@ -309,23 +353,24 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
         let schema = self.store.catalogue.record_schema(label).ok_or(Error::NoRecords(label))?;
         let (source, destination) = self.store.topology.canonical(source, destination);
         let id = (label, source, destination);
-        let current = match self.records.get(&id) {
-            Some(record) => record.clone(),
+        let (decided, new_bytes) = match self.records.get(id) {
+            Some(said) => (change.decide(said.record.as_ref(), schema), None),
             None => {
                 let mut records = self.latest.edge_records(label, Direction::Out)?;
-                records.find(source, destination).map_err(read_failed)?.map(decoded).transpose()?
+                let stored = records.find(source, destination).map_err(read_failed)?;
+                let decided = change.decide(stored.map(decoded).transpose()?.as_ref(), schema);
+                let bytes = decided.as_ref().and_then(Option::as_ref).map(encode_record);
+                // Of a number that is not equal to itself the bytes may be the same.
+                let new_bytes = bytes.filter(|bytes| stored != Some(bytes));
+                (decided, new_bytes)
             }
         };
-        let Some(decided) = change.decide(current.as_ref(), schema) else { return Ok(()) };
-        decided.as_ref().map_or(Ok(()), |record| schema.check(record))?;
+        let Some(record) = decided else { return Ok(()) };
+        record.as_ref().map_or(Ok(()), |record| schema.check(record))?;
         // The record is known in the end.
-        self.edges.push(EdgeWord {
-            label,
-            source,
-            destination,
-            value: decided.as_ref().map(|_| EdgeValue(0)),
-        });
-        self.records.insert(id, decided);
+        let value = record.as_ref().map(|_| EdgeValue(0));
+        self.edges.push(EdgeWord { label, source, destination, value });
+        self.records.insert(id, EdgeRecord { record, new_bytes });
         Ok(())
     }
 
@@ -336,13 +381,17 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
         word: &EdgeWord,
         changed: &mut EffectRecords,
     ) -> Result<Option<Option<EdgeValue>>, Error> {
-        let EdgeWord { label, source, destination, .. } = *word;
+        let EdgeWord { label, source, destination, value } = *word;
+        let EdgeRecord { record, new_bytes } =
+            value.and_then(|_| self.records.remove(word.id())).unwrap_or_default();
+        if let Some(bytes) = new_bytes {
+            return Ok(Some(Some(changed.push_owned(bytes))));
+        }
         let mut records = self.latest.edge_records(label, Direction::Out)?;
         let found = records.find(source, destination).map_err(read_failed)?;
-        let record = word.value.and_then(|_| self.records.remove(&word.id())?);
         let bytes = record.as_ref().map(encode_record);
         let is_same = found == bytes.as_deref();
-        Ok((!is_same).then(|| bytes.map(|bytes| changed.push(&bytes))))
+        Ok((!is_same).then(|| bytes.map(|bytes| changed.push_owned(bytes))))
     }
 
     fn finish(mut self) -> Result<Resolved, Error> {
