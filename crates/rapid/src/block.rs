@@ -1,20 +1,15 @@
 //! The neighbours of one partition, for one label and direction.
 
-use crate::directory::Entry;
-use crate::edit;
 use crate::extent::{self, Extent};
 use crate::large_set::{LARGE, LargeSet};
-use crate::merge;
-use crate::one;
 use hedgerow_model::search::{self, Spread};
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId};
 use hedgerow_reclamation::account;
 use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of};
-use hedgerow_subgraphs::{Container, Content, Owned, Plan, Tally};
+use hedgerow_subgraphs::{Container, Owned, Tally};
 use hedgerow_sync::prefetch;
 use smallvec::SmallVec;
-use std::ops::{ControlFlow, Range, RangeInclusive};
-use std::ptr::NonNull;
+use std::ops::{Range, RangeInclusive};
 
 /// Neighbours as rows of one array, in the order of their vertices, with room between them; large sets apart.
 ///
@@ -63,17 +58,9 @@ pub(crate) enum Row<'b> {
 
 /// So much of a row is fetched before it changes; what follows, the processor fetches by itself.
 const PREFETCHED_CHANGE: usize = 1024;
-const IDS_PER_LINE: usize = 64 / size_of::<VertexId>();
 
-/// How far ahead a scan asks for the rows of a block. The processor's own reading ahead ends with each page of 4 KiB.
-const IDS_BEHIND: usize = 512;
-
-/// A block with less room is not copied as it is, because it would have to be made larger at once.
-const ROOM_OF_COPIES: usize = 2;
-
-/// Fewer changes than this are always made in place; more only in blocks so many times larger.
-const EDITED_ALWAYS: usize = 4;
-const ENTRIES_PER_EDIT: usize = 64;
+/// Ids of a cache line.
+pub(crate) const IDS_PER_LINE: usize = 64 / size_of::<VertexId>();
 
 impl Block {
     /// The most small entries: positions are numbers of 16 bits.
@@ -97,7 +84,7 @@ impl Block {
     }
 
     /// How far from the beginning the place of a row is kept.
-    const fn place_offset(slot: usize) -> usize {
+    pub(crate) const fn place_offset(slot: usize) -> usize {
         std::mem::offset_of!(Block, header) + std::mem::offset_of!(Rows, places) + slot * size_of::<Place>()
     }
 
@@ -113,7 +100,7 @@ impl Block {
 
     /// What a row of this block holds; of topology alone, without a look at anything else.
     #[inline]
-    fn entries_of<W: Column>(&self, row: Range<usize>) -> Neighbours<'_, W> {
+    pub(crate) fn entries_of<W: Column>(&self, row: Range<usize>) -> Neighbours<'_, W> {
         debug_assert!(row.end <= self.capacity(), "a row beyond its block");
         // SAFETY: rows lie within the capacity; nobody but this module and those that change blocks makes one.
         unsafe { self.neighbours_unchecked(row) }
@@ -149,7 +136,7 @@ impl Rows {
 
     /// What `count` says of the large sets, which lies apart from the rest of the header.
     #[inline]
-    fn in_large_sets(&self, count: impl Fn(&Rows) -> usize) -> usize {
+    pub(crate) fn in_large_sets(&self, count: impl Fn(&Rows) -> usize) -> usize {
         if self.large_slots == 0 { 0 } else { count(self) }
     }
 
@@ -284,223 +271,6 @@ impl Drop for Rows {
     }
 }
 
-impl Content for Block {
-    type Change = EdgeChange;
-
-    /// As large, in one piece with the room between the rows; a little larger where there is hardly any.
-    fn copied(&self) -> Owned<Self> {
-        let header = self.header.clone();
-        let entries = header.small_entries as usize;
-        if self.capacity() < entries + ROOM_OF_COPIES {
-            return edit::resized(self, header, edit::roomy(entries));
-        }
-        // SAFETY: just allocated; `destroy` below frees it.
-        unsafe { Owned::from_raw(extent::duplicate(self, header)) }
-    }
-
-    fn edit(this: &mut Owned<Self>, changes: &[EdgeChange]) {
-        edit::changes(this, changes);
-    }
-
-    #[inline]
-    fn occupied(&self) -> u64 {
-        self.header.occupied
-    }
-
-    fn bytes(&self) -> usize {
-        self.memory_bytes() + self.header.heap_bytes() + self.header.in_large_sets(|rows| rows.large_bytes)
-    }
-
-    fn bytes_beside(&self, newer: &Self) -> usize {
-        let own = self.memory_bytes() + self.header.heap_bytes();
-        let beside = |slot: usize, set: &LargeSet| match newer.row(slot) {
-            Row::Large(other) => set.bytes_beside(other),
-            Row::Small(_) => set.bytes(),
-        };
-        let slots = hedgerow_subgraphs::partition::slots_of(self.header.large_slots);
-        own + slots.zip(&self.header.large).map(|(slot, set)| beside(slot, set)).sum::<usize>()
-    }
-
-    fn own_heap_bytes(&self) -> usize {
-        self.header.heap_bytes()
-    }
-
-    unsafe fn destroy(this: NonNull<Self>) {
-        // SAFETY: every block comes from `with_rows`; the caller has the only pointer.
-        unsafe { extent::free(this) }
-    }
-}
-
-impl Container for Block {
-    /// The header, and the beginning of the rows.
-    const FETCHED_AHEAD: usize = size_of::<Self>() + 256;
-    const LOCATES: bool = true;
-
-    fn plan(old: Option<&Self>, column: ColumnType, changes: &[EdgeChange], tally: &mut Tally) -> Plan<Self> {
-        if let Some(old) = old {
-            let entries = old.entries();
-            if changes.len() <= EDITED_ALWAYS.max(entries / ENTRIES_PER_EDIT) {
-                changes.iter().for_each(|change| old.tally(change, tally));
-                return match tally.changed() {
-                    0 => Plan::Nothing,
-                    _ if entries <= changes.len() && old.is_emptied_by(changes) => Plan::Replace(None),
-                    _ => Plan::Edit,
-                };
-            }
-        }
-        merge::merged(old, column, changes, tally)
-    }
-
-    #[inline]
-    fn locate(&self, change: &EdgeChange, tally: &mut Tally) -> Option<u64> {
-        one::locate(self, change, tally)
-    }
-
-    #[inline]
-    fn edit_at(&mut self, place: u64, change: &EdgeChange) -> bool {
-        one::edit_at(self, place, change)
-    }
-
-    fn growth(&self, changes: &[EdgeChange]) -> usize {
-        let puts = || changes.iter().filter(|change| change.value.is_some());
-        let entries = self.header.small_entries as usize + puts().count();
-        let small = match entries <= self.capacity() {
-            true => 0,
-            false => Block::bytes_for(self.column(), edit::roomy(entries)) - self.memory_bytes(),
-        };
-        let large = |change: &EdgeChange| match self.row(slot_of(change.owner)) {
-            Row::Large(set) => set.growth(),
-            Row::Small(stretch) if stretch.len() + changes.len() > LARGE => {
-                LargeSet::first_bytes(self.column())
-            }
-            Row::Small(_) => 0,
-        };
-        small + puts().map(large).sum::<usize>()
-    }
-
-    #[inline]
-    fn entries(&self) -> usize {
-        self.header.small_entries as usize + self.header.in_large_sets(|rows| rows.large_entries)
-    }
-
-    #[inline]
-    fn degree(&self, slot: usize) -> usize {
-        match self.row(slot) {
-            Row::Small(stretch) => stretch.len(),
-            Row::Large(set) => set.len(),
-        }
-    }
-
-    #[inline]
-    fn find<W: Column>(&self, slot: usize, spread: Spread, neighbour: VertexId) -> Option<W> {
-        match self.row(slot) {
-            Row::Small(stretch) => {
-                let (row, values) = self.entries_of(stretch);
-                Some(values[search::position(row, spread, neighbour)?])
-            }
-            Row::Large(set) => set.find(neighbour),
-        }
-    }
-
-    #[inline]
-    fn prefetch_place(block: *const Self, slot: usize) {
-        let at = |offset: usize| block.cast::<u8>().wrapping_add(offset);
-        prefetch(block, 1);
-        prefetch(at(Block::place_offset(slot)), 1);
-    }
-
-    #[inline]
-    fn prefetch_next(&self) {
-        self.header.large.iter().for_each(LargeSet::prefetch);
-    }
-
-    #[inline]
-    fn prefetch_leaves(&self) {
-        self.header.large.iter().filter_map(|set| set.leaves().first()).for_each(Entry::prefetch::<()>);
-    }
-
-    #[inline]
-    fn prefetch_behind(&self, slot: usize) {
-        let stretch = self.header.stretch(slot);
-        // For short rows that would cost more than it brings.
-        if stretch.len() >= IDS_PER_LINE {
-            let ids = self.ids().as_ptr().wrapping_add(IDS_BEHIND);
-            stretch.step_by(IDS_PER_LINE).for_each(|position| prefetch(ids.wrapping_add(position), 1));
-        }
-    }
-
-    #[inline]
-    fn prefetch_first<W: Column>(&self, slot: usize) {
-        match self.row(slot) {
-            Row::Small(stretch) => {
-                let (neighbours, values) = self.entries_of::<W>(stretch);
-                prefetch(neighbours.as_ptr(), 1);
-                prefetch(values.as_ptr(), size_of::<W>());
-            }
-            Row::Large(set) => {
-                if let Some(first) = set.leaves().first() {
-                    first.prefetch_header();
-                    first.prefetch::<()>();
-                }
-            }
-        }
-    }
-
-    #[inline]
-    fn prefetch_change(&self, slot: usize, neighbour: VertexId) {
-        match self.row(slot) {
-            Row::Small(stretch) => prefetch_behind_guess(&self.ids()[stretch], self.spread(), neighbour),
-            Row::Large(set) => {
-                prefetch(&self.header.large_entries, 1);
-                set.prefetch();
-            }
-        }
-    }
-
-    #[inline]
-    fn prefetch_neighbour(&self, slot: usize, neighbour: VertexId) {
-        if let Row::Large(set) = self.row(slot) {
-            set.prefetch_leaf(neighbour);
-        }
-    }
-
-    #[inline]
-    fn run<W: Column>(&self, slot: usize) -> Option<Neighbours<'_, W>> {
-        match self.row(slot) {
-            Row::Small(stretch) => Some(self.entries_of(stretch)),
-            Row::Large(_) => None,
-        }
-    }
-
-    #[inline]
-    fn visit<W: Column, B>(
-        &self,
-        slot: usize,
-        mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> ControlFlow<B> {
-        match self.row(slot) {
-            Row::Small(stretch) if stretch.is_empty() => ControlFlow::Continue(()),
-            Row::Small(stretch) => {
-                let (neighbours, values) = self.entries_of(stretch);
-                run(neighbours, values)
-            }
-            Row::Large(set) => {
-                let leaves = set.leaves();
-                leaves.iter().enumerate().try_for_each(|(place, leaf)| {
-                    if let Some(after_next) = leaves.get(place + 2).filter(|_| size_of::<W>() > 0) {
-                        after_next.prefetch_header();
-                    }
-                    if let Some(next) = leaves.get(place + 1) {
-                        next.prefetch::<W>();
-                    }
-                    let (neighbours, values) = leaf.neighbours();
-                    run(neighbours, values)
-                })
-            }
-        }
-    }
-}
-
 /// Asks for what putting an id into a row touches: from where it is guessed to belong to the end.
 #[inline]
 pub(crate) fn prefetch_behind_guess(row: &[VertexId], spread: Spread, id: VertexId) {
@@ -518,7 +288,7 @@ impl Block {
     }
 
     /// Whether changes that are at least as many as the entries remove them all.
-    fn is_emptied_by(&self, changes: &[EdgeChange]) -> bool {
+    pub(crate) fn is_emptied_by(&self, changes: &[EdgeChange]) -> bool {
         let removed = |change: &&EdgeChange| self.value_of(slot_of(change.owner), change.neighbour).is_some();
         changes.iter().all(|change| change.value.is_none())
             && changes.iter().filter(removed).count() == self.entries()

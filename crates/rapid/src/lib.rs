@@ -20,6 +20,7 @@
 //! tree (section 6.2), and small ones are rows of one array instead of a clustered B+ tree (6.3).
 
 mod block;
+mod container;
 mod directory;
 mod edit;
 mod extent;

@@ -2,8 +2,8 @@
 
 use crate::chain::{Chain, Change, Successor};
 use crate::container::{Container, Tally};
-use crate::engine::{AdjacencyTable, Subgraphs};
 use crate::garbage::{Place, Superseded, Table};
+use crate::graph::{AdjacencyTable, Subgraphs};
 use crate::partition::{partition_of, slot_of, unit_of};
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{Direction, EdgeChange, EdgeOutcome, LabelId, ShortPlan, StoredEdge, Timestamp};

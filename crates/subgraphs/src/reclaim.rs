@@ -1,8 +1,8 @@
 //! Freeing versions of partitions.
 
 use crate::container::Container;
-use crate::engine::Subgraphs;
 use crate::garbage::{Place, Superseded, Table};
+use crate::graph::Subgraphs;
 use crate::partition::unit_of;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{LockUnit, UnitLocks};

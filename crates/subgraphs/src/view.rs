@@ -3,7 +3,7 @@
 use crate::chain::Chain;
 use crate::container::Container;
 use crate::cursor::SubgraphCursor;
-use crate::engine::{AdjacencyTable, Subgraphs};
+use crate::graph::{AdjacencyTable, Subgraphs};
 use crate::owned::Content;
 use crate::partition::{
     partition_end, partition_of, partitions_of, slot_of, slots_of, slots_within, unit_of, vertex_at,

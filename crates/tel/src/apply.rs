@@ -1,8 +1,8 @@
 //! Making prepared changes part of the graph.
 
 use crate::block::{OwnedBlock, Writer};
-use crate::engine::{Table, Tel};
 use crate::garbage::{NOTE_BYTES, Place, Superseded};
+use crate::graph::{Table, Tel};
 use crate::keeps::Locked;
 use crate::layout::bytes_of;
 use crate::prepare::{NEW, NOTHING, RowLink, Target, TelChanges, VertexLink};

@@ -22,11 +22,12 @@ mod times;
 pub(crate) use owned::OwnedBlock;
 
 use crate::filter::Filter;
+use crate::header::{Header, RecordBytes, RecordNotes};
 use crate::layout::{HEADER_BYTES, Layout, Need, Shape, bytes_of};
 use crate::scan::last_position;
 use hedgerow_model::{Column, EdgeValue, LabelId, Timestamp, VertexId};
 use hedgerow_records::memory::{self, LONGEST_EMBEDDED, embedded_size, is_embedded};
-use hedgerow_sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
+use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use hedgerow_sync::{epoch, prefetch};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
@@ -39,41 +40,6 @@ pub(crate) const DEAD: u64 = 0;
 
 /// Later than every timestamp that a commit has, earlier than [`VALID`]: what the newest state is read at.
 pub(crate) const END_OF_TIME: Timestamp = Timestamp(u64::MAX - 1);
-
-/// What a block begins with. Ids follow.
-#[repr(C, align(8))]
-pub(crate) struct Header {
-    length: AtomicU32,
-    /// Entries whose invalidation is [`DEAD`].
-    dead: AtomicU32,
-    /// Entries that were ended, dead or not. Those that are valid in the newest state are the others.
-    ended: AtomicU32,
-    label: LabelId,
-    shape: Shape,
-    /// How far the entries are in the order of the times that their records say: see [`Log::lateness`].
-    lateness: AtomicU8,
-    /// The newest timestamp at which an entry was created or ended.
-    changed: AtomicU64,
-    /// Up to this timestamp nothing below `length` was invalid that had been created.
-    oldest_invalidation: AtomicU64,
-}
-
-/// What the writer of a block that has records notes of them.
-#[repr(C)]
-pub(crate) struct RecordNotes {
-    bytes: RecordBytes,
-    /// The latest time that an entry was written with.
-    latest_time: i64,
-}
-
-/// How many bytes of records there are.
-#[derive(Clone, Copy, Default)]
-struct RecordBytes {
-    /// Of all that were published.
-    published: usize,
-    /// Of those whose entries are [`DEAD`].
-    dead: usize,
-}
 
 /// The entries of a block that were there when it was looked at.
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use crate::apply::Applied;
 use crate::block::{END_OF_TIME, Log, OwnedBlock, Writer};
-use crate::engine::{Table, Tel, check_lock};
+use crate::graph::{Table, Tel, check_lock};
 use crate::index::Index;
 use crate::keeps::Locked;
 use crate::layout::Need;

@@ -1,5 +1,6 @@
 //! How a block lies in memory, for each size and shape.
 
+use crate::header::{Header, RecordNotes};
 use hedgerow_records::memory::{LONGEST_EMBEDDED, embedded_size};
 use std::ops::Add;
 
@@ -12,14 +13,14 @@ pub(crate) const SMALLEST: usize = if cfg!(hedgerow_shuttle) { 1 << 11 } else { 
 /// Blocks larger than this have a filter of a sixteenth of their size (LiveGraph, section 4).
 const FILTERED_FROM: usize = if cfg!(hedgerow_shuttle) { usize::MAX } else { 256 };
 
-/// Bytes of the header.
-pub(crate) const HEADER_BYTES: usize = size_of::<crate::block::Header>();
+/// Bytes of the header of a block.
+pub(crate) const HEADER_BYTES: usize = size_of::<Header>();
 
 /// Bytes of a timestamp that changes.
 const ATOMIC: usize = size_of::<hedgerow_sync::atomic::AtomicU64>();
 
 /// Bytes of what is noted of records, where the columns end.
-const RECORD_NOTES: usize = size_of::<crate::block::RecordNotes>();
+const RECORD_NOTES: usize = size_of::<RecordNotes>();
 
 /// For how many bytes of records per entry a block may be laid out.
 const DENSITIES: [usize; 12] = [8, 12, 16, 24, 32, 40, 48, 64, 96, 128, 192, embedded_size(LONGEST_EMBEDDED)];

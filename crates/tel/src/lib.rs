@@ -56,6 +56,8 @@ mod edge;
 mod engine;
 mod filter;
 mod garbage;
+mod graph;
+mod header;
 mod index;
 mod keeps;
 mod layout;
@@ -76,7 +78,7 @@ extern crate self as hedgerow_tel;
 
 pub use cursor::TelCursor;
 pub use edge::TelPlan;
-pub use engine::Tel;
+pub use graph::Tel;
 pub use hedgerow_subgraphs::SubgraphOptions as TelOptions;
 pub use prepare::TelChanges;
 pub use view::{TelAdjacency, TelView};

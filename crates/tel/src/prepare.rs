@@ -1,7 +1,7 @@
 //! Finding out what a commit changes, and making room for it, before anybody can see it.
 
 use crate::block::{END_OF_TIME, Log, OwnedBlock, VALID, Writer};
-use crate::engine::{Table, Tel, check_lock};
+use crate::graph::{Table, Tel, check_lock};
 use crate::keeps::Locked;
 use crate::layout::{Fit, Need, bytes_of};
 use crate::store::Full;

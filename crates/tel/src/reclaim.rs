@@ -1,8 +1,8 @@
 //! Freeing old entries and versions of vertices that nobody sees any more.
 
 use crate::block::{Log, Writer};
-use crate::engine::{Tel, unit_of};
 use crate::garbage::{NOTE_BYTES, Place, Superseded};
+use crate::graph::{Tel, unit_of};
 use crate::keeps::Locked;
 use crate::vertex::Vertex;
 use hedgerow_model::token::HeldLocks;

@@ -5,8 +5,8 @@
 //! superseded, it is dead at once, and no snapshot that closes would ask for the rewrite: such logs are listed here.
 
 use crate::block::{DEAD, Log, OwnedBlock, VALID};
-use crate::engine::{Tel, unit_of};
 use crate::garbage::NOTE_BYTES;
+use crate::graph::{Tel, unit_of};
 use crate::keeps::Locked;
 use crate::layout::bytes_of;
 use hedgerow_model::{Reclaimed, UnitLocks, VertexId};

@@ -2,7 +2,7 @@
 
 use crate::block::END_OF_TIME;
 use crate::cursor::TelCursor;
-use crate::engine::{Table, Tel, unit_of};
+use crate::graph::{Table, Tel, unit_of};
 use crate::index::Index;
 use crate::layout::bytes_of;
 use crate::vertex::Vertex;

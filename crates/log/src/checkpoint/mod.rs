@@ -15,8 +15,8 @@
 mod codec;
 mod description;
 mod encode;
+mod entry;
 mod error;
-mod installed;
 mod layout;
 mod read;
 #[cfg(any(test, feature = "simulation"))]
@@ -25,8 +25,8 @@ mod source;
 mod write;
 
 pub use description::Description;
+pub use entry::{CheckpointEntry, name_of};
 pub use error::CheckpointError;
-pub use installed::name_of;
 pub use layout::{Chunk, Content};
 pub use read::Checkpoint;
 #[cfg(any(test, feature = "simulation"))]

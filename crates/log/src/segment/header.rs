@@ -1,6 +1,6 @@
 //! The first bytes of a segment.
 
-use crate::store::LAST_COUNT;
+use super::LAST_COUNT;
 use hedgerow_model::Timestamp;
 
 /// Bytes of a header.

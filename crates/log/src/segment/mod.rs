@@ -5,11 +5,14 @@
 //! specified in `docs/format.md`.
 
 mod bytes;
+mod entry;
 mod frame;
 mod header;
 mod scan;
 
 pub(crate) use bytes::SegmentBytes;
+pub(crate) use entry::LAST_COUNT;
+pub use entry::{Sealed, SegmentEntry};
 #[cfg(any(test, feature = "simulation"))]
 pub(crate) use frame::repair_checksums;
 pub(crate) use frame::{BATCH_LENGTH, Binding, Times, put_batch, put_record, record_length};

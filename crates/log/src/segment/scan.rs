@@ -4,12 +4,12 @@
 //! records that are as they should be. That is a torn tail, and nobody was promised anything in it. But if a later batch
 //! says that everything up to a place behind the hole had been synced before, what was there has been damaged since.
 
+use super::SegmentEntry;
 use super::frame::{BATCH_LENGTH, Binding, Frame, Times, read_batch, read_frame};
 use super::header::{HEADER_LENGTH, NoHeader, SegmentHeader};
 use super::{LARGEST_RECORD, Record, SegmentBytes};
 use crate::files::{FileError, pieces};
 use crate::planted::{self, PlantedBug};
-use crate::store::SegmentEntry;
 use hedgerow_model::Timestamp;
 use std::ops::Range;
 

@@ -1,9 +1,11 @@
 //! The manifest: what belongs to a store, in one small file that is replaced whole.
 
 use crate::body::{decode_catalogue, encode_catalogue};
+use crate::checkpoint::CheckpointEntry;
 use crate::error::StoreError;
 use crate::files::{Access, FileError, FileOperation, FileSystem, HeldLock};
 use crate::planted::{self, PlantedBug};
+use crate::segment::{LAST_COUNT, Sealed, SegmentEntry};
 use crate::store::LOCK;
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{Catalogue, KeyKind, Timestamp, Topology};
@@ -26,9 +28,6 @@ const HEADER_LENGTH: usize = 16;
 
 /// Bytes that the file can have: those of a million segments, or of very many labels.
 const LARGEST: u64 = 64 << 20;
-
-/// Numbers that are counted up do not come that far.
-pub(crate) const LAST_COUNT: u64 = 1 << 63;
 
 /// What belongs to a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,25 +71,6 @@ pub struct StoreOptions {
     pub catalogue: Catalogue,
 }
 
-/// A checkpoint: the graph at a timestamp.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CheckpointEntry {
-    /// Tells its files from those of other checkpoints.
-    pub number: u64,
-    /// The timestamp.
-    pub at: Timestamp,
-    /// Bytes of its file.
-    pub length: u64,
-}
-
-impl CheckpointEntry {
-    /// The name of its file.
-    #[must_use]
-    pub fn file_name(&self) -> String {
-        crate::checkpoint::name_of(self.number)
-    }
-}
-
 /// How far a durable stream has been read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamEntry {
@@ -98,39 +78,6 @@ pub struct StreamEntry {
     pub name: String,
     /// It has read up to this timestamp.
     pub position: Timestamp,
-}
-
-/// A segment of the log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SegmentEntry {
-    /// Its number.
-    pub number: u64,
-    /// Bytes of its file when it was made, which were durable before it was listed; 0 where a version before wrote the manifest. Until it is
-    /// sealed a shorter file is damaged.
-    pub length: u64,
-    /// What is in it, once nothing more is written to it.
-    pub sealed: Option<Sealed>,
-}
-
-/// What is in a segment to which nothing more is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sealed {
-    /// The timestamp of the first record.
-    pub first: Timestamp,
-    /// The timestamp of the last record.
-    pub last: Timestamp,
-    /// Where the last record ends.
-    pub end: u64,
-    /// The wall-clock time of the last record.
-    pub wall_clock: u64,
-}
-
-impl SegmentEntry {
-    /// The name of its file.
-    #[must_use]
-    pub fn file_name(&self) -> String {
-        crate::segment::name_of(self.number)
-    }
 }
 
 const KEY_KINDS: [KeyKind; 3] = [KeyKind::Number, KeyKind::Text, KeyKind::Dense];

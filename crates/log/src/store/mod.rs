@@ -1,16 +1,18 @@
 //! The directory of a store: a lock file, the manifest, the segments of the log, checkpoints.
 
 mod check;
+mod installed;
 pub(crate) mod manifest;
 pub(crate) mod mark;
 mod reading;
 mod repair;
 mod replay;
 
+pub use crate::checkpoint::CheckpointEntry;
+pub use crate::segment::{Sealed, SegmentEntry};
 pub use check::{CheckReport, check};
-pub(crate) use manifest::LAST_COUNT;
 pub(crate) use manifest::check_lock;
-pub use manifest::{CheckpointEntry, Manifest, Sealed, SegmentEntry, StoreOptions, StreamEntry};
+pub use manifest::{Manifest, StoreOptions, StreamEntry};
 pub use reading::TornTail;
 pub use repair::{Cut, Repair, ReplacedCheckpoint, recover_to_last_valid};
 pub(crate) use repair::{cut_files, make_durable};

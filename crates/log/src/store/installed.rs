@@ -1,14 +1,8 @@
 //! The checkpoint of a store.
 
-use super::Checkpoint;
+use super::Store;
+use crate::checkpoint::{Checkpoint, CheckpointEntry, name_of};
 use crate::error::StoreError;
-use crate::store::{CheckpointEntry, Store};
-
-/// The name of the file of checkpoint `number`.
-#[must_use]
-pub fn name_of(number: u64) -> String {
-    format!("checkpoint-{number:010}")
-}
 
 impl Store {
     /// Opens the newest checkpoint, if the manifest has one.

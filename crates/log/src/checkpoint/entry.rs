@@ -1,0 +1,28 @@
+//! What the manifest says of a checkpoint.
+
+use hedgerow_model::Timestamp;
+
+/// The name of the file of checkpoint `number`.
+#[must_use]
+pub fn name_of(number: u64) -> String {
+    format!("checkpoint-{number:010}")
+}
+
+/// A checkpoint: the graph at a timestamp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CheckpointEntry {
+    /// Tells its files from those of other checkpoints.
+    pub number: u64,
+    /// The timestamp.
+    pub at: Timestamp,
+    /// Bytes of its file.
+    pub length: u64,
+}
+
+impl CheckpointEntry {
+    /// The name of its file.
+    #[must_use]
+    pub fn file_name(&self) -> String {
+        name_of(self.number)
+    }
+}

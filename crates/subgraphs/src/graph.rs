@@ -1,0 +1,100 @@
+//! The graph: tables of chains of versions, and what belongs to them.
+
+use crate::chain::Chain;
+use crate::container::Container;
+use crate::directory::Directory;
+use crate::garbage::Place;
+use crate::options::SubgraphOptions;
+use crate::partition::{PARTITIONS, unit_of};
+use crate::vertex_block::VertexBlock;
+use hedgerow_model::token::HeldLocks;
+use hedgerow_model::{Catalogue, ColumnType, Direction, LabelId, MemoryUse, Topology, ViewError};
+use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
+use hedgerow_records::RecordHeap;
+
+/// A graph in memory, as versioned subgraphs. See the [crate] for how it works.
+pub struct Subgraphs<C: Container> {
+    pub(crate) topology: Topology,
+    pub(crate) vertices: Directory<Chain<VertexBlock>>,
+    /// One table per label and stored direction, ascending by both.
+    pub(crate) adjacencies: Vec<AdjacencyTable<C>>,
+    pub(crate) garbage: Garbage<Place>,
+    pub(crate) memory: Memory,
+    pub(crate) records: RecordHeap,
+    catalogue: Catalogue,
+}
+
+/// One label in one stored direction.
+pub(crate) struct AdjacencyTable<C: Container> {
+    pub(crate) label: LabelId,
+    pub(crate) direction: Direction,
+    pub(crate) column: ColumnType,
+    pub(crate) chains: Directory<Chain<C>>,
+}
+
+impl<C: Container> Subgraphs<C> {
+    /// An empty store.
+    pub fn new(options: SubgraphOptions) -> Self {
+        let SubgraphOptions { topology, catalogue } = options;
+        // The catalogue checked that its labels can be numbered.
+        let labels = (0..).map(LabelId).zip(catalogue.labels());
+        let adjacencies = labels.flat_map(|(label, schema)| {
+            let column = schema.edges.column();
+            let table = move |direction: &Direction| AdjacencyTable {
+                label,
+                direction: *direction,
+                column,
+                chains: Directory::default(),
+            };
+            topology.directions().iter().map(table)
+        });
+        Subgraphs {
+            topology,
+            vertices: Directory::default(),
+            adjacencies: adjacencies.collect(),
+            garbage: Garbage::default(),
+            memory: Memory::default(),
+            records: RecordHeap::new(&catalogue, topology),
+            catalogue,
+        }
+    }
+
+    /// The labels and what lies on their edges.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// What [`Engine::memory`](hedgerow_model::Engine::memory) has to say, by a walk over everything, all of which is locked. For tests.
+    ///
+    /// O(partitions + large neighbour sets).
+    pub fn recount_memory(&self, locks: &HeldLocks<'_>) -> MemoryUse {
+        let every = 0..PARTITIONS as u32;
+        let vertices = self.vertices.populated(every.clone());
+        let vertices = vertices.map(|(partition, chain)| chain.count_bytes(locks, unit_of(partition)));
+        let adjacencies = self.adjacencies.iter().flat_map(|table| table.chains.populated(every.clone()));
+        let adjacencies = adjacencies.map(|(partition, chain)| chain.count_bytes(locks, unit_of(partition)));
+        let mut counted = MemoryChange::default();
+        vertices.chain(adjacencies).for_each(|change| counted += change);
+        MemoryUse {
+            live_bytes: counted.live as usize,
+            retained_bytes: counted.retained as usize,
+            ..self.memory.used()
+        }
+        .plus(self.records.memory())
+    }
+
+    /// The position of the table of a label in a stored direction.
+    #[inline]
+    pub(crate) fn position(&self, label: LabelId, stored: Direction) -> usize {
+        label.index() * self.topology.directions().len() + usize::from(stored == Direction::In)
+    }
+
+    /// The position of the table that answers reads of `label` in `direction`.
+    pub(crate) fn table(&self, label: LabelId, direction: Direction) -> Result<usize, ViewError> {
+        if self.catalogue.label(label).is_none() {
+            return Err(ViewError::UnknownLabel(label));
+        }
+        let stored = self.topology.stored(direction).ok_or(ViewError::NoReverse)?;
+        Ok(self.position(label, stored))
+    }
+}

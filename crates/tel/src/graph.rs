@@ -1,0 +1,217 @@
+//! The graph: logs of edges by vertex, and what belongs to them.
+
+use crate::TelOptions;
+use crate::block::{Log, record_bytes, record_put};
+use crate::directory::Directory;
+use crate::garbage::Place;
+use crate::index::Index;
+use crate::keeps::{Keeps, Locked};
+use crate::layout::{Fit, Need};
+use crate::sparse::Sparse;
+use crate::store::BlockStore;
+use crate::vertex::Vertex;
+use hedgerow_encoding::decode_record_value;
+use hedgerow_model::token::HeldLocks;
+use hedgerow_model::{
+    Catalogue, Direction, EdgeSchema, EdgeValue, LabelId, LockUnit, MemoryUse, Topology, ValueRef, VertexId,
+    ViewError,
+};
+use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
+use hedgerow_records::RecordHeap;
+use hedgerow_sync::Arc;
+use std::io;
+use std::path::Path;
+
+/// A graph in memory, as a log of edges per vertex. See the [crate] for how it works.
+pub struct Tel {
+    pub(crate) topology: Topology,
+    pub(crate) vertices: Directory,
+    /// One per stored direction.
+    pub(crate) indexes: Vec<Index>,
+    /// One per label and stored direction, ascending by both.
+    pub(crate) tables: Vec<Table>,
+    pub(crate) store: Arc<BlockStore>,
+    pub(crate) garbage: Garbage<Place>,
+    pub(crate) sparse: Sparse,
+    pub(crate) memory: Memory,
+    pub(crate) records: RecordHeap,
+    catalogue: Catalogue,
+}
+
+/// One label in one stored direction.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Table {
+    pub(crate) label: LabelId,
+    pub(crate) direction: Direction,
+    /// Bytes of each value.
+    width: u32,
+    /// Whether blocks have the records that values lead to.
+    pub(crate) has_records: bool,
+    /// Which property of these says the time of an edge.
+    pub(crate) time: Option<u32>,
+}
+
+impl Table {
+    /// The smallest block that has room for so much.
+    #[inline]
+    pub(crate) fn fit(self, need: Need) -> Fit {
+        match self.has_records {
+            true => Fit::with_records(need),
+            false => Fit::plain(self.width as usize, need.entries),
+        }
+    }
+
+    /// What a new entry of a value needs.
+    #[inline]
+    pub(crate) fn need_of(self, value: EdgeValue) -> Need {
+        let record_bytes = if self.has_records { record_bytes(value) } else { 0 };
+        Need { entries: 1, record_bytes }
+    }
+}
+
+impl Tel {
+    /// An empty store.
+    pub fn new(options: TelOptions) -> Self {
+        Self::with_blocks_in(BlockStore::default(), options)
+    }
+
+    /// An empty store with its blocks in a file that is mapped into memory, for graphs larger than that. The file is
+    /// scratch: it has no name, is gone with the store, and takes up to `limit` bytes, if there is one.
+    ///
+    /// What leads to blocks, and what is known of vertices, stays in memory. In builds that check memory all does.
+    ///
+    /// # Errors
+    /// The file cannot be made in the directory, or its file system cannot reserve room for it. Only on Linux there is such a
+    /// file.
+    pub fn with_scratch(options: TelOptions, directory: &Path, limit: Option<usize>) -> io::Result<Self> {
+        Ok(Self::with_blocks_in(BlockStore::in_file(directory, limit)?, options))
+    }
+
+    fn with_blocks_in(store: BlockStore, options: TelOptions) -> Self {
+        let TelOptions { topology, catalogue } = options;
+        // The catalogue checked that its labels can be numbered.
+        let labels = (0..).map(LabelId).zip(catalogue.labels());
+        let tables = labels.flat_map(|(label, schema)| {
+            // At most 8.
+            let width = schema.edges.column().width() as u32;
+            let (has_records, time) = match &schema.edges {
+                // There are fewer properties than 2^32.
+                EdgeSchema::Record(record) => (true, record.time().map(|property| property as u32)),
+                _ => (false, None),
+            };
+            let table =
+                move |direction: &Direction| Table { label, direction: *direction, width, has_records, time };
+            topology.directions().iter().map(table)
+        });
+        Tel {
+            topology,
+            vertices: Directory::default(),
+            indexes: topology.directions().iter().map(|_| Index::default()).collect(),
+            tables: tables.collect(),
+            store: Arc::new(store),
+            garbage: Garbage::default(),
+            sparse: Sparse::default(),
+            memory: Memory::default(),
+            records: RecordHeap::new(&catalogue, topology),
+            catalogue,
+        }
+    }
+
+    /// The labels and what lies on their edges.
+    pub fn catalogue(&self) -> &Catalogue {
+        &self.catalogue
+    }
+
+    /// What [`Engine::memory`](hedgerow_model::Engine::memory) has to say, by a walk over everything, all of which is locked. For tests.
+    ///
+    /// O(vertices + entries).
+    pub fn recount_memory(&self, locks: &HeldLocks<'_>) -> MemoryUse {
+        let keeps = Locked::by(locks);
+        let mut counted = MemoryChange::default();
+        for (_, slot) in self.vertices.slots(0..u32::MAX) {
+            counted += Vertex(slot).count_bytes(&keeps);
+        }
+        for index in &self.indexes {
+            index.count_bytes(&keeps, |log, bytes| {
+                counted.live += bytes as isize;
+                counted.retained += log.map_or(0, |log| crate::sparse::note_bytes(log) as isize);
+            });
+        }
+        MemoryUse {
+            live_bytes: counted.live as usize,
+            retained_bytes: counted.retained as usize,
+            ..self.memory.used()
+        }
+        .plus(self.records.memory())
+    }
+
+    /// Bytes that the store of blocks holds free: see [`MemoryUse::reserved_bytes`]. Each graph has a store of its own. O(shards).
+    pub fn reserved_bytes(&self) -> usize {
+        self.store.free_bytes()
+    }
+
+    /// The number of the table of a label in a stored direction.
+    #[inline]
+    pub(crate) fn position(&self, label: LabelId, stored: Direction) -> usize {
+        label.index() * self.indexes.len() + usize::from(stored == Direction::In)
+    }
+
+    /// The number of the table that answers reads of `label` in `direction`.
+    pub(crate) fn table(&self, label: LabelId, direction: Direction) -> Result<usize, ViewError> {
+        if self.catalogue.label(label).is_none() {
+            return Err(ViewError::UnknownLabel(label));
+        }
+        let stored = self.topology.stored(direction).ok_or(ViewError::NoReverse)?;
+        Ok(self.position(label, stored))
+    }
+
+    /// The index of a stored direction.
+    #[inline]
+    pub(crate) fn index(&self, stored: Direction) -> &Index {
+        &self.indexes[usize::from(stored == Direction::In)]
+    }
+
+    /// What the record says of the time that an edge is put with. O(1), if the label has no time.
+    #[inline]
+    pub(crate) fn time_put(&self, table: Table, value: EdgeValue) -> Option<i64> {
+        table.time.and_then(|property| time_in_record(record_put(value), property as usize))
+    }
+
+    /// What the record of an entry says of its time.
+    pub(crate) fn time_in(&self, table: Table) -> impl Fn(&[u8]) -> Option<i64> {
+        move |record| table.time.and_then(|property| time_in_record(record, property as usize))
+    }
+
+    /// The log of a vertex in a table, if there is one.
+    #[inline]
+    pub(crate) fn log<'a>(&self, table: Table, owner: VertexId, keeps: &'a impl Keeps) -> Option<Log<'a>> {
+        self.index(table.direction).log(owner, table.label, keeps)
+    }
+}
+
+impl Drop for Tel {
+    fn drop(&mut self) {
+        self.vertices.slots(0..u32::MAX).for_each(|(_, slot)| Vertex(slot).clear());
+        self.indexes.iter_mut().for_each(|index| index.clear(&self.store));
+    }
+}
+
+/// The time that a property of a record says; `None` if it is null.
+fn time_in_record(record: &[u8], property: usize) -> Option<i64> {
+    match decode_record_value(record, property) {
+        Ok(ValueRef::Timestamp(time) | ValueRef::I64(time)) => Some(time),
+        _ => None,
+    }
+}
+
+/// The lock that covers a vertex.
+#[inline]
+pub(crate) const fn unit_of(vertex: VertexId) -> LockUnit {
+    LockUnit(vertex.get())
+}
+
+/// Panics if the lock of a vertex is not held.
+#[inline]
+pub(crate) fn check_lock(locks: &HeldLocks<'_>, vertex: VertexId) {
+    assert!(locks.covers(unit_of(vertex)), "vertex {vertex} is changed without its lock");
+}
