@@ -11,6 +11,7 @@ pub const UNSAFE_FILES: &[&str] = &[
     "crates/lab/src/radix/simd.rs",
     "crates/model/src/token.rs",
     "crates/rapid/src/block.rs",
+    "crates/rapid/src/container.rs",
     "crates/rapid/src/directory.rs",
     "crates/rapid/src/extent.rs",
     "crates/rapid/src/leaf.rs",

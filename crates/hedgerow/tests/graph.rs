@@ -269,10 +269,7 @@ fn number_keys_use_all_64_bits() {
     let edges: Vec<(u64, u64)> = keys.iter().flat_map(|from| keys.map(|to| (*from, to))).collect();
     graph.ingest(&edges).unwrap();
     let snapshot = graph.snapshot().unwrap();
-    assert_eq!(
-        (snapshot.vertex_count(), snapshot.vertex_bound(), snapshot.edge_count().at_most()),
-        (5, 5, 25)
-    );
+    assert!(snapshot.vertex_count() == 5 && snapshot.vertex_bound() == 5 && snapshot.edge_count() == 25);
     for key in keys {
         assert_eq!(snapshot.neighbours(key).unwrap(), keys.map(Key::Number));
     }
