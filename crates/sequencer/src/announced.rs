@@ -1,5 +1,6 @@
 //! The newest stamp and how large the graph is there, for whoever takes no lock.
 
+use crate::commit::CountChanges;
 use crate::heads::Head;
 use hedgerow_model::{Counts, CountsBeside, LabelId, Timestamp};
 use hedgerow_sync::Arc;
@@ -42,21 +43,40 @@ impl Announced {
         self.at.store(HIDDEN, Ordering::SeqCst);
     }
 
-    /// Shows what is known at the newest stamp, where the edges of these labels changed since it was hidden. The caller has the mutex. O(labels that
-    /// changed).
+    /// Shows what is known at the newest stamp, where a commit changed this since it was hidden. The caller has the mutex. O(labels that changed).
     #[inline]
-    pub(crate) fn show(&self, head: &Head, changed: impl Iterator<Item = LabelId>) {
+    pub(crate) fn show_changes(&self, head: &Head, changes: CountChanges<'_>) {
         // Whoever sees one of these also sees that it was hidden before.
+        for outcome in changes.edges {
+            let label = outcome.label.index();
+            self.labels[label].edges.store(head.counts.edges[label], Ordering::Release);
+        }
+        if head.counts.beside.is_some() {
+            changes.labels().for_each(|label| self.show_label(head, label));
+        }
+        self.show_vertices(head);
+    }
+
+    /// The same, where the edges of these labels changed.
+    pub(crate) fn show(&self, head: &Head, changed: impl Iterator<Item = LabelId>) {
+        changed.for_each(|label| self.show_label(head, label));
+        self.show_vertices(head);
+    }
+
+    #[inline]
+    fn show_vertices(&self, head: &Head) {
         self.vertices.store(head.counts.vertices, Ordering::Release);
         self.vertex_bound.store(head.counts.vertex_bound, Ordering::Release);
-        for label in changed {
-            let counts = &self.labels[label.index()];
-            counts.edges.store(head.counts.edges_of(label).at_most(), Ordering::Release);
-            let CountsBeside { parallel, uncertain } = head.counts.beside_of(label);
-            counts.parallel.store(parallel, Ordering::Release);
-            counts.uncertain.store(uncertain, Ordering::Release);
-        }
         self.at.store(head.at.0, Ordering::Release);
+    }
+
+    #[cold]
+    fn show_label(&self, head: &Head, label: LabelId) {
+        let counts = &self.labels[label.index()];
+        counts.edges.store(head.counts.edges_of(label).at_most(), Ordering::Release);
+        let CountsBeside { parallel, uncertain } = head.counts.beside_of(label);
+        counts.parallel.store(parallel, Ordering::Release);
+        counts.uncertain.store(uncertain, Ordering::Release);
     }
 
     /// The newest stamp, and how large the graph is there if [`Announced::is_still`] says so afterwards; `None` while the next one is

@@ -28,7 +28,6 @@ pub struct CountChanges<'c> {
 
 impl CountChanges<'_> {
     /// The labels whose edges are counted anew.
-    #[inline]
     pub(crate) fn labels(self) -> impl Iterator<Item = LabelId> {
         self.edges
             .iter()

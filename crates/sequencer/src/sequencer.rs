@@ -91,8 +91,10 @@ impl State {
         counts.vertices = counts.vertices + vertices.added - vertices.removed;
         counts.vertex_bound = counts.vertex_bound.max(vertices.bound);
         counts.add(edges);
-        counts.add_parallel(parallel);
-        counts.add_deferred(deferred);
+        if !(parallel.is_empty() && deferred.is_empty()) {
+            counts.add_parallel(parallel);
+            counts.add_deferred(deferred);
+        }
     }
 
     #[inline]
@@ -162,7 +164,6 @@ impl Sequencer {
     ///
     /// The caller holds the locks of everything that it changes, and calls [`Sequencer::applied`]
     /// when it has applied the stamp, or [`Sequencer::poison`] when it could not.
-    #[inline]
     pub fn stamp(&self, counts: CountChanges<'_>, writer: Writer) -> Result<Stamped, SequencerError> {
         let mut stamped = self.stamp_many(1, counts, writer)?;
         let stamp = stamped.next().expect("one stamp was taken");
@@ -193,7 +194,7 @@ impl Sequencer {
         self.keep(&mut state, now);
         let left = before.0 + 1..last.0 + 1;
         let editable_from = self.editable_from(&state);
-        self.announced.show(&state.head, counts.labels());
+        self.announced.show_changes(&state.head, counts);
         let record_conflicts = state.records_conflicts(writer);
         let released = self.released.load(Ordering::Relaxed);
         drop(state);
@@ -248,7 +249,7 @@ impl Sequencer {
         state.head.wall_clock = state.head.wall_clock.max(wall_clock);
         state.head.input = input.or(state.head.input.take());
         self.keep(&mut state, now);
-        self.announced.show(&state.head, counts.labels());
+        self.announced.show_changes(&state.head, counts);
         if begins_batch {
             self.forget_former(commit_log, &mut state);
         }

@@ -124,7 +124,7 @@ impl<E: Engine> Store<E> {
     }
 
     /// The shrinking phase, as in the general commit. The locks of [`Store::stripes_of_edge`] are held.
-    #[inline]
+    #[inline(always)]
     pub(super) fn finish_edge(
         &self,
         short: &E::ShortWrites,

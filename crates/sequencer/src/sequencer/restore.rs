@@ -20,7 +20,7 @@ impl Sequencer {
             self.seats.taken().next().is_none() && state.registry.len() == 0 && self.log.is_none();
         assert!(is_private && at >= state.head.at, "only a graph that nobody sees comes back");
         state.count(at, counts);
-        self.announced.show(&state.head, counts.labels());
+        self.announced.show_changes(&state.head, counts);
         // SAFETY: the largest so far, nothing is registered, and nothing will be before the graph has come back.
         unsafe { Stamp::new(at, Timestamp::ZERO) }
     }
