@@ -1,6 +1,7 @@
 //! Records of edges as bytes that are read and checked.
 
 use crate::error::{Error, read_failed};
+use hedgerow_encoding::wire::DecodeError;
 use hedgerow_encoding::{EdgeList, decode_record, decode_record_value, list_of_record};
 use hedgerow_model::{ReadError, Record, RecordSchema, ValueRef};
 
@@ -8,16 +9,24 @@ use hedgerow_model::{ReadError, Record, RecordSchema, ValueRef};
 const PLACE: &str = "the record of an edge";
 
 /// The record that bytes stand for.
+///
+/// # Errors
+/// They stand for none.
 pub fn decoded(bytes: &[u8]) -> Result<Record, Error> {
-    decode_record(bytes).map_err(|error| read_failed(ReadError::new(PLACE, error)))
+    decode_record(bytes).map_err(unreadable)
+}
+
+#[cold]
+fn unreadable(error: DecodeError) -> Error {
+    read_failed(ReadError::new(PLACE, error))
 }
 
 /// The time that a property of an encoded record says.
 pub(crate) fn time_in(record: &[u8], position: usize) -> Result<Option<i64>, Error> {
-    let value = decode_record_value(record, position);
-    match value.map_err(|error| read_failed(ReadError::new(PLACE, error)))? {
-        ValueRef::Timestamp(time) | ValueRef::I64(time) => Ok(Some(time)),
-        _ => Ok(None),
+    match decode_record_value(record, position) {
+        Ok(ValueRef::Timestamp(time) | ValueRef::I64(time)) => Ok(Some(time)),
+        Ok(_) => Ok(None),
+        Err(error) => Err(unreadable(error)),
     }
 }
 

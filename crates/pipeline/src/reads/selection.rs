@@ -7,7 +7,7 @@ use hedgerow_model::VertexId;
 use std::cmp::Reverse;
 
 /// Above so many edges more than are wanted, those that are not among the newest go.
-const SPARE: usize = 64;
+const SPARE: usize = 16;
 
 /// So many edges are handed over together, if they come in the order of their times.
 const TOGETHER: usize = 64;
