@@ -1,9 +1,13 @@
 //! What the tests of the engines share. Not published.
 //!
-//! An engine that is [`Tested`] is held to the same contract as all others:
+//! An engine that is [`Tested`] is held to the same contract as all others, each part of it by a macro that makes tests of named cases:
 //!
-//! - [`contract_tests!`] makes tests of the named cases of [`contract`], and one of [`random`] commits under snapshots,
-//!   each against the [`oracle::Oracle`] by way of the [`pipeline::Pipeline`];
+//! - [`contract_tests!`]: what every engine does, in [`contract`], for [`parallel`] edges, and by [`random`] commits under snapshots, all
+//!   against the [`oracle::Oracle`] by way of the [`pipeline::Pipeline`]. An engine that counts edges later is held to its bounds;
+//! - [`accounting_tests!`]: what an engine promises that accounts for every byte, in [`accounting`].
+//!
+//! What else is here:
+//!
 //! - [`failing`] lets calls of an engine fail, for the cases that say what is left then;
 //! - [`allocation`] counts what a thread holds;
 //! - [`cases`] makes properties whose cases take long try fewer of them;
@@ -13,6 +17,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends where something is not as it should be")]
 
+pub mod accounting;
 pub mod allocation;
 pub mod cases;
 pub mod check;
@@ -22,6 +27,7 @@ pub mod failing;
 #[cfg(hedgerow_shuttle)]
 pub mod models;
 pub mod oracle;
+pub mod parallel;
 pub mod pipeline;
 pub mod random;
 pub mod records;
@@ -39,9 +45,13 @@ pub trait Tested: 'static {
     /// How many vertices a lock unit has.
     const UNIT_SIZE: u32;
 
+    /// What [`Engine::memory`] has to say, by a walk over everything, all of which is locked: of an engine that claims to account for every byte. Then all
+    /// cases check its counters, and it takes [`accounting_tests!`] too.
+    const RECOUNT: Option<Recount<Self::Engine>> = None;
+
     /// An empty store.
     fn engine(topology: Topology, catalogue: Catalogue) -> Self::Engine;
-
-    /// What [`Engine::memory`] has to say, by a walk over everything, all of which is locked.
-    fn recount(engine: &Self::Engine, locks: &HeldLocks<'_>) -> MemoryUse;
 }
+
+/// Counts the bytes that an engine holds.
+pub type Recount<E> = fn(&E, &HeldLocks<'_>) -> MemoryUse;
