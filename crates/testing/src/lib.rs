@@ -4,7 +4,12 @@
 //!
 //! - [`contract_tests!`]: what every engine does, in [`contract`], for [`parallel`] edges, and by [`random`] commits under snapshots, all
 //!   against the [`oracle::Oracle`] by way of the [`pipeline::Pipeline`]. An engine that counts edges later is held to its bounds;
-//! - [`accounting_tests!`]: what an engine promises that accounts for every byte, in [`accounting`].
+//! - [`accounting_tests!`]: what an engine promises that accounts for every byte, in [`accounting`];
+//! - [`durable_tests!`]: what an engine promises that owns files, in [`durable`]: what is flushed is there whatever happens, and a read that
+//!   fails ([`reads`]) is an error, never a wrong answer.
+//!
+//! [`disk`] is a small engine that keeps all of it but the accounting, and the worked example of how to write an engine:
+//! `docs/writing-an-engine.md` walks through it.
 //!
 //! What else is here:
 //!
@@ -23,6 +28,8 @@ pub mod cases;
 pub mod check;
 pub mod contract;
 pub mod damage;
+pub mod disk;
+pub mod durable;
 pub mod failing;
 #[cfg(hedgerow_shuttle)]
 pub mod models;
@@ -30,12 +37,15 @@ pub mod oracle;
 pub mod parallel;
 pub mod pipeline;
 pub mod random;
+pub mod reads;
 pub mod records;
 pub mod scenario;
 pub mod skipped;
 
+use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Catalogue, Engine, MemoryUse, Topology};
+use hedgerow_model::{Catalogue, Engine, EngineError, MemoryUse, Topology};
+use hedgerow_sync::Arc;
 
 /// Names an engine for the tests.
 pub trait Tested: 'static {
@@ -55,3 +65,16 @@ pub trait Tested: 'static {
 
 /// Counts the bytes that an engine holds.
 pub type Recount<E> = fn(&E, &HeldLocks<'_>) -> MemoryUse;
+
+/// Names an engine that keeps [files](hedgerow_model::Durable) of its own.
+pub trait TestedDurable: Tested {
+    /// What the files have; an empty store where there are none.
+    ///
+    /// # Errors
+    /// A file could not be read or written.
+    fn open(
+        files: Arc<dyn FileSystem>,
+        topology: Topology,
+        catalogue: Catalogue,
+    ) -> Result<Self::Engine, EngineError>;
+}
