@@ -4,8 +4,8 @@ use crate::Tested;
 use crate::check::read;
 use crate::failing::{Fallible, TestedFailing, is_injected};
 use crate::oracle::Request;
-use crate::pipeline::{Pipeline, check_outcome, count};
-use hedgerow_model::token::{HeldLocks, Stamp};
+use crate::pipeline::{Pipeline, Units, check_outcome, count};
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Stamp};
 use hedgerow_model::{
     Adjacency, Admission, Allowance, Counts, Cursor, Direction, Effects, Engine, GraphView, LabelId, Outcome,
     Timestamp, Topology, VertexId,
@@ -26,6 +26,7 @@ macro_rules! contract_tests {
             commits_that_are_held_back_are_granted_after_the_engine_did_its_work
             a_commit_that_fails_changes_nothing_and_succeeds_later
             maintenance_that_fails_changes_nothing
+            maintenance_that_knows_old_timestamps_keeps_what_came_after_them
         );
 
         $crate::contract_tests!(@cases parallel, $tested:
@@ -259,5 +260,20 @@ pub fn maintenance_that_fails_changes_nothing<T: Tested>() {
         pipeline.close(1);
         pipeline.reclaim_all();
         pipeline.check(&[0, 1, 5]);
+    }
+}
+
+/// Which timestamps are live may have been collected before commits and snapshots that maintenance then meets.
+pub fn maintenance_that_knows_old_timestamps_keeps_what_came_after_them<T: Tested>() {
+    let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
+    pipeline.commit(&[put_valued(0, [1], 0), put(1, [2])], 0).unwrap();
+    // SAFETY: nothing is registered, and the next is registered at 1 or above.
+    let early = unsafe { LiveTimestamps::as_of(Vec::new(), Timestamp(1)) };
+    for value in 1..8 {
+        pipeline.open();
+        pipeline.commit(&[put_valued(0, [1], value), delete(1, [2]), put(1, [value])], 0).unwrap();
+        pipeline.flush().unwrap();
+        pipeline.engine.maintain(&early, &Units::all_free(), usize::MAX).unwrap();
+        pipeline.check(&[0, 1, 2]);
     }
 }

@@ -275,9 +275,9 @@ pub fn power_may_go_at_every_operation<T: TestedDurable>() {
     let images = store.files.take_crash_images();
     assert!(images.len() > commits().len());
     for image in images {
-        let acknowledged =
+        let mut acknowledged =
             store.acknowledged.iter().filter(|(operations, _)| *operations < image.operation());
-        let at_least = acknowledged.last().map_or(Timestamp::ZERO, |(_, through)| *through);
+        let at_least = acknowledged.next_back().map_or(Timestamp::ZERO, |(_, through)| *through);
         for survival in Survival::ALL {
             for seed in 0..2 {
                 store.check_after_crash(&image.after_crash(survival, seed), at_least);
@@ -448,7 +448,7 @@ pub fn any_read_of_parallel_edges_may_fail<T: TestedDurable>() {
     let view = graph.engine.view(&snapshot, &token);
     let label = parallel::LABEL;
     each_read_of_parallel_edges(&view, label, &[0, 1, 2], &mut |name, ask| {
-        ask_while_reads_fail(&files, name, ask)
+        ask_while_reads_fail(&files, name, ask);
     });
     drop(view);
     for number in 1.. {
