@@ -12,7 +12,7 @@ impl<C: Container> Tested for TestedEngine<Subgraphs<C>> {
     type Engine = Subgraphs<C>;
 
     const UNIT_SIZE: u32 = PARTITION_SIZE as u32;
-    const RECOUNT: Option<Recount<Self::Engine>> = Some(|engine, locks| engine.recount_memory(locks));
+    const RECOUNT: Option<Recount<Self::Engine>> = Some(Subgraphs::recount_memory);
 
     fn engine(topology: Topology, catalogue: Catalogue) -> Subgraphs<C> {
         Subgraphs::new(SubgraphOptions { topology, catalogue })

@@ -10,7 +10,7 @@ impl Tested for TestedRapid {
     type Engine = Rapid;
 
     const UNIT_SIZE: u32 = PARTITION_SIZE as u32;
-    const RECOUNT: Option<Recount<Self::Engine>> = Some(|engine, locks| engine.recount_memory(locks));
+    const RECOUNT: Option<Recount<Self::Engine>> = Some(Rapid::recount_memory);
 
     fn engine(topology: Topology, catalogue: Catalogue) -> Rapid {
         Rapid::new(RapidOptions { topology, catalogue })

@@ -11,7 +11,7 @@ impl Tested for TestedTel {
     type Engine = Tel;
 
     const UNIT_SIZE: u32 = 1;
-    const RECOUNT: Option<Recount<Self::Engine>> = Some(|engine, locks| engine.recount_memory(locks));
+    const RECOUNT: Option<Recount<Self::Engine>> = Some(Tel::recount_memory);
 
     fn engine(topology: Topology, catalogue: Catalogue) -> Tel {
         Tel::new(TelOptions { topology, catalogue })
@@ -25,7 +25,7 @@ impl Tested for TestedInFile {
     type Engine = Tel;
 
     const UNIT_SIZE: u32 = 1;
-    const RECOUNT: Option<Recount<Self::Engine>> = Some(|engine, locks| engine.recount_memory(locks));
+    const RECOUNT: Option<Recount<Self::Engine>> = Some(Tel::recount_memory);
 
     fn engine(topology: Topology, catalogue: Catalogue) -> Tel {
         let options = TelOptions { topology, catalogue };
@@ -41,7 +41,7 @@ impl Tested for TestedInSmallFile {
     type Engine = Tel;
 
     const UNIT_SIZE: u32 = 1;
-    const RECOUNT: Option<Recount<Self::Engine>> = Some(|engine, locks| engine.recount_memory(locks));
+    const RECOUNT: Option<Recount<Self::Engine>> = Some(Tel::recount_memory);
 
     fn engine(topology: Topology, catalogue: Catalogue) -> Tel {
         let options = TelOptions { topology, catalogue };

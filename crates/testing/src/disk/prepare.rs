@@ -47,7 +47,8 @@ impl DiskEngine {
                 let is_parallel = matches!(schema.edges, EdgeSchema::Parallel(_));
                 if is_canonical && is_parallel {
                     let change_of_list = change.value.map(|number| record(effects, number)).transpose()?;
-                    let (list, before, after) = changed_list(newest.content(key)?, change_of_list)?;
+                    let (list, before, after) =
+                        changed_list(newest.content(key)?.as_deref(), change_of_list)?;
                     if (before == 0) != (after == 0) {
                         outcome.count(label, u64::from(before == 0), u64::from(after == 0));
                     }
@@ -82,9 +83,9 @@ fn record(effects: &Effects, number: EdgeValue) -> Result<&[u8], ReadError> {
 
 /// The parallel edges between two vertices after a change, which says only what is different, and their number before and after. Without a change
 /// none are left.
-fn changed_list(present: Content, change: Option<&[u8]>) -> Result<(Content, usize, usize), ReadError> {
+fn changed_list(present: Option<&[u8]>, change: Option<&[u8]>) -> Result<(Content, usize, usize), ReadError> {
     let mut edges = BTreeMap::new();
-    change_edges(&mut edges, present.as_deref())?;
+    change_edges(&mut edges, present)?;
     let before = edges.len();
     match change {
         Some(_) => change_edges(&mut edges, change)?,

@@ -1,11 +1,12 @@
 //! All that a state is read from, merged: the recent changes and the files.
 
-use super::entry::{Entry, Key};
+use super::entry::{Entry, Key, Version};
 use super::file::SortedFile;
 use super::recent::Recent;
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{ReadError, Timestamp};
 use hedgerow_sync::{Arc, Mutex};
+use std::cmp::Reverse;
 use std::ops::Range;
 
 /// A flush or a merge makes new sources. Who reads the old ones goes on to do so: their files stay, and their recent changes get no more.
@@ -66,34 +67,27 @@ impl Sources {
         live: &LiveTimestamps,
         dropped: &mut usize,
     ) -> impl Iterator<Item = Result<Entry, ReadError>> {
-        let mut entries = self.versions(Key::ALL).peekable();
-        let mut of_key = Vec::new().into_iter();
+        let (mut entries, mut newer) = (self.versions(Key::ALL).peekable(), None::<Version>);
         std::iter::from_fn(move || {
-            while of_key.len() == 0 {
-                let newest = match entries.next()? {
-                    Ok(newest) => newest,
+            loop {
+                let entry = match entries.next()? {
+                    Ok(entry) => entry,
                     error => return Some(error),
                 };
-                let (key, mut superseded) = (newest.version.key, newest.version.at.0);
-                let mut kept = vec![newest];
-                let same =
-                    |entry: &Result<Entry, _>| entry.as_ref().is_ok_and(|entry| entry.version.key == key);
-                while let Some(Ok(older)) = entries.next_if(same) {
-                    let born = older.version.at.0;
-                    if !live.decides(superseded) || live.holder(born..superseded).is_some() {
-                        kept.push(older);
-                    } else {
-                        *dropped += 1;
-                    }
-                    superseded = born;
+                let Version { key, at: Reverse(born) } = entry.version;
+                let newer = newer.replace(entry.version).filter(|newer| newer.key == key);
+                let unseen = newer.is_some_and(|Version { at: Reverse(superseded), .. }| {
+                    live.decides(superseded) && live.holder(born..superseded).is_none()
+                });
+                let older =
+                    |next: &Result<Entry, _>| next.as_ref().map_or(true, |next| next.version.key == key);
+                // That something exists no more need not be said where nothing is older.
+                let says_nothing = entry.content.is_none() && !entries.peek().is_some_and(older);
+                if !unseen && !says_nothing {
+                    return Some(Ok(entry));
                 }
-                // That something exists no more need not be said where nothing older is left.
-                while kept.pop_if(|oldest| oldest.content.is_none()).is_some() {
-                    *dropped += 1;
-                }
-                of_key = kept.into_iter();
+                *dropped += 1;
             }
-            of_key.next().map(Ok)
         })
     }
 }

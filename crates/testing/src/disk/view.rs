@@ -29,20 +29,17 @@ pub struct DiskAdjacency<'v, W> {
     values: PhantomData<W>,
 }
 
-/// Reads neighbours, one vertex at a time into a buffer.
+/// Reads what one table has. Has a row until its next call: with values, or with records.
 pub struct DiskCursor<'v, W> {
     view: &'v DiskView<'v>,
     table: Table,
     neighbours: Vec<VertexId>,
     values: Vec<W>,
-}
-
-/// Reads records, which it has until its next call.
-pub struct DiskRecords<'v> {
-    view: &'v DiskView<'v>,
-    table: Table,
     records: Vec<(VertexId, Arc<[u8]>)>,
 }
+
+/// Reads the records of edges.
+pub type DiskRecords<'v> = DiskCursor<'v, ()>;
 
 /// Something was read whole, and is not what was written.
 pub(super) fn malformed(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> ReadError {
@@ -164,7 +161,7 @@ impl RecordView for DiskView<'_> {
 
     fn edge_records(&self, label: LabelId, direction: Direction) -> Result<DiskRecords<'_>, ViewError> {
         match self.table(label, direction)? {
-            (table, ColumnType::Record) => Ok(DiskRecords { view: self, table, records: Vec::new() }),
+            (table, ColumnType::Record) => Ok(DiskCursor::new(self, table)),
             _ => Err(ViewError::NoRecords(label)),
         }
     }
@@ -182,7 +179,7 @@ impl<W: Column> Adjacency for DiskAdjacency<'_, W> {
     const DEGREE_IS_O1: bool = false;
 
     fn cursor(&self) -> DiskCursor<'_, W> {
-        DiskCursor { view: self.view, table: self.table, neighbours: Vec::new(), values: Vec::new() }
+        DiskCursor::new(self.view, self.table)
     }
 
     /// By the blocks, of which the indexes tell without a read, and the recent entries.
@@ -195,6 +192,20 @@ impl<W: Column> Adjacency for DiskAdjacency<'_, W> {
         let mut work = BTreeMap::<u32, u64>::new();
         recent.chain(blocks).for_each(|(key, more)| *work.entry(key.owner + 1).or_default() += more);
         Ok(cuts_by_work(self.view.vertex_bound(), parts, &work.into_iter().collect::<Vec<_>>()))
+    }
+}
+
+impl<'v, W> DiskCursor<'v, W> {
+    fn new(view: &'v DiskView<'v>, table: Table) -> Self {
+        DiskCursor { view, table, neighbours: Vec::new(), values: Vec::new(), records: Vec::new() }
+    }
+
+    /// Keeps the records of a vertex, until the next call.
+    fn keep(&mut self, vertex: VertexId) -> Result<(), ReadError> {
+        let row = self.view.row(self.table, vertex);
+        let row = row.map(|visible| visible.map(|(key, content)| (VertexId::new(key.neighbour), content)));
+        self.records = row.collect::<Result<_, _>>()?;
+        Ok(())
     }
 }
 
@@ -254,18 +265,6 @@ impl<W: Column> Cursor for DiskCursor<'_, W> {
     }
 }
 
-impl DiskRecords<'_> {
-    /// Keeps the records of a vertex, until the next call.
-    fn keep(&mut self, vertex: VertexId) -> Result<(), ReadError> {
-        self.records.clear();
-        for visible in self.view.row(self.table, vertex) {
-            let (key, content) = visible?;
-            self.records.push((VertexId::new(key.neighbour), content));
-        }
-        Ok(())
-    }
-}
-
 impl RecordCursor for DiskRecords<'_> {
     type Error = ReadError;
     type Parallel<'c>
@@ -280,9 +279,8 @@ impl RecordCursor for DiskRecords<'_> {
     const SORTED: bool = true;
 
     fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<&[u8]>, ReadError> {
-        self.records.clear();
         let content = self.view.content(Key::edge(self.table, vertex, neighbor))?;
-        self.records.extend(content.map(|content| (neighbor, content)));
+        self.records = content.into_iter().map(|content| (neighbor, content)).collect();
         Ok(self.records.first().map(|(_, record)| &**record))
     }
 
@@ -310,7 +308,7 @@ impl RecordCursor for DiskRecords<'_> {
         vertex: VertexId,
         neighbor: VertexId,
     ) -> Result<Option<ParallelList<'_>>, ReadError> {
-        self.find(vertex, neighbor)?.map(list).transpose()
+        RecordCursor::find(self, vertex, neighbor)?.map(list).transpose()
     }
 
     fn parallel_neighbors<'c, B>(
