@@ -68,6 +68,11 @@ mod disk {
     use super::*;
     hedgerow_testing::contract_tests!(TestedDisk);
     hedgerow_testing::durable_tests!(TestedDisk);
+
+    #[test]
+    fn readers_see_whole_prefixes_beside_writers_flushes_and_merges() {
+        hedgerow_testing::scenario::readers_see_whole_prefixes_beside_writers_and_reclaimers::<TestedDisk>();
+    }
 }
 
 mod named {
