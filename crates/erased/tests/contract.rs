@@ -2,11 +2,10 @@
 #![cfg(not(hedgerow_shuttle))]
 
 use hedgerow_erased::ErasedEngine;
-use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Catalogue, Engine, MemoryUse, Topology};
+use hedgerow_model::{Catalogue, Engine, Topology};
 use hedgerow_rapid::{PARTITION_SIZE, Rapid, RapidOptions};
 use hedgerow_tel::{Tel, TelOptions};
-use hedgerow_testing::Tested;
+use hedgerow_testing::{Recount, Tested};
 
 struct ErasedRapid;
 
@@ -14,14 +13,10 @@ impl Tested for ErasedRapid {
     type Engine = ErasedEngine;
 
     const UNIT_SIZE: u32 = PARTITION_SIZE as u32;
+    const RECOUNT: Option<Recount<Self::Engine>> = Some(|engine, _| engine.memory());
 
     fn engine(topology: Topology, catalogue: Catalogue) -> ErasedEngine {
         ErasedEngine::new(Rapid::new(RapidOptions { topology, catalogue }))
-    }
-
-    /// The tests of the engine itself count.
-    fn recount(engine: &ErasedEngine, _locks: &HeldLocks<'_>) -> MemoryUse {
-        engine.memory()
     }
 }
 
@@ -31,22 +26,21 @@ impl Tested for ErasedTel {
     type Engine = ErasedEngine;
 
     const UNIT_SIZE: u32 = 1;
+    const RECOUNT: Option<Recount<Self::Engine>> = Some(|engine, _| engine.memory());
 
     fn engine(topology: Topology, catalogue: Catalogue) -> ErasedEngine {
         ErasedEngine::new(Tel::new(TelOptions { topology, catalogue }))
-    }
-
-    fn recount(engine: &ErasedEngine, _locks: &HeldLocks<'_>) -> MemoryUse {
-        engine.memory()
     }
 }
 
 mod rapid {
     use super::*;
     hedgerow_testing::contract_tests!(ErasedRapid);
+    hedgerow_testing::accounting_tests!(ErasedRapid);
 }
 
 mod tel {
     use super::*;
     hedgerow_testing::contract_tests!(ErasedTel);
+    hedgerow_testing::accounting_tests!(ErasedTel);
 }

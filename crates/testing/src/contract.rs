@@ -4,33 +4,34 @@ use crate::Tested;
 use crate::check::read;
 use crate::failing::{Fallible, TestedFailing, is_injected};
 use crate::oracle::Request;
-use crate::pipeline::{Pipeline, Units};
+use crate::pipeline::{Pipeline, Units, check_outcome, count};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Stamp};
 use hedgerow_model::{
-    Adjacency, Allowance, CapacityError, Counts, Cursor, Direction, Effects, Engine, EngineError, GraphView,
-    LabelId, Outcome, Timestamp, Topology, VertexId,
+    Adjacency, Admission, Allowance, Counts, Cursor, Direction, Effects, Engine, GraphView, LabelId, Outcome,
+    Timestamp, Topology, VertexId,
 };
 
-/// Makes a test of each case, and one of random commits, for an engine that is [`Tested`].
+/// Makes a test of each case, and one of random commits, for an engine that is [`Tested`](crate::Tested).
 #[macro_export]
 macro_rules! contract_tests {
     ($tested:ty) => {
-        $crate::contract_tests!(@cases $tested:
+        $crate::contract_tests!(@cases contract, $tested:
             edges_are_deleted_and_put_again_under_snapshots
             partitions_are_emptied_and_filled_again_under_a_snapshot
             one_commit_inserts_changes_and_deletes_in_one_row
-            changes_of_nothing_take_nothing
             one_vertex_at_the_end_of_the_id_space_costs_kilobytes
             ids_at_or_above_the_bound_have_no_neighbours
             empty_effects_are_a_commit
             a_pool_prepares_the_same
-            a_commit_beyond_the_limit_fails_and_changes_nothing
-            versions_between_two_snapshots_are_freed
-            garbage_moves_to_the_next_timestamp_that_sees_it
-            locked_units_and_spent_budgets_leave_the_rest_for_later
-            versions_superseded_after_the_timestamps_were_collected_stay
+            commits_that_are_held_back_are_granted_after_the_engine_did_its_work
             a_commit_that_fails_changes_nothing_and_succeeds_later
-            maintenance_that_fails_is_made_up_for
+            maintenance_that_fails_changes_nothing
+            maintenance_that_knows_old_timestamps_keeps_what_came_after_them
+        );
+
+        $crate::contract_tests!(@cases parallel, $tested:
+            parallel_edges_are_changed_one_by_one
+            every_snapshot_keeps_its_parallel_edges
         );
 
         #[test]
@@ -50,11 +51,11 @@ macro_rules! contract_tests {
             $crate::contract::read_outside_of_the_locks::<$tested>();
         }
     };
-    (@cases $tested:ty: $($case:ident)*) => {
+    (@cases $module:ident, $tested:ty: $($case:ident)*) => {
         $(
             #[test]
             fn $case() {
-                $crate::contract::$case::<$tested>();
+                $crate::$module::$case::<$tested>();
             }
         )*
     };
@@ -93,7 +94,7 @@ pub fn edges_are_deleted_and_put_again_under_snapshots<T: Tested>() {
         pipeline.check(&[1, 2, 3]);
         pipeline.assert_counters_are_exact();
     }
-    assert_eq!(pipeline.engine.memory().retained_bytes, 0);
+    pipeline.assert_nothing_is_retained();
 }
 
 /// First and last vertices of a partition vanish and come back.
@@ -120,19 +121,6 @@ pub fn one_commit_inserts_changes_and_deletes_in_one_row<T: Tested>() {
         pipeline.check(&[0, 3, 4, 9, 36, 299]);
         pipeline.assert_counters_are_exact();
     }
-}
-
-/// Edges that are there, and deletions of what is not, far away too.
-pub fn changes_of_nothing_take_nothing<T: Tested>() {
-    let many = 0..2100;
-    let mut pipeline = Pipeline::<T>::new(Topology::DirectedWithReverse, None);
-    pipeline.commit(&[put(1, many.clone()), put(70, [3])], 0).unwrap();
-    pipeline.open();
-    let before = pipeline.engine.memory();
-    let nothing = [delete(70, [4, 5]), delete(1, [5000]), delete(500_000, [6]), put(1, many)];
-    pipeline.commit(&nothing, 0).unwrap();
-    assert_eq!(pipeline.engine.memory(), before);
-    pipeline.check(&[0, 1, 3, 4, 70, 500]);
 }
 
 /// What leads to a vertex is allocated in pieces.
@@ -201,101 +189,28 @@ pub fn a_pool_prepares_the_same<T: Tested>() {
     let mut room = Default::default();
     let prepared =
         pipeline.engine.prepare(&locks, &effects, &mut room, Allowance::UNLIMITED, Some(&pool)).unwrap();
-    assert_eq!(prepared.outcome, pipeline.oracle.outcome_since(&before));
+    let outcome = prepared.outcome;
+    check_outcome(&outcome, &pipeline.oracle.outcome_since(&before));
     // SAFETY: the second stamp; nothing is registered.
     let stamp = unsafe { Stamp::new(Timestamp(2), Timestamp::ZERO) };
     pipeline.engine.apply(stamp, prepared.changes);
+    count(&mut pipeline.counts, &outcome);
     pipeline.check(&[0, 1, 63, 64, 65, 500, 899]);
 }
 
-/// What is refused leaves no trace; what shrinks the newest state is let through.
-pub fn a_commit_beyond_the_limit_fails_and_changes_nothing<T: Tested>() {
+/// Where commits are held back, maintenance, and a flush if the engine owns files, lets them go on; and some commit always does.
+pub fn commits_that_are_held_back_are_granted_after_the_engine_did_its_work<T: Tested>() {
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
-    pipeline.commit(&[put_valued(0, 0..10, 1)], 0).unwrap();
-    let limit = pipeline.engine.memory().total_bytes() + 100;
-
-    let mut pipeline = Pipeline::<T>::new(Topology::Directed, Some(limit));
-    pipeline.commit(&[put_valued(0, 0..10, 1)], 0).unwrap();
-    let before = pipeline.engine.memory();
-    let error = pipeline.commit(&[put_valued(0, 0..1000, 1)], 0).unwrap_err();
-    let EngineError::Capacity(CapacityError::Memory { needed, held, limit: stated }) = error else {
-        panic!("{error}")
-    };
-    assert_eq!((held, stated), (before.total_bytes(), limit));
-    assert!(held + needed > limit);
-    // A vertex far away needs pieces of the index.
-    assert!(pipeline.commit(&[Request::PutVertex { vertex: 1_000_000, property: None }], 0).is_err());
-    assert_eq!(pipeline.engine.memory(), before);
-    pipeline.check(&[0, 1, 10, 999]);
-    // What changes nothing needs nothing, and a graph at its limit can be shrunk.
-    pipeline.commit(&[Request::DeleteEdges { label: 2, source: 0, destinations: vec![20] }], 0).unwrap();
-    pipeline.open();
-    pipeline.commit(&[Request::DeleteVertex { vertex: 0 }], 0).unwrap();
-    pipeline.check(&[0, 1, 10, 999]);
-}
-
-/// The snapshots before and after them keep their own.
-pub fn versions_between_two_snapshots_are_freed<T: Tested>() {
-    let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
-    for value in 0..5 {
-        pipeline.commit(&[put_valued(0, [1], value)], 0).unwrap();
-        pipeline.open();
+    for number in 0..20 {
+        pipeline.commit(&[put_valued(number, 0..200, number)], 0).unwrap();
+        if pipeline.engine.admit(4000) == Admission::AfterMaintenance {
+            pipeline.flush().unwrap();
+            pipeline.reclaim_all();
+            assert_eq!(pipeline.engine.admit(4000), Admission::Granted);
+            assert_eq!(pipeline.engine.admit(usize::MAX), Admission::Granted, "nothing else would help");
+        }
     }
-    pipeline.commit(&[put_valued(0, [1], 9)], 0).unwrap();
-    assert_eq!(pipeline.reclaim(usize::MAX, 0).versions, 0);
-    (0..3).for_each(|_| pipeline.close(1));
-    let reclaimed = pipeline.reclaim(usize::MAX, 0);
-    assert_eq!((reclaimed.versions, reclaimed.more), (3, false));
-    assert_eq!(pipeline.retained().len(), 2);
-    pipeline.check(&[0, 1]);
-}
-
-/// A version is kept for the newest timestamp that sees it, and then for the next.
-pub fn garbage_moves_to_the_next_timestamp_that_sees_it<T: Tested>() {
-    let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
-    pipeline.commit(&[put_valued(0, [1], 1)], 0).unwrap();
-    pipeline.open();
-    let older = pipeline.snapshots[0].token.at();
-    pipeline.commit(&[put_valued(64, [1], 1)], 0).unwrap();
-    pipeline.open();
-    pipeline.commit(&[put_valued(0, [1], 2)], 0).unwrap();
-    pipeline.close(1);
-    assert_eq!(pipeline.reclaim(usize::MAX, 0).versions, 0);
-    let retained = pipeline.retained();
-    assert!(matches!(retained[..], [(at, bytes)] if at == older && bytes > 0), "{retained:?}");
-    pipeline.check(&[0, 1, 64]);
-}
-
-/// Nothing is forgotten.
-pub fn locked_units_and_spent_budgets_leave_the_rest_for_later<T: Tested>() {
-    let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
-    let both = |value| [put_valued(0, [1], value), put_valued(T::UNIT_SIZE, [1], value)];
-    pipeline.commit(&both(1), 0).unwrap();
-    pipeline.open();
-    pipeline.commit(&both(2), 0).unwrap();
-    pipeline.close(0);
-    let reclaimed = pipeline.reclaim(0, 0);
-    assert_eq!((reclaimed.versions, reclaimed.more), (0, true));
-    let reclaimed = pipeline.reclaim(usize::MAX, 1);
-    assert_eq!((reclaimed.versions, reclaimed.more), (1, true));
-    let reclaimed = pipeline.reclaim(usize::MAX, 0);
-    assert_eq!((reclaimed.versions, reclaimed.more), (1, false));
-    assert_eq!(pipeline.engine.memory().retained_bytes, 0);
-}
-
-/// What a reclamation knows may be older than what it finds: a commit came in between.
-pub fn versions_superseded_after_the_timestamps_were_collected_stay<T: Tested>() {
-    let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
-    pipeline.commit(&[put_valued(0, [1], 1)], 0).unwrap();
-    // SAFETY: nothing is registered, and the next is registered at 1 or above.
-    let early = unsafe { LiveTimestamps::as_of(Vec::new(), Timestamp(1)) };
-    pipeline.open();
-    pipeline.commit(&[put_valued(0, [1], 2)], 0).unwrap();
-    let early = pipeline.engine.maintain(&early, &Units::all_free(), usize::MAX).unwrap();
-    assert_eq!(early.reclaimed.versions, 0);
-    pipeline.check(&[0, 1]);
-    pipeline.close(0);
-    assert_eq!(pipeline.reclaim(usize::MAX, 0).versions, 1);
+    pipeline.check(&[0, 1, 19, 199, 200]);
 }
 
 /// Each call on the way of a commit fails once, at each commit: nothing has changed, and the same commit succeeds then.
@@ -318,11 +233,7 @@ pub fn a_commit_that_fails_changes_nothing_and_succeeds_later<T: Tested>() {
                 let before = pipeline.engine.memory();
                 let error = pipeline.commit(requests, 0).unwrap_err();
                 assert!(is_injected(&error), "{error}");
-                let after = pipeline.engine.memory();
-                assert_eq!(
-                    (after.live_bytes, after.retained_bytes),
-                    (before.live_bytes, before.retained_bytes)
-                );
+                pipeline.assert_holds_as_much_as(before);
                 pipeline.assert_counters_are_exact();
                 pipeline.check(&vertices);
             }
@@ -330,32 +241,39 @@ pub fn a_commit_that_fails_changes_nothing_and_succeeds_later<T: Tested>() {
         }
         pipeline.check(&vertices);
         pipeline.snapshots.clear();
-        assert!(!pipeline.reclaim(usize::MAX, 0).more);
-        assert_eq!(pipeline.engine.memory().retained_bytes, 0);
+        pipeline.reclaim_all();
+        pipeline.assert_nothing_is_retained();
         pipeline.assert_counters_are_exact();
     }
 }
 
-/// What a step leaves when it fails, a later one frees; commits and snapshots go on in between.
-pub fn maintenance_that_fails_is_made_up_for<T: Tested>() {
+/// Every view shows what it showed, and the next step does the work.
+pub fn maintenance_that_fails_changes_nothing<T: Tested>() {
     let mut pipeline = Pipeline::<TestedFailing<T>>::new(Topology::Directed, None);
-    for value in 0..4 {
-        pipeline.commit(&[put_valued(0, [1], value)], 0).unwrap();
+    for value in 0..6 {
+        pipeline.commit(&[put_valued(0, [1], value), put(value, [1])], 0).unwrap();
         pipeline.open();
+        pipeline.engine.fail(Fallible::Maintain, 1);
+        let error = pipeline.try_reclaim(usize::MAX, 0).unwrap_err();
+        assert!(is_injected(&error), "{error}");
+        pipeline.check(&[0, 1, 5]);
+        pipeline.close(1);
+        pipeline.reclaim_all();
+        pipeline.check(&[0, 1, 5]);
     }
-    (0..2).for_each(|_| pipeline.close(0));
-    let before = pipeline.engine.memory();
-    pipeline.engine.fail(Fallible::Maintain, 1);
-    let error = pipeline.try_reclaim(usize::MAX, 0).unwrap_err();
-    assert!(is_injected(&error), "{error}");
-    assert_eq!(pipeline.engine.memory(), before);
-    pipeline.check(&[0, 1]);
-    pipeline.commit(&[put_valued(0, [1], 4)], 0).unwrap();
-    let reclaimed = pipeline.reclaim(usize::MAX, 0);
-    assert_eq!((reclaimed.versions, reclaimed.more), (2, false));
-    pipeline.check(&[0, 1]);
-    pipeline.snapshots.clear();
-    pipeline.reclaim(usize::MAX, 0);
-    assert_eq!(pipeline.engine.memory().retained_bytes, 0);
-    pipeline.assert_counters_are_exact();
+}
+
+/// Which timestamps are live may have been collected before commits and snapshots that maintenance then meets.
+pub fn maintenance_that_knows_old_timestamps_keeps_what_came_after_them<T: Tested>() {
+    let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
+    pipeline.commit(&[put_valued(0, [1], 0), put(1, [2])], 0).unwrap();
+    // SAFETY: nothing is registered, and the next is registered at 1 or above.
+    let early = unsafe { LiveTimestamps::as_of(Vec::new(), Timestamp(1)) };
+    for value in 1..8 {
+        pipeline.open();
+        pipeline.commit(&[put_valued(0, [1], value), delete(1, [2]), put(1, [value])], 0).unwrap();
+        pipeline.flush().unwrap();
+        pipeline.engine.maintain(&early, &Units::all_free(), usize::MAX).unwrap();
+        pipeline.check(&[0, 1, 2]);
+    }
 }

@@ -1,6 +1,6 @@
 //! An engine that fails where it is told to, around any other.
 
-use crate::Tested;
+use crate::{Recount, Tested};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
     Admission, Allowance, Catalogue, Durable, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared,
@@ -161,12 +161,12 @@ impl<T: Tested> Tested for TestedFailing<T> {
     type Engine = Failing<T::Engine>;
 
     const UNIT_SIZE: u32 = T::UNIT_SIZE;
+    const RECOUNT: Option<Recount<Self::Engine>> = match T::RECOUNT {
+        Some(_) => Some(|engine, locks| T::RECOUNT.expect("as above")(&engine.engine, locks)),
+        None => None,
+    };
 
     fn engine(topology: Topology, catalogue: Catalogue) -> Self::Engine {
         Failing::new(T::engine(topology, catalogue))
-    }
-
-    fn recount(engine: &Self::Engine, locks: &HeldLocks<'_>) -> MemoryUse {
-        T::recount(&engine.engine, locks)
     }
 }

@@ -1,10 +1,9 @@
 //! The engines, named for the tests that they share with others.
 
 use hedgerow_lab::fine_grained::{Entries, FineGrained, FineGrainedOptions};
-use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Catalogue, MemoryUse, Topology};
+use hedgerow_model::{Catalogue, Topology};
 use hedgerow_subgraphs::{Container, PARTITION_SIZE, SubgraphOptions, Subgraphs};
-use hedgerow_testing::Tested;
+use hedgerow_testing::{Recount, Tested};
 use std::marker::PhantomData;
 
 pub struct TestedEngine<E>(PhantomData<E>);
@@ -13,13 +12,10 @@ impl<C: Container> Tested for TestedEngine<Subgraphs<C>> {
     type Engine = Subgraphs<C>;
 
     const UNIT_SIZE: u32 = PARTITION_SIZE as u32;
+    const RECOUNT: Option<Recount<Self::Engine>> = Some(Subgraphs::recount_memory);
 
     fn engine(topology: Topology, catalogue: Catalogue) -> Subgraphs<C> {
         Subgraphs::new(SubgraphOptions { topology, catalogue })
-    }
-
-    fn recount(engine: &Subgraphs<C>, locks: &HeldLocks<'_>) -> MemoryUse {
-        engine.recount_memory(locks)
     }
 }
 
@@ -27,12 +23,9 @@ impl<E: Entries> Tested for TestedEngine<FineGrained<E>> {
     type Engine = FineGrained<E>;
 
     const UNIT_SIZE: u32 = 1;
+    const RECOUNT: Option<Recount<Self::Engine>> = Some(|engine, _| engine.recount_memory());
 
     fn engine(topology: Topology, catalogue: Catalogue) -> FineGrained<E> {
         FineGrained::new(FineGrainedOptions { topology, catalogue })
-    }
-
-    fn recount(engine: &FineGrained<E>, _locks: &HeldLocks<'_>) -> MemoryUse {
-        engine.recount_memory()
     }
 }

@@ -12,3 +12,4 @@ use support::TestedRapid;
 type Pipeline = hedgerow_testing::pipeline::Pipeline<TestedRapid>;
 
 hedgerow_testing::contract_tests!(TestedRapid);
+hedgerow_testing::accounting_tests!(TestedRapid);

@@ -1,9 +1,8 @@
 //! The engine, named for the tests that it shares with others.
 
-use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Catalogue, MemoryUse, Topology};
+use hedgerow_model::{Catalogue, Topology};
 use hedgerow_rapid::{PARTITION_SIZE, Rapid, RapidOptions};
-use hedgerow_testing::Tested;
+use hedgerow_testing::{Recount, Tested};
 
 pub struct TestedRapid;
 
@@ -11,12 +10,9 @@ impl Tested for TestedRapid {
     type Engine = Rapid;
 
     const UNIT_SIZE: u32 = PARTITION_SIZE as u32;
+    const RECOUNT: Option<Recount<Self::Engine>> = Some(Rapid::recount_memory);
 
     fn engine(topology: Topology, catalogue: Catalogue) -> Rapid {
         Rapid::new(RapidOptions { topology, catalogue })
-    }
-
-    fn recount(engine: &Rapid, locks: &HeldLocks<'_>) -> MemoryUse {
-        engine.recount_memory(locks)
     }
 }

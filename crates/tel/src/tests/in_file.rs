@@ -6,6 +6,7 @@ use hedgerow_testing::oracle::Request;
 use hedgerow_testing::pipeline::Pipeline;
 
 hedgerow_testing::contract_tests!(TestedInFile);
+hedgerow_testing::accounting_tests!(TestedInFile);
 
 /// One put of a vertex's edges to a stretch of ids.
 fn put(source: u32, ids: std::ops::Range<u32>) -> Request {

@@ -14,3 +14,4 @@ mod times;
 use support::TestedTel;
 
 hedgerow_testing::contract_tests!(TestedTel);
+hedgerow_testing::accounting_tests!(TestedTel);

@@ -1,10 +1,9 @@
 //! The engine, in memory and in a file, named for the tests that it shares with others.
 #![allow(dead_code, reason = "not every test needs both")]
 
-use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Catalogue, MemoryUse, Topology};
+use hedgerow_model::{Catalogue, Topology};
 use hedgerow_tel::{Tel, TelOptions};
-use hedgerow_testing::Tested;
+use hedgerow_testing::{Recount, Tested};
 
 pub struct TestedTel;
 
@@ -12,13 +11,10 @@ impl Tested for TestedTel {
     type Engine = Tel;
 
     const UNIT_SIZE: u32 = 1;
+    const RECOUNT: Option<Recount<Self::Engine>> = Some(Tel::recount_memory);
 
     fn engine(topology: Topology, catalogue: Catalogue) -> Tel {
         Tel::new(TelOptions { topology, catalogue })
-    }
-
-    fn recount(engine: &Tel, locks: &HeldLocks<'_>) -> MemoryUse {
-        engine.recount_memory(locks)
     }
 }
 
@@ -29,15 +25,12 @@ impl Tested for TestedInFile {
     type Engine = Tel;
 
     const UNIT_SIZE: u32 = 1;
+    const RECOUNT: Option<Recount<Self::Engine>> = Some(Tel::recount_memory);
 
     fn engine(topology: Topology, catalogue: Catalogue) -> Tel {
         let options = TelOptions { topology, catalogue };
         let engine = Tel::with_scratch(options, &std::env::temp_dir(), None);
         engine.expect("a folder for temporary files")
-    }
-
-    fn recount(engine: &Tel, locks: &HeldLocks<'_>) -> MemoryUse {
-        engine.recount_memory(locks)
     }
 }
 
@@ -48,14 +41,11 @@ impl Tested for TestedInSmallFile {
     type Engine = Tel;
 
     const UNIT_SIZE: u32 = 1;
+    const RECOUNT: Option<Recount<Self::Engine>> = Some(Tel::recount_memory);
 
     fn engine(topology: Topology, catalogue: Catalogue) -> Tel {
         let options = TelOptions { topology, catalogue };
         let engine = Tel::with_scratch(options, &std::env::temp_dir(), Some(3 << 20));
         engine.expect("a folder for temporary files")
-    }
-
-    fn recount(engine: &Tel, locks: &HeldLocks<'_>) -> MemoryUse {
-        engine.recount_memory(locks)
     }
 }

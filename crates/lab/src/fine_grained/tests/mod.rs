@@ -11,9 +11,11 @@ type Pipeline<E> = hedgerow_testing::pipeline::Pipeline<TestedEngine<FineGrained
 mod adjacency_list {
     use super::*;
     hedgerow_testing::contract_tests!(TestedEngine<AdjacencyList>);
+    hedgerow_testing::accounting_tests!(TestedEngine<AdjacencyList>);
 }
 
 mod art {
     use super::*;
     hedgerow_testing::contract_tests!(TestedEngine<FineGrainedArt>);
+    hedgerow_testing::accounting_tests!(TestedEngine<FineGrainedArt>);
 }

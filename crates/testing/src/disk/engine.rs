@@ -1,0 +1,258 @@
+//! The engine: one commit after another goes into the recent entries, a flush moves them to a file, maintenance merges files.
+
+use super::entry::{Entry, Key};
+use super::file::{SortedFile, name_of};
+use super::manifest::{self, Manifest};
+use super::prepare::DiskChanges;
+use super::sources::Sources;
+use super::view::{DiskView, malformed};
+use super::{DiskOptions, PREFIX, unwritten};
+use hedgerow_encoding::{ParallelList, list_of_record};
+use hedgerow_log::files::FileSystem;
+use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
+use hedgerow_model::{
+    Admission, Allowance, Counts, Durable, EdgeOutcome, EdgeSchema, Effects, Engine, EngineError, LockUnit,
+    MemoryUse, NoShortWrites, ParallelEdges, ParallelOutcome, Prepared, Progress, ReadError, Reclaimed,
+    Timestamp, UnitLocks, VertexId, ViewState,
+};
+use hedgerow_sync::atomic::{AtomicU64, Ordering};
+use hedgerow_sync::{Arc, Mutex};
+use rayon::ThreadPool;
+use std::convert::Infallible;
+
+/// A graph in files. See the [module](super).
+pub struct DiskEngine {
+    pub(super) options: DiskOptions,
+    files: Arc<dyn FileSystem>,
+    /// What views are made of. Replaced whole by a flush and by a merge.
+    sources: Mutex<Arc<Sources>>,
+    durable_through: AtomicU64,
+    /// When it was opened.
+    counts: Counts,
+    /// Flushes and merges take turns.
+    work: Mutex<Work>,
+}
+
+struct Work {
+    vertex_bound: u32,
+    /// No number is used twice: a file whose manifest may or may not be there must not be overwritten.
+    next_file: u64,
+    /// Files that were merged, and perhaps are still read.
+    merged: Vec<Arc<SortedFile>>,
+}
+
+/// The files and the recent changes that a snapshot reads.
+pub struct DiskSnapshot(Arc<Sources>);
+
+/// A lock unit is one vertex.
+pub(super) fn check_lock(locks: &HeldLocks<'_>, vertex: VertexId, done: &str) {
+    assert!(locks.covers(LockUnit(vertex.get())), "vertex {vertex} is {done} without its lock");
+}
+
+impl DiskEngine {
+    /// What the files of the engine have, or nothing if there are none. Removes files that a flush or a merge left unfinished. Reads everything
+    /// once, to count.
+    ///
+    /// # Errors
+    /// A file could not be read, or an unfinished one not be removed.
+    pub fn open(files: Arc<dyn FileSystem>, options: DiskOptions) -> Result<Self, EngineError> {
+        let Manifest { durable_through, vertex_bound, files: named } = Manifest::read(&*files)?;
+        let names: Vec<String> = named.iter().map(|(number, _)| name_of(*number)).collect();
+        let place = files.location().display().to_string();
+        for name in files.list().map_err(|error| ReadError::new(place, error))? {
+            if name.starts_with(PREFIX) && name != manifest::name() && !names.contains(&name) {
+                files.remove(&name).map_err(unwritten(name.clone()))?;
+            }
+        }
+        let next_file = named.iter().map(|(number, _)| number + 1).max().unwrap_or(0);
+        let opened =
+            named.iter().map(|(number, bytes)| SortedFile::open(&*files, *number, *bytes).map(Arc::new));
+        let sources = Sources { files: opened.collect::<Result<_, _>>()?, ..Sources::default() };
+        let counts = count(&sources, &options, vertex_bound)?;
+        Ok(DiskEngine {
+            options,
+            files,
+            sources: Mutex::new(Arc::new(sources)),
+            durable_through: AtomicU64::new(durable_through.0),
+            counts,
+            work: Mutex::new(Work { vertex_bound, next_file, merged: Vec::new() }),
+        })
+    }
+
+    fn sources(&self) -> Arc<Sources> {
+        Arc::clone(&self.sources.lock())
+    }
+
+    /// Names these files durably, and makes them what later views read, beside the recent changes behind `durable_through`.
+    fn install(
+        &self,
+        files: Vec<Arc<SortedFile>>,
+        durable_through: Timestamp,
+        vertex_bound: u32,
+    ) -> Result<(), EngineError> {
+        Manifest::replace(&*self.files, durable_through, vertex_bound, &files)?;
+        let mut sources = self.sources.lock();
+        let rest = sources.recent.lock().after(durable_through);
+        *sources = Arc::new(Sources { recent: Mutex::new(rest), files });
+        self.durable_through.store(durable_through.0, Ordering::Release);
+        Ok(())
+    }
+
+    /// Writes a sorted file with a new number.
+    fn write(
+        &self,
+        work: &mut Work,
+        entries: impl Iterator<Item = Result<Entry, ReadError>>,
+    ) -> Result<Arc<SortedFile>, EngineError> {
+        work.next_file += 1;
+        let number = work.next_file - 1;
+        SortedFile::write(&*self.files, number, self.options.block_bytes, entries).map(Arc::new)
+    }
+}
+
+/// How large the graph is in these sources.
+fn count(sources: &Sources, options: &DiskOptions, vertex_bound: u32) -> Result<Counts, ReadError> {
+    let mut counts = Counts { vertex_bound, ..Counts::default() };
+    for visible in sources.visible(Key::ALL, Timestamp(u64::MAX)) {
+        let (Key { table, owner, neighbour }, content) = visible?;
+        let Some((label, direction)) = table.adjacency() else {
+            counts.vertices += 1;
+            continue;
+        };
+        if options.topology.is_canonical_entry(direction, VertexId::new(owner), VertexId::new(neighbour)) {
+            counts.add(&[EdgeOutcome { label, added: 1, removed: 0 }]);
+            let schema = options.catalogue.label(label).map(|label| &label.edges);
+            if let Some(EdgeSchema::Parallel(_)) = schema {
+                let edges = ParallelList::new(list_of_record(&content).map_err(malformed)?).count()?;
+                counts.add_parallel(&[ParallelOutcome { label, net: edges as i64 }]);
+            }
+        }
+    }
+    Ok(counts)
+}
+
+impl Engine for DiskEngine {
+    type Snapshot = DiskSnapshot;
+    type View<'s> = DiskView<'s>;
+    type Room = ();
+    type Changes<'l> = DiskChanges;
+    type LatestError = Infallible;
+    type ShortWrites = NoShortWrites;
+
+    fn lock_unit(&self, vertex: VertexId) -> LockUnit {
+        LockUnit(vertex.get())
+    }
+
+    fn prepare<'l>(
+        &'l self,
+        locks: &'l HeldLocks<'_>,
+        effects: &'l Effects,
+        (): &'l mut (),
+        allowance: Allowance,
+        _pool: Option<&ThreadPool>,
+    ) -> Result<Prepared<DiskChanges>, EngineError> {
+        self.prepare_changes(locks, effects, allowance)
+    }
+
+    fn apply(&self, stamp: Stamp, changes: DiskChanges) {
+        // Shared with other commits, but with no flush or merge, which would miss what goes into the old sources.
+        let sources = self.sources.lock();
+        let mut recent = sources.recent.lock();
+        changes.0.into_iter().for_each(|(key, content)| recent.put(stamp, key, content));
+    }
+
+    fn short_writes(&self) -> Option<&NoShortWrites> {
+        None
+    }
+
+    fn durable(&self) -> Option<&dyn Durable> {
+        Some(self)
+    }
+
+    fn admit(&self, bytes: usize) -> Admission {
+        let held = self.sources.lock().recent.lock().bytes();
+        match held > 0 && held.saturating_add(bytes) > self.options.recent_bytes {
+            true => Admission::AfterMaintenance,
+            false => Admission::Granted,
+        }
+    }
+
+    fn open_snapshot(&self, _: &Registered) -> Result<DiskSnapshot, EngineError> {
+        Ok(DiskSnapshot(self.sources()))
+    }
+
+    fn view<'s>(&'s self, snapshot: &'s DiskSnapshot, at: &'s Registered) -> DiskView<'s> {
+        let sources = Arc::clone(&snapshot.0);
+        DiskView { options: &self.options, sources, state: ViewState::Registered(at) }
+    }
+
+    fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<DiskView<'l>, Infallible> {
+        Ok(DiskView { options: &self.options, sources: self.sources(), state: ViewState::Locked(locks) })
+    }
+
+    fn is_maintenance_due(&self) -> bool {
+        self.sources.lock().files.len() >= self.options.files
+    }
+
+    /// Merges all files into one if there are many, and leaves out what no live timestamp sees. One step does it all, whatever the budget.
+    fn maintain(
+        &self,
+        live: &LiveTimestamps,
+        _units: &dyn UnitLocks,
+        _budget_bytes: usize,
+    ) -> Result<Progress, EngineError> {
+        let Some(mut work) = self.work.try_lock() else {
+            let reclaimed = Reclaimed { more: self.is_maintenance_due(), ..Reclaimed::default() };
+            return Ok(Progress { reclaimed, advanced: false });
+        };
+        let mut reclaimed = Reclaimed::default();
+        let advanced = self.is_maintenance_due();
+        if advanced {
+            let old = Sources { files: self.sources().files.clone(), ..Sources::default() };
+            let new = self.write(&mut work, old.needed(live, &mut reclaimed.versions))?;
+            self.install(vec![new], self.durable_through(), work.vertex_bound)?;
+            work.merged.extend(old.files);
+        }
+        // Only old snapshots can have these files, and nothing else gets them any more.
+        while let Some(unread) = work.merged.iter().position(|file| Arc::strong_count(file) == 1) {
+            let name = name_of(work.merged[unread].number);
+            self.files.remove(&name).map_err(unwritten(name.clone()))?;
+            reclaimed.bytes += work.merged.swap_remove(unread).bytes as usize;
+        }
+        Ok(Progress { reclaimed, advanced: advanced || reclaimed.bytes > 0 })
+    }
+
+    fn memory(&self) -> MemoryUse {
+        let sources = self.sources();
+        let live_bytes = sources.recent.lock().bytes();
+        let index_bytes = sources.files.iter().map(|file| size_of_val(&*file.blocks)).sum();
+        MemoryUse { live_bytes, index_bytes, ..MemoryUse::default() }
+    }
+}
+
+impl Durable for DiskEngine {
+    fn durable_through(&self) -> Timestamp {
+        Timestamp(self.durable_through.load(Ordering::Acquire))
+    }
+
+    fn counts(&self) -> Result<Counts, EngineError> {
+        Ok(self.counts.clone())
+    }
+
+    fn flush(&self, at: &Registered) -> Result<(), EngineError> {
+        let mut work = self.work.lock();
+        if at.at() <= self.durable_through() {
+            return Ok(());
+        }
+        let sources = self.sources();
+        let mut files = sources.files.clone();
+        let mut entries = sources.recent.lock().entries(&Key::ALL);
+        entries.retain(|Entry { version, .. }| version.at.0 <= at.at());
+        if !entries.is_empty() {
+            files.push(self.write(&mut work, entries.into_iter().map(Ok))?);
+        }
+        self.install(files, at.at(), at.counts().vertex_bound)?;
+        work.vertex_bound = at.counts().vertex_bound;
+        Ok(())
+    }
+}

@@ -1,0 +1,63 @@
+//! The manifest: which files there are, and up to which commit they have everything. A small file that is replaced whole.
+
+use super::file::{SortedFile, block_of, read_block, unreadable};
+use super::{PREFIX, unwritten};
+use hedgerow_encoding::wire::{DecodeError, Reader, put_varint};
+use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_model::{EngineError, ReadError, Timestamp};
+use hedgerow_sync::Arc;
+
+#[derive(Default)]
+pub(super) struct Manifest {
+    pub(super) durable_through: Timestamp,
+    /// At that commit; it cannot be told from the vertices that still exist.
+    pub(super) vertex_bound: u32,
+    /// The number of each file, and how many bytes it has.
+    pub(super) files: Vec<(u64, u64)>,
+}
+
+pub(super) fn name() -> String {
+    format!("{PREFIX}manifest")
+}
+
+impl Manifest {
+    /// Of an engine that has no manifest yet, the empty one.
+    pub(super) fn read(files: &dyn FileSystem) -> Result<Manifest, ReadError> {
+        let file = match files.open(&name(), Access::Read) {
+            Err(error) if error.is_not_found() => return Ok(Manifest::default()),
+            file => file.map_err(|error| ReadError::new(name(), error))?,
+        };
+        let (bytes, _) = read_block(&*file, 0)?;
+        Manifest::decode(&mut Reader::new(&bytes)).map_err(|error| unreadable(&*file, 0, error))
+    }
+
+    fn decode(reader: &mut Reader<'_>) -> Result<Manifest, DecodeError> {
+        let (durable_through, vertex_bound) = (Timestamp(reader.varint()?), reader.varint()? as u32);
+        let files = (0..reader.count()?).map(|_| Ok((reader.varint()?, reader.varint()?)));
+        Ok(Manifest { durable_through, vertex_bound, files: files.collect::<Result<_, _>>()? })
+    }
+
+    /// Puts a manifest in place, durably. After an error nobody knows whether it or the one before is there, so that the files of both have to stay.
+    pub(super) fn replace(
+        files: &dyn FileSystem,
+        durable_through: Timestamp,
+        vertex_bound: u32,
+        named: &[Arc<SortedFile>],
+    ) -> Result<(), EngineError> {
+        let mut bytes = Vec::new();
+        let head = [durable_through.0, u64::from(vertex_bound), named.len() as u64];
+        let files_named = named.iter().flat_map(|file| [file.number, file.bytes]);
+        head.into_iter().chain(files_named).for_each(|number| put_varint(&mut bytes, number));
+        let (name, new) = (name(), format!("{PREFIX}manifest.new"));
+        let write = || {
+            // The names of the files have to be durable before a manifest has them.
+            files.sync_directory()?;
+            let file = files.open(&new, Access::Create)?;
+            file.write_all_at(&block_of(&bytes), 0)?;
+            file.sync()?;
+            files.rename(&new, &name)?;
+            files.sync_directory()
+        };
+        write().map_err(unwritten(name.clone()))
+    }
+}

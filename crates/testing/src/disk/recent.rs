@@ -1,0 +1,58 @@
+//! The changes that are in no file yet.
+
+use super::entry::{Content, Entry, Key, Version};
+use hedgerow_model::Timestamp;
+use hedgerow_model::token::Stamp;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// About what an entry takes in memory beside its content.
+const ENTRY_BYTES: usize = 64;
+
+#[derive(Default)]
+pub(super) struct Recent {
+    entries: BTreeMap<Version, Content>,
+    bytes: usize,
+}
+
+/// About what a change takes in memory.
+pub(super) fn bytes_of(content: &Content) -> usize {
+    ENTRY_BYTES + content.as_ref().map_or(0, |content| content.len())
+}
+
+impl Recent {
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The stamp proves that no reader sees a version born at or after `editable_from`: the new one takes its place.
+    pub(super) fn put(&mut self, stamp: Stamp, key: Key, content: Content) {
+        let newest = self.entries.range(Version::all_of(&key.alone())).next().map(|(version, _)| *version);
+        if let Some(unseen) = newest.filter(|version| version.at.0 >= stamp.editable_from())
+            && let Some(content) = self.entries.remove(&unseen)
+        {
+            self.bytes -= bytes_of(&content);
+        }
+        self.insert(Version { key, at: Reverse(stamp.at()) }, content);
+    }
+
+    fn insert(&mut self, version: Version, content: Content) {
+        self.bytes += bytes_of(&content);
+        self.entries.insert(version, content);
+    }
+
+    /// Copies, so that no lock is held while a reader goes on.
+    pub(super) fn entries(&self, keys: &Range<Key>) -> Vec<Entry> {
+        let entries = self.entries.range(Version::all_of(keys));
+        entries.map(|(version, content)| Entry { version: *version, content: content.clone() }).collect()
+    }
+
+    /// What a flush up to `at` leaves here.
+    pub(super) fn after(&self, at: Timestamp) -> Recent {
+        let mut rest = Recent::default();
+        let newer = self.entries.iter().filter(|(version, _)| version.at.0 > at);
+        newer.for_each(|(version, content)| rest.insert(*version, content.clone()));
+        rest
+    }
+}

@@ -1,0 +1,51 @@
+//! What the contract cannot say: which files there are.
+
+use super::{DiskEngine, DiskOptions};
+use crate::Tested;
+use crate::contract::put;
+use crate::oracle::Oracle;
+use crate::pipeline::{Pipeline, catalogue};
+use hedgerow_log::files::FileSystem;
+use hedgerow_log::files::simulated::SimulatedFiles;
+use hedgerow_model::{Catalogue, Counts, Timestamp, Topology};
+use hedgerow_sync::Arc;
+
+struct TestedDisk;
+
+impl Tested for TestedDisk {
+    type Engine = DiskEngine;
+
+    const UNIT_SIZE: u32 = 1;
+
+    fn engine(topology: Topology, catalogue: Catalogue) -> DiskEngine {
+        open(&SimulatedFiles::new(1), topology, catalogue)
+    }
+}
+
+fn open(files: &SimulatedFiles, topology: Topology, catalogue: Catalogue) -> DiskEngine {
+    files.create_directory().unwrap();
+    let options = DiskOptions { topology, catalogue, ..DiskOptions::default() };
+    DiskEngine::open(Arc::new(files.clone()), options).unwrap()
+}
+
+#[test]
+fn merged_files_are_removed_when_no_snapshot_reads_them() {
+    let files = SimulatedFiles::new(1);
+    let engine = open(&files, Topology::Directed, catalogue());
+    let oracle = Oracle::new(Topology::Directed);
+    let mut pipeline = Pipeline::<TestedDisk>::around(engine, oracle, Counts::default(), Timestamp::ZERO);
+    for number in 0..4 {
+        pipeline.commit(&[put(number, [1])], 0).unwrap();
+        pipeline.flush().unwrap();
+    }
+    let sorted = || files.list().unwrap().into_iter().filter(|name| name.ends_with(".sorted")).count();
+    assert_eq!(sorted(), 4);
+    pipeline.open();
+    pipeline.reclaim_all();
+    assert_eq!(sorted(), 5, "the snapshot reads four files, later views one");
+    pipeline.check(&[0, 1, 3]);
+    pipeline.close(0);
+    pipeline.reclaim_all();
+    assert_eq!(sorted(), 1);
+    pipeline.check(&[0, 1, 3]);
+}

@@ -1,0 +1,88 @@
+//! The small engine on files keeps the contract, as it is and with its type erased.
+#![cfg(not(hedgerow_shuttle))]
+
+use hedgerow_erased::{EngineOptions, ErasedEngine, Make};
+use hedgerow_log::files::FileSystem;
+use hedgerow_log::files::simulated::SimulatedFiles;
+use hedgerow_model::{Catalogue, EngineError, Topology};
+use hedgerow_testing::disk::{DISK, DiskEngine, DiskOptions};
+use hedgerow_testing::{Tested, TestedDurable};
+use std::sync::Arc;
+
+/// With limits so low that a few commits fill blocks, files and memory.
+struct TestedDisk;
+
+/// In a directory of its own.
+fn empty<T: TestedDurable>(topology: Topology, catalogue: Catalogue) -> T::Engine {
+    let files = SimulatedFiles::new(1);
+    files.create_directory().expect("nothing fails yet");
+    T::open(Arc::new(files), topology, catalogue).expect("nothing fails yet")
+}
+
+impl Tested for TestedDisk {
+    type Engine = DiskEngine;
+
+    const UNIT_SIZE: u32 = 1;
+
+    fn engine(topology: Topology, catalogue: Catalogue) -> DiskEngine {
+        empty::<TestedDisk>(topology, catalogue)
+    }
+}
+
+impl TestedDurable for TestedDisk {
+    fn open(
+        files: Arc<dyn FileSystem>,
+        topology: Topology,
+        catalogue: Catalogue,
+    ) -> Result<DiskEngine, EngineError> {
+        let options = DiskOptions { topology, catalogue, recent_bytes: 40_000, block_bytes: 200, files: 3 };
+        DiskEngine::open(files, options)
+    }
+}
+
+/// As graphs make it, by its name.
+struct NamedDisk;
+
+impl Tested for NamedDisk {
+    type Engine = ErasedEngine;
+
+    const UNIT_SIZE: u32 = 1;
+
+    fn engine(topology: Topology, catalogue: Catalogue) -> ErasedEngine {
+        empty::<NamedDisk>(topology, catalogue)
+    }
+}
+
+impl TestedDurable for NamedDisk {
+    fn open(
+        files: Arc<dyn FileSystem>,
+        topology: Topology,
+        catalogue: Catalogue,
+    ) -> Result<ErasedEngine, EngineError> {
+        let Make::InFiles(make) = DISK.make else { panic!("{DISK:?} owns files") };
+        make(files, EngineOptions { topology, catalogue })
+    }
+}
+
+mod disk {
+    use super::*;
+    hedgerow_testing::contract_tests!(TestedDisk);
+    hedgerow_testing::durable_tests!(TestedDisk);
+
+    #[test]
+    fn readers_see_whole_prefixes_beside_writers_flushes_and_merges() {
+        hedgerow_testing::scenario::readers_see_whole_prefixes_beside_writers_and_reclaimers::<TestedDisk>();
+    }
+}
+
+mod named {
+    use super::*;
+    hedgerow_testing::contract_tests!(NamedDisk);
+
+    /// The rest is the engine's business, not that of its name.
+    #[test]
+    fn the_files_are_found_again() {
+        hedgerow_testing::durable::what_is_flushed_is_there_when_the_files_are_opened_again::<NamedDisk>();
+        hedgerow_testing::durable::any_read_may_fail::<NamedDisk>();
+    }
+}
