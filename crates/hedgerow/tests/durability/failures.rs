@@ -1,15 +1,22 @@
 //! Operations on the files fail, once or from then on.
 
 use crate::harness::{verify, verify_recovery};
+use crate::oracle::ENGINES;
 use crate::workload::Worker;
+use hedgerow::EngineKind;
 use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use rayon::prelude::*;
 
 /// Lets the operation number `at` of a workload fail. `None`: there are not so many.
-fn fail_at(seed: u64, steps: usize, fault: Fault) -> Result<Option<()>, String> {
+fn fail_at(
+    engines: &'static [EngineKind],
+    seed: u64,
+    steps: usize,
+    fault: Fault,
+) -> Result<Option<()>, String> {
     let files = SimulatedFiles::new(seed);
     files.inject(fault);
-    let mut worker = Worker::new(&files, seed);
+    let mut worker = Worker::on(engines, &files, seed);
     let worked = worker.run_and_close(steps);
     if files.faults_met() == 0 {
         return Ok(None);
@@ -35,10 +42,16 @@ fn fail_at(seed: u64, steps: usize, fault: Fault) -> Result<Option<()>, String> 
 }
 
 /// Lets every operation fail. Says how many did.
-fn fail_everywhere(seed: u64, steps: usize, kind: FaultKind, sticky: bool) -> Result<u64, String> {
+pub fn fail_everywhere(
+    engines: &'static [EngineKind],
+    seed: u64,
+    steps: usize,
+    kind: FaultKind,
+    sticky: bool,
+) -> Result<u64, String> {
     let mut failed = 0;
     for at in 1.. {
-        let outcome = fail_at(seed, steps, Fault { at, kind, sticky });
+        let outcome = fail_at(engines, seed, steps, Fault { at, kind, sticky });
         let told = outcome.map_err(|what| format!("seed {seed}, {kind:?} at {at}, sticky {sticky}: {what}"));
         if told?.is_none() {
             break;
@@ -56,7 +69,7 @@ fn failures_are_told_and_lose_nothing() {
     let cases: Vec<_> = cases.flatten().collect();
     let failures: u64 = cases
         .into_par_iter()
-        .map(|(seed, kind, sticky)| fail_everywhere(seed, 40, kind, sticky).unwrap())
+        .map(|(seed, kind, sticky)| fail_everywhere(&ENGINES, seed, 40, kind, sticky).unwrap())
         .sum();
     eprintln!("{failures} failures");
     assert!(failures > 300 * seeds, "{failures} failures only");

@@ -1,6 +1,6 @@
 //! What must hold of a graph that is found again, and whether it does.
 
-use crate::oracle::{ENGINES, Oracle};
+use crate::oracle::Oracle;
 use crate::workload::Promises;
 use hedgerow::model::{EdgeValue, Operation};
 use hedgerow::{CheckpointOptions, Error, ErrorKind, Graph, Key, LabelId, Timestamp};
@@ -20,7 +20,8 @@ fn find(
     operation: u64,
     engine: u64,
 ) -> Result<Option<Graph>, String> {
-    let options = promises.options.clone().engine(ENGINES[engine as usize % ENGINES.len()]);
+    let engines = promises.engines;
+    let options = promises.options.clone().engine(engines[engine as usize % engines.len()]);
     let graph = match Graph::open_on(Arc::new(files.clone()), options) {
         Ok(graph) => graph,
         Err(error) if error.kind() == ErrorKind::NotFound => {

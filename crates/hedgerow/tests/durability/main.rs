@@ -17,6 +17,7 @@ mod imports;
 #[cfg(target_os = "linux")]
 mod limits;
 mod mutations;
+mod own_files;
 mod parallel;
 mod power;
 mod publication;

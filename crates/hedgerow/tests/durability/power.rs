@@ -1,15 +1,27 @@
 //! The power goes at every operation on the files.
 
 use crate::harness::{Verdict, verify, verify_recovery};
+use crate::oracle::ENGINES;
 use crate::workload::{Promises, Worker};
+use hedgerow::EngineKind;
 use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
 use rayon::prelude::*;
 
 /// Loses power at every `stride`th operation of a workload, with every kind of survival. Says how many states were looked at.
 pub fn lose_power(seed: u64, steps: usize, stride: usize) -> Result<u64, String> {
+    lose_power_on(&ENGINES, seed, steps, stride)
+}
+
+/// The same on these engines.
+pub fn lose_power_on(
+    engines: &'static [EngineKind],
+    seed: u64,
+    steps: usize,
+    stride: usize,
+) -> Result<u64, String> {
     let files = SimulatedFiles::new(seed);
     files.keep_crash_images();
-    let mut worker = Worker::new(&files, seed);
+    let mut worker = Worker::on(engines, &files, seed);
     worker.run(steps).map_err(|error| format!("seed {seed}, without a fault: {error}"))?;
     let mut states = 0;
     for image in files.take_crash_images().iter().skip(seed as usize % stride).step_by(stride) {

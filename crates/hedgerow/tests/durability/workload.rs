@@ -1,9 +1,11 @@
 //! A workload on a graph in a store, the state after each of its commits, and what was promised about them.
 
 use crate::oracle::{ENGINES, Oracle, domain, operation, options, stage};
+use crate::own_files;
 use hedgerow::model::{EdgeValue, Operation};
 use hedgerow::{
-    CheckpointOptions, Durability, Error, Graph, GraphOptions, Key, KeyKind, LabelId, Timestamp, Topology,
+    CheckpointOptions, Durability, EngineKind, Error, Graph, GraphOptions, Key, KeyKind, LabelId, Timestamp,
+    Topology,
 };
 use hedgerow_log::files::simulated::SimulatedFiles;
 use rand::rngs::StdRng;
@@ -23,6 +25,8 @@ pub struct Promises {
     /// The graph at each timestamp. Behind what was acknowledged: what was asked for.
     pub states: Vec<Arc<Oracle>>,
     pub options: GraphOptions,
+    /// The engines that open the store.
+    pub engines: &'static [EngineKind],
 }
 
 impl Promises {
@@ -70,6 +74,11 @@ pub struct Worker<'f> {
 
 impl<'f> Worker<'f> {
     pub fn new(files: &'f SimulatedFiles, seed: u64) -> Self {
+        Self::on(&ENGINES, files, seed)
+    }
+
+    /// On one of these engines, and now and then on another of them.
+    pub fn on(engines: &'static [EngineKind], files: &'f SimulatedFiles, seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let durability = match random.random_range(0..4) {
             0 => Durability::None,
@@ -78,7 +87,7 @@ impl<'f> Worker<'f> {
         };
         let (topology, kind) = (TOPOLOGIES[random.random_range(0..3)], KEY_KINDS[random.random_range(0..3)]);
         let options = options(topology, kind)
-            .engine(ENGINES[random.random_range(0..ENGINES.len())])
+            .engine(engines[random.random_range(0..engines.len())])
             .durability(durability)
             .segment_bytes(1200)
             .buffer_bytes(200)
@@ -86,7 +95,7 @@ impl<'f> Worker<'f> {
             .threads(1)
             .simulated();
         let states = vec![Arc::new(Oracle::new(topology))];
-        let promises = Promises { created: None, durable: Vec::new(), states, options };
+        let promises = Promises { created: None, durable: Vec::new(), states, options, engines };
         let (keys, graph) = (domain(kind, 11), None);
         Worker {
             files,
@@ -130,6 +139,10 @@ impl<'f> Worker<'f> {
     /// After a failure: no write is taken any more, what is published is a state that there was, and reads go on.
     pub fn check_after_failure(&mut self) {
         let Some(graph) = self.graph.take() else { return };
+        if self.promises.engines == own_files::ENGINES {
+            // Its reads go to the files that fail.
+            self.files.heal();
+        }
         let snapshot = graph.snapshot().unwrap();
         let shown = Oracle::of_snapshot(&snapshot);
         let at = snapshot.timestamp().0 as usize;
@@ -253,7 +266,8 @@ impl<'f> Worker<'f> {
         for (source, destination) in pairs.clone() {
             let before = state.clone();
             state.apply(&Operation::PutEdge { label: LabelId(0), source, destination, value: EdgeValue(0) });
-            if state != before {
+            // An engine that counts later does not look whether a put changes anything.
+            if state != before || self.promises.engines == own_files::ENGINES {
                 self.promises.ask(state.clone());
             }
         }
@@ -273,7 +287,8 @@ impl<'f> Worker<'f> {
         // Who drops a graph is not told that what waited in memory could not be written; nothing was promised about it.
         let untold = self.files.faults_met() > failures;
         self.untold |= untold;
-        let engine = ENGINES[self.random.random_range(0..ENGINES.len())];
+        let engines = self.promises.engines;
+        let engine = engines[self.random.random_range(0..engines.len())];
         let options = self.promises.options.clone().engine(engine);
         let graph = Graph::open_on(Arc::new(self.files.clone()), options)?;
         let found = graph.recovery().unwrap().last;

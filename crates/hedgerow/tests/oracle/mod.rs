@@ -310,7 +310,8 @@ impl Oracle {
         }
         for label in LABELS {
             let edges = self.edges.keys().filter(|(of, _, _)| *of == label).count();
-            assert_eq!(snapshot.edge_count_of(label), edges as u64, "edges of {label:?}");
+            let counted = snapshot.edge_count_of(label);
+            assert!(counted.may_be(edges as u64), "{counted} edges of {label:?}, not {edges}");
             let parallel = self.records.keys().filter(|(of, ..)| *of == label).count();
             let counted = snapshot.parallel_edge_count(label).ok();
             assert_eq!(

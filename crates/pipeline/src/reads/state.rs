@@ -121,8 +121,12 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
         self.view.contains_vertex(vertex).map_err(read_failed)
     }
 
+    /// What is read beside the neighbours of a label. Records are not: how an engine finds them is its business.
     fn column(&self, label: LabelId) -> Result<ColumnType, ViewError> {
-        Ok(self.schema(label)?.edges.column())
+        Ok(match self.schema(label)?.edges.column() {
+            ColumnType::Record => ColumnType::Unit,
+            column => column,
+        })
     }
 
     fn find<W: Column>(
