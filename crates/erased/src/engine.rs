@@ -85,6 +85,8 @@ trait AnyEngine: Send + Sync {
 
 /// [`ShortWrites`] with its types erased.
 trait AnyShortWrites {
+    fn exists(&self, vertex: VertexId) -> bool;
+
     fn prefetch(&self, edges: &[StoredEdge]);
 
     fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<ErasedPlan>;
@@ -110,6 +112,10 @@ impl ShortPlan for ErasedPlan {
 }
 
 impl<S: ShortWrites> AnyShortWrites for S {
+    fn exists(&self, vertex: VertexId) -> bool {
+        ShortWrites::exists(self, vertex)
+    }
+
     fn prefetch(&self, edges: &[StoredEdge]) {
         ShortWrites::prefetch(self, edges);
     }
@@ -269,6 +275,10 @@ impl Engine for ErasedEngine {
 
 impl ShortWrites for ErasedEngine {
     type Plan = ErasedPlan;
+
+    fn exists(&self, vertex: VertexId) -> bool {
+        self.0.short_writes().is_some_and(|writes| writes.exists(vertex))
+    }
 
     fn prefetch(&self, edges: &[StoredEdge]) {
         if let Some(writes) = self.0.short_writes() {

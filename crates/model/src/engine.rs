@@ -34,9 +34,6 @@ pub trait Engine: Send + Sync + 'static {
     /// How it commits single edges: usually itself, or [`NoShortWrites`](crate::NoShortWrites).
     type ShortWrites: ShortWrites;
 
-    /// Whether [`Engine::exists`] answers; if not, only a view under its lock can tell whether a vertex exists.
-    const TELLS_EXISTENCE: bool = false;
-
     /// The lock that covers every structure that a write at `vertex` touches.
     ///
     /// A commit takes its units in ascending order. O(1).
@@ -63,15 +60,6 @@ pub trait Engine: Send + Sync + 'static {
 
     /// The short way of single edges; `None` if every commit takes [`prepare`](Engine::prepare).
     fn short_writes(&self) -> Option<&Self::ShortWrites>;
-
-    /// Whether a vertex exists in the newest state, asked only of an engine that [tells](Engine::TELLS_EXISTENCE). O(1).
-    ///
-    /// Without its lock, what it says may change at once. But whoever deletes a vertex of a graph whose edges are
-    /// stored from one end only holds every lock: to whoever holds one, what exists there goes on existing.
-    #[inline]
-    fn exists(&self, _vertex: VertexId) -> bool {
-        unreachable!("only a view of this engine can tell what exists");
-    }
 
     /// The capability to keep the graph in files; `None` if it ends with the engine, and comes back from a checkpoint and the log.
     fn durable(&self) -> Option<&dyn Durable> {

@@ -1,7 +1,7 @@
 //! Commits of single edges without the general way through `prepare`, as a capability of an engine.
 
 use crate::token::{HeldLocks, Stamp};
-use crate::{EdgeOutcome, StoredEdge};
+use crate::{EdgeOutcome, StoredEdge, VertexId};
 
 /// Decides and makes the change of one edge with nothing prepared.
 ///
@@ -11,6 +11,12 @@ use crate::{EdgeOutcome, StoredEdge};
 pub trait ShortWrites {
     /// What a planned edge needs in order to be applied. The plan of a single edge stays on the stack.
     type Plan: ShortPlan + Send + 'static;
+
+    /// Whether a vertex exists in the newest state, asked of either end of an edge. O(1).
+    ///
+    /// Without its lock, what it says may change at once. But whoever deletes a vertex of a graph whose edges are
+    /// stored from one end only holds every lock: to whoever holds one, what exists there goes on existing.
+    fn exists(&self, vertex: VertexId) -> bool;
 
     /// Prefetches what finding these edges starts with. A hint: the caller holds no lock yet, and is about to lock
     /// the ends that the edges are stored from.
@@ -54,6 +60,10 @@ pub enum NoShortWrites {}
 
 impl ShortWrites for NoShortWrites {
     type Plan = NoShortWrites;
+
+    fn exists(&self, _vertex: VertexId) -> bool {
+        match *self {}
+    }
 
     fn prefetch(&self, _edges: &[StoredEdge]) {
         match *self {}

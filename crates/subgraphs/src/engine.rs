@@ -24,16 +24,8 @@ impl<C: Container> Engine for Subgraphs<C> {
     type LatestError = Infallible;
     type ShortWrites = Self;
 
-    const TELLS_EXISTENCE: bool = true;
-
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         unit_of(partition_of(vertex))
-    }
-
-    #[inline]
-    fn exists(&self, vertex: VertexId) -> bool {
-        let chain = self.vertices.get(partition_of(vertex));
-        chain.is_some_and(|chain| chain.newest_occupied() >> slot_of(vertex) & 1 == 1)
     }
 
     /// Builds a block for each partition that changes; see the [crate]'s contract.
@@ -99,6 +91,12 @@ impl<C: Container> Engine for Subgraphs<C> {
 
 impl<C: Container> ShortWrites for Subgraphs<C> {
     type Plan = SubgraphPlan;
+
+    #[inline]
+    fn exists(&self, vertex: VertexId) -> bool {
+        let chain = self.vertices.get(partition_of(vertex));
+        chain.is_some_and(|chain| chain.newest_occupied() >> slot_of(vertex) & 1 == 1)
+    }
 
     #[inline]
     fn prefetch(&self, edges: &[StoredEdge]) {

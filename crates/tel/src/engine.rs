@@ -26,16 +26,9 @@ impl Engine for Tel {
     type LatestError = Infallible;
     type ShortWrites = Self;
 
-    const TELLS_EXISTENCE: bool = true;
-
     #[inline]
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         unit_of(vertex)
-    }
-
-    #[inline]
-    fn exists(&self, vertex: VertexId) -> bool {
-        self.vertices.get(vertex).is_some_and(|slot| Vertex(slot).exists_now())
     }
 
     /// Copies the blocks that have no room, and writes new entries where nobody looks yet.
@@ -108,6 +101,11 @@ impl Engine for Tel {
 
 impl ShortWrites for Tel {
     type Plan = TelPlan;
+
+    #[inline]
+    fn exists(&self, vertex: VertexId) -> bool {
+        self.vertices.get(vertex).is_some_and(|slot| Vertex(slot).exists_now())
+    }
 
     #[inline]
     fn prefetch(&self, edges: &[StoredEdge]) {

@@ -69,8 +69,6 @@ impl<E: Engine> Engine for Failing<E> {
     type LatestError = ReadError;
     type ShortWrites = E::ShortWrites;
 
-    const TELLS_EXISTENCE: bool = E::TELLS_EXISTENCE;
-
     fn lock_unit(&self, vertex: VertexId) -> LockUnit {
         self.engine.lock_unit(vertex)
     }
@@ -97,10 +95,6 @@ impl<E: Engine> Engine for Failing<E> {
 
     fn short_writes(&self) -> Option<&E::ShortWrites> {
         self.engine.short_writes()
-    }
-
-    fn exists(&self, vertex: VertexId) -> bool {
-        self.engine.exists(vertex)
     }
 
     fn durable(&self) -> Option<&dyn Durable> {
