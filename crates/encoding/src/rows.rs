@@ -329,7 +329,7 @@ mod tests {
         }
 
         fn cuts(&self, _: usize) -> Result<Vec<Range<u32>>, ReadError> {
-            Ok(vec![0..10])
+            Ok(Vec::from_iter([0..5, 5..10]))
         }
     }
 
