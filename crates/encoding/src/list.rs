@@ -87,9 +87,17 @@ impl<'b> ParallelList<'b> {
     pub fn new(list: &'b [u8]) -> Self {
         ParallelList(list)
     }
+
+    /// The edges of a list that is kept [as a record](list_as_record).
+    ///
+    /// # Errors
+    /// The record stands for no list.
+    pub fn of_record(record: &'b [u8]) -> Result<Self, ReadError> {
+        list_of_record(record).map(ParallelList).map_err(unreadable)
+    }
 }
 
-fn unreadable(error: DecodeError) -> ReadError {
+pub(crate) fn unreadable(error: DecodeError) -> ReadError {
     ReadError::new("a list of parallel edges", error)
 }
 

@@ -164,7 +164,9 @@ column!(f32, F32, Four, |value: f32| u64::from(value.to_bits()), |bits: u64| f32
 column!(f64, F64, Eight, f64::to_bits, f64::from_bits);
 column!(RecordHandle, Record, Eight, |handle: RecordHandle| handle.0, RecordHandle);
 
-/// Where an engine in memory keeps the record of an edge: a value beside the neighbour that only the engine can read.
+/// Where an engine that uses `hedgerow-records` keeps the record of an edge: a value beside the neighbour that only the engine can read.
+///
+/// Other engines have no column of this type, and [refuse](crate::ViewError::NoHandles) to read one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(transparent)]
 pub struct RecordHandle(u64);

@@ -65,19 +65,7 @@ impl<W: Column, E> Cursor for NoCommitOrder<W, E> {
     type Error = E;
     type Ordered = Self;
 
-    fn degree(&mut self, _: VertexId) -> Result<usize, E> {
-        match self.never {}
-    }
-
     fn find(&mut self, _: VertexId, _: VertexId) -> Result<Option<W>, E> {
-        match self.never {}
-    }
-
-    fn neighbours<B>(
-        &mut self,
-        _: VertexId,
-        _: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, E> {
         match self.never {}
     }
 

@@ -11,7 +11,11 @@ pub trait Durable {
     /// The commit up to which the files have everything, and nothing behind it. It never decreases, whatever fails. O(1).
     fn durable_through(&self) -> Timestamp;
 
-    /// How large the graph is at the commit that the files were found to have when the engine was opened.
+    /// How large the graph was at the commit that the files were found to have when the engine was opened. Flushes do not change the answer: the pipeline
+    /// takes it once, and counts from there.
+    ///
+    /// The engine persists the [vertex bound](Counts::vertex_bound) with each flush: the bound outlives the vertices, so that those that still exist do
+    /// not tell it. The other numbers may be counted from the files.
     ///
     /// # Errors
     /// A file could not be read.
@@ -20,7 +24,8 @@ pub trait Durable {
     /// Makes everything up to `at` durable, and nothing behind it: the caller has made sure that the log is durable up to there, and perhaps no further.
     /// Then [`durable_through`](Durable::durable_through) says `at`.
     ///
-    /// Commits go on meanwhile. One call at a time.
+    /// One call at a time, but beside everything else: other threads prepare and apply commits, open snapshots, and may take steps of
+    /// [maintenance](crate::Engine::maintain). The engine itself keeps a flush and a step apart where both replace files.
     ///
     /// # Errors
     /// A file could not be read or written. The files then have what they had, and a later call may succeed.

@@ -1,6 +1,6 @@
 //! What a commit does, in terms of vertex ids: decided, sorted, ready for an engine.
 
-use crate::{Count, Direction, EdgeValue, EffectRecords, LabelId, Record, Topology, VertexId};
+use crate::{Count, Direction, EdgeValue, EffectRecords, LabelId, ReadError, Record, Topology, VertexId};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -96,6 +96,15 @@ impl Effects {
     #[must_use]
     pub fn len(&self) -> usize {
         self.vertices.len() + self.adjacencies.iter().map(|effects| effects.changes.len()).sum::<usize>()
+    }
+
+    /// The record that a change names by its number.
+    ///
+    /// # Errors
+    /// There is no such record.
+    pub fn record(&self, number: EdgeValue) -> Result<&[u8], ReadError> {
+        let record = self.records.get(number);
+        record.ok_or_else(|| ReadError::new("the effects of a commit", "a record is missing"))
     }
 
     /// Whether the order and uniqueness that the fields promise hold. For assertions. O(n).

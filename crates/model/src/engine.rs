@@ -58,22 +58,32 @@ pub trait Engine: Send + Sync + 'static {
     /// Makes prepared changes part of the graph at `stamp`. Cannot fail, and is short.
     fn apply(&self, stamp: Stamp, changes: Self::Changes<'_>);
 
-    /// The short way of single edges; `None` if every commit takes [`prepare`](Engine::prepare).
-    fn short_writes(&self) -> Option<&Self::ShortWrites>;
+    /// The short way of single edges; `None`, the default, if every commit takes [`prepare`](Engine::prepare).
+    fn short_writes(&self) -> Option<&Self::ShortWrites> {
+        None
+    }
 
     /// The capability to keep the graph in files; `None` if it ends with the engine, and comes back from a checkpoint and the log.
     fn durable(&self) -> Option<&dyn Durable> {
         None
     }
 
-    /// Whether a commit of about so many bytes may begin, asked before it takes locks. An engine that has put off too much work holds
-    /// commits back here, where they keep nobody else from anything. O(1).
+    /// Whether a commit of about `bytes` bytes may begin, asked before it takes locks. An engine that has put off too much work holds
+    /// commits back here, where they block no other commit. O(1).
+    ///
+    /// With nothing put off the engine grants a commit of any size: maintenance could not help a commit that is larger than all it allows, which would
+    /// wait for ever.
     #[inline]
-    fn admit(&self, _bytes: usize) -> Admission {
+    fn admit(&self, bytes: usize) -> Admission {
+        let _ = bytes;
         Admission::Granted
     }
 
     /// Makes what a snapshot of a registered timestamp reads through. O(1) in memory.
+    ///
+    /// The call may come long after the timestamp was published: commits, [flushes](Durable::flush) and steps of [maintenance](Engine::maintain) may
+    /// have come between, and what is made of the same timestamp twice may differ. It shows the same state each time, since a registered timestamp
+    /// keeps the versions that it sees.
     ///
     /// # Errors
     /// A file of the engine could not be read.
@@ -137,7 +147,8 @@ pub struct Prepared<C> {
     pub changes: C,
     /// Edges added and removed.
     pub outcome: Outcome,
-    /// Whether applying the changes makes any difference.
+    /// Whether applying the changes may make a difference; if not, the commit takes no timestamp. An engine that always looks says exactly that. One
+    /// that [defers](Outcome::defer) counts does not know whether what it puts or deletes exists, and says `true`.
     pub changed: bool,
 }
 
@@ -157,12 +168,12 @@ pub trait UnitLocks {
     fn try_with(&self, unit: LockUnit, work: &mut dyn FnMut(&HeldLocks<'_>)) -> bool;
 }
 
-/// What a step of [`Engine::maintain`] came to.
+/// What a step of [`Engine::maintain`] did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// What it freed, and whether anything is left to do.
+    /// What it freed in memory, and whether anything is left to do. What it freed in files is not counted.
     pub reclaimed: Reclaimed,
-    /// Whether the step did anything. If not, and something is left, other threads hold the locks: the next step waits.
+    /// Whether the step did anything, in memory or in files. If not, and something is left, other threads hold the locks: the next step waits.
     pub advanced: bool,
 }
 
@@ -173,12 +184,12 @@ impl From<Reclaimed> for Progress {
     }
 }
 
-/// What a reclamation did.
+/// What a reclamation did in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reclaimed {
-    /// Versions freed.
+    /// Versions freed. An engine on files counts those that a merge left out, too.
     pub versions: usize,
-    /// Bytes freed.
+    /// Bytes by which [what the engine holds in memory](Engine::memory) shrank. Files that were removed do not count: budgets and limits are about memory.
     pub bytes: usize,
     /// Whether work is left, because the budget ended or a unit was locked.
     pub more: bool,

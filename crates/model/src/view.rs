@@ -68,8 +68,12 @@ pub trait GraphView: Sync {
 
     /// The adjacency of `label` in `direction`. `W = ()` is topology, whatever the label's column.
     ///
+    /// [`RecordHandle`](crate::RecordHandle) is a column of engines that keep records behind handles (`hedgerow-records`), and means something to them
+    /// alone. A view without handles answers [`ViewError::NoHandles`] for a label with records; every view lends them by
+    /// [`edge_records`](crate::RecordView::edge_records).
+    ///
     /// # Errors
-    /// There is no such label, no such direction, or the column has another type.
+    /// There is no such label, no such direction, the column has another type, or the view has no handles of records.
     fn adjacency<W: Column>(
         &self,
         label: LabelId,
@@ -158,11 +162,14 @@ pub trait Cursor {
     /// The capability to read edges newest first; [`NoCommitOrder`](crate::NoCommitOrder) without it.
     type Ordered: NewestFirst<Value = Self::Value, Error = Self::Error>;
 
-    /// The number of neighbours of `vertex`.
+    /// The number of neighbours of `vertex`. By default it gathers them; a cursor that need not do so overrides it.
     ///
     /// # Errors
     /// The store could not be read.
-    fn degree(&mut self, vertex: VertexId) -> Result<usize, Self::Error>;
+    #[inline]
+    fn degree(&mut self, vertex: VertexId) -> Result<usize, Self::Error> {
+        Ok(self.gather(vertex)?.0.len())
+    }
 
     /// The value of the edge from `vertex` to `neighbour`, if there is one.
     ///
@@ -170,17 +177,25 @@ pub trait Cursor {
     /// The store could not be read.
     fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<Self::Value>, Self::Error>;
 
-    /// Hands over the neighbours of `vertex` in runs that are valid inside the call.
+    /// Hands over the neighbours of `vertex` in runs that are valid inside the call; none is empty. By default it gathers them into one run; a cursor
+    /// whose rows lie in several runs overrides it and copies nothing.
     ///
     /// # Errors
     /// The store could not be read.
+    #[inline]
     fn neighbours<B>(
         &mut self,
         vertex: VertexId,
-        run: impl FnMut(&[VertexId], &[Self::Value]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Self::Error>;
+        mut run: impl FnMut(&[VertexId], &[Self::Value]) -> ControlFlow<B>,
+    ) -> Result<ControlFlow<B>, Self::Error> {
+        Ok(match self.gather(vertex)? {
+            ([], _) => ControlFlow::Continue(()),
+            (neighbours, values) => run(neighbours, values),
+        })
+    }
 
-    /// The same for every vertex in `range` that has neighbours, ascending. A vertex may come in several runs.
+    /// Hands over the neighbours of every vertex in `range` that has any, ascending by vertex, in runs that are valid inside the call. A vertex may come in
+    /// several runs.
     ///
     /// # Errors
     /// The store could not be read.
@@ -244,6 +259,9 @@ pub enum ViewError {
         /// The type that was asked for.
         asked: ColumnType,
     },
+    /// The label's edges have records, but the view keeps no handles of them.
+    #[error("the records of label number {} have no handles here: they are read as bytes", .0.0)]
+    NoHandles(LabelId),
     /// The label's edges have no records.
     #[error("the edges of label number {} have no records", .0.0)]
     NoRecords(LabelId),

@@ -1,9 +1,11 @@
-//! Which state a view of an engine in memory shows.
+//! Which state a view of an engine shows.
 
 use crate::token::{HeldLocks, Registered};
 use crate::{Count, Counts, LabelId, Timestamp, VertexId};
 
-/// A state that engines in memory give views of. Costs nothing to make or copy.
+/// The state that a view of an engine shows, in memory or on files: its timestamp and its counts. Costs nothing to make or copy.
+///
+/// A view on files has beside it what its snapshot reads through.
 #[derive(Clone, Copy, Debug)]
 pub enum ViewState<'s> {
     /// The state at a registered timestamp.

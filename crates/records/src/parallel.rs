@@ -6,8 +6,6 @@
 
 mod change;
 
-pub(crate) use change::Difference;
-
 use crate::heap;
 use hedgerow_encoding::{EdgeList, EdgeListWriter};
 use hedgerow_model::{EdgeValue, ParallelEdges, ReadError};

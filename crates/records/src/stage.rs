@@ -1,9 +1,9 @@
 //! From effects, whose records are bytes, to changes of the handles that an engine keeps.
 
 use crate::memory::{self, LONGEST_EMBEDDED, embedded_size, is_embedded};
-use crate::parallel::{Difference, HeapParallel};
+use crate::parallel::HeapParallel;
 use crate::{Form, RecordChanges, RecordHeap, heap};
-use hedgerow_encoding::{EdgeList, list_of_record};
+use hedgerow_encoding::differences_of_record;
 use hedgerow_model::{
     Adjacency, AdjacencyEffects, Column, Cursor, Direction, EdgeChange, EdgeValue, Effects, GraphView,
     LabelId, Outcome, ReadError, RecordHandle,
@@ -136,10 +136,7 @@ impl<C: Cursor<Value = RecordHandle, Error: Into<ReadError>>> Staging<'_, '_, C>
     fn stage(&mut self, entry: &EdgeChange) -> Result<Option<EdgeValue>, ReadError> {
         let found = self.handles.find(entry.owner, entry.neighbour).map_err(Into::into)?;
         let found = found.map(Column::to_bits);
-        let record = entry.value.map(|number| {
-            let record = self.effects.records.get(number);
-            record.ok_or_else(|| ReadError::new("the effects of a commit", "a record is missing"))
-        });
+        let record = entry.value.map(|number| self.effects.record(number));
         match (self.form, record.transpose()?) {
             (Form::One, record) => Ok(self.stage_one(found, record)),
             (Form::Parallel, record) => self.stage_parallel(found, record),
@@ -175,16 +172,10 @@ impl<C: Cursor<Value = RecordHandle, Error: Into<ReadError>>> Staging<'_, '_, C>
             self.outcome.count_parallel(self.label, -(removed as i64));
             return Ok(None);
         };
-        let (value, net) = self.changes.change_parallel(found, &differences(record)?)?;
+        let (value, net) = self.changes.change_parallel(found, &differences_of_record(record)?)?;
         self.outcome.count_parallel(self.label, net);
         Ok(value)
     }
-}
-
-/// The changes of parallel edges that a record of effects is.
-fn differences(record: &[u8]) -> Result<Vec<Difference<'_>>, ReadError> {
-    let failed = |error| ReadError::new("a list of parallel edges", error);
-    EdgeList::new(list_of_record(record).map_err(failed)?).map(|edge| edge.map_err(failed)).collect()
 }
 
 /// Lays out a record that the engine embeds at the beginning of what is free: its handle until the engine has its copy.

@@ -4,7 +4,7 @@ use crate::oracle::{LABELS, Oracle, RECORDS};
 use crate::records;
 use hedgerow_model::{
     Adjacency, Column, ColumnType, Cursor, Direction, EdgeValue, GraphView, LabelId, NewestFirst,
-    NewestRecords, ReadError, RecordCursor, RecordView, VertexId, ViewError,
+    NewestRecords, ReadError, RecordCursor, RecordHandle, RecordView, VertexId, ViewError,
 };
 use std::collections::BTreeMap;
 use std::ops::{ControlFlow, Range};
@@ -174,6 +174,9 @@ fn check_records<V: RecordView>(view: &V, oracle: &Oracle, direction: Direction,
     }
     let refused = view.edge_records(LabelId(0), Direction::Out).err();
     assert_eq!(refused, Some(ViewError::NoRecords(LabelId(0))));
+    if let Some(refused) = view.adjacency::<RecordHandle>(LabelId(RECORDS), direction).err() {
+        assert_eq!(refused, ViewError::NoHandles(LabelId(RECORDS)), "records without handles");
+    }
     let unknown = view.edge_records(LabelId(LABELS), Direction::Out).err();
     assert_eq!(unknown, Some(ViewError::UnknownLabel(LabelId(LABELS))));
 }

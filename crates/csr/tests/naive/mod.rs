@@ -170,10 +170,6 @@ impl<W: Column> Cursor for ListCursor<'_, W> {
     type Error = Infallible;
     type Ordered = NoCommitOrder<W, Infallible>;
 
-    fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {
-        Ok(self.gather(vertex)?.0.len())
-    }
-
     fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<W>, Infallible> {
         let (neighbours, values) = self.gather(vertex)?;
         Ok(neighbours.iter().position(|other| *other == neighbour).map(|position| values[position]))

@@ -66,18 +66,6 @@ impl<E: Entries, W: Column> Cursor for FineGrainedCursor<'_, E, W> {
         Ok(found.map(W::from_bits))
     }
 
-    #[inline]
-    fn neighbours<B>(
-        &mut self,
-        vertex: VertexId,
-        mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
-        Ok(match self.copy(self.row(vertex)) {
-            ([], _) => ControlFlow::Continue(()),
-            (neighbours, values) => run(neighbours, values),
-        })
-    }
-
     fn scan<B>(
         &mut self,
         range: Range<u32>,

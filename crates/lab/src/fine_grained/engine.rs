@@ -139,10 +139,6 @@ impl<E: Entries> Engine for FineGrained<E> {
         self.apply_changes(stamp, changes);
     }
 
-    fn short_writes(&self) -> Option<&NoShortWrites> {
-        None
-    }
-
     fn open_snapshot(&self, _: &Registered) -> Result<(), EngineError> {
         Ok(())
     }

@@ -114,15 +114,6 @@ impl<W: Column> Cursor for BackwardsCursor<'_, W> {
         self.forwards.find(vertex, neighbour)
     }
 
-    fn neighbours<B>(
-        &mut self,
-        vertex: VertexId,
-        mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
-    ) -> Result<ControlFlow<B>, Infallible> {
-        let (neighbours, values) = self.gather(vertex)?;
-        Ok(run(neighbours, values))
-    }
-
     fn scan<B>(
         &mut self,
         range: Range<u32>,

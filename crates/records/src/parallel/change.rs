@@ -1,10 +1,9 @@
 //! What a commit makes of parallel edges: the chunks that it touches anew, and their index.
 
-use super::{Chunk, HeapParallel, INDEX, LIST, listed};
+use super::{Chunk, HeapParallel, INDEX, LIST};
 use crate::RecordChanges;
-use hedgerow_encoding::EdgeListWriter;
+use hedgerow_encoding::{EdgeDifference, ListedEdge, MergedEdges, list_of_edges};
 use hedgerow_model::{EdgeValue, ReadError};
-use std::borrow::Cow;
 
 /// The list of a chunk has about so many bytes, at most.
 const CHUNK_BYTES: usize = 2048;
@@ -12,16 +11,10 @@ const CHUNK_BYTES: usize = 2048;
 /// What an edge takes in a list beside its record, at most.
 const BESIDE_RECORD: usize = 12;
 
-/// A change of one of parallel edges: its record from now on, encoded, or that it is no more.
-pub(crate) type Difference<'e> = (u64, Option<&'e [u8]>);
-
-/// An edge: its key and its record, encoded.
-type Edge<'e> = (u64, Cow<'e, [u8]>);
-
 /// A part of the edges from now on.
 enum Part<'e> {
     Kept(Chunk<'e>),
-    Written(Vec<Edge<'e>>),
+    Written(Vec<ListedEdge<'e>>),
 }
 
 impl Part<'_> {
@@ -42,7 +35,7 @@ impl RecordChanges {
     pub(crate) fn change_parallel(
         &mut self,
         found: Option<HeapParallel<'_>>,
-        differences: &[Difference<'_>],
+        differences: &[EdgeDifference<'_>],
     ) -> Result<(Option<EdgeValue>, i64), ReadError> {
         let chunks = found.map_or_else(Vec::new, HeapParallel::chunks);
         let before: u64 = chunks.iter().map(|chunk| chunk.count).sum();
@@ -71,7 +64,7 @@ impl RecordChanges {
     fn changed_parts<'e>(
         &mut self,
         chunks: &[Chunk<'e>],
-        differences: &'e [Difference<'e>],
+        differences: &'e [EdgeDifference<'e>],
     ) -> Result<Vec<Part<'e>>, ReadError> {
         let mut parts = Vec::with_capacity(chunks.len() + 1);
         let mut rest = differences;
@@ -102,7 +95,7 @@ impl RecordChanges {
         }
         Ok(match &parts[..] {
             [] => None,
-            [Part::Written(edges)] => Some(self.add(&[&[LIST], &list_of(edges)[..]].concat())),
+            [Part::Written(edges)] => Some(self.add(&[&[LIST], &list_of_edges(edges)[..]].concat())),
             parts => {
                 let mut index = vec![INDEX];
                 for part in parts {
@@ -110,7 +103,9 @@ impl RecordChanges {
                         Part::Kept(Chunk { first, count, value, .. }) => {
                             (*first, *count, value.unwrap_or_default())
                         }
-                        Part::Written(edges) => (edges[0].0, edges.len() as u64, self.add(&list_of(edges))),
+                        Part::Written(edges) => {
+                            (edges[0].0, edges.len() as u64, self.add(&list_of_edges(edges)))
+                        }
                     };
                     [first, count, value].into_iter().for_each(|field| index.extend(field.to_le_bytes()));
                 }
@@ -124,7 +119,7 @@ impl RecordChanges {
 fn push_written<'e>(
     changes: &mut RecordChanges,
     parts: &mut Vec<Part<'e>>,
-    mut edges: Vec<Edge<'e>>,
+    mut edges: Vec<ListedEdge<'e>>,
 ) -> Result<(), ReadError> {
     if list_bytes(&edges) < CHUNK_BYTES / 4 && !edges.is_empty() {
         let small = |bytes: usize| bytes <= CHUNK_BYTES / 2;
@@ -161,45 +156,20 @@ fn push_written<'e>(
 }
 
 /// About how many bytes a list of edges has.
-fn list_bytes(edges: &[Edge<'_>]) -> usize {
+fn list_bytes(edges: &[ListedEdge<'_>]) -> usize {
     edges.iter().map(|(_, record)| record.len() + BESIDE_RECORD).sum()
 }
 
-fn list_of(edges: &[Edge<'_>]) -> Vec<u8> {
-    let mut list = EdgeListWriter::default();
-    edges.iter().for_each(|(key, record)| list.push(*key, Some(record)));
-    list.into_bytes()
-}
-
-/// The edges of a list with differences in their places.
-fn merged<'e>(list: &'e [u8], differences: &'e [Difference<'e>]) -> Result<Vec<Edge<'e>>, ReadError> {
-    let put = |(key, record): &'e Difference<'e>| Some((*key, Cow::Borrowed((*record)?)));
-    let mut edges = Vec::new();
-    let mut rest = differences;
-    for edge in listed(list) {
-        let (key, record) = edge?;
-        let (before, others) = rest.split_at(rest.partition_point(|(other, _)| *other < key));
-        edges.extend(before.iter().filter_map(put));
-        match others {
-            [same @ (other, _), after @ ..] if *other == key => {
-                edges.extend(put(same));
-                rest = after;
-            }
-            _ => {
-                edges.push((key, Cow::Borrowed(record)));
-                rest = others;
-            }
-        }
-    }
-    edges.extend(rest.iter().filter_map(put));
-    Ok(edges)
+/// The edges of a list in memory, with differences in their places.
+fn merged<'e>(list: &'e [u8], differences: &[EdgeDifference<'e>]) -> Result<Vec<ListedEdge<'e>>, ReadError> {
+    Ok(MergedEdges::of_list(list, differences)?.edges)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::heap::OwnedRecord;
-    use crate::parallel::INDEX_ENTRY;
+    use crate::parallel::{INDEX_ENTRY, listed};
     use hedgerow_model::ParallelEdges;
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
@@ -219,7 +189,7 @@ mod tests {
         }
 
         fn change(&mut self, differences: BTreeMap<u64, Option<Vec<u8>>>) {
-            let borrowed: Vec<Difference<'_>> =
+            let borrowed: Vec<EdgeDifference<'_>> =
                 differences.iter().map(|(key, record)| (*key, record.as_deref())).collect();
             let mut changes = RecordChanges::default();
             let (value, net) = changes.change_parallel(self.found(), &borrowed).unwrap();

@@ -1,19 +1,19 @@
 //! The engine: one commit after another goes into the recent entries, a flush moves them to a file, maintenance merges files.
 
-use super::entry::{Entry, Key};
+use super::entry::{Entry, Key, Table};
 use super::file::{SortedFile, name_of};
 use super::manifest::{self, Manifest};
 use super::prepare::DiskChanges;
 use super::sources::Sources;
-use super::view::{DiskView, malformed};
+use super::view::DiskView;
 use super::{DiskOptions, PREFIX, unwritten};
-use hedgerow_encoding::{ParallelList, list_of_record};
+use hedgerow_encoding::{EntryKey, ParallelList};
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Admission, Allowance, Counts, Durable, EdgeOutcome, EdgeSchema, Effects, Engine, EngineError, LockUnit,
-    MemoryUse, NoShortWrites, ParallelEdges, ParallelOutcome, Prepared, Progress, ReadError, Reclaimed,
-    Timestamp, UnitLocks, VertexId, ViewState,
+    Admission, Allowance, Counts, Durable, EdgeOutcome, Effects, Engine, EngineError, LockUnit, MemoryUse,
+    NoShortWrites, ParallelEdges, ParallelOutcome, Prepared, Progress, ReadError, Reclaimed, Timestamp,
+    UnitLocks, VertexId, ViewState,
 };
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use hedgerow_sync::{Arc, Mutex};
@@ -113,17 +113,16 @@ impl DiskEngine {
 /// How large the graph is in these sources.
 fn count(sources: &Sources, options: &DiskOptions, vertex_bound: u32) -> Result<Counts, ReadError> {
     let mut counts = Counts { vertex_bound, ..Counts::default() };
-    for visible in sources.visible(Key::ALL, Timestamp(u64::MAX)) {
-        let (Key { table, owner, neighbour }, content) = visible?;
+    for visible in sources.visible(Table::all(), Timestamp(u64::MAX)) {
+        let (Key { table, entry: EntryKey { owner, neighbor } }, content) = visible?;
         let Some((label, direction)) = table.adjacency() else {
             counts.vertices += 1;
             continue;
         };
-        if options.topology.is_canonical_entry(direction, VertexId::new(owner), VertexId::new(neighbour)) {
+        if options.topology.is_canonical_entry(direction, VertexId::new(owner), VertexId::new(neighbor)) {
             counts.add(&[EdgeOutcome { label, added: 1, removed: 0 }]);
-            let schema = options.catalogue.label(label).map(|label| &label.edges);
-            if let Some(EdgeSchema::Parallel(_)) = schema {
-                let edges = ParallelList::new(list_of_record(&content).map_err(malformed)?).count()?;
+            if options.catalogue.are_parallel(label) {
+                let edges = ParallelList::of_record(&content)?.count()?;
                 counts.add_parallel(&[ParallelOutcome { label, net: edges as i64 }]);
             }
         }
@@ -159,10 +158,6 @@ impl Engine for DiskEngine {
         let sources = self.sources.lock();
         let mut recent = sources.recent.lock();
         changes.0.into_iter().for_each(|(key, content)| recent.put(stamp, key, content));
-    }
-
-    fn short_writes(&self) -> Option<&NoShortWrites> {
-        None
     }
 
     fn durable(&self) -> Option<&dyn Durable> {
@@ -214,12 +209,13 @@ impl Engine for DiskEngine {
             work.merged.extend(old.files);
         }
         // Only old snapshots can have these files, and nothing else gets them any more.
+        let merged = work.merged.len();
         while let Some(unread) = work.merged.iter().position(|file| Arc::strong_count(file) == 1) {
             let name = name_of(work.merged[unread].number);
             self.files.remove(&name).map_err(unwritten(name.clone()))?;
-            reclaimed.bytes += work.merged.swap_remove(unread).bytes as usize;
+            work.merged.swap_remove(unread);
         }
-        Ok(Progress { reclaimed, advanced: advanced || reclaimed.bytes > 0 })
+        Ok(Progress { reclaimed, advanced: advanced || work.merged.len() < merged })
     }
 
     fn memory(&self) -> MemoryUse {
@@ -246,7 +242,7 @@ impl Durable for DiskEngine {
         }
         let sources = self.sources();
         let mut files = sources.files.clone();
-        let mut entries = sources.recent.lock().entries(&Key::ALL);
+        let mut entries = sources.recent.lock().entries(&Table::all());
         entries.retain(|Entry { version, .. }| version.at.0 <= at.at());
         if !entries.is_empty() {
             files.push(self.write(&mut work, entries.into_iter().map(Ok))?);

@@ -1,5 +1,6 @@
-//! Entries: what one commit made of one vertex, or of one neighbour of a vertex.
+//! Entries: what one commit made of one vertex, or of one neighbor of a vertex.
 
+use hedgerow_encoding::EntryKey;
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{Direction, LabelId, Timestamp, VertexId};
 use hedgerow_sync::Arc;
@@ -17,6 +18,20 @@ impl Table {
         Table(1 + 2 * u32::from(label.0) + u32::from(stored == Direction::In))
     }
 
+    pub(super) fn key(self, entry: EntryKey) -> Key {
+        Key { table: self, entry }
+    }
+
+    pub(super) fn keys(self, entries: Range<EntryKey>) -> Range<Key> {
+        self.key(entries.start)..self.key(entries.end)
+    }
+
+    /// All keys of all tables.
+    pub(super) fn all() -> Range<Key> {
+        Table(0).key(EntryKey { owner: 0, neighbor: 0 })
+            ..Table(u32::MAX).key(EntryKey { owner: 0, neighbor: 0 })
+    }
+
     /// The label and the direction; `None` of the vertices.
     pub(super) fn adjacency(self) -> Option<(LabelId, Direction)> {
         let number = self.0.checked_sub(1)?;
@@ -24,38 +39,20 @@ impl Table {
     }
 }
 
-/// What an entry is about. Keys ascend in the order in which graphs are scanned. Of a vertex the neighbour is 0.
+/// What an entry is about. Of a vertex the neighbor is 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     pub(super) table: Table,
-    pub(super) owner: u32,
-    pub(super) neighbour: u32,
+    pub(super) entry: EntryKey,
 }
 
 impl Key {
-    pub(super) const ALL: Range<Key> = Key { table: Table(0), owner: 0, neighbour: 0 }..Key {
-        table: Table(u32::MAX),
-        owner: 0,
-        neighbour: 0,
-    };
-
     pub(super) fn vertex(vertex: VertexId) -> Self {
-        Key { table: Table::VERTICES, owner: vertex.get(), neighbour: 0 }
+        Table::VERTICES.key(EntryKey::new(vertex, VertexId::new(0)))
     }
 
-    pub(super) fn edge(table: Table, owner: VertexId, neighbour: VertexId) -> Self {
-        Key { table, owner: owner.get(), neighbour: neighbour.get() }
-    }
-
-    /// This key alone. The largest vertex id is below the largest number.
     pub(super) fn alone(self) -> Range<Key> {
-        self..Key { neighbour: self.neighbour + 1, ..self }
-    }
-
-    /// All keys of a table whose owners are in `range`.
-    pub(super) fn owned(table: Table, range: Range<u32>) -> Range<Key> {
-        let key = |owner| Key { table, owner, neighbour: 0 };
-        key(range.start)..key(range.end.max(range.start))
+        self.table.keys(self.entry.alone())
     }
 }
 
@@ -74,7 +71,7 @@ impl Version {
     }
 }
 
-/// A record, a value, a list of parallel edges; `None` says that the vertex or the neighbour exists no more.
+/// A record, a value, a list of parallel edges; `None` says that the vertex or the neighbor exists no more.
 pub(super) type Content = Option<Arc<[u8]>>;
 
 #[derive(Clone, Debug)]
@@ -85,8 +82,8 @@ pub(super) struct Entry {
 
 impl Entry {
     pub(super) fn encode(&self, bytes: &mut Vec<u8>) {
-        let Version { key: Key { table, owner, neighbour }, at } = self.version;
-        [table.0, owner, neighbour].iter().for_each(|number| put_varint(bytes, u64::from(*number)));
+        let Version { key: Key { table, entry: EntryKey { owner, neighbor } }, at } = self.version;
+        [table.0, owner, neighbor].iter().for_each(|number| put_varint(bytes, u64::from(*number)));
         put_varint(bytes, at.0.0);
         bytes.push(u8::from(self.content.is_some()));
         put_bytes(bytes, self.content.as_deref().unwrap_or_default());
@@ -94,7 +91,8 @@ impl Entry {
 
     pub(super) fn decode(reader: &mut Reader<'_>) -> Result<Entry, DecodeError> {
         let mut number = || Ok::<_, DecodeError>(reader.varint()? as u32);
-        let key = Key { table: Table(number()?), owner: number()?, neighbour: number()? };
+        let table = Table(number()?);
+        let key = table.key(EntryKey { owner: number()?, neighbor: number()? });
         let version = Version { key, at: Reverse(Timestamp(reader.varint()?)) };
         let exists = reader.flag()?;
         let bytes = reader.bytes()?;

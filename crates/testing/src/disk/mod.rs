@@ -21,7 +21,7 @@ mod view;
 
 pub use engine::{DiskEngine, DiskSnapshot};
 pub use prepare::DiskChanges;
-pub use view::{DiskAdjacency, DiskCursor, DiskRecords, DiskView};
+pub use view::{DiskRows, DiskView};
 
 use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
 use hedgerow_log::files::FileError;

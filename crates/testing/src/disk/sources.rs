@@ -1,6 +1,6 @@
 //! All that a state is read from, merged: the recent changes and the files.
 
-use super::entry::{Entry, Key, Version};
+use super::entry::{Entry, Key, Table, Version};
 use super::file::SortedFile;
 use super::recent::Recent;
 use hedgerow_model::token::LiveTimestamps;
@@ -67,7 +67,7 @@ impl Sources {
         live: &LiveTimestamps,
         dropped: &mut usize,
     ) -> impl Iterator<Item = Result<Entry, ReadError>> {
-        let (mut entries, mut newer) = (self.versions(Key::ALL).peekable(), None::<Version>);
+        let (mut entries, mut newer) = (self.versions(Table::all()).peekable(), None::<Version>);
         std::iter::from_fn(move || {
             loop {
                 let entry = match entries.next()? {
