@@ -217,7 +217,7 @@ pub(crate) enum Reason {
     NoScratchFile(Box<NoScratchFile>),
     #[cfg(feature = "custom-engines")]
     #[error(
-        "engine `{0}` keeps edges in files of its own: make its graphs with `Graph::create`, and open them with `Graph::open`"
+        "engine `{0}` keeps edges in files of its own: make its graphs with `Graph::create`, and open them with `Graph::open_with` and options that have the engine"
     )]
     NeedsStore(&'static str),
     #[error("the worker threads could not be started: {0}")]

@@ -33,8 +33,7 @@ struct Open {
     registration: Registration<Ordered>,
 }
 
-/// The stores of a graph, as what leads to their sequencer: a snapshot keeps nothing else, for each thing that is shared costs two accesses to
-/// what others access.
+/// The stores of a graph, as what leads to their sequencer: the only shared thing that a snapshot keeps, for each costs two accesses to what others access.
 struct Ordered(Arc<OpenStores>);
 
 impl Deref for Ordered {

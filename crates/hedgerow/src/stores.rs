@@ -4,7 +4,7 @@ use crate::error::{Error, NoScratchFile, Reason};
 use crate::options::{EngineKind, GraphOptions};
 #[cfg(feature = "custom-engines")]
 use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, ErasedSnapshot, Make};
-use hedgerow_log::files::FileSystem;
+use hedgerow_log::files::EngineFiles;
 #[cfg(feature = "custom-engines")]
 use hedgerow_model::Engine;
 use hedgerow_model::token::Registered;
@@ -110,10 +110,7 @@ impl Deref for OpenStores {
 
 impl Stores {
     /// An empty graph, or what the engine has of it in `files` of its own.
-    pub(crate) fn new(
-        mut options: GraphOptions,
-        _files: Option<&Arc<dyn FileSystem>>,
-    ) -> Result<Self, Error> {
+    pub(crate) fn new(mut options: GraphOptions, _files: Option<EngineFiles>) -> Result<Self, Error> {
         let labels = std::mem::take(&mut options.labels);
         let catalogue = Catalogue::new(labels, std::mem::take(&mut options.vertices))?;
         if options.scratch.is_some() && options.engine != EngineKind::Tel {
@@ -131,7 +128,7 @@ impl Stores {
                     EngineOptions { topology: options.topology, catalogue: catalogue.clone() };
                 let engine = match (custom.make, _files) {
                     (Make::InMemory(make), _) => make(engine_options),
-                    (Make::InFiles(open), Some(files)) => open(Arc::clone(files), engine_options)?,
+                    (Make::InFiles(open), Some(files)) => open(Arc::new(files), engine_options)?,
                     (Make::InFiles(_), None) => return Err(Reason::NeedsStore(custom.name).into()),
                 };
                 Ok(Stores::Custom(custom, Store::new(engine, &options.settings(), Arc::new(catalogue))))

@@ -48,6 +48,9 @@ impl<E: Engine> Store<E> {
         locks: &dyn UnitLocks,
         budget_bytes: usize,
     ) -> Result<Progress, Error> {
+        if !self.may_maintain() {
+            return Ok(Progress::default());
+        }
         let (live, releases) = self.sequencer.live();
         let Progress { mut reclaimed, advanced } = self.engine.maintain(&live, locks, budget_bytes)?;
         reclaimed.bytes += self.dictionary.reclaim(&live, releases);

@@ -33,8 +33,8 @@
 //!
 //! # What depends on it
 //!
-//! `hedgerow` has one [`Sequencer`] per graph: its commit pipeline takes stamps, its snapshots are registrations, its thread that frees memory sleeps
-//! until the [`Bell`] rings. `hedgerow-dictionary` locks keys in a [`LockTable`] of its own, and assigns an id again when no live timestamp can
+//! The store of `hedgerow-pipeline` has one [`Sequencer`]: its commits take stamps, and its thread that frees memory sleeps until the [`Bell`] rings; the
+//! snapshots of `hedgerow` are registrations. `hedgerow-dictionary` locks keys in a [`LockTable`] of its own, and assigns an id again when no live timestamp can
 //! read the vertex that had it.
 
 mod announced;

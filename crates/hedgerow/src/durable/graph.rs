@@ -49,13 +49,14 @@ impl Graph {
     /// # Errors
     /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no store, [`ErrorKind::Locked`](crate::ErrorKind::Locked) if it is open
     /// elsewhere, [`ErrorKind::Storage`](crate::ErrorKind::Storage) if it is damaged or the file system fails, in which case nothing was
-    /// changed, [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if its engine is not built.
+    /// changed, [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if its engine is not built, or is none of the library's and keeps edges in files of
+    /// its own: [`Graph::open_with`] names it.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         Self::open_with(&path, GraphOptions::of_store(&path)?)
     }
 
     /// The same with other options. Topology, keys, labels, vertex properties and strictness must be those that the graph was made
-    /// with; engine, durability, threads, memory limit and sizes of the log may be others.
+    /// with; durability, threads, memory limit and sizes of the log may be others, and so may the engine, unless it keeps edges in files of its own.
     ///
     /// # Errors
     /// As [`Graph::open`]; [`ErrorKind::InvalidInput`](crate::ErrorKind::InvalidInput) if an option differs from what is on disk, which names both;
@@ -162,6 +163,8 @@ impl Graph {
     ///
     /// One at a time; another call waits. Writes nothing if nothing was committed since the last one. O(graph).
     ///
+    /// An engine that keeps edges in files of its own has these brought up to the same commit first; the checkpoint then has vertices and keys only.
+    ///
     /// # Errors
     /// The file system's: the checkpoint before is then still there, and the graph can be written, unless the error is
     /// [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed). [`ErrorKind::Cancelled`](crate::ErrorKind::Cancelled). As [`Graph::flush`].
@@ -179,7 +182,7 @@ impl Graph {
     /// As [`Graph::flush`]. With the graph closed, [`ErrorKind::Storage`](crate::ErrorKind::Storage) if the engine could not read or write one of its files
     /// since [`Graph::reclaim`] was last called: no commit is affected.
     pub fn close(&self) -> Result<(), Error> {
-        self.journal().ok_or(Cause::InMemory)?.close()?;
+        with_store!(&*self.stores, store => store.close())?;
         Ok(with_store!(&*self.stores, store => store.report_failed_maintenance())?)
     }
 
@@ -188,7 +191,8 @@ impl Graph {
     pub fn store_info(&self) -> Option<StoreInfo> {
         let journal = self.journal()?;
         let engine = self.stores.engine();
-        Some(StoreInfo::of(journal, engine))
+        let in_files = with_store!(&*self.stores, store => store.in_files_through());
+        Some(StoreInfo::of(journal, engine, in_files))
     }
 
     // --- imports -----------------------------------------------------------------------------

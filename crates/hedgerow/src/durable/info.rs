@@ -1,6 +1,6 @@
 //! What belongs to the store of a graph.
 
-use crate::options::EngineKind;
+use crate::options::{EngineKind, OWN_FILES};
 use hedgerow_log::CheckpointEntry;
 use hedgerow_model::Timestamp;
 use hedgerow_pipeline::Journal;
@@ -15,7 +15,7 @@ pub struct StoreInfo {
     pub id: [u8; 16],
     /// The engine that holds the graph now.
     pub engine: EngineKind,
-    /// The name of the engine that the store was made with, which it is opened with if no other one is asked for.
+    /// The name of the engine that the store was made with.
     pub made_with: String,
     /// Segments of the log.
     pub segments: usize,
@@ -23,15 +23,15 @@ pub struct StoreInfo {
     pub log_bytes: u64,
     /// The newest checkpoint.
     pub checkpoint: Option<CheckpointEntry>,
-    /// The oldest commit whose state can still be had from log and checkpoint.
+    /// The oldest commit whose state can still be had from log, checkpoint and the engine's own files.
     pub oldest_readable: Timestamp,
     /// Every commit up to this survives a loss of power.
     pub durable: Timestamp,
 }
 
 impl StoreInfo {
-    /// What there is to tell of the store of a graph that `engine` holds.
-    pub(super) fn of(journal: &Journal, engine: EngineKind) -> Self {
+    /// What there is to tell of the store of a graph that `engine` holds, with the commits up to `in_files` in files of its own.
+    pub(super) fn of(journal: &Journal, engine: EngineKind, in_files: Timestamp) -> Self {
         let manifest = journal.manifest();
         StoreInfo {
             path: journal.location(),
@@ -40,9 +40,9 @@ impl StoreInfo {
             segments: manifest.segments.len(),
             log_bytes: manifest.segments.iter().map(|segment| journal.bytes_of(segment)).sum(),
             checkpoint: manifest.checkpoint,
-            oldest_readable: manifest.oldest_readable,
+            oldest_readable: manifest.oldest_readable.max(in_files),
             durable: journal.durable(),
-            made_with: manifest.options.engine,
+            made_with: manifest.options.engine.trim_start_matches(OWN_FILES).to_owned(),
         }
     }
 }

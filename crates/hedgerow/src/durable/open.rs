@@ -5,7 +5,7 @@ use crate::graph::Graph;
 use crate::options::GraphOptions;
 use crate::stores::{OpenStores, Stores, with_store};
 use hedgerow_log::checkpoint::{Checkpoint, UNFINISHED, name_of};
-use hedgerow_log::files::FileSystem;
+use hedgerow_log::files::{EngineFiles, FileSystem};
 use hedgerow_log::{Log, Recovered, StoreError};
 use hedgerow_model::Timestamp;
 use hedgerow_pipeline::{Batches, Error as Cause, Journal, Until, manifest_path};
@@ -25,24 +25,25 @@ pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Resul
         getrandom::fill(&mut id).map_err(Reason::Random)?;
     }
     let made_with = options.of_new_store()?;
-    let (stores, store) = match options.engine.owns_files() {
-        true => {
-            let store = hedgerow_log::Store::create(Arc::clone(&files), made_with, id)?;
-            let stores = Stores::new(options, Some(&files))?;
-            (stores, store)
-        }
-        false => {
-            // Nothing is made on disk if an option is wrong.
-            let stores = Stores::new(options, None)?;
-            (stores, hedgerow_log::Store::create(files, made_with, id)?)
-        }
-    };
+    // Nothing is made on disk if an option is wrong, or if the directory has files of an engine whose store has lost its manifest.
+    let owns_files = options.engine.owns_files();
+    let mut stores = Stores::new(options.clone(), owns_files.then(|| looked_at(&files)).transpose()?)?;
     if with_store!(&stores, graph => graph.in_files_through()) > Timestamp::ZERO {
-        // The engine's files belong to a store that has lost its manifest.
-        return Err(StoreError::Missing { path: manifest_path(&**store.files()) }.into());
+        return Err(StoreError::Missing { path: manifest_path(&*files) }.into());
+    }
+    let store = hedgerow_log::Store::create(Arc::clone(&files), made_with, id)?;
+    let engine_files = owns_files.then(|| EngineFiles::new(files));
+    if owns_files {
+        stores = Stores::new(options, engine_files.clone())?;
     }
     let log = Log::start(store, &Recovered::default(), log)?;
-    Ok(attach(stores, Journal::new(log, None, is_simulated), retries))
+    Ok(attach(stores, Journal::new(log, None, engine_files, is_simulated), retries))
+}
+
+/// The files of a directory, made if there is none, to be looked at and not changed.
+fn looked_at(files: &Arc<dyn FileSystem>) -> Result<EngineFiles, StoreError> {
+    files.create_directory()?;
+    Ok(EngineFiles::read_only(Arc::clone(files)))
 }
 
 /// Opens a store to read and write.
@@ -52,7 +53,8 @@ pub(super) fn open(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<
     let store = hedgerow_log::Store::open(files)?;
     let options = options.into_opening(&store.manifest().options, &manifest_path(&**store.files()))?;
     let batches = Batches::of(&options.settings());
-    let stores = Stores::new(options, Some(store.files()))?;
+    let engine_files = options.engine.owns_files().then(|| EngineFiles::new(Arc::clone(store.files())));
+    let stores = Stores::new(options, engine_files.clone())?;
     let begin = Instant::now();
     let checkpoint = store.open_checkpoint()?;
     let restored =
@@ -60,7 +62,7 @@ pub(super) fn open(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<
     let (recovered, recovery) = restored?;
     let log = Log::start(store, &recovered, log)?;
     remove_leftovers(&log)?;
-    Ok(attach(stores, Journal::new(log, Some(recovery), is_simulated), retries))
+    Ok(attach(stores, Journal::new(log, Some(recovery), engine_files, is_simulated), retries))
 }
 
 /// Opens the newest checkpoint of a store, which somebody may be writing to; with the options that the graph was made with, if none
@@ -99,13 +101,7 @@ pub(super) fn open_to_read(
     };
     let batches = Batches::of(&options.settings());
     let until = as_of.and_then(|as_of| Until::new(as_of, options.clock.wall()));
-    let stores = Stores::new(options, Some(&files))?;
-    let in_files = with_store!(&stores, graph => graph.in_files_through());
-    if let Some(AsOf::Commit(at)) = as_of
-        && at < in_files
-    {
-        return Err(Cause::NotKept { oldest: in_files }.into());
-    }
+    let stores = Stores::new(options, Some(EngineFiles::read_only(Arc::clone(&files))))?;
     let begin = Instant::now();
     let checkpoint = store.open_checkpoint()?;
     if let (Some(until), Some(checkpoint)) = (until, &checkpoint) {

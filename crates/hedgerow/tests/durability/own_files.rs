@@ -6,12 +6,14 @@ use crate::power::lose_power_on;
 use hedgerow::model::Count;
 use hedgerow::{
     AsOf, CheckpointOptions, CustomEngine, EngineKind, EngineOptions, ErasedEngine, ErrorKind, Graph,
-    GraphOptions, KeyKind, LabelId, Make, Timestamp, Topology,
+    GraphOptions, KeyKind, LabelId, Make, ManualClock, Timestamp, Topology,
 };
 use hedgerow_log::files::simulated::{FaultKind, SimulatedFiles};
-use hedgerow_testing::disk::{DiskEngine, DiskOptions};
+use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_testing::disk::{DiskEngine, DiskOptions, PREFIX};
 use rayon::prelude::*;
 use std::sync::Arc;
+use std::time::Duration;
 
 static DISK: CustomEngine = CustomEngine {
     name: "disk",
@@ -59,7 +61,81 @@ fn what_is_counted_later_has_bounds_and_a_deletion_says_what_it_did() {
     let counted = graph.snapshot().unwrap().edge_count_of(LabelId::DEFAULT);
     assert!(counted.may_be(1) && counted.exact().is_none());
     assert!(graph.delete_edge(1, 2).unwrap());
+    let last = graph.snapshot().unwrap().timestamp();
     assert!(!graph.delete_edge(1, 2).unwrap());
+    assert_eq!(graph.snapshot().unwrap().timestamp(), last, "nothing was committed");
+}
+
+/// What is in the files of the engine.
+fn in_engine_files(files: &SimulatedFiles) -> Vec<(String, Vec<u8>)> {
+    let mut names = files.list().unwrap();
+    names.retain(|name| name.starts_with(PREFIX));
+    names.sort();
+    let bytes = |name: &String| files.open(name, Access::Read).unwrap().read_from(0).unwrap();
+    names.iter().map(|name| (name.clone(), bytes(name))).collect()
+}
+
+#[test]
+fn nothing_is_written_to_a_store_that_was_given_up() {
+    let files = SimulatedFiles::new(1);
+    let on = || Arc::new(files.clone());
+    let first = Graph::create_on(on(), disk()).unwrap();
+    // Enough to be flushed by the next commit, and to be merged.
+    for edge in 0..200 {
+        first.put_edge(edge, edge + 1).unwrap();
+    }
+    first.close().unwrap();
+    let second = Graph::open_on(on(), disk()).unwrap();
+    second.put_edge(900, 901).unwrap();
+    second.checkpoint(&CheckpointOptions::new()).unwrap();
+    let before = in_engine_files(&files);
+    for edge in 0..50 {
+        assert_eq!(first.put_edge(edge, 5000 + edge).unwrap_err().kind(), ErrorKind::Closed);
+    }
+    first.reclaim().unwrap();
+    drop(first);
+    assert!(in_engine_files(&files) == before);
+    second.close().unwrap();
+    drop(second);
+    let reader = Graph::open_read_only_on(on(), disk()).unwrap();
+    let before = in_engine_files(&files);
+    for edge in 0..50 {
+        assert_eq!(reader.put_edge(edge, 5000 + edge).unwrap_err().kind(), ErrorKind::ReadOnly);
+    }
+    reader.reclaim().unwrap();
+    assert!(in_engine_files(&files) == before && reader.contains_edge(900, 901).unwrap());
+}
+
+#[test]
+fn a_graph_on_files_goes_on_at_its_memory_limit() {
+    let roomy = CustomEngine {
+        name: "disk",
+        make: Make::InFiles(|files, EngineOptions { topology, catalogue }| {
+            let options = DiskOptions { topology, catalogue, ..DiskOptions::default() };
+            Ok(ErasedEngine::new(DiskEngine::open(files, options)?))
+        }),
+    };
+    let options = disk().engine(EngineKind::Custom(Box::leak(Box::new(roomy)))).memory_limit(1 << 20);
+    let graph = Graph::create_on(Arc::new(SimulatedFiles::new(1)), options).unwrap();
+    for part in 0..40_u64 {
+        let edges: Vec<(u64, u64)> = (0..500).map(|edge| (edge % 50, (part * 500 + edge) % 211)).collect();
+        graph.ingest(&edges).unwrap();
+    }
+    assert!(graph.memory().live_bytes < 1 << 20);
+}
+
+#[test]
+fn files_that_end_before_the_checkpoint_are_damage() {
+    let files = SimulatedFiles::new(1);
+    let graph = Graph::create_on(Arc::new(files.clone()), disk()).unwrap();
+    graph.put_edge(1, 2).unwrap();
+    graph.checkpoint(&CheckpointOptions::new()).unwrap();
+    graph.close().unwrap();
+    drop(graph);
+    in_engine_files(&files).iter().for_each(|(name, _)| files.remove(name).unwrap());
+    let damaged = Graph::open_on(Arc::new(files.clone()), disk()).unwrap_err();
+    assert_eq!(damaged.kind(), ErrorKind::Storage);
+    assert!(damaged.to_string().contains("commits up to 0 only"), "{damaged}");
 }
 
 #[test]
@@ -81,18 +157,33 @@ fn a_store_and_an_engine_with_files_belong_together() {
 
 #[test]
 fn past_states_are_there_from_the_last_flush_on() {
-    let files = SimulatedFiles::new(1);
-    let graph = Graph::create_on(Arc::new(files.clone()), disk()).unwrap();
-    graph.put_edge(1, 2).unwrap();
-    graph.put_edge(1, 3).unwrap();
+    let (files, clock) = (SimulatedFiles::new(1), ManualClock::default());
+    clock.set(1_000);
+    let on = || Arc::new(files.clone());
+    let graph = Graph::create_on(on(), disk().clock(&clock)).unwrap();
+    let commit = |edge: u64| {
+        clock.advance(Duration::from_micros(10));
+        graph.put_edge(edge, edge + 1).unwrap();
+    };
+    commit(0);
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
-    graph.put_edge(1, 4).unwrap();
-    graph.put_edge(1, 5).unwrap();
+    // Some of these are flushed.
+    (1..100).for_each(commit);
+    let kept = graph.store_info().unwrap().oldest_readable;
+    assert!(kept > Timestamp(20) && kept < Timestamp(100));
     graph.close().unwrap();
     drop(graph);
-    let open_at = |at| Graph::open_at_on(Arc::new(files.clone()), AsOf::Commit(Timestamp(at)), disk());
-    assert_eq!(open_at(3).unwrap().neighbours(1).unwrap().len(), 3);
-    assert_eq!(open_at(1).unwrap_err().kind(), ErrorKind::NotFound);
+    let open_at = |state: AsOf| Graph::open_at_on(on(), state, disk().clock(&clock));
+    for (at, is_there) in [(1, false), (kept.0 - 1, false), (kept.0, true), (99, true)] {
+        for state in [AsOf::Commit(Timestamp(at)), AsOf::Time(1_000 + 10 * at)] {
+            match open_at(state) {
+                Ok(graph) => {
+                    assert!(is_there && graph.snapshot().unwrap().edge_count_of(LabelId(0)).may_be(at))
+                }
+                Err(error) => assert!(!is_there && error.kind() == ErrorKind::NotFound, "{state:?}: {error}"),
+            }
+        }
+    }
 }
 
 #[test]

@@ -10,10 +10,12 @@
 //! returned. Until then any part of it, in any order, may survive a loss of power. After a sync that failed
 //! nothing is known any more, and another sync proves nothing.
 
+mod of_engine;
 mod real;
 #[cfg(any(test, feature = "simulation"))]
 pub mod simulated;
 
+pub use of_engine::EngineFiles;
 pub use real::RealFiles;
 
 use std::fmt;
@@ -27,6 +29,11 @@ use std::path::{Path, PathBuf};
 pub trait FileSystem: Send + Sync + fmt::Debug {
     /// Where the directory is, for messages.
     fn location(&self) -> PathBuf;
+
+    /// Whether nothing can be changed.
+    fn is_read_only(&self) -> bool {
+        false
+    }
 
     /// Makes the directory, durably. Nothing happens if it exists.
     ///

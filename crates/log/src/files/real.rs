@@ -203,6 +203,10 @@ fn check_links(file: &OwnedFd) -> io::Result<()> {
 }
 
 impl FileSystem for RealFiles {
+    fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
     fn location(&self) -> PathBuf {
         self.path.clone()
     }

@@ -4,7 +4,7 @@
 //!
 //! | phase | value | what holds |
 //! |---|---|---|
-//! | locked | [`LockGuard`](super::locks::LockGuard), [`Acquired`](super::acquire::Acquired) | what it may change is its own |
+//! | locked | [`LockGuard`](hedgerow_sequencer::LockGuard), [`Acquired`](super::acquire::Acquired) | what it may change is its own |
 //! | decided | a [`Decision`] | what it does is known and prepared, and nobody sees any of it; to drop it changes nothing |
 //! | stamped | [`Stamped`] | its place in the order of commits, and in the log |
 //! | applied | [`Applied`] | whoever opens a snapshot sees it |

@@ -109,8 +109,14 @@ impl<E: Engine> Store<E> {
     }
 
     /// Frees every version that no snapshot sees. First waits until all commits are published, because unpublished ones keep what they
-    /// replaced. No locks are held.
+    /// replaced. An engine with files of its own puts into them what it holds in memory. No locks are held.
     pub fn reclaim_settled(&self) -> Result<Reclaimed, Error> {
+        if self.engine.durable().is_some() {
+            let before = self.engine.memory().total_bytes();
+            self.flush_newest()?;
+            let bytes = before.saturating_sub(self.engine.memory().total_bytes());
+            return Ok(Reclaimed { bytes, ..Reclaimed::default() });
+        }
         self.settle_seen()?;
         Ok(self.maintain(usize::MAX)?.reclaimed)
     }
@@ -203,8 +209,9 @@ impl<E: Engine> Store<E> {
         };
         let (mut room, nothing) = (E::Room::default(), Resolved::default());
         let mut prepared = self.engine.prepare(held, &resolved.effects, &mut room, allowance, pool)?;
-        if resolved.counts_exactly {
+        if resolved.counts_exactly && !prepared.outcome.deferred.is_empty() {
             self.count_deferred(held, &resolved.effects, &mut prepared.outcome)?;
+            prepared.changed = prepared.outcome.edges.iter().any(|of| of.added + of.removed > 0);
         }
         let resolved = match prepared.changed {
             true => resolved,
@@ -223,9 +230,6 @@ impl<E: Engine> Store<E> {
         outcome: &mut Outcome,
     ) -> Result<(), Error> {
         let deferred = std::mem::take(&mut outcome.deferred);
-        if deferred.is_empty() {
-            return Ok(());
-        }
         let latest = self.latest(held)?;
         let is_deferred = |label| deferred.iter().any(|of| of.label == label);
         for edges in effects.adjacencies.iter().filter(|edges| is_deferred(edges.label)) {

@@ -166,7 +166,9 @@ pub(crate) fn resolve<E: Engine, V: RecordView>(
         resolver.operation(operation, *ids)?;
     }
     let only_deletes = operations.iter().all(Operation::deletes);
-    let counts_exactly = matches!(operations, [Operation::DeleteEdge { .. }]);
+    let deletes_edge =
+        |operation: &Operation| operation.deletes() && !matches!(operation, Operation::DeleteVertex { .. });
+    let counts_exactly = matches!(operations, [operation] if deletes_edge(operation));
     Ok(Resolved { only_deletes, counts_exactly, ..resolver.finish()? })
 }
 

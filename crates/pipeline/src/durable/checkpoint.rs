@@ -15,7 +15,10 @@ use std::ops::ControlFlow;
 const SHARE_BESIDE_WRITERS: f64 = 0.5;
 
 impl<E: Engine> Store<E> {
-    /// See [`Graph::checkpoint`](crate::Graph::checkpoint).
+    /// Writes the newest state as a checkpoint, and prunes the log behind it.
+    ///
+    /// # Errors
+    /// A file could not be written; the graph lives in memory, is only read or was closed; it was cancelled.
     pub fn checkpoint(&self, options: &CheckpointOptions) -> Result<CheckpointReport, Error> {
         let written = self.checkpoint_newest(options);
         // What was kept for the state that was written.

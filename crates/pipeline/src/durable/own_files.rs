@@ -27,14 +27,43 @@ impl<E: Engine> Store<E> {
     /// that are in no log.
     pub(super) fn flush_to_files(&self, at: &Registered) -> Result<(), Error> {
         let Some(durable) = self.engine.durable() else { return Ok(()) };
+        self.check_writable()?;
         self.settle_read(at.at(), Durability::Sync)?;
         let _one = self.maintenance.flushing.lock();
         Ok(durable.flush(at)?)
     }
 
+    /// The same with the newest state. No locks are held.
+    pub(crate) fn flush_newest(&self) -> Result<(), Error> {
+        self.settle_seen()?;
+        let registration = Sequencer::open(&*self.sequencer, Reader::Snapshot)?;
+        self.flush_to_files(registration.token())
+    }
+
+    /// Fails if the log takes no commits.
+    fn check_writable(&self) -> Result<(), Error> {
+        Ok(self.journal().ok_or(Error::InMemory)?.log()?.check()?)
+    }
+
+    /// Whether the engine may do work that it has put off: to its own files not when the graph is closed, or is only read.
+    pub(crate) fn may_maintain(&self) -> bool {
+        self.engine.durable().is_none() || self.check_writable().is_ok()
+    }
+
+    /// Ends the log and gives the store free for others, with everything durable.
+    ///
+    /// # Errors
+    /// The log could not be written; the graph lives in memory.
+    pub fn close(&self) -> Result<(), Error> {
+        let journal = self.journal().ok_or(Error::InMemory)?;
+        let _flushing = self.maintenance.flushing.lock();
+        journal.close()
+    }
+
     /// Holds a commit of about so many bytes back while the engine has put off too much. No locks are held.
     ///
-    /// Fails if that work does: nothing has changed then.
+    /// # Errors
+    /// That work fails; nothing has changed then.
     #[inline]
     pub fn admit(&self, bytes: usize) -> Result<(), Error> {
         match self.engine.admit(bytes) {
@@ -50,11 +79,9 @@ impl<E: Engine> Store<E> {
             if self.engine.admit(bytes) == Admission::Granted {
                 break;
             }
-            if self.engine.durable().is_some() {
-                let registration = Sequencer::open(&*self.sequencer, Reader::Snapshot)?;
-                self.flush_to_files(registration.token())?;
-            } else {
-                self.maintain(STEP_BYTES)?;
+            match self.engine.durable() {
+                Some(_) => self.flush_newest()?,
+                None => drop(self.maintain(STEP_BYTES)?),
             }
         }
         Ok(())

@@ -86,7 +86,17 @@ impl<'r, E: Engine> Replay<'r, E> {
             return Ok(None);
         }
         let commit = self.decode(record)?;
+        if commit.catalogue.as_ref().is_some_and(|catalogue| *catalogue != *self.store.catalogue) {
+            return foreign("changes labels or properties, which this version does not know how to");
+        }
         let created: Vec<VertexId> = commit.keys.iter().map(|(id, _)| *id).collect();
+        let is_put = |id: &VertexId| {
+            let effect = commit.effects.vertices.binary_search_by_key(id, |effect| effect.vertex);
+            effect.is_ok_and(|position| commit.effects.vertices[position].change != VertexChange::Delete)
+        };
+        if !created.iter().all(is_put) {
+            return foreign("has keys of vertices that it does not put");
+        }
         let deletes = |effect: &&VertexEffect| effect.change == VertexChange::Delete;
         let deleted: Vec<VertexId> =
             commit.effects.vertices.iter().filter(deletes).map(|effect| effect.vertex).collect();

@@ -63,7 +63,7 @@ pub struct CheckpointReport {
     pub bytes: u64,
     /// Vertices in it.
     pub vertices: u64,
-    /// Edges in it, over all labels. None if the engine keeps them in files of its own, which were brought up to the same commit.
+    /// Edges in it, over all labels. 0 if the engine keeps them in files of its own, which then have everything up to the same commit.
     pub edges: u64,
     /// Segments of the log that were removed, because nobody needs them any more.
     pub pruned: usize,

@@ -12,7 +12,7 @@ use hedgerow_log::{Manifest, Recovered, StoreError};
 use hedgerow_model::{Engine, Timestamp};
 use hedgerow_sequencer::{AsOf, LockGuard};
 use hedgerow_sync::Arc;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The last state to read from a store.
@@ -70,6 +70,7 @@ impl<E: Engine> Store<E> {
         }
         if let Some(checkpoint) = checkpoint {
             let path = checkpoint_path(store.manifest(), &**store.files());
+            self.check_files_reach(checkpoint, &path)?;
             match self.engine.durable() {
                 Some(_) => self.load_keys(&held, checkpoint, &path, batches.loaded)?,
                 None => self.load(&held, checkpoint, &path, batches.loaded)?,
@@ -106,6 +107,9 @@ impl<E: Engine> Store<E> {
             let path = manifest_path(&**store.files());
             return Err(StoreError::Damaged { path, offset: 0, what }.into());
         }
+        if until.is_some() && after < in_files {
+            return Err(Error::NotKept { oldest: in_files });
+        }
         self.finish_restoring(&held)?;
         if until.is_none() {
             // The manifest may know of later commits, which a checkpoint has.
@@ -122,6 +126,17 @@ impl<E: Engine> Store<E> {
             replaying: begin.elapsed(),
         };
         Ok((recovered, recovery))
+    }
+
+    /// Fails if an engine has less in its own files than the checkpoint says: the log may have no more of it.
+    fn check_files_reach(&self, checkpoint: &Checkpoint, path: &Path) -> Result<(), Error> {
+        let (at, in_files) = (checkpoint.description().timestamp, self.in_files_through());
+        if self.engine.durable().is_none() || in_files >= at {
+            return Ok(());
+        }
+        let what =
+            format!("the files of the engine have commits up to {in_files} only, but it is of commit {at}");
+        Err(StoreError::Damaged { path: path.to_owned(), offset: 0, what }.into())
     }
 
     /// Becomes the graph of a checkpoint.

@@ -6,7 +6,7 @@ mod recovery;
 pub use recovery::Recovery;
 
 use crate::error::Error;
-use hedgerow_log::files::{Access, FileSystem};
+use hedgerow_log::files::{Access, EngineFiles, FileSystem};
 use hedgerow_log::{Body, Durability, Log, Manifest, SegmentEntry};
 use hedgerow_model::Timestamp;
 use hedgerow_sequencer::CommitLog;
@@ -36,6 +36,8 @@ pub(crate) fn with_body<T>(encode: impl FnOnce(&mut Body) -> T) -> T {
 #[derive(Debug)]
 pub struct Journal {
     files: Arc<dyn FileSystem>,
+    /// Those of an engine that has some of its own.
+    engine_files: Option<EngineFiles>,
     rights: Rights,
     /// What opening the store found, if it was not made just now.
     pub recovery: Option<Recovery>,
@@ -55,19 +57,25 @@ enum Rights {
 }
 
 impl Journal {
-    /// The store whose log takes commits.
-    pub fn new(log: Log, recovery: Option<Recovery>, is_simulated: bool) -> Self {
+    /// The store whose log takes commits, and the files of its engine, if that has some of its own.
+    pub fn new(
+        log: Log,
+        recovery: Option<Recovery>,
+        engine_files: Option<EngineFiles>,
+        is_simulated: bool,
+    ) -> Self {
         let files = Arc::clone(log.files());
         let log = Arc::new(log);
+        engine_files.iter().for_each(|files| files.belong_to(&log));
         let keeper = if is_simulated { Keeper::default() } else { Keeper::of(&log) };
         let rights = Rights::Write { log: CommitLog::new(log), keeper };
-        Journal { files, rights, recovery, exclusive: Mutex::default() }
+        Journal { files, engine_files, rights, recovery, exclusive: Mutex::default() }
     }
 
     /// A store that is only read.
     pub fn read_only(files: Arc<dyn FileSystem>, manifest: Manifest, recovery: Recovery) -> Self {
         let rights = Rights::Read(Box::new(manifest));
-        Journal { files, rights, recovery: Some(recovery), exclusive: Mutex::default() }
+        Journal { files, engine_files: None, rights, recovery: Some(recovery), exclusive: Mutex::default() }
     }
 
     /// The log, if the graph can be written.
@@ -148,9 +156,10 @@ impl Journal {
         }
     }
 
-    /// Ends the log. Nobody makes a checkpoint meanwhile.
-    pub fn close(&self) -> Result<(), Error> {
+    /// Ends the log. Nobody makes a checkpoint meanwhile, or afterwards changes a file of the engine.
+    pub(crate) fn close(&self) -> Result<(), Error> {
         let _exclusive = self.exclusive.lock();
+        self.engine_files.iter().for_each(EngineFiles::close);
         match &self.rights {
             Rights::Write { log, keeper, .. } => {
                 keeper.end();

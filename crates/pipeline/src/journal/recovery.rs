@@ -9,7 +9,7 @@ use std::time::Duration;
 pub struct Recovery {
     /// The commit whose state the checkpoint had that was loaded, if there was one.
     pub checkpoint: Option<Timestamp>,
-    /// How many commits of the log were replayed on top of it.
+    /// How many commits of the log were replayed on top of it; those that the engine's own files have gave back keys only.
     pub commits: u64,
     /// The last commit that was found: the state of the graph.
     pub last: Timestamp,

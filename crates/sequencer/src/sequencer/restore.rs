@@ -1,6 +1,6 @@
 //! A graph comes back from a store, while nobody else sees it.
 
-use super::Sequencer;
+use super::{Sequencer, State};
 use crate::clock::Now;
 use crate::commit::CountChanges;
 use crate::commit_log::CommitLog;
@@ -16,9 +16,7 @@ impl Sequencer {
     /// If somebody reads the graph, or commits are logged.
     pub fn stamp_again(&self, at: Timestamp, counts: CountChanges<'_>) -> Stamp {
         let mut state = self.state.lock();
-        let is_private =
-            self.seats.taken().next().is_none() && state.registry.len() == 0 && self.log.is_none();
-        assert!(is_private && at >= state.head.at, "only a graph that nobody sees comes back");
+        self.check_private(&state, at);
         state.count(at, counts);
         self.announced.show_changes(&state.head, counts);
         // SAFETY: the largest so far, nothing is registered, and nothing will be before the graph has come back.
@@ -26,8 +24,12 @@ impl Sequencer {
     }
 
     /// How large the graph is that an engine has found in its own files, up to the commit at `at`.
+    ///
+    /// # Panics
+    /// As [`Sequencer::stamp_again`].
     pub fn restore_counts(&self, at: Timestamp, counts: Counts) {
         let mut state = self.state.lock();
+        self.check_private(&state, at);
         (state.head.at, state.head.counts) = (at, counts);
         // The catalogue checked that its labels can be numbered.
         let labels = (0..state.head.counts.edges.len() as u16).map(LabelId);
@@ -35,11 +37,21 @@ impl Sequencer {
     }
 
     /// The graph has come back, as of `at`.
+    ///
+    /// # Panics
+    /// As [`Sequencer::stamp_again`], or something behind `at` has come back.
     pub fn restore(&self, at: Timestamp, wall_clock: u64, input: Option<Arc<[u8]>>) {
         let mut state = self.state.lock();
+        self.check_private(&state, at);
         (state.head.at, state.head.wall_clock, state.head.input) = (at, wall_clock, input);
         self.announced.show(&state.head, std::iter::empty());
         self.applied.restore(at);
+    }
+
+    fn check_private(&self, state: &State, at: Timestamp) {
+        let is_private =
+            self.seats.taken().next().is_none() && state.registry.len() == 0 && self.log.is_none();
+        assert!(is_private && at >= state.head.at, "only a graph that nobody sees comes back");
     }
 
     /// The graph is that of a store. Its commits are logged from now on, unless it is only read, which is `None`.

@@ -60,7 +60,8 @@ impl DiskEngine {
         let names: Vec<String> = named.iter().map(|(number, _)| name_of(*number)).collect();
         let place = files.location().display().to_string();
         for name in files.list().map_err(|error| ReadError::new(place, error))? {
-            if name.starts_with(PREFIX) && name != manifest::name() && !names.contains(&name) {
+            let is_left = name.starts_with(PREFIX) && name != manifest::name() && !names.contains(&name);
+            if is_left && !files.is_read_only() {
                 files.remove(&name).map_err(unwritten(name.clone()))?;
             }
         }

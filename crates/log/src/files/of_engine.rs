@@ -1,0 +1,203 @@
+//! The files of a store as an engine is given them that keeps some of its own.
+
+use super::{Access, File, FileError, FileOperation, FileSystem, HeldLock, LockError};
+use crate::log::Log;
+use hedgerow_sync::{Arc, RwLock, RwLockReadGuard};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The directory of a store, for an engine that keeps files of its own in it: they can be changed while the store can be written, and no longer.
+///
+/// The engine works in the background, and may do so when the graph was closed and the store has become another process's. So everything that changes a
+/// file asks first; whoever ends that waits for what is under way.
+#[derive(Clone, Debug)]
+pub struct EngineFiles(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    files: Arc<dyn FileSystem>,
+    rights: RwLock<Rights>,
+}
+
+/// Who may change files.
+#[derive(Debug, Default)]
+enum Rights {
+    #[default]
+    Nobody,
+    /// The store is being made or opened, and locked.
+    Opener,
+    /// Whoever has the log, as long as its lock is held.
+    Log(Arc<Log>),
+}
+
+impl EngineFiles {
+    /// Those of a store that is being made or opened, and locked.
+    #[must_use]
+    pub fn new(files: Arc<dyn FileSystem>) -> Self {
+        EngineFiles::with(files, Rights::Opener)
+    }
+
+    /// Those of a store that is only read.
+    #[must_use]
+    pub fn read_only(files: Arc<dyn FileSystem>) -> Self {
+        EngineFiles::with(files, Rights::Nobody)
+    }
+
+    fn with(files: Arc<dyn FileSystem>, rights: Rights) -> Self {
+        let shared = Shared { files, rights: RwLock::default() };
+        *shared.rights.write() = rights;
+        EngineFiles(Arc::new(shared))
+    }
+
+    /// From now on they can be changed while `log` has the lock of the store.
+    pub fn belong_to(&self, log: &Arc<Log>) {
+        *self.0.rights.write() = Rights::Log(Arc::clone(log));
+    }
+
+    /// From now on they cannot be changed. Waits for a change that is under way.
+    pub fn close(&self) {
+        *self.0.rights.write() = Rights::Nobody;
+    }
+
+    /// Lets a change of a file through until the result is dropped.
+    fn change(&self, path: &Path) -> Result<RwLockReadGuard<'_, Rights>, FileError> {
+        let rights = self.0.rights.read();
+        match &*rights {
+            Rights::Nobody => {
+                let source = io::ErrorKind::ReadOnlyFilesystem.into();
+                Err(FileError::new(FileOperation::Write, path, source))
+            }
+            Rights::Opener | Rights::Log(_) => Ok(rights),
+        }
+    }
+
+    /// The same of a change of the directory, after a look whether the store still has its lock.
+    fn change_entry(&self, name: &str) -> Result<RwLockReadGuard<'_, Rights>, FileError> {
+        let path = self.location().join(name);
+        let rights = self.change(&path)?;
+        if let Rights::Log(log) = &*rights {
+            let lost = |error| FileError::new(FileOperation::Write, path, io::Error::other(error));
+            log.check_lock().map_err(lost)?;
+        }
+        Ok(rights)
+    }
+}
+
+impl FileSystem for EngineFiles {
+    fn location(&self) -> PathBuf {
+        self.0.files.location()
+    }
+
+    fn is_read_only(&self) -> bool {
+        matches!(*self.0.rights.read(), Rights::Nobody)
+    }
+
+    fn create_directory(&self) -> Result<(), FileError> {
+        let _change = self.change(&self.location())?;
+        self.0.files.create_directory()
+    }
+
+    fn list(&self) -> Result<Vec<String>, FileError> {
+        self.0.files.list()
+    }
+
+    fn open(&self, name: &str, access: Access) -> Result<Box<dyn File>, FileError> {
+        let file = match access {
+            Access::Read => self.0.files.open(name, access)?,
+            Access::Write | Access::Create => {
+                let _change = self.change_entry(name)?;
+                self.0.files.open(name, access)?
+            }
+        };
+        Ok(Box::new(EngineFile { file, files: self.clone() }))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> Result<(), FileError> {
+        let _change = self.change_entry(to)?;
+        self.0.files.rename(from, to)
+    }
+
+    fn remove(&self, name: &str) -> Result<(), FileError> {
+        let _change = self.change_entry(name)?;
+        self.0.files.remove(name)
+    }
+
+    fn sync_directory(&self) -> Result<(), FileError> {
+        let _change = self.change(&self.location())?;
+        self.0.files.sync_directory()
+    }
+
+    fn lock(&self, name: &str) -> Result<Box<dyn HeldLock>, LockError> {
+        self.0.files.lock(name)
+    }
+
+    fn lock_shared(&self, name: &str) -> Result<Option<Box<dyn HeldLock>>, LockError> {
+        self.0.files.lock_shared(name)
+    }
+}
+
+#[derive(Debug)]
+struct EngineFile {
+    file: Box<dyn File>,
+    files: EngineFiles,
+}
+
+impl File for EngineFile {
+    fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, FileError> {
+        self.file.read_at(buffer, offset)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> Result<usize, FileError> {
+        let _change = self.files.change(self.path())?;
+        self.file.write_at(bytes, offset)
+    }
+
+    fn set_length(&self, length: u64) -> Result<(), FileError> {
+        let _change = self.files.change(self.path())?;
+        self.file.set_length(length)
+    }
+
+    fn length(&self) -> Result<u64, FileError> {
+        self.file.length()
+    }
+
+    fn sync(&self) -> Result<(), FileError> {
+        let _change = self.files.change(self.path())?;
+        self.file.sync()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::simulated::SimulatedFiles;
+
+    #[test]
+    fn nothing_is_changed_when_the_store_is_given_up() {
+        let all: Arc<dyn FileSystem> = Arc::new(SimulatedFiles::new(1));
+        all.create_directory().unwrap();
+        let files = EngineFiles::new(Arc::clone(&all));
+        let file = files.open("engine-1", Access::Create).unwrap();
+        file.write_all_at(b"kept", 0).unwrap();
+        files.close();
+        assert!(files.is_read_only());
+        let changes = [
+            file.write_at(b"lost", 0).map(drop),
+            file.set_length(0),
+            file.sync(),
+            files.open("engine-2", Access::Create).map(drop),
+            files.rename("engine-1", "engine-2"),
+            files.remove("engine-1"),
+            files.sync_directory(),
+        ];
+        for changed in changes {
+            assert_eq!(changed.unwrap_err().source.kind(), io::ErrorKind::ReadOnlyFilesystem);
+        }
+        assert_eq!(file.read_from(0).unwrap(), b"kept");
+        assert_eq!(all.list().unwrap(), ["engine-1"]);
+    }
+}
