@@ -13,9 +13,7 @@ use hedgerow_model::{
     AsKey, Catalogue, Column, Key, KeyKind, LabelId, MemoryUse, Operation, Reclaimed, Record, Timestamp,
     Topology, Value,
 };
-use hedgerow_pipeline::BulkEdge;
-use hedgerow_pipeline::Commit;
-use hedgerow_pipeline::Commits;
+use hedgerow_pipeline::{BulkEdge, Commit, Commits};
 use hedgerow_sequencer::{AsOf, Reader};
 use hedgerow_sync::Arc;
 

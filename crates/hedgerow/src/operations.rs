@@ -8,12 +8,7 @@ use hedgerow_model::{
     AsKey, Catalogue, Column, ColumnType, EdgeValue, Key, LabelId, Operation, Record, RecordSchema, Value,
     ViewError,
 };
-use hedgerow_pipeline::BulkEdge;
-use hedgerow_pipeline::Commit;
-use hedgerow_pipeline::Commits;
-use hedgerow_pipeline::EdgeWrite;
-use hedgerow_pipeline::Error as Cause;
-use hedgerow_pipeline::check_records;
+use hedgerow_pipeline::{BulkEdge, Commit, Commits, EdgeWrite, Error as Cause, check_records};
 use hedgerow_sync::Arc;
 
 impl Stores {

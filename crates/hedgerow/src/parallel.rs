@@ -10,8 +10,7 @@ use crate::reads::check_adjacency;
 use crate::snapshot::Snapshot;
 use crate::transaction::WriteTxn;
 use hedgerow_model::{AsKey, Direction, LabelId, Record};
-use hedgerow_pipeline::Error as Cause;
-use hedgerow_pipeline::{Commit, Newest, decoded};
+use hedgerow_pipeline::{Commit, Error as Cause, Newest, decoded};
 use std::ops::{Bound, RangeBounds, RangeInclusive};
 
 impl Graph {

@@ -10,10 +10,7 @@ use hedgerow_model::{
     AsKey, Catalogue, Column, Count, Counts, Direction, Engine, GraphView, Key, LabelId, Record, Timestamp,
     Topology, VertexId,
 };
-use hedgerow_pipeline::Error as Cause;
-use hedgerow_pipeline::decoded;
-use hedgerow_pipeline::read_failed;
-use hedgerow_pipeline::{KeyReads, StateReads, ViewReads};
+use hedgerow_pipeline::{Error as Cause, KeyReads, StateReads, ViewReads, decoded, read_failed};
 use hedgerow_sequencer::{AsOf, Reader, Registrar, Registration, Sequencer};
 use hedgerow_sync::Arc;
 use std::ops::{ControlFlow, Deref};

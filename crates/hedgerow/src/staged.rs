@@ -6,9 +6,7 @@ use hedgerow_model::{
     Catalogue, Direction, EdgeValue, Key, KeyRef, LabelId, Operation, Record, RecordChange, RecordSchema,
     Topology, Value,
 };
-use hedgerow_pipeline::Error as Cause;
-use hedgerow_pipeline::StateReads;
-use hedgerow_pipeline::decoded;
+use hedgerow_pipeline::{Error as Cause, StateReads, decoded};
 use hedgerow_sync::Arc;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;

@@ -12,11 +12,7 @@ use hedgerow_log::Durability;
 use hedgerow_model::{
     AsKey, Column, Direction, Engine, Key, KeyRef, LabelId, Operation, Record, Timestamp, Value, VertexId,
 };
-use hedgerow_pipeline::Error as Cause;
-use hedgerow_pipeline::ReadSet;
-use hedgerow_pipeline::Store;
-use hedgerow_pipeline::Touched;
-use hedgerow_pipeline::{Commit, Interactive};
+use hedgerow_pipeline::{Commit, Error as Cause, Interactive, ReadSet, Store, Touched};
 use hedgerow_sequencer::Reader;
 use hedgerow_sync::Arc;
 use std::ops::RangeInclusive;

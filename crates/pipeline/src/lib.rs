@@ -45,7 +45,7 @@ pub use durable::{Batches, CheckpointOptions, CheckpointReport, Until, damage, m
 pub use error::{Error, read_failed};
 pub use journal::{Journal, Recovery};
 pub use reads::{
-    Clock, KeyReads, Newest, NewestEdge, StateReads, ViewReads, VisitEdge, VisitParallel,
+    KeyReads, Newest, NewestBy, NewestEdge, StateReads, ViewReads, VisitEdge, VisitParallel,
     VisitParallelNeighbour, time_of,
 };
 pub use records::decoded;

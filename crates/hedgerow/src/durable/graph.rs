@@ -8,10 +8,9 @@ use crate::stores::with_store;
 use hedgerow_log::files::{FileSystem, RealFiles};
 use hedgerow_log::{Durability, Log};
 use hedgerow_model::{AsKey, LabelId, Record};
-use hedgerow_pipeline::BulkEdge;
-use hedgerow_pipeline::Commit;
-use hedgerow_pipeline::Error as Cause;
-use hedgerow_pipeline::{CheckpointOptions, CheckpointReport, Journal, Recovery};
+use hedgerow_pipeline::{
+    BulkEdge, CheckpointOptions, CheckpointReport, Commit, Error as Cause, Journal, Recovery,
+};
 use hedgerow_sequencer::AsOf;
 use hedgerow_sync::Arc;
 use std::path::Path;

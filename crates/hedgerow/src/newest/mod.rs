@@ -7,8 +7,7 @@ use crate::reads::check_adjacency;
 use crate::record_ref::RecordRef;
 use crate::snapshot::Snapshot;
 use hedgerow_model::{AsKey, Column, Direction, Key, LabelId, Record, VertexId};
-use hedgerow_pipeline::Error as Cause;
-use hedgerow_pipeline::{Newest, NewestEdge, StateReads, decoded};
+use hedgerow_pipeline::{Error as Cause, Newest, NewestEdge, StateReads, decoded};
 
 impl Snapshot {
     /// The neighbours of a vertex and the values beside them, newest first: see [`Newest`] for what that means and costs.

@@ -7,7 +7,7 @@ use crate::transaction::WriteTxn;
 use hedgerow_model::{
     AsKey, Column, Direction, EdgeSchema, EdgeValue, Key, LabelId, Record, ViewError, with_column,
 };
-use hedgerow_pipeline::{Clock, Newest, time_of};
+use hedgerow_pipeline::{Newest, NewestBy, time_of};
 
 impl WriteTxn {
     /// The neighbours of a vertex and the values beside them, newest first, for this transaction: see [`Newest`]. Not by commit, which
@@ -31,7 +31,7 @@ impl WriteTxn {
                 .map(|(neighbour, _)| (neighbour, W::from_bits(EdgeValue(0))))
                 .collect());
         }
-        debug_assert_eq!(clock, Clock::Value);
+        debug_assert_eq!(clock, NewestBy::Value);
         let column = edges.column();
         let all: Vec<(Key, EdgeValue)> = with_column!(column, C => {
             let all = self.neighbours_of::<C>(label, direction, key)?;
@@ -85,10 +85,10 @@ impl WriteTxn {
     }
 
     /// What says the time, and what lies on the edges of a label.
-    fn clock(&self, label: LabelId, newest: &Newest) -> Result<(Clock, EdgeSchema), Error> {
+    fn clock(&self, label: LabelId, newest: &Newest) -> Result<(NewestBy, EdgeSchema), Error> {
         let schema = self.stores().catalogue().label(label).ok_or(ViewError::UnknownLabel(label))?;
         match newest.clock(schema)? {
-            Clock::Commit => Err(Reason::NoCommitOrderOfStaged.into()),
+            NewestBy::Commit => Err(Reason::NoCommitOrderOfStaged.into()),
             clock => Ok((clock, schema.edges.clone())),
         }
     }

@@ -178,7 +178,7 @@ fn past_states_are_there_from_the_last_flush_on() {
         for state in [AsOf::Commit(Timestamp(at)), AsOf::Time(1_000 + 10 * at)] {
             match open_at(state) {
                 Ok(graph) => {
-                    assert!(is_there && graph.snapshot().unwrap().edge_count_of(LabelId(0)).may_be(at))
+                    assert!(is_there && graph.snapshot().unwrap().edge_count_of(LabelId(0)).may_be(at));
                 }
                 Err(error) => assert!(!is_there && error.kind() == ErrorKind::NotFound, "{state:?}: {error}"),
             }

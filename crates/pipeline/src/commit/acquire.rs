@@ -280,7 +280,7 @@ pub(crate) fn for_each_incident<E: Engine, V: GraphView>(
                     run.iter().for_each(|neighbour| visit(label, *direction, *vertex, *neighbour));
                     ControlFlow::<()>::Continue(())
                 });
-                scanned.map_err(crate::error::read_failed)?.is_continue();
+                scanned.map_err(read_failed)?.is_continue();
             }
         }
     }

@@ -308,7 +308,7 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
                 }
                 ControlFlow::<()>::Continue(())
             });
-            scanned.map_err(crate::error::read_failed)?.is_continue();
+            scanned.map_err(read_failed)?.is_continue();
         }
         Ok(())
     }

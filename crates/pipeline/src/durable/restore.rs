@@ -2,7 +2,6 @@
 
 use crate::durable::replay::Replay;
 use crate::durable::restored::Batches;
-
 use crate::error::Error;
 use crate::journal::{Journal, Recovery};
 use crate::store::Store;

@@ -6,6 +6,6 @@ mod newest_in_view;
 mod selection;
 mod state;
 
-pub use newest::{Clock, Newest, time_of};
+pub use newest::{Newest, NewestBy, time_of};
 pub use newest_in_view::{NewestEdge, VisitEdge};
 pub use state::{KeyReads, StateReads, ViewReads, VisitParallel, VisitParallelNeighbour};

@@ -66,28 +66,28 @@ impl Newest {
     }
 
     /// What says the time on the edges of a label.
-    pub fn clock(&self, label: &LabelSchema) -> Result<Clock, Error> {
+    pub fn clock(&self, label: &LabelSchema) -> Result<NewestBy, Error> {
         let no_time = || Error::NoTime { label: label.name.clone() };
         match (&self.order, &label.edges) {
             (Order::Commit, EdgeSchema::Parallel(_)) => {
                 Err(Error::NoCommitOrderOfParallel { label: label.name.clone() })
             }
-            (Order::Commit, _) => Ok(Clock::Commit),
+            (Order::Commit, _) => Ok(NewestBy::Commit),
             (Order::OfLabel, EdgeSchema::Value(ColumnType::U32 | ColumnType::U64 | ColumnType::I64)) => {
-                Ok(Clock::Value)
+                Ok(NewestBy::Value)
             }
-            (Order::Property(name), EdgeSchema::Parallel(schema)) if *name == schema.key => Ok(Clock::Key),
+            (Order::Property(name), EdgeSchema::Parallel(schema)) if *name == schema.key => Ok(NewestBy::Key),
             (Order::OfLabel, EdgeSchema::Parallel(schema)) => {
-                Ok(schema.record.time().map_or(Clock::Key, Clock::Property))
+                Ok(schema.record.time().map_or(NewestBy::Key, NewestBy::Property))
             }
             (Order::OfLabel, EdgeSchema::Record(schema)) => {
-                schema.time().map(Clock::Property).ok_or_else(no_time)
+                schema.time().map(NewestBy::Property).ok_or_else(no_time)
             }
             (Order::Property(name), edges) => {
                 let schema = edges.record().ok_or_else(no_time)?;
                 let position = schema.position(name)?;
                 match schema.fields[position].value_type {
-                    ValueType::Timestamp | ValueType::I64 => Ok(Clock::Property(position)),
+                    ValueType::Timestamp | ValueType::I64 => Ok(NewestBy::Property(position)),
                     _ => Err(Error::NotATime { property: name.clone() }),
                 }
             }
@@ -98,7 +98,7 @@ impl Newest {
 
 /// What says the time of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Clock {
+pub enum NewestBy {
     /// The integer beside it.
     Value,
     /// The property at this position of its record.
@@ -123,17 +123,17 @@ impl Newest {
     }
 }
 
-impl Clock {
+impl NewestBy {
     /// The time of an edge that has a record.
     #[must_use]
     pub fn time(self, key: u64, record: &Record) -> Option<i64> {
         match self {
-            Clock::Key => key_time(key),
-            Clock::Property(position) => match record.values().get(position)? {
+            NewestBy::Key => key_time(key),
+            NewestBy::Property(position) => match record.values().get(position)? {
                 Value::Timestamp(time) | Value::I64(time) => Some(*time),
                 _ => None,
             },
-            Clock::Value | Clock::Commit => None,
+            NewestBy::Value | NewestBy::Commit => None,
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::dated::{Beside, Dated};
 use super::newest::{key_time, time_of};
 use super::selection::{HandOver, Selection};
-use super::{Clock, Newest};
+use super::{Newest, NewestBy};
 use crate::error::{Error, read_failed};
 use crate::reads::ViewReads;
 use crate::records::time_in;
@@ -116,8 +116,8 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
         let of = (label, direction, vertex);
         match &schema.edges {
             EdgeSchema::Record(record) => {
-                let is_of_label = clock == Clock::Commit
-                    || matches!(clock, Clock::Property(position) if record.time() == Some(position));
+                let is_of_label = clock == NewestBy::Commit
+                    || matches!(clock, NewestBy::Property(position) if record.time() == Some(position));
                 self.newest_records(of, clock, is_of_label, wanted, &mut hand_over)
             }
             EdgeSchema::Parallel(_) => self.newest_parallel(of, clock, wanted, &mut hand_over),
@@ -131,7 +131,7 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
     fn newest_values<W: Column>(
         &self,
         (label, direction, vertex): (LabelId, Direction, VertexId),
-        clock: Clock,
+        clock: NewestBy,
         wanted: &Newest,
         hand_over: &mut HandOver<'_>,
     ) -> Result<(), Error> {
@@ -139,7 +139,7 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
         let mut cursor = adjacency.cursor();
         let mut reading = Reading { selection: Selection::new(wanted), hand_over };
         match clock {
-            Clock::Commit => {
+            NewestBy::Commit => {
                 let ordered = cursor.in_commit_order().ok_or(Error::NoCommitOrder)?;
                 if !reading.selection.is_complete() {
                     passed(ordered.newest_first(vertex, |neighbour, value, commit| {
@@ -149,7 +149,7 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
                 }
             }
             _ if reading.selection.is_complete() => {}
-            Clock::Value | Clock::Property(_) | Clock::Key => {
+            NewestBy::Value | NewestBy::Property(_) | NewestBy::Key => {
                 passed(cursor.neighbours(vertex, |neighbours, values| {
                     neighbours.iter().zip(values).try_for_each(|(neighbour, value)| {
                         let bits = value.to_bits();
@@ -166,14 +166,14 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
     fn newest_records(
         &self,
         (label, direction, vertex): (LabelId, Direction, VertexId),
-        clock: Clock,
+        clock: NewestBy,
         is_of_label: bool,
         wanted: &Newest,
         hand_over: &mut HandOver<'_>,
     ) -> Result<(), Error> {
         let mut records = self.view.edge_records(label, direction)?;
         let disorder = match clock {
-            Clock::Commit => {
+            NewestBy::Commit => {
                 records.in_commit_order().ok_or(Error::NoCommitOrder)?;
                 Some(0)
             }
@@ -184,8 +184,8 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
             _ => None,
         };
         let time = |record: &[u8]| match clock {
-            Clock::Property(position) => time_in(record, position),
-            Clock::Commit | Clock::Value | Clock::Key => Ok(None),
+            NewestBy::Property(position) => time_in(record, position),
+            NewestBy::Commit | NewestBy::Value | NewestBy::Key => Ok(None),
         };
         let selection = Selection::new(wanted);
         if selection.is_complete() {
@@ -196,7 +196,8 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
                 let ordered = records.in_commit_order().ok_or(Error::NoCommitOrder)?;
                 let mut reading = Reading { selection, hand_over };
                 passed(ordered.newest_first(vertex, |neighbour, record, commit| {
-                    let time = if clock == Clock::Commit { Ok(Some(commit.0 as i64)) } else { time(record) };
+                    let time =
+                        if clock == NewestBy::Commit { Ok(Some(commit.0 as i64)) } else { time(record) };
                     reading.see_in_order(time, disorder, neighbour, Beside::Record(record))
                 }))?;
                 reading.finish()
@@ -215,7 +216,7 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
     fn newest_parallel(
         &self,
         (label, direction, vertex): (LabelId, Direction, VertexId),
-        clock: Clock,
+        clock: NewestBy,
         wanted: &Newest,
         hand_over: &mut HandOver<'_>,
     ) -> Result<(), Error> {
@@ -229,8 +230,8 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
                         Err(error) => return ControlFlow::Break(Err(error.into())),
                     };
                     let time = match clock {
-                        Clock::Property(position) => time_in(record, position),
-                        Clock::Key | Clock::Value | Clock::Commit => Ok(key_time(key)),
+                        NewestBy::Property(position) => time_in(record, position),
+                        NewestBy::Key | NewestBy::Value | NewestBy::Commit => Ok(key_time(key)),
                     };
                     reading.see(time, neighbour, key, Beside::Record(record))
                 })
