@@ -143,9 +143,7 @@ impl Snapshot {
     /// later. O(labels).
     #[must_use]
     pub fn edge_count(&self) -> Count {
-        // The catalogue checked that its labels can be numbered.
-        let labels = (0..self.catalogue().labels().len() as u16).map(LabelId);
-        with_view!(self, _store, view => labels.map(|label| view.edge_count(label)).sum())
+        with_view!(self, store, view => store.labels().map(|label| view.edge_count(label)).sum())
     }
 
     /// How many edges of `label` exist; of one whose edges may be parallel, how many pairs of vertices they connect
@@ -327,17 +325,14 @@ impl Snapshot {
         key: impl AsKey,
     ) -> Result<Vec<(LabelId, Key)>, Error> {
         check_adjacency::<()>(self.stores(), LabelId::DEFAULT, direction)?;
-        // The catalogue checked that its labels can be numbered.
-        let labels = (0..self.catalogue().labels().len() as u16).map(LabelId);
         let mut neighbours = Vec::new();
         self.read(|state| {
             let Some(vertex) = state.owner(key.as_key())? else { return Ok::<_, Cause>(()) };
-            for label in labels {
+            with_store!(&**self.stores(), store => store.labels().try_for_each(|label| {
                 state.neighbours(label, direction, vertex, &mut |neighbour, _| {
                     neighbours.push((label, state.key(neighbour)));
-                })?;
-            }
-            Ok(())
+                })
+            }))
         })?;
         Ok(neighbours)
     }

@@ -86,7 +86,7 @@ impl<E: Engine> Store<E> {
     }
 
     /// The labels of the graph.
-    pub(crate) fn labels(&self) -> impl Iterator<Item = LabelId> + use<E> {
+    pub fn labels(&self) -> impl Iterator<Item = LabelId> + use<E> {
         // The catalogue checked that its labels can be numbered.
         (0..self.catalogue.labels().len() as u16).map(LabelId)
     }

@@ -40,10 +40,16 @@ pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Resul
     Ok(attach(stores, Journal::new(log, None, engine_files, is_simulated), retries))
 }
 
-/// The files of a directory, made if there is none, to be looked at and not changed.
+/// The files of a directory, made if there is none, to be looked at and not changed. Fails if there is a store: somebody may be writing to its files.
 fn looked_at(files: &Arc<dyn FileSystem>) -> Result<EngineFiles, StoreError> {
     files.create_directory()?;
-    Ok(EngineFiles::read_only(Arc::clone(files)))
+    match hedgerow_log::Store::open_read_only(Arc::clone(files)) {
+        Ok(_) => Err(StoreError::Exists { path: files.location() }),
+        Err(StoreError::NoStore { .. } | StoreError::Missing { .. }) => {
+            Ok(EngineFiles::read_only(Arc::clone(files)))
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Opens a store to read and write.

@@ -132,7 +132,15 @@ fn files_that_end_before_the_checkpoint_are_damage() {
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     graph.close().unwrap();
     drop(graph);
-    in_engine_files(&files).iter().for_each(|(name, _)| files.remove(name).unwrap());
+    let lost = SimulatedFiles::new(1);
+    lost.create_directory().unwrap();
+    for (name, bytes) in in_engine_files(&files) {
+        lost.open(&name, Access::Create).unwrap().write_all_at(&bytes, 0).unwrap();
+        files.remove(&name).unwrap();
+    }
+    let without_manifest = in_engine_files(&lost);
+    let refused = Graph::create_on(Arc::new(lost.clone()), disk()).unwrap_err();
+    assert!(refused.kind() == ErrorKind::Storage && in_engine_files(&lost) == without_manifest, "{refused}");
     let damaged = Graph::open_on(Arc::new(files.clone()), disk()).unwrap_err();
     assert_eq!(damaged.kind(), ErrorKind::Storage);
     assert!(damaged.to_string().contains("commits up to 0 only"), "{damaged}");
@@ -142,7 +150,11 @@ fn files_that_end_before_the_checkpoint_are_damage() {
 fn a_store_and_an_engine_with_files_belong_together() {
     let files = SimulatedFiles::new(1);
     let on = || Arc::new(files.clone());
-    drop(Graph::create_on(on(), disk()).unwrap());
+    let graph = Graph::create_on(on(), disk()).unwrap();
+    graph.put_edge(1, 2).unwrap();
+    graph.checkpoint(&CheckpointOptions::new()).unwrap();
+    drop(graph);
+    assert_eq!(Graph::create_on(on(), disk()).unwrap_err().kind(), ErrorKind::Exists);
     let refused = Graph::open_on(on(), disk().engine(EngineKind::Rapid)).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::InvalidInput);
     assert!(refused.to_string().contains("is disk, not rapid"), "{refused}");

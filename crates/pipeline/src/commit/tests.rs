@@ -58,10 +58,6 @@ impl Engine for Faulty {
         self.engine.apply(stamp, changes);
     }
 
-    fn short_writes(&self) -> Option<&NoShortWrites> {
-        None
-    }
-
     fn open_snapshot(&self, at: &Registered) -> Result<(), EngineError> {
         self.engine.open_snapshot(at)
     }
