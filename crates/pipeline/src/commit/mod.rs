@@ -211,7 +211,8 @@ impl<E: Engine> Store<E> {
         let mut prepared = self.engine.prepare(held, &resolved.effects, &mut room, allowance, pool)?;
         if resolved.counts_exactly && !prepared.outcome.deferred.is_empty() {
             self.count_deferred(held, &resolved.effects, &mut prepared.outcome)?;
-            prepared.changed = prepared.outcome.edges.iter().any(|of| of.added + of.removed > 0);
+            let Outcome { edges, parallel, .. } = &prepared.outcome;
+            prepared.changed = edges.iter().any(|of| of.added + of.removed > 0) || !parallel.is_empty();
         }
         let resolved = match prepared.changed {
             true => resolved,
