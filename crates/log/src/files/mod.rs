@@ -16,6 +16,7 @@ mod real;
 pub mod simulated;
 
 pub use of_engine::EngineFiles;
+pub(crate) use of_engine::LockHolder;
 pub use real::RealFiles;
 
 use std::fmt;

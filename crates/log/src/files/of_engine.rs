@@ -1,8 +1,8 @@
 //! The files of a store as an engine is given them that keeps some of its own.
 
 use super::{Access, File, FileError, FileOperation, FileSystem, HeldLock, LockError};
-use crate::log::Log;
 use hedgerow_sync::{Arc, RwLock, RwLockReadGuard};
+use std::fmt::Debug;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -26,8 +26,14 @@ enum Rights {
     Nobody,
     /// The store is being made or opened, and locked.
     Opener,
-    /// Whoever has the log, as long as its lock is held.
-    Log(Arc<Log>),
+    /// Whoever writes to the store, as long as its lock is held.
+    Writer(Arc<dyn LockHolder>),
+}
+
+/// Whoever writes to a store, and has its lock.
+pub(crate) trait LockHolder: Debug + Send + Sync {
+    /// Fails if the lock is not held any more.
+    fn confirm_lock(&self) -> io::Result<()>;
 }
 
 impl EngineFiles {
@@ -49,9 +55,9 @@ impl EngineFiles {
         EngineFiles(Arc::new(shared))
     }
 
-    /// From now on they can be changed while `log` has the lock of the store.
-    pub fn belong_to(&self, log: &Arc<Log>) {
-        *self.0.rights.write() = Rights::Log(Arc::clone(log));
+    /// From now on they can be changed while `writer` has the lock of the store.
+    pub(crate) fn hand_over(&self, writer: Arc<dyn LockHolder>) {
+        *self.0.rights.write() = Rights::Writer(writer);
     }
 
     /// From now on they cannot be changed. Waits for a change that is under way.
@@ -67,7 +73,7 @@ impl EngineFiles {
                 let source = io::ErrorKind::ReadOnlyFilesystem.into();
                 Err(FileError::new(FileOperation::Write, path, source))
             }
-            Rights::Opener | Rights::Log(_) => Ok(rights),
+            Rights::Opener | Rights::Writer(_) => Ok(rights),
         }
     }
 
@@ -75,9 +81,9 @@ impl EngineFiles {
     fn change_entry(&self, name: &str) -> Result<RwLockReadGuard<'_, Rights>, FileError> {
         let path = self.location().join(name);
         let rights = self.change(&path)?;
-        if let Rights::Log(log) = &*rights {
-            let lost = |error| FileError::new(FileOperation::Write, path, io::Error::other(error));
-            log.check_lock().map_err(lost)?;
+        if let Rights::Writer(writer) = &*rights {
+            let lost = |error| FileError::new(FileOperation::Write, path, error);
+            writer.confirm_lock().map_err(lost)?;
         }
         Ok(rights)
     }

@@ -8,6 +8,7 @@
 //!
 //! After LiveGraph, section 5 (persist phase), with the order of commits taken from the caller.
 
+mod engine_files;
 mod group;
 mod options;
 mod retention;
