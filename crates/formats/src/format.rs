@@ -118,6 +118,24 @@ pub(crate) fn is_weighted_edge_list(path: &Path) -> bool {
     without_compression(path).extension().is_some_and(|end| end == "wel")
 }
 
+/// The vertex file, if there is one, and the edge file of what is named by either of a pair, `x.v` and `x.e`.
+pub(crate) fn pair_of(path: &Path, format: Option<GraphFormat>) -> (Option<PathBuf>, PathBuf) {
+    let plain = without_compression(path);
+    let there = |end: &str| {
+        let ends = ["", ".gz", ".zst"].map(|compression| format!("{end}{compression}"));
+        ends.iter().map(|end| plain.with_extension(end)).find(|sibling| sibling.exists())
+    };
+    match (plain.extension().and_then(OsStr::to_str), format) {
+        (Some("e"), None | Some(GraphFormat::EdgeList | GraphFormat::Graphalytics)) => {
+            (there("v"), path.into())
+        }
+        (Some("v"), Some(GraphFormat::Graphalytics)) => {
+            (Some(path.into()), there("e").unwrap_or_else(|| plain.with_extension("e")))
+        }
+        _ => (None, path.into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

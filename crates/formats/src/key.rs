@@ -1,12 +1,13 @@
 //! Vertex keys as they stand in a file.
 
-use crate::Problem;
+use crate::characters::is_control;
+use crate::error::Problem;
 use hedgerow_model::{AsKey, KeyKind};
 use std::fmt::Debug;
 use std::hash::Hash;
 
 pub(crate) mod scan {
-    use crate::text::fields::is_separator;
+    use crate::characters::is_separator;
 
     /// A short cut that only this crate knows, which also keeps other types out.
     pub trait Scan: Sized {
@@ -130,12 +131,6 @@ impl VertexKey for Box<str> {
         }
         std::str::from_utf8(field).map(Box::from).map_err(|_| Problem::NotUtf8)
     }
-}
-
-/// Control characters of ASCII: in a text file only around lines and fields.
-#[inline]
-pub(crate) fn is_control(byte: u8) -> bool {
-    byte < b' ' || byte == 0x7f
 }
 
 #[cfg(test)]

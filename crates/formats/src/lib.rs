@@ -80,23 +80,27 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `reader.rs`, `piece.rs` | what applications read with; pieces of files, put into batches in their order |
-//! | `source.rs`, `format.rs` | bytes out of a file, decompressed; which format it is |
+//! | `reader.rs`, `piece.rs`, `progress.rs` | what applications read with; pieces of files, put into batches in their order; how far the reading has come |
+//! | `options.rs` | how a file is read |
+//! | `source.rs`, `format.rs` | bytes out of a file, decompressed; which format it is, and which files belong together |
 //! | `text/chunk.rs`, `mod.rs` | lines cut into chunks; chunks parsed in parallel while the next are cut |
 //! | `text/preamble.rs`, `matrix.rs` | the first lines: names of columns, what sort of matrix it is |
-//! | `text/lines.rs`, `parse.rs`, `fields.rs`, `key.rs` | from a chunk to edges, from a line to an edge, from a field to a value |
-//! | `serialized/` | the binary format of the GAP suite, read and written |
+//! | `text/lines.rs`, `parse.rs`, `fields.rs` | from a chunk to edges, from a line to an edge, from a field to a value |
+//! | `key.rs`, `characters.rs` | vertex keys; the bytes that separate fields, and those that are in none |
+//! | `serialized.rs` | the binary format of the GAP suite, read |
 //! | `properties/` | CSV with a header and JSON lines, which carry properties: read (`reader.rs`, `csv.rs`, `json.rs`), which column is what (`layout.rs`), values (`value.rs`), written (`writer.rs`) |
-//! | `write/mod.rs`, `edge_list.rs`, `whole.rs`, `rows.rs` | edge by edge, or the whole graph in the order of its keys; `new_file.rs`: all or nothing |
+//! | `write/mod.rs`, `edge_list.rs`, `whole.rs`, `rows.rs` | edge by edge, or the whole graph in the order of its keys, in a file for each format; `new_file.rs`: all or nothing |
 //! | `generate/` | graphs that depend on a seed alone; `link_bench/`: requests to a store of a social graph |
 
 mod batch;
+mod characters;
 mod error;
 mod format;
 mod generate;
 mod key;
 mod options;
 mod piece;
+mod progress;
 mod properties;
 mod reader;
 mod serialized;
@@ -113,11 +117,12 @@ pub use generate::{
 };
 pub use key::VertexKey;
 pub use options::{Columns, Header, ReadOptions};
+pub use progress::{Position, Progress, SkippedLines};
 pub use properties::{
     LineSchema, MAX_PROPERTY_LINE, PropertyBatch, PropertyEdge, PropertyFormat, PropertyOptions,
     PropertyReader, PropertyWriter, is_name_of_ends, is_name_of_key, property_of_text, timestamp_of_text,
 };
-pub use reader::{GraphReader, Position, Progress, SkippedLines};
+pub use reader::GraphReader;
 pub use text::{MAX_ADJACENCY_LINE, MAX_EDGE_LINE};
 pub use write::{
     CompleteFile, EdgeListWriter, GraphWriter, Lost, NewFile, Output, VertexListWriter, WriteOptions, Written,

@@ -1,7 +1,6 @@
 //! How a graph file is to be read.
 
-use crate::GraphFormat;
-use crate::reader::pair_of;
+use crate::format::{GraphFormat, pair_of};
 use std::path::{Path, PathBuf};
 
 /// What the third and fourth column of an edge list mean.
@@ -51,9 +50,13 @@ impl ReadOptions {
     #[must_use]
     pub fn files(&self, path: impl AsRef<Path>) -> Vec<PathBuf> {
         let path = path.as_ref();
-        let format = self.format.or_else(|| GraphFormat::of_name(path));
-        let (vertices, edges) = pair_of(path, format);
+        let (vertices, edges) = pair_of(path, self.format_of(path));
         vertices.into_iter().chain([edges]).collect()
+    }
+
+    /// The format that the options name, or else the file's name.
+    pub(crate) fn format_of(&self, path: &Path) -> Option<GraphFormat> {
+        self.format.or_else(|| GraphFormat::of_name(path))
     }
 }
 

@@ -1,9 +1,9 @@
 //! What a piece of a file says, before it is put into batches.
 
 use crate::error::BadLine;
-use crate::reader::SkippedLines;
-use crate::text::LongLine;
+use crate::progress::SkippedLines;
 use crate::{Batch, Edge};
+use std::fmt::Debug;
 use std::vec::IntoIter;
 
 /// The edges and vertices of a piece of a file, and how far the file has been used with it.
@@ -11,7 +11,7 @@ use std::vec::IntoIter;
 pub(crate) struct Piece<K> {
     pub batch: Batch<K>,
     /// A line with so many neighbours that they are parsed only when they are asked for; it comes last.
-    pub long_line: Option<LongLine<K>>,
+    pub long_line: Option<Box<dyn LongLine<K>>>,
     /// Lines passed over.
     pub skipped: SkippedLines,
     /// What ends the reading after all this.
@@ -20,6 +20,12 @@ pub(crate) struct Piece<K> {
     pub line: u64,
     /// Bytes of the file, decompressed, up to the end of the piece.
     pub byte: u64,
+}
+
+/// A line that has been checked, whose edges are handed over bit by bit.
+pub(crate) trait LongLine<K>: Debug + Send {
+    /// Hands over edges while there is room; true if those were the last.
+    fn hand_over(&mut self, room: usize, edges: &mut Vec<Edge<K>>) -> bool;
 }
 
 impl<K> Piece<K> {
@@ -34,7 +40,7 @@ impl<K> Piece<K> {
 pub(crate) struct Remainder<K> {
     vertices: IntoIter<K>,
     edges: IntoIter<Edge<K>>,
-    long_line: Option<LongLine<K>>,
+    long_line: Option<Box<dyn LongLine<K>>>,
     bad: Option<BadLine>,
 }
 

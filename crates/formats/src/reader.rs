@@ -1,16 +1,16 @@
 //! Reads graph files in batches.
 
 use crate::error::{ErrorKind, FormatError};
-use crate::format::{GraphFormat, without_compression};
+use crate::format::{GraphFormat, pair_of};
 use crate::piece::{Piece, Remainder};
+use crate::progress::{Position, Progress, SkippedLines};
 use crate::serialized::SerializedReader;
 use crate::source::Source;
 use crate::text::{EXAMPLES, Layout, TextReader};
-use crate::{BadLine, Batch, ReadOptions, VertexKey};
+use crate::{Batch, ReadOptions, VertexKey};
 use rayon::ThreadPool;
-use std::ffi::OsStr;
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Reads a graph file, or a pair of a vertex and an edge file, in batches.
 ///
@@ -37,35 +37,6 @@ enum Part<K> {
     Serialized(Box<SerializedReader<K>>),
 }
 
-/// Lines that were passed over.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SkippedLines {
-    /// How many.
-    pub count: u64,
-    /// What was wrong with the first few.
-    pub examples: Vec<BadLine>,
-}
-
-/// What has been read up to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Position<'a> {
-    /// The file.
-    pub path: &'a Path,
-    /// The number of its last line read, from 1; 0 before the first, and in a binary file.
-    pub line: u64,
-    /// Bytes of the file, decompressed, up to and with that line.
-    pub byte: u64,
-}
-
-/// How much of the files has been used, in bytes as they lie on disk, compressed or not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// Bytes used.
-    pub done: u64,
-    /// The size of the files; `None` if unknown, as with a pipe.
-    pub total: Option<u64>,
-}
-
 impl<K: VertexKey> GraphReader<K> {
     /// Opens a file of any format with default options: see [`open_with`](Self::open_with).
     ///
@@ -84,7 +55,7 @@ impl<K: VertexKey> GraphReader<K> {
     /// A file cannot be opened, or is a directory.
     pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Self, FormatError> {
         let path = path.as_ref();
-        let (vertices, edges) = pair_of(path, format_of(path, &options));
+        let (vertices, edges) = pair_of(path, options.format_of(path));
         let vertices = vertices.map(|path| Source::open(&path)).transpose()?;
         Ok(Self::from_sources(vertices, Source::open(&edges)?, &options))
     }
@@ -232,18 +203,13 @@ impl<K: VertexKey> Part<K> {
     }
 }
 
-/// The format that the options name, or else the file's name.
-fn format_of(path: &Path, options: &ReadOptions) -> Option<GraphFormat> {
-    options.format.or_else(|| GraphFormat::of_name(path))
-}
-
 fn vertices_part<K: VertexKey>(source: Source, options: &ReadOptions) -> Part<K> {
     Part::Text(Box::new(TextReader::new(source, Layout::Vertices, None, options)))
 }
 
 fn graph_part<K: VertexKey>(source: Source, options: &ReadOptions) -> Part<K> {
     use GraphFormat as Format;
-    let format = format_of(source.path(), options);
+    let format = options.format_of(source.path());
     let text = match format {
         None => TextReader::edges(source, None, options),
         Some(Format::EdgeList | Format::Tsv | Format::Csv | Format::Graphalytics) => {
@@ -257,22 +223,4 @@ fn graph_part<K: VertexKey>(source: Source, options: &ReadOptions) -> Part<K> {
         }
     };
     Part::Text(Box::new(text))
-}
-
-/// The vertex file, if there is one, and the edge file of what is named by either of a pair, `x.v` and `x.e`.
-pub(crate) fn pair_of(path: &Path, format: Option<GraphFormat>) -> (Option<PathBuf>, PathBuf) {
-    let plain = without_compression(path);
-    let there = |end: &str| {
-        let ends = ["", ".gz", ".zst"].map(|compression| format!("{end}{compression}"));
-        ends.iter().map(|end| plain.with_extension(end)).find(|sibling| sibling.exists())
-    };
-    match (plain.extension().and_then(OsStr::to_str), format) {
-        (Some("e"), None | Some(GraphFormat::EdgeList | GraphFormat::Graphalytics)) => {
-            (there("v"), path.into())
-        }
-        (Some("v"), Some(GraphFormat::Graphalytics)) => {
-            (Some(path.into()), there("e").unwrap_or_else(|| plain.with_extension("e")))
-        }
-        _ => (None, path.into()),
-    }
 }

@@ -1,8 +1,8 @@
 //! The fields of a line: keys, weights, timestamps.
 
 use crate::VertexKey;
+use crate::characters::{is_blank, is_control, is_separator};
 use crate::error::{Fault, Problem};
-use crate::key::is_control;
 
 /// Cuts a line at its separators: a run of blanks, or one comma with blanks around it.
 #[derive(Clone, Debug)]
@@ -124,16 +124,6 @@ pub(crate) fn is_blank_or_comment(line: &[u8]) -> bool {
         None => true,
         Some(byte) => matches!(byte, b'#' | b'%'),
     }
-}
-
-#[inline]
-fn is_blank(byte: u8) -> bool {
-    byte == b' ' || byte == b'\t'
-}
-
-#[inline]
-pub(crate) fn is_separator(byte: u8) -> bool {
-    is_blank(byte) || byte == b','
 }
 
 /// A finite decimal number.

@@ -4,7 +4,7 @@ use super::chunk::{Chunk, Lines};
 use super::fields::is_blank_or_comment;
 use super::{Layout, parse};
 use crate::error::{BadLine, Fault, Problem, excerpt};
-use crate::piece::Piece;
+use crate::piece::{LongLine, Piece};
 use crate::{Columns, Edge, VertexKey};
 use std::path::Path;
 
@@ -32,9 +32,9 @@ pub(crate) struct Parsed<K> {
     start: usize,
 }
 
-/// A line of the adjacency format that has been checked. Its neighbours are handed over bit by bit.
+/// A line of the adjacency format that has been checked.
 #[derive(Debug)]
-pub(crate) struct LongLine<K> {
+struct Neighbours<K> {
     chunk: Vec<u8>,
     line: std::ops::Range<usize>,
     source: K,
@@ -88,7 +88,7 @@ impl<K: VertexKey> Parsed<K> {
         match long_line {
             None => Parsed { piece, entries, chunk: Some(bytes), start },
             Some((source, position, line)) => {
-                piece.long_line = Some(LongLine { chunk: bytes, line, source, position });
+                piece.long_line = Some(Box::new(Neighbours { chunk: bytes, line, source, position }));
                 Parsed { piece, entries, chunk: None, start }
             }
         }
@@ -105,9 +105,8 @@ impl<K: VertexKey> Parsed<K> {
     }
 }
 
-impl<K: VertexKey> LongLine<K> {
-    /// Hands over neighbours while there is room; true if those were the last.
-    pub fn hand_over(&mut self, room: usize, edges: &mut Vec<Edge<K>>) -> bool {
+impl<K: VertexKey> LongLine<K> for Neighbours<K> {
+    fn hand_over(&mut self, room: usize, edges: &mut Vec<Edge<K>>) -> bool {
         let line = &self.chunk[self.line.clone()];
         match parse::neighbours_from(line, self.position, &self.source, room, edges) {
             Some(position) => {

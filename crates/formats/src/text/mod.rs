@@ -11,11 +11,11 @@ mod parse;
 mod preamble;
 
 pub(crate) use chunk::{Cutter, Lines};
-pub(crate) use lines::{EXAMPLES, LongLine};
+pub(crate) use lines::EXAMPLES;
 
 use crate::error::{BadLine, ErrorKind, FormatError, Problem};
 use crate::piece::Piece;
-use crate::reader::Position;
+use crate::progress::Position;
 use crate::source::Source;
 use crate::{Batch, ReadOptions, VertexKey};
 use chunk::Chunk;

@@ -3,6 +3,7 @@
 use super::NewFile;
 use super::field::{check, check_first, check_weight, push_key, push_weight, unwritable, unwritable_without};
 use super::output::Output;
+use crate::characters::is_separator;
 use crate::format::is_weighted_edge_list;
 use crate::{Columns, Edge, FormatError, Remedy, VertexKey};
 use hedgerow_model::{AsKey, KeyRef};
@@ -38,7 +39,7 @@ impl EdgeListWriter {
     /// # Panics
     /// If the separator is no blank, tab or comma.
     pub fn create_with(path: impl AsRef<Path>, separator: u8, columns: Columns) -> Result<Self, FormatError> {
-        assert!(crate::text::fields::is_separator(separator), "{separator} would not separate");
+        assert!(is_separator(separator), "{separator} would not separate");
         let needs_weights = is_weighted_edge_list(path.as_ref());
         Ok(EdgeListWriter { output: Output::create(path.as_ref())?, separator, columns, needs_weights })
     }

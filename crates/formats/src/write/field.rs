@@ -1,8 +1,7 @@
 //! Keys and weights as text that readers take.
 
+use crate::characters::{is_control, is_separator};
 use crate::error::{FormatError, Remedy, excerpt};
-use crate::key::is_control;
-use crate::text::fields::is_separator;
 use hedgerow_model::KeyRef;
 use std::io::Write;
 use std::path::Path;

@@ -6,6 +6,7 @@ mod matrix_market;
 mod new_file;
 mod output;
 mod rows;
+mod serialized;
 mod text;
 mod vertex_list;
 mod whole;
@@ -13,15 +14,14 @@ mod whole;
 pub use edge_list::EdgeListWriter;
 pub use new_file::NewFile;
 pub use output::Output;
-pub(crate) use rows::{Direction, Rows};
 pub use vertex_list::VertexListWriter;
-pub(crate) use whole::Numbered;
 
 use crate::format::{Compression, without_compression};
-use crate::{Batch, Columns, Edge, FormatError, GraphFormat, VertexKey, serialized};
+use crate::{Batch, Columns, Edge, FormatError, GraphFormat, VertexKey};
 pub(crate) use field::unwritable;
+use rows::{Direction, Rows};
 use std::path::{Path, PathBuf};
-use whole::Whole;
+use whole::{Numbered, Whole};
 
 /// Options of a [`GraphWriter`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,11 +1,11 @@
-//! Writes serialized graphs.
+//! The serialized graphs of the GAP benchmark suite, whose bytes `serialized.rs` describes.
 
-use super::MAX_VERTICES;
-use crate::write::{Direction, Numbered, Output, Rows};
+use super::{Direction, Numbered, Output, Rows};
+use crate::serialized::MAX_VERTICES;
 use crate::{FormatError, VertexKey};
 
 /// Writes the graph; how many neighbours there are, which of an undirected graph are twice the edges.
-pub(crate) fn write<K: VertexKey>(
+pub(super) fn write<K: VertexKey>(
     graph: &Numbered<K>,
     undirected: bool,
     is_weighted: bool,
