@@ -1,26 +1,17 @@
-//! Commands and their options; those of many commands are beside them.
+//! The tree of commands. The options of each are beside it, those that commands share in `options`.
 
-pub use crate::convert::ConvertArgs;
-pub use crate::export::ExportArgs;
-pub use crate::generate::GenerateArgs;
-pub use crate::import::ImportArgs;
-pub use crate::maintenance::{CheckArgs, CheckpointArgs, InfoArgs, LabelArgs, RecoverArgs, SchemaArgs};
-pub use crate::objects::{DeleteArgs, GetArgs, NeighborsArgs, PutArgs};
-
-mod format;
-mod run;
-
-pub use format::{FormatName, graph_format};
-pub use run::*;
-
-use bytesize::ByteSize;
-use clap::builder::{PathBufValueParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
-use hedgerow::{EngineKind, GraphOptions, KeyKind};
-use hedgerow_driver::Workload;
-use hedgerow_formats::{Columns, ReadOptions, timestamp_of_text};
-use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use crate::bench::{self, BenchArgs};
+use crate::completions::CompletionsArgs;
+use crate::convert::ConvertArgs;
+use crate::demo::DemoArgs;
+use crate::export::ExportArgs;
+use crate::generate::GenerateArgs;
+use crate::import::ImportArgs;
+use crate::maintenance::{CheckArgs, CheckpointArgs, InfoArgs, LabelArgs, RecoverArgs, SchemaArgs};
+use crate::objects::{DeleteArgs, GetArgs, NeighborsArgs, PutArgs};
+use crate::run::RunArgs;
+use crate::stats::StatsArgs;
+use clap::{Parser, Subcommand};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -42,31 +33,6 @@ Examples:
   hedgerow import graph.txt.gz --store graph
   hedgerow run bfs --store graph
   hedgerow bench --dataset kron-16 --json figures.json";
-
-const DEMO_EXAMPLES: &str = "\
-Examples:
-  hedgerow demo
-  hedgerow demo --scale 16 --writers 4 --readers 2 --batch 100
-  hedgerow demo --undirected --graph ca-HepPh.txt --json";
-
-const STATS_EXAMPLES: &str = "\
-Examples:
-  hedgerow stats email-Eu-core.txt --json
-  hedgerow stats kron.sg --plot degrees.svg";
-
-const COMPLETIONS_EXAMPLES: &str = "\
-Examples:
-  source <(hedgerow completions bash)
-  hedgerow completions zsh > ~/.zfunc/_hedgerow
-  hedgerow completions fish > ~/.config/fish/completions/hedgerow.fish";
-
-const BENCH_EXAMPLES: &str = "\
-Examples:
-  hedgerow bench --quick
-  hedgerow bench --dataset kron-20 --engines csr,rapid --json kron-20.json
-  hedgerow bench --dataset sparse-21 --workloads scan-ordered,scan-random,search --threads 1,2
-  hedgerow bench --dataset wiki-Vote.txt --workloads insert,memory,pagerank
-  hedgerow bench --dataset kron-20 --store /data --workloads synced-commits,recovery,checkpoint";
 
 /// A store for graphs that never stop changing.
 #[derive(Debug, Parser)]
@@ -115,7 +81,7 @@ pub enum Command {
     /// Repair a damaged store, giving up every commit after the first damage
     Recover(RecoverArgs),
     /// Measure the engines side by side, against a static graph
-    #[command(after_help = BENCH_EXAMPLES)]
+    #[command(after_help = bench::EXAMPLES)]
     Bench(BenchArgs),
     /// Print what a shell needs to complete commands and options
     Completions(CompletionsArgs),
@@ -146,278 +112,6 @@ impl Command {
             Command::Bench(_) | Command::Completions(_) => false,
         }
     }
-}
-
-/// `hedgerow demo`
-#[derive(Debug, Args)]
-#[command(
-    after_help = DEMO_EXAMPLES,
-    // How a file is read means nothing for a generated graph.
-    mut_args(|arg| match arg.get_id().as_str() {
-        "format" | "vertices" | "keys" | "columns" | "skip_bad_lines" => {
-            arg.requires("graph").conflicts_with_all(["scale", "edge_factor", "seed"])
-        }
-        _ => arg,
-    })
-)]
-pub struct DemoArgs {
-    /// The generated graph has 2^SCALE vertices (1 to 31)
-    #[arg(long, default_value_t = 17, conflicts_with = "graph", value_parser = clap::value_parser!(u32).range(1..=31))]
-    pub scale: u32,
-    /// Edges per vertex of the generated graph
-    #[arg(long, default_value_t = 16, conflicts_with = "graph")]
-    pub edge_factor: u64,
-    /// Seed of the generated graph
-    #[arg(long, default_value_t = 1, conflicts_with = "graph")]
-    pub seed: u64,
-    /// Threads that write; with two or more, the last one commits every edge by itself
-    #[arg(long, default_value = "2", value_name = "N", value_parser = threads)]
-    pub writers: NonZeroUsize,
-    /// Threads that open snapshots and run PageRank and BFS on them
-    #[arg(long, default_value = "2", value_name = "N", value_parser = threads)]
-    pub readers: NonZeroUsize,
-    /// Edges per commit
-    #[arg(long, default_value = "10000", value_name = "N", value_parser = at_least_one)]
-    pub batch: NonZeroUsize,
-    /// Treat every edge as undirected
-    #[arg(long)]
-    pub undirected: bool,
-    /// Stream the edges of this file instead of a generated graph; - is standard input
-    #[arg(long, value_name = "FILE")]
-    pub graph: Option<PathBuf>,
-    #[command(flatten)]
-    pub format: FormatArgs,
-    #[command(flatten)]
-    pub memory: MemoryArgs,
-    /// Print the summary as JSON, and no live view
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `hedgerow stats`
-#[derive(Debug, Args)]
-#[command(after_help = STATS_EXAMPLES)]
-pub struct StatsArgs {
-    /// The graph file, plain or compressed by gzip or Zstandard; - is standard input
-    #[arg(value_name = "FILE")]
-    pub graph: PathBuf,
-    /// Treat every edge as undirected
-    #[arg(long)]
-    pub undirected: bool,
-    #[command(flatten)]
-    pub format: FormatArgs,
-    #[command(flatten)]
-    pub memory: MemoryArgs,
-    /// Draw the histogram of the degrees into this file, as SVG
-    #[arg(long, value_name = "FILE", value_parser = file_to_write())]
-    pub plot: Option<PathBuf>,
-    /// Print the figures as JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `hedgerow completions`
-#[derive(Debug, Args)]
-#[command(after_help = COMPLETIONS_EXAMPLES)]
-pub struct CompletionsArgs {
-    /// The shell
-    pub shell: clap_complete::Shell,
-}
-
-/// What is measured, and for how long.
-#[derive(Debug, Args)]
-pub struct BenchArgs {
-    /// The graph: kron-N, sparse-N (N is the scale), uniform-VERTICESxDEGREE, or an edge list, whose edges
-    /// are taken as undirected [default: kron-20, with --quick kron-10]
-    #[arg(long, value_name = "NAME|FILE")]
-    pub dataset: Option<String>,
-    /// The engines, separated by commas; csr, the static graph, is always measured
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', default_value = "csr,rapid")]
-    pub engines: Vec<String>,
-    /// The workloads, separated by commas [default: all but hub and those on stores (synced-commits, buffered-insert,
-    /// durable-ingest, recovery, checkpoint, linkbench, linkbench-tao); with --full all]
-    #[arg(long, value_name = "NAMES", value_delimiter = ',', value_parser = Workload::named)]
-    pub workloads: Vec<Workload>,
-    /// Thread counts, separated by commas: each workload that can use several is measured with each
-    #[arg(long, value_name = "COUNTS", value_delimiter = ',', default_value = "1", value_parser = threads)]
-    pub threads: Vec<NonZeroUsize>,
-    /// Make the stores of the workloads on stores in this directory, on the disk that is to be measured, and remove them
-    /// afterwards [default: where the system keeps temporary files]
-    #[arg(long, value_name = "DIRECTORY")]
-    pub store: Option<PathBuf>,
-    /// Write machine, build and all figures to this file
-    #[arg(long, value_name = "FILE", value_parser = file_to_write())]
-    pub json: Option<PathBuf>,
-    /// How often everything is measured [default: 3, with --quick 2]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub repetitions: Option<u32>,
-    /// How long one mix of readers and writers runs, and forty times what each number of clients of LinkBench takes [default:
-    /// 10, with --full 60]
-    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    pub mix_seconds: Option<u64>,
-    /// What makes, shuffles and samples the graph
-    #[arg(long, default_value_t = 1)]
-    pub seed: u64,
-    /// Measure every insertion of every repetition, all batch sizes, mixes of a minute, the hub, stores, and all links in
-    /// LinkBench
-    #[arg(long)]
-    pub full: bool,
-    /// Measure everything briefly, to see that it works; the figures mean nothing
-    #[arg(long, conflicts_with = "full")]
-    pub quick: bool,
-}
-
-/// How a graph file is read.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Input")]
-pub struct FormatArgs {
-    /// The format of the file
-    #[arg(long, value_parser = graph_format(), default_value = "auto")]
-    pub format: FormatName,
-    /// Also the vertices in this file, one key per line, whether they have edges or not
-    #[arg(long, value_name = "FILE")]
-    pub vertices: Option<PathBuf>,
-    /// What vertex keys are [default: number]
-    #[arg(long, value_enum)]
-    pub keys: Option<KeysName>,
-    /// What the third and fourth column of an edge list are
-    #[arg(long, value_enum, default_value_t = ColumnsName::Auto)]
-    pub columns: ColumnsName,
-    /// Count lines that make no sense and go on, instead of stopping
-    #[arg(long)]
-    pub skip_bad_lines: bool,
-}
-
-impl FormatArgs {
-    /// What vertex keys are, if nothing but these options decides.
-    pub fn keys(&self) -> KeysName {
-        self.keys.unwrap_or(KeysName::Number)
-    }
-
-    /// The files that are read with this graph file: those of its format, and that of `--vertices`.
-    pub fn files(&self, graph: &Path) -> Vec<PathBuf> {
-        self.read_options(1).files(graph).into_iter().chain(self.vertices.clone()).collect()
-    }
-
-    /// How the files are read, in batches of about so many edges and vertices.
-    pub fn read_options(&self, batch_size: usize) -> ReadOptions {
-        let (format, columns) = (self.format.format(), self.columns.columns());
-        let skip_bad_lines = self.skip_bad_lines;
-        ReadOptions { format, columns, skip_bad_lines, batch_size, ..ReadOptions::default() }
-    }
-}
-
-/// How much a graph may hold, and where it lies.
-#[derive(Clone, Debug, Args)]
-pub struct MemoryArgs {
-    /// The graph holds at most so much, for example 2GiB, 500MB, or a number of bytes; more is an error
-    #[arg(long, value_name = "SIZE", value_parser = size)]
-    pub memory_limit: Option<ByteSize>,
-    /// Keep the edges of the graph in a file in this directory, for graphs larger than memory, with the engine tel; nothing is
-    /// left of it afterwards
-    #[arg(long, value_name = "DIR")]
-    pub scratch: Option<PathBuf>,
-    /// The engine that was asked for, by commands that let one choose.
-    #[arg(skip)]
-    pub engine: Option<EngineKind>,
-}
-
-impl MemoryArgs {
-    /// Puts them among the options of a graph. If no engine was asked for, with the one that can keep edges in a file, if they are to be in
-    /// one.
-    pub fn limit(&self, options: GraphOptions) -> GraphOptions {
-        let in_file = self.scratch.as_ref().map(|_| EngineKind::Tel);
-        let options = self.engine.or(in_file).into_iter().fold(options, GraphOptions::engine);
-        let options = self.scratch.iter().fold(options, GraphOptions::scratch);
-        match self.memory_limit {
-            // More than can be addressed is no limit.
-            Some(limit) => options.memory_limit(usize::try_from(limit.as_u64()).unwrap_or(usize::MAX)),
-            None => options,
-        }
-    }
-}
-
-/// What vertex keys are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum KeysName {
-    /// Numbers from 0 to 2^64 - 1, mapped to dense ids
-    Number,
-    /// Text without blanks and commas, mapped to dense ids
-    Text,
-    /// Numbers from 0 to 2^32 - 2 that are the ids themselves; gaps cost memory
-    Dense,
-}
-
-impl KeysName {
-    /// The kind of keys.
-    pub fn kind(self) -> KeyKind {
-        match self {
-            KeysName::Number => KeyKind::Number,
-            KeysName::Text => KeyKind::Text,
-            KeysName::Dense => KeyKind::Dense,
-        }
-    }
-}
-
-/// What the third and fourth column of an edge list are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ColumnsName {
-    /// A weight, then a timestamp
-    Auto,
-    /// A timestamp, then a weight
-    Timestamp,
-    /// Not looked at
-    Topology,
-}
-
-impl ColumnsName {
-    /// The columns.
-    pub fn columns(self) -> Columns {
-        match self {
-            ColumnsName::Auto => Columns::Auto,
-            ColumnsName::Timestamp => Columns::Timestamp,
-            ColumnsName::Topology => Columns::Topology,
-        }
-    }
-}
-
-/// So many threads may be asked for: far more than help, few enough to be started.
-const MOST_THREADS: usize = 1024;
-
-pub fn threads(text: &str) -> Result<NonZeroUsize, String> {
-    match text.parse::<NonZeroUsize>() {
-        Ok(threads) if threads.get() <= MOST_THREADS => Ok(threads),
-        _ => Err(format!("expected a number from 1 to {MOST_THREADS}")),
-    }
-}
-
-pub fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
-    text.parse().map_err(|_| "expected a whole number from 1".into())
-}
-
-/// Microseconds since 1970, in UTC, from their number or from a time as text.
-pub fn time(text: &str) -> Result<i64, String> {
-    timestamp_of_text(text).map_err(|expected| format!("expected {expected}"))
-}
-
-/// The same, not before 1970.
-pub fn past_time(text: &str) -> Result<u64, String> {
-    u64::try_from(time(text)?).map_err(|_| "expected a time from 1970 on".into())
-}
-
-fn size(text: &str) -> Result<ByteSize, String> {
-    match text.parse::<ByteSize>() {
-        Ok(size) if size.as_u64() > 0 => Ok(size),
-        _ => Err("expected a size above 0, such as 2GiB, 500MB, or a number of bytes".into()),
-    }
-}
-
-/// Standard output is for what is said about the result.
-pub fn file_to_write() -> impl TypedValueParser<Value = PathBuf> {
-    PathBufValueParser::new().try_map(|path| match path.to_str() {
-        Some("-" | "/dev/stdout") => Err("expected a file, standard output is taken by the summary"),
-        _ => Ok(path),
-    })
 }
 
 #[cfg(test)]

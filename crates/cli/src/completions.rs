@@ -1,13 +1,26 @@
 //! `hedgerow completions`: what a shell needs to complete commands and options.
 
-use crate::args::{Cli, CompletionsArgs};
 use crate::console::Console;
 use crate::error::CliError;
-use clap::CommandFactory;
+use clap::{Args, Command};
 
-/// Prints the script.
-pub fn execute(args: &CompletionsArgs, console: &Console) -> Result<(), CliError> {
+const EXAMPLES: &str = "\
+Examples:
+  source <(hedgerow completions bash)
+  hedgerow completions zsh > ~/.zfunc/_hedgerow
+  hedgerow completions fish > ~/.config/fish/completions/hedgerow.fish";
+
+/// `hedgerow completions`
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+/// Prints the script for `command`, which has all commands and options.
+pub fn execute(args: &CompletionsArgs, mut command: Command, console: &Console) -> Result<(), CliError> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "hedgerow", &mut script);
+    clap_complete::generate(args.shell, &mut command, "hedgerow", &mut script);
     console.print_bytes(&script)
 }

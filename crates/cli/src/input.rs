@@ -1,10 +1,10 @@
 //! From a graph file to a graph.
 
-use crate::args::{FormatArgs, KeysName, MemoryArgs};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::lint::Lint;
+use crate::options::{FormatArgs, KeysName, MemoryArgs, STANDARD_INPUT};
 use crate::progress;
 use crate::text;
 use crate::threads::Threads;
@@ -18,9 +18,6 @@ use std::time::{Duration, Instant};
 
 /// Edges and vertices per commit.
 pub const BATCH: usize = 1 << 20;
-
-/// The graph is read from standard input, not from a file of this name.
-pub const STANDARD_INPUT: &str = "-";
 
 /// A graph file and how it is read.
 #[derive(Clone, Copy, Debug)]

@@ -1,38 +1,18 @@
-//! Signals that end the command: Ctrl-C, SIGTERM, SIGHUP.
+//! Listening to the signals that end the command: Ctrl-C, SIGTERM, SIGHUP.
 
 use crate::error::CliError;
+use crate::signal::Signal;
 use hedgerow::kernels::CancelToken;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::sync::{Arc, OnceLock};
-use std::{fmt, fs, process, thread};
-
-/// A signal that ends the command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Signal(i32);
+use std::{fs, process, thread};
 
 /// Whether a signal has arrived, and which one came first.
 #[derive(Clone, Debug)]
 pub struct Interrupt {
     token: CancelToken,
     signal: Arc<OnceLock<Signal>>,
-}
-
-impl Signal {
-    /// The exit code that shells report for a process ended by this signal: 128 plus its number.
-    pub fn exit_code(self) -> u8 {
-        128 + self.0 as u8
-    }
-}
-
-impl fmt::Display for Signal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.0 {
-            SIGTERM => "SIGTERM",
-            SIGHUP => "SIGHUP",
-            _ => "Ctrl-C",
-        })
-    }
 }
 
 impl Interrupt {

@@ -2,7 +2,8 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `args` | commands and their options |
+//! | `args` | the tree of commands; the options of each are beside it |
+//! | `options` | options that commands share |
 //! | `error` | what can go wrong, and the exit code for it |
 //! | `input` | from a graph file to a graph |
 //! | `stored` | opening stores, and what is in them in words |
@@ -12,7 +13,7 @@
 //! | `lint` | notes on suspicious lines of graph files |
 //! | `float` | floats as files have them |
 //! | `outputs` | refuses outputs that are also inputs, or inside a store |
-//! | `interrupt`, `threads` | Ctrl-C and other signals; the threads that kernels run on |
+//! | `signal`, `interrupt`, `threads` | Ctrl-C and other signals; listening to them; the threads that kernels run on |
 
 mod args;
 mod bench;
@@ -31,19 +32,21 @@ mod keys;
 mod lint;
 mod maintenance;
 mod objects;
+mod options;
 mod outputs;
 mod progress;
 mod results;
 mod run;
+mod signal;
 mod stats;
 mod stored;
 mod text;
 mod threads;
 
-pub use args::BenchArgs;
+pub use bench::BenchArgs;
 
 use args::{Cli, Command};
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use console::Console;
 use error::CliError;
 use hedgerow_driver::{ENGINES, Engine};
@@ -101,6 +104,6 @@ fn execute(command: &Command) -> Result<(), CliError> {
         Command::Check(args) => maintenance::check::execute(args, &console),
         Command::Recover(args) => maintenance::recover::execute(args, &console),
         Command::Bench(args) => bench::execute(args, ENGINES, &console, &listen()?),
-        Command::Completions(args) => completions::execute(args, &console),
+        Command::Completions(args) => completions::execute(args, Cli::command(), &console),
     }
 }

@@ -1,8 +1,7 @@
 //! Notes on lines that parse, but probably mean something else: the sizes of a graph read as an edge, column names as keys, timestamps as weights.
 
-use crate::args::FormatArgs;
 use crate::console::Console;
-use crate::input::STANDARD_INPUT;
+use crate::options::{FormatArgs, STANDARD_INPUT};
 use hedgerow::KeyRef;
 use hedgerow_formats::{Batch, Edge, GraphFormat, VertexKey, is_name_of_ends, is_name_of_key};
 use std::path::Path;

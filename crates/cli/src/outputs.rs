@@ -1,7 +1,7 @@
 //! Checks the outputs of a command: none may replace an input, another output, or a file of a store.
 
 use crate::error::CliError;
-use crate::input::STANDARD_INPUT;
+use crate::options::STANDARD_INPUT;
 use hedgerow_formats::{Output, WriteOptions};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! Options of `hedgerow convert`.
 
-use crate::args::{FormatArgs, FormatName, file_to_write, graph_format};
+use crate::options::{FormatArgs, FormatName, file_to_write, graph_format};
 use clap::Args;
 use std::path::PathBuf;
 

@@ -4,11 +4,11 @@ mod args;
 
 pub use args::ConvertArgs;
 
-use crate::args::KeysName;
 use crate::console::Console;
 use crate::error::CliError;
 use crate::input::{Input, describe_skipped};
 use crate::interrupt::Interrupt;
+use crate::options::KeysName;
 use crate::outputs::FilesInUse;
 use crate::threads::Threads;
 use crate::{keys, text};

@@ -1,5 +1,6 @@
 //! `hedgerow demo`: writers stream edges into a graph while readers run kernels on snapshots of it.
 
+mod args;
 mod compare;
 mod live;
 mod readers;
@@ -8,11 +9,13 @@ mod stream;
 mod summary;
 mod writers;
 
-use crate::args::{DemoArgs, KeysName};
+pub use args::DemoArgs;
+
 use crate::console::Console;
 use crate::error::CliError;
 use crate::input::Input;
 use crate::interrupt::Interrupt;
+use crate::options::KeysName;
 use crate::threads::Threads;
 use compare::Comparison;
 use hedgerow::{AsKey, Graph, GraphOptions, KeyKind, Topology};

@@ -1,6 +1,6 @@
 //! The edges that the writers put into the graph.
 
-use crate::args::DemoArgs;
+use super::DemoArgs;
 use crate::console::Console;
 use crate::error::CliError;
 use crate::input::{Input, add_vertices};

@@ -1,11 +1,10 @@
 //! What the demo has shown, as a table or as JSON.
 
-use super::Outcome;
 use super::compare::{Comparison, Times};
 use super::readers::{ITERATIONS, median};
 use super::stream::Stream;
 use super::writers::Commits;
-use crate::args::DemoArgs;
+use super::{DemoArgs, Outcome};
 use crate::float;
 use crate::text::{self, Bytes, Count, counted};
 use hedgerow::{Graph, Snapshot};

@@ -6,7 +6,7 @@ mod stored;
 pub use stored::StoredError;
 
 use crate::float::Float;
-use crate::interrupt::Signal;
+use crate::signal::Signal;
 use hedgerow::ErrorKind;
 use hedgerow_driver::{BenchError, Failure};
 use hedgerow_formats::FormatError;

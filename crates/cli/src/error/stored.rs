@@ -1,7 +1,7 @@
 //! What can go wrong with graphs in stores.
 
 use super::{CliError, graph_exit_code};
-use crate::interrupt::Signal;
+use crate::signal::Signal;
 use hedgerow::ErrorKind;
 use std::path::PathBuf;
 

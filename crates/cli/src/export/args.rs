@@ -1,6 +1,6 @@
 //! Options of `hedgerow export`.
 
-use crate::args::{FormatName, file_to_write};
+use crate::options::{FormatName, file_to_write};
 use crate::stored::args::{ReadArgs, StorePlace};
 use clap::Args;
 use std::path::PathBuf;

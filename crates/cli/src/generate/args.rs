@@ -1,6 +1,6 @@
 //! Options of `hedgerow generate`.
 
-use crate::args::file_to_write;
+use crate::options::file_to_write;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! Options of `hedgerow import`.
 
-use crate::args::{FormatArgs, FormatName, MemoryArgs, at_least_one, threads};
+use crate::options::{FormatArgs, FormatName, MemoryArgs, at_least_one, threads};
 use crate::stored::args::{DurabilityName, engine};
 use crate::stored::declared::{label, property};
 use crate::stored::wait::WaitArgs;

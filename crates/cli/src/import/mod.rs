@@ -26,7 +26,7 @@ pub use noted::Noted;
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
-use crate::maintenance::checkpoint::{self, Checkpointed};
+use crate::stored::checkpoint::{self, Checkpointed};
 use crate::stored::declared;
 use crate::threads::Threads;
 use args::When;

@@ -4,7 +4,7 @@ use super::Context;
 use super::importer::Importer;
 use crate::error::{CliError, StoredError};
 use crate::input::describe_skipped;
-use crate::maintenance::checkpoint::Checkpointed;
+use crate::stored::checkpoint::Checkpointed;
 use crate::stored::schema;
 use crate::text;
 use hedgerow::Graph;

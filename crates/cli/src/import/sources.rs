@@ -2,9 +2,9 @@
 
 use super::ImportArgs;
 use super::position::InputList;
-use crate::args::FormatArgs;
 use crate::error::{CliError, StoredError};
-use crate::input::{self, STANDARD_INPUT};
+use crate::input;
+use crate::options::{FormatArgs, STANDARD_INPUT};
 use clap::ValueEnum;
 use hedgerow::{EdgeSchema, RecordSchema};
 use hedgerow_formats::{FormatError, GraphReader, LineSchema, PropertyOptions, PropertyReader, VertexKey};

@@ -2,9 +2,9 @@
 
 use super::ImportArgs;
 use super::sources::Sources;
-use crate::args::KeysName;
 use crate::error::{CliError, StoredError};
 use crate::interrupt::Interrupt;
+use crate::options::KeysName;
 use crate::stored::wait::WaitArgs;
 use crate::stored::{self, number};
 use hedgerow::store::{self, StoreOptions};

@@ -1,6 +1,6 @@
 //! Options of `hedgerow info`, `schema`, `label`, `checkpoint`, `check` and `recover`.
 
-use crate::args::{MemoryArgs, threads};
+use crate::options::{MemoryArgs, threads};
 use crate::stored::args::StorePlace;
 use crate::stored::declared::label;
 use crate::stored::wait::WaitArgs;

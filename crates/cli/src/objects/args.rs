@@ -1,6 +1,6 @@
 //! Options of `hedgerow neighbors`, `get`, `put` and `delete`.
 
-use crate::args::{at_least_one, time};
+use crate::options::{at_least_one, time};
 use crate::stored::args::{DurabilityName, ReadArgs};
 use crate::stored::wait::WaitArgs;
 use clap::{Args, Subcommand, ValueEnum};

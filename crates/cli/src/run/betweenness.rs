@@ -1,9 +1,9 @@
 //! `hedgerow run betweenness`
 
+use super::args::BetweennessArgs;
 use super::session::{Finished, Session};
 use super::value::Value;
 use super::{RunCommand, RunOptions, ranking};
-use crate::args::BetweennessArgs;
 use crate::error::CliError;
 use crate::float::Float;
 use crate::text::Count;

@@ -1,9 +1,9 @@
 //! `hedgerow run bfs`
 
+use super::args::BfsArgs;
 use super::session::{Finished, Session};
 use super::value::Value;
 use super::{RunCommand, RunOptions, sources};
-use crate::args::BfsArgs;
 use crate::error::CliError;
 use crate::text::Count;
 use hedgerow::VertexId;

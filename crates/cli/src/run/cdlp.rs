@@ -1,9 +1,9 @@
 //! `hedgerow run cdlp`
 
+use super::args::CdlpArgs;
 use super::key_order::{self, KeyOrder};
 use super::session::{Finished, Session};
 use super::{RunCommand, RunOptions};
-use crate::args::CdlpArgs;
 use crate::error::CliError;
 use crate::text;
 use hedgerow::VertexId;

@@ -1,7 +1,7 @@
 //! What every kernel's summary says about the graph and how it was loaded.
 
+use super::args::EngineName;
 use super::session::Session;
-use crate::args::EngineName;
 use crate::input::{Loaded, describe_skipped};
 use crate::text;
 use serde::Serialize;

@@ -1,9 +1,9 @@
 //! `hedgerow run kcore`
 
+use super::args::KcoreArgs;
 use super::session::{Finished, Session};
 use super::value::Value;
 use super::{RunCommand, RunOptions};
-use crate::args::KcoreArgs;
 use crate::error::CliError;
 use crate::text;
 use hedgerow::VertexId;

@@ -1,9 +1,9 @@
 //! `hedgerow run khop`
 
+use super::args::KhopArgs;
 use super::session::{Finished, Session};
 use super::value::Value;
 use super::{RunCommand, RunOptions, sources};
-use crate::args::KhopArgs;
 use crate::error::CliError;
 use crate::text::Count;
 use hedgerow::VertexId;

@@ -1,9 +1,9 @@
 //! `hedgerow run lcc`
 
+use super::args::LccArgs;
 use super::session::{Finished, Session};
 use super::value::Value;
 use super::{RunCommand, RunOptions};
-use crate::args::LccArgs;
 use crate::error::CliError;
 use crate::float::Float;
 use hedgerow::VertexId;

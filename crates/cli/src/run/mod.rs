@@ -2,6 +2,7 @@
 //!
 //! A file for each kernel says what is special about it ([`RunCommand`]); `session` does what is the same for all.
 
+mod args;
 mod betweenness;
 mod bfs;
 mod cdlp;
@@ -21,14 +22,15 @@ mod triangles;
 mod value;
 mod wcc;
 
-use crate::args::{CommonRunArgs, KernelCommand, ResultArgs};
 use crate::console::Console;
 use crate::error::CliError;
 use crate::input::Weights;
 use crate::interrupt::Interrupt;
+use args::{CommonRunArgs, KernelCommand, ResultArgs};
 use session::{Finished, Session};
 use std::path::Path;
 
+pub use args::RunArgs;
 pub use hub::LargestDegree;
 pub use target::Target;
 

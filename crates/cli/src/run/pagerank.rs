@@ -1,9 +1,9 @@
 //! `hedgerow run pagerank`
 
+use super::args::PageRankArgs;
 use super::session::{Finished, Session};
 use super::value::Value;
 use super::{RunCommand, RunOptions, ranking};
-use crate::args::PageRankArgs;
 use crate::error::CliError;
 use crate::float::Float;
 use hedgerow::VertexId;

@@ -1,10 +1,10 @@
 //! What is the same for all kernels: loading, running, writing, summing up.
 
+use super::args::{CommonRunArgs, EngineName};
 use super::facts::Facts;
 use super::sources;
 use super::value::Value;
 use super::{LargestDegree, Place, RunCommand, RunOptions, Target};
-use crate::args::{CommonRunArgs, EngineName};
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
 use crate::input::{Input, Loaded, Weights};

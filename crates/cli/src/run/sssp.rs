@@ -1,9 +1,9 @@
 //! `hedgerow run sssp`
 
+use super::args::SsspArgs;
 use super::session::{Finished, Session};
 use super::value::Value;
 use super::{RunCommand, RunOptions, sources};
-use crate::args::SsspArgs;
 use crate::error::CliError;
 use crate::float::Float;
 use crate::input::Weights;

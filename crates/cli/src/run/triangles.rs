@@ -1,8 +1,8 @@
 //! `hedgerow run triangles`
 
+use super::args::TrianglesArgs;
 use super::session::{Finished, Session};
 use super::{RunCommand, RunOptions};
-use crate::args::TrianglesArgs;
 use crate::error::CliError;
 use crate::text::Count;
 use hedgerow::kernels::TriangleCount;

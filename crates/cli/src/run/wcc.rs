@@ -1,9 +1,9 @@
 //! `hedgerow run wcc`
 
+use super::args::WccArgs;
 use super::key_order::{self, KeyOrder};
 use super::session::{Finished, Session};
 use super::{RunCommand, RunOptions};
-use crate::args::WccArgs;
 use crate::error::CliError;
 use hedgerow::VertexId;
 use hedgerow::kernels::Wcc;

@@ -1,10 +1,12 @@
 //! `hedgerow stats`: counts what is in a graph file.
 
+mod args;
 mod components;
 mod degrees;
 mod plot;
 
-use crate::args::StatsArgs;
+pub use args::StatsArgs;
+
 use crate::console::Console;
 use crate::error::CliError;
 use crate::input::{Input, Loaded, describe_skipped};

@@ -1,6 +1,6 @@
 //! Options that commands on stores share.
 
-use crate::args::{MemoryArgs, past_time};
+use crate::options::{MemoryArgs, past_time};
 use clap::{Args, ValueEnum};
 use hedgerow::{AsOf, Durability, EngineKind, Timestamp};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! Graphs in stores, as all commands open them and speak of them.
 
 pub mod args;
+pub mod checkpoint;
 pub mod declared;
 pub mod number;
 pub mod properties;

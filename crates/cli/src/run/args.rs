@@ -1,7 +1,7 @@
-//! `hedgerow run` and its options.
+//! Options of `hedgerow run`.
 
-use super::{FormatArgs, MemoryArgs, at_least_one, file_to_write, past_time, threads};
-use crate::run::Place;
+use super::Place;
+use crate::options::{FormatArgs, MemoryArgs, at_least_one, file_to_write, past_time, threads};
 use clap::{ArgGroup, Args, Subcommand, ValueEnum};
 use hedgerow::EngineKind;
 use std::num::NonZeroUsize;

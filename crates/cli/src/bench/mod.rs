@@ -1,6 +1,9 @@
 //! Measures engines side by side: `hedgerow bench` those of the library, other programs theirs.
 
-use crate::args::BenchArgs;
+mod args;
+
+pub use args::{BenchArgs, EXAMPLES};
+
 use crate::console::Console;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;

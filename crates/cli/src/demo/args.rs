@@ -1,0 +1,58 @@
+//! Options of `hedgerow demo`.
+
+use crate::options::{FormatArgs, MemoryArgs, at_least_one, threads};
+use clap::Args;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  hedgerow demo
+  hedgerow demo --scale 16 --writers 4 --readers 2 --batch 100
+  hedgerow demo --undirected --graph ca-HepPh.txt --json";
+
+/// `hedgerow demo`
+#[derive(Debug, Args)]
+#[command(
+    after_help = EXAMPLES,
+    // How a file is read means nothing for a generated graph.
+    mut_args(|arg| match arg.get_id().as_str() {
+        "format" | "vertices" | "keys" | "columns" | "skip_bad_lines" => {
+            arg.requires("graph").conflicts_with_all(["scale", "edge_factor", "seed"])
+        }
+        _ => arg,
+    })
+)]
+pub struct DemoArgs {
+    /// The generated graph has 2^SCALE vertices (1 to 31)
+    #[arg(long, default_value_t = 17, conflicts_with = "graph", value_parser = clap::value_parser!(u32).range(1..=31))]
+    pub scale: u32,
+    /// Edges per vertex of the generated graph
+    #[arg(long, default_value_t = 16, conflicts_with = "graph")]
+    pub edge_factor: u64,
+    /// Seed of the generated graph
+    #[arg(long, default_value_t = 1, conflicts_with = "graph")]
+    pub seed: u64,
+    /// Threads that write; with two or more, the last one commits every edge by itself
+    #[arg(long, default_value = "2", value_name = "N", value_parser = threads)]
+    pub writers: NonZeroUsize,
+    /// Threads that open snapshots and run PageRank and BFS on them
+    #[arg(long, default_value = "2", value_name = "N", value_parser = threads)]
+    pub readers: NonZeroUsize,
+    /// Edges per commit
+    #[arg(long, default_value = "10000", value_name = "N", value_parser = at_least_one)]
+    pub batch: NonZeroUsize,
+    /// Treat every edge as undirected
+    #[arg(long)]
+    pub undirected: bool,
+    /// Stream the edges of this file instead of a generated graph; - is standard input
+    #[arg(long, value_name = "FILE")]
+    pub graph: Option<PathBuf>,
+    #[command(flatten)]
+    pub format: FormatArgs,
+    #[command(flatten)]
+    pub memory: MemoryArgs,
+    /// Print the summary as JSON, and no live view
+    #[arg(long)]
+    pub json: bool,
+}

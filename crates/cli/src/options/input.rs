@@ -1,0 +1,94 @@
+//! How graph files are read.
+
+use super::{FormatName, graph_format};
+use clap::{Args, ValueEnum};
+use hedgerow::KeyKind;
+use hedgerow_formats::{Columns, ReadOptions};
+use std::path::{Path, PathBuf};
+
+/// The graph is read from standard input, not from a file of this name.
+pub const STANDARD_INPUT: &str = "-";
+
+/// How a graph file is read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Input")]
+pub struct FormatArgs {
+    /// The format of the file
+    #[arg(long, value_parser = graph_format(), default_value = "auto")]
+    pub format: FormatName,
+    /// Also the vertices in this file, one key per line, whether they have edges or not
+    #[arg(long, value_name = "FILE")]
+    pub vertices: Option<PathBuf>,
+    /// What vertex keys are [default: number]
+    #[arg(long, value_enum)]
+    pub keys: Option<KeysName>,
+    /// What the third and fourth column of an edge list are
+    #[arg(long, value_enum, default_value_t = ColumnsName::Auto)]
+    pub columns: ColumnsName,
+    /// Count lines that make no sense and go on, instead of stopping
+    #[arg(long)]
+    pub skip_bad_lines: bool,
+}
+
+impl FormatArgs {
+    /// What vertex keys are, if nothing but these options decides.
+    pub fn keys(&self) -> KeysName {
+        self.keys.unwrap_or(KeysName::Number)
+    }
+
+    /// The files that are read with this graph file: those of its format, and that of `--vertices`.
+    pub fn files(&self, graph: &Path) -> Vec<PathBuf> {
+        self.read_options(1).files(graph).into_iter().chain(self.vertices.clone()).collect()
+    }
+
+    /// How the files are read, in batches of about so many edges and vertices.
+    pub fn read_options(&self, batch_size: usize) -> ReadOptions {
+        let (format, columns) = (self.format.format(), self.columns.columns());
+        let skip_bad_lines = self.skip_bad_lines;
+        ReadOptions { format, columns, skip_bad_lines, batch_size, ..ReadOptions::default() }
+    }
+}
+
+/// What vertex keys are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum KeysName {
+    /// Numbers from 0 to 2^64 - 1, mapped to dense ids
+    Number,
+    /// Text without blanks and commas, mapped to dense ids
+    Text,
+    /// Numbers from 0 to 2^32 - 2 that are the ids themselves; gaps cost memory
+    Dense,
+}
+
+impl KeysName {
+    /// The kind of keys.
+    pub fn kind(self) -> KeyKind {
+        match self {
+            KeysName::Number => KeyKind::Number,
+            KeysName::Text => KeyKind::Text,
+            KeysName::Dense => KeyKind::Dense,
+        }
+    }
+}
+
+/// What the third and fourth column of an edge list are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ColumnsName {
+    /// A weight, then a timestamp
+    Auto,
+    /// A timestamp, then a weight
+    Timestamp,
+    /// Not looked at
+    Topology,
+}
+
+impl ColumnsName {
+    /// The columns.
+    pub fn columns(self) -> Columns {
+        match self {
+            ColumnsName::Auto => Columns::Auto,
+            ColumnsName::Timestamp => Columns::Timestamp,
+            ColumnsName::Topology => Columns::Topology,
+        }
+    }
+}

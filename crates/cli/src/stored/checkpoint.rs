@@ -1,0 +1,61 @@
+//! Checkpoints, as commands write them and speak of them.
+
+use crate::console::Console;
+use crate::error::{CliError, StoredError};
+use crate::interrupt::Interrupt;
+use crate::{progress, text};
+use hedgerow::{CheckpointOptions, CheckpointReport, Graph};
+use serde::Serialize;
+use std::time::Instant;
+
+/// What a checkpoint did.
+#[derive(Debug, Serialize)]
+pub struct Checkpointed {
+    pub number: u64,
+    /// The commit whose state it is.
+    pub timestamp: u64,
+    /// Whether it was written now; if not, nothing was committed since.
+    pub written: bool,
+    pub bytes: u64,
+    pub vertices: u64,
+    pub edges: u64,
+    /// Segments of the log that were removed.
+    pub pruned_segments: usize,
+    pub seconds: f64,
+}
+
+/// Writes the state of a graph, with a progress bar, until Ctrl-C: then the checkpoint before stays.
+pub fn write(graph: &Graph, console: &Console, interrupt: &Interrupt) -> Result<Checkpointed, CliError> {
+    let started = Instant::now();
+    let bar = progress::of_steps(console, "checkpoint", 0);
+    let shown = bar.clone();
+    let options = CheckpointOptions::new().cancelled_by(interrupt.token()).reporting_to(move |progress| {
+        shown.set_length(progress.of);
+        shown.set_position(progress.entries);
+    });
+    let report = graph.checkpoint(&options);
+    bar.finish_and_clear();
+    let report = match report {
+        Err(error) => {
+            interrupt.check()?;
+            return Err(StoredError::from(error).into());
+        }
+        Ok(report) => report,
+    };
+    let CheckpointReport { number, timestamp, written, bytes, vertices, edges, pruned } = report;
+    let (timestamp, seconds) = (timestamp.0, started.elapsed().as_secs_f64());
+    Ok(Checkpointed { number, timestamp, written, bytes, vertices, edges, pruned_segments: pruned, seconds })
+}
+
+impl std::fmt::Display for Checkpointed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (at, bytes) = (text::Count(self.timestamp), text::Bytes(self.bytes));
+        match self.written {
+            true => {
+                let elapsed = text::duration(std::time::Duration::from_secs_f64(self.seconds));
+                write!(f, "commit {at}, {bytes}, {elapsed}")
+            }
+            false => write!(f, "commit {at}, {bytes}: nothing was committed since"),
+        }
+    }
+}
