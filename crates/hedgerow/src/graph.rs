@@ -13,7 +13,7 @@ use hedgerow_model::{
     AsKey, Catalogue, Column, Key, KeyKind, LabelId, MemoryUse, Operation, Reclaimed, Record, Timestamp,
     Topology, Value,
 };
-use hedgerow_pipeline::{BulkEdge, Commit, Commits};
+use hedgerow_pipeline::{BulkEdge, Commit, Commits, EdgeWrite};
 use hedgerow_sequencer::{AsOf, Reader};
 use hedgerow_sync::Arc;
 
@@ -108,7 +108,9 @@ impl Graph {
         destination: impl AsKey,
         value: W,
     ) -> Result<Commit, Error> {
-        self.stores.commit_put(label, &source, &destination, value)
+        self.stores.check_written_column::<W>(label)?;
+        let (source, destination) = (source.as_key(), destination.as_key());
+        self.commit_edge(EdgeWrite { label, source, destination, value: Some(value.to_bits()) })
     }
 
     /// Deletes an edge of the default label, as a commit of its own; says whether it existed.
@@ -129,9 +131,19 @@ impl Graph {
         source: impl AsKey,
         destination: impl AsKey,
     ) -> Result<bool, Error> {
-        let commit = self.stores.commit_delete(label, &source, &destination)?;
+        let commit = if self.stores.has_records(label)? {
+            self.commit_one(self.stores.delete_edge(label, &source, &destination)?)?
+        } else {
+            let (source, destination) = (source.as_key(), destination.as_key());
+            self.commit_edge(EdgeWrite { label, source, destination, value: None })?
+        };
         // It is exact of a commit that deletes one edge.
         Ok(commit.edges_removed.at_least() > 0)
+    }
+
+    #[inline]
+    fn commit_edge(&self, write: EdgeWrite<'_>) -> Result<Commit, Error> {
+        Ok(with_store!(&*self.stores, store => store.commit_edge(write))?)
     }
 
     pub(crate) fn stores(&self) -> &Stores {

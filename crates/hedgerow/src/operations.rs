@@ -119,6 +119,12 @@ impl Stores {
         Ok(schema.edges.record().ok_or(Cause::NoRecords(label))?)
     }
 
+    /// Whether edges of a label have records.
+    pub(crate) fn has_records(&self, label: LabelId) -> Result<bool, Error> {
+        let schema = self.catalogue().label(label).ok_or(ViewError::UnknownLabel(label))?;
+        Ok(schema.edges.record().is_some())
+    }
+
     /// Whether edges of a label may be parallel.
     pub(crate) fn are_parallel(&self, label: LabelId) -> bool {
         self.catalogue().label(label).is_some_and(|schema| schema.edges.key().is_some())
@@ -134,46 +140,6 @@ impl Stores {
         let schema = self.record_schema(label)?;
         check_records(schema, edges.iter().map(|(.., record)| record))?;
         Ok(with_store!(self, store => store.ingest_records(label, edges, input))?)
-    }
-
-    /// Commits an edge that is put, on its own.
-    pub(crate) fn commit_put<W: Column>(
-        &self,
-        label: LabelId,
-        source: &impl AsKey,
-        destination: &impl AsKey,
-        value: W,
-    ) -> Result<Commit, Error> {
-        self.check_written_column::<W>(label)?;
-        self.commit_edge(label, source, destination, Some(value.to_bits()))
-    }
-
-    /// Commits an edge that is deleted, on its own.
-    pub(crate) fn commit_delete(
-        &self,
-        label: LabelId,
-        source: &impl AsKey,
-        destination: &impl AsKey,
-    ) -> Result<Commit, Error> {
-        let schema = self.catalogue().label(label).ok_or(ViewError::UnknownLabel(label))?;
-        if schema.edges.record().is_some() {
-            let operation = self.delete_edge(label, source, destination)?;
-            return Ok(with_store!(self, store => store.commit(&[operation], None))?);
-        }
-        self.commit_edge(label, source, destination, None)
-    }
-
-    #[inline]
-    fn commit_edge(
-        &self,
-        label: LabelId,
-        source: &impl AsKey,
-        destination: &impl AsKey,
-        value: Option<EdgeValue>,
-    ) -> Result<Commit, Error> {
-        let (source, destination) = (source.as_key(), destination.as_key());
-        let write = EdgeWrite { label, source, destination, value };
-        Ok(with_store!(self, store => store.commit_edge(write))?)
     }
 
     /// Commits edges that are put, each on its own.
@@ -193,15 +159,13 @@ impl Stores {
         label: LabelId,
         edges: &[B],
     ) -> Result<Commits, StreamError> {
-        let known = self.catalogue().label(label).ok_or(ViewError::UnknownLabel(label));
-        let schema = known.map_err(|unknown| StreamError::at_once(unknown.into()))?;
-        if schema.edges.record().is_some() {
-            return self.commit_delete_records(label, edges);
+        match self.has_records(label).map_err(StreamError::at_once)? {
+            true => self.commit_delete_records(label, edges),
+            false => self.commit_each(label, edges, |_| None),
         }
-        self.commit_each(label, edges, |_| None)
     }
 
-    /// The same for edges that have records, which the short way of a stream does not know.
+    /// Deletes edges with records, which streams do not know, by a commit each.
     fn commit_delete_records<B: BulkEdge<Value = ()>>(
         &self,
         label: LabelId,
@@ -209,7 +173,10 @@ impl Stores {
     ) -> Result<Commits, StreamError> {
         let mut done = Commits::default();
         for edge in edges {
-            match self.commit_delete(label, &edge.source(), &edge.destination()) {
+            let deleted = self
+                .delete_edge(label, &edge.source(), &edge.destination())
+                .and_then(|operation| Ok(with_store!(self, store => store.commit(&[operation], None))?));
+            match deleted {
                 Ok(commit) => done.count(commit),
                 Err(error) => return Err(StreamError { committed: done, error }),
             }

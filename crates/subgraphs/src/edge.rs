@@ -6,7 +6,9 @@ use crate::garbage::{Place, Superseded, Table};
 use crate::graph::{AdjacencyTable, Subgraphs};
 use crate::partition::{partition_of, slot_of, unit_of};
 use hedgerow_model::token::{HeldLocks, Stamp};
-use hedgerow_model::{Direction, EdgeChange, EdgeOutcome, LabelId, ShortPlan, StoredEdge, Timestamp};
+use hedgerow_model::{
+    Direction, EdgeChange, EdgeOutcome, LabelId, ShortPlan, ShortWrites, StoredEdge, Timestamp, VertexId,
+};
 use hedgerow_sync::prefetch;
 use smallvec::SmallVec;
 
@@ -33,10 +35,18 @@ impl ShortPlan for SubgraphPlan {
     }
 }
 
-impl<C: Container> Subgraphs<C> {
+impl<C: Container> ShortWrites for Subgraphs<C> {
+    type Plan = SubgraphPlan;
+
+    #[inline]
+    fn exists(&self, vertex: VertexId) -> bool {
+        let chain = self.vertices.get(partition_of(vertex));
+        chain.is_some_and(|chain| chain.newest_occupied() >> slot_of(vertex) & 1 == 1)
+    }
+
     /// Asks for the chains of all edges, then for where the chains say that the neighbours lie.
     #[inline]
-    pub(crate) fn prefetch_places(&self, edges: &[StoredEdge]) {
+    fn prefetch(&self, edges: &[StoredEdge]) {
         if let [_, _, ..] = edges {
             for edge in edges {
                 self.chains_of(edge).for_each(|(chain, _)| prefetch(chain, 1));
@@ -51,22 +61,26 @@ impl<C: Container> Subgraphs<C> {
 
     /// `None` where there is no container yet, and where one would become empty or is changed twice.
     #[inline]
-    pub(crate) fn plan_one(&self, locks: &HeldLocks<'_>, edge: &StoredEdge) -> Option<SubgraphPlan> {
+    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<SubgraphPlan> {
         let mut entries = Entries::new();
-        if !self.find_entries(locks, edge, &mut entries) {
+        if !may_grow || !self.find_entries(locks, edge, &mut entries) {
             return None;
         }
         entries.iter().for_each(Entry::prefetch);
         self.plan_entries(edge, &entries)
     }
 
-    /// The same for several edges: each step for all before the next.
-    pub(crate) fn plan_several(
+    /// Takes each step for all edges before the next.
+    fn plan_edges(
         &self,
         locks: &HeldLocks<'_>,
         edges: &[StoredEdge],
+        may_grow: bool,
         plans: &mut Vec<SubgraphPlan>,
     ) {
+        if !may_grow {
+            return;
+        }
         let mut entries = Entries::new();
         let found = edges.iter().take_while(|edge| self.find_entries(locks, edge, &mut entries)).count();
         entries.iter().for_each(Entry::prefetch);
@@ -80,6 +94,29 @@ impl<C: Container> Subgraphs<C> {
         }
     }
 
+    #[inline]
+    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &SubgraphPlan) {
+        for (number, (direction, change)) in edge.entries().iter().enumerate() {
+            let partition = partition_of(change.owner);
+            let chain = self.chain_of(edge.label, *direction, partition).expect("planned with its chain");
+            let base = plan.bases[number];
+            if chain.edit_unseen_at(base, plan.places[number], change, stamp) {
+                continue;
+            }
+            let edits = Change::Edit(std::slice::from_ref(change));
+            let linked = chain.link(Successor { base, change: edits, allocated: 0 }, stamp);
+            self.memory.add(linked.memory);
+            if let Some(born) = linked.kept {
+                let table = Table::Adjacency(self.position(edge.label, *direction) as u32);
+                let place = Place { table, partition };
+                let superseded = Superseded { place, born, superseded: stamp.at() };
+                self.garbage.file(stamp.newest_registered(), SmallVec::from_iter([superseded]));
+            }
+        }
+    }
+}
+
+impl<C: Container> Subgraphs<C> {
     /// Adds where the entries of an edge are kept, if it has a short way; whether it has.
     #[inline]
     fn find_entries<'l>(
@@ -116,27 +153,6 @@ impl<C: Container> Subgraphs<C> {
         }
         let outcome = EdgeOutcome { label: edge.label, added, removed };
         Some(SubgraphPlan { changed, outcome, bases, places })
-    }
-
-    #[inline]
-    pub(crate) fn apply_one(&self, stamp: Stamp, edge: &StoredEdge, plan: &SubgraphPlan) {
-        for (number, (direction, change)) in edge.entries().iter().enumerate() {
-            let partition = partition_of(change.owner);
-            let chain = self.chain_of(edge.label, *direction, partition).expect("planned with its chain");
-            let base = plan.bases[number];
-            if chain.edit_unseen_at(base, plan.places[number], change, stamp) {
-                continue;
-            }
-            let edits = Change::Edit(std::slice::from_ref(change));
-            let linked = chain.link(Successor { base, change: edits, allocated: 0 }, stamp);
-            self.memory.add(linked.memory);
-            if let Some(born) = linked.kept {
-                let table = Table::Adjacency(self.position(edge.label, *direction) as u32);
-                let place = Place { table, partition };
-                let superseded = Superseded { place, born, superseded: stamp.at() };
-                self.garbage.file(stamp.newest_registered(), SmallVec::from_iter([superseded]));
-            }
-        }
     }
 
     /// The chains that an edge is kept in, if they were ever used, with what happens there.

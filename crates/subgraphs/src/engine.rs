@@ -1,15 +1,14 @@
 //! The graph's place among the engines.
 
 use crate::container::Container;
-use crate::edge::SubgraphPlan;
 use crate::graph::Subgraphs;
-use crate::partition::{partition_of, slot_of, unit_of};
+use crate::partition::{partition_of, unit_of};
 use crate::prepare::SubgraphChanges;
 use crate::view::SubgraphView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared, Progress, ShortWrites,
-    StoredEdge, Timestamp, UnitLocks, VertexId,
+    Allowance, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared, Progress, Timestamp, UnitLocks,
+    VertexId,
 };
 use hedgerow_records::StagedEffects;
 use hedgerow_sync::epoch;
@@ -86,43 +85,5 @@ impl<C: Container> Engine for Subgraphs<C> {
 
     fn memory(&self) -> MemoryUse {
         self.memory.used().plus(self.records.memory())
-    }
-}
-
-impl<C: Container> ShortWrites for Subgraphs<C> {
-    type Plan = SubgraphPlan;
-
-    #[inline]
-    fn exists(&self, vertex: VertexId) -> bool {
-        let chain = self.vertices.get(partition_of(vertex));
-        chain.is_some_and(|chain| chain.newest_occupied() >> slot_of(vertex) & 1 == 1)
-    }
-
-    #[inline]
-    fn prefetch(&self, edges: &[StoredEdge]) {
-        self.prefetch_places(edges);
-    }
-
-    #[inline]
-    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<SubgraphPlan> {
-        if may_grow { self.plan_one(locks, edge) } else { None }
-    }
-
-    #[inline]
-    fn plan_edges(
-        &self,
-        locks: &HeldLocks<'_>,
-        edges: &[StoredEdge],
-        may_grow: bool,
-        plans: &mut Vec<SubgraphPlan>,
-    ) {
-        if may_grow {
-            self.plan_several(locks, edges, plans);
-        }
-    }
-
-    #[inline]
-    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &SubgraphPlan) {
-        self.apply_one(stamp, edge, plan);
     }
 }

@@ -7,8 +7,9 @@ use crate::index::Index;
 use crate::keeps::Locked;
 use crate::layout::Need;
 use crate::prepare::{NEW, NOTHING, fit_for_more, position_of};
+use crate::vertex::Vertex;
 use hedgerow_model::token::{HeldLocks, Stamp};
-use hedgerow_model::{Direction, EdgeChange, EdgeOutcome, ShortPlan, StoredEdge};
+use hedgerow_model::{Direction, EdgeChange, EdgeOutcome, ShortPlan, ShortWrites, StoredEdge, VertexId};
 use hedgerow_sync::{epoch, prefetch};
 use smallvec::SmallVec;
 
@@ -50,10 +51,17 @@ struct Entry<'l> {
 /// Those of the edges that are planned together.
 type Entries<'l> = SmallVec<[Entry<'l>; 16]>;
 
-impl Tel {
+impl ShortWrites for Tel {
+    type Plan = TelPlan;
+
+    #[inline]
+    fn exists(&self, vertex: VertexId) -> bool {
+        self.vertices.get(vertex).is_some_and(|slot| Vertex(slot).exists_now())
+    }
+
     /// Asks for the slots of all ends, then for the blocks that they lead to.
     #[inline]
-    pub(crate) fn prefetch_places(&self, edges: &[StoredEdge]) {
+    fn prefetch(&self, edges: &[StoredEdge]) {
         let slots = |edge: &StoredEdge| -> SmallVec<[_; 2]> {
             let entries = edge.entries().iter();
             entries.filter_map(|(stored, change)| self.index(*stored).directory.get(change.owner)).collect()
@@ -71,19 +79,14 @@ impl Tel {
 
     /// `None` where a large log would have to be copied, and where one would grow that may not or lies in a full file.
     #[inline]
-    pub(crate) fn plan_one(
-        &self,
-        locks: &HeldLocks<'_>,
-        edge: &StoredEdge,
-        may_grow: bool,
-    ) -> Option<TelPlan> {
+    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<TelPlan> {
         let mut entries = Entries::new();
         self.find_entries(locks, edge, &mut entries);
         self.plan_entries(edge, &entries, may_grow)
     }
 
-    /// The same for several edges: each step for all before the next.
-    pub(crate) fn plan_several(
+    /// Takes each step for all edges before the next.
+    fn plan_edges(
         &self,
         locks: &HeldLocks<'_>,
         edges: &[StoredEdge],
@@ -104,6 +107,33 @@ impl Tel {
         }
     }
 
+    #[inline]
+    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &TelPlan) {
+        let mut applied = Applied::new(self, stamp);
+        for ((direction, change), position) in edge.entries().iter().zip(plan.positions) {
+            if position == NOTHING {
+                continue;
+            }
+            let number = self.position(edge.label, *direction);
+            // SAFETY: an edge is applied under the locks that it was planned under.
+            let keeps = unsafe { Locked::assume() };
+            let table = self.tables[number];
+            let log = self.log(table, change.owner, &keeps);
+            let has_room = |log: Log<'_>| change.value.is_none_or(|value| log.has_room(table.need_of(value)));
+            match log {
+                Some(log) if has_room(log) => {
+                    // SAFETY: the owner is locked, and the log was just looked up.
+                    let mut writer = unsafe { Writer::new(log) };
+                    applied.write_one(&mut writer, number as u32, change, position);
+                }
+                log => applied.grow(log, number, change, position),
+            }
+        }
+        applied.finish();
+    }
+}
+
+impl Tel {
     /// Adds the entries of an edge, each with the log that it is kept in.
     #[inline]
     fn find_entries<'l>(&self, locks: &'l HeldLocks<'_>, edge: &'l StoredEdge, entries: &mut Entries<'l>) {
@@ -148,31 +178,6 @@ impl Tel {
         }
         let outcome = EdgeOutcome { label: edge.label, added, removed };
         Some(TelPlan { changed, outcome, positions })
-    }
-
-    #[inline]
-    pub(crate) fn apply_one(&self, stamp: Stamp, edge: &StoredEdge, plan: &TelPlan) {
-        let mut applied = Applied::new(self, stamp);
-        for ((direction, change), position) in edge.entries().iter().zip(plan.positions) {
-            if position == NOTHING {
-                continue;
-            }
-            let number = self.position(edge.label, *direction);
-            // SAFETY: an edge is applied under the locks that it was planned under.
-            let keeps = unsafe { Locked::assume() };
-            let table = self.tables[number];
-            let log = self.log(table, change.owner, &keeps);
-            let has_room = |log: Log<'_>| change.value.is_none_or(|value| log.has_room(table.need_of(value)));
-            match log {
-                Some(log) if has_room(log) => {
-                    // SAFETY: the owner is locked, and the log was just looked up.
-                    let mut writer = unsafe { Writer::new(log) };
-                    applied.write_one(&mut writer, number as u32, change, position);
-                }
-                log => applied.grow(log, number, change, position),
-            }
-        }
-        applied.finish();
     }
 }
 

@@ -1,14 +1,12 @@
 //! The graph's place among the engines.
 
-use crate::edge::TelPlan;
 use crate::graph::{Tel, unit_of};
 use crate::prepare::TelChanges;
-use crate::vertex::Vertex;
 use crate::view::TelView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared, Progress, ShortWrites,
-    StoredEdge, Timestamp, UnitLocks, VertexId,
+    Allowance, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared, Progress, Timestamp, UnitLocks,
+    VertexId,
 };
 use hedgerow_records::StagedEffects;
 use hedgerow_sync::epoch;
@@ -96,40 +94,5 @@ impl Engine for Tel {
 
     fn memory(&self) -> MemoryUse {
         self.memory.used().plus(self.records.memory())
-    }
-}
-
-impl ShortWrites for Tel {
-    type Plan = TelPlan;
-
-    #[inline]
-    fn exists(&self, vertex: VertexId) -> bool {
-        self.vertices.get(vertex).is_some_and(|slot| Vertex(slot).exists_now())
-    }
-
-    #[inline]
-    fn prefetch(&self, edges: &[StoredEdge]) {
-        self.prefetch_places(edges);
-    }
-
-    #[inline]
-    fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<TelPlan> {
-        self.plan_one(locks, edge, may_grow)
-    }
-
-    #[inline]
-    fn plan_edges(
-        &self,
-        locks: &HeldLocks<'_>,
-        edges: &[StoredEdge],
-        may_grow: bool,
-        plans: &mut Vec<TelPlan>,
-    ) {
-        self.plan_several(locks, edges, may_grow, plans);
-    }
-
-    #[inline]
-    fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &TelPlan) {
-        self.apply_one(stamp, edge, plan);
     }
 }

@@ -18,7 +18,7 @@ use crate::commit::{Commit, free_replaced};
 use crate::error::Error;
 use crate::journal::with_body;
 use crate::store::Store;
-use hedgerow_log::{Body, CommitRef};
+use hedgerow_log::{Body, CommitRef, Durability};
 use hedgerow_model::token::Stamp;
 use hedgerow_model::{
     Count, EdgeOutcome, Engine, Key, Outcome, Prepared, ShortPlan, ShortWrites, StoredEdge, Timestamp,
@@ -228,6 +228,37 @@ impl<E: Engine> Store<E> {
         self.poisoning_on_panic(|| apply(&mut decided, stamp, record_conflicts));
         let pending = self.sequencer.applied(stamp, released);
         Ok(Applied { commit: decided.commit(stamp.at()), pending, size: decided.size() })
+    }
+
+    /// Waits until a commit, whose locks are released, is as durable as the graph's option says, or as `asked` does if that is more. Of a commit that
+    /// changed nothing, until what it saw is.
+    #[inline]
+    pub fn settle(&self, commit: Commit, asked: Durability) -> Result<Commit, Error> {
+        self.settle_at(commit.at, commit.changed, asked)?;
+        Ok(commit)
+    }
+
+    /// Waits until all commits up to `at` are as durable as they have to be; `changed` says whether one of them is the caller's own.
+    #[inline]
+    pub(super) fn settle_at(&self, at: Timestamp, changed: bool, asked: Durability) -> Result<(), Error> {
+        let Some(journal) = self.journal() else { return Ok(()) };
+        let log = journal.log()?;
+        if changed {
+            journal.wake_keeper();
+            return Ok(log.settle(at, asked)?);
+        }
+        log.check()?;
+        journal.settle_read(at, asked)
+    }
+
+    /// Waits until everything that is stamped is as durable as the graph's option says: whoever saw it under locks may then tell.
+    pub fn settle_seen(&self) -> Result<(), Error> {
+        self.settle_read(self.sequencer.newest().0, Durability::None)
+    }
+
+    /// Waits until what was read at `at` is as durable as `asked` says.
+    pub fn settle_read(&self, at: Timestamp, asked: Durability) -> Result<(), Error> {
+        self.journal().map_or(Ok(()), |journal| journal.settle_read(at, asked))
     }
 
     /// What a commit comes to that changes nothing: it takes no stamp.

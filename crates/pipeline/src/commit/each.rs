@@ -131,14 +131,12 @@ impl<E: Engine> Store<E> {
 
     /// Waits until all that a stream committed or saw is as durable as the graph's option says.
     fn settle_stream(&self, done: &Commits) -> Result<(), Error> {
-        match self.journal() {
-            Some(journal) if done.committed > 0 => {
-                let all_changed = done.changed == done.committed;
-                let at = if all_changed { done.at } else { self.sequencer.newest().0 };
-                journal.settle(at, done.changed > 0, Durability::None)
-            }
-            _ => Ok(()),
+        if done.committed == 0 {
+            return Ok(());
         }
+        let all_changed = done.changed == done.committed;
+        let at = if all_changed { done.at } else { self.sequencer.newest().0 };
+        self.settle_at(at, done.changed > 0, Durability::None)
     }
 
     /// Commits as many of the next edges as can go together; none if the next one needs a way of its own.

@@ -12,7 +12,6 @@ pub(crate) mod ingest;
 pub(crate) mod ingest_records;
 mod pairs;
 pub(crate) mod resolve;
-mod settle;
 #[cfg(test)]
 mod tests;
 

@@ -122,16 +122,6 @@ impl Journal {
         file.and_then(|file| file.length()).unwrap_or(0)
     }
 
-    /// Waits until the commit at `at`, or what a commit saw there that changed nothing, is as durable as it has to be.
-    pub(crate) fn settle(&self, at: Timestamp, is_changed: bool, asked: Durability) -> Result<(), Error> {
-        if is_changed {
-            self.wake_keeper();
-            return Ok(self.log()?.settle(at, asked)?);
-        }
-        self.log()?.check()?;
-        self.settle_read(at, asked)
-    }
-
     /// Waits until what was seen at `at` is as durable as it has to be.
     pub fn settle_read(&self, at: Timestamp, asked: Durability) -> Result<(), Error> {
         match &self.rights {
@@ -148,7 +138,8 @@ impl Journal {
         Ok(self.log()?.relieve()?)
     }
 
-    fn wake_keeper(&self) {
+    /// Lets the keeper make the next segment, if one is due.
+    pub(crate) fn wake_keeper(&self) {
         if let Rights::Write { log, keeper, .. } = &self.rights
             && log.log().needs_maintenance()
         {
