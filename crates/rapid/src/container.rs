@@ -7,7 +7,7 @@ use crate::large_set::{LARGE, LargeSet};
 use crate::{edit, merge, one};
 use hedgerow_model::search::{self, Spread};
 use hedgerow_model::{Column, ColumnType, EdgeChange, Neighbours, VertexId};
-use hedgerow_subgraphs::partition::slot_of;
+use hedgerow_subgraphs::partition::{slot_of, slots_of};
 use hedgerow_subgraphs::{Container, Content, Owned, Plan, Tally};
 use hedgerow_sync::prefetch;
 use std::ops::ControlFlow;
@@ -56,7 +56,7 @@ impl Content for Block {
             Row::Large(other) => set.bytes_beside(other),
             Row::Small(_) => set.bytes(),
         };
-        let slots = hedgerow_subgraphs::partition::slots_of(self.header.large_slots);
+        let slots = slots_of(self.header.large_slots);
         own + slots.zip(&self.header.large).map(|(slot, set)| beside(slot, set)).sum::<usize>()
     }
 
@@ -141,6 +141,27 @@ impl Container for Block {
         }
     }
 
+    /// Beside each row, prefetches as much of what lies some way behind it.
+    // Without that, PageRank takes 1.09 to 1.12 of its time.
+    #[inline]
+    fn scan<W: Column, B>(
+        &self,
+        slots: u64,
+        mut run: impl FnMut(usize, &[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        self.header.large.iter().filter_map(|set| set.leaves().first()).for_each(Entry::prefetch::<()>);
+        for slot in slots_of(slots) {
+            let stretch = self.header.stretch(slot);
+            // For short rows that would cost more than it brings.
+            if stretch.len() >= IDS_PER_LINE {
+                let ids = self.ids().as_ptr().wrapping_add(IDS_BEHIND);
+                stretch.step_by(IDS_PER_LINE).for_each(|position| prefetch(ids.wrapping_add(position), 1));
+            }
+            self.visit(slot, |neighbours, values| run(slot, neighbours, values))?;
+        }
+        ControlFlow::Continue(())
+    }
+
     #[inline]
     fn prefetch_place(block: *const Self, slot: usize) {
         let at = |offset: usize| block.cast::<u8>().wrapping_add(offset);
@@ -149,27 +170,7 @@ impl Container for Block {
     }
 
     #[inline]
-    fn prefetch_next(&self) {
-        self.header.large.iter().for_each(LargeSet::prefetch);
-    }
-
-    #[inline]
-    fn prefetch_leaves(&self) {
-        self.header.large.iter().filter_map(|set| set.leaves().first()).for_each(Entry::prefetch::<()>);
-    }
-
-    #[inline]
-    fn prefetch_behind(&self, slot: usize) {
-        let stretch = self.header.stretch(slot);
-        // For short rows that would cost more than it brings.
-        if stretch.len() >= IDS_PER_LINE {
-            let ids = self.ids().as_ptr().wrapping_add(IDS_BEHIND);
-            stretch.step_by(IDS_PER_LINE).for_each(|position| prefetch(ids.wrapping_add(position), 1));
-        }
-    }
-
-    #[inline]
-    fn prefetch_first<W: Column>(&self, slot: usize) {
+    fn prefetch_row<W: Column>(&self, slot: usize) {
         match self.row(slot) {
             Row::Small(stretch) => {
                 let (neighbours, values) = self.entries_of::<W>(stretch);
@@ -191,15 +192,8 @@ impl Container for Block {
             Row::Small(stretch) => prefetch_behind_guess(&self.ids()[stretch], self.spread(), neighbour),
             Row::Large(set) => {
                 prefetch(&self.header.large_entries, 1);
-                set.prefetch();
+                set.prefetch_leaf(neighbour);
             }
-        }
-    }
-
-    #[inline]
-    fn prefetch_neighbour(&self, slot: usize, neighbour: VertexId) {
-        if let Row::Large(set) = self.row(slot) {
-            set.prefetch_leaf(neighbour);
         }
     }
 

@@ -9,7 +9,6 @@ use crate::directory::{Directory, Entry};
 use crate::extent::Extent;
 use crate::leaf::{self, LEAF_CAPACITY, Leaf};
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, VertexId, search};
-use hedgerow_sync::prefetch;
 use std::ops::Range;
 
 /// A neighbour set with more entries than this is made large. Small in unit tests, so that
@@ -18,9 +17,6 @@ pub(crate) const LARGE: usize = if cfg!(test) { 24 } else { 1024 };
 
 /// A large set with fewer entries than this is made small again.
 pub(crate) const SMALL_AGAIN: usize = LARGE / 2;
-
-/// How much of a directory is fetched ahead of a search.
-const PREFETCHED_BYTES: usize = 512;
 
 /// A leaf with fewer entries than this is joined with the next.
 const LEAF_MINIMUM: usize = LEAF_CAPACITY / 4;
@@ -80,14 +76,7 @@ impl LargeSet {
         }
     }
 
-    /// Asks the processor for the directory.
-    #[inline]
-    pub(crate) fn prefetch(&self) {
-        let entries = self.leaves();
-        prefetch(entries.as_ptr(), size_of_val(entries).min(PREFETCHED_BYTES));
-    }
-
-    /// Asks the processor for the leaf where `id` is or belongs.
+    /// Prefetches the leaf where `id` is or belongs.
     #[inline]
     pub(crate) fn prefetch_leaf(&self, id: VertexId) {
         if let Some((entry, spread)) = self.0.entry_of(id) {

@@ -15,7 +15,6 @@ use hedgerow_sync::prefetch;
 const CHAIN: usize = 12;
 const PLACES: usize = 8;
 const ROWS: usize = 4;
-const NEIGHBOURS: usize = 2;
 
 /// Asks for what the groups after number `number` need, each of the changes of one partition.
 ///
@@ -42,13 +41,6 @@ pub(crate) fn fetch<C: Container>(
         look(chain, partition, &|container| {
             changes.iter().for_each(|change| {
                 container.prefetch_change(slot_of(change.owner), change.neighbour);
-            });
-        });
-    }
-    if let Some((chain, partition, changes)) = with_chain(NEIGHBOURS) {
-        look(chain, partition, &|container| {
-            changes.iter().for_each(|change| {
-                container.prefetch_neighbour(slot_of(change.owner), change.neighbour);
             });
         });
     }

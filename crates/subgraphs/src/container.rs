@@ -1,6 +1,7 @@
 //! How the neighbours of one partition are kept.
 
 use crate::owned::{Content, Owned};
+use crate::partition::slots_of;
 use hedgerow_model::search::Spread;
 use hedgerow_model::{Column, ColumnType, Direction, EdgeChange, EdgeValue, Neighbours, Topology, VertexId};
 use hedgerow_sync::prefetch;
@@ -58,40 +59,35 @@ pub trait Container: Content<Change = EdgeChange> {
         run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
     ) -> ControlFlow<B>;
 
-    /// Asks the processor for what says where the neighbours of a slot are. Only a hint: the pointer may lead anywhere.
+    /// Hands over the neighbours of the slots whose bits are set, ascending, each as [`Container::visit`] does.
+    #[inline]
+    fn scan<W: Column, B>(
+        &self,
+        slots: u64,
+        mut run: impl FnMut(usize, &[VertexId], &[W]) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        slots_of(slots)
+            .try_for_each(|slot| self.visit(slot, |neighbours, values| run(slot, neighbours, values)))
+    }
+
+    /// Prefetches what says where the neighbours of a slot are. Only a hint: the pointer may lead anywhere.
     #[inline]
     fn prefetch_place(container: *const Self, _slot: usize) {
         prefetch(container, size_of::<Self>());
     }
 
-    /// Asks the processor for what a scan reads after the beginning, as far as that says where it lies. Only a hint.
+    /// Prefetches the first neighbours of a slot and the values beside them. Only a hint.
     #[inline]
-    fn prefetch_next(&self) {}
-
-    /// Asks the processor for the first of the neighbours that are not beside the others. Only a hint, for a scan.
-    #[inline]
-    fn prefetch_leaves(&self) {}
-
-    /// Asks the processor for what lies some way behind the neighbours of a slot. Only a hint, for a scan.
-    #[inline]
-    fn prefetch_behind(&self, _slot: usize) {}
-
-    /// Asks the processor for the first neighbours of a slot and the values beside them. Only a hint.
-    #[inline]
-    fn prefetch_first<W: Column>(&self, slot: usize) {
+    fn prefetch_row<W: Column>(&self, slot: usize) {
         if let Some((neighbours, values)) = self.run::<W>(slot) {
             prefetch(neighbours.as_ptr(), 1);
             prefetch(values.as_ptr(), size_of::<W>());
         }
     }
 
-    /// Asks the processor for the memory that changing this neighbour of a slot touches then. Only a hint.
+    /// Prefetches what changing this neighbour of a slot touches. Only a hint.
     #[inline]
     fn prefetch_change(&self, _slot: usize, _neighbour: VertexId) {}
-
-    /// Asks the processor for the memory that finding this neighbour touches last, if that is far from the rest. Only a hint.
-    #[inline]
-    fn prefetch_neighbour(&self, _slot: usize, _neighbour: VertexId) {}
 }
 
 /// What changes mean for a container.

@@ -1,7 +1,7 @@
 //! Reading neighbours.
 
 use crate::container::Container;
-use crate::partition::{partition_of, partitions_of, slot_of, slots_of, slots_within, vertex_at};
+use crate::partition::{partition_of, partitions_of, slot_of, slots_within, vertex_at};
 use crate::view::SubgraphAdjacency;
 use hedgerow_model::search::Spread;
 use hedgerow_model::{Column, Cursor, Neighbours, NoCommitOrder, RecordHandle, VertexId};
@@ -125,13 +125,11 @@ impl<C: Container, W: Column> Cursor for SubgraphCursor<'_, C, W> {
     ) -> Result<ControlFlow<B>, Infallible> {
         let range = range.start..range.end.min(self.bound);
         for (partition, container) in self.adjacency.containers(partitions_of(&range)) {
-            for slot in slots_of(container.occupied() & slots_within(partition, &range)) {
-                let vertex = vertex_at(partition, slot);
-                container.prefetch_behind(slot);
-                let flow = container.visit(slot, |neighbours, values| run(vertex, neighbours, values));
-                if flow.is_break() {
-                    return Ok(flow);
-                }
+            let slots = container.occupied() & slots_within(partition, &range);
+            let flow = container
+                .scan(slots, |slot, neighbours, values| run(vertex_at(partition, slot), neighbours, values));
+            if flow.is_break() {
+                return Ok(flow);
             }
         }
         Ok(ControlFlow::Continue(()))
@@ -175,7 +173,7 @@ impl<C: Container, W: Column> Cursor for SubgraphCursor<'_, C, W> {
             self.ahead = self.resolve(partition);
         }
         if let Some((container, slot)) = self.ahead.locate(vertex) {
-            container.prefetch_first::<W>(slot);
+            container.prefetch_row::<W>(slot);
         }
     }
 }

@@ -84,7 +84,6 @@ impl<C: Container> ShortWrites for Subgraphs<C> {
         let mut entries = Entries::new();
         let found = edges.iter().take_while(|edge| self.find_entries(locks, edge, &mut entries)).count();
         entries.iter().for_each(Entry::prefetch);
-        entries.iter().for_each(Entry::prefetch_among_many);
         let mut entries = entries.as_slice();
         for edge in &edges[..found] {
             let (own, others) = entries.split_at(edge.entries().len());
@@ -189,11 +188,6 @@ impl<C: Container> Entry<'_, C> {
     #[inline]
     fn prefetch(&self) {
         self.container.prefetch_change(slot_of(self.change.owner), self.change.neighbour);
-    }
-
-    #[inline]
-    fn prefetch_among_many(&self) {
-        self.container.prefetch_neighbour(slot_of(self.change.owner), self.change.neighbour);
     }
 }
 

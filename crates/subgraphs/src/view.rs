@@ -245,8 +245,7 @@ impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
             }
             let current = coming[0];
             coming = [coming[1], resolved.next()];
-            coming[0].into_iter().for_each(|(_, next)| next.prefetch_next());
-            current.inspect(|(_, container)| container.prefetch_leaves())
+            current
         })
     }
 }
