@@ -156,7 +156,7 @@ class GraphBlas:
         return numpy.array([counts.reduce_scalar(graphblas.monoid.plus).value])
 
     def clustering(self):
-        """Edges among the neighbours of a vertex over those that there could be."""
+        """Edges among the neighbors of a vertex over those that there could be."""
         matrix, order = self.by_degree()
         upper = graphblas.select.triu(matrix, 1).new()
         counts = graphblas.Matrix("INT64", self.vertices, self.vertices)
@@ -217,9 +217,9 @@ def adjacency(path):
     """Sources and destinations of a serialized graph, and how many vertices it has."""
     with open(path, "rb") as file:
         file.read(1)
-        neighbours, vertices = numpy.fromfile(file, "<i8", 2)
+        neighbors, vertices = numpy.fromfile(file, "<i8", 2)
         offsets = numpy.fromfile(file, "<i8", vertices + 1)
-        columns = numpy.fromfile(file, "<i4", neighbours).astype(numpy.int64)
+        columns = numpy.fromfile(file, "<i4", neighbors).astype(numpy.int64)
     return numpy.repeat(numpy.arange(vertices), numpy.diff(offsets)), columns, int(vertices)
 
 

@@ -1,4 +1,4 @@
-//! Lines of neighbours.
+//! Lines of neighbors.
 #![no_main]
 
 use hedgerow_formats::GraphFormat;

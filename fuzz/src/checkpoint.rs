@@ -34,7 +34,7 @@ fn read_chunk(checkpoint: &Checkpoint, chunk: &Chunk) -> Result<(), StoreError> 
         Content::Description => Ok(()),
         Content::Vertices => checkpoint.read_vertices(chunk, |vertex, _, _| check(vertex.get().into())),
         Content::Edges(label) => {
-            let label = checkpoint.description().catalogue.label(label).expect("a label that was checked");
+            let label = checkpoint.description().catalog.label(label).expect("a label that was checked");
             with_column!(label.edges.column(), W => checkpoint.read_edges::<W>(chunk, |source, run, values| {
                 assert_eq!(run.len(), values.len());
                 for destination in run {

@@ -7,7 +7,7 @@ use hedgerow_log::{
     Body, CommitRef, LoggedCommit, Manifest, SegmentEntry, Store, StoreError, StoreOptions, check,
     recover_to_last_valid,
 };
-use hedgerow_model::{Catalogue, KeyKind, Timestamp, Topology};
+use hedgerow_model::{Catalog, KeyKind, Timestamp, Topology};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,15 +21,10 @@ pub fn read_record(bytes: &[u8]) -> bool {
     let read = topologies.map(|topology| {
         let Ok(commit) = LoggedCommit::decode(bytes, topology) else { return false };
         assert!(commit.effects.is_sorted());
-        let LoggedCommit { effects, keys, catalogue, input, record_labels } = &commit;
+        let LoggedCommit { effects, keys, catalog, input, record_labels } = &commit;
         let mut body = Body::default();
-        let again = CommitRef {
-            effects,
-            keys,
-            catalogue: catalogue.as_ref(),
-            input: input.as_deref(),
-            record_labels,
-        };
+        let again =
+            CommitRef { effects, keys, catalog: catalog.as_ref(), input: input.as_deref(), record_labels };
         effects.records.iter().for_each(read_parallel);
         body.encode(&again, topology);
         let again = LoggedCommit::decode(body.as_bytes(), topology).expect("what was encoded is a body");
@@ -79,7 +74,7 @@ pub fn read_segment(bytes: &[u8]) -> bool {
             keys: KeyKind::Number,
             topology: Topology::Undirected,
             strict: false,
-            catalogue: Catalogue::default(),
+            catalog: Catalog::default(),
         },
         oldest_readable: Timestamp(0),
         oldest_wall_clock: 0,

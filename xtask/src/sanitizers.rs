@@ -13,7 +13,7 @@ const INTERPRETED: &[(&str, &str, &str)] = &[
     ("hedgerow-model", "token", "intersect search"),
     ("hedgerow-rapid", "empty_effects garbage_moves", "edges::a_set_becomes large_sets"),
     ("hedgerow-records", "heap memory all_go_at_once", "parallel"),
-    ("hedgerow-sequencer", "locks seats announced registration", ""),
+    ("hedgerow-sequencer", "locks slots announced registration", ""),
     ("hedgerow-subgraphs", "chain", ""),
     (
         "hedgerow-tel",

@@ -66,7 +66,7 @@ pub enum Command {
     Schema(SchemaArgs),
     /// List the labels of a store, or give it further ones
     Label(LabelArgs),
-    /// Print the neighbours of a vertex in a store
+    /// Print the neighbors of a vertex in a store
     Neighbors(NeighborsArgs),
     /// Print a vertex or an edge in a store
     Get(GetArgs),

@@ -6,7 +6,7 @@
 //! | `graph` | the edges that all are given |
 //! | `measure` | the work, in turns over the stores |
 //! | `link_bench/` | other work: LinkBench's requests, with a file per store |
-//! | `seek_scan/` | other work: finding the first neighbour, and each further one, in several structures |
+//! | `seek_scan/` | other work: finding the first neighbor, and each further one, in several structures |
 //! | `disk` | what the disk can do by itself |
 //! | `figures` | medians and ratios, as a table and as JSON |
 //!

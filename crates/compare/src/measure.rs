@@ -194,8 +194,8 @@ fn bulk_and_reads(plan: &Plan<'_>, kind: &'static Kind, figures: &mut Figures) -
 
     // Once unmeasured, as who has just opened a file has not read it.
     let all: Vec<VertexId> = (0..*vertices).map(VertexId::new).collect();
-    store.sum_neighbours(&all, usize::MAX)?;
-    let (sum, seconds) = timed(|| store.sum_neighbours(&all, usize::MAX))?;
+    store.sum_neighbors(&all, usize::MAX)?;
+    let (sum, seconds) = timed(|| store.sum_neighbors(&all, usize::MAX))?;
     figures.push(single("scan", kind, "throughput", "edges/s"), edges / seconds);
     let (found, seconds) = timed(|| store.count(probes))?;
     figures.push(single("search", kind, "throughput", "lookups/s"), probes.len() as f64 / seconds);

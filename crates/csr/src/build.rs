@@ -15,7 +15,7 @@ const MOST_BUCKETS: u32 = 256;
 /// Fewer edges than this are not worth a chunk of their own.
 const EDGES_PER_CHUNK: usize = 1 << 16;
 
-/// What happens to several entries with the same owner and neighbour.
+/// What happens to several entries with the same owner and neighbor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Duplicates {
     /// All stay.
@@ -24,11 +24,11 @@ pub(super) enum Duplicates {
     KeepLast,
 }
 
-/// One neighbour on the way to its row.
+/// One neighbor on the way to its row.
 #[derive(Clone, Copy)]
 struct Entry<W> {
     owner: VertexId,
-    neighbour: VertexId,
+    neighbor: VertexId,
     value: W,
 }
 
@@ -46,8 +46,8 @@ impl<W: Column> Buckets<W> {
     }
 
     #[inline]
-    pub(super) fn push(&mut self, owner: VertexId, neighbour: VertexId, value: W) {
-        self.entries[owner.index() >> self.shift].push(Entry { owner, neighbour, value });
+    pub(super) fn push(&mut self, owner: VertexId, neighbor: VertexId, value: W) {
+        self.entries[owner.index() >> self.shift].push(Entry { owner, neighbor, value });
     }
 
     /// The owners whose entries are in the bucket at `position`.
@@ -194,10 +194,10 @@ impl<W: Column> Bucket<W> {
         for (owner, end) in self.owners.map(VertexId::new).zip(ends) {
             let row = &mut placed[start..end];
             sort_row(row);
-            for (position, (neighbour, value)) in row.iter().enumerate() {
-                let again = row.get(position + 1).is_some_and(|(next, _)| next == neighbour);
+            for (position, (neighbor, value)) in row.iter().enumerate() {
+                let again = row.get(position + 1).is_some_and(|(next, _)| next == neighbor);
                 if !again || duplicates == Duplicates::Keep {
-                    block.push(owner, *neighbour, *value);
+                    block.push(owner, *neighbor, *value);
                 }
             }
             start = end;
@@ -217,17 +217,17 @@ impl<W: Column> Bucket<W> {
         let mut placed = vec![(VertexId::default(), W::default()); start];
         for entry in self.lists.iter().flatten() {
             let slot = &mut next[position(entry)];
-            placed[*slot] = (entry.neighbour, entry.value);
+            placed[*slot] = (entry.neighbor, entry.value);
             *slot += 1;
         }
         (next, placed)
     }
 }
 
-/// Sorts by neighbour and keeps the order of equal ones.
+/// Sorts by neighbor and keeps the order of equal ones.
 pub(super) fn sort_row<W>(row: &mut [(VertexId, W)]) {
-    if !row.is_sorted_by_key(|(neighbour, _)| *neighbour) {
-        row.sort_by_key(|(neighbour, _)| *neighbour);
+    if !row.is_sorted_by_key(|(neighbor, _)| *neighbor) {
+        row.sort_by_key(|(neighbor, _)| *neighbor);
     }
 }
 

@@ -32,14 +32,14 @@ impl Csr {
 
         let rows = adjacencies.iter().map(|adjacency| copy_rows(adjacency, vertex_bound, options));
         let mut rows = rows.collect::<Result<Vec<_>, _>>()?.into_iter();
-        let out = rows.next().expect("every topology stores the out-neighbours, first");
+        let out = rows.next().expect("every topology stores the out-neighbors, first");
         Ok(Csr { reverse: rows.next(), ..Csr::with_rows::<V, W>(view, label, topology, out)? })
     }
 
     /// The graph of one label of a view with every edge turned round, without values: the
-    /// out-neighbours of the result are the in-neighbours of the view.
+    /// out-neighbors of the result are the in-neighbors of the view.
     ///
-    /// For kernels that need in-neighbours where a directed view keeps none. Vertices and timestamp
+    /// For kernels that need in-neighbors where a directed view keeps none. Vertices and timestamp
     /// are those of the view. An undirected view is copied. O(vertices + edges).
     ///
     /// # Errors
@@ -110,7 +110,7 @@ fn copy_rows<A: Adjacency>(
 
 fn copy_block<A: Adjacency>(adjacency: &A, range: Range<u32>) -> Result<Block, CsrError> {
     let mut block = Block::new(range.clone(), A::Value::TYPE, 0);
-    scan(adjacency, range, |owner, neighbours, values| block.extend(owner, neighbours, values))?;
+    scan(adjacency, range, |owner, neighbors, values| block.extend(owner, neighbors, values))?;
     Ok(block)
 }
 
@@ -119,11 +119,11 @@ fn sort_block<A: Adjacency>(adjacency: &A, range: Range<u32>) -> Result<Block, C
     let mut cursor = adjacency.cursor();
     let mut row = Vec::new();
     for owner in range.map(VertexId::new) {
-        let (neighbours, values) = cursor.gather(owner).map_err(read)?;
+        let (neighbors, values) = cursor.gather(owner).map_err(read)?;
         row.clear();
-        row.extend(neighbours.iter().copied().zip(values.iter().copied()));
+        row.extend(neighbors.iter().copied().zip(values.iter().copied()));
         sort_row(&mut row);
-        row.iter().for_each(|(neighbour, value)| block.push(owner, *neighbour, *value));
+        row.iter().for_each(|(neighbor, value)| block.push(owner, *neighbor, *value));
     }
     Ok(block)
 }
@@ -133,8 +133,8 @@ fn scan<A: Adjacency>(
     range: Range<u32>,
     mut run: impl FnMut(VertexId, &[VertexId], &[A::Value]),
 ) -> Result<(), CsrError> {
-    let scanned = adjacency.cursor().scan(range, |owner, neighbours, values| {
-        run(owner, neighbours, values);
+    let scanned = adjacency.cursor().scan(range, |owner, neighbors, values| {
+        run(owner, neighbors, values);
         ControlFlow::<()>::Continue(())
     });
     scanned.map(|_| ()).map_err(read)

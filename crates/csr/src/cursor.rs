@@ -1,7 +1,7 @@
 //! Reading the rows through the traits of the data model.
 
 use super::rows::Rows;
-use hedgerow_model::{Adjacency, Column, Cursor, Neighbours, NoCommitOrder, VertexId, search};
+use hedgerow_model::{Adjacency, Column, Cursor, Neighbors, NoCommitOrder, VertexId, search};
 use hedgerow_sync::prefetch;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -10,14 +10,14 @@ use std::ops::{ControlFlow, Range};
 #[derive(Clone, Copy, Debug)]
 pub struct CsrAdjacency<'a, W> {
     offsets: &'a [u64],
-    neighbours: &'a [VertexId],
+    neighbors: &'a [VertexId],
     values: &'a [W],
 }
 
 impl<'a, W: Column> CsrAdjacency<'a, W> {
     pub(super) fn new(rows: &'a Rows) -> Self {
-        let values = W::slice(rows.values(), 0..rows.neighbours().len());
-        CsrAdjacency { offsets: rows.offsets(), neighbours: rows.neighbours(), values }
+        let values = W::slice(rows.values(), 0..rows.neighbors().len());
+        CsrAdjacency { offsets: rows.offsets(), neighbors: rows.neighbors(), values }
     }
 
     /// The row of `v` is at `offsets[v]..offsets[v + 1]`.
@@ -26,13 +26,13 @@ impl<'a, W: Column> CsrAdjacency<'a, W> {
         self.offsets
     }
 
-    /// The neighbours of all vertices, row after row.
+    /// The neighbors of all vertices, row after row.
     #[must_use]
-    pub fn neighbours(&self) -> &'a [VertexId] {
-        self.neighbours
+    pub fn neighbors(&self) -> &'a [VertexId] {
+        self.neighbors
     }
 
-    /// What lies beside the neighbours.
+    /// What lies beside the neighbors.
     #[must_use]
     pub fn values(&self) -> &'a [W] {
         self.values
@@ -43,7 +43,7 @@ impl<'a, W: Column> CsrAdjacency<'a, W> {
     }
 
     #[inline]
-    fn row(&self, vertex: VertexId) -> Neighbours<'a, W> {
+    fn row(&self, vertex: VertexId) -> Neighbors<'a, W> {
         match self.offsets.get(vertex.index()..vertex.index() + 2) {
             Some(ends) => self.slices(ends[0], ends[1]),
             None => (&[], &[]),
@@ -51,9 +51,9 @@ impl<'a, W: Column> CsrAdjacency<'a, W> {
     }
 
     #[inline]
-    fn slices(&self, start: u64, end: u64) -> Neighbours<'a, W> {
+    fn slices(&self, start: u64, end: u64) -> Neighbors<'a, W> {
         let range = start as usize..end as usize;
-        (&self.neighbours[range.clone()], &self.values[range])
+        (&self.neighbors[range.clone()], &self.values[range])
     }
 }
 
@@ -72,7 +72,7 @@ impl<W: Column> Adjacency for CsrAdjacency<'_, W> {
         CsrCursor { rows: *self }
     }
 
-    /// A vertex is as much work as a neighbour.
+    /// A vertex is as much work as a neighbor.
     fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {
         let bound = self.vertex_bound();
         let work_before = |vertex: usize| self.offsets[vertex] + vertex as u64;
@@ -126,22 +126,22 @@ impl<W: Column> Cursor for CsrCursor<'_, W> {
 
     /// By halving, as the static array of the field's studies does.
     #[inline]
-    fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<W>, Infallible> {
-        let (neighbours, values) = self.rows.row(vertex);
-        Ok(search::position_by_halving(neighbours, neighbour).map(|position| values[position]))
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, Infallible> {
+        let (neighbors, values) = self.rows.row(vertex);
+        Ok(search::position_by_halving(neighbors, neighbor).map(|position| values[position]))
     }
 
     #[inline]
-    fn neighbours<B>(
+    fn neighbors<B>(
         &mut self,
         vertex: VertexId,
         mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Infallible> {
-        let (neighbours, values) = self.rows.row(vertex);
-        if neighbours.is_empty() {
+        let (neighbors, values) = self.rows.row(vertex);
+        if neighbors.is_empty() {
             return Ok(ControlFlow::Continue(()));
         }
-        Ok(run(neighbours, values))
+        Ok(run(neighbors, values))
     }
 
     #[inline]
@@ -157,8 +157,8 @@ impl<W: Column> Cursor for CsrCursor<'_, W> {
             if ends[0] == ends[1] {
                 continue;
             }
-            let (neighbours, values) = self.rows.slices(ends[0], ends[1]);
-            if let ControlFlow::Break(value) = run(VertexId::new(vertex), neighbours, values) {
+            let (neighbors, values) = self.rows.slices(ends[0], ends[1]);
+            if let ControlFlow::Break(value) = run(VertexId::new(vertex), neighbors, values) {
                 return Ok(ControlFlow::Break(value));
             }
         }
@@ -173,18 +173,18 @@ impl<W: Column> Cursor for CsrCursor<'_, W> {
     /// The first cache line of the row.
     #[inline]
     fn prefetch(&mut self, vertex: VertexId) {
-        let (neighbours, values) = self.rows.row(vertex);
-        prefetch(neighbours.as_ptr(), 1);
+        let (neighbors, values) = self.rows.row(vertex);
+        prefetch(neighbors.as_ptr(), 1);
         prefetch(values.as_ptr(), size_of::<W>());
     }
 
     #[inline]
-    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbours<'_, W>>, Infallible> {
+    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbors<'_, W>>, Infallible> {
         Ok(Some(self.rows.row(vertex)))
     }
 
     #[inline]
-    fn gather(&mut self, vertex: VertexId) -> Result<Neighbours<'_, W>, Infallible> {
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, Infallible> {
         Ok(self.rows.row(vertex))
     }
 }

@@ -1,7 +1,7 @@
 //! The static graph: compressed sparse rows, built once, never changed.
 //!
 //! A [`Csr`] is what the engines are measured against, what a snapshot is copied into when it is read very often,
-//! and what a kernel builds when it needs in-neighbours that a store does not keep.
+//! and what a kernel builds when it needs in-neighbors that a store does not keep.
 //!
 //! ```
 //! use hedgerow_csr::{BuildOptions, Csr};
@@ -37,7 +37,7 @@ use rows::Rows;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
-/// A graph that never changes: the neighbours of all vertices in one array, ascending per vertex.
+/// A graph that never changes: the neighbors of all vertices in one array, ascending per vertex.
 ///
 /// It has one label, [`LabelId::DEFAULT`], and at most one column of values. Where a view of a
 /// store keeps parallel edges, so does its copy.
@@ -50,7 +50,7 @@ pub struct Csr {
     edge_count: u64,
     column: ColumnType,
     out: Rows,
-    /// The in-neighbours of a directed graph that has them.
+    /// The in-neighbors of a directed graph that has them.
     reverse: Option<Rows>,
 }
 
@@ -91,19 +91,19 @@ impl<'a> BuildOptions<'a> {
 }
 
 impl Csr {
-    /// The offsets of the rows of out-neighbours: those of `v` are at `offsets[v]..offsets[v + 1]`.
+    /// The offsets of the rows of out-neighbors: those of `v` are at `offsets[v]..offsets[v + 1]`.
     #[must_use]
     pub fn offsets(&self) -> &[u64] {
         self.out.offsets()
     }
 
-    /// The out-neighbours of all vertices, row after row.
+    /// The out-neighbors of all vertices, row after row.
     #[must_use]
-    pub fn neighbours(&self) -> &[VertexId] {
-        self.out.neighbours()
+    pub fn neighbors(&self) -> &[VertexId] {
+        self.out.neighbors()
     }
 
-    /// The type of the value beside each neighbour.
+    /// The type of the value beside each neighbor.
     #[must_use]
     pub fn column_type(&self) -> ColumnType {
         self.column
@@ -129,7 +129,7 @@ impl Csr {
         }
         let rows = (0..bound).map(VertexId::new);
         let owners = rows.filter(|vertex| !self.out.range(*vertex).is_empty());
-        let mut ends = owners.chain(self.out.neighbours().iter().copied());
+        let mut ends = owners.chain(self.out.neighbors().iter().copied());
         if let Some(vertex) = ends.find(|vertex| !self.presence.contains(*vertex)) {
             return Err(CsrError::VertexHasEdges(vertex));
         }

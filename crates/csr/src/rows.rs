@@ -3,12 +3,12 @@
 use hedgerow_model::{Column, ColumnType, Topology, ValueColumn, VertexId};
 use std::ops::Range;
 
-/// The neighbours of all vertices, ascending within each row.
+/// The neighbors of all vertices, ascending within each row.
 #[derive(Clone, Debug)]
 pub(super) struct Rows {
     /// One more than there are ids; ascending; the last is the number of entries.
     offsets: Vec<u64>,
-    neighbours: Vec<VertexId>,
+    neighbors: Vec<VertexId>,
     values: ValueColumn,
 }
 
@@ -16,16 +16,16 @@ pub(super) struct Rows {
 pub(super) struct Block {
     first: u32,
     degrees: Vec<u64>,
-    neighbours: Vec<VertexId>,
+    neighbors: Vec<VertexId>,
     values: ValueColumn,
 }
 
 impl Rows {
-    /// Puts blocks together that ascend and don't overlap. Vertices in no block have no neighbours.
+    /// Puts blocks together that ascend and don't overlap. Vertices in no block have no neighbors.
     pub(super) fn concatenate(vertex_bound: u32, column: ColumnType, blocks: Vec<Block>) -> Self {
-        let entries = blocks.iter().map(|block| block.neighbours.len()).sum();
+        let entries = blocks.iter().map(|block| block.neighbors.len()).sum();
         let mut offsets = Vec::with_capacity(vertex_bound as usize + 1);
-        let mut neighbours = Vec::with_capacity(entries);
+        let mut neighbors = Vec::with_capacity(entries);
         let mut values = ValueColumn::with_capacity(column, entries);
         offsets.push(0);
         let mut end = 0;
@@ -35,12 +35,12 @@ impl Rows {
                 end += degree;
                 end
             }));
-            neighbours.extend_from_slice(&block.neighbours);
-            values.extend_from(&block.values, 0..block.neighbours.len());
+            neighbors.extend_from_slice(&block.neighbors);
+            values.extend_from(&block.values, 0..block.neighbors.len());
         }
         offsets.resize(vertex_bound as usize + 1, end);
-        debug_assert_eq!(end, neighbours.len() as u64, "the rows of each block are its neighbours");
-        Rows { offsets, neighbours, values }
+        debug_assert_eq!(end, neighbors.len() as u64, "the rows of each block are its neighbors");
+        Rows { offsets, neighbors, values }
     }
 
     pub(super) fn vertex_bound(&self) -> u32 {
@@ -51,8 +51,8 @@ impl Rows {
         &self.offsets
     }
 
-    pub(super) fn neighbours(&self) -> &[VertexId] {
-        &self.neighbours
+    pub(super) fn neighbors(&self) -> &[VertexId] {
+        &self.neighbors
     }
 
     pub(super) fn values(&self) -> &ValueColumn {
@@ -64,22 +64,22 @@ impl Rows {
         self.offsets[vertex.index()] as usize..self.offsets[vertex.index() + 1] as usize
     }
 
-    /// How many vertices are neighbours of themselves.
-    /// How many edges of a graph have these out-neighbours. O(1), or O(vertices · log degree) of an undirected graph.
+    /// How many vertices are neighbors of themselves.
+    /// How many edges of a graph have these out-neighbors. O(1), or O(vertices · log degree) of an undirected graph.
     pub(super) fn edge_count(&self, topology: Topology) -> u64 {
-        let entries = self.neighbours.len() as u64;
+        let entries = self.neighbors.len() as u64;
         if topology.is_undirected() { (entries + self.self_loops()) / 2 } else { entries }
     }
 
     fn self_loops(&self) -> u64 {
         let vertices = (0..self.vertex_bound()).map(VertexId::new);
-        let has_loop = |vertex: &VertexId| self.neighbours[self.range(*vertex)].binary_search(vertex).is_ok();
+        let has_loop = |vertex: &VertexId| self.neighbors[self.range(*vertex)].binary_search(vertex).is_ok();
         vertices.filter(has_loop).count() as u64
     }
 
     pub(super) fn heap_bytes(&self) -> usize {
         self.offsets.capacity() * size_of::<u64>()
-            + self.neighbours.capacity() * size_of::<VertexId>()
+            + self.neighbors.capacity() * size_of::<VertexId>()
             + self.values.heap_bytes()
     }
 }
@@ -90,26 +90,26 @@ impl Block {
         Block {
             first: range.start,
             degrees: vec![0; range.len()],
-            neighbours: Vec::with_capacity(capacity),
+            neighbors: Vec::with_capacity(capacity),
             values: ValueColumn::with_capacity(column, capacity),
         }
     }
 
-    /// Appends neighbours to the row of `owner`. Owners come in ascending order.
+    /// Appends neighbors to the row of `owner`. Owners come in ascending order.
     #[inline]
-    pub(super) fn extend<W: Column>(&mut self, owner: VertexId, neighbours: &[VertexId], values: &[W]) {
-        self.degrees[(owner.get() - self.first) as usize] += neighbours.len() as u64;
-        self.neighbours.extend_from_slice(neighbours);
+    pub(super) fn extend<W: Column>(&mut self, owner: VertexId, neighbors: &[VertexId], values: &[W]) {
+        self.degrees[(owner.get() - self.first) as usize] += neighbors.len() as u64;
+        self.neighbors.extend_from_slice(neighbors);
         if W::TYPE != ColumnType::Unit {
             values.iter().for_each(|value| self.values.push(value.to_bits()));
         }
     }
 
-    /// Appends one neighbour to the row of `owner`. Owners come in ascending order.
+    /// Appends one neighbor to the row of `owner`. Owners come in ascending order.
     #[inline]
-    pub(super) fn push<W: Column>(&mut self, owner: VertexId, neighbour: VertexId, value: W) {
+    pub(super) fn push<W: Column>(&mut self, owner: VertexId, neighbor: VertexId, value: W) {
         self.degrees[(owner.get() - self.first) as usize] += 1;
-        self.neighbours.push(neighbour);
+        self.neighbors.push(neighbor);
         self.values.push(value.to_bits());
     }
 }

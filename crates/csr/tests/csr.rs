@@ -40,12 +40,12 @@ fn graphs() -> impl Strategy<Value = (u32, Topology, Edges)> {
 /// The runs of a scan, one row per owner.
 fn scanned<W: Column>(adjacency: &impl Adjacency<Value = W>, range: Range<u32>) -> Vec<(u32, Vec<(u32, W)>)> {
     let mut rows: Vec<(u32, Vec<(u32, W)>)> = Vec::new();
-    let whole = adjacency.cursor().scan(range, |owner, neighbours, values| {
-        assert!(!neighbours.is_empty(), "a run is never empty");
+    let whole = adjacency.cursor().scan(range, |owner, neighbors, values| {
+        assert!(!neighbors.is_empty(), "a run is never empty");
         if rows.last().is_none_or(|(last, _)| *last != owner.get()) {
             rows.push((owner.get(), Vec::new()));
         }
-        let entries = neighbours.iter().map(|neighbour| neighbour.get()).zip(values.iter().copied());
+        let entries = neighbors.iter().map(|neighbor| neighbor.get()).zip(values.iter().copied());
         rows.last_mut().expect("a row was pushed").1.extend(entries);
         ControlFlow::<()>::Continue(())
     });
@@ -64,14 +64,14 @@ fn check_adjacency<W: Column>(csr: &Csr, direction: Direction, naive: &Naive<W>)
         assert_eq!(cursor.degree(id(owner)), Ok(expected.len()));
         assert_eq!(cursor.gather(id(owner)), Ok((&ids[..], &values[..])));
         let mut run = (Vec::new(), Vec::new());
-        let all = cursor.neighbours(id(owner), |neighbours, beside| {
-            run.0.extend_from_slice(neighbours);
+        let all = cursor.neighbors(id(owner), |neighbors, beside| {
+            run.0.extend_from_slice(neighbors);
             run.1.extend_from_slice(beside);
             ControlFlow::<()>::Continue(())
         });
         assert_eq!((all, run), (Ok(ControlFlow::Continue(())), (ids, values)));
         for to in 0..bound + 1 {
-            let value = expected.iter().find(|(neighbour, _)| *neighbour == to).map(|(_, value)| *value);
+            let value = expected.iter().find(|(neighbor, _)| *neighbor == to).map(|(_, value)| *value);
             assert_eq!(cursor.find(id(owner), id(to)), Ok(value));
         }
     }
@@ -177,11 +177,11 @@ fn parallel_edges_of_a_view_stay() {
     let view = ListView::multi(3, edges);
     let csr = Csr::from_view::<_, u32>(&view, LabelId::DEFAULT, BuildOptions::default()).unwrap();
     assert_eq!(csr.offsets(), [0, 3, 3, 4]);
-    assert_eq!(csr.neighbours(), [id(0), id(1), id(1), id(0)]);
+    assert_eq!(csr.neighbors(), [id(0), id(1), id(1), id(0)]);
     assert_eq!(csr.edge_count(LabelId::DEFAULT), 4);
     let turned = Csr::transposed(&view, LabelId::DEFAULT, BuildOptions::default()).unwrap();
     assert_eq!(turned.offsets(), [0, 2, 4, 4]);
-    assert_eq!(turned.neighbours(), [id(0), id(2), id(0), id(0)]);
+    assert_eq!(turned.neighbors(), [id(0), id(2), id(0), id(0)]);
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn a_break_ends_the_call_and_comes_back() {
         if owner == id(1) { ControlFlow::Break("found") } else { ControlFlow::Continue(()) }
     });
     assert_eq!((broken, seen), (Ok(ControlFlow::Break("found")), 2));
-    let broken = adjacency.cursor().neighbours(id(2), |run, _| ControlFlow::Break(run[0]));
+    let broken = adjacency.cursor().neighbors(id(2), |run, _| ControlFlow::Break(run[0]));
     assert_eq!(broken, Ok(ControlFlow::Break(id(0))));
 }
 

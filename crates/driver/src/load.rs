@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_measured_is_written_all_the_same_and_counts_like_its_neighbour() {
+    fn what_is_not_measured_is_written_all_the_same_and_counts_like_its_neighbor() {
         let (data, cancel) = (data(), CancelToken::new());
         let graph = empty_graph(EngineKind::Rapid, 1, data.vertices()).unwrap();
         let (mut measured, mut segments) = (0, 0);

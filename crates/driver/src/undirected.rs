@@ -5,10 +5,10 @@ use hedgerow::model::{Count, GraphView, ViewError};
 use hedgerow::{Column, Direction, LabelId, Timestamp, Topology, VertexId};
 use std::ops::{ControlFlow, Range};
 
-/// Runs a kernel on a directed graph as if it were undirected: its out-neighbours are its in-neighbours.
+/// Runs a kernel on a directed graph as if it were undirected: its out-neighbors are its in-neighbors.
 ///
 /// The data sets hold every edge as two adjacency entries, so that an insertion is one entry. Kernels that
-/// want in-neighbours find them without a second copy of the graph, the same way on every engine.
+/// want in-neighbors find them without a second copy of the graph, the same way on every engine.
 pub(crate) struct OnUndirected<K>(pub(crate) K);
 
 impl<K: Kernel> Kernel for OnUndirected<K> {
@@ -19,7 +19,7 @@ impl<K: Kernel> Kernel for OnUndirected<K> {
     }
 }
 
-/// A view whose out-neighbours are its in-neighbours as well.
+/// A view whose out-neighbors are its in-neighbors as well.
 struct Undirected<'v, V>(&'v V);
 
 impl<V: GraphView> GraphView for Undirected<'_, V> {

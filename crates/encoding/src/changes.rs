@@ -2,7 +2,7 @@
 
 use crate::{EntryKey, MergedEdges};
 use hedgerow_model::{
-    AdjacencyEffects, Catalogue, Direction, EdgeSchema, Effects, LabelId, Outcome, ReadError, Topology,
+    AdjacencyEffects, Catalog, Direction, EdgeSchema, Effects, LabelId, Outcome, ReadError, Topology,
 };
 use std::collections::HashMap;
 
@@ -15,11 +15,11 @@ use std::collections::HashMap;
 /// `present` failed, a record is missing, or that of parallel edges is no list.
 ///
 /// # Panics
-/// The effects name a label that the catalogue does not have.
+/// The effects name a label that the catalog does not have.
 pub fn changed_entries<P: AsRef<[u8]>>(
     effects: &Effects,
     topology: Topology,
-    catalogue: &Catalogue,
+    catalog: &Catalog,
     mut present: impl FnMut(LabelId, Direction, EntryKey) -> Result<Option<P>, ReadError>,
     mut visit: impl FnMut(LabelId, Direction, EntryKey, Option<&[u8]>),
 ) -> Result<Outcome, ReadError> {
@@ -27,12 +27,12 @@ pub fn changed_entries<P: AsRef<[u8]>>(
     // By the numbers of the records of their differences.
     let mut lists = HashMap::new();
     for AdjacencyEffects { label, direction, changes } in &effects.adjacencies {
-        let schema = &catalogue.label(*label).expect("effects name labels of the catalogue").edges;
+        let schema = &catalog.label(*label).expect("effects name labels of the catalog").edges;
         let is_parallel = matches!(schema, EdgeSchema::Parallel(_));
         for change in changes {
-            let key = EntryKey::new(change.owner, change.neighbour);
+            let key = EntryKey::new(change.owner, change.neighbor);
             // The entry that its edge is counted by; it comes before the other one.
-            let is_canonical = topology.is_canonical_entry(*direction, change.owner, change.neighbour);
+            let is_canonical = topology.is_canonical_entry(*direction, change.owner, change.neighbor);
             if is_canonical && is_parallel {
                 let present = present(*label, *direction, key)?;
                 let differences = change.value.map(|number| effects.record(number)).transpose()?;
@@ -73,7 +73,7 @@ mod tests {
 
     type Contents = BTreeMap<(u16, Direction, EntryKey), Vec<u8>>;
 
-    fn catalogue() -> Catalogue {
+    fn catalog() -> Catalog {
         let record = RecordSchema::default();
         let parallel = ParallelSchema { key: "key".into(), record: record.clone() };
         let schemas = [
@@ -84,16 +84,16 @@ mod tests {
         ];
         let named =
             (0..).zip(schemas).map(|(number, edges)| LabelSchema { name: format!("label {number}"), edges });
-        Catalogue::new(named.collect(), RecordSchema::default()).unwrap()
+        Catalog::new(named.collect(), RecordSchema::default()).unwrap()
     }
 
     /// An undirected edge between 1 and 2 in each label, as both entries have it.
     fn effects(values: [Option<u64>; 4], records: &[&[u8]]) -> Effects {
         let mut effects = Effects::default();
         for (number, value) in (0..).zip(values) {
-            let changes = [(1, 2), (2, 1)].map(|(owner, neighbour)| EdgeChange {
+            let changes = [(1, 2), (2, 1)].map(|(owner, neighbor)| EdgeChange {
                 owner: VertexId::new(owner),
-                neighbour: VertexId::new(neighbour),
+                neighbor: VertexId::new(neighbor),
                 value: value.map(EdgeValue),
             });
             let changes = changes.into_iter().collect();
@@ -114,7 +114,7 @@ mod tests {
         changed_entries(
             effects,
             Topology::Undirected,
-            &catalogue(),
+            &catalog(),
             |label, direction, key| Ok(before.get(&(label.0, direction, key))),
             |label, direction, key, content| match content {
                 Some(content) => drop(contents.insert((label.0, direction, key), content.to_vec())),

@@ -14,7 +14,7 @@
 
 use crate::ParallelList;
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Cursor, EdgeValue, LabelId, Neighbours, NoCommitOrder, ReadError,
+    Adjacency, Column, ColumnType, Cursor, EdgeValue, LabelId, Neighbors, NoCommitOrder, ReadError,
     RecordCursor, VertexId, ViewError,
 };
 use std::marker::PhantomData;
@@ -182,7 +182,7 @@ impl<R: ReadRows, W: Column> Cursor for RowCursor<R, W> {
         })
     }
 
-    fn gather(&mut self, vertex: VertexId) -> Result<Neighbours<'_, W>, ReadError> {
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, ReadError> {
         let RowCursor { rows, neighbors, values } = self;
         neighbors.clear();
         values.clear();

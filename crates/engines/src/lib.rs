@@ -1,7 +1,7 @@
 //! The engines that graphs are tested with. Not published.
 //!
 //! The tests of this crate run kernels, their own and the library's, on every engine. A kernel is compiled for each of
-//! them where it is used, which takes minutes with any optimisation, so that these tests are compiled without. Those of
+//! them where it is used, which takes minutes with any optimization, so that these tests are compiled without. Those of
 //! other operations are in `crates/hedgerow`, which has them compiled already.
 
 use hedgerow::EngineKind;

@@ -42,7 +42,7 @@ fn a_static_copy_is_of_one_label() {
     graph.put_edge_value(pays, 1, 2, 2.5).unwrap();
     let snapshot = graph.snapshot().unwrap();
     let csr = snapshot.to_csr::<f64>(pays, BuildOptions::default()).unwrap();
-    assert_eq!(csr.neighbours(), [snapshot.vertex_id(2).unwrap().unwrap()]);
+    assert_eq!(csr.neighbors(), [snapshot.vertex_id(2).unwrap().unwrap()]);
 }
 
 fn refusal<T: std::fmt::Debug>(result: Result<T, Error>) -> ErrorKind {

@@ -1,4 +1,4 @@
-//! Common neighbours in every engine against sets, with rows, leaves and trees on either side.
+//! Common neighbors in every engine against sets, with rows, leaves and trees on either side.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(not(hedgerow_shuttle))]
@@ -11,12 +11,12 @@ use std::collections::BTreeSet;
 
 type Set = BTreeSet<u64>;
 
-/// The common neighbours of each two vertices, by both ways that there are.
+/// The common neighbors of each two vertices, by both ways that there are.
 struct Pairs<'a> {
     vertices: &'a [VertexId],
 }
 
-/// What two vertices have in common, found by their neighbours, and by a slice of the neighbours of the second.
+/// What two vertices have in common, found by their neighbors, and by a slice of the neighbors of the second.
 type Common = (Vec<VertexId>, Vec<VertexId>);
 
 impl Kernel for Pairs<'_> {
@@ -34,11 +34,11 @@ fn common<A: Adjacency>(adjacency: &A, vertices: &[VertexId]) -> Result<Vec<Comm
         for second in vertices {
             let (mut by_vertices, mut by_slice) = (Vec::new(), Vec::new());
             let both = [*first, *second];
-            A::common_neighbours([&mut one, &mut other], both, |id| by_vertices.push(id))
+            A::common_neighbors([&mut one, &mut other], both, |id| by_vertices.push(id))
                 .map_err(KernelError::read)?;
             let (ids, _) = other.gather(*second).map_err(KernelError::read)?;
             let mut ids = ids.to_vec();
-            // A slice ascends, whatever the order that neighbours are kept in.
+            // A slice ascends, whatever the order that neighbors are kept in.
             ids.sort_unstable();
             A::intersect(&mut one, *first, &ids, |id| by_slice.push(id)).map_err(KernelError::read)?;
             found.push((by_vertices, by_slice));
@@ -72,14 +72,14 @@ fn check(snapshot: &Snapshot, sets: &[Set], engine: EngineKind) {
     for ((one, other), (by_vertices, by_slice)) in pairs.zip(found) {
         let expected: Vec<VertexId> =
             one.intersection(other).map(|member| VertexId::new(*member as u32)).collect();
-        let what = format!("{engine:?}: {} and {} neighbours", one.len(), other.len());
+        let what = format!("{engine:?}: {} and {} neighbors", one.len(), other.len());
         assert_eq!(by_vertices, expected, "{what}, of two vertices");
         assert_eq!(by_slice, expected, "{what}, with a slice");
     }
 }
 
 #[test]
-fn common_neighbours_are_those_of_sets() {
+fn common_neighbors_are_those_of_sets() {
     for engine in ENGINES {
         let graph = Graph::in_memory(GraphOptions::new().engine(engine).keys(KeyKind::Dense)).unwrap();
         let mut sets = sets();

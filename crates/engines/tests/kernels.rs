@@ -5,7 +5,7 @@
 #![cfg(not(hedgerow_shuttle))]
 
 use hedgerow::kernels::{
-    Betweenness, Bfs, Communities, Cores, Execution, Kernel, LocalClustering, Neighbourhood, PageRank,
+    Betweenness, Bfs, Communities, Cores, Execution, Kernel, LocalClustering, Neighborhood, PageRank,
     Precision, Sources, Sssp, TriangleCount, TriangleOrder, Wcc, WccMethod,
 };
 use hedgerow::{
@@ -78,7 +78,7 @@ fn kernels_agree(snapshot: &Snapshot, execution: Execution<'_>, what: String) {
     }
     pair.agree(Sssp::<f64> { execution, ..Sssp::new(source) }, |result| result.distances);
     for limit in [None, Some(20)] {
-        let kernel = Neighbourhood { limit, execution, ..Neighbourhood::new(&sources, 2) };
+        let kernel = Neighborhood { limit, execution, ..Neighborhood::new(&sources, 2) };
         pair.agree(kernel, |result| result.vertices);
     }
     let kernel = Betweenness { execution, ..Betweenness::new(Sources::Given(&sources)) };
@@ -183,7 +183,7 @@ fn sources_that_do_not_exist_are_an_error_in_every_engine() {
         let errors = [
             snapshot.run(Bfs::new(absent[0])).unwrap_err(),
             snapshot.run(Sssp::<f64>::new(absent[0])).unwrap_err(),
-            snapshot.run(Neighbourhood::new(&absent, 1)).unwrap_err(),
+            snapshot.run(Neighborhood::new(&absent, 1)).unwrap_err(),
             snapshot.run(Betweenness::new(Sources::Given(&absent))).unwrap_err(),
         ];
         for error in errors {

@@ -20,7 +20,7 @@ fn graph(engine: EngineKind, keys: KeyKind) -> Graph {
     Graph::in_memory(GraphOptions::new().engine(engine).keys(keys)).unwrap()
 }
 
-/// The neighbours of a label by vertex, as one scan over all vertices hands them out.
+/// The neighbors of a label by vertex, as one scan over all vertices hands them out.
 struct ScanAll<W>(LabelId, std::marker::PhantomData<W>);
 
 impl<W: Column> Kernel for ScanAll<W> {
@@ -43,7 +43,7 @@ fn scan<W: Column>(snapshot: &Snapshot, label: LabelId) -> BTreeMap<u32, Vec<(u3
     snapshot.run(ScanAll(label, std::marker::PhantomData)).unwrap()
 }
 
-/// How many neighbours a scan hands out.
+/// How many neighbors a scan hands out.
 fn scanned_edges(snapshot: &Snapshot) -> u64 {
     scan::<()>(snapshot, LabelId::DEFAULT).values().map(|row| row.len() as u64).sum()
 }
@@ -83,7 +83,7 @@ impl Kernel for ProbeAll<'_> {
             if !is_sorted(&adjacency) {
                 ids.sort_unstable();
             }
-            assert!(ids.iter().eq(expected), "neighbours of {source}");
+            assert!(ids.iter().eq(expected), "neighbors of {source}");
         }
         Ok(())
     }
@@ -93,7 +93,7 @@ fn is_sorted<A: Adjacency>(_: &A) -> bool {
     A::SORTED
 }
 
-/// Rows of no, few, many and very many neighbours in random order; the first and last of each partition get their turn.
+/// Rows of no, few, many and very many neighbors in random order; the first and last of each partition get their turn.
 fn random_rows(random: &mut SmallRng) -> Rows {
     let degree = |random: &mut SmallRng| match random.random_range(0..40) {
         0 => random.random_range(1_020..1_030),
@@ -138,8 +138,8 @@ fn a_search_does_not_find_what_belongs_to_the_next_vertex() {
             let graph = graph(engine, KeyKind::Dense);
             graph.add_vertex(u64::from(DESTINATIONS)).unwrap();
             let mut rows = random_rows(&mut random);
-            let neighbours_of_the_next = rows.values().zip(rows.values().skip(1));
-            assert!(neighbours_of_the_next.filter(|(row, next)| !next.is_subset(row)).count() > 50);
+            let neighbors_of_the_next = rows.values().zip(rows.values().skip(1));
+            assert!(neighbors_of_the_next.filter(|(row, next)| !next.is_subset(row)).count() > 50);
             let edges = edges_of(&rows, &mut random);
             let added = edges.chunks(batch.min(edges.len())).map(|some| match some {
                 [(source, destination)] => graph.put_edge(source, destination).unwrap().edges_added,
@@ -183,10 +183,10 @@ fn a_vertex_that_comes_after_a_larger_one_keeps_both_with_their_edges() {
                 (4, 4),
                 "{engine:?} {kind:?}"
             );
-            let neighbours =
-                |key: u64| -> BTreeSet<Key> { snapshot.neighbours(key).unwrap().into_iter().collect() };
-            assert_eq!(neighbours(10), BTreeSet::from([11.into(), 1000.into()]));
-            assert_eq!(neighbours(1000), BTreeSet::from([10.into(), 1001.into()]));
+            let neighbors =
+                |key: u64| -> BTreeSet<Key> { snapshot.neighbors(key).unwrap().into_iter().collect() };
+            assert_eq!(neighbors(10), BTreeSet::from([11.into(), 1000.into()]));
+            assert_eq!(neighbors(1000), BTreeSet::from([10.into(), 1001.into()]));
             assert!(!graph.add_vertex(1000).unwrap());
             assert_eq!((before.vertex_count(), before.edge_count().at_most()), (2, 1));
             assert!(!before.contains_vertex(10).unwrap());
@@ -224,7 +224,7 @@ fn check_deleted_vertex(engine: EngineKind, kind: KeyKind, topology: Topology) {
     let without = graph.snapshot().unwrap();
     assert_eq!((without.vertex_count(), without.edge_count().at_most()), (1_999, 0));
     assert!(!without.contains_vertex(key(0)).unwrap());
-    assert_eq!(without.neighbours(key(5)).unwrap(), []);
+    assert_eq!(without.neighbors(key(5)).unwrap(), []);
     assert_eq!(scanned_edges(&without), 0);
 
     // Again, with other edges, while the old snapshot reads the former vertex. Dense keys are ids, so that the id is
@@ -233,11 +233,11 @@ fn check_deleted_vertex(engine: EngineKind, kind: KeyKind, topology: Topology) {
     let again = graph.snapshot().unwrap();
     let id = again.vertex_id(key(0)).unwrap().unwrap();
     assert_eq!(id == old_id, kind == KeyKind::Dense, "{kind:?}");
-    assert_eq!(again.neighbours(key(0)).unwrap(), [key(7)]);
+    assert_eq!(again.neighbors(key(0)).unwrap(), [key(7)]);
     assert_eq!(old.vertex_id(key(0)).unwrap(), Some(old_id));
     assert_eq!(old.key(old_id).unwrap(), Some(key(0)));
     assert_eq!((old.vertex_count(), old.edge_count()), (2_000, old_edges));
-    assert_eq!(old.neighbours(key(0)).unwrap().len(), 1_999);
+    assert_eq!(old.neighbors(key(0)).unwrap().len(), 1_999);
     assert!(old.contains_edge(key(5), key(0)).unwrap());
 
     let bound = again.vertex_bound();
@@ -249,8 +249,8 @@ fn check_deleted_vertex(engine: EngineKind, kind: KeyKind, topology: Topology) {
         assert_eq!(snapshot.vertex_id(key(9_999)).unwrap(), Some(old_id), "{kind:?}");
         assert_eq!(snapshot.vertex_bound(), bound);
     }
-    assert_eq!(snapshot.neighbours(key(9_999)).unwrap(), [key(7)]);
-    assert_eq!(snapshot.neighbours(key(0)).unwrap(), [key(7)]);
+    assert_eq!(snapshot.neighbors(key(9_999)).unwrap(), [key(7)]);
+    assert_eq!(snapshot.neighbors(key(0)).unwrap(), [key(7)]);
 }
 
 // --- more snapshots than somebody's table has places -----------------------------------------
@@ -301,7 +301,7 @@ fn check_snapshots_at_once(engine: EngineKind, count: u64) {
                     .chain(row(number % 70).filter(|other| *other <= number).map(|other| 2_000 + other))
                     .map(Key::Number)
                     .collect();
-                assert_eq!(snapshot.neighbours(number % 70).unwrap(), expected);
+                assert_eq!(snapshot.neighbors(number % 70).unwrap(), expected);
             });
         }
         let open = graph.snapshots();
@@ -422,9 +422,9 @@ fn check_state<W: Extremes>(snapshot: &Snapshot, state: &Values) {
     let mut by_rows = Values::new();
     snapshot
         .for_each_vertex(|id, key| {
-            for (neighbour, value) in snapshot.neighbours_of::<W>(label, Direction::Out, key).unwrap() {
-                let neighbour = snapshot.vertex_id(neighbour).unwrap().unwrap();
-                by_rows.insert((id.get(), neighbour.get()), value.to_bits().0);
+            for (neighbor, value) in snapshot.neighbors_of::<W>(label, Direction::Out, key).unwrap() {
+                let neighbor = snapshot.vertex_id(neighbor).unwrap().unwrap();
+                by_rows.insert((id.get(), neighbor.get()), value.to_bits().0);
             }
         })
         .unwrap();

@@ -5,8 +5,8 @@ use hedgerow_model::{Column, ColumnType, VertexId, unit_slice};
 /// A batch is full when it has this many rows.
 const ROWS: usize = 256;
 
-/// A batch is full when it has this many neighbours: they stay in the first cache while they are read.
-const NEIGHBOURS: usize = 4096;
+/// A batch is full when it has this many neighbors: they stay in the first cache while they are read.
+const NEIGHBORS: usize = 4096;
 
 /// The values of a column as bytes: none of units, else as many as the values take.
 pub(crate) fn as_bytes<W: Column>(values: &[W]) -> &[u8] {
@@ -26,9 +26,9 @@ pub(crate) fn from_bytes<W: Column>(bytes: &[u8], length: usize) -> &[W] {
 #[derive(Clone, Copy)]
 pub(crate) struct Rows<'b> {
     pub(crate) owners: &'b [VertexId],
-    /// Where each row ends among the neighbours.
+    /// Where each row ends among the neighbors.
     pub(crate) ends: &'b [u32],
-    pub(crate) neighbours: &'b [VertexId],
+    pub(crate) neighbors: &'b [VertexId],
     pub(crate) values: &'b [u8],
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct Rows<'b> {
 pub(crate) struct Batch<W> {
     owners: Vec<VertexId>,
     ends: Vec<u32>,
-    neighbours: Vec<VertexId>,
+    neighbors: Vec<VertexId>,
     values: Vec<W>,
     /// What a row is sorted in.
     row: Vec<(VertexId, W)>,
@@ -48,7 +48,7 @@ impl<W: Column> Batch<W> {
         Batch {
             owners: Vec::new(),
             ends: Vec::new(),
-            neighbours: Vec::new(),
+            neighbors: Vec::new(),
             values: Vec::new(),
             row: Vec::new(),
         }
@@ -57,7 +57,7 @@ impl<W: Column> Batch<W> {
     /// Whether it should be handed over before another row begins.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
-        self.owners.len() >= ROWS || self.neighbours.len() >= NEIGHBOURS
+        self.owners.len() >= ROWS || self.neighbors.len() >= NEIGHBORS
     }
 
     /// The vertex whose row is last.
@@ -68,11 +68,11 @@ impl<W: Column> Batch<W> {
 
     /// Appends a run, to the last row if that is its owner's.
     #[inline]
-    pub(crate) fn push(&mut self, owner: VertexId, neighbours: &[VertexId], values: &[W]) {
-        self.neighbours.extend_from_slice(neighbours);
+    pub(crate) fn push(&mut self, owner: VertexId, neighbors: &[VertexId], values: &[W]) {
+        self.neighbors.extend_from_slice(neighbors);
         self.values.extend_from_slice(values);
-        // A row has fewer neighbours than there are ids, and a batch is handed over soon after it is full.
-        let end = self.neighbours.len() as u32;
+        // A row has fewer neighbors than there are ids, and a batch is handed over soon after it is full.
+        let end = self.neighbors.len() as u32;
         if self.last_owner() == Some(owner) {
             self.ends.pop();
         } else {
@@ -81,18 +81,18 @@ impl<W: Column> Batch<W> {
         self.ends.push(end);
     }
 
-    /// Sorts each row by its neighbours.
+    /// Sorts each row by its neighbors.
     pub(crate) fn sort_rows(&mut self) {
         let mut start = 0;
         for end in &self.ends {
             let range = start..*end as usize;
             start = range.end;
-            let (neighbours, values) = (&mut self.neighbours[range.clone()], &mut self.values[range]);
+            let (neighbors, values) = (&mut self.neighbors[range.clone()], &mut self.values[range]);
             self.row.clear();
-            self.row.extend(neighbours.iter().copied().zip(values.iter().copied()));
-            self.row.sort_by_key(|(neighbour, _)| *neighbour);
-            for (position, (neighbour, value)) in self.row.iter().enumerate() {
-                (neighbours[position], values[position]) = (*neighbour, *value);
+            self.row.extend(neighbors.iter().copied().zip(values.iter().copied()));
+            self.row.sort_by_key(|(neighbor, _)| *neighbor);
+            for (position, (neighbor, value)) in self.row.iter().enumerate() {
+                (neighbors[position], values[position]) = (*neighbor, *value);
             }
         }
     }
@@ -100,7 +100,7 @@ impl<W: Column> Batch<W> {
     pub(crate) fn clear(&mut self) {
         self.owners.clear();
         self.ends.clear();
-        self.neighbours.clear();
+        self.neighbors.clear();
         self.values.clear();
     }
 
@@ -108,7 +108,7 @@ impl<W: Column> Batch<W> {
         Rows {
             owners: &self.owners,
             ends: &self.ends,
-            neighbours: &self.neighbours,
+            neighbors: &self.neighbors,
             values: as_bytes(&self.values),
         }
     }

@@ -1,26 +1,26 @@
-//! Reading neighbours through virtual calls.
+//! Reading neighbors through virtual calls.
 
 use crate::batch::{Batch, Rows, as_bytes, from_bytes};
-use hedgerow_model::{Adjacency, Column, Cursor, EdgeValue, Neighbours, NoCommitOrder, ReadError, VertexId};
+use hedgerow_model::{Adjacency, Column, Cursor, EdgeValue, Neighbors, NoCommitOrder, ReadError, VertexId};
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
-/// A run of at least this many neighbours is handed over as it lies; shorter ones are copied into a batch.
+/// A run of at least this many neighbors is handed over as it lies; shorter ones are copied into a batch.
 const LONG_RUN: usize = 64;
 
-/// Neighbours, and the values beside them as bytes.
-type RawNeighbours<'c> = (&'c [VertexId], &'c [u8]);
+/// Neighbors, and the values beside them as bytes.
+type RawNeighbors<'c> = (&'c [VertexId], &'c [u8]);
 
 /// Takes a run, and says whether to go on.
 type TakeRun<'f> = &'f mut dyn FnMut(&[VertexId], &[u8]) -> ControlFlow<()>;
 
-/// [`Cursor`] with its types erased. Neighbours ascend.
+/// [`Cursor`] with its types erased. Neighbors ascend.
 pub(crate) trait AnyCursor {
     fn degree(&mut self, vertex: VertexId) -> Result<usize, ReadError>;
 
-    fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<EdgeValue>, ReadError>;
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<EdgeValue>, ReadError>;
 
-    fn neighbours(&mut self, vertex: VertexId, run: TakeRun<'_>) -> Result<(), ReadError>;
+    fn neighbors(&mut self, vertex: VertexId, run: TakeRun<'_>) -> Result<(), ReadError>;
 
     fn scan(
         &mut self,
@@ -32,9 +32,9 @@ pub(crate) trait AnyCursor {
 
     fn prefetch(&mut self, vertex: VertexId);
 
-    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<RawNeighbours<'_>>, ReadError>;
+    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<RawNeighbors<'_>>, ReadError>;
 
-    fn gather(&mut self, vertex: VertexId) -> Result<RawNeighbours<'_>, ReadError>;
+    fn gather(&mut self, vertex: VertexId) -> Result<RawNeighbors<'_>, ReadError>;
 }
 
 /// The engine's side: the cursor whose type is erased, and the batch that it fills.
@@ -48,14 +48,14 @@ impl<'a, A: Adjacency> BatchingCursor<'a, A> {
         BatchingCursor { cursor: adjacency.cursor(), batch: Batch::new() }
     }
 
-    /// The neighbours of `vertex`, sorted in the batch.
-    fn sorted(&mut self, vertex: VertexId) -> Result<RawNeighbours<'_>, ReadError> {
+    /// The neighbors of `vertex`, sorted in the batch.
+    fn sorted(&mut self, vertex: VertexId) -> Result<RawNeighbors<'_>, ReadError> {
         self.batch.clear();
-        let (neighbours, values) = self.cursor.gather(vertex).map_err(Into::into)?;
-        self.batch.push(vertex, neighbours, values);
+        let (neighbors, values) = self.cursor.gather(vertex).map_err(Into::into)?;
+        self.batch.push(vertex, neighbors, values);
         self.batch.sort_rows();
         let rows = self.batch.rows();
-        Ok((rows.neighbours, rows.values))
+        Ok((rows.neighbors, rows.values))
     }
 }
 
@@ -64,20 +64,19 @@ impl<A: Adjacency> AnyCursor for BatchingCursor<'_, A> {
         self.cursor.degree(vertex).map_err(Into::into)
     }
 
-    fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<EdgeValue>, ReadError> {
-        let found = self.cursor.find(vertex, neighbour).map_err(Into::into)?;
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<EdgeValue>, ReadError> {
+        let found = self.cursor.find(vertex, neighbor).map_err(Into::into)?;
         Ok(found.map(Column::to_bits))
     }
 
-    fn neighbours(&mut self, vertex: VertexId, run: TakeRun<'_>) -> Result<(), ReadError> {
+    fn neighbors(&mut self, vertex: VertexId, run: TakeRun<'_>) -> Result<(), ReadError> {
         if A::SORTED {
-            let walked =
-                self.cursor.neighbours(vertex, |neighbours, values| run(neighbours, as_bytes(values)));
+            let walked = self.cursor.neighbors(vertex, |neighbors, values| run(neighbors, as_bytes(values)));
             return walked.map(drop).map_err(Into::into);
         }
-        let (neighbours, values) = self.sorted(vertex)?;
-        if !neighbours.is_empty() {
-            let _ = run(neighbours, values);
+        let (neighbors, values) = self.sorted(vertex)?;
+        if !neighbors.is_empty() {
+            let _ = run(neighbors, values);
         }
         Ok(())
     }
@@ -89,17 +88,17 @@ impl<A: Adjacency> AnyCursor for BatchingCursor<'_, A> {
     ) -> Result<(), ReadError> {
         let batch = &mut self.batch;
         batch.clear();
-        let scanned = self.cursor.scan(range, |owner, neighbours, values| {
-            let is_long = A::SORTED && neighbours.len() >= LONG_RUN;
+        let scanned = self.cursor.scan(range, |owner, neighbors, values| {
+            let is_long = A::SORTED && neighbors.len() >= LONG_RUN;
             // An unsorted row stays in one batch.
             if (is_long || batch.is_full()) && (A::SORTED || batch.last_owner() != Some(owner)) {
                 hand_over::<A>(batch, take)?;
             }
             if is_long {
-                let (owners, ends) = (&[owner], &[neighbours.len() as u32]);
-                return take(Rows { owners, ends, neighbours, values: as_bytes(values) });
+                let (owners, ends) = (&[owner], &[neighbors.len() as u32]);
+                return take(Rows { owners, ends, neighbors, values: as_bytes(values) });
             }
-            batch.push(owner, neighbours, values);
+            batch.push(owner, neighbors, values);
             ControlFlow::Continue(())
         });
         if scanned.map_err(Into::into)?.is_continue() {
@@ -116,20 +115,20 @@ impl<A: Adjacency> AnyCursor for BatchingCursor<'_, A> {
         self.cursor.prefetch(vertex);
     }
 
-    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<RawNeighbours<'_>>, ReadError> {
+    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<RawNeighbors<'_>>, ReadError> {
         if !A::SORTED {
             return Ok(None);
         }
         let run = self.cursor.contiguous(vertex).map_err(Into::into)?;
-        Ok(run.map(|(neighbours, values)| (neighbours, as_bytes(values))))
+        Ok(run.map(|(neighbors, values)| (neighbors, as_bytes(values))))
     }
 
-    fn gather(&mut self, vertex: VertexId) -> Result<RawNeighbours<'_>, ReadError> {
+    fn gather(&mut self, vertex: VertexId) -> Result<RawNeighbors<'_>, ReadError> {
         if !A::SORTED {
             return self.sorted(vertex);
         }
-        let (neighbours, values) = self.cursor.gather(vertex).map_err(Into::into)?;
-        Ok((neighbours, as_bytes(values)))
+        let (neighbors, values) = self.cursor.gather(vertex).map_err(Into::into)?;
+        Ok((neighbors, as_bytes(values)))
     }
 }
 
@@ -149,7 +148,7 @@ fn hand_over<A: Adjacency>(
     flow
 }
 
-/// Reads neighbours, with values of type `W` beside them.
+/// Reads neighbors, with values of type `W` beside them.
 pub struct ErasedCursor<'a, W> {
     cursor: Box<dyn AnyCursor + 'a>,
     values: PhantomData<fn() -> W>,
@@ -172,19 +171,19 @@ impl<W: Column> Cursor for ErasedCursor<'_, W> {
     }
 
     #[inline]
-    fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<W>, ReadError> {
-        Ok(self.cursor.find(vertex, neighbour)?.map(W::from_bits))
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, ReadError> {
+        Ok(self.cursor.find(vertex, neighbor)?.map(W::from_bits))
     }
 
     #[inline]
-    fn neighbours<B>(
+    fn neighbors<B>(
         &mut self,
         vertex: VertexId,
         mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, ReadError> {
         let mut flow = ControlFlow::Continue(());
-        self.cursor.neighbours(vertex, &mut |neighbours, values| {
-            flow = run(neighbours, from_bytes(values, neighbours.len()));
+        self.cursor.neighbors(vertex, &mut |neighbors, values| {
+            flow = run(neighbors, from_bytes(values, neighbors.len()));
             if flow.is_break() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })?;
         Ok(flow)
@@ -198,12 +197,12 @@ impl<W: Column> Cursor for ErasedCursor<'_, W> {
     ) -> Result<ControlFlow<B>, ReadError> {
         let mut flow = ControlFlow::Continue(());
         self.cursor.scan(range, &mut |rows| {
-            let values = from_bytes::<W>(rows.values, rows.neighbours.len());
+            let values = from_bytes::<W>(rows.values, rows.neighbors.len());
             let mut start = 0;
             for (owner, end) in rows.owners.iter().zip(rows.ends) {
                 let row = start..*end as usize;
                 start = row.end;
-                flow = run(*owner, &rows.neighbours[row.clone()], &values[row]);
+                flow = run(*owner, &rows.neighbors[row.clone()], &values[row]);
                 if flow.is_break() {
                     return ControlFlow::Break(());
                 }
@@ -224,14 +223,14 @@ impl<W: Column> Cursor for ErasedCursor<'_, W> {
     }
 
     #[inline]
-    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbours<'_, W>>, ReadError> {
+    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbors<'_, W>>, ReadError> {
         let run = self.cursor.contiguous(vertex)?;
-        Ok(run.map(|(neighbours, values)| (neighbours, from_bytes(values, neighbours.len()))))
+        Ok(run.map(|(neighbors, values)| (neighbors, from_bytes(values, neighbors.len()))))
     }
 
     #[inline]
-    fn gather(&mut self, vertex: VertexId) -> Result<Neighbours<'_, W>, ReadError> {
-        let (neighbours, values) = self.cursor.gather(vertex)?;
-        Ok((neighbours, from_bytes(values, neighbours.len())))
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, ReadError> {
+        let (neighbors, values) = self.cursor.gather(vertex)?;
+        Ok((neighbors, from_bytes(values, neighbors.len())))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::ErasedEngine;
 use hedgerow_log::files::FileSystem;
-use hedgerow_model::{Catalogue, EngineError, Topology};
+use hedgerow_model::{Catalog, EngineError, Topology};
 use hedgerow_sync::Arc;
 use std::fmt;
 
@@ -30,7 +30,7 @@ pub struct EngineOptions {
     /// Whether edges are directed, and which directions are stored.
     pub topology: Topology,
     /// The labels and what lies on their edges.
-    pub catalogue: Catalogue,
+    pub catalog: Catalog,
 }
 
 impl PartialEq for CustomEngine {

@@ -8,7 +8,7 @@
 //! - [`Cursor::scan`](hedgerow_model::Cursor::scan) copies short rows into batches: one virtual call hands over the rows of many
 //!   vertices. A long row is a batch by itself and is not copied;
 //! - all other methods of a cursor are one virtual call, and those that hand over runs one more per run;
-//! - neighbours ascend, whatever the engine's own order: rows of an engine that keeps another are copied and sorted;
+//! - neighbors ascend, whatever the engine's own order: rows of an engine that keeps another are copied and sorted;
 //! - a degree counts as expensive, so that kernels count all degrees once;
 //! - parallel edges are copied when they are read;
 //! - the order of commits stays behind: only the core of an engine is passed on.
@@ -23,8 +23,8 @@
 //! static MINE: CustomEngine = CustomEngine {
 //!     name: "mine",
 //!     make: Make::InMemory(|options| {
-//!         let (topology, catalogue) = (options.topology, options.catalogue);
-//!         ErasedEngine::new(Rapid::new(SubgraphOptions { topology, catalogue }))
+//!         let (topology, catalog) = (options.topology, options.catalog);
+//!         ErasedEngine::new(Rapid::new(SubgraphOptions { topology, catalog }))
 //!     }),
 //! };
 //! assert_eq!(format!("{MINE:?}"), "mine");

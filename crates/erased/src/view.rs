@@ -195,7 +195,7 @@ impl RecordView for ErasedView<'_> {
     }
 }
 
-/// One label in one direction, with values of type `W` beside the neighbours.
+/// One label in one direction, with values of type `W` beside the neighbors.
 pub struct ErasedAdjacency<'v, W> {
     adjacency: Box<dyn AnyAdjacency + 'v>,
     values: PhantomData<fn() -> W>,

@@ -2,7 +2,7 @@
 #![cfg(not(hedgerow_shuttle))]
 
 use hedgerow_erased::ErasedEngine;
-use hedgerow_model::{Catalogue, Engine, Topology};
+use hedgerow_model::{Catalog, Engine, Topology};
 use hedgerow_rapid::{PARTITION_SIZE, Rapid, RapidOptions};
 use hedgerow_tel::{Tel, TelOptions};
 use hedgerow_testing::{Recount, Tested};
@@ -15,8 +15,8 @@ impl Tested for ErasedRapid {
     const UNIT_SIZE: u32 = PARTITION_SIZE as u32;
     const RECOUNT: Option<Recount<Self::Engine>> = Some(|engine, _| engine.memory());
 
-    fn engine(topology: Topology, catalogue: Catalogue) -> ErasedEngine {
-        ErasedEngine::new(Rapid::new(RapidOptions { topology, catalogue }))
+    fn engine(topology: Topology, catalog: Catalog) -> ErasedEngine {
+        ErasedEngine::new(Rapid::new(RapidOptions { topology, catalog }))
     }
 }
 
@@ -28,8 +28,8 @@ impl Tested for ErasedTel {
     const UNIT_SIZE: u32 = 1;
     const RECOUNT: Option<Recount<Self::Engine>> = Some(|engine, _| engine.memory());
 
-    fn engine(topology: Topology, catalogue: Catalogue) -> ErasedEngine {
-        ErasedEngine::new(Tel::new(TelOptions { topology, catalogue }))
+    fn engine(topology: Topology, catalog: Catalog) -> ErasedEngine {
+        ErasedEngine::new(Tel::new(TelOptions { topology, catalog }))
     }
 }
 

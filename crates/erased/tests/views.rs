@@ -15,13 +15,13 @@ type Row<W> = (VertexId, Vec<(VertexId, W)>);
 /// The rows of a scan up to a vertex, joined where one comes in several runs.
 fn scanned<A: Adjacency>(adjacency: &A, last: u32) -> Vec<Row<A::Value>> {
     let mut rows: Vec<Row<A::Value>> = Vec::new();
-    let flow = adjacency.cursor().scan(0..u32::MAX, |owner, neighbours, values| {
-        assert_eq!(neighbours.len(), values.len());
+    let flow = adjacency.cursor().scan(0..u32::MAX, |owner, neighbors, values| {
+        assert_eq!(neighbors.len(), values.len());
         if rows.last().is_none_or(|(last, _)| *last != owner) {
             rows.push((owner, Vec::new()));
         }
         let (_, row) = rows.last_mut().unwrap();
-        row.extend(neighbours.iter().copied().zip(values.iter().copied()));
+        row.extend(neighbors.iter().copied().zip(values.iter().copied()));
         if owner.get() >= last { ControlFlow::Break(owner) } else { ControlFlow::Continue(()) }
     });
     assert!(flow.ok().unwrap().break_value().is_none_or(|owner| owner.get() >= last));
@@ -44,17 +44,17 @@ fn read_alike<W: Column>(csr: &Csr, direction: Direction) {
         assert_eq!(cursor.degree(vertex), Ok(row.0.len()));
         assert_eq!(cursor.gather(vertex), Ok(row));
         assert_eq!(cursor.contiguous(vertex), Ok(Some(row)));
-        let (mut neighbours, mut values) = (Vec::new(), Vec::new());
-        let walked = cursor.neighbours(vertex, |some, beside| {
-            neighbours.extend_from_slice(some);
+        let (mut neighbors, mut values) = (Vec::new(), Vec::new());
+        let walked = cursor.neighbors(vertex, |some, beside| {
+            neighbors.extend_from_slice(some);
             values.extend_from_slice(beside);
             ControlFlow::<()>::Continue(())
         });
-        assert_eq!((walked, (&*neighbours, &*values)), (Ok(ControlFlow::Continue(())), row));
-        let first = cursor.neighbours(vertex, |some, _| ControlFlow::Break(some[0]));
+        assert_eq!((walked, (&*neighbors, &*values)), (Ok(ControlFlow::Continue(())), row));
+        let first = cursor.neighbors(vertex, |some, _| ControlFlow::Break(some[0]));
         assert_eq!(first.unwrap().break_value(), row.0.first().copied());
-        for (neighbour, value) in row.0.iter().zip(row.1) {
-            assert_eq!(cursor.find(vertex, *neighbour), Ok(Some(*value)));
+        for (neighbor, value) in row.0.iter().zip(row.1) {
+            assert_eq!(cursor.find(vertex, *neighbor), Ok(Some(*value)));
         }
         assert_eq!(cursor.find(vertex, VertexId::MAX), Ok(None));
     }
@@ -68,7 +68,7 @@ proptest! {
         degree in 0..600_u32,
     ) {
         let id = VertexId::new;
-        let edges = edges.into_iter().chain((0..degree).map(|neighbour| (hub, neighbour, neighbour)));
+        let edges = edges.into_iter().chain((0..degree).map(|neighbor| (hub, neighbor, neighbor)));
         let edges: Vec<_> = edges.map(|(from, to, value)| (id(from), id(to), value)).collect();
         let topology = Topology::DirectedWithReverse;
         let csr = Csr::from_valued_edges(600, topology, &edges, BuildOptions::default()).unwrap();

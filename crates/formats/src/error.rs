@@ -238,7 +238,7 @@ pub enum Problem {
     /// Five columns or more.
     #[error(
         "expected at most 4 columns, `source destination [weight] [timestamp]`; \
-         if each line is a vertex with its neighbours, read the file in the adjacency format"
+         if each line is a vertex with its neighbors, read the file in the adjacency format"
     )]
     TooManyColumns,
     /// More than a key in a vertex file.

@@ -16,15 +16,15 @@ pub enum GraphFormat {
     Csv,
     /// The pair of LDBC Graphalytics: vertices in `x.v`, one per line, and an edge list in `x.e`.
     Graphalytics,
-    /// A vertex with its neighbours per line: `vertex neighbour neighbour …`. A vertex alone has none.
+    /// A vertex with its neighbors per line: `vertex neighbor neighbor …`. A vertex alone has none.
     ///
     /// Where a file lists an undirected edge from both ends, both are handed over.
     Adjacency,
     /// A sparse matrix: an edge for every entry, from its row to its column, numbered from 1.
     MatrixMarket,
-    /// The serialized graph of the GAP benchmark suite (`.sg`): rows of neighbours in binary.
+    /// The serialized graph of the GAP benchmark suite (`.sg`): rows of neighbors in binary.
     Serialized,
-    /// The same with a weight beside each neighbour (`.wsg`).
+    /// The same with a weight beside each neighbor (`.wsg`).
     WeightedSerialized,
 }
 

@@ -10,13 +10,13 @@
 //! |---|---|---|---|
 //! | edge list (SNAP, TSV, CSV, GAP) | `source destination [weight] [timestamp]` | `.el`, `.wel`, `.tsv`, `.csv`, all others | `EdgeList`, `Tsv`, `Csv` |
 //! | LDBC Graphalytics | the same in `x.e`, and `vertex` in `x.v` | `.e` | `Graphalytics` |
-//! | adjacency (LDBC Graphalytics validation) | `vertex neighbour neighbour …` | `.adj` | `Adjacency` |
+//! | adjacency (LDBC Graphalytics validation) | `vertex neighbor neighbor …` | `.adj` | `Adjacency` |
 //! | Matrix Market | `row column [value]` | `.mtx`, `.mm` | `MatrixMarket` |
-//! | GAP serialized graph | rows of neighbours in binary | `.sg`, with weights `.wsg` | `Serialized`, `WeightedSerialized` |
+//! | GAP serialized graph | rows of neighbors in binary | `.sg`, with weights `.wsg` | `Serialized`, `WeightedSerialized` |
 //!
 //! The end of a name tells the format, [`ReadOptions::format`] or [`WriteOptions::format`] overrides it; a file that
-//! starts as a Matrix Market file does is recognised by that. In the same way files compressed by gzip or Zstandard
-//! are recognised by their first bytes, whatever their name; written are those whose name ends in `.gz` or `.zst`.
+//! starts as a Matrix Market file does is recognized by that. In the same way files compressed by gzip or Zstandard
+//! are recognized by their first bytes, whatever their name; written are those whose name ends in `.gz` or `.zst`.
 //!
 //! In all text files:
 //!
@@ -40,9 +40,9 @@
 //!
 //! A **serialized graph** has the vertices 0 to n - 1, all of which are handed over, and 32-bit weights in `.wsg`. Its
 //! size must be what its header says, its offsets must not fall, all ids must be in range. Undirected edges come from
-//! both ends. Fields, little-endian and without gaps: 1 byte, 1 if directed; m, the number of neighbours, and n, 8 bytes
-//! each; n + 1 offsets of 8 bytes; m neighbours of 4 bytes, each with its weight of 4 bytes in `.wsg`; and if directed
-//! offsets and neighbours of the in-edges.
+//! both ends. Fields, little-endian and without gaps: 1 byte, 1 if directed; m, the number of neighbors, and n, 8 bytes
+//! each; n + 1 offsets of 8 bytes; m neighbors of 4 bytes, each with its weight of 4 bytes in `.wsg`; and if directed
+//! offsets and neighbors of the in-edges.
 //!
 //! # Properties
 //!

@@ -10,7 +10,7 @@ use std::vec::IntoIter;
 #[derive(Debug)]
 pub(crate) struct Piece<K> {
     pub batch: Batch<K>,
-    /// A line with so many neighbours that they are parsed only when they are asked for; it comes last.
+    /// A line with so many neighbors that they are parsed only when they are asked for; it comes last.
     pub long_line: Option<Box<dyn LongLine<K>>>,
     /// Lines passed over.
     pub skipped: SkippedLines,

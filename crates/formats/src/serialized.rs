@@ -5,13 +5,13 @@
 //! | bytes | what |
 //! |---|---|
 //! | 1 | 1 if the graph is directed, else 0 |
-//! | 8 | m, the number of neighbours: edges, or of an undirected graph twice as many |
+//! | 8 | m, the number of neighbors: edges, or of an undirected graph twice as many |
 //! | 8 | n, the number of vertices; their ids are 0 to n - 1 |
-//! | 8 (n + 1) | where the neighbours of each vertex start among all neighbours, and m |
-//! | 4 m, with weights 8 m | the neighbours, row by row: an id of 32 bits, then with weights a weight of 32 bits with a sign |
-//! | as many as the last two | of a directed graph: the same for in-neighbours |
+//! | 8 (n + 1) | where the neighbors of each vertex start among all neighbors, and m |
+//! | 4 m, with weights 8 m | the neighbors, row by row: an id of 32 bits, then with weights a weight of 32 bits with a sign |
+//! | as many as the last two | of a directed graph: the same for in-neighbors |
 //!
-//! The suite itself writes rows that ascend, without self loops and repeated neighbours; it reads what is laid out so, whatever
+//! The suite itself writes rows that ascend, without self loops and repeated neighbors; it reads what is laid out so, whatever
 //! it holds. Here they are read: nothing is taken from the file that was not checked. `write/serialized.rs` writes them.
 
 use crate::error::FormatError;
@@ -40,11 +40,11 @@ pub(crate) struct SerializedReader<K> {
 /// What is read next.
 enum Step {
     Header,
-    /// The offsets of the out-neighbours.
+    /// The offsets of the out-neighbors.
     Offsets(Header, Vec<u64>),
-    /// The out-neighbours.
-    Neighbours(Header, Rows),
-    /// Offsets and ids of the in-neighbours, which say nothing new but must make sense.
+    /// The out-neighbors.
+    Neighbors(Header, Rows),
+    /// Offsets and ids of the in-neighbors, which say nothing new but must make sense.
     Inverse(Header),
     End,
 }
@@ -52,11 +52,11 @@ enum Step {
 #[derive(Clone, Copy)]
 struct Header {
     is_directed: bool,
-    neighbours: u64,
+    neighbors: u64,
     vertices: u64,
 }
 
-/// Where rows end, and how far the neighbours have been read.
+/// Where rows end, and how far the neighbors have been read.
 struct Rows {
     ends: Vec<u64>,
     vertex: usize,
@@ -101,7 +101,7 @@ impl<K: VertexKey> SerializedReader<K> {
                 Step::Offsets(header, Vec::new())
             }
             Step::Offsets(header, ends) => self.offsets(header, ends, &mut batch)?,
-            Step::Neighbours(header, rows) => self.neighbours(header, rows, &mut batch)?,
+            Step::Neighbors(header, rows) => self.neighbors(header, rows, &mut batch)?,
             Step::Inverse(header) => {
                 self.check_inverse(&header)?;
                 self.bytes.expect_end()?;
@@ -119,23 +119,23 @@ impl<K: VertexKey> SerializedReader<K> {
         if directed > 1 {
             return Err(self.bytes.bad(0, directed.to_string(), expected.into()));
         }
-        let neighbours = self.bytes.count(1, "the number of edges", i64::MAX as u64)?;
+        let neighbors = self.bytes.count(1, "the number of edges", i64::MAX as u64)?;
         let vertices = self.bytes.count(9, "the number of vertices", MAX_VERTICES)?;
-        Ok(Header { is_directed: directed == 1, neighbours, vertices })
+        Ok(Header { is_directed: directed == 1, neighbors, vertices })
     }
 
     /// If the size of the file is known, it must be what the header says: nothing is allocated before.
     fn check_size(&self, header: &Header) -> Result<(), FormatError> {
         let Some(size) = self.source().plain_size() else { return Ok(()) };
-        let neighbour = if self.is_weighted { 8 } else { 4 };
-        let rows = 8 * (u128::from(header.vertices) + 1) + neighbour * u128::from(header.neighbours);
+        let neighbor = if self.is_weighted { 8 } else { 4 };
+        let rows = 8 * (u128::from(header.vertices) + 1) + neighbor * u128::from(header.neighbors);
         let expected = u128::from(HEADER) + rows * if header.is_directed { 2 } else { 1 };
         if u128::from(size) == expected {
             return Ok(());
         }
-        let Header { neighbours, vertices, .. } = header;
+        let Header { neighbors, vertices, .. } = header;
         let weights = if self.is_weighted { "with" } else { "without" };
-        let sizes = format!("{vertices} vertices and {neighbours} neighbours {weights} weights");
+        let sizes = format!("{vertices} vertices and {neighbors} neighbors {weights} weights");
         let expected = format!("{expected} bytes in all, because the header says {sizes}");
         Err(self.bytes.bad(1, format!("the header of a file of {size} bytes"), expected))
     }
@@ -158,32 +158,32 @@ impl<K: VertexKey> SerializedReader<K> {
         if last < header.vertices {
             return Ok(Step::Offsets(header, ends));
         }
-        self.bytes.expect_all(ends.last().copied().unwrap_or(0), header.neighbours)?;
-        Ok(Step::Neighbours(header, Rows { ends, vertex: 0, next: 0 }))
+        self.bytes.expect_all(ends.last().copied().unwrap_or(0), header.neighbors)?;
+        Ok(Step::Neighbors(header, Rows { ends, vertex: 0, next: 0 }))
     }
 
-    /// A piece of the neighbours.
-    fn neighbours(
+    /// A piece of the neighbors.
+    fn neighbors(
         &mut self,
         header: Header,
         mut rows: Rows,
         batch: &mut Batch<K>,
     ) -> Result<Step, FormatError> {
         let width = if self.is_weighted { 8 } else { 4 };
-        let count = (header.neighbours - rows.next).min((PIECE / width) as u64);
+        let count = (header.neighbors - rows.next).min((PIECE / width) as u64);
         batch.edges.reserve_exact(count as usize);
         let is_weighted = self.is_weighted;
-        self.bytes.neighbours(count, width, header.vertices, |neighbour, entry| {
+        self.bytes.neighbors(count, width, header.vertices, |neighbor, entry| {
             while rows.ends[rows.vertex] <= rows.next {
                 rows.vertex += 1;
             }
             rows.next += 1;
             let weight = if is_weighted { Some(f64::from(number(&entry[4..]))) } else { None };
             let source = K::of_number(rows.vertex as u64);
-            batch.edges.push(Edge { weight, ..Edge::new(source, K::of_number(neighbour)) });
+            batch.edges.push(Edge { weight, ..Edge::new(source, K::of_number(neighbor)) });
         })?;
-        if rows.next < header.neighbours {
-            return Ok(Step::Neighbours(header, rows));
+        if rows.next < header.neighbors {
+            return Ok(Step::Neighbors(header, rows));
         }
         if header.is_directed {
             return Ok(Step::Inverse(header));
@@ -200,12 +200,12 @@ impl<K: VertexKey> SerializedReader<K> {
             self.bytes.offsets(first..last, *header, end, |next| end = next)?;
             first = last;
         }
-        self.bytes.expect_all(end, header.neighbours)?;
+        self.bytes.expect_all(end, header.neighbors)?;
         let width = if self.is_weighted { 8 } else { 4 };
-        let mut left = header.neighbours;
+        let mut left = header.neighbors;
         while left > 0 {
             let count = left.min((PIECE / width) as u64);
-            self.bytes.neighbours(count, width, header.vertices, |_, _| {})?;
+            self.bytes.neighbors(count, width, header.vertices, |_, _| {})?;
             left -= count;
         }
         Ok(())
@@ -243,11 +243,11 @@ impl Bytes {
     /// The first offset, which is 0.
     fn first_offset(&mut self) -> Result<(), FormatError> {
         let at = self.offset;
-        self.read(8, "0, the offset of the first neighbours")?;
+        self.read(8, "0, the offset of the first neighbors")?;
         match long(&self.buffer) {
             0 => Ok(()),
             other => {
-                let expected = "0, where the first neighbours start".into();
+                let expected = "0, where the first neighbors start".into();
                 Err(self.bad(at, format!("the offset {other}"), expected))
             }
         }
@@ -263,16 +263,16 @@ impl Bytes {
     ) -> Result<(), FormatError> {
         let at = self.offset;
         let count = (vertices.end - vertices.start) as usize;
-        self.read(8 * count, "the offset where the neighbours of a vertex end")?;
+        self.read(8 * count, "the offset where the neighbors of a vertex end")?;
         for (index, bytes) in (0..).zip(self.buffer.chunks_exact(8)) {
             let offset = long(bytes);
             match u64::try_from(offset) {
-                Ok(end) if (start..=header.neighbours).contains(&end) => {
+                Ok(end) if (start..=header.neighbors).contains(&end) => {
                     start = end;
                     visit(end);
                 }
                 _ => {
-                    let expected = format!("an offset from {start} to {}", header.neighbours);
+                    let expected = format!("an offset from {start} to {}", header.neighbors);
                     return Err(self.bad(at + 8 * index, format!("the offset {offset}"), expected));
                 }
             }
@@ -280,17 +280,17 @@ impl Bytes {
         Ok(())
     }
 
-    /// The rows must hold all neighbours.
-    fn expect_all(&self, end: u64, neighbours: u64) -> Result<(), FormatError> {
-        if end == neighbours {
+    /// The rows must hold all neighbors.
+    fn expect_all(&self, end: u64, neighbors: u64) -> Result<(), FormatError> {
+        if end == neighbors {
             return Ok(());
         }
-        let expected = format!("{neighbours}, the number of neighbours, because this is the last offset");
+        let expected = format!("{neighbors}, the number of neighbors, because this is the last offset");
         Err(self.bad(self.offset - 8, format!("the offset {end}"), expected))
     }
 
-    /// The next `count` neighbours, each of `width` bytes.
-    fn neighbours(
+    /// The next `count` neighbors, each of `width` bytes.
+    fn neighbors(
         &mut self,
         count: u64,
         width: usize,
@@ -298,13 +298,13 @@ impl Bytes {
         mut visit: impl FnMut(u64, &[u8]),
     ) -> Result<(), FormatError> {
         let at = self.offset;
-        self.read(width * count as usize, "a neighbour")?;
+        self.read(width * count as usize, "a neighbor")?;
         for (index, entry) in (0..).zip(self.buffer.chunks_exact(width)) {
-            let neighbour = number(entry);
-            match u64::try_from(neighbour) {
-                Ok(neighbour) if neighbour < vertices => visit(neighbour, entry),
+            let neighbor = number(entry);
+            match u64::try_from(neighbor) {
+                Ok(neighbor) if neighbor < vertices => visit(neighbor, entry),
                 _ => {
-                    let found = format!("the neighbour {neighbour}");
+                    let found = format!("the neighbor {neighbor}");
                     let expected = format!("a vertex below {vertices}, the number of vertices");
                     return Err(self.bad(at + width as u64 * index, found, expected));
                 }

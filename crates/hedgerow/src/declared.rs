@@ -16,7 +16,7 @@ use std::ops::RangeInclusive;
 ///
 /// Their locks are held until it ends, so what it reads is the newest state and cannot change
 /// before its commit: it never fails with a conflict. It reads and writes edges between declared vertices, and the
-/// neighbours and properties of declared vertices. It cannot delete vertices.
+/// neighbors and properties of declared vertices. It cannot delete vertices.
 pub struct DeclaredTxn<'t> {
     stores: &'t Stores,
     state: &'t dyn StateReads,
@@ -147,25 +147,25 @@ impl DeclaredTxn<'_> {
         source: impl AsKey,
         destination: impl AsKey,
     ) -> Result<Option<W>, Error> {
-        check_column::<W>(self.stores.catalogue(), label)?;
+        check_column::<W>(self.stores.catalog(), label)?;
         let (source, destination) = (self.declared(&source)?, self.declared(&destination)?);
         let value = self.staged.edge(self.state, label, source, destination)?;
         Ok(value.map(W::from_bits))
     }
 
-    /// The neighbours of a declared vertex and the values beside them.
+    /// The neighbors of a declared vertex and the values beside them.
     ///
     /// # Errors
     /// The vertex was not declared, there is no such label or direction, or its edges carry another type.
-    pub fn neighbours_of<W: Column>(
+    pub fn neighbors_of<W: Column>(
         &self,
         label: LabelId,
         direction: Direction,
         key: impl AsKey,
     ) -> Result<Vec<(Key, W)>, Error> {
         check_adjacency::<W>(self.stores, label, direction)?;
-        let neighbours = self.staged.neighbours(self.state, label, direction, self.declared(&key)?)?;
-        let typed = neighbours.into_iter().map(|(neighbour, value)| (neighbour, W::from_bits(value)));
+        let neighbors = self.staged.neighbors(self.state, label, direction, self.declared(&key)?)?;
+        let typed = neighbors.into_iter().map(|(neighbor, value)| (neighbor, W::from_bits(value)));
         Ok(typed.collect())
     }
 
@@ -184,11 +184,11 @@ impl DeclaredTxn<'_> {
         Ok(self.staged.edge_record(self.state, label, source, destination)?)
     }
 
-    /// The neighbours of a declared vertex over a label that has records, with their records.
+    /// The neighbors of a declared vertex over a label that has records, with their records.
     ///
     /// # Errors
     /// The vertex was not declared, there is no such label or direction, or its edges have no records.
-    pub fn neighbour_records(
+    pub fn neighbor_records(
         &self,
         label: LabelId,
         direction: Direction,
@@ -196,7 +196,7 @@ impl DeclaredTxn<'_> {
     ) -> Result<Vec<(Key, Record)>, Error> {
         self.stores.any_record_schema(label)?;
         check_adjacency::<()>(self.stores, label, direction)?;
-        Ok(self.staged.neighbour_records(self.state, label, direction, self.declared(&key)?)?)
+        Ok(self.staged.neighbor_records(self.state, label, direction, self.declared(&key)?)?)
     }
 
     /// Those edges from one declared vertex to another whose keys are in a range.
@@ -217,7 +217,7 @@ impl DeclaredTxn<'_> {
     /// # Errors
     /// The vertex was not declared.
     pub fn properties(&self, key: impl AsKey) -> Result<Option<Record>, Error> {
-        let schema = self.stores.catalogue().vertices();
+        let schema = self.stores.catalog().vertices();
         Ok(self.staged.record(self.state, schema, self.declared(&key)?)?)
     }
 }
@@ -239,7 +239,7 @@ pub(crate) fn transact_declared<E: Engine, T>(
         let held = acquired.held();
         let view = store.latest(&held)?;
         let state = ViewReads { store, view: &view, keys: KeyReads::Current };
-        let staged = Staged::new(store.topology, Arc::clone(&store.catalogue));
+        let staged = Staged::new(store.topology, Arc::clone(&store.catalog));
         let mut transaction = DeclaredTxn { stores, state: &state, declared: &declared, staged };
         (run(&mut transaction), transaction.staged.into_operations())
     };

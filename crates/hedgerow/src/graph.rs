@@ -10,7 +10,7 @@ use crate::stores::{OpenStores, Stores, with_store};
 use crate::stream::StreamError;
 use crate::transaction::WriteTxn;
 use hedgerow_model::{
-    AsKey, Catalogue, Column, Key, KeyKind, LabelId, MemoryUse, Operation, Reclaimed, Record, Timestamp,
+    AsKey, Catalog, Column, Key, KeyKind, LabelId, MemoryUse, Operation, Reclaimed, Record, Timestamp,
     Topology, Value,
 };
 use hedgerow_pipeline::{BulkEdge, Commit, Commits, EdgeWrite};
@@ -35,7 +35,7 @@ use hedgerow_sync::Arc;
 ///
 /// assert_eq!(before.edge_count(), 1);
 /// assert!(before.contains_edge(1, 2)?);
-/// assert_eq!(graph.neighbours(2)?, [3.into()]);
+/// assert_eq!(graph.neighbors(2)?, [3.into()]);
 /// # Ok::<(), hedgerow::Error>(())
 /// ```
 #[derive(Clone)]
@@ -59,7 +59,7 @@ impl Graph {
         Ok(Graph { stores: OpenStores::new(Stores::new(options, None)?, retries) })
     }
 
-    /// Whether edges are directed, and whether in-neighbours can be read.
+    /// Whether edges are directed, and whether in-neighbors can be read.
     #[must_use]
     pub fn topology(&self) -> Topology {
         with_store!(&*self.stores, store => store.topology)
@@ -73,8 +73,8 @@ impl Graph {
 
     /// The labels and schemas.
     #[must_use]
-    pub fn catalogue(&self) -> &Catalogue {
-        self.stores.catalogue()
+    pub fn catalog(&self) -> &Catalog {
+        self.stores.catalog()
     }
 
     /// The label called `name`.
@@ -82,7 +82,7 @@ impl Graph {
     /// # Errors
     /// There is none.
     pub fn label(&self, name: &str) -> Result<LabelId, Error> {
-        Ok(self.catalogue().label_id(name)?)
+        Ok(self.catalog().label_id(name)?)
     }
 
     // --- writes of one operation -------------------------------------------------------------
@@ -414,12 +414,12 @@ impl Graph {
         self.snapshot()?.get_edge(label, source, destination)
     }
 
-    /// The out-neighbours of a vertex over edges of the default label, now.
+    /// The out-neighbors of a vertex over edges of the default label, now.
     ///
     /// # Errors
     /// The key is of another kind than the graph's, or the graph is poisoned.
-    pub fn neighbours(&self, key: impl AsKey) -> Result<Vec<Key>, Error> {
-        self.snapshot()?.neighbours(key)
+    pub fn neighbors(&self, key: impl AsKey) -> Result<Vec<Key>, Error> {
+        self.snapshot()?.neighbors(key)
     }
 
     /// The record of an edge in the newest state; `None` if the edge does not exist. O(log degree).

@@ -59,7 +59,7 @@ pub use hedgerow_kernels as kernels;
 pub use hedgerow_log::Durability;
 pub use hedgerow_model as model;
 pub use hedgerow_model::{
-    AsKey, Catalogue, Column, ColumnType, Count, Direction, EdgeSchema, Field, Key, KeyKind, KeyRef, LabelId,
+    AsKey, Catalog, Column, ColumnType, Count, Direction, EdgeSchema, Field, Key, KeyKind, KeyRef, LabelId,
     LabelSchema, MemoryUse, ParallelSchema, Reclaimed, Record, RecordSchema, Timestamp, Topology, Value,
     ValueRef, ValueType, VertexId,
 };

@@ -5,19 +5,19 @@ use crate::error::{Error, Reason};
 use crate::stores::{Stores, with_store};
 use crate::stream::StreamError;
 use hedgerow_model::{
-    AsKey, Catalogue, Column, ColumnType, EdgeValue, Key, LabelId, Operation, Record, RecordSchema, Value,
+    AsKey, Catalog, Column, ColumnType, EdgeValue, Key, LabelId, Operation, Record, RecordSchema, Value,
     ViewError,
 };
 use hedgerow_pipeline::{BulkEdge, Commit, Commits, EdgeWrite, Error as Cause, check_records};
 use hedgerow_sync::Arc;
 
 impl Stores {
-    pub(crate) fn catalogue(&self) -> &Catalogue {
-        with_store!(self, store => &store.catalogue)
+    pub(crate) fn catalog(&self) -> &Catalog {
+        with_store!(self, store => &store.catalog)
     }
 
-    pub(crate) fn shared_catalogue(&self) -> Arc<Catalogue> {
-        with_store!(self, store => Arc::clone(&store.catalogue))
+    pub(crate) fn shared_catalog(&self) -> Arc<Catalog> {
+        with_store!(self, store => Arc::clone(&store.catalog))
     }
 
     /// A key, if it is of the graph's kind.
@@ -39,7 +39,7 @@ impl Stores {
         key: &impl AsKey,
         properties: &[(&str, Value)],
     ) -> Result<Operation, Error> {
-        let schema = self.catalogue().vertices();
+        let schema = self.catalog().vertices();
         let mut positions = Vec::with_capacity(properties.len());
         for (name, value) in properties {
             let position = schema.position(name)?;
@@ -67,7 +67,7 @@ impl Stores {
         source: &impl AsKey,
         destination: &impl AsKey,
     ) -> Result<Operation, Error> {
-        self.catalogue().label(label).ok_or(ViewError::UnknownLabel(label))?;
+        self.catalog().label(label).ok_or(ViewError::UnknownLabel(label))?;
         let (source, destination) = (self.check_key(source)?, self.check_key(destination)?);
         Ok(Operation::DeleteEdge { label, source, destination })
     }
@@ -108,26 +108,26 @@ impl Stores {
 
     /// The schema of the records that edges of a label have, which may be parallel.
     pub(crate) fn parallel_schema(&self, label: LabelId) -> Result<&RecordSchema, Error> {
-        let schema = self.catalogue().label(label).ok_or(ViewError::UnknownLabel(label))?;
+        let schema = self.catalog().label(label).ok_or(ViewError::UnknownLabel(label))?;
         let schema = schema.edges.record().filter(|_| schema.edges.key().is_some());
         Ok(schema.ok_or(Reason::NotParallel(label))?)
     }
 
     /// The schema of the records that edges of a label have, parallel or not.
     pub(crate) fn any_record_schema(&self, label: LabelId) -> Result<&RecordSchema, Error> {
-        let schema = self.catalogue().label(label).ok_or(ViewError::UnknownLabel(label))?;
+        let schema = self.catalog().label(label).ok_or(ViewError::UnknownLabel(label))?;
         Ok(schema.edges.record().ok_or(Cause::NoRecords(label))?)
     }
 
     /// Whether edges of a label have records.
     pub(crate) fn has_records(&self, label: LabelId) -> Result<bool, Error> {
-        let schema = self.catalogue().label(label).ok_or(ViewError::UnknownLabel(label))?;
+        let schema = self.catalog().label(label).ok_or(ViewError::UnknownLabel(label))?;
         Ok(schema.edges.record().is_some())
     }
 
     /// Whether edges of a label may be parallel.
     pub(crate) fn are_parallel(&self, label: LabelId) -> bool {
-        self.catalogue().label(label).is_some_and(|schema| schema.edges.key().is_some())
+        self.catalog().label(label).is_some_and(|schema| schema.edges.key().is_some())
     }
 
     /// Puts edges with records as one commit.
@@ -199,7 +199,7 @@ impl Stores {
 
     /// Whether edges of a label are written with values of type `W`: the type must be exactly the declared one.
     pub(crate) fn check_written_column<W: Column>(&self, label: LabelId) -> Result<(), Error> {
-        let schema = self.catalogue().label(label).ok_or(ViewError::UnknownLabel(label))?;
+        let schema = self.catalog().label(label).ok_or(ViewError::UnknownLabel(label))?;
         let declared = schema.edges.column();
         // Handles of records are made by the commit that puts the record: nobody else has any.
         if declared == W::TYPE && declared != ColumnType::Record {

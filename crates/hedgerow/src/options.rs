@@ -17,7 +17,7 @@ pub enum EngineKind {
     /// (RapidStore, PVLDB 18(10), 2025).
     #[default]
     Rapid,
-    /// In memory, or in a file that is mapped into it: a log of versioned edges per vertex, lock-free readers, neighbours in the order of their insertion
+    /// In memory, or in a file that is mapped into it: a log of versioned edges per vertex, lock-free readers, neighbors in the order of their insertion
     /// (LiveGraph, PVLDB 13(7), 2020).
     Tel,
     /// An engine of another crate, behind virtual calls. Needs the feature `custom-engines`.

@@ -88,11 +88,11 @@ impl Snapshot {
         Ok(edges)
     }
 
-    /// Those edges of a vertex whose keys are in a range: ascending by the neighbour's id, then by key. O(degree + found).
+    /// Those edges of a vertex whose keys are in a range: ascending by the neighbor's id, then by key. O(degree + found).
     ///
     /// # Errors
     /// The vertex's key is of another kind than the graph's, there is no such label or direction, or its edges cannot be parallel.
-    pub fn parallel_neighbours(
+    pub fn parallel_neighbors(
         &self,
         label: LabelId,
         direction: Direction,
@@ -104,12 +104,8 @@ impl Snapshot {
         let (keys, mut edges) = (inclusive(keys), Vec::new());
         self.read(|state| match state.owner(key.as_key())? {
             Some(vertex) => {
-                state.parallel_neighbours(label, direction, vertex, keys, &mut |neighbour, key, record| {
-                    edges.push(ParallelEdge {
-                        neighbour: state.key(neighbour),
-                        key,
-                        record: decoded(record)?,
-                    });
+                state.parallel_neighbors(label, direction, vertex, keys, &mut |neighbor, key, record| {
+                    edges.push(ParallelEdge { neighbor: state.key(neighbor), key, record: decoded(record)? });
                     Ok(())
                 })
             }
@@ -118,12 +114,12 @@ impl Snapshot {
         Ok(edges)
     }
 
-    /// How many edges a vertex has over a label whose edges may be parallel, where [`Snapshot::degree`] counts neighbours.
+    /// How many edges a vertex has over a label whose edges may be parallel, where [`Snapshot::degree`] counts neighbors.
     ///
     /// O(degree).
     ///
     /// # Errors
-    /// As [`Snapshot::parallel_neighbours`].
+    /// As [`Snapshot::parallel_neighbors`].
     pub fn parallel_degree(
         &self,
         label: LabelId,
@@ -142,7 +138,7 @@ impl Snapshot {
     /// The edges of a vertex over a label whose edges may be parallel, newest first: see [`Newest`]. O(edges of the vertex).
     ///
     /// # Errors
-    /// As [`Snapshot::parallel_neighbours`], or the edges have no such time.
+    /// As [`Snapshot::parallel_neighbors`], or the edges have no such time.
     pub fn newest_parallel_edges(
         &self,
         label: LabelId,
@@ -152,8 +148,8 @@ impl Snapshot {
     ) -> Result<Vec<ParallelEdge>, Error> {
         self.stores().parallel_schema(label)?;
         check_adjacency::<()>(self.stores(), label, direction)?;
-        self.newest(label, direction, key, newest, |neighbour, edge| {
-            Ok(ParallelEdge { neighbour, key: edge.key, record: decoded(edge.record)? })
+        self.newest(label, direction, key, newest, |neighbor, edge| {
+            Ok(ParallelEdge { neighbor, key: edge.key, record: decoded(edge.record)? })
         })
     }
 }
@@ -206,18 +202,18 @@ impl WriteTxn {
     }
 
     /// Those edges of a vertex whose keys are in a range, for this transaction: in the order of
-    /// [`neighbours_of`](WriteTxn::neighbours_of), then by key.
+    /// [`neighbors_of`](WriteTxn::neighbors_of), then by key.
     ///
     /// # Errors
-    /// As [`Snapshot::parallel_neighbours`].
-    pub fn parallel_neighbours(
+    /// As [`Snapshot::parallel_neighbors`].
+    pub fn parallel_neighbors(
         &mut self,
         label: LabelId,
         direction: Direction,
         key: impl AsKey,
         keys: impl RangeBounds<u64>,
     ) -> Result<Vec<ParallelEdge>, Error> {
-        self.read_parallel_neighbours(label, direction, key.as_key(), inclusive(keys))
+        self.read_parallel_neighbors(label, direction, key.as_key(), inclusive(keys))
     }
 }
 

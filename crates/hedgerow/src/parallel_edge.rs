@@ -19,8 +19,8 @@ use hedgerow_model::{Key, Record};
 /// let snapshot = graph.snapshot()?;
 /// let to_two: Vec<u64> = snapshot.parallel_edges(pays, 1, 2, ..)?.into_iter().map(|(number, _)| number).collect();
 /// assert_eq!(to_two, [1001, 1002]);
-/// let later = snapshot.parallel_neighbours(pays, Direction::Out, 1, 1002..)?;
-/// let later: Vec<_> = later.into_iter().map(|edge| (edge.neighbour, edge.key)).collect();
+/// let later = snapshot.parallel_neighbors(pays, Direction::Out, 1, 1002..)?;
+/// let later: Vec<_> = later.into_iter().map(|edge| (edge.neighbor, edge.key)).collect();
 /// assert_eq!(later, [(2.into(), 1002), (3.into(), 1003)]);
 /// assert_eq!((snapshot.degree(pays, Direction::Out, 1)?, snapshot.parallel_degree(pays, Direction::Out, 1)?), (2, 3));
 /// # Ok::<(), hedgerow::Error>(())
@@ -28,7 +28,7 @@ use hedgerow_model::{Key, Record};
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParallelEdge {
     /// The vertex at the other end.
-    pub neighbour: Key,
+    pub neighbor: Key,
     /// What tells it from the others that lead there.
     pub key: u64,
     /// Its record, in the order of the label's schema.

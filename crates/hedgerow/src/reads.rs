@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::stores::{Stores, with_store};
-use hedgerow_model::{Catalogue, Column, ColumnType, Direction, EdgeValue, KeyRef, LabelId, ViewError};
+use hedgerow_model::{Catalog, Column, ColumnType, Direction, EdgeValue, KeyRef, LabelId, ViewError};
 use hedgerow_pipeline::{Error as Cause, StateReads};
 
 /// The value of an edge between two keys.
@@ -18,20 +18,20 @@ pub(crate) fn edge_by_key(
     }
 }
 
-/// Whether the neighbours of a label can be read in a direction, with values of type `W`.
+/// Whether the neighbors of a label can be read in a direction, with values of type `W`.
 pub(crate) fn check_adjacency<W: Column>(
     stores: &Stores,
     label: LabelId,
     direction: Direction,
 ) -> Result<(), Error> {
-    check_column::<W>(stores.catalogue(), label)?;
+    check_column::<W>(stores.catalog(), label)?;
     let topology = with_store!(stores, store => store.topology);
     topology.stored(direction).map(drop).ok_or(ViewError::NoReverse.into())
 }
 
 /// Whether the edges of a label can be read as `W`.
-pub(crate) fn check_column<W: Column>(catalogue: &Catalogue, label: LabelId) -> Result<(), Error> {
-    let schema = catalogue.label(label).ok_or(ViewError::UnknownLabel(label))?;
+pub(crate) fn check_column<W: Column>(catalog: &Catalog, label: LabelId) -> Result<(), Error> {
+    let schema = catalog.label(label).ok_or(ViewError::UnknownLabel(label))?;
     let declared = schema.edges.column();
     if W::TYPE == ColumnType::Unit || W::TYPE == declared {
         return Ok(());

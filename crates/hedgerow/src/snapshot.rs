@@ -7,7 +7,7 @@ use hedgerow_csr::{BuildOptions, Csr};
 use hedgerow_kernels::Kernel;
 use hedgerow_model::token::Registered;
 use hedgerow_model::{
-    AsKey, Catalogue, Column, Count, Counts, Direction, Engine, GraphView, Key, LabelId, Record, Timestamp,
+    AsKey, Catalog, Column, Count, Counts, Direction, Engine, GraphView, Key, LabelId, Record, Timestamp,
     Topology, VertexId,
 };
 use hedgerow_pipeline::{Error as Cause, KeyReads, StateReads, ViewReads, decoded, read_failed};
@@ -121,7 +121,7 @@ impl Snapshot {
         self.0.registration.opened().elapsed()
     }
 
-    /// Whether edges are directed, and whether in-neighbours can be read.
+    /// Whether edges are directed, and whether in-neighbors can be read.
     #[must_use]
     pub fn topology(&self) -> Topology {
         with_store!(&**self.stores(), store => store.topology)
@@ -129,8 +129,8 @@ impl Snapshot {
 
     /// The labels and schemas.
     #[must_use]
-    pub fn catalogue(&self) -> &Catalogue {
-        with_store!(&**self.stores(), store => &store.catalogue)
+    pub fn catalog(&self) -> &Catalog {
+        with_store!(&**self.stores(), store => &store.catalog)
     }
 
     /// How many vertices exist. O(1).
@@ -244,7 +244,7 @@ impl Snapshot {
 
     /// A record as users see it: nulls where nothing was ever set.
     pub(crate) fn filled(&self, record: Record) -> Record {
-        if record.is_empty() { self.catalogue().vertices().nulls() } else { record }
+        if record.is_empty() { self.catalog().vertices().nulls() } else { record }
     }
 
     /// Whether there is an edge of the default label. O(log degree).
@@ -265,13 +265,13 @@ impl Snapshot {
         source: impl AsKey,
         destination: impl AsKey,
     ) -> Result<Option<W>, Error> {
-        check_column::<W>(self.catalogue(), label)?;
+        check_column::<W>(self.catalog(), label)?;
         let (source, destination) = (source.as_key(), destination.as_key());
         let value = self.read(|state| edge_by_key(state, label, source, destination))?;
         Ok(value.map(W::from_bits))
     }
 
-    /// How many neighbours a vertex has; none if it does not exist. O(1).
+    /// How many neighbors a vertex has; none if it does not exist. O(1).
     ///
     /// # Errors
     /// The key is of another kind than the graph's, there is no such label, or no such direction.
@@ -284,57 +284,57 @@ impl Snapshot {
         Ok(degree)
     }
 
-    /// The out-neighbours of a vertex over edges of the default label; none if it does not exist. O(degree).
+    /// The out-neighbors of a vertex over edges of the default label; none if it does not exist. O(degree).
     ///
     /// # Errors
     /// The key is of another kind than the graph's.
-    pub fn neighbours(&self, key: impl AsKey) -> Result<Vec<Key>, Error> {
-        let neighbours = self.neighbours_of::<()>(LabelId::DEFAULT, Direction::Out, key)?;
-        Ok(neighbours.into_iter().map(|(neighbour, ())| neighbour).collect())
+    pub fn neighbors(&self, key: impl AsKey) -> Result<Vec<Key>, Error> {
+        let neighbors = self.neighbors_of::<()>(LabelId::DEFAULT, Direction::Out, key)?;
+        Ok(neighbors.into_iter().map(|(neighbor, ())| neighbor).collect())
     }
 
-    /// The neighbours of a vertex and the values beside them, ascending by vertex id. O(degree).
+    /// The neighbors of a vertex and the values beside them, ascending by vertex id. O(degree).
     ///
     /// # Errors
     /// The key is of another kind than the graph's, there is no such label or direction, or its
     /// edges carry another type.
-    pub fn neighbours_of<W: Column>(
+    pub fn neighbors_of<W: Column>(
         &self,
         label: LabelId,
         direction: Direction,
         key: impl AsKey,
     ) -> Result<Vec<(Key, W)>, Error> {
         check_adjacency::<W>(self.stores(), label, direction)?;
-        let mut neighbours = Vec::new();
+        let mut neighbors = Vec::new();
         self.read(|state| match state.owner(key.as_key())? {
-            Some(vertex) => state.neighbours(label, direction, vertex, &mut |neighbour, value| {
-                neighbours.push((state.key(neighbour), W::from_bits(value)));
+            Some(vertex) => state.neighbors(label, direction, vertex, &mut |neighbor, value| {
+                neighbors.push((state.key(neighbor), W::from_bits(value)));
             }),
             None => Ok(()),
         })?;
-        Ok(neighbours)
+        Ok(neighbors)
     }
 
-    /// The neighbours of a vertex over the edges of every label: ascending by label, then by vertex id. O(labels + degrees).
+    /// The neighbors of a vertex over the edges of every label: ascending by label, then by vertex id. O(labels + degrees).
     ///
     /// # Errors
     /// The key is of another kind than the graph's, or there is no such direction.
-    pub fn neighbours_by_label(
+    pub fn neighbors_by_label(
         &self,
         direction: Direction,
         key: impl AsKey,
     ) -> Result<Vec<(LabelId, Key)>, Error> {
         check_adjacency::<()>(self.stores(), LabelId::DEFAULT, direction)?;
-        let mut neighbours = Vec::new();
+        let mut neighbors = Vec::new();
         self.read(|state| {
             let Some(vertex) = state.owner(key.as_key())? else { return Ok::<_, Cause>(()) };
             with_store!(&**self.stores(), store => store.labels().try_for_each(|label| {
-                state.neighbours(label, direction, vertex, &mut |neighbour, _| {
-                    neighbours.push((label, state.key(neighbour)));
+                state.neighbors(label, direction, vertex, &mut |neighbor, _| {
+                    neighbors.push((label, state.key(neighbor)));
                 })
             }))
         })?;
-        Ok(neighbours)
+        Ok(neighbors)
     }
 
     /// The record of an edge, in the order of its label's schema; `None` if the edge does not exist. O(log degree).
@@ -356,12 +356,12 @@ impl Snapshot {
         Ok(record)
     }
 
-    /// The neighbours of a vertex over a label that has records, with their records, ascending by vertex id: one that parallel
+    /// The neighbors of a vertex over a label that has records, with their records, ascending by vertex id: one that parallel
     /// edges lead to with each of them. O(edges).
     ///
     /// # Errors
     /// The key is of another kind than the graph's, there is no such label or direction, or its edges have no records.
-    pub fn neighbour_records(
+    pub fn neighbor_records(
         &self,
         label: LabelId,
         direction: Direction,
@@ -369,19 +369,22 @@ impl Snapshot {
     ) -> Result<Vec<(Key, Record)>, Error> {
         self.stores().any_record_schema(label)?;
         check_adjacency::<()>(self.stores(), label, direction)?;
-        let (mut neighbours, mut failed) = (Vec::new(), None);
+        let (mut neighbors, mut failed) = (Vec::new(), None);
         self.read(|state| match state.owner(key.as_key())? {
             Some(vertex) => {
-                state.neighbour_records(label, direction, vertex, &mut |neighbour, record| match decoded(
-                    record,
-                ) {
-                    Ok(record) => neighbours.push((state.key(neighbour), record)),
-                    Err(error) => failed = Some(error),
-                })
+                state.neighbor_records(
+                    label,
+                    direction,
+                    vertex,
+                    &mut |neighbor, record| match decoded(record) {
+                        Ok(record) => neighbors.push((state.key(neighbor), record)),
+                        Err(error) => failed = Some(error),
+                    },
+                )
             }
             None => Ok(()),
         })?;
-        failed.map_or(Ok(neighbours), |error| Err(error.into()))
+        failed.map_or(Ok(neighbors), |error| Err(error.into()))
     }
 
     /// Runs a kernel on this state. The engine is chosen once, here; the kernel is compiled for each.
@@ -397,7 +400,7 @@ impl Snapshot {
     /// # Errors
     /// There is no such label, its edges carry another type, or the copy does not fit into memory.
     pub fn to_csr<W: Column>(&self, label: LabelId, options: BuildOptions<'_>) -> Result<Csr, Error> {
-        check_column::<W>(self.catalogue(), label)?;
+        check_column::<W>(self.catalog(), label)?;
         Ok(with_view!(self, _store, view => Csr::from_view::<_, W>(&view, label, options))?)
     }
 }

@@ -3,7 +3,7 @@
 use crate::parallel_edge::ParallelEdge;
 use crate::reads::edge_by_key;
 use hedgerow_model::{
-    Catalogue, Direction, EdgeValue, Key, KeyRef, LabelId, Operation, Record, RecordChange, RecordSchema,
+    Catalog, Direction, EdgeValue, Key, KeyRef, LabelId, Operation, Record, RecordChange, RecordSchema,
     Topology, Value,
 };
 use hedgerow_pipeline::{Error as Cause, StateReads, decoded};
@@ -24,7 +24,7 @@ pub(crate) struct Staged {
     records: HashMap<EdgeKey, Vec<RecordChange>>,
     /// The same of parallel edges, each with its key.
     parallel: HashMap<EdgeKey, Vec<(u64, RecordChange)>>,
-    catalogue: Arc<Catalogue>,
+    catalog: Arc<Catalog>,
     vertices: HashMap<Key, StagedVertex>,
 }
 
@@ -41,9 +41,9 @@ struct StagedVertex {
 }
 
 impl Staged {
-    pub(crate) fn new(topology: Topology, catalogue: Arc<Catalogue>) -> Self {
+    pub(crate) fn new(topology: Topology, catalog: Arc<Catalog>) -> Self {
         let (operations, indexed, edges, records, parallel, vertices) = Default::default();
-        Staged { operations, indexed, topology, edges, records, parallel, catalogue, vertices }
+        Staged { operations, indexed, topology, edges, records, parallel, catalog, vertices }
     }
 
     /// The operations, in the order in which they were staged.
@@ -160,11 +160,11 @@ impl Staged {
     }
 
     fn are_parallel(&self, label: LabelId) -> bool {
-        self.catalogue.label(label).is_some_and(|label| label.edges.key().is_some())
+        self.catalog.label(label).is_some_and(|label| label.edges.key().is_some())
     }
 
     fn has_records(&self, label: LabelId) -> bool {
-        self.catalogue.label(label).is_some_and(|label| label.edges.record().is_some())
+        self.catalog.label(label).is_some_and(|label| label.edges.record().is_some())
     }
 
     /// The record of an edge, after all that is staged; `None` if the edge does not exist.
@@ -184,7 +184,7 @@ impl Staged {
                 _ => None,
             },
         };
-        let schema = self.catalogue.label(label).and_then(|label| label.edges.record());
+        let schema = self.catalog.label(label).and_then(|label| label.edges.record());
         if let (Some(changes), Some(schema)) = (self.records.get(&edge), schema) {
             for change in changes {
                 if let Some(decided) = change.decide(record.as_ref(), schema) {
@@ -195,8 +195,8 @@ impl Staged {
         Ok(record)
     }
 
-    /// The neighbours of a vertex over a label that has records, with their records, in the order of [`Staged::neighbours`].
-    pub(crate) fn neighbour_records(
+    /// The neighbors of a vertex over a label that has records, with their records, in the order of [`Staged::neighbors`].
+    pub(crate) fn neighbor_records(
         &self,
         state: &dyn StateReads,
         label: LabelId,
@@ -204,34 +204,34 @@ impl Staged {
         key: KeyRef<'_>,
     ) -> Result<Vec<(Key, Record)>, Cause> {
         if self.are_parallel(label) {
-            let edges = self.parallel_neighbours(state, label, direction, key, 0..=u64::MAX)?;
-            return Ok(edges.into_iter().map(|edge| (edge.neighbour, edge.record)).collect());
+            let edges = self.parallel_neighbors(state, label, direction, key, 0..=u64::MAX)?;
+            return Ok(edges.into_iter().map(|edge| (edge.neighbor, edge.record)).collect());
         }
         let owner = key.to_key();
         let touched = self.edges.keys().chain(self.records.keys());
         let mut staged = HashMap::new();
-        for (neighbour, (source, destination)) in self.seen_from(touched, label, direction, &owner) {
+        for (neighbor, (source, destination)) in self.seen_from(touched, label, direction, &owner) {
             let record = self.edge_record(state, label, source.as_ref(), destination.as_ref())?;
-            staged.insert(neighbour.clone(), record);
+            staged.insert(neighbor.clone(), record);
         }
-        let (mut neighbours, mut failed) = (Vec::new(), None);
+        let (mut neighbors, mut failed) = (Vec::new(), None);
         if !self.is_cleared(&owner)
             && let Some(vertex) = state.owner(key)?
         {
-            state.neighbour_records(label, direction, vertex, &mut |neighbour, stored| {
-                let neighbour = state.key(neighbour);
-                match staged.remove(&neighbour) {
-                    Some(record) => neighbours.extend(record.map(|record| (neighbour, record))),
-                    None if self.is_cleared(&neighbour) => {}
+            state.neighbor_records(label, direction, vertex, &mut |neighbor, stored| {
+                let neighbor = state.key(neighbor);
+                match staged.remove(&neighbor) {
+                    Some(record) => neighbors.extend(record.map(|record| (neighbor, record))),
+                    None if self.is_cleared(&neighbor) => {}
                     None => match decoded(stored) {
-                        Ok(record) => neighbours.push((neighbour, record)),
+                        Ok(record) => neighbors.push((neighbor, record)),
                         Err(error) => failed = Some(error),
                     },
                 }
             })?;
         }
-        neighbours.extend(new_ones(staged));
-        failed.map_or(Ok(neighbours), Err)
+        neighbors.extend(new_ones(staged));
+        failed.map_or(Ok(neighbors), Err)
     }
 
     /// Those parallel edges between two vertices whose keys are in a range, after all that is staged: ascending.
@@ -252,7 +252,7 @@ impl Staged {
                 Ok(())
             })?;
         }
-        let schema = self.catalogue.label(label).and_then(|label| label.edges.record());
+        let schema = self.catalog.label(label).and_then(|label| label.edges.record());
         let staged = self.parallel.get(&edge).into_iter().flatten().filter(|(key, _)| keys.contains(key));
         for ((key, change), schema) in staged.zip(schema.into_iter().cycle()) {
             match change.decide(edges.get(key), schema) {
@@ -264,8 +264,8 @@ impl Staged {
         Ok(edges.into_iter().collect())
     }
 
-    /// Those parallel edges of a vertex whose keys are in a range, in the order of [`Staged::neighbours`].
-    pub(crate) fn parallel_neighbours(
+    /// Those parallel edges of a vertex whose keys are in a range, in the order of [`Staged::neighbors`].
+    pub(crate) fn parallel_neighbors(
         &self,
         state: &dyn StateReads,
         label: LabelId,
@@ -276,28 +276,28 @@ impl Staged {
         let owner = key.to_key();
         let touched = self.edges.keys().chain(self.parallel.keys());
         let mut staged = HashMap::new();
-        for (neighbour, (source, destination)) in self.seen_from(touched, label, direction, &owner) {
+        for (neighbor, (source, destination)) in self.seen_from(touched, label, direction, &owner) {
             let (source, destination) = (source.as_ref(), destination.as_ref());
             let edges = self.parallel_edges(state, label, source, destination, keys.clone())?;
-            staged.insert(neighbour.clone(), Some(edges));
+            staged.insert(neighbor.clone(), Some(edges));
         }
-        let mut neighbours: Vec<(Key, Vec<(u64, Record)>)> = Vec::new();
+        let mut neighbors: Vec<(Key, Vec<(u64, Record)>)> = Vec::new();
         if !self.is_cleared(&owner)
             && let Some(vertex) = state.owner(key)?
         {
-            state.parallel_neighbours(label, direction, vertex, keys, &mut |neighbour, key, record| {
-                let neighbour = state.key(neighbour);
-                if let Some(edges) = staged.get_mut(&neighbour) {
-                    neighbours.extend(edges.take().map(|edges| (neighbour, edges)));
-                } else if !self.is_cleared(&neighbour) {
-                    neighbours.push((neighbour, vec![(key, decoded(record)?)]));
+            state.parallel_neighbors(label, direction, vertex, keys, &mut |neighbor, key, record| {
+                let neighbor = state.key(neighbor);
+                if let Some(edges) = staged.get_mut(&neighbor) {
+                    neighbors.extend(edges.take().map(|edges| (neighbor, edges)));
+                } else if !self.is_cleared(&neighbor) {
+                    neighbors.push((neighbor, vec![(key, decoded(record)?)]));
                 }
                 Ok(())
             })?;
         }
-        neighbours.extend(new_ones(staged));
-        let edges = neighbours.into_iter().flat_map(|(neighbour, edges)| {
-            let edge = move |(key, record)| ParallelEdge { neighbour: neighbour.clone(), key, record };
+        neighbors.extend(new_ones(staged));
+        let edges = neighbors.into_iter().flat_map(|(neighbor, edges)| {
+            let edge = move |(key, record)| ParallelEdge { neighbor: neighbor.clone(), key, record };
             edges.into_iter().map(edge)
         });
         Ok(edges.collect())
@@ -320,8 +320,8 @@ impl Staged {
         })
     }
 
-    /// The neighbours of a vertex, after all that is staged: the stored ones first, then the new ones.
-    pub(crate) fn neighbours(
+    /// The neighbors of a vertex, after all that is staged: the stored ones first, then the new ones.
+    pub(crate) fn neighbors(
         &self,
         state: &dyn StateReads,
         label: LabelId,
@@ -329,48 +329,48 @@ impl Staged {
         key: KeyRef<'_>,
     ) -> Result<Vec<(Key, EdgeValue)>, Cause> {
         if self.are_parallel(label) {
-            let edges = self.parallel_neighbours(state, label, direction, key, 0..=u64::MAX)?;
-            let mut neighbours: Vec<_> =
-                edges.into_iter().map(|edge| (edge.neighbour, EdgeValue::default())).collect();
-            neighbours.dedup();
-            return Ok(neighbours);
+            let edges = self.parallel_neighbors(state, label, direction, key, 0..=u64::MAX)?;
+            let mut neighbors: Vec<_> =
+                edges.into_iter().map(|edge| (edge.neighbor, EdgeValue::default())).collect();
+            neighbors.dedup();
+            return Ok(neighbors);
         }
         if self.has_records(label) {
-            let records = self.neighbour_records(state, label, direction, key)?;
-            return Ok(records.into_iter().map(|(neighbour, _)| (neighbour, EdgeValue::default())).collect());
+            let records = self.neighbor_records(state, label, direction, key)?;
+            return Ok(records.into_iter().map(|(neighbor, _)| (neighbor, EdgeValue::default())).collect());
         }
         let owner = key.to_key();
-        let mut staged = self.staged_neighbours(label, direction, &owner);
-        let mut neighbours = Vec::new();
+        let mut staged = self.staged_neighbors(label, direction, &owner);
+        let mut neighbors = Vec::new();
         if !self.is_cleared(&owner)
             && let Some(vertex) = state.owner(key)?
         {
-            state.neighbours(label, direction, vertex, &mut |neighbour, stored| {
-                let neighbour = state.key(neighbour);
-                match staged.remove(&neighbour) {
-                    Some(value) => neighbours.extend(value.map(|value| (neighbour, value))),
-                    None if self.is_cleared(&neighbour) => {}
-                    None => neighbours.push((neighbour, stored)),
+            state.neighbors(label, direction, vertex, &mut |neighbor, stored| {
+                let neighbor = state.key(neighbor);
+                match staged.remove(&neighbor) {
+                    Some(value) => neighbors.extend(value.map(|value| (neighbor, value))),
+                    None if self.is_cleared(&neighbor) => {}
+                    None => neighbors.push((neighbor, stored)),
                 }
             })?;
         }
-        neighbours.extend(new_ones(staged));
-        Ok(neighbours)
+        neighbors.extend(new_ones(staged));
+        Ok(neighbors)
     }
 
     /// The staged last words on the edges of one vertex.
-    fn staged_neighbours(
+    fn staged_neighbors(
         &self,
         label: LabelId,
         direction: Direction,
         owner: &Key,
     ) -> HashMap<Key, Option<EdgeValue>> {
-        let neighbours = self.seen_from(self.edges.keys(), label, direction, owner);
-        let neighbours = neighbours.map(|(neighbour, (source, destination))| {
+        let neighbors = self.seen_from(self.edges.keys(), label, direction, owner);
+        let neighbors = neighbors.map(|(neighbor, (source, destination))| {
             let value = self.edges.get(&(label, source.clone(), destination.clone()));
-            (neighbour.clone(), value.copied().flatten())
+            (neighbor.clone(), value.copied().flatten())
         });
-        neighbours.collect()
+        neighbors.collect()
     }
 
     /// The record of a vertex, after all that is staged; `None` if it does not exist.
@@ -399,7 +399,7 @@ impl Staged {
 /// What is staged and was not stored, ascending by key.
 fn new_ones<V>(staged: HashMap<Key, Option<V>>) -> Vec<(Key, V)> {
     let mut new: Vec<_> =
-        staged.into_iter().filter_map(|(neighbour, value)| Some((neighbour, value?))).collect();
+        staged.into_iter().filter_map(|(neighbor, value)| Some((neighbor, value?))).collect();
     new.sort_by(|one, other| one.0.cmp(&other.0));
     new
 }

@@ -8,7 +8,7 @@ use hedgerow_log::files::EngineFiles;
 #[cfg(feature = "custom-engines")]
 use hedgerow_model::Engine;
 use hedgerow_model::token::Registered;
-use hedgerow_model::{Catalogue, MemoryUse};
+use hedgerow_model::{Catalog, MemoryUse};
 use hedgerow_pipeline::{Compactor, Store};
 use hedgerow_rapid::Rapid;
 use hedgerow_subgraphs::{Container, SubgraphOptions, Subgraphs};
@@ -90,9 +90,9 @@ pub(crate) struct OpenStores {
 impl OpenStores {
     pub(crate) fn new(stores: Stores, retries: u32) -> Arc<Self> {
         let stores = Arc::new(stores);
-        let compactor = with_store!(&stores, store => store.bell().cloned()).and_then(|bell| {
+        let compactor = with_store!(&stores, store => store.wakeup().cloned()).and_then(|wakeup| {
             let stores = Arc::clone(&stores);
-            Compactor::start(bell, move || with_store!(&stores, store => store.reclaim_step()))
+            Compactor::start(wakeup, move || with_store!(&stores, store => store.reclaim_step()))
         });
         Arc::new(OpenStores { _compactor: compactor, stores, retries })
     }
@@ -111,26 +111,25 @@ impl Stores {
     /// An empty graph, or what the engine has of it in `files` of its own.
     pub(crate) fn new(mut options: GraphOptions, _files: Option<EngineFiles>) -> Result<Self, Error> {
         let labels = std::mem::take(&mut options.labels);
-        let catalogue = Catalogue::new(labels, std::mem::take(&mut options.vertices))?;
+        let catalog = Catalog::new(labels, std::mem::take(&mut options.vertices))?;
         if options.scratch.is_some() && options.engine != EngineKind::Tel {
             return Err(Reason::NoScratch(options.engine.name()).into());
         }
         match options.engine {
-            EngineKind::Rapid => Ok(Stores::Rapid(subgraphs(&options, catalogue)?)),
+            EngineKind::Rapid => Ok(Stores::Rapid(subgraphs(&options, catalog)?)),
             EngineKind::Tel => {
-                let engine = tel(&options, &catalogue)?;
-                Ok(Stores::Tel(Store::new(engine, &options.settings(), Arc::new(catalogue))))
+                let engine = tel(&options, &catalog)?;
+                Ok(Stores::Tel(Store::new(engine, &options.settings(), Arc::new(catalog))))
             }
             #[cfg(feature = "custom-engines")]
             EngineKind::Custom(custom) => {
-                let engine_options =
-                    EngineOptions { topology: options.topology, catalogue: catalogue.clone() };
+                let engine_options = EngineOptions { topology: options.topology, catalog: catalog.clone() };
                 let engine = match (custom.make, _files) {
                     (Make::InMemory(make), _) => make(engine_options),
                     (Make::InFiles(open), Some(files)) => open(Arc::new(files), engine_options)?,
                     (Make::InFiles(_), None) => return Err(Reason::NeedsStore(custom.name).into()),
                 };
-                Ok(Stores::Custom(custom, Store::new(engine, &options.settings(), Arc::new(catalogue))))
+                Ok(Stores::Custom(custom, Store::new(engine, &options.settings(), Arc::new(catalog))))
             }
         }
     }
@@ -170,8 +169,8 @@ impl Stores {
 }
 
 /// An empty store of logs of edges, in memory or in a file.
-fn tel(options: &GraphOptions, catalogue: &Catalogue) -> Result<Tel, Error> {
-    let engine_options = engine_options(options, catalogue);
+fn tel(options: &GraphOptions, catalog: &Catalog) -> Result<Tel, Error> {
+    let engine_options = engine_options(options, catalog);
     Ok(match &options.scratch {
         None => Tel::new(engine_options),
         Some(directory) => {
@@ -185,14 +184,11 @@ fn tel(options: &GraphOptions, catalogue: &Catalogue) -> Result<Tel, Error> {
 }
 
 /// An empty store of versioned subgraphs.
-fn subgraphs<C: Container>(
-    options: &GraphOptions,
-    catalogue: Catalogue,
-) -> Result<Store<Subgraphs<C>>, Error> {
-    let engine = Subgraphs::new(engine_options(options, &catalogue));
-    Ok(Store::new(engine, &options.settings(), Arc::new(catalogue)))
+fn subgraphs<C: Container>(options: &GraphOptions, catalog: Catalog) -> Result<Store<Subgraphs<C>>, Error> {
+    let engine = Subgraphs::new(engine_options(options, &catalog));
+    Ok(Store::new(engine, &options.settings(), Arc::new(catalog)))
 }
 
-fn engine_options(options: &GraphOptions, catalogue: &Catalogue) -> SubgraphOptions {
-    SubgraphOptions { topology: options.topology, catalogue: catalogue.clone() }
+fn engine_options(options: &GraphOptions, catalog: &Catalog) -> SubgraphOptions {
+    SubgraphOptions { topology: options.topology, catalog: catalog.clone() }
 }

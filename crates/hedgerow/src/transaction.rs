@@ -34,7 +34,7 @@ pub struct WriteTxn {
 impl WriteTxn {
     pub(crate) fn begin(stores: &Arc<OpenStores>, isolation: Isolation) -> Result<Self, Error> {
         let snapshot = Snapshot::open(stores, Reader::Interactive)?;
-        let staged = Staged::new(snapshot.topology(), stores.shared_catalogue());
+        let staged = Staged::new(snapshot.topology(), stores.shared_catalog());
         let reads = (isolation == Isolation::Serializable).then(ReadSet::default);
         Ok(WriteTxn { snapshot, staged, reads, input: None })
     }
@@ -181,29 +181,29 @@ impl WriteTxn {
         source: impl AsKey,
         destination: impl AsKey,
     ) -> Result<Option<W>, Error> {
-        check_column::<W>(self.snapshot.catalogue(), label)?;
+        check_column::<W>(self.snapshot.catalog(), label)?;
         let (source, destination) = (source.as_key(), destination.as_key());
         self.track_edge(label, source, destination);
         let value = self.snapshot.read(|state| self.staged.edge(state, label, source, destination))?;
         Ok(value.map(W::from_bits))
     }
 
-    /// The out-neighbours of a vertex over edges of the default label, for this transaction.
+    /// The out-neighbors of a vertex over edges of the default label, for this transaction.
     ///
     /// # Errors
     /// The key is of another kind than the graph's.
-    pub fn neighbours(&mut self, key: impl AsKey) -> Result<Vec<Key>, Error> {
-        let neighbours = self.neighbours_of::<()>(LabelId::DEFAULT, Direction::Out, key)?;
-        Ok(neighbours.into_iter().map(|(neighbour, ())| neighbour).collect())
+    pub fn neighbors(&mut self, key: impl AsKey) -> Result<Vec<Key>, Error> {
+        let neighbors = self.neighbors_of::<()>(LabelId::DEFAULT, Direction::Out, key)?;
+        Ok(neighbors.into_iter().map(|(neighbor, ())| neighbor).collect())
     }
 
-    /// The neighbours of a vertex and the values beside them, for this transaction: stored ones
+    /// The neighbors of a vertex and the values beside them, for this transaction: stored ones
     /// ascending by vertex id, then those that only this transaction put, ascending by key.
     ///
     /// # Errors
     /// The key is of another kind than the graph's, there is no such label or direction, or its
     /// edges carry another type.
-    pub fn neighbours_of<W: Column>(
+    pub fn neighbors_of<W: Column>(
         &mut self,
         label: LabelId,
         direction: Direction,
@@ -211,9 +211,9 @@ impl WriteTxn {
     ) -> Result<Vec<(Key, W)>, Error> {
         check_adjacency::<W>(self.snapshot.stores(), label, direction)?;
         let key = key.as_key();
-        self.track(key, |vertex| Some(Touched::Neighbours(vertex)));
-        let neighbours = self.snapshot.read(|state| self.staged.neighbours(state, label, direction, key))?;
-        let typed = neighbours.into_iter().map(|(neighbour, value)| (neighbour, W::from_bits(value)));
+        self.track(key, |vertex| Some(Touched::Neighbors(vertex)));
+        let neighbors = self.snapshot.read(|state| self.staged.neighbors(state, label, direction, key))?;
+        let typed = neighbors.into_iter().map(|(neighbor, value)| (neighbor, W::from_bits(value)));
         Ok(typed.collect())
     }
 
@@ -233,12 +233,12 @@ impl WriteTxn {
         Ok(self.snapshot.read(|state| self.staged.edge_record(state, label, source, destination))?)
     }
 
-    /// The neighbours of a vertex over a label that has records, with their records, for this transaction: in the order of
-    /// [`neighbours_of`](WriteTxn::neighbours_of).
+    /// The neighbors of a vertex over a label that has records, with their records, for this transaction: in the order of
+    /// [`neighbors_of`](WriteTxn::neighbors_of).
     ///
     /// # Errors
     /// The key is of another kind than the graph's, there is no such label or direction, or its edges have no records.
-    pub fn neighbour_records(
+    pub fn neighbor_records(
         &mut self,
         label: LabelId,
         direction: Direction,
@@ -247,8 +247,8 @@ impl WriteTxn {
         self.snapshot.stores().any_record_schema(label)?;
         check_adjacency::<()>(self.snapshot.stores(), label, direction)?;
         let key = key.as_key();
-        self.track(key, |vertex| Some(Touched::Neighbours(vertex)));
-        Ok(self.snapshot.read(|state| self.staged.neighbour_records(state, label, direction, key))?)
+        self.track(key, |vertex| Some(Touched::Neighbors(vertex)));
+        Ok(self.snapshot.read(|state| self.staged.neighbor_records(state, label, direction, key))?)
     }
 
     /// Those edges from one vertex to another whose keys are in a range.
@@ -266,7 +266,7 @@ impl WriteTxn {
     }
 
     /// Those edges of a vertex whose keys are in a range.
-    pub(crate) fn read_parallel_neighbours(
+    pub(crate) fn read_parallel_neighbors(
         &mut self,
         label: LabelId,
         direction: Direction,
@@ -275,9 +275,9 @@ impl WriteTxn {
     ) -> Result<Vec<ParallelEdge>, Error> {
         self.snapshot.stores().parallel_schema(label)?;
         check_adjacency::<()>(self.snapshot.stores(), label, direction)?;
-        self.track(key, |vertex| Some(Touched::Neighbours(vertex)));
+        self.track(key, |vertex| Some(Touched::Neighbors(vertex)));
         let (snapshot, staged) = (&self.snapshot, &self.staged);
-        Ok(snapshot.read(|state| staged.parallel_neighbours(state, label, direction, key, keys))?)
+        Ok(snapshot.read(|state| staged.parallel_neighbors(state, label, direction, key, keys))?)
     }
 
     /// The properties of a vertex for this transaction; `None` if it does not exist.
@@ -287,7 +287,7 @@ impl WriteTxn {
     pub fn properties(&mut self, key: impl AsKey) -> Result<Option<Record>, Error> {
         let key = key.as_key();
         self.track(key, |vertex| Some(Touched::Record(vertex)));
-        let schema = self.snapshot.catalogue().vertices();
+        let schema = self.snapshot.catalog().vertices();
         Ok(self.snapshot.read(|state| self.staged.record(state, schema, key))?)
     }
 

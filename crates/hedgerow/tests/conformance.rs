@@ -158,27 +158,27 @@ impl Run {
             let record = transaction.properties(key).unwrap();
             assert_eq!(record.map(|record| record.values().to_vec()).as_ref(), mine.vertices.get(key));
             for direction in mine.topology.directions() {
-                let neighbours = transaction.neighbours_of::<()>(LabelId(0), *direction, key).unwrap();
-                let neighbours: Vec<Key> = neighbours.into_iter().map(|(neighbour, ())| neighbour).collect();
-                let mut sorted = neighbours.clone();
+                let neighbors = transaction.neighbors_of::<()>(LabelId(0), *direction, key).unwrap();
+                let neighbors: Vec<Key> = neighbors.into_iter().map(|(neighbor, ())| neighbor).collect();
+                let mut sorted = neighbors.clone();
                 sorted.sort();
-                let expected = mine.neighbours(LabelId(0), *direction, key);
+                let expected = mine.neighbors(LabelId(0), *direction, key);
                 assert_eq!(sorted, expected.into_keys().collect::<Vec<_>>());
             }
             for direction in mine.topology.directions() {
-                let records = transaction.neighbour_records(RECORDS, *direction, key).unwrap();
-                assert_eq!(as_values(records), mine.neighbour_records(*direction, key));
+                let records = transaction.neighbor_records(RECORDS, *direction, key).unwrap();
+                assert_eq!(as_values(records), mine.neighbor_records(*direction, key));
             }
             for direction in mine.topology.directions() {
                 for keys in [0..=u64::MAX, 1..=3] {
                     let edges =
-                        transaction.parallel_neighbours(PARALLEL, *direction, key, keys.clone()).unwrap();
-                    assert_eq!(by_key(edges), mine.parallel_neighbours(*direction, key, &keys));
+                        transaction.parallel_neighbors(PARALLEL, *direction, key, keys.clone()).unwrap();
+                    assert_eq!(by_key(edges), mine.parallel_neighbors(*direction, key, &keys));
                 }
-                let neighbours = transaction.neighbours_of::<()>(PARALLEL, *direction, key).unwrap();
-                let expected = mine.neighbours(PARALLEL, *direction, key);
-                assert_eq!(neighbours.len(), expected.len());
-                assert!(neighbours.iter().all(|(neighbour, ())| expected.contains_key(neighbour)));
+                let neighbors = transaction.neighbors_of::<()>(PARALLEL, *direction, key).unwrap();
+                let expected = mine.neighbors(PARALLEL, *direction, key);
+                assert_eq!(neighbors.len(), expected.len());
+                assert!(neighbors.iter().all(|(neighbor, ())| expected.contains_key(neighbor)));
             }
             self.check_own_newest(transaction, mine, key);
             let other = &self.keys[0];
@@ -216,15 +216,15 @@ impl Run {
         };
         let out = Direction::Out;
         let read = transaction.newest_records(RECORDS, out, key, &wanted).unwrap();
-        assert_eq!(times(read), newest(&mut mine.neighbour_records(out, key).into_values()));
+        assert_eq!(times(read), newest(&mut mine.neighbor_records(out, key).into_values()));
         let read = transaction.newest_records(PARALLEL, out, key, &wanted).unwrap();
         assert_eq!(
             times(read),
-            newest(&mut mine.parallel_neighbours(out, key, &(0..=u64::MAX)).into_values())
+            newest(&mut mine.parallel_neighbors(out, key, &(0..=u64::MAX)).into_values())
         );
-        let read = transaction.newest_neighbours::<u32>(LabelId(2), out, key, &Newest::most(2)).unwrap();
+        let read = transaction.newest_neighbors::<u32>(LabelId(2), out, key, &Newest::most(2)).unwrap();
         let mut values: Vec<u64> =
-            mine.neighbours(LabelId(2), out, key).into_values().map(|value| value.0).collect();
+            mine.neighbors(LabelId(2), out, key).into_values().map(|value| value.0).collect();
         values.sort_unstable_by_key(|value| Reverse(*value));
         values.truncate(2);
         assert_eq!(read.into_iter().map(|(_, value)| u64::from(value)).collect::<Vec<_>>(), values);
@@ -373,7 +373,7 @@ fn a_history_that_is_over_leaves_nothing() {
 
 /// Degrees that cross every threshold of a layout, up and down, in large commits and small ones.
 #[test]
-fn large_neighbour_sets_grow_and_shrink() {
+fn large_neighbor_sets_grow_and_shrink() {
     for engine in ENGINES {
         for topology in TOPOLOGIES {
             let graph = Graph::in_memory(options(topology, KeyKind::Number).engine(engine)).unwrap();
@@ -388,8 +388,8 @@ fn large_neighbour_sets_grow_and_shrink() {
                 graph.put_edge(hub, spoke).unwrap();
             }
             let now = graph.snapshot().unwrap();
-            assert_eq!(full.neighbours(hub).unwrap().len(), 5_000);
-            assert_eq!(now.neighbours(hub).unwrap().len(), 350);
+            assert_eq!(full.neighbors(hub).unwrap().len(), 5_000);
+            assert_eq!(now.neighbors(hub).unwrap().len(), 350);
             assert_eq!(now.edge_count(), 350);
             for (_, spoke) in &spokes {
                 assert!(full.contains_edge(hub, spoke).unwrap());

@@ -1,4 +1,4 @@
-//! What users of a graph rely on, one behaviour per test.
+//! What users of a graph rely on, one behavior per test.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -36,7 +36,7 @@ fn a_snapshot_goes_to_any_thread_and_outlives_the_graph() {
     graph.put_edge(1, 3).unwrap();
     drop(graph);
     let clone = snapshot.clone();
-    thread::spawn(move || assert_eq!(clone.neighbours(1).unwrap(), [2.into()])).join().unwrap();
+    thread::spawn(move || assert_eq!(clone.neighbors(1).unwrap(), [2.into()])).join().unwrap();
     assert_eq!(snapshot.edge_count(), 1);
 }
 
@@ -79,7 +79,7 @@ fn a_snapshot_held_through_a_million_updates_costs_one_copy_of_what_changed() {
         }
     }
     assert_eq!(held.edge_count(), 64);
-    assert_eq!(held.neighbours(5u64).unwrap(), [1000.into()]);
+    assert_eq!(held.neighbors(5u64).unwrap(), [1000.into()]);
     assert!(graph.memory().retained_bytes < 100_000, "{:?}", graph.memory());
     drop(held);
     graph.reclaim().unwrap();
@@ -110,7 +110,7 @@ fn ten_thousand_snapshots_each_keep_their_state() {
     }
     assert!(!graph.reclaim().unwrap().more);
     for (commit, snapshot) in &kept {
-        assert_eq!(snapshot.neighbours(commit % 7).unwrap().len() as u64, commit / 7 + 1);
+        assert_eq!(snapshot.neighbors(commit % 7).unwrap().len() as u64, commit / 7 + 1);
     }
     drop(kept);
     graph.put_edge(1, 1).unwrap();
@@ -199,7 +199,7 @@ fn different_edges_of_one_vertex_do_not_conflict() {
     second.put_edge(1, 3).unwrap();
     first.commit().unwrap();
     second.commit().unwrap();
-    assert_eq!(graph.neighbours(1).unwrap().len(), 2);
+    assert_eq!(graph.neighbors(1).unwrap().len(), 2);
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn keys_of_another_kind_are_refused() {
     let texts = graph(GraphOptions::new().keys(KeyKind::Text));
     assert_eq!(kind(texts.put_edge(1, 2)), ErrorKind::InvalidInput);
     texts.put_edge("a", "b").unwrap();
-    assert_eq!(texts.neighbours("a").unwrap(), [Key::from("b")]);
+    assert_eq!(texts.neighbors("a").unwrap(), [Key::from("b")]);
     assert_eq!(kind(texts.ingest(&[(1u64, 2u64)])), ErrorKind::InvalidInput);
     assert_eq!(texts.snapshot().unwrap().vertex_count(), 2);
 }
@@ -258,7 +258,7 @@ fn dense_ids_end_at_two_below_two_to_the_32() {
     }
     let snapshot = graph.snapshot().unwrap();
     assert_eq!((snapshot.vertex_count(), snapshot.vertex_bound()), (2, u32::MAX));
-    assert_eq!(snapshot.neighbours(0).unwrap(), [4_294_967_294.into()]);
+    assert_eq!(snapshot.neighbors(0).unwrap(), [4_294_967_294.into()]);
     assert!(graph.memory().total_bytes() < 1 << 20, "{:?}", graph.memory());
 }
 
@@ -271,7 +271,7 @@ fn number_keys_use_all_64_bits() {
     let snapshot = graph.snapshot().unwrap();
     assert!(snapshot.vertex_count() == 5 && snapshot.vertex_bound() == 5 && snapshot.edge_count() == 25);
     for key in keys {
-        assert_eq!(snapshot.neighbours(key).unwrap(), keys.map(Key::Number));
+        assert_eq!(snapshot.neighbors(key).unwrap(), keys.map(Key::Number));
     }
 }
 
@@ -324,11 +324,11 @@ fn vertices_that_do_not_exist_have_neither_edges_nor_properties() {
         graph.delete_vertex(1).unwrap();
         let after = graph.snapshot().unwrap();
         assert_eq!(before.degree(pays, Direction::Out, 1).unwrap(), 1);
-        assert_eq!(before.neighbour_records(pays, Direction::In, 70_000).unwrap().len(), 1);
+        assert_eq!(before.neighbor_records(pays, Direction::In, 70_000).unwrap().len(), 1);
         for gone in [0_u64, 1, 2, 69_999, 70_001, 1 << 24, 4_294_967_294] {
             for direction in [Direction::Out, Direction::In] {
                 assert_eq!(after.degree(pays, direction, gone).unwrap(), 0, "{engine:?}: {gone}");
-                assert_eq!(after.neighbour_records(pays, direction, gone).unwrap(), []);
+                assert_eq!(after.neighbor_records(pays, direction, gone).unwrap(), []);
             }
             assert_eq!(after.edge_record(pays, gone, 70_000).unwrap(), None);
             assert_eq!(after.edge_record(pays, 70_000, gone).unwrap(), None);
@@ -482,7 +482,7 @@ fn parallel_edges_are_asked_for_by_their_key_and_others_are_not() {
             .unwrap();
         assert_eq!((commit.edges_added.at_most(), commit.edges_removed.at_most()), (1, 1));
         assert!(graph.delete_edge_of(orders, 1, 2).unwrap());
-        assert_eq!(graph.snapshot().unwrap().neighbours(1).unwrap(), []);
+        assert_eq!(graph.snapshot().unwrap().neighbors(1).unwrap(), []);
         assert!(graph.delete_vertex(2).unwrap());
         assert_eq!(graph.snapshot().unwrap().edge_count(), 0);
         drop(snapshot);
@@ -594,7 +594,7 @@ fn vertices_that_come_and_go_beside_an_old_snapshot_use_few_ids() {
     assert_ne!(now.vertex_id(1).unwrap(), held.vertex_id(1).unwrap());
     for snapshot in [&held, &now] {
         assert_eq!((snapshot.vertex_count(), snapshot.edge_count().at_most()), (2, 1));
-        assert_eq!(snapshot.neighbours(2).unwrap(), [1.into()]);
+        assert_eq!(snapshot.neighbors(2).unwrap(), [1.into()]);
         assert_eq!(snapshot.key(snapshot.vertex_id(1).unwrap().unwrap()).unwrap(), Some(1.into()));
     }
 }

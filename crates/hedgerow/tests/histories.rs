@@ -177,7 +177,7 @@ fn check_serial_replay(graph: &Graph, kind: KeyKind, seed: u64) {
 enum Read {
     Vertex(Key, bool),
     Edge(Key, Key, bool),
-    Neighbours(Key, Vec<Key>),
+    Neighbors(Key, Vec<Key>),
     Age(Key, Option<Value>),
 }
 
@@ -191,9 +191,9 @@ impl Read {
                 let edge = oracle.edge(LabelId::DEFAULT, source, destination);
                 assert_eq!(edge.is_some(), *exists, "edge {source} {destination} before {at}");
             }
-            Read::Neighbours(key, neighbours) => {
-                let expected = oracle.neighbours(LabelId::DEFAULT, Direction::Out, key);
-                assert_eq!(&expected.into_keys().collect::<Vec<_>>(), neighbours, "of {key} before {at}");
+            Read::Neighbors(key, neighbors) => {
+                let expected = oracle.neighbors(LabelId::DEFAULT, Direction::Out, key);
+                assert_eq!(&expected.into_keys().collect::<Vec<_>>(), neighbors, "of {key} before {at}");
             }
             Read::Age(key, age) => {
                 let expected = oracle.vertices.get(key).map(|record| record[0].clone());
@@ -228,9 +228,9 @@ fn random_reads(transaction: &mut hedgerow::WriteTxn, keys: &[Key], random: &mut
             0 => Read::Vertex(key.clone(), transaction.contains_vertex(&key).unwrap()),
             1 => Read::Edge(key.clone(), other.clone(), transaction.contains_edge(&key, &other).unwrap()),
             2 => {
-                let mut neighbours = transaction.neighbours(&key).unwrap();
-                neighbours.sort();
-                Read::Neighbours(key, neighbours)
+                let mut neighbors = transaction.neighbors(&key).unwrap();
+                neighbors.sort();
+                Read::Neighbors(key, neighbors)
             }
             _ => {
                 let record = transaction.properties(&key).unwrap();
@@ -319,7 +319,7 @@ fn write_skew_needs_serializable() {
     }
 }
 
-/// A phantom: a key that was absent, or a set of neighbours that grew.
+/// A phantom: a key that was absent, or a set of neighbors that grew.
 #[test]
 fn serializable_sees_what_was_not_there() {
     let graph = Graph::in_memory(options(Topology::Directed, KeyKind::Number)).unwrap();
@@ -327,7 +327,7 @@ fn serializable_sees_what_was_not_there() {
     let mut absent = graph.begin_with(Isolation::Serializable).unwrap();
     let mut counted = graph.begin_with(Isolation::Serializable).unwrap();
     assert!(!absent.contains_vertex(3u64).unwrap());
-    assert_eq!(counted.neighbours(1u64).unwrap().len(), 1);
+    assert_eq!(counted.neighbors(1u64).unwrap().len(), 1);
     graph.put_edge(1u64, 3u64).unwrap();
     absent.put_edge(8u64, 9u64).unwrap();
     counted.put_edge(8u64, 9u64).unwrap();

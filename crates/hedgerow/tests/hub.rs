@@ -9,33 +9,33 @@ use hedgerow_reclamation::account::measure_moved;
 
 const HUB: VertexId = VertexId::new(3);
 
-/// What a change may write whatever the degree is: some leaves of up to 512 neighbours, and the small rows of the partition.
+/// What a change may write whatever the degree is: some leaves of up to 512 neighbors, and the small rows of the partition.
 const LEAVES: u64 = 24 << 10;
 
-/// Bytes of a directory for each leaf: its first neighbour and its pointer, with the room that a growing array keeps.
+/// Bytes of a directory for each leaf: its first neighbor and its pointer, with the room that a growing array keeps.
 const DIRECTORY_ENTRY: u64 = 2 * 12;
 
-/// A leaf that is not joined with the next one has at least so many neighbours.
+/// A leaf that is not joined with the next one has at least so many neighbors.
 const LEAST_PER_LEAF: u64 = 128;
 
 fn directory(degree: u64) -> u64 {
     degree / LEAST_PER_LEAF * DIRECTORY_ENTRY
 }
 
-/// A hub with every second neighbour up to twice its degree, and small rows around it.
+/// A hub with every second neighbor up to twice its degree, and small rows around it.
 fn graph_with_hub(degree: u32) -> Graph {
     let graph = Graph::in_memory(GraphOptions::new().keys(KeyKind::Dense).threads(1)).unwrap();
     let spokes: Vec<_> = (0..degree).map(|spoke| (HUB, VertexId::new(100 + 2 * spoke))).collect();
     spokes.chunks(1 << 16).for_each(|some| assert!(graph.ingest(some).unwrap().changed));
     let around: Vec<_> = (0..64).map(|other| (VertexId::new(other), VertexId::new(other + 1))).collect();
     graph.ingest(&around).unwrap();
-    // Every possible neighbour exists, so that a change is one of edges alone.
+    // Every possible neighbor exists, so that a change is one of edges alone.
     let odd: Vec<_> = (0..degree).map(|spoke| (VertexId::new(101 + 2 * spoke), HUB)).collect();
     odd.chunks(1 << 16).for_each(|some| assert!(graph.ingest(some).unwrap().changed));
     graph
 }
 
-/// The most bytes that one of many changes of each kind writes, spread over the neighbours of the hub.
+/// The most bytes that one of many changes of each kind writes, spread over the neighbors of the hub.
 struct Most {
     insert: u64,
     delete: u64,
@@ -44,7 +44,7 @@ struct Most {
 
 fn most(graph: &Graph, degree: u32, mut before_each: impl FnMut()) -> Most {
     let mut most = Most { insert: 0, delete: 0, search: 0 };
-    // Runs of neighbours, so that leaves fill up and split, become small and are joined.
+    // Runs of neighbors, so that leaves fill up and split, become small and are joined.
     for change in 0..6_000u32 {
         let spoke = change / 1_000 * (degree / 6) + change % 1_000;
         let odd = VertexId::new(101 + 2 * spoke);

@@ -39,7 +39,7 @@ fn seen(snapshot: &Snapshot, keys: u64) -> Vec<Vec<(Key, Record)>> {
     let stored = directions.into_iter().filter(|direction| snapshot.topology().stored(*direction).is_some());
     stored
         .flat_map(|direction| (0..keys).map(move |key| (direction, key)))
-        .map(|(direction, key)| snapshot.neighbour_records(PAYS, direction, key).unwrap())
+        .map(|(direction, key)| snapshot.neighbor_records(PAYS, direction, key).unwrap())
         .collect()
 }
 

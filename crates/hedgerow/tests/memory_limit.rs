@@ -50,7 +50,7 @@ fn state(graph: &Graph) -> (u64, BTreeSet<Key>, BTreeSet<(Key, Key)>) {
         let mut vertices = BTreeSet::new();
         snapshot.for_each_vertex(|_, key| assert!(vertices.insert(key))).unwrap();
         let of = |key: &Key| {
-            snapshot.neighbours(key).unwrap().into_iter().map(|to| (key.clone(), to)).collect::<Vec<_>>()
+            snapshot.neighbors(key).unwrap().into_iter().map(|to| (key.clone(), to)).collect::<Vec<_>>()
         };
         let edges = vertices.iter().flat_map(of).collect();
         (snapshot.edge_count().at_most(), vertices, edges)

@@ -53,9 +53,9 @@ fn a_store_is_rebuilt_in_a_new_file() {
         let edges: Vec<(u64, u64)> = (first..first + 5000).map(|number| (number % 7, number)).collect();
         graph.ingest(&edges).unwrap();
     };
-    let neighbours = |graph: &Graph| -> Vec<usize> {
+    let neighbors = |graph: &Graph| -> Vec<usize> {
         let snapshot = graph.snapshot().unwrap();
-        (0..7u64).map(|key| snapshot.neighbours(key).unwrap().len()).collect()
+        (0..7u64).map(|key| snapshot.neighbors(key).unwrap().len()).collect()
     };
     let graph = Graph::create(&path, GraphOptions::new().durability(Durability::None)).unwrap();
     put(&graph, 0);
@@ -67,15 +67,15 @@ fn a_store_is_rebuilt_in_a_new_file() {
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     put(&graph, 10_000);
     (0..100u64).for_each(|number| assert!(graph.delete_edge(number % 7, number).unwrap()));
-    let before = neighbours(&graph);
+    let before = neighbors(&graph);
     assert_eq!(before.iter().sum::<usize>(), 14_900);
     graph.close().unwrap();
     drop(graph);
     let graph = Graph::open_with(&path, options()).unwrap();
-    assert_eq!(neighbours(&graph), before);
+    assert_eq!(neighbors(&graph), before);
     drop(graph);
     assert!(is_empty(scratch.path()));
-    assert_eq!(neighbours(&Graph::open(&path).unwrap()), before);
+    assert_eq!(neighbors(&Graph::open(&path).unwrap()), before);
 }
 
 /// At the end of the file a commit is refused as a whole, by every way into the graph, and the graph goes on.

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// 2001), and "Approximating Betweenness Centrality" (WAW 2007) for sampling. The sums are taken in one order, so that
 /// scores do not depend on the number of threads.
 ///
-/// Needs in-neighbours: for a directed view that keeps none, a transposed copy is built first.
+/// Needs in-neighbors: for a directed view that keeps none, a transposed copy is built first.
 #[derive(Clone, Copy, Debug)]
 pub struct Betweenness<'a> {
     /// Where the paths start.
@@ -43,11 +43,11 @@ pub struct BetweennessResult {
     pub sources: Vec<VertexId>,
     /// Searches done: one per source.
     pub iterations: u32,
-    /// Neighbours that were looked at.
+    /// Neighbors that were looked at.
     pub edges_examined: u64,
     /// How long it took altogether.
     pub elapsed: Duration,
-    /// How long building the in-neighbours took, part of `elapsed`; `None` if they were at hand.
+    /// How long building the in-neighbors took, part of `elapsed`; `None` if they were at hand.
     pub transposed: Option<Duration>,
 }
 
@@ -63,7 +63,7 @@ impl Kernel for Betweenness<'_> {
     type Output = BetweennessResult;
 
     /// O(sources · (vertices + edges)); 40 bytes per id, or 8 and 32 per thread with many sources, and the
-    /// in-neighbours if they are built.
+    /// in-neighbors if they are built.
     ///
     /// Fails with [`KernelError::TooManyPaths`] where they are more than a float can count.
     fn run<V: GraphView>(self, view: &V) -> Result<BetweennessResult, KernelError> {
@@ -92,7 +92,7 @@ impl Kernel for Betweenness<'_> {
 }
 
 impl Betweenness<'_> {
-    /// The scores, and how many neighbours were looked at.
+    /// The scores, and how many neighbors were looked at.
     fn accumulate<O: Adjacency, I: Adjacency>(
         &self,
         edges: &Edges<'_, O, I>,
@@ -114,11 +114,11 @@ impl Betweenness<'_> {
             for search in &searches[..together.len()] {
                 search.add_to(&mut scores);
             }
-            let neighbours = looked.into_iter().sum();
-            examined += neighbours;
+            let neighbors = looked.into_iter().sum();
+            examined += neighbors;
             done += together.len() as u32;
             let at_most = Some(sources.len() as u32);
-            self.execution.report(Progress { iteration: done, at_most, neighbours });
+            self.execution.report(Progress { iteration: done, at_most, neighbors });
         }
         Ok((scores, examined))
     }

@@ -1,7 +1,7 @@
 //! Breadth-first search that chooses its direction level by level.
 //!
-//! While few vertices are on the frontier, their neighbours are looked at (top-down). While many
-//! are, every vertex that is not reached yet looks for an in-neighbour on the frontier and stops
+//! While few vertices are on the frontier, their neighbors are looked at (top-down). While many
+//! are, every vertex that is not reached yet looks for an in-neighbor on the frontier and stops
 //! at the first (bottom-up), which skips most edges of a graph with small diameter. See
 //! "Direction-Optimizing Breadth-First Search" (SC 2012), sections 3 to 5; alpha and beta default
 //! to those of the GAP benchmark suite.
@@ -15,16 +15,16 @@ use hedgerow_sync::atomic::{AtomicU32, Ordering};
 use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
-/// Frontiers with fewer neighbours than this are not worth waking other threads for.
+/// Frontiers with fewer neighbors than this are not worth waking other threads for.
 const SMALL_FRONTIER: u64 = 4096;
-/// So many vertices ahead, neighbours are asked for from memory.
+/// So many vertices ahead, neighbors are asked for from memory.
 const PREFETCHED: usize = 8;
 /// Of so many vertices in a row the places are in one cache line, at the least.
 const PLACES_PER_LINE: usize = 16;
 
 /// How many edges every vertex is away from one of them.
 ///
-/// Follows out-edges; in an undirected graph all edges. Bottom-up levels need in-neighbours: a
+/// Follows out-edges; in an undirected graph all edges. Bottom-up levels need in-neighbors: a
 /// directed view without reverse adjacency is searched top-down only.
 #[derive(Clone, Copy, Debug)]
 pub struct Bfs<'a> {
@@ -53,7 +53,7 @@ pub struct BfsResult {
     pub levels: u32,
     /// Levels that were found bottom-up.
     pub bottom_up_levels: u32,
-    /// Neighbours that were looked at.
+    /// Neighbors that were looked at.
     pub edges_examined: u64,
     /// How long the search took.
     pub elapsed: Duration,
@@ -145,16 +145,16 @@ struct Search<'s, A> {
 #[derive(Default)]
 struct Frontier {
     vertices: Vec<VertexId>,
-    /// How many neighbours they have together.
-    neighbours: u64,
+    /// How many neighbors they have together.
+    neighbors: u64,
 }
 
 impl<A: Adjacency> Search<'_, A> {
     fn run(&mut self, entries: u64) -> Result<(), KernelError> {
         let source = self.parameters.source;
         self.depths[source.index()].store(0, Ordering::Relaxed);
-        let neighbours = self.degree(&mut self.outgoing.cursor(), source)?;
-        let mut frontier = Frontier { vertices: vec![source], neighbours };
+        let neighbors = self.degree(&mut self.outgoing.cursor(), source)?;
+        let mut frontier = Frontier { vertices: vec![source], neighbors };
         let mut unexplored = entries;
         self.finish_level(1, 0);
         while !frontier.vertices.is_empty() {
@@ -163,7 +163,7 @@ impl<A: Adjacency> Search<'_, A> {
                     frontier = self.bottom_up_levels(incoming, &frontier)?;
                 }
                 _ => {
-                    unexplored = unexplored.saturating_sub(frontier.neighbours);
+                    unexplored = unexplored.saturating_sub(frontier.neighbors);
                     frontier = self.top_down(&frontier)?;
                 }
             }
@@ -172,14 +172,14 @@ impl<A: Adjacency> Search<'_, A> {
     }
 
     fn is_large(&self, frontier: &Frontier, unexplored: u64) -> bool {
-        frontier.neighbours.saturating_mul(u64::from(self.parameters.alpha)) > unexplored
+        frontier.neighbors.saturating_mul(u64::from(self.parameters.alpha)) > unexplored
     }
 
-    /// The next level, from the neighbours of this one.
+    /// The next level, from the neighbors of this one.
     fn top_down(&mut self, frontier: &Frontier) -> Result<Frontier, KernelError> {
         let execution = self.parameters.execution;
         let vertices = &frontier.vertices;
-        let small = frontier.neighbours.max(vertices.len() as u64) < SMALL_FRONTIER;
+        let small = frontier.neighbors.max(vertices.len() as u64) < SMALL_FRONTIER;
         let parts = if small { 1 } else { execution.parts() };
         let chunks = vertices.chunks(vertices.len().div_ceil(parts)).collect();
         let found = execution.map_chunks(chunks, |chunk| self.top_down_chunk(chunk))?;
@@ -187,7 +187,7 @@ impl<A: Adjacency> Search<'_, A> {
         let mut examined = 0;
         for (chunk, chunk_examined) in found {
             next.vertices.extend_from_slice(&chunk.vertices);
-            next.neighbours += chunk.neighbours;
+            next.neighbors += chunk.neighbors;
             examined += chunk_examined;
         }
         self.finish_level(next.vertices.len() as u64, examined);
@@ -203,18 +203,18 @@ impl<A: Adjacency> Search<'_, A> {
             if let Some(later) = chunk.get(position + PREFETCHED) {
                 cursor.prefetch(*later);
             }
-            let walked = cursor.neighbours(*vertex, |neighbours, _| {
-                examined += neighbours.len() as u64;
-                next.vertices.extend(neighbours.iter().filter(|neighbour| self.claim(**neighbour)));
+            let walked = cursor.neighbors(*vertex, |neighbors, _| {
+                examined += neighbors.len() as u64;
+                next.vertices.extend(neighbors.iter().filter(|neighbor| self.claim(**neighbor)));
                 ControlFlow::<()>::Continue(())
             });
             walked.map(|_| ()).map_err(KernelError::read)?;
         }
-        next.neighbours = self.degrees(&mut cursor, &next.vertices)?;
+        next.neighbors = self.degrees(&mut cursor, &next.vertices)?;
         Ok((next, examined))
     }
 
-    /// How many neighbours these have together. Where they lie all miss the cache, at the same time.
+    /// How many neighbors these have together. Where they lie all miss the cache, at the same time.
     fn degrees(&self, cursor: &mut A::Cursor<'_>, vertices: &[VertexId]) -> Result<u64, KernelError> {
         let mut sum = 0;
         for (position, vertex) in vertices.iter().enumerate() {
@@ -230,7 +230,7 @@ impl<A: Adjacency> Search<'_, A> {
     #[inline]
     fn claim(&self, vertex: VertexId) -> bool {
         let depth = &self.depths[vertex.index()];
-        // Most neighbours are reached already; looking first keeps their cache lines shared.
+        // Most neighbors are reached already; looking first keeps their cache lines shared.
         if depth.load(Ordering::Relaxed) != Bfs::UNREACHED {
             return false;
         }
@@ -255,8 +255,8 @@ impl<A: Adjacency> Search<'_, A> {
             let small = found.saturating_mul(u64::from(self.parameters.beta)) <= u64::from(vertex_bound);
             std::mem::swap(&mut current, &mut next);
             if shrinks && small {
-                // Its neighbours are not counted: too few to be searched bottom-up again at once.
-                return Ok(Frontier { vertices: current.vertices(), neighbours: 1 });
+                // Its neighbors are not counted: too few to be searched bottom-up again at once.
+                return Ok(Frontier { vertices: current.vertices(), neighbors: 1 });
             }
             size = found;
         }
@@ -276,7 +276,7 @@ impl<A: Adjacency> Search<'_, A> {
             let mut coming = self.unreached(&range, range.start);
             for first in range.clone().step_by(64) {
                 let unreached = coming;
-                // Of most vertices only the first neighbours are looked at: they all miss the cache,
+                // Of most vertices only the first neighbors are looked at: they all miss the cache,
                 // so they had better miss it at the same time, while others are looked at.
                 let after = first.saturating_add(64);
                 coming = self.unreached(&range, after);
@@ -287,9 +287,9 @@ impl<A: Adjacency> Search<'_, A> {
                 let depths = &self.depths[first as usize..];
                 let mut members = 0_u64;
                 for bit in ones(unreached) {
-                    let walked = cursor.neighbours(VertexId::new(first + bit), |neighbours, _| {
-                        let parent = neighbours.iter().position(|neighbour| frontier.contains(*neighbour));
-                        examined += parent.map_or(neighbours.len(), |parent| parent + 1) as u64;
+                    let walked = cursor.neighbors(VertexId::new(first + bit), |neighbors, _| {
+                        let parent = neighbors.iter().position(|neighbor| frontier.contains(*neighbor));
+                        examined += parent.map_or(neighbors.len(), |parent| parent + 1) as u64;
                         parent.map_or(ControlFlow::Continue(()), |_| ControlFlow::Break(()))
                     });
                     if walked.map_err(KernelError::read)?.is_break() {
@@ -331,7 +331,7 @@ impl<A: Adjacency> Search<'_, A> {
         self.edges_examined += examined;
         if found > 0 {
             self.levels += 1;
-            let progress = Progress { iteration: self.levels, at_most: None, neighbours: examined };
+            let progress = Progress { iteration: self.levels, at_most: None, neighbors: examined };
             self.parameters.execution.report(progress);
         }
     }

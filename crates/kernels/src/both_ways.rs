@@ -1,4 +1,4 @@
-//! The neighbours of a vertex whatever the direction of the edges.
+//! The neighbors of a vertex whatever the direction of the edges.
 
 use crate::ranges::split_mut;
 use crate::{Execution, KernelError};
@@ -8,7 +8,7 @@ use std::ops::Range;
 /// So many vertices ahead, rows are asked for from memory.
 const AHEAD: usize = 8;
 
-/// Reads the neighbours of a vertex as one ascending slice, in whatever order a view has them.
+/// Reads the neighbors of a vertex as one ascending slice, in whatever order a view has them.
 pub(crate) struct SortedRows<'a, A: Adjacency + 'a> {
     cursor: A::Cursor<'a>,
     sorted: Vec<VertexId>,
@@ -34,12 +34,12 @@ impl<'a, A: Adjacency> SortedRows<'a, A> {
     /// Ascending; parallel edges come one after the other.
     #[inline]
     pub(crate) fn of(&mut self, vertex: VertexId) -> Result<&[VertexId], KernelError> {
-        let (neighbours, _) = self.cursor.gather(vertex).map_err(KernelError::read)?;
+        let (neighbors, _) = self.cursor.gather(vertex).map_err(KernelError::read)?;
         if A::SORTED {
-            return Ok(neighbours);
+            return Ok(neighbors);
         }
         self.sorted.clear();
-        self.sorted.extend_from_slice(neighbours);
+        self.sorted.extend_from_slice(neighbors);
         self.sorted.sort_unstable();
         Ok(&self.sorted)
     }
@@ -64,7 +64,7 @@ impl<'a, O: Adjacency, I: Adjacency> BothWays<'a, O, I> {
         BothWays { outgoing: SortedRows::new(outgoing), incoming }
     }
 
-    /// The out-neighbours and the in-neighbours, each ascending; all neighbours and none if undirected.
+    /// The out-neighbors and the in-neighbors, each ascending; all neighbors and none if undirected.
     #[inline]
     pub(crate) fn rows(&mut self, vertex: VertexId) -> Result<[&[VertexId]; 2], KernelError> {
         let incoming = match &mut self.incoming {
@@ -74,7 +74,7 @@ impl<'a, O: Adjacency, I: Adjacency> BothWays<'a, O, I> {
         Ok([self.outgoing.of(vertex)?, incoming])
     }
 
-    /// Visits every neighbour but the vertex itself once, ascending, and how many of the two
+    /// Visits every neighbor but the vertex itself once, ascending, and how many of the two
     /// directions its edges have: 2 in an undirected graph.
     #[inline]
     pub(crate) fn each(
@@ -100,7 +100,7 @@ impl<'a, O: Adjacency, I: Adjacency> BothWays<'a, O, I> {
     }
 }
 
-/// How many neighbours every id has, whatever the direction, each once, itself not.
+/// How many neighbors every id has, whatever the direction, each once, itself not.
 pub(crate) fn degrees<'a, O: Adjacency + 'a, I: Adjacency + 'a>(
     execution: Execution<'_>,
     vertex_bound: u32,
@@ -110,9 +110,9 @@ pub(crate) fn degrees<'a, O: Adjacency + 'a, I: Adjacency + 'a>(
     let mut degrees = vec![0; vertex_bound as usize];
     let chunks = ranges.iter().zip(split_mut(&mut degrees, ranges)).collect();
     execution.map_chunks(chunks, |(range, degrees)| {
-        let mut neighbours = both_ways();
+        let mut neighbors = both_ways();
         for (vertex, degree) in range.clone().map(VertexId::new).zip(degrees) {
-            neighbours.each(vertex, |_, _| *degree += 1)?;
+            neighbors.each(vertex, |_, _| *degree += 1)?;
         }
         Ok(())
     })?;

@@ -12,16 +12,16 @@ use hedgerow_model::{Adjacency, Direction, GraphView, LabelId};
 use oriented::Ways;
 use std::time::{Duration, Instant};
 
-/// How close the neighbours of every vertex are to being each other's neighbours.
+/// How close the neighbors of every vertex are to being each other's neighbors.
 ///
-/// As defined by the LDBC Graphalytics benchmark specification (algorithm LCC): of d neighbours of a
+/// As defined by the LDBC Graphalytics benchmark specification (algorithm LCC): of d neighbors of a
 /// vertex, which are those that its edges lead to or come from, the number of edges among them over
-/// d · (d - 1); 0 where d is below 2. In a directed graph the edges among neighbours count by
+/// d · (d - 1); 0 where d is below 2. In a directed graph the edges among neighbors count by
 /// direction, in an undirected one each counts from both ends. Parallel edges count as one, self
 /// loops not at all.
 ///
 /// Every triangle is found once, in the order of [`TriangleOrder::ByDegree`](crate::TriangleOrder),
-/// and counted at its three vertices. Needs in-neighbours: for a directed view that keeps none, a
+/// and counted at its three vertices. Needs in-neighbors: for a directed view that keeps none, a
 /// transposed copy is built first.
 #[derive(Clone, Copy, Debug)]
 pub struct LocalClustering<'a> {
@@ -42,7 +42,7 @@ pub struct LocalClusteringResult {
     pub elapsed: Duration,
     /// How long copying the edges by degree took, part of `elapsed`.
     pub ordered: Duration,
-    /// How long building the in-neighbours took, part of `elapsed`; `None` if they were at hand.
+    /// How long building the in-neighbors took, part of `elapsed`; `None` if they were at hand.
     pub transposed: Option<Duration>,
 }
 
@@ -56,7 +56,7 @@ impl Default for LocalClustering<'_> {
 impl Kernel for LocalClustering<'_> {
     type Output = LocalClusteringResult;
 
-    /// O(edges^1.5); 32 bytes per id, 40 per edge, two bits per id and thread, and the in-neighbours
+    /// O(edges^1.5); 32 bytes per id, 40 per edge, two bits per id and thread, and the in-neighbors
     /// if they are built.
     fn run<V: GraphView>(self, view: &V) -> Result<LocalClusteringResult, KernelError> {
         let started = Instant::now();
@@ -92,9 +92,9 @@ impl LocalClustering<'_> {
         let names = names(&degrees);
         let edges = view.edge_count(self.label).at_most();
         let lower =
-            oriented::lower_neighbours::<_, _, W>(self.execution, view, edges, &ranges, &names, both_ways)?;
+            oriented::lower_neighbors::<_, _, W>(self.execution, view, edges, &ranges, &names, both_ways)?;
         let ordered = started.elapsed();
-        let counts = count::edges_among_neighbours::<W>(&lower, self.execution)?;
+        let counts = count::edges_among_neighbors::<W>(&lower, self.execution)?;
 
         let mut coefficients = vec![0.0; bound as usize];
         for ((coefficient, degree), name) in coefficients.iter_mut().zip(degrees).zip(names) {

@@ -20,12 +20,12 @@ const FEW: u64 = 4;
 /// Groups of vertices that have more to do with each other than with the rest.
 ///
 /// As defined by the LDBC Graphalytics benchmark specification (algorithm CDLP): every vertex has a
-/// label, and in each iteration all at once take the label that most of their neighbours have, of
-/// several the smallest. In a directed graph out-neighbours and in-neighbours vote, so that an edge
-/// in either direction is two votes. A vertex without neighbours keeps its label. Parallel edges
+/// label, and in each iteration all at once take the label that most of their neighbors have, of
+/// several the smallest. In a directed graph out-neighbors and in-neighbors vote, so that an edge
+/// in either direction is two votes. A vertex without neighbors keeps its label. Parallel edges
 /// count as one; by a self loop a vertex votes for itself.
 ///
-/// Needs in-neighbours: for a directed view that keeps none, a transposed copy is built first.
+/// Needs in-neighbors: for a directed view that keeps none, a transposed copy is built first.
 #[derive(Clone, Copy, Debug)]
 pub struct Communities<'a> {
     /// Iterations, at most: it stops when an iteration changes nothing.
@@ -52,7 +52,7 @@ pub struct CommunitiesResult {
     pub changed: u64,
     /// How long it took altogether.
     pub elapsed: Duration,
-    /// How long building the in-neighbours took, part of `elapsed`; `None` if they were at hand.
+    /// How long building the in-neighbors took, part of `elapsed`; `None` if they were at hand.
     pub transposed: Option<Duration>,
 }
 
@@ -73,7 +73,7 @@ impl Kernel for Communities<'_> {
     type Output = CommunitiesResult;
 
     /// O(iterations · (vertices + edges)), and less when little changes; 12 bytes per id, and the
-    /// in-neighbours if they are built.
+    /// in-neighbors if they are built.
     fn run<V: GraphView>(self, view: &V) -> Result<CommunitiesResult, KernelError> {
         let started = Instant::now();
         let bound = view.vertex_bound();
@@ -147,7 +147,7 @@ impl<O: Adjacency, I: Adjacency> Election<'_, O, I> {
             let votes = sum(|outcome| outcome.votes);
             all_votes = votes.max(all_votes);
             let at_most = Some(self.parameters.iterations);
-            let progress = Progress { iteration: iterations, at_most, neighbours: votes };
+            let progress = Progress { iteration: iterations, at_most, neighbors: votes };
             self.parameters.execution.report(progress);
             if changed == 0 {
                 break;
@@ -164,7 +164,7 @@ impl<O: Adjacency, I: Adjacency> Election<'_, O, I> {
         BothWays::new(self.topology, self.outgoing, self.incoming)
     }
 
-    /// Lets the affected vertices, by default all, take the label of most of their neighbours.
+    /// Lets the affected vertices, by default all, take the label of most of their neighbors.
     fn iterate(
         &self,
         labels: &[u32],
@@ -176,14 +176,14 @@ impl<O: Adjacency, I: Adjacency> Election<'_, O, I> {
         self.parameters.execution.map_chunks(chunks, |(range, next)| {
             let own = &labels[range.start as usize..range.end as usize];
             next.copy_from_slice(own);
-            let (mut neighbours, mut outcome) = (self.both_ways(), Outcome::default());
+            let (mut neighbors, mut outcome) = (self.both_ways(), Outcome::default());
             ballots.with(Ballot::new, |ballot| {
                 for (vertex, label) in range.clone().map(VertexId::new).zip(next) {
                     if affected.is_some_and(|affected| !affected.contains(vertex)) {
                         continue;
                     }
                     self.parameters.execution.check_cancelled()?;
-                    let rows = neighbours.rows(vertex)?;
+                    let rows = neighbors.rows(vertex)?;
                     let votes: u64 = rows.iter().map(|row| row.len() as u64).sum();
                     outcome.votes += votes;
                     let voters = rows.into_iter().flat_map(distinct);
@@ -199,13 +199,13 @@ impl<O: Adjacency, I: Adjacency> Election<'_, O, I> {
         })
     }
 
-    /// The neighbours of the vertices that changed: nobody else's votes are different.
+    /// The neighbors of the vertices that changed: nobody else's votes are different.
     fn affected(&self, outcomes: &[Outcome], vertex_bound: u32) -> Result<AtomicBitmap, KernelError> {
         let affected = AtomicBitmap::new(vertex_bound);
         self.parameters.execution.map_chunks(outcomes.iter().collect(), |outcome| {
-            let mut neighbours = self.both_ways();
+            let mut neighbors = self.both_ways();
             for vertex in &outcome.changed {
-                let voted_for = neighbours.rows(*vertex)?.into_iter().flatten();
+                let voted_for = neighbors.rows(*vertex)?.into_iter().flatten();
                 voted_for
                     .filter(|other| !affected.contains(**other))
                     .for_each(|other| affected.insert(*other));

@@ -18,16 +18,16 @@ const FEWEST_THREADS: usize = 4;
 
 /// How deep in the dense part of a graph every vertex is.
 ///
-/// The k-core is the largest part of the graph in which every vertex has k neighbours or more; the
+/// The k-core is the largest part of the graph in which every vertex has k neighbors or more; the
 /// core number of a vertex is the largest k whose core it is in. Direction is ignored, parallel edges
 /// count as one, and self loops not at all.
 ///
-/// Vertices with the fewest neighbours are taken away until nobody has so few, then those with the
+/// Vertices with the fewest neighbors are taken away until nobody has so few, then those with the
 /// fewest of the rest. See "An O(m) Algorithm for Cores Decomposition of Networks"
-/// (arXiv:cs/0310049). A thread goes on with whom its own vertices leave with too few neighbours without waiting for
+/// (arXiv:cs/0310049). A thread goes on with whom its own vertices leave with too few neighbors without waiting for
 /// others, as "Parallel k-core Decomposition on Multicore Platforms" (IPDPSW 2017), section III.
 ///
-/// Needs in-neighbours: for a directed view that keeps none, a transposed copy is built first.
+/// Needs in-neighbors: for a directed view that keeps none, a transposed copy is built first.
 #[derive(Clone, Copy, Debug)]
 pub struct Cores<'a> {
     /// The edges that count.
@@ -47,7 +47,7 @@ pub struct CoresResult {
     pub iterations: u32,
     /// How long it took altogether.
     pub elapsed: Duration,
-    /// How long building the in-neighbours took, part of `elapsed`; `None` if they were at hand.
+    /// How long building the in-neighbors took, part of `elapsed`; `None` if they were at hand.
     pub transposed: Option<Duration>,
 }
 
@@ -67,7 +67,7 @@ impl Kernel for Cores<'_> {
     type Output = CoresResult;
 
     /// O(vertices + edges) and a look at each vertex per core number up to its own; 16 bytes per id, and the
-    /// in-neighbours if they are built.
+    /// in-neighbors if they are built.
     fn run<V: GraphView>(self, view: &V) -> Result<CoresResult, KernelError> {
         let started = Instant::now();
         let bound = view.vertex_bound();
@@ -106,7 +106,7 @@ struct Peeling<'a, O, I> {
     topology: Topology,
     outgoing: &'a O,
     incoming: &'a I,
-    /// The neighbours that are left; of a vertex that was taken away its core number. Relaxed: all
+    /// The neighbors that are left; of a vertex that was taken away its core number. Relaxed: all
     /// that matters is which decrement reaches the level, and between two levels threads are waited for.
     degrees: Vec<AtomicU32>,
     /// Whether several threads lower degrees at once. One alone needs no exchange, which would wait
@@ -124,8 +124,8 @@ impl<O: Adjacency, I: Adjacency> Peeling<'_, O, I> {
             let lowered =
                 self.execution.map_chunks(self.chunks(&taken, SMALL), |chunk| self.peel(chunk, level))?;
             levels += 1;
-            let neighbours = lowered.into_iter().sum();
-            self.execution.report(Progress { iteration: levels, at_most: None, neighbours });
+            let neighbors = lowered.into_iter().sum();
+            self.execution.report(Progress { iteration: levels, at_most: None, neighbors });
             (left, lowest) = self.those(&left, |degree| degree > level)?;
         }
         Ok(levels)
@@ -161,19 +161,19 @@ impl<O: Adjacency, I: Adjacency> Peeling<'_, O, I> {
         Ok((found.concat(), lowest.into_iter().flatten().min()))
     }
 
-    /// Takes vertices away whose degree is `level`, and whoever has no more neighbours than that then.
-    /// Returns how many neighbours were looked at.
+    /// Takes vertices away whose degree is `level`, and whoever has no more neighbors than that then.
+    /// Returns how many neighbors were looked at.
     fn peel(&self, vertices: &[VertexId], level: u32) -> Result<u64, KernelError> {
-        let mut neighbours = BothWays::new(self.topology, self.outgoing, self.incoming);
+        let mut neighbors = BothWays::new(self.topology, self.outgoing, self.incoming);
         let (mut waiting, mut examined) = (Vec::new(), 0);
         for vertex in vertices {
             waiting.push(*vertex);
             while let Some(vertex) = waiting.pop() {
                 self.execution.check_cancelled()?;
-                neighbours.each(vertex, |neighbour, _| {
+                neighbors.each(vertex, |neighbor, _| {
                     examined += 1;
-                    if self.lower(neighbour, level) {
-                        waiting.push(neighbour);
+                    if self.lower(neighbor, level) {
+                        waiting.push(neighbor);
                     }
                 })?;
             }
@@ -181,7 +181,7 @@ impl<O: Adjacency, I: Adjacency> Peeling<'_, O, I> {
         Ok(examined)
     }
 
-    /// Takes a neighbour away from `vertex` if it has more than `level`. Whether it has as many as that now.
+    /// Takes a neighbor away from `vertex` if it has more than `level`. Whether it has as many as that now.
     #[inline]
     fn lower(&self, vertex: VertexId, level: u32) -> bool {
         let degree = &self.degrees[vertex.index()];

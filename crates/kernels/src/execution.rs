@@ -26,8 +26,8 @@ pub struct Progress {
     pub iteration: u32,
     /// How many there will be at most, if that is known.
     pub at_most: Option<u32>,
-    /// Neighbours that the last iteration looked at.
-    pub neighbours: u64,
+    /// Neighbors that the last iteration looked at.
+    pub neighbors: u64,
 }
 
 impl<'a> Execution<'a> {

@@ -1,11 +1,11 @@
-//! In-neighbours, whether or not the view keeps them.
+//! In-neighbors, whether or not the view keeps them.
 
 use crate::{Execution, KernelError};
 use hedgerow_csr::Csr;
 use hedgerow_model::{Direction, GraphView, LabelId};
 use std::time::{Duration, Instant};
 
-/// A view turned round, made because it keeps no in-neighbours.
+/// A view turned round, made because it keeps no in-neighbors.
 pub(crate) struct Transposed {
     pub(crate) graph: Csr,
     /// How long it took to make.
@@ -28,7 +28,7 @@ impl Transposed {
     }
 }
 
-/// Runs an expression with the in-neighbours of a view; of one that keeps none, with those of a
+/// Runs an expression with the in-neighbors of a view; of one that keeps none, with those of a
 /// transposed copy. Gives the expression's value, and how long the copy took if one was made.
 ///
 /// A macro because the two adjacencies have different types. For use where `?` leads to a [`KernelError`].

@@ -35,8 +35,8 @@ pub enum KernelError {
     /// The view's store could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The in-neighbours that it needs could not be built.
-    #[error("the in-neighbours of this graph could not be built: {0}")]
+    /// The in-neighbors that it needs could not be built.
+    #[error("the in-neighbors of this graph could not be built: {0}")]
     Csr(CsrError),
     /// There are no shortest paths over such an edge.
     #[error(

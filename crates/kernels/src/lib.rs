@@ -26,21 +26,21 @@
 //! | kernel | computes | how |
 //! |---|---|---|
 //! | [`Bfs`] | depths from a source | top-down and bottom-up by the size of the frontier, or top-down only |
-//! | [`PageRank`] | ranks | synchronous iteration, collecting from in-neighbours |
+//! | [`PageRank`] | ranks | synchronous iteration, collecting from in-neighbors |
 //! | [`Sssp`] | distances from a source | delta-stepping over `u32` or `f64` weights |
 //! | [`Wcc`] | components, whatever the direction | by sampling, or plain hooking of labels |
-//! | [`TriangleCount`] | triangles | smaller neighbours of smaller neighbours, by degree where it pays |
+//! | [`TriangleCount`] | triangles | smaller neighbors of smaller neighbors, by degree where it pays |
 //! | [`LocalClustering`] | clustering coefficients | every triangle once, counted at its three vertices |
 //! | [`Communities`] | communities | synchronous label propagation, only where something has changed |
 //! | [`Cores`] | core numbers | peeling, level by level |
 //! | [`Betweenness`] | betweenness centrality | counting shortest paths there and dependencies back, level by level |
-//! | [`Neighbourhood`] | what is within a few hops | level by level |
+//! | [`Neighborhood`] | what is within a few hops | level by level |
 //!
 //! In all but [`PageRank`] parallel edges count as one. The results do not depend on the number of
-//! threads. What a result carries beside them (iterations, times, neighbours that were looked at) is said with
+//! threads. What a result carries beside them (iterations, times, neighbors that were looked at) is said with
 //! each; `elapsed` is always the whole time. `docs/kernels.md` says more about each.
 //!
-//! Some kernels read in-neighbours. Where a directed view keeps none, they transpose it first: the time is part of
+//! Some kernels read in-neighbors. Where a directed view keeps none, they transpose it first: the time is part of
 //! `elapsed`, and the result says how much it was (`transposed`).
 //!
 //! # How to write a kernel
@@ -52,7 +52,7 @@
 //!    ranges to [`Execution::map_chunks`], which runs them on the pool or on the calling thread and
 //!    stops between two of them when the kernel is cancelled.
 //! 4. In a chunk, make a cursor, and walk with [`scan`](hedgerow_model::Cursor::scan): the layout
-//!    of a store is a walk through memory in the order of the ids. Neighbours come in runs, and a
+//!    of a store is a walk through memory in the order of the ids. Neighbors come in runs, and a
 //!    vertex may come in several.
 //! 5. Read errors become a [`KernelError`] with [`KernelError::read`].
 //!
@@ -113,7 +113,7 @@ mod execution;
 mod incoming;
 mod kernel;
 mod marks;
-mod neighbourhood;
+mod neighborhood;
 mod pagerank;
 mod ranges;
 mod sssp;
@@ -129,7 +129,7 @@ pub use cores::{Cores, CoresResult};
 pub use execution::{Execution, Progress};
 pub use hedgerow_compute::{CancelToken, MemoryBudget, MemoryError};
 pub use kernel::{Kernel, KernelError, KernelErrorKind};
-pub use neighbourhood::{Neighbourhood, NeighbourhoodResult};
+pub use neighborhood::{Neighborhood, NeighborhoodResult};
 pub use pagerank::{PageRank, PageRankResult, Precision};
 pub use sssp::{Sssp, SsspResult, Weight};
 pub use triangles::{TriangleCount, TriangleCountResult, TriangleOrder};

@@ -1,9 +1,9 @@
-//! PageRank by synchronous iteration, each vertex collecting from its in-neighbours.
+//! PageRank by synchronous iteration, each vertex collecting from its in-neighbors.
 //!
 //! As defined by the LDBC Graphalytics benchmark specification (algorithm PageRank):
 //!
 //! ```text
-//! rank'(v) = (1 - d) / N + d * (sum of rank(u) / out_degree(u) over the in-neighbours u of v
+//! rank'(v) = (1 - d) / N + d * (sum of rank(u) / out_degree(u) over the in-neighbors u of v
 //!                               + sum of rank(w) over the vertices w without out-edges / N)
 //! ```
 
@@ -14,13 +14,13 @@ use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId}
 use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
-/// A chunk of vertices and neighbours is about this large, unless there would be too many chunks.
+/// A chunk of vertices and neighbors is about this large, unless there would be too many chunks.
 const CHUNK_WORK: u64 = 1 << 16;
 const MOST_CHUNKS: u64 = 4096;
 
 /// How important every vertex is, by how important the vertices are that lead to it.
 ///
-/// Parallel edges count each. Needs in-neighbours: for a directed view that keeps none, a
+/// Parallel edges count each. Needs in-neighbors: for a directed view that keeps none, a
 /// transposed copy is built first.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRank<'a> {
@@ -60,7 +60,7 @@ pub struct PageRankResult {
     pub change: f64,
     /// How long it took altogether.
     pub elapsed: Duration,
-    /// How long building the in-neighbours took, part of `elapsed`; `None` if the view has them.
+    /// How long building the in-neighbors took, part of `elapsed`; `None` if the view has them.
     pub transposed: Option<Duration>,
 }
 
@@ -81,7 +81,7 @@ impl Default for PageRank<'_> {
 impl Kernel for PageRank<'_> {
     type Output = PageRankResult;
 
-    /// O(iterations * (vertices + edges)); 32 bytes per id, and the in-neighbours if they are built.
+    /// O(iterations * (vertices + edges)); 32 bytes per id, and the in-neighbors if they are built.
     fn run<V: GraphView>(self, view: &V) -> Result<PageRankResult, KernelError> {
         let started = Instant::now();
         self.check()?;
@@ -136,11 +136,11 @@ impl PageRank<'_> {
             let base = (1.0 - self.damping) / vertices + self.damping * dangling / vertices;
             let sums = self.step(view, incoming, &ranges, &mut state, base)?;
             (iterations, change, dangling) = (iterations + 1, sums.change, sums.dangling);
-            let neighbours = sums.neighbours;
+            let neighbors = sums.neighbors;
             self.execution.report(Progress {
                 iteration: iterations,
                 at_most: Some(self.iterations),
-                neighbours,
+                neighbors,
             });
             if self.tolerance.is_some_and(|tolerance| change < tolerance) {
                 break;
@@ -195,8 +195,8 @@ impl PageRank<'_> {
         let chunks = ranges.iter().zip(arrays).collect();
         let sums = self.execution.map_chunks(chunks, |(range, (ranks, next))| {
             let mut collected = vec![0.0; range.len()];
-            let neighbours = collect_contributions(incoming, range.clone(), contributions, &mut collected)?;
-            let mut sums = Sums { neighbours, ..Sums::default() };
+            let neighbors = collect_contributions(incoming, range.clone(), contributions, &mut collected)?;
+            let mut sums = Sums { neighbors, ..Sums::default() };
             let visited = view.each_vertex(range.clone(), |vertex| {
                 let position = (vertex.get() - range.start) as usize;
                 let rank = base + self.damping * collected[position];
@@ -217,7 +217,7 @@ impl PageRank<'_> {
 /// The arrays over all ids. Everything is 0 where there is no vertex.
 struct State<C> {
     ranks: Vec<f64>,
-    /// What a vertex gives to each out-neighbour: its rank times its share.
+    /// What a vertex gives to each out-neighbor: its rank times its share.
     contributions: Vec<C>,
     /// The contributions of the next iteration.
     next: Vec<C>,
@@ -258,7 +258,7 @@ impl Contribution for f32 {
 struct Sums {
     change: f64,
     dangling: f64,
-    neighbours: u64,
+    neighbors: u64,
 }
 
 impl Sums {
@@ -266,7 +266,7 @@ impl Sums {
         Sums {
             change: self.change + other.change,
             dangling: self.dangling + other.dangling,
-            neighbours: self.neighbours + other.neighbours,
+            neighbors: self.neighbors + other.neighbors,
         }
     }
 }
@@ -285,15 +285,15 @@ fn count_degrees<A: Adjacency>(
         return Ok(());
     }
     let first = range.start;
-    let counted = cursor.scan(range, |vertex, neighbours, _| {
-        degrees[(vertex.get() - first) as usize] += neighbours.len() as f64;
+    let counted = cursor.scan(range, |vertex, neighbors, _| {
+        degrees[(vertex.get() - first) as usize] += neighbors.len() as f64;
         ControlFlow::<()>::Continue(())
     });
     counted.map(|_| ()).map_err(KernelError::read)
 }
 
-/// Puts what the vertices in `range` get from their in-neighbours into `sums`, which are 0. Returns how many
-/// in-neighbours there are.
+/// Puts what the vertices in `range` get from their in-neighbors into `sums`, which are 0. Returns how many
+/// in-neighbors there are.
 fn collect_contributions<C: Contribution>(
     incoming: &impl Adjacency,
     range: Range<u32>,
@@ -301,10 +301,10 @@ fn collect_contributions<C: Contribution>(
     sums: &mut [f64],
 ) -> Result<u64, KernelError> {
     let (first, mut count) = (range.start, 0);
-    let collected = incoming.cursor().scan(range, |vertex, neighbours, _| {
+    let collected = incoming.cursor().scan(range, |vertex, neighbors, _| {
         let sum = &mut sums[(vertex.get() - first) as usize];
-        *sum = neighbours.iter().fold(*sum, |sum, neighbour| sum + contributions[neighbour.index()].into());
-        count += neighbours.len() as u64;
+        *sum = neighbors.iter().fold(*sum, |sum, neighbor| sum + contributions[neighbor.index()].into());
+        count += neighbors.len() as u64;
         ControlFlow::<()>::Continue(())
     });
     collected.map(|_| count).map_err(KernelError::read)

@@ -1,7 +1,7 @@
 //! Shortest paths from one vertex, by delta-stepping.
 //!
 //! Vertices wait in buckets of distances that are `delta` wide. The lowest bucket is taken out as a
-//! whole and its vertices offer their neighbours a shorter way, in any order, again until it stays
+//! whole and its vertices offer their neighbors a shorter way, in any order, again until it stays
 //! empty. See "Delta-stepping: a parallelizable shortest path algorithm" (J. Algorithms 49, 2003),
 //! sections 2 and 4. A thread goes on with its own vertices of the same bucket without waiting for
 //! the others, as "Optimizing Ordered Graph Algorithms with GraphIt" (CGO 2020), section 3.3.
@@ -57,7 +57,7 @@ pub struct SsspResult<W: Weight = u32> {
     pub reached: u64,
     /// Rounds in which threads waited for each other.
     pub rounds: u32,
-    /// Neighbours that were looked at.
+    /// Neighbors that were looked at.
     pub edges_examined: u64,
     /// How long the search took.
     pub elapsed: Duration,
@@ -127,7 +127,7 @@ struct Worker {
 }
 
 impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W, A, F> {
-    /// Returns the number of rounds, and how many neighbours were looked at.
+    /// Returns the number of rounds, and how many neighbors were looked at.
     fn run(&self) -> Result<(u32, u64), KernelError> {
         let (execution, source) = (self.parameters.execution, self.parameters.source);
         self.distances[source.index()].store(0, Ordering::Relaxed);
@@ -142,8 +142,8 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
             })?;
             rounds += 1;
             let examined: u64 = workers.iter().map(|worker| worker.examined).sum();
-            let neighbours = examined - examined_before;
-            execution.report(Progress { iteration: rounds, at_most: None, neighbours });
+            let neighbors = examined - examined_before;
+            execution.report(Progress { iteration: rounds, at_most: None, neighbors });
             frontier.clear();
             let lowest = workers.iter().filter_map(|worker| worker.buckets.lowest(bucket)).min();
             if let Some(lowest) = lowest {
@@ -208,7 +208,7 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
         Ok(())
     }
 
-    /// Offers the neighbours of `vertex` the way over it.
+    /// Offers the neighbors of `vertex` the way over it.
     #[inline]
     fn relax(
         &self,
@@ -217,12 +217,12 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
         vertex: VertexId,
         distance: u64,
     ) -> Result<(), KernelError> {
-        let walked = cursor.neighbours(vertex, |neighbours, weights| {
-            worker.examined += neighbours.len() as u64;
-            for (neighbour, weight) in neighbours.iter().zip(weights) {
+        let walked = cursor.neighbors(vertex, |neighbors, weights| {
+            worker.examined += neighbors.len() as u64;
+            for (neighbor, weight) in neighbors.iter().zip(weights) {
                 let offered = weight.added_to(distance);
-                if self.lower(*neighbour, offered) {
-                    worker.buckets.push((self.bucket_of)(offered), *neighbour);
+                if self.lower(*neighbor, offered) {
+                    worker.buckets.push((self.bucket_of)(offered), *neighbor);
                 }
             }
             ControlFlow::<()>::Continue(())

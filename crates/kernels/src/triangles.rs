@@ -12,9 +12,9 @@ use std::time::{Duration, Instant};
 /// Parallel edges count as one, self loops not at all. Directed edges count without their direction:
 /// a directed graph has the triangles of the undirected graph with the same edges.
 ///
-/// Every triangle is counted at its largest vertex, in the neighbours that are smaller. What is
+/// Every triangle is counted at its largest vertex, in the neighbors that are smaller. What is
 /// larger is a matter of choice: by degree, hubs are small, and no vertex has many smaller
-/// neighbours. See "The GAP Benchmark Suite" (arXiv:1508.03619), section 3.6, and "Main-memory
+/// neighbors. See "The GAP Benchmark Suite" (arXiv:1508.03619), section 3.6, and "Main-memory
 /// triangle computations for very large (sparse (power-law)) graphs" (TCS 407, 2008), section 3.
 #[derive(Clone, Copy, Debug)]
 pub struct TriangleCount<'a> {
@@ -33,9 +33,9 @@ pub enum TriangleOrder {
     #[default]
     Auto,
     /// The one with the larger id: the view is read as it is. Views that are directed, or whose
-    /// neighbours are not sorted, are read by degree all the same.
+    /// neighbors are not sorted, are read by degree all the same.
     ById,
-    /// The one with fewer neighbours: each edge is copied once.
+    /// The one with fewer neighbors: each edge is copied once.
     ByDegree,
 }
 

@@ -9,10 +9,10 @@ use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId}
 use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
-/// Neighbours per vertex that are joined before the largest component is looked for.
-const SAMPLED_NEIGHBOURS: usize = 2;
+/// Neighbors per vertex that are joined before the largest component is looked for.
+const SAMPLED_NEIGHBORS: usize = 2;
 /// The first pass after those that join samples, counted from 1.
-const JOINING: u32 = SAMPLED_NEIGHBOURS as u32 + 1;
+const JOINING: u32 = SAMPLED_NEIGHBORS as u32 + 1;
 /// Vertices that are asked for their component when the largest is looked for.
 const SAMPLED_VERTICES: u64 = 1024;
 
@@ -30,8 +30,8 @@ pub struct Wcc<'a> {
 /// How components are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WccMethod {
-    /// Joins a few neighbours of every vertex, which nearly completes the largest component, and
-    /// then all neighbours of the vertices outside it only: most edges are never read. "Optimizing
+    /// Joins a few neighbors of every vertex, which nearly completes the largest component, and
+    /// then all neighbors of the vertices outside it only: most edges are never read. "Optimizing
     /// Parallel Graph Connectivity Computation via Subgraph Sampling" (IPDPS 2018), section IV.
     ///
     /// Of a directed view without reverse adjacency every edge is read, since an edge into the
@@ -110,14 +110,14 @@ struct Components<'a> {
 }
 
 impl Components<'_> {
-    /// Joins every vertex to its first neighbours, one per round.
+    /// Joins every vertex to its first neighbors, one per round.
     fn join_samples(&self, outgoing: &impl Adjacency) -> Result<(), KernelError> {
-        for round in 0..SAMPLED_NEIGHBOURS {
+        for round in 0..SAMPLED_NEIGHBORS {
             self.each_range(round as u32 + 1, |range| {
                 // Of a vertex in several runs, each run gives one: more than asked for does no harm.
-                let joined = outgoing.cursor().scan(range, |vertex, neighbours, _| {
-                    if let Some(neighbour) = neighbours.get(round) {
-                        self.forest.join(vertex, *neighbour);
+                let joined = outgoing.cursor().scan(range, |vertex, neighbors, _| {
+                    if let Some(neighbor) = neighbors.get(round) {
+                        self.forest.join(vertex, *neighbor);
                     }
                     ControlFlow::<()>::Continue(())
                 });
@@ -138,7 +138,7 @@ impl Components<'_> {
         roots.chunk_by(|one, other| one == other).max_by_key(|equal| equal.len()).map(|equal| equal[0])
     }
 
-    /// Joins the vertices whose root is not `but` to all their neighbours, in this pass. Returns its number.
+    /// Joins the vertices whose root is not `but` to all their neighbors, in this pass. Returns its number.
     fn join_all<A: Adjacency>(
         &self,
         adjacency: &A,
@@ -151,9 +151,9 @@ impl Components<'_> {
                 if but == Some(self.forest.parent(vertex)) {
                     continue;
                 }
-                let walked = cursor.neighbours(vertex, |neighbours, _| {
-                    neighbours.iter().for_each(|neighbour| self.forest.join(vertex, *neighbour));
-                    examined += neighbours.len() as u64;
+                let walked = cursor.neighbors(vertex, |neighbors, _| {
+                    neighbors.iter().for_each(|neighbor| self.forest.join(vertex, *neighbor));
+                    examined += neighbors.len() as u64;
                     ControlFlow::<()>::Continue(())
                 });
                 walked.map(|_| ()).map_err(KernelError::read)?;
@@ -171,8 +171,8 @@ impl Components<'_> {
             pass += 1;
             let changed = self.each_range(pass, |range| {
                 let mut changed = 0;
-                let hooked = outgoing.cursor().scan(range, |vertex, neighbours, _| {
-                    changed += self.forest.hook(vertex, neighbours);
+                let hooked = outgoing.cursor().scan(range, |vertex, neighbors, _| {
+                    changed += self.forest.hook(vertex, neighbors);
                     ControlFlow::<()>::Continue(())
                 });
                 hooked.map(|_| changed).map_err(KernelError::read)
@@ -199,7 +199,7 @@ impl Components<'_> {
         work: impl Fn(Range<u32>) -> Result<u64, KernelError> + Sync,
     ) -> Result<u64, KernelError> {
         let counted = self.execution.map_chunks(self.ranges.clone(), work)?.into_iter().sum();
-        self.execution.report(Progress { iteration: pass, at_most: None, neighbours: counted });
+        self.execution.report(Progress { iteration: pass, at_most: None, neighbors: counted });
         Ok(counted)
     }
 }

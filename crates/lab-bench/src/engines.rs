@@ -18,8 +18,8 @@ static ERASED_TEL: CustomEngine = CustomEngine {
     make: Make::InMemory(|options| ErasedEngine::new(Tel::new(of(options)))),
 };
 
-fn of(EngineOptions { topology, catalogue }: EngineOptions) -> SubgraphOptions {
-    SubgraphOptions { topology, catalogue }
+fn of(EngineOptions { topology, catalog }: EngineOptions) -> SubgraphOptions {
+    SubgraphOptions { topology, catalog }
 }
 
 /// The engines of `hedgerow bench`, and those of research.

@@ -9,7 +9,7 @@
 //! | C-ART + SC + VEC | [`VectorArtGraph`] | an array of vectors, and of compressed trees above a degree of 256 |
 //! | C-ART + SC + CI | [`ClusteredArtGraph`] | a clustered index, and compressed trees above that degree |
 //!
-//! SC is subgraph-centric concurrency control: one version for all neighbours of a partition, which all but the
+//! SC is subgraph-centric concurrency control: one version for all neighbors of a partition, which all but the
 //! first have. The row without it versions each edge and locks readers out: another concurrency control over
 //! the same trees.
 //!
@@ -24,7 +24,7 @@ use crate::partition::Partition;
 use crate::radix::{Art, CompressedArt};
 use crate::vertex_index::{VectorOrTree, VertexIndex};
 use hedgerow_model::search::Spread;
-use hedgerow_model::{Column, ColumnType, Direction, EdgeChange, Neighbours, Topology, VertexId};
+use hedgerow_model::{Column, ColumnType, Direction, EdgeChange, Neighbors, Topology, VertexId};
 use hedgerow_subgraphs::{Container, Content, Owned, Plan, Subgraphs, Tally};
 use std::ops::ControlFlow;
 
@@ -124,12 +124,12 @@ impl<P: Partition> Container for CopyOnWrite<P> {
     }
 
     #[inline]
-    fn find<W: Column>(&self, slot: usize, _spread: Spread, neighbour: VertexId) -> Option<W> {
-        self.partition.find(slot, neighbour).map(W::from_bits)
+    fn find<W: Column>(&self, slot: usize, _spread: Spread, neighbor: VertexId) -> Option<W> {
+        self.partition.find(slot, neighbor).map(W::from_bits)
     }
 
     #[inline]
-    fn run<W: Column>(&self, slot: usize) -> Option<Neighbours<'_, W>> {
+    fn run<W: Column>(&self, slot: usize) -> Option<Neighbors<'_, W>> {
         self.partition.run(slot)
     }
 

@@ -26,23 +26,23 @@ pub static COMPRESSED_ART: CustomEngine = CustomEngine {
     make: Make::InMemory(|options| ErasedEngine::new(CompressedArtGraph::new(subgraphs(options)))),
 };
 
-/// The same with vectors of their own for small neighbour sets. "C-ART + SC + VEC".
+/// The same with vectors of their own for small neighbor sets. "C-ART + SC + VEC".
 pub static VECTOR_ART: CustomEngine = CustomEngine {
     name: "cart-vec",
     make: Make::InMemory(|options| ErasedEngine::new(VectorArtGraph::new(subgraphs(options)))),
 };
 
-/// The same with the small neighbour sets of a partition in a clustered index (section 6.3): RapidStore as the paper
+/// The same with the small neighbor sets of a partition in a clustered index (section 6.3): RapidStore as the paper
 /// describes it. "C-ART + SC + CI".
 pub static CLUSTERED_ART: CustomEngine = CustomEngine {
     name: "cart-ci",
     make: Make::InMemory(|options| ErasedEngine::new(ClusteredArtGraph::new(subgraphs(options)))),
 };
 
-fn fine_grained<E: Entries>(EngineOptions { topology, catalogue }: EngineOptions) -> ErasedEngine {
-    ErasedEngine::new(FineGrained::<E>::new(FineGrainedOptions { topology, catalogue }))
+fn fine_grained<E: Entries>(EngineOptions { topology, catalog }: EngineOptions) -> ErasedEngine {
+    ErasedEngine::new(FineGrained::<E>::new(FineGrainedOptions { topology, catalog }))
 }
 
-fn subgraphs(EngineOptions { topology, catalogue }: EngineOptions) -> SubgraphOptions {
-    SubgraphOptions { topology, catalogue }
+fn subgraphs(EngineOptions { topology, catalog }: EngineOptions) -> SubgraphOptions {
+    SubgraphOptions { topology, catalog }
 }

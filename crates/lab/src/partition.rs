@@ -1,10 +1,10 @@
-//! What a partition is: the neighbours of consecutive vertices, which are versioned together.
+//! What a partition is: the neighbors of consecutive vertices, which are versioned together.
 
-use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId};
+use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbors, VertexId};
 use hedgerow_subgraphs::Tally;
 use std::ops::ControlFlow;
 
-/// The neighbours of one partition, as sorted sets by slot. Never changed: a change makes another
+/// The neighbors of one partition, as sorted sets by slot. Never changed: a change makes another
 /// one that shares what it can with the old one.
 pub trait Partition: Clone + Send + Sync + 'static {
     /// The partition after `changes`, which ascend and lie in it; `None` if they change nothing.
@@ -15,22 +15,22 @@ pub trait Partition: Clone + Send + Sync + 'static {
         tally: &mut Tally,
     ) -> Option<Self>;
 
-    /// A bit for each slot that has neighbours.
+    /// A bit for each slot that has neighbors.
     fn occupied(&self) -> u64;
 
-    /// How many neighbours there are in all. O(1).
+    /// How many neighbors there are in all. O(1).
     fn entries(&self) -> usize;
 
-    /// How many neighbours a slot has. O(1).
+    /// How many neighbors a slot has. O(1).
     fn degree(&self, slot: usize) -> usize;
 
-    /// The value of a neighbour of a slot.
-    fn find(&self, slot: usize, neighbour: VertexId) -> Option<EdgeValue>;
+    /// The value of a neighbor of a slot.
+    fn find(&self, slot: usize, neighbor: VertexId) -> Option<EdgeValue>;
 
-    /// The neighbours of a slot, if they lie in one run.
-    fn run<W: Column>(&self, slot: usize) -> Option<Neighbours<'_, W>>;
+    /// The neighbors of a slot, if they lie in one run.
+    fn run<W: Column>(&self, slot: usize) -> Option<Neighbors<'_, W>>;
 
-    /// Hands over the neighbours of a slot in runs that are not empty, ascending.
+    /// Hands over the neighbors of a slot in runs that are not empty, ascending.
     fn runs<W: Column, B>(
         &self,
         slot: usize,
@@ -47,7 +47,7 @@ pub trait Partition: Clone + Send + Sync + 'static {
     fn shared_bytes(&self, newer: &Self) -> usize;
 }
 
-/// A neighbour set with more entries than this is a tree. Small in unit tests, so that random
+/// A neighbor set with more entries than this is a tree. Small in unit tests, so that random
 /// operations cross it.
 pub(crate) const LARGE: usize = if cfg!(test) { 12 } else { 256 };
 

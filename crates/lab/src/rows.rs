@@ -1,27 +1,24 @@
-//! Sorted neighbours with their values side by side, and how changes are merged into them.
+//! Sorted neighbors with their values side by side, and how changes are merged into them.
 
 use crate::counted::HeapBytes;
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, ValueColumn, VertexId};
 use hedgerow_subgraphs::Tally;
 use std::ops::Range;
 
-/// Neighbours, and the value beside each.
+/// Neighbors, and the value beside each.
 #[derive(Clone, Debug)]
 pub struct Rows {
-    pub neighbours: Vec<VertexId>,
+    pub neighbors: Vec<VertexId>,
     pub values: ValueColumn,
 }
 
 impl Rows {
     pub fn with_capacity(column: ColumnType, capacity: usize) -> Self {
-        Rows {
-            neighbours: Vec::with_capacity(capacity),
-            values: ValueColumn::with_capacity(column, capacity),
-        }
+        Rows { neighbors: Vec::with_capacity(capacity), values: ValueColumn::with_capacity(column, capacity) }
     }
 
     pub fn len(&self) -> usize {
-        self.neighbours.len()
+        self.neighbors.len()
     }
 
     /// Values of the type of the label's column, or units.
@@ -30,26 +27,26 @@ impl Rows {
         W::slice(&self.values, 0..self.len())
     }
 
-    /// The position of a neighbour in a sorted stretch.
+    /// The position of a neighbor in a sorted stretch.
     #[inline]
-    pub fn find(&self, stretch: Range<usize>, neighbour: VertexId) -> Option<usize> {
-        let found = self.neighbours[stretch.clone()].binary_search(&neighbour);
+    pub fn find(&self, stretch: Range<usize>, neighbor: VertexId) -> Option<usize> {
+        let found = self.neighbors[stretch.clone()].binary_search(&neighbor);
         found.ok().map(|position| stretch.start + position)
     }
 
-    pub fn push(&mut self, neighbour: VertexId, value: EdgeValue) {
-        self.neighbours.push(neighbour);
+    pub fn push(&mut self, neighbor: VertexId, value: EdgeValue) {
+        self.neighbors.push(neighbor);
         self.values.push(value);
     }
 
     pub fn extend_from(&mut self, other: &Rows, stretch: Range<usize>) {
-        self.neighbours.extend_from_slice(&other.neighbours[stretch.clone()]);
+        self.neighbors.extend_from_slice(&other.neighbors[stretch.clone()]);
         self.values.extend_from(&other.values, stretch);
     }
 
     /// Appends a stretch of these rows once more.
     pub fn extend_from_within(&mut self, stretch: Range<usize>) {
-        self.neighbours.extend_from_within(stretch.clone());
+        self.neighbors.extend_from_within(stretch.clone());
         match &mut self.values {
             ValueColumn::Unit => {}
             ValueColumn::Four(values) => values.extend_from_within(stretch),
@@ -57,7 +54,7 @@ impl Rows {
         }
     }
 
-    /// Appends a sorted stretch of `old` as it is after `changes`, which ascend by neighbour.
+    /// Appends a sorted stretch of `old` as it is after `changes`, which ascend by neighbor.
     ///
     /// O(changes · log stretch) searches; what lies between the changes is copied whole.
     pub fn extend_merged(
@@ -69,12 +66,12 @@ impl Rows {
     ) {
         let mut next = stretch.start;
         for change in changes {
-            let rest = &old.neighbours[next..stretch.end];
-            let position = next + rest.partition_point(|neighbour| *neighbour < change.neighbour);
-            let found = position < stretch.end && old.neighbours[position] == change.neighbour;
+            let rest = &old.neighbors[next..stretch.end];
+            let position = next + rest.partition_point(|neighbor| *neighbor < change.neighbor);
+            let found = position < stretch.end && old.neighbors[position] == change.neighbor;
             self.extend_from(old, next..position);
             if let Some(value) = change.value {
-                self.push(change.neighbour, value);
+                self.push(change.neighbor, value);
             }
             tally.count(change, found, |value| !old.has_value(position, value));
             next = position + usize::from(found);
@@ -84,7 +81,7 @@ impl Rows {
 
     /// Shortens to `length`.
     pub fn truncate(&mut self, length: usize) {
-        self.neighbours.truncate(length);
+        self.neighbors.truncate(length);
         match &mut self.values {
             ValueColumn::Unit => {}
             ValueColumn::Four(values) => values.truncate(length),
@@ -93,7 +90,7 @@ impl Rows {
     }
 
     pub fn shrink_to_fit(&mut self) {
-        self.neighbours.shrink_to_fit();
+        self.neighbors.shrink_to_fit();
         self.values.shrink_to_fit();
     }
 
@@ -108,6 +105,6 @@ impl Rows {
 
 impl HeapBytes for Rows {
     fn heap_bytes(&self) -> usize {
-        self.neighbours.capacity() * size_of::<VertexId>() + self.values.heap_bytes()
+        self.neighbors.capacity() * size_of::<VertexId>() + self.values.heap_bytes()
     }
 }

@@ -7,7 +7,7 @@ use hedgerow_formats::Kronecker;
 use hedgerow_log::checkpoint::{Checkpoint, Description, ViewSource, WriteOptions, write};
 use hedgerow_log::files::{FileSystem, RealFiles};
 use hedgerow_model::{
-    Catalogue, Column, Counts, EdgeSchema, GraphView, Key, KeyKind, LabelId, LabelSchema, RecordSchema,
+    Catalog, Column, Counts, EdgeSchema, GraphView, Key, KeyKind, LabelId, LabelSchema, RecordSchema,
     Timestamp, Topology, VertexId,
 };
 use std::error::Error;
@@ -50,7 +50,7 @@ fn measure<W: Column>(
         wall_clock: 0,
         topology,
         keys: KeyKind::Dense,
-        catalogue: Catalogue::new(labels, RecordSchema::default())?,
+        catalog: Catalog::new(labels, RecordSchema::default())?,
         counts: Counts {
             vertex_bound: csr.vertex_bound(),
             vertices: csr.vertex_count(),
@@ -86,7 +86,7 @@ fn measure<W: Column>(
         "| {topology:?} | {} | {} | {:.3} | {write_rate:.1} | {read_rate:.1} |",
         W::TYPE,
         written.bytes,
-        written.edge_bytes[0] as f64 / csr.neighbours().len() as f64,
+        written.edge_bytes[0] as f64 / csr.neighbors().len() as f64,
     );
     Ok(())
 }

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `files/mod.rs`, `real.rs`, `simulated/` | the file system as a store needs it; the operating system's; the one in memory that fails and loses power |
 //! | `files/of_engine.rs`, `log/engine_files.rs` | the files that an engine keeps beside, changed only while somebody has the lock of the store; that this is whoever has the log |
-//! | `body/` | what a commit did, as bytes: vertices, keys, edges, catalogue |
+//! | `body/` | what a commit did, as bytes: vertices, keys, edges, catalog |
 //! | `segment/` | headers and frames; reading up to the end, a window at a time, and telling a torn tail from damage |
 //! | `store/manifest.rs`, `mod.rs`, `mark.rs` | what belongs to a store; creating and opening it; how far its log is known to be durable |
 //! | `store/reading.rs`, `replay.rs`, `check.rs`, `repair.rs` | one segment; all commits from a timestamp on; all that is wrong; cutting at the first damage |

@@ -4,7 +4,7 @@ use crate::checkpoint;
 use crate::segment;
 use crate::store::{Manifest, mark};
 
-/// Makes the checksums of a file of a store match its bytes, as far as its frame can be recognised by its name and content. For tests.
+/// Makes the checksums of a file of a store match its bytes, as far as its frame can be recognized by its name and content. For tests.
 pub fn repair_checksums(name: &str, bytes: &mut [u8], store: [u8; 16]) {
     if name == Manifest::FILE {
         repair_manifest(bytes);

@@ -10,7 +10,7 @@ use hedgerow_log::{
     Appended, Body, CommitRef, Durability, Log, LogError, LogOptions, Recovered, Store, StoreError,
     StoreOptions,
 };
-use hedgerow_model::{Catalogue, Effects, KeyKind, Timestamp, Topology};
+use hedgerow_model::{Catalog, Effects, KeyKind, Timestamp, Topology};
 use hedgerow_sync::{Arc, Mutex};
 use hedgerow_testing::models;
 use shuttle::thread;
@@ -34,7 +34,7 @@ impl Graph {
             keys: KeyKind::Dense,
             topology: Topology::Directed,
             strict: false,
-            catalogue: Catalogue::default(),
+            catalog: Catalog::default(),
         };
         let store = Store::create(Arc::new(files.clone()), options, [1; 16]).unwrap();
         // A segment has room for two or three commits, the buffer for one.
@@ -49,7 +49,7 @@ impl Graph {
         let commit = CommitRef {
             effects: &effects,
             keys: &[],
-            catalogue: None,
+            catalog: None,
             input: Some(&[7; 30]),
             record_labels: &[],
         };

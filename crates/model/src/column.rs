@@ -1,8 +1,8 @@
-//! Values of fixed width that lie beside the neighbours of a vertex, one per neighbour.
+//! Values of fixed width that lie beside the neighbors of a vertex, one per neighbor.
 
 use std::ops::Range;
 
-/// The type of the value beside each neighbour.
+/// The type of the value beside each neighbor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ColumnType {
     /// No value.
@@ -82,7 +82,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A type that can lie beside the neighbours: `()`, `u32`, `u64`, `i64`, `f32`, `f64`, [`RecordHandle`].
+/// A type that can lie beside the neighbors: `()`, `u32`, `u64`, `i64`, `f32`, `f64`, [`RecordHandle`].
 ///
 /// `()` is topology: it reads every label, whatever that label's column.
 pub trait Column:
@@ -164,7 +164,7 @@ column!(f32, F32, Four, |value: f32| u64::from(value.to_bits()), |bits: u64| f32
 column!(f64, F64, Eight, f64::to_bits, f64::from_bits);
 column!(RecordHandle, Record, Eight, |handle: RecordHandle| handle.0, RecordHandle);
 
-/// Where an engine that uses `hedgerow-records` keeps the record of an edge: a value beside the neighbour that only the engine can read.
+/// Where an engine that uses `hedgerow-records` keeps the record of an edge: a value beside the neighbor that only the engine can read.
 ///
 /// Other engines have no column of this type, and [refuse](crate::ViewError::NoHandles) to read one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]

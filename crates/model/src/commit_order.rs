@@ -1,13 +1,13 @@
 //! Capability: edges in the order of the commits that put them (LiveGraph, section 4: a log is read from its end).
 
-use crate::{Column, Cursor, Neighbours, ReadError, Timestamp, VertexId};
+use crate::{Column, Cursor, Neighbors, ReadError, Timestamp, VertexId};
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
 /// A cursor of an engine that keeps the order in which edges were put.
 pub trait NewestFirst: Cursor {
-    /// Visits the neighbours of `vertex`, each with its value and the commit that put it as it is: the one that was put
+    /// Visits the neighbors of `vertex`, each with its value and the commit that put it as it is: the one that was put
     /// last comes first. O(visited, and entries that were superseded between them).
     ///
     /// # Errors
@@ -77,7 +77,7 @@ impl<W: Column, E> Cursor for NoCommitOrder<W, E> {
         match self.never {}
     }
 
-    fn gather(&mut self, _: VertexId) -> Result<Neighbours<'_, W>, E> {
+    fn gather(&mut self, _: VertexId) -> Result<Neighbors<'_, W>, E> {
         match self.never {}
     }
 }

@@ -45,34 +45,34 @@ pub struct AdjacencyEffects {
     pub label: LabelId,
     /// The stored direction.
     pub direction: Direction,
-    /// Changes, ascending by owner, then neighbour, at most one each.
+    /// Changes, ascending by owner, then neighbor, at most one each.
     pub changes: SmallVec<[EdgeChange; 2]>,
 }
 
 /// The change of one adjacency entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EdgeChange {
-    /// The vertex whose neighbours change.
+    /// The vertex whose neighbors change.
     pub owner: VertexId,
-    /// The neighbour.
-    pub neighbour: VertexId,
-    /// The value from now on; `None` removes the neighbour.
+    /// The neighbor.
+    pub neighbor: VertexId,
+    /// The value from now on; `None` removes the neighbor.
     pub value: Option<EdgeValue>,
 }
 
 impl EdgeChange {
-    /// What changes are sorted by: the owner, then the neighbour, as one number.
+    /// What changes are sorted by: the owner, then the neighbor, as one number.
     #[inline]
     #[must_use]
     pub fn position(&self) -> u64 {
-        EdgeChange::position_of(self.owner, self.neighbour)
+        EdgeChange::position_of(self.owner, self.neighbor)
     }
 
     /// The same of an entry.
     #[inline]
     #[must_use]
-    pub fn position_of(owner: VertexId, neighbour: VertexId) -> u64 {
-        u64::from(owner.get()) << 32 | u64::from(neighbour.get())
+    pub fn position_of(owner: VertexId, neighbor: VertexId) -> u64 {
+        u64::from(owner.get()) << 32 | u64::from(neighbor.get())
     }
 
     /// A change that puts the entry at a [position](EdgeChange::position).
@@ -80,8 +80,8 @@ impl EdgeChange {
     #[must_use]
     pub fn put_at(position: u64, value: EdgeValue) -> Self {
         // The two halves, both of which were ids.
-        let (owner, neighbour) = (VertexId::new((position >> 32) as u32), VertexId::new(position as u32));
-        EdgeChange { owner, neighbour, value: Some(value) }
+        let (owner, neighbor) = (VertexId::new((position >> 32) as u32), VertexId::new(position as u32));
+        EdgeChange { owner, neighbor, value: Some(value) }
     }
 }
 
@@ -143,10 +143,9 @@ impl StoredEdge {
         destination: VertexId,
         value: Option<EdgeValue>,
     ) -> Self {
-        let first = (Direction::Out, EdgeChange { owner: source, neighbour: destination, value });
+        let first = (Direction::Out, EdgeChange { owner: source, neighbor: destination, value });
         let second = topology.second_entry(source, destination);
-        let second =
-            second.map(|(stored, owner, neighbour)| (stored, EdgeChange { owner, neighbour, value }));
+        let second = second.map(|(stored, owner, neighbor)| (stored, EdgeChange { owner, neighbor, value }));
         let length = 1 + u8::from(second.is_some());
         StoredEdge { label, entries: [first, second.unwrap_or(first)], length }
     }
@@ -156,7 +155,7 @@ impl StoredEdge {
     #[must_use]
     pub fn ends(&self) -> (VertexId, VertexId) {
         let (_, first) = self.entries[0];
-        (first.owner, first.neighbour)
+        (first.owner, first.neighbor)
     }
 
     /// The entries, each in its stored direction.
@@ -255,7 +254,7 @@ pub struct Counts {
     pub vertex_bound: u32,
     /// Vertices that exist.
     pub vertices: u64,
-    /// Edges per label at most, by position in the catalogue. Labels beyond the end have none.
+    /// Edges per label at most, by position in the catalog. Labels beyond the end have none.
     pub edges: SmallVec<[u64; 2]>,
     /// What else is counted, per label in the same way. `None` if there never was any.
     pub beside: Option<Arc<Vec<CountsBeside>>>,
@@ -293,7 +292,7 @@ impl Counts {
     /// Edges of all labels. O(labels).
     #[must_use]
     pub fn total_edges(&self) -> Count {
-        // The catalogue checked that its labels can be numbered.
+        // The catalog checked that its labels can be numbered.
         (0..self.edges.len() as u16).map(|label| self.edges_of(LabelId(label))).sum()
     }
 

@@ -80,8 +80,8 @@ pub enum CapacityError {
         /// Why it cannot.
         reason: std::io::ErrorKind,
     },
-    /// The neighbours of one block outgrow its 32-bit offsets.
-    #[error("the neighbours of vertices {first} to {last} are more than a block can hold")]
+    /// The neighbors of one block outgrow its 32-bit offsets.
+    #[error("the neighbors of vertices {first} to {last} are more than a block can hold")]
     Block {
         /// The first vertex of the block.
         first: VertexId,

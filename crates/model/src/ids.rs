@@ -82,7 +82,7 @@ impl std::fmt::Display for Timestamp {
     }
 }
 
-/// A label of edges, as its position in the [`Catalogue`](crate::Catalogue).
+/// A label of edges, as its position in the [`Catalog`](crate::Catalog).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LabelId(pub u16);
 
@@ -90,7 +90,7 @@ impl LabelId {
     /// The label that every graph has and that is used where none is named.
     pub const DEFAULT: LabelId = LabelId(0);
 
-    /// The position in the catalogue.
+    /// The position in the catalog.
     #[inline]
     #[must_use]
     pub const fn index(self) -> usize {

@@ -1,7 +1,7 @@
-//! What two neighbour sets have in common (RapidStore, section 6.5).
+//! What two neighbor sets have in common (RapidStore, section 6.5).
 //!
 //! Sets of about one size are read in step. If one is much larger, it is searched for each member of
-//! the other. [`Adjacency::intersect`] and [`Adjacency::common_neighbours`] do so on any view.
+//! the other. [`Adjacency::intersect`] and [`Adjacency::common_neighbors`] do so on any view.
 
 use crate::search::{Spread, lower_bound};
 use crate::{Adjacency, Cursor, VertexId};
@@ -89,8 +89,8 @@ pub(crate) fn with_ids<'a, A: Adjacency + 'a>(
         slices(&gathered::<A>(cursor, vertex)?, ids, visit);
         return Ok(());
     }
-    if let Some((neighbours, _)) = cursor.contiguous(vertex)? {
-        slices(neighbours, ids, visit);
+    if let Some((neighbors, _)) = cursor.contiguous(vertex)? {
+        slices(neighbors, ids, visit);
         return Ok(());
     }
     let mut visit = once(visit);
@@ -105,14 +105,14 @@ pub(crate) fn with_ids<'a, A: Adjacency + 'a>(
         return Ok(());
     }
     let probes = is_much_larger(ids.len(), degree);
-    let walked = cursor.neighbours(vertex, |run, _| {
+    let walked = cursor.neighbors(vertex, |run, _| {
         ids = if probes { probe(run, ids, &mut visit) } else { merge(run, ids, &mut visit) };
         if ids.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     walked.map(drop)
 }
 
-/// What [`Adjacency::common_neighbours`] does: the smaller set is a slice to intersect the other with.
+/// What [`Adjacency::common_neighbors`] does: the smaller set is a slice to intersect the other with.
 #[inline]
 pub(crate) fn of_vertices<'a, A: Adjacency + 'a>(
     cursors: [&mut A::Cursor<'a>; 2],
@@ -127,17 +127,17 @@ pub(crate) fn of_vertices<'a, A: Adjacency + 'a>(
     if ids.is_empty() { Ok(()) } else { A::intersect(other, large, &ids, visit) }
 }
 
-/// The neighbours of a vertex, ascending.
+/// The neighbors of a vertex, ascending.
 #[inline]
 fn gathered<'c, 'a, A: Adjacency + 'a>(
     cursor: &'c mut A::Cursor<'a>,
     vertex: VertexId,
 ) -> Result<Cow<'c, [VertexId]>, A::Error> {
-    let (neighbours, _) = cursor.gather(vertex)?;
+    let (neighbors, _) = cursor.gather(vertex)?;
     if A::SORTED {
-        return Ok(Cow::Borrowed(neighbours));
+        return Ok(Cow::Borrowed(neighbors));
     }
-    let mut sorted = neighbours.to_vec();
+    let mut sorted = neighbors.to_vec();
     sorted.sort_unstable();
     Ok(Cow::Owned(sorted))
 }

@@ -24,7 +24,7 @@
 //! | SearchVtx(u) | [`GraphView::contains_vertex`] |
 //! | SearchEdge(u, v) | [`Cursor::find`] |
 //! | ScanVtx(G) | [`GraphView::scan_vertices`] |
-//! | ScanNbr(u) | [`Cursor::neighbours`]; over all of G, [`Cursor::scan`] |
+//! | ScanNbr(u) | [`Cursor::neighbors`]; over all of G, [`Cursor::scan`] |
 //!
 //! Set intersection, which the study builds from scans and searches, is [`Adjacency::intersect`].
 
@@ -69,9 +69,9 @@ pub use key::{AsKey, Key, KeyKind, KeyRef};
 pub use operation::Operation;
 pub use record_change::{RecordChange, RecordMode};
 pub use records::{EffectRecords, NoParallelEdges, NoRecords, ParallelEdges, RecordCursor, RecordView};
-pub use schema::{Catalogue, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, SchemaError};
+pub use schema::{Catalog, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, SchemaError};
 pub use short_writes::{NoShortWrites, ShortPlan, ShortWrites};
 pub use topology::{Direction, Topology};
 pub use value::{Record, Value, ValueRef, ValueType};
-pub use view::{Adjacency, Cursor, GraphView, Neighbours, ReadError, ViewError};
+pub use view::{Adjacency, Cursor, GraphView, Neighbors, ReadError, ViewError};
 pub use view_state::ViewState;

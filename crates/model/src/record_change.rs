@@ -100,7 +100,7 @@ fn next_version(version: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Catalogue, Field, SchemaError, ValueType};
+    use crate::{Catalog, Field, SchemaError, ValueType};
 
     fn schema() -> RecordSchema {
         let field = |name: &str| Field { name: name.to_owned(), value_type: ValueType::I64, nullable: true };
@@ -148,7 +148,7 @@ mod tests {
         let put = decide(&set(RecordMode::Put, 8), Some(&record(4, 7))).flatten();
         assert_eq!(put.map(|record| schema.check(&record)), Some(Ok(())));
         assert!(matches!(schema.fields[0].check_set(&Value::I64(1)), Err(SchemaError::Counted(_))));
-        let of_vertices = Catalogue::new(Vec::new(), schema);
+        let of_vertices = Catalog::new(Vec::new(), schema);
         assert_eq!(of_vertices, Err(SchemaError::VersionOfVertex("version".to_owned())));
     }
 

@@ -26,7 +26,7 @@ pub enum EdgeSchema {
     /// Nothing: topology only.
     #[default]
     Topology,
-    /// One value of fixed width beside each neighbour: a weight, a time.
+    /// One value of fixed width beside each neighbor: a weight, a time.
     Value(ColumnType),
     /// A record of typed fields.
     Record(RecordSchema),
@@ -47,7 +47,7 @@ pub struct ParallelSchema {
 }
 
 impl EdgeSchema {
-    /// The column that lies beside the neighbours.
+    /// The column that lies beside the neighbors.
     #[must_use]
     pub fn column(&self) -> ColumnType {
         match self {
@@ -89,7 +89,7 @@ pub struct LabelSchema {
 
 /// All labels of a graph, and what lies on its vertices.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Catalogue {
+pub struct Catalog {
     labels: Vec<LabelSchema>,
     vertices: RecordSchema,
 }
@@ -215,8 +215,8 @@ impl Field {
     }
 }
 
-impl Catalogue {
-    /// A catalogue of these labels; the first is [`LabelId::DEFAULT`].
+impl Catalog {
+    /// A catalog of these labels; the first is [`LabelId::DEFAULT`].
     ///
     /// Without any label there is one, called `edge`, without values.
     ///
@@ -243,7 +243,7 @@ impl Catalogue {
             let fields = label.edges.record().into_iter().flat_map(|record| &record.fields);
             unique(label.edges.key().into_iter().chain(fields.map(|field| field.name.as_str())))?;
         }
-        Ok(Catalogue { labels, vertices })
+        Ok(Catalog { labels, vertices })
     }
 
     /// The schema of the records of a label's edges; `None` if they have none, or there is no such label.
@@ -267,14 +267,14 @@ impl Catalogue {
     /// The same with further labels behind those that it has.
     ///
     /// # Errors
-    /// As [`Catalogue::new`].
+    /// As [`Catalog::new`].
     pub fn with_labels(&self, labels: &[LabelSchema]) -> Result<Self, SchemaError> {
-        Catalogue::new([&self.labels, labels].concat(), self.vertices.clone())
+        Catalog::new([&self.labels, labels].concat(), self.vertices.clone())
     }
 
-    /// Whether this is `earlier`, or became it by [further labels](Catalogue::with_labels).
+    /// Whether this is `earlier`, or became it by [further labels](Catalog::with_labels).
     #[must_use]
-    pub fn extends(&self, earlier: &Catalogue) -> bool {
+    pub fn extends(&self, earlier: &Catalog) -> bool {
         self.labels.starts_with(&earlier.labels) && self.vertices == earlier.vertices
     }
 
@@ -307,10 +307,10 @@ impl Catalogue {
     }
 }
 
-impl Default for Catalogue {
+impl Default for Catalog {
     fn default() -> Self {
         let labels = vec![LabelSchema { name: "edge".to_owned(), edges: EdgeSchema::Topology }];
-        Catalogue { labels, vertices: RecordSchema::default() }
+        Catalog { labels, vertices: RecordSchema::default() }
     }
 }
 
@@ -360,7 +360,7 @@ mod tests {
     #[test]
     fn labels_are_added_behind_the_others() {
         let label = |name: &str| LabelSchema { name: name.to_owned(), edges: EdgeSchema::Topology };
-        let before = Catalogue::new(vec![label("a")], RecordSchema::default()).unwrap();
+        let before = Catalog::new(vec![label("a")], RecordSchema::default()).unwrap();
         let after = before.with_labels(&[label("b"), label("c")]).unwrap();
         assert!(after.extends(&before) && !before.extends(&after) && after.extends(&after));
         assert_eq!(after.label_id("c"), Ok(LabelId(2)));
@@ -370,7 +370,7 @@ mod tests {
     #[test]
     fn names_are_unique() {
         let label = |name: &str| LabelSchema { name: name.to_owned(), edges: EdgeSchema::Topology };
-        let twice = Catalogue::new(vec![label("a"), label("a")], RecordSchema::default());
+        let twice = Catalog::new(vec![label("a"), label("a")], RecordSchema::default());
         assert_eq!(twice, Err(SchemaError::DuplicateName("a".to_owned())));
     }
 }

@@ -1,6 +1,6 @@
-//! Search in sorted neighbours.
+//! Search in sorted neighbors.
 //!
-//! Halving a row of hundreds of neighbours waits for memory at every step. Ids are numbers, so a search guesses where one
+//! Halving a row of hundreds of neighbors waits for memory at every step. Ids are numbers, so a search guesses where one
 //! lies, looks at the lines of memory around that place at once, and halves only what it missed by.
 
 use crate::VertexId;
@@ -56,7 +56,7 @@ impl Spread {
     }
 }
 
-/// Where `id` is or belongs: a stretch of at most [`WINDOW`] neighbours, and what lies before it.
+/// Where `id` is or belongs: a stretch of at most [`WINDOW`] neighbors, and what lies before it.
 #[inline]
 fn window(row: &[VertexId], spread: Spread, id: VertexId) -> (usize, &[VertexId]) {
     match row.len() > GUESSED_FROM {
@@ -89,7 +89,7 @@ fn halved((mut before, mut rest): (usize, &[VertexId]), id: VertexId) -> (usize,
 fn guessed(row: &[VertexId], spread: Spread, id: VertexId) -> (usize, &[VertexId]) {
     let middle = WINDOWS * WINDOW / 2;
     let start = spread.guess(row.len(), id).saturating_sub(middle).min(row.len() - WINDOWS * WINDOW);
-    let reaches = |at: usize| row.get(at).is_some_and(|neighbour| *neighbour <= id);
+    let reaches = |at: usize| row.get(at).is_some_and(|neighbor| *neighbor <= id);
     // Without a branch, so that all lines are asked for at once.
     let reached: usize = (0..=WINDOWS).map(|number| usize::from(reaches(start + number * WINDOW))).sum();
     if (1..=WINDOWS).contains(&reached) {
@@ -99,7 +99,7 @@ fn guessed(row: &[VertexId], spread: Spread, id: VertexId) -> (usize, &[VertexId
     // Missed: by how much, the distance of the ids says, and how dense they really are.
     let missed = Spread::of(row).share(row.len(), row[start].get().abs_diff(id.get()));
     let guess = if reached == 0 { start.saturating_sub(missed) } else { start + missed };
-    bracket(row, guess.min(row.len() - 1), WINDOW, |neighbour| *neighbour <= id)
+    bracket(row, guess.min(row.len() - 1), WINDOW, |neighbor| *neighbor <= id)
 }
 
 /// A stretch of items, and what lies before it: `reaches` holds for all before it and for none behind it.
@@ -140,12 +140,12 @@ pub fn last_from<T>(items: &[T], spread: Spread, id: VertexId, first: impl Fn(&T
     (before + rest.partition_point(reaches)).saturating_sub(1)
 }
 
-/// The position of the first neighbour that is not below `id`, in a sorted row. O(log row).
+/// The position of the first neighbor that is not below `id`, in a sorted row. O(log row).
 #[inline]
 #[must_use]
 pub fn lower_bound(row: &[VertexId], spread: Spread, id: VertexId) -> usize {
     let (before, rest) = window(row, spread, id);
-    before + rest.iter().map(|neighbour| usize::from(*neighbour < id)).sum::<usize>()
+    before + rest.iter().map(|neighbor| usize::from(*neighbor < id)).sum::<usize>()
 }
 
 /// The position of `id` in a sorted row, if it is there. O(log row).
@@ -164,8 +164,8 @@ pub fn position_by_halving(row: &[VertexId], id: VertexId) -> Option<usize> {
 
 #[inline]
 fn position_within((before, rest): (usize, &[VertexId]), id: VertexId) -> Option<usize> {
-    let is_there = rest.iter().fold(false, |found, neighbour| found | (*neighbour == id));
-    is_there.then(|| before + rest.iter().map(|neighbour| usize::from(*neighbour < id)).sum::<usize>())
+    let is_there = rest.iter().fold(false, |found, neighbor| found | (*neighbor == id));
+    is_there.then(|| before + rest.iter().map(|neighbor| usize::from(*neighbor < id)).sum::<usize>())
 }
 
 #[cfg(test)]
@@ -204,13 +204,13 @@ mod tests {
                 let id = VertexId::new(id);
                 let [first, last] = ends.map(|end| VertexId::new(end.min(u32::MAX - 1)));
                 for spread in [Spread::of(&row), Spread::up_to(last), Spread { first, last }] {
-                    let expected = row.iter().position(|neighbour| *neighbour >= id).unwrap_or(row.len());
+                    let expected = row.iter().position(|neighbor| *neighbor >= id).unwrap_or(row.len());
                     prop_assert_eq!(lower_bound(&row, spread, id), expected);
-                    let expected = row.iter().position(|neighbour| *neighbour == id);
+                    let expected = row.iter().position(|neighbor| *neighbor == id);
                     prop_assert_eq!(position(&row, spread, id), expected);
                     prop_assert_eq!(position_by_halving(&row, id), expected);
-                    let expected = row.iter().rposition(|neighbour| *neighbour <= id).unwrap_or(0);
-                    prop_assert_eq!(last_from(&row, spread, id, |neighbour| *neighbour), expected);
+                    let expected = row.iter().rposition(|neighbor| *neighbor <= id).unwrap_or(0);
+                    prop_assert_eq!(last_from(&row, spread, id, |neighbor| *neighbor), expected);
                 }
             }
         }

@@ -6,19 +6,19 @@ use smallvec::SmallVec;
 /// The end of an edge from which an adjacency sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
-    /// From the source: the neighbours are destinations.
+    /// From the source: the neighbors are destinations.
     Out,
-    /// From the destination: the neighbours are sources.
+    /// From the destination: the neighbors are sources.
     In,
 }
 
 /// Whether edges have a direction, and from which ends they can be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Topology {
-    /// Directed; out-neighbours only.
+    /// Directed; out-neighbors only.
     #[default]
     Directed,
-    /// Directed; out-neighbours and in-neighbours. Each edge is stored at both ends.
+    /// Directed; out-neighbors and in-neighbors. Each edge is stored at both ends.
     DirectedWithReverse,
     /// Undirected: each edge is seen from both ends and counted once.
     Undirected,
@@ -60,7 +60,7 @@ impl Topology {
         }
     }
 
-    /// The adjacency entries of an edge: the stored direction, the owner, its neighbour.
+    /// The adjacency entries of an edge: the stored direction, the owner, its neighbor.
     ///
     /// A self loop of an undirected graph is one entry.
     #[must_use]
@@ -90,8 +90,8 @@ impl Topology {
 
     /// Whether an entry stands for its edge where each edge is to be seen exactly once.
     #[must_use]
-    pub fn is_canonical_entry(self, stored: Direction, owner: VertexId, neighbour: VertexId) -> bool {
-        stored == Direction::Out && (!self.is_undirected() || owner <= neighbour)
+    pub fn is_canonical_entry(self, stored: Direction, owner: VertexId, neighbor: VertexId) -> bool {
+        stored == Direction::Out && (!self.is_undirected() || owner <= neighbor)
     }
 }
 

@@ -81,11 +81,11 @@ pub trait GraphView: Sync {
     ) -> Result<Self::Adjacency<'_, W>, ViewError>;
 }
 
-/// The neighbours of all vertices, for one label and direction.
+/// The neighbors of all vertices, for one label and direction.
 ///
-/// Every id handed out, as an owner or as a neighbour, is below the view's [`vertex_bound`](GraphView::vertex_bound).
+/// Every id handed out, as an owner or as a neighbor, is below the view's [`vertex_bound`](GraphView::vertex_bound).
 pub trait Adjacency: Sync {
-    /// What lies beside each neighbour.
+    /// What lies beside each neighbor.
     type Value: Column;
     /// Why a read can fail; `Infallible` in memory.
     type Error: Into<ReadError> + Send;
@@ -94,7 +94,7 @@ pub trait Adjacency: Sync {
     where
         Self: 'a;
 
-    /// Whether neighbours ascend within and across runs.
+    /// Whether neighbors ascend within and across runs.
     const SORTED: bool;
     /// Whether a degree costs O(1); else a kernel counts once and keeps the array.
     const DEGREE_IS_O1: bool;
@@ -104,16 +104,16 @@ pub trait Adjacency: Sync {
 
     /// Cuts the vertices below the bound into at most `parts` ranges of about equal work.
     ///
-    /// The ranges ascend, don't overlap, and cover every vertex that has neighbours.
+    /// The ranges ascend, don't overlap, and cover every vertex that has neighbors.
     ///
     /// # Errors
     /// The store could not be read.
     fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Self::Error>;
 
-    /// Visits those of `ids`, which ascend, that are neighbours of `vertex`: ascending, each once.
+    /// Visits those of `ids`, which ascend, that are neighbors of `vertex`: ascending, each once.
     ///
     /// O(both), or O(smaller · log larger) if one of the two sets is much larger than the other
-    /// ([`intersect`]); where neighbours are not sorted, they are sorted first.
+    /// ([`intersect`]); where neighbors are not sorted, they are sorted first.
     ///
     /// # Errors
     /// The store could not be read.
@@ -130,13 +130,13 @@ pub trait Adjacency: Sync {
         intersect::with_ids::<Self>(cursor, vertex, ids, visit)
     }
 
-    /// Visits the neighbours that two vertices have in common: ascending, each once. Costs as much as
+    /// Visits the neighbors that two vertices have in common: ascending, each once. Costs as much as
     /// [`intersect`](Self::intersect), and a copy of the smaller set if it does not lie in one run.
     ///
     /// # Errors
     /// The store could not be read.
     #[inline]
-    fn common_neighbours<'a>(
+    fn common_neighbors<'a>(
         cursors: [&mut Self::Cursor<'a>; 2],
         vertices: [VertexId; 2],
         visit: impl FnMut(VertexId),
@@ -148,21 +148,21 @@ pub trait Adjacency: Sync {
     }
 }
 
-/// Neighbours, and what lies beside each of them: two slices of one length.
-pub type Neighbours<'a, W> = (&'a [VertexId], &'a [W]);
+/// Neighbors, and what lies beside each of them: two slices of one length.
+pub type Neighbors<'a, W> = (&'a [VertexId], &'a [W]);
 
-/// Reads neighbours. Owns its scratch space; not shared between threads.
+/// Reads neighbors. Owns its scratch space; not shared between threads.
 ///
-/// A vertex that does not exist has no neighbours; ids at or above the view's bound are such.
+/// A vertex that does not exist has no neighbors; ids at or above the view's bound are such.
 pub trait Cursor {
-    /// What lies beside each neighbour.
+    /// What lies beside each neighbor.
     type Value: Column;
     /// Why a read can fail.
     type Error;
     /// The capability to read edges newest first; [`NoCommitOrder`](crate::NoCommitOrder) without it.
     type Ordered: NewestFirst<Value = Self::Value, Error = Self::Error>;
 
-    /// The number of neighbours of `vertex`. By default it gathers them; a cursor that need not do so overrides it.
+    /// The number of neighbors of `vertex`. By default it gathers them; a cursor that need not do so overrides it.
     ///
     /// # Errors
     /// The store could not be read.
@@ -171,30 +171,30 @@ pub trait Cursor {
         Ok(self.gather(vertex)?.0.len())
     }
 
-    /// The value of the edge from `vertex` to `neighbour`, if there is one.
+    /// The value of the edge from `vertex` to `neighbor`, if there is one.
     ///
     /// # Errors
     /// The store could not be read.
-    fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<Self::Value>, Self::Error>;
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<Self::Value>, Self::Error>;
 
-    /// Hands over the neighbours of `vertex` in runs that are valid inside the call; none is empty. By default it gathers them into one run; a cursor
+    /// Hands over the neighbors of `vertex` in runs that are valid inside the call; none is empty. By default it gathers them into one run; a cursor
     /// whose rows lie in several runs overrides it and copies nothing.
     ///
     /// # Errors
     /// The store could not be read.
     #[inline]
-    fn neighbours<B>(
+    fn neighbors<B>(
         &mut self,
         vertex: VertexId,
         mut run: impl FnMut(&[VertexId], &[Self::Value]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Self::Error> {
         Ok(match self.gather(vertex)? {
             ([], _) => ControlFlow::Continue(()),
-            (neighbours, values) => run(neighbours, values),
+            (neighbors, values) => run(neighbors, values),
         })
     }
 
-    /// Hands over the neighbours of every vertex in `range` that has any, ascending by vertex, in runs that are valid inside the call. A vertex may come in
+    /// Hands over the neighbors of every vertex in `range` that has any, ascending by vertex, in runs that are valid inside the call. A vertex may come in
     /// several runs.
     ///
     /// # Errors
@@ -211,36 +211,36 @@ pub trait Cursor {
         None
     }
 
-    /// Says that [`Cursor::prefetch`] will be called for `vertex` soon: where its neighbours are may be on its way from
+    /// Says that [`Cursor::prefetch`] will be called for `vertex` soon: where its neighbors are may be on its way from
     /// memory meanwhile. Changes no result; by default it does nothing.
     #[inline]
     fn prefetch_place(&self, vertex: VertexId) {
         let _ = vertex;
     }
 
-    /// Says that the neighbours of `vertex` will be read soon, so that they may be on their way from
+    /// Says that the neighbors of `vertex` will be read soon, so that they may be on their way from
     /// memory meanwhile. Changes no result; by default it does nothing.
     #[inline]
     fn prefetch(&mut self, vertex: VertexId) {
         let _ = vertex;
     }
 
-    /// All neighbours of `vertex` as one slice, if they lie in one run; by default they never do.
+    /// All neighbors of `vertex` as one slice, if they lie in one run; by default they never do.
     ///
     /// # Errors
     /// The store could not be read.
     #[inline]
-    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbours<'_, Self::Value>>, Self::Error> {
+    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbors<'_, Self::Value>>, Self::Error> {
         let _ = vertex;
         Ok(None)
     }
 
-    /// All neighbours of `vertex` as one slice: borrowed if they lie in one run, else copied into
+    /// All neighbors of `vertex` as one slice: borrowed if they lie in one run, else copied into
     /// the cursor's buffer.
     ///
     /// # Errors
     /// The store could not be read.
-    fn gather(&mut self, vertex: VertexId) -> Result<Neighbours<'_, Self::Value>, Self::Error>;
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, Self::Value>, Self::Error>;
 }
 
 /// An adjacency does not exist in the form that was asked for.
@@ -265,7 +265,7 @@ pub enum ViewError {
     /// The label's edges have no records.
     #[error("the edges of label number {} have no records", .0.0)]
     NoRecords(LabelId),
-    /// A directed graph keeps in-neighbours only if it is asked to.
+    /// A directed graph keeps in-neighbors only if it is asked to.
     #[error("this directed graph keeps no reverse adjacency: create it with one, or transpose a snapshot")]
     NoReverse,
 }

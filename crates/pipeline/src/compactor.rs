@@ -1,6 +1,6 @@
 //! The thread of a graph that frees what nobody sees any more, where that is not the work of writers.
 
-use hedgerow_sequencer::Bell;
+use hedgerow_sequencer::Wakeup;
 use hedgerow_sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
@@ -25,18 +25,18 @@ pub enum Step {
 /// The thread, while it runs. Ended when this is dropped.
 #[derive(Debug)]
 pub struct Compactor {
-    bell: Arc<Bell>,
+    wakeup: Arc<Wakeup>,
     running: Option<JoinHandle<()>>,
 }
 
 impl Compactor {
-    /// Begins to take steps whenever the bell was rung; `None` where no thread can be had.
-    pub fn start(bell: Arc<Bell>, step: impl Fn() -> Step + Send + 'static) -> Option<Self> {
-        let rung = Arc::clone(&bell);
+    /// Begins to take steps whenever the wakeup was woken; `None` where no thread can be had.
+    pub fn start(wakeup: Arc<Wakeup>, step: impl Fn() -> Step + Send + 'static) -> Option<Self> {
+        let woken = Arc::clone(&wakeup);
         let compact = move || {
-            while rung.wait() {
+            while woken.wait() {
                 let mut looks = 0;
-                while looks < LOOKS && !rung.is_over() {
+                while looks < LOOKS && !woken.is_over() {
                     match step() {
                         Step::More => looks = 0,
                         Step::Held => {
@@ -49,9 +49,9 @@ impl Compactor {
             }
         };
         match thread::Builder::new().name("hedgerow-compact".to_owned()).spawn(compact) {
-            Ok(running) => Some(Compactor { bell, running: Some(running) }),
+            Ok(running) => Some(Compactor { wakeup, running: Some(running) }),
             Err(_) => {
-                bell.end();
+                wakeup.end();
                 None
             }
         }
@@ -60,7 +60,7 @@ impl Compactor {
 
 impl Drop for Compactor {
     fn drop(&mut self) {
-        self.bell.end();
+        self.wakeup.end();
         if let Some(running) = self.running.take() {
             // If it panicked, it has told.
             let _ = running.join();
@@ -74,10 +74,10 @@ mod tests {
     use hedgerow_sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc;
 
-    /// It steps until all is done, again when it is rung, and has ended when it is dropped.
+    /// It steps until all is done, again when it is woken, and has ended when it is dropped.
     #[test]
     fn it_works_when_it_is_rung_and_ends_when_it_is_dropped() {
-        let (bell, steps) = (Arc::new(Bell::default()), Arc::new(AtomicUsize::new(0)));
+        let (wakeup, steps) = (Arc::new(Wakeup::default()), Arc::new(AtomicUsize::new(0)));
         let (sender, receiver) = mpsc::channel();
         let counted = Arc::clone(&steps);
         let step = move || {
@@ -86,30 +86,30 @@ mod tests {
             let _ = sender.send(step);
             step
         };
-        let compactor = Compactor::start(Arc::clone(&bell), step).unwrap();
+        let compactor = Compactor::start(Arc::clone(&wakeup), step).unwrap();
         for _ in 0..3 {
-            assert!(bell.ring());
+            assert!(wakeup.wake());
             for expected in [Step::More, Step::Held, Step::Done] {
                 assert_eq!(receiver.recv().unwrap(), expected);
             }
         }
         drop(compactor);
-        assert!(!bell.ring(), "there is no thread");
+        assert!(!wakeup.wake(), "there is no thread");
         assert_eq!(steps.load(Ordering::Relaxed), 9);
         assert_eq!(Arc::strong_count(&steps), 1, "the thread has ended");
     }
 
-    /// Locks that stay held are given up, until it is rung again.
+    /// Locks that stay held are given up, until it is woken again.
     #[test]
     fn held_locks_are_not_looked_at_for_ever() {
-        let bell = Arc::new(Bell::default());
+        let wakeup = Arc::new(Wakeup::default());
         let (sender, receiver) = mpsc::channel();
         let step = move || {
             let _ = sender.send(());
             Step::Held
         };
-        let compactor = Compactor::start(Arc::clone(&bell), step).unwrap();
-        assert!(bell.ring());
+        let compactor = Compactor::start(Arc::clone(&wakeup), step).unwrap();
+        assert!(wakeup.wake());
         (0..LOOKS).for_each(|_| receiver.recv().unwrap());
         assert!(receiver.recv_timeout(20 * BREATH).is_err());
         drop(compactor);

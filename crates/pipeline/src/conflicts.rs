@@ -13,7 +13,7 @@ pub enum Touched {
     /// An edge, by its canonical ends.
     Edge(LabelId, VertexId, VertexId),
     /// The set of edges at a vertex, of every label, from either end.
-    Neighbours(VertexId),
+    Neighbors(VertexId),
     /// The record of a vertex.
     Record(VertexId),
     /// That a key has a vertex; by the key's hash.
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn only_later_commits_conflict_and_old_ones_are_forgotten() {
         let table = ConflictTable::new();
-        let vertex = |id| Touched::Neighbours(VertexId::new(id));
+        let vertex = |id| Touched::Neighbors(VertexId::new(id));
         table.record(vertex(1), Timestamp(5), || Timestamp(0));
         assert!(table.changed_since(&vertex(1), Timestamp(4)));
         assert!(!table.changed_since(&vertex(1), Timestamp(5)));

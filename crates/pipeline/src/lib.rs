@@ -46,7 +46,7 @@ pub use error::{Error, read_failed};
 pub use journal::{Journal, Recovery};
 pub use reads::{
     KeyReads, Newest, NewestBy, NewestEdge, StateReads, ViewReads, VisitEdge, VisitParallel,
-    VisitParallelNeighbour, time_of,
+    VisitParallelNeighbor, time_of,
 };
 pub use records::decoded;
 pub use settings::{Compaction, Settings};

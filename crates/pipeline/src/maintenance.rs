@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::settings::{Compaction, Settings};
-use hedgerow_sequencer::Bell;
+use hedgerow_sequencer::Wakeup;
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize};
 use hedgerow_sync::{Arc, Mutex};
 
@@ -20,7 +20,7 @@ pub(crate) struct Maintenance {
     /// Whoever waits until the engine admits a commit has it.
     pub(crate) admitting: Mutex<()>,
     /// Of the thread that reclaims, if one is to.
-    pub(crate) bell: Option<Arc<Bell>>,
+    pub(crate) wakeup: Option<Arc<Wakeup>>,
 }
 
 impl Maintenance {
@@ -35,7 +35,7 @@ impl Maintenance {
             failed: Mutex::default(),
             flushing: Mutex::default(),
             admitting: Mutex::default(),
-            bell: has_thread.then(Arc::default),
+            wakeup: has_thread.then(Arc::default),
         }
     }
 }

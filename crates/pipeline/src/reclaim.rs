@@ -66,7 +66,7 @@ impl<E: Engine> Store<E> {
         if self.maintenance.compaction == Compaction::Off || !self.is_reclaiming_worthwhile(pending) {
             return;
         }
-        if self.maintenance.bell.as_ref().is_some_and(|bell| bell.ring()) {
+        if self.maintenance.wakeup.as_ref().is_some_and(|wakeup| wakeup.wake()) {
             return;
         }
         let others = self.maintenance.reclaimers.fetch_add(1, Ordering::AcqRel);
@@ -94,7 +94,7 @@ impl<E: Engine> Store<E> {
         let is_left = self.retained_bytes() < STEP_BUDGET_BYTES || !self.sequencer.is_unread();
         if self.maintenance.compaction == Compaction::Off
             || is_left
-            || self.maintenance.bell.as_ref().is_some_and(|bell| bell.ring())
+            || self.maintenance.wakeup.as_ref().is_some_and(|wakeup| wakeup.wake())
         {
             return;
         }

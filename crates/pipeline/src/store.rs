@@ -7,8 +7,8 @@ use crate::maintenance::Maintenance;
 use crate::settings::Settings;
 use hedgerow_dictionary::Dictionary;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Allowance, CapacityError, Catalogue, Engine, LabelId, MemoryUse, Timestamp, Topology};
-use hedgerow_sequencer::{Bell, LockTable, ReclaimLocks, Sequencer};
+use hedgerow_model::{Allowance, CapacityError, Catalog, Engine, LabelId, MemoryUse, Timestamp, Topology};
+use hedgerow_sequencer::{LockTable, ReclaimLocks, Sequencer, Wakeup};
 use hedgerow_sync::{Arc, OnceLock};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub struct Store<E: Engine> {
     /// The labels whose edges have records, ascending.
     pub(crate) record_labels: Box<[LabelId]>,
     /// The labels and properties.
-    pub catalogue: Arc<Catalogue>,
+    pub catalog: Arc<Catalog>,
     /// Whether edges are directed, and which directions are stored.
     pub topology: Topology,
     pub(crate) strict: bool,
@@ -48,23 +48,23 @@ pub struct Store<E: Engine> {
 
 impl<E: Engine> Store<E> {
     /// A store around an empty engine.
-    pub fn new(engine: E, options: &Settings, catalogue: Arc<Catalogue>) -> Self {
+    pub fn new(engine: E, options: &Settings, catalog: Arc<Catalog>) -> Self {
         let maintenance = Maintenance::new(options);
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         Store {
             engine,
             dictionary: Dictionary::new(options.keys),
             sequencer: Arc::new(Sequencer::new(
-                catalogue.labels().len(),
+                catalog.labels().len(),
                 options.history,
                 options.clock.clone(),
-                maintenance.bell.clone(),
+                maintenance.wakeup.clone(),
             )),
             journal: None,
             units: LockTable::new(UNIT_STRIPES),
             conflicts: ConflictTable::new(),
-            record_labels: catalogue.record_labels().collect(),
-            catalogue,
+            record_labels: catalog.record_labels().collect(),
+            catalog,
             topology: options.topology,
             strict: options.strict,
             pool: OnceLock::new(),
@@ -81,14 +81,14 @@ impl<E: Engine> Store<E> {
     }
 
     /// For whoever is to be woken to free what nobody sees any more, if that is a thread.
-    pub fn bell(&self) -> Option<&Arc<Bell>> {
-        self.maintenance.bell.as_ref()
+    pub fn wakeup(&self) -> Option<&Arc<Wakeup>> {
+        self.maintenance.wakeup.as_ref()
     }
 
     /// The labels of the graph.
     pub fn labels(&self) -> impl Iterator<Item = LabelId> + use<E> {
-        // The catalogue checked that its labels can be numbered.
-        (0..self.catalogue.labels().len() as u16).map(LabelId)
+        // The catalog checked that its labels can be numbered.
+        (0..self.catalog.labels().len() as u16).map(LabelId)
     }
 
     /// The worker threads, if a commit of so many changes is worth waking them.

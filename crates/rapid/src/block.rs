@@ -1,9 +1,9 @@
-//! The neighbours of one partition, for one label and direction.
+//! The neighbors of one partition, for one label and direction.
 
 use crate::extent::{self, Extent};
 use crate::large_set::{LARGE, LargeSet};
 use hedgerow_model::search::{self, Spread};
-use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId};
+use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbors, VertexId};
 use hedgerow_reclamation::account;
 use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of};
 use hedgerow_subgraphs::{Container, Owned, Tally};
@@ -11,7 +11,7 @@ use hedgerow_sync::prefetch;
 use smallvec::SmallVec;
 use std::ops::{Range, RangeInclusive};
 
-/// Neighbours as rows of one array, in the order of their vertices, with room between them; large sets apart.
+/// Neighbors as rows of one array, in the order of their vertices, with room between them; large sets apart.
 ///
 /// It holds the place of RapidStore's vertex index and clustered index (sections 6.1 and 6.3).
 pub type Block = Extent<Rows>;
@@ -21,11 +21,11 @@ pub type Block = Extent<Rows>;
 pub struct Rows {
     /// Entries of all rows that are not large sets.
     pub(crate) small_entries: u32,
-    /// No neighbour that was ever put is above it: what searches guess by.
+    /// No neighbor that was ever put is above it: what searches guess by.
     highest: VertexId,
-    /// A bit for each slot that has neighbours.
+    /// A bit for each slot that has neighbors.
     pub(crate) occupied: u64,
-    /// A bit for each slot whose neighbours are a large set.
+    /// A bit for each slot whose neighbors are a large set.
     pub(crate) large_slots: u64,
     /// The large sets, ascending by slot.
     pub(crate) large: SmallVec<[LargeSet; 2]>,
@@ -40,7 +40,7 @@ pub struct Rows {
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     start: u16,
-    /// [`IS_LARGE`] if the neighbours are a large set, and there is no row.
+    /// [`IS_LARGE`] if the neighbors are a large set, and there is no row.
     length: u16,
 }
 
@@ -48,7 +48,7 @@ struct Place {
 const IS_LARGE: u16 = u16::MAX;
 const _: () = assert!(LARGE < IS_LARGE as usize);
 
-/// The neighbours of one slot.
+/// The neighbors of one slot.
 pub(crate) enum Row<'b> {
     /// A stretch of the block.
     Small(Range<usize>),
@@ -77,7 +77,7 @@ impl Block {
         unsafe { Owned::from_raw(block) }
     }
 
-    /// From where to where neighbours lie.
+    /// From where to where neighbors lie.
     #[inline]
     pub(crate) fn spread(&self) -> Spread {
         Spread::up_to(self.header.highest)
@@ -88,7 +88,7 @@ impl Block {
         std::mem::offset_of!(Block, header) + std::mem::offset_of!(Rows, places) + slot * size_of::<Place>()
     }
 
-    /// The neighbours of a slot. O(1).
+    /// The neighbors of a slot. O(1).
     #[inline]
     pub(crate) fn row(&self, slot: usize) -> Row<'_> {
         let Place { start, length } = self.header.places[slot];
@@ -100,21 +100,21 @@ impl Block {
 
     /// What a row of this block holds; of topology alone, without a look at anything else.
     #[inline]
-    pub(crate) fn entries_of<W: Column>(&self, row: Range<usize>) -> Neighbours<'_, W> {
+    pub(crate) fn entries_of<W: Column>(&self, row: Range<usize>) -> Neighbors<'_, W> {
         debug_assert!(row.end <= self.capacity(), "a row beyond its block");
         // SAFETY: rows lie within the capacity; nobody but this module and those that change blocks makes one.
-        unsafe { self.neighbours_unchecked(row) }
+        unsafe { self.neighbors_unchecked(row) }
     }
 
-    /// The value of a neighbour of a slot, for whoever changes the block.
+    /// The value of a neighbor of a slot, for whoever changes the block.
     #[inline]
-    fn value_of(&self, slot: usize, neighbour: VertexId) -> Option<EdgeValue> {
+    fn value_of(&self, slot: usize, neighbor: VertexId) -> Option<EdgeValue> {
         match self.row(slot) {
             Row::Small(stretch) => {
-                let position = search::position(&self.ids()[stretch.clone()], self.spread(), neighbour)?;
+                let position = search::position(&self.ids()[stretch.clone()], self.spread(), neighbor)?;
                 Some(self.value(stretch.start + position))
             }
-            Row::Large(set) => set.value_of(self.column(), neighbour),
+            Row::Large(set) => set.value_of(self.column(), neighbor),
         }
     }
 }
@@ -140,10 +140,10 @@ impl Rows {
         if self.large_slots == 0 { 0 } else { count(self) }
     }
 
-    /// Knows of neighbours that are put.
+    /// Knows of neighbors that are put.
     #[inline]
     pub(crate) fn expect(&mut self, changes: &[EdgeChange]) {
-        let put = changes.iter().filter(|change| change.value.is_some()).map(|change| change.neighbour);
+        let put = changes.iter().filter(|change| change.value.is_some()).map(|change| change.neighbor);
         self.highest = put.fold(self.highest, VertexId::max);
     }
 
@@ -283,13 +283,13 @@ impl Block {
     /// Counts what a change would do.
     #[inline]
     pub(crate) fn tally(&self, change: &EdgeChange, tally: &mut Tally) {
-        let found = self.value_of(slot_of(change.owner), change.neighbour);
+        let found = self.value_of(slot_of(change.owner), change.neighbor);
         tally.count(change, found.is_some(), |value| self.column().width() > 0 && found != Some(value));
     }
 
     /// Whether changes that are at least as many as the entries remove them all.
     pub(crate) fn is_emptied_by(&self, changes: &[EdgeChange]) -> bool {
-        let removed = |change: &&EdgeChange| self.value_of(slot_of(change.owner), change.neighbour).is_some();
+        let removed = |change: &&EdgeChange| self.value_of(slot_of(change.owner), change.neighbor).is_some();
         changes.iter().all(|change| change.value.is_none())
             && changes.iter().filter(removed).count() == self.entries()
     }

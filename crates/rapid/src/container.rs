@@ -6,7 +6,7 @@ use crate::extent::{self};
 use crate::large_set::{LARGE, LargeSet};
 use crate::{edit, merge, one};
 use hedgerow_model::search::{self, Spread};
-use hedgerow_model::{Column, ColumnType, EdgeChange, Neighbours, VertexId};
+use hedgerow_model::{Column, ColumnType, EdgeChange, Neighbors, VertexId};
 use hedgerow_subgraphs::partition::{slot_of, slots_of};
 use hedgerow_subgraphs::{Container, Content, Owned, Plan, Tally};
 use hedgerow_sync::prefetch;
@@ -131,13 +131,13 @@ impl Container for Block {
     }
 
     #[inline]
-    fn find<W: Column>(&self, slot: usize, spread: Spread, neighbour: VertexId) -> Option<W> {
+    fn find<W: Column>(&self, slot: usize, spread: Spread, neighbor: VertexId) -> Option<W> {
         match self.row(slot) {
             Row::Small(stretch) => {
                 let (row, values) = self.entries_of(stretch);
-                Some(values[search::position(row, spread, neighbour)?])
+                Some(values[search::position(row, spread, neighbor)?])
             }
-            Row::Large(set) => set.find(neighbour),
+            Row::Large(set) => set.find(neighbor),
         }
     }
 
@@ -157,7 +157,7 @@ impl Container for Block {
                 let ids = self.ids().as_ptr().wrapping_add(IDS_BEHIND);
                 stretch.step_by(IDS_PER_LINE).for_each(|position| prefetch(ids.wrapping_add(position), 1));
             }
-            self.visit(slot, |neighbours, values| run(slot, neighbours, values))?;
+            self.visit(slot, |neighbors, values| run(slot, neighbors, values))?;
         }
         ControlFlow::Continue(())
     }
@@ -173,8 +173,8 @@ impl Container for Block {
     fn prefetch_row<W: Column>(&self, slot: usize) {
         match self.row(slot) {
             Row::Small(stretch) => {
-                let (neighbours, values) = self.entries_of::<W>(stretch);
-                prefetch(neighbours.as_ptr(), 1);
+                let (neighbors, values) = self.entries_of::<W>(stretch);
+                prefetch(neighbors.as_ptr(), 1);
                 prefetch(values.as_ptr(), size_of::<W>());
             }
             Row::Large(set) => {
@@ -187,18 +187,18 @@ impl Container for Block {
     }
 
     #[inline]
-    fn prefetch_change(&self, slot: usize, neighbour: VertexId) {
+    fn prefetch_change(&self, slot: usize, neighbor: VertexId) {
         match self.row(slot) {
-            Row::Small(stretch) => prefetch_behind_guess(&self.ids()[stretch], self.spread(), neighbour),
+            Row::Small(stretch) => prefetch_behind_guess(&self.ids()[stretch], self.spread(), neighbor),
             Row::Large(set) => {
                 prefetch(&self.header.large_entries, 1);
-                set.prefetch_leaf(neighbour);
+                set.prefetch_leaf(neighbor);
             }
         }
     }
 
     #[inline]
-    fn run<W: Column>(&self, slot: usize) -> Option<Neighbours<'_, W>> {
+    fn run<W: Column>(&self, slot: usize) -> Option<Neighbors<'_, W>> {
         match self.row(slot) {
             Row::Small(stretch) => Some(self.entries_of(stretch)),
             Row::Large(_) => None,
@@ -214,8 +214,8 @@ impl Container for Block {
         match self.row(slot) {
             Row::Small(stretch) if stretch.is_empty() => ControlFlow::Continue(()),
             Row::Small(stretch) => {
-                let (neighbours, values) = self.entries_of(stretch);
-                run(neighbours, values)
+                let (neighbors, values) = self.entries_of(stretch);
+                run(neighbors, values)
             }
             Row::Large(set) => {
                 let leaves = set.leaves();
@@ -226,8 +226,8 @@ impl Container for Block {
                     if let Some(next) = leaves.get(place + 1) {
                         next.prefetch::<W>();
                     }
-                    let (neighbours, values) = leaf.neighbours();
-                    run(neighbours, values)
+                    let (neighbors, values) = leaf.neighbors();
+                    run(neighbors, values)
                 })
             }
         }

@@ -1,11 +1,11 @@
-//! Directories of large neighbour sets: which leaf begins where, in one piece of memory.
+//! Directories of large neighbor sets: which leaf begins where, in one piece of memory.
 //!
 //! An entry tells where its leaf is and how long, and whoever holds the directory knows how many entries there are and where they end, so
 //! that a search reads the cache line of the directory where it guesses the entry, and then the ids of the leaf. The
 //! `unsafe` code rests on three invariants:
 //!
 //! 1. A [`Table`] lies at the beginning of [`bytes_for`]`(capacity)` bytes of the pool. Behind it there is room for
-//!    `capacity` entries, of which the first `leaves` are initialised.
+//!    `capacity` entries, of which the first `leaves` are initialized.
 //! 2. The length of an [`Entry`] is at most that of its leaf. They differ only while [`Directory::change`] or
 //!    [`Directory::change_in_place`] runs, when the entry says 0; leaves change nowhere else.
 //! 3. A [`Directory`] has as many `leaves` as its table: tables change through their only owner, which follows.
@@ -14,7 +14,7 @@ use crate::leaf::Leaf;
 use crate::pool;
 use crate::shared::{Counted, Shared};
 use hedgerow_model::search::{self, Spread};
-use hedgerow_model::{Column, Neighbours, VertexId};
+use hedgerow_model::{Column, Neighbors, VertexId};
 use hedgerow_reclamation::account;
 use hedgerow_sync::atomic::AtomicU32;
 use hedgerow_sync::prefetch;
@@ -26,9 +26,9 @@ use std::ptr::NonNull;
 pub(crate) struct Directory {
     table: Shared<Table>,
     leaves: u32,
-    /// The first neighbour of the last leaf.
+    /// The first neighbor of the last leaf.
     last: VertexId,
-    /// Neighbours in all leaves, fewer than there can be vertices.
+    /// Neighbors in all leaves, fewer than there can be vertices.
     length: u32,
 }
 
@@ -44,7 +44,7 @@ struct Table {
 #[derive(Clone)]
 #[repr(C, align(16))]
 pub(crate) struct Entry {
-    /// Its first neighbour.
+    /// Its first neighbor.
     first: VertexId,
     length: u32,
     leaf: Leaf,
@@ -77,7 +77,7 @@ impl Entry {
         self.length = self.leaf.len() as u32;
     }
 
-    /// The first neighbour.
+    /// The first neighbor.
     #[inline]
     pub(crate) fn first(&self) -> VertexId {
         self.first
@@ -93,25 +93,25 @@ impl Entry {
         &self.leaf
     }
 
-    /// The neighbours; reads nothing of the leaf.
+    /// The neighbors; reads nothing of the leaf.
     #[inline]
     pub(crate) fn ids(&self) -> &[VertexId] {
         // SAFETY: invariant 2.
         unsafe { self.leaf.first_ids(self.len()) }
     }
 
-    /// The neighbours, and the values beside them.
+    /// The neighbors, and the values beside them.
     #[inline]
-    pub(crate) fn neighbours<W: Column>(&self) -> Neighbours<'_, W> {
+    pub(crate) fn neighbors<W: Column>(&self) -> Neighbors<'_, W> {
         // SAFETY: invariant 2.
-        unsafe { self.leaf.first_neighbours(self.len()) }
+        unsafe { self.leaf.first_neighbors(self.len()) }
     }
 
-    /// Asks the processor for the first neighbours and values; it goes on by itself. Where the values lie, the leaf
+    /// Asks the processor for the first neighbors and values; it goes on by itself. Where the values lie, the leaf
     /// says, which is better on its way already.
     #[inline]
     pub(crate) fn prefetch<W: Column>(&self) {
-        let (ids, values) = self.neighbours::<W>();
+        let (ids, values) = self.neighbors::<W>();
         prefetch(ids.as_ptr(), size_of_val(ids).min(PREFETCHED_BYTES));
         prefetch(values.as_ptr(), size_of_val(values).min(PREFETCHED_BYTES));
     }
@@ -151,7 +151,7 @@ impl Directory {
         unsafe { std::slice::from_raw_parts(self.table.first(), self.leaves as usize) }
     }
 
-    /// Neighbours in all leaves.
+    /// Neighbors in all leaves.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.length as usize
@@ -185,13 +185,13 @@ impl Directory {
         search::last_from(self.entries(), Spread::up_to(self.last), id, |entry| entry.first)
     }
 
-    /// The entry of the leaf where `id` is or belongs, and from where to where its neighbours lie. O(log leaves).
+    /// The entry of the leaf where `id` is or belongs, and from where to where its neighbors lie. O(log leaves).
     #[inline]
     pub(crate) fn entry_of(&self, id: VertexId) -> Option<(&Entry, Spread)> {
         self.entry_at(self.place_of(id))
     }
 
-    /// The entry at a place, and from where to where its neighbours lie. O(1).
+    /// The entry at a place, and from where to where its neighbors lie. O(1).
     #[inline]
     pub(crate) fn entry_at(&self, place: usize) -> Option<(&Entry, Spread)> {
         let (entry, next) = (self.entries().get(place)?, self.entries().get(place + 1));
@@ -241,7 +241,7 @@ impl Directory {
     }
 
     /// Changes a leaf within its memory if this is the only owner of the directory and of the leaf; else does nothing.
-    /// `change` says how many more neighbours the leaf has then, or does nothing either.
+    /// `change` says how many more neighbors the leaf has then, or does nothing either.
     #[inline]
     pub(crate) fn change_in_place(
         &mut self,
@@ -280,7 +280,7 @@ impl Directory {
         table.leaves += 1;
         let at = table.first_mut().wrapping_add(place);
         account::moved((leaves - place) * size_of::<Entry>());
-        // SAFETY: by invariant 1 these are initialised, and there is room for one more behind them.
+        // SAFETY: by invariant 1 these are initialized, and there is room for one more behind them.
         unsafe { at.copy_to(at.wrapping_add(1), leaves - place) };
         // SAFETY: within the capacity; what was there was moved.
         unsafe { at.write(entry) };
@@ -303,7 +303,7 @@ impl Directory {
         let table = self.table.get_mut().expect("nobody has become another owner");
         table.leaves -= 1;
         let last = table.first_mut().wrapping_add(table.leaves as usize);
-        // SAFETY: initialised by invariant 1, and beyond the entries from now on.
+        // SAFETY: initialized by invariant 1, and beyond the entries from now on.
         let entry = unsafe { last.read() };
         table.leaf_bytes -= entry.leaf.bytes();
         self.length -= entry.length;
@@ -335,7 +335,7 @@ unsafe impl Counted for Table {
         let table = unsafe { this.as_mut() };
         let bytes = bytes_for(table.capacity as usize);
         let entries = std::ptr::slice_from_raw_parts_mut(table.first_mut(), table.leaves as usize);
-        // SAFETY: initialised by invariant 1, and not used again.
+        // SAFETY: initialized by invariant 1, and not used again.
         unsafe { entries.drop_in_place() };
         // SAFETY: the memory came from the pool with this size; the table itself has nothing to drop.
         unsafe { pool::free(this.cast(), bytes) };

@@ -43,9 +43,9 @@ fn put_into_row(block: &mut Block, stretch: Range<usize>, changes: &[EdgeChange]
     let mut places: SmallVec<[Place; 16]> = SmallVec::new();
     for change in changes {
         let Some(value) = change.value else { return false };
-        let next = search::lower_bound(row, block.spread(), change.neighbour);
-        let is_there = row.get(next) == Some(&change.neighbour);
-        places.push(Place { position: stretch.start + next, is_there, id: change.neighbour, value });
+        let next = search::lower_bound(row, block.spread(), change.neighbor);
+        let is_there = row.get(next) == Some(&change.neighbor);
+        places.push(Place { position: stretch.start + next, is_there, id: change.neighbor, value });
     }
     let mut inserted = places.iter().filter(|place| !place.is_there).count();
     let room = block.header.room_end(slot, block.capacity()) - stretch.end;
@@ -86,8 +86,8 @@ pub(crate) fn change(block: &mut Owned<Block>, change: &EdgeChange) {
         Row::Large(_) => change_large(block, slot, std::slice::from_ref(change)),
         Row::Small(stretch) => {
             let row = &block.ids()[stretch.clone()];
-            let position = search::lower_bound(row, block.spread(), change.neighbour);
-            let is_there = row.get(position) == Some(&change.neighbour);
+            let position = search::lower_bound(row, block.spread(), change.neighbor);
+            let is_there = row.get(position) == Some(&change.neighbor);
             match change.value {
                 Some(value) if is_there => block.put_value(stretch.start + position, value),
                 Some(value) => insert(block, slot, position, change, value),
@@ -125,7 +125,7 @@ fn insert(block: &mut Owned<Block>, slot: usize, position: usize, change: &EdgeC
         resize(block, roomy(entries));
     }
     let place = open(block, slot, position);
-    block.put(place, change.neighbour, value);
+    block.put(place, change.neighbor, value);
     block.header.resize_row(slot, 1);
 }
 

@@ -1,18 +1,18 @@
-//! Memory of a header and room for neighbours behind it, in one piece.
+//! Memory of a header and room for neighbors behind it, in one piece.
 //!
 //! Its invariants, of an [`Extent`] behind a pointer that [`allocate`] or [`duplicate`] returned and [`free`] has not seen:
 //!
 //! 1. The memory is [`Extent::memory_bytes`] long and starts with the extent. Behind it lie `capacity` ids, and behind
-//!    those, at a multiple of 8 from the start, as many values of the column's width. All of them are initialised.
+//!    those, at a multiple of 8 from the start, as many values of the column's width. All of them are initialized.
 //! 2. Nobody but the owner of the pointer has a pointer into it, but for what is borrowed from the extent.
 
 use crate::pool;
-use hedgerow_model::{Column, ColumnType, EdgeValue, Neighbours, VertexId};
+use hedgerow_model::{Column, ColumnType, EdgeValue, Neighbors, VertexId};
 use hedgerow_reclamation::account;
 use std::ops::Range;
 use std::ptr::NonNull;
 
-/// A header, and behind it in memory room for neighbours with a value beside each.
+/// A header, and behind it in memory room for neighbors with a value beside each.
 #[repr(C, align(8))]
 pub struct Extent<H> {
     bytes: usize,
@@ -24,12 +24,12 @@ pub struct Extent<H> {
 impl<H> Extent<H> {
     const START: usize = size_of::<Self>();
 
-    /// The bytes that room for `capacity` neighbours takes, as the pool hands them out.
+    /// The bytes that room for `capacity` neighbors takes, as the pool hands them out.
     pub(crate) fn bytes_for(column: ColumnType, capacity: usize) -> usize {
         pool::rounded(Self::values_at(capacity) + capacity * column.width())
     }
 
-    /// How many neighbours there is room for in so many bytes.
+    /// How many neighbors there is room for in so many bytes.
     fn capacity_of(column: ColumnType, bytes: usize) -> usize {
         // Two ids may be lost to alignment.
         let per_entry = size_of::<VertexId>() + column.width();
@@ -50,26 +50,26 @@ impl<H> Extent<H> {
         self.bytes
     }
 
-    /// How many neighbours there is room for.
+    /// How many neighbors there is room for.
     #[inline]
     pub(crate) fn capacity(&self) -> usize {
         self.capacity as usize
     }
 
-    /// What lies beside the neighbours.
+    /// What lies beside the neighbors.
     #[inline]
     pub(crate) fn column(&self) -> ColumnType {
         self.column
     }
 
-    /// The room for neighbours.
+    /// The room for neighbors.
     #[inline]
     pub(crate) fn ids(&self) -> &[VertexId] {
         // SAFETY: all that there is room for.
         unsafe { self.first_ids(self.capacity()) }
     }
 
-    /// The first neighbours, without a look at how many there is room for.
+    /// The first neighbors, without a look at how many there is room for.
     ///
     /// # Safety
     /// There is room for so many.
@@ -80,9 +80,9 @@ impl<H> Extent<H> {
         unsafe { std::slice::from_raw_parts(first, length) }
     }
 
-    /// Neighbours and the values beside them. `W` is the type of the column, or `()`.
+    /// Neighbors and the values beside them. `W` is the type of the column, or `()`.
     #[inline]
-    pub(crate) fn neighbours<W: Column>(&self, stretch: Range<usize>) -> Neighbours<'_, W> {
+    pub(crate) fn neighbors<W: Column>(&self, stretch: Range<usize>) -> Neighbors<'_, W> {
         assert!(W::TYPE.width() == 0 || W::TYPE.width() == self.column.width(), "a column of another width");
         let ids = &self.ids()[stretch.clone()];
         let first = self.first_byte().wrapping_add(Self::values_at(self.capacity())).cast::<W>();
@@ -92,14 +92,14 @@ impl<H> Extent<H> {
         (ids, values)
     }
 
-    /// Neighbours and the values beside them; if those take no memory, without a look at how many there is room for.
+    /// Neighbors and the values beside them; if those take no memory, without a look at how many there is room for.
     ///
     /// # Safety
     /// The stretch lies within the capacity, and does not begin behind its end.
     #[inline]
-    pub(crate) unsafe fn neighbours_unchecked<W: Column>(&self, stretch: Range<usize>) -> Neighbours<'_, W> {
+    pub(crate) unsafe fn neighbors_unchecked<W: Column>(&self, stretch: Range<usize>) -> Neighbors<'_, W> {
         if size_of::<W>() > 0 {
-            return self.neighbours(stretch);
+            return self.neighbors(stretch);
         }
         // SAFETY: the caller's promise.
         let up_to_end = unsafe { self.first_ids(stretch.end) };
@@ -114,8 +114,8 @@ impl<H> Extent<H> {
     pub(crate) fn value(&self, position: usize) -> EdgeValue {
         match self.column.width() {
             0 => EdgeValue(0),
-            4 => EdgeValue(u64::from(self.neighbours::<u32>(position..position + 1).1[0])),
-            _ => EdgeValue(self.neighbours::<u64>(position..position + 1).1[0]),
+            4 => EdgeValue(u64::from(self.neighbors::<u32>(position..position + 1).1[0])),
+            _ => EdgeValue(self.neighbors::<u64>(position..position + 1).1[0]),
         }
     }
 
@@ -189,7 +189,7 @@ impl<H> Extent<H> {
     }
 }
 
-/// An extent with room for at least `capacity` and at most `most` neighbours, all zero, in memory of the pool.
+/// An extent with room for at least `capacity` and at most `most` neighbors, all zero, in memory of the pool.
 pub(crate) fn allocate<H>(header: H, column: ColumnType, capacity: usize, most: usize) -> NonNull<Extent<H>> {
     debug_assert!(capacity <= most && most <= u32::MAX as usize);
     let bytes = Extent::<H>::bytes_for(column, capacity);
@@ -216,7 +216,7 @@ pub(crate) fn duplicate<H>(original: &Extent<H>, header: H) -> NonNull<Extent<H>
     let place = memory.cast::<Extent<H>>();
     let start = Extent::<H>::START;
     let (from, to) = (original.first_byte().wrapping_add(start), memory.as_ptr().wrapping_add(start));
-    // SAFETY: invariant 1 of the original, whose bytes behind the extent are initialised; the pool hands out as many,
+    // SAFETY: invariant 1 of the original, whose bytes behind the extent are initialized; the pool hands out as many,
     // aligned to 16, that nobody else uses.
     unsafe { std::ptr::copy_nonoverlapping(from, to, bytes - start) };
     // SAFETY: as above; the extent fits into them.

@@ -1,4 +1,4 @@
-//! Large neighbour sets: sorted leaves that versions share.
+//! Large neighbor sets: sorted leaves that versions share.
 //!
 //! A change copies the leaf that it touches and, once per version, the directory that lists them, nothing else.
 //! This stands in the place of RapidStore's compressed adaptive radix tree (section 6.2), whose
@@ -11,7 +11,7 @@ use crate::leaf::{self, LEAF_CAPACITY, Leaf};
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, VertexId, search};
 use std::ops::Range;
 
-/// A neighbour set with more entries than this is made large. Small in unit tests, so that
+/// A neighbor set with more entries than this is made large. Small in unit tests, so that
 /// random operations cross it.
 pub(crate) const LARGE: usize = if cfg!(test) { 24 } else { 1024 };
 
@@ -21,7 +21,7 @@ pub(crate) const SMALL_AGAIN: usize = LARGE / 2;
 /// A leaf with fewer entries than this is joined with the next.
 const LEAF_MINIMUM: usize = LEAF_CAPACITY / 4;
 
-/// Where a neighbour is or belongs.
+/// Where a neighbor is or belongs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Site {
     leaf: usize,
@@ -42,7 +42,7 @@ impl Site {
     }
 }
 
-/// The neighbours of one vertex, behind one pointer. A clone shares them until one of the two changes.
+/// The neighbors of one vertex, behind one pointer. A clone shares them until one of the two changes.
 #[derive(Clone)]
 pub(crate) struct LargeSet(Directory);
 
@@ -85,11 +85,11 @@ impl LargeSet {
         }
     }
 
-    /// The value of a neighbour. `W` is the type of the column, or `()`. O(log length).
+    /// The value of a neighbor. `W` is the type of the column, or `()`. O(log length).
     #[inline]
     pub(crate) fn find<W: Column>(&self, id: VertexId) -> Option<W> {
         let (entry, spread) = self.0.entry_of(id)?;
-        let (ids, values) = entry.neighbours::<W>();
+        let (ids, values) = entry.neighbors::<W>();
         Some(values[search::position(ids, spread, id)?])
     }
 
@@ -132,9 +132,9 @@ impl LargeSet {
     pub(crate) fn edit_all(&mut self, mut changes: &[EdgeChange]) {
         self.0.make_own(0);
         while let Some(change) = changes.first() {
-            let place = self.0.place_of(change.neighbour);
+            let place = self.0.place_of(change.neighbor);
             let end = match self.leaves().get(place + 1) {
-                Some(next) => changes.partition_point(|change| change.neighbour < next.first()),
+                Some(next) => changes.partition_point(|change| change.neighbor < next.first()),
                 None => changes.len(),
             };
             let (here, rest) = changes.split_at(end);

@@ -1,9 +1,9 @@
-//! Leaves of large neighbour sets: sorted entries that versions share.
+//! Leaves of large neighbor sets: sorted entries that versions share.
 
 use crate::extent::{self, Extent};
 use crate::shared::{Counted, Shared};
 use hedgerow_model::search::{self, Spread};
-use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId};
+use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbors, VertexId};
 use hedgerow_sync::atomic::AtomicU32;
 use hedgerow_sync::prefetch;
 use smallvec::SmallVec;
@@ -13,7 +13,7 @@ use std::ptr::NonNull;
 /// The most entries of a leaf (RapidStore, section 6.5, "Hyperparameters"). Small in unit tests.
 pub(crate) const LEAF_CAPACITY: usize = if cfg!(test) { 8 } else { 512 };
 
-/// The most entries of a leaf that is being made, before it is cut into pieces: all neighbours that there can be.
+/// The most entries of a leaf that is being made, before it is cut into pieces: all neighbors that there can be.
 const MOST: usize = u32::MAX as usize;
 
 /// Sorted entries, shared by versions and changed only while there is one owner.
@@ -68,7 +68,7 @@ impl Leaf {
         leaf
     }
 
-    /// What lies beside its neighbours.
+    /// What lies beside its neighbors.
     pub(crate) fn column(&self) -> ColumnType {
         self.0.column()
     }
@@ -113,13 +113,13 @@ impl Leaf {
         &self.0.ids()[..self.len()]
     }
 
-    /// Asks the processor for what lies before the neighbours.
+    /// Asks the processor for what lies before the neighbors.
     #[inline]
     pub(crate) fn prefetch_header(&self) {
         prefetch(std::ptr::from_ref(&*self.0), 1);
     }
 
-    /// The first neighbours; reads nothing of the leaf.
+    /// The first neighbors; reads nothing of the leaf.
     ///
     /// # Safety
     /// There are at least so many.
@@ -129,14 +129,14 @@ impl Leaf {
         unsafe { self.0.first_ids(length) }
     }
 
-    /// The first neighbours, and the values beside them; reads nothing of the leaf if those take no memory.
+    /// The first neighbors, and the values beside them; reads nothing of the leaf if those take no memory.
     ///
     /// # Safety
     /// There are at least so many.
     #[inline]
-    pub(crate) unsafe fn first_neighbours<W: Column>(&self, length: usize) -> Neighbours<'_, W> {
+    pub(crate) unsafe fn first_neighbors<W: Column>(&self, length: usize) -> Neighbors<'_, W> {
         // SAFETY: the caller's promise.
-        unsafe { self.0.neighbours_unchecked(0..length) }
+        unsafe { self.0.neighbors_unchecked(0..length) }
     }
 
     #[inline]
@@ -170,7 +170,7 @@ impl Leaf {
     pub(crate) fn edit_at(&mut self, position: usize, change: &EdgeChange, least: usize) -> Option<isize> {
         let extent = self.0.get_mut()?;
         let length = extent.header.length as usize;
-        let is_there = extent.ids()[..length].get(position) == Some(&change.neighbour);
+        let is_there = extent.ids()[..length].get(position) == Some(&change.neighbor);
         let grown = match change.value {
             Some(value) if is_there => {
                 extent.put_value(position, value);
@@ -181,7 +181,7 @@ impl Leaf {
                     return None;
                 }
                 extent.shift(position..length, position + 1);
-                extent.put(position, change.neighbour, value);
+                extent.put(position, change.neighbor, value);
                 1
             }
             None if is_there => {
@@ -202,8 +202,8 @@ impl Leaf {
         let spread = Spread::of(ids);
         let mut sites = Sites { each: SmallVec::with_capacity(changes.len()), length: ids.len() };
         for change in changes {
-            let position = search::lower_bound(ids, spread, change.neighbour);
-            let is_there = ids.get(position) == Some(&change.neighbour);
+            let position = search::lower_bound(ids, spread, change.neighbor);
+            let is_there = ids.get(position) == Some(&change.neighbor);
             sites.length += usize::from(!is_there && change.value.is_some());
             sites.length -= usize::from(is_there && change.value.is_none());
             sites.each.push(Site { position, is_there });
@@ -219,14 +219,14 @@ impl Leaf {
             edited.append(&self.0, next..site.position);
             next = site.position + usize::from(site.is_there);
             if let Some(value) = change.value {
-                edited.push(change.neighbour, value);
+                edited.push(change.neighbor, value);
             }
         }
         edited.append(&self.0, next..self.len());
         edited
     }
 
-    /// The entries of two neighbouring leaves in one.
+    /// The entries of two neighboring leaves in one.
     pub(crate) fn joined(&self, next: &Leaf) -> Leaf {
         let mut joined = Leaf::of(&self.0, 0..self.len(), next.len());
         joined.append(&next.0, 0..next.len());
@@ -276,7 +276,7 @@ fn edit_in_place(leaf: &mut Extent<Header>, changes: &[EdgeChange], mut sites: S
         if let (Some(value), false) = (change.value, site.is_there) {
             leaf.shift(site.position..end, site.position + to_insert);
             to_insert -= 1;
-            leaf.put(site.position + to_insert, change.neighbour, value);
+            leaf.put(site.position + to_insert, change.neighbor, value);
             end = site.position;
         }
     }

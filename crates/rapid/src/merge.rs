@@ -81,8 +81,8 @@ fn merged_length(old: &Block, stretch: Range<usize>, changes: &[EdgeChange], tal
     let row = &old.ids()[stretch.clone()];
     let mut length = row.len();
     for change in changes {
-        let next = search::lower_bound(row, old.spread(), change.neighbour);
-        let found = row.get(next) == Some(&change.neighbour);
+        let next = search::lower_bound(row, old.spread(), change.neighbor);
+        let found = row.get(next) == Some(&change.neighbor);
         let differs = |value| old.column().width() > 0 && old.value(stretch.start + next) != value;
         tally.count(change, found, differs);
         length = length + usize::from(!found && change.value.is_some())
@@ -170,13 +170,13 @@ fn write_merged<H>(
     let (mut next, mut at) = (stretch.start, at);
     for change in changes {
         let row = &old.ids()[stretch.clone()];
-        let position = stretch.start + search::lower_bound(row, old.spread(), change.neighbour);
+        let position = stretch.start + search::lower_bound(row, old.spread(), change.neighbor);
         new.copy_from(old, next..position, at);
         at += position - next;
-        let found = position < stretch.end && old.ids()[position] == change.neighbour;
+        let found = position < stretch.end && old.ids()[position] == change.neighbor;
         next = position + usize::from(found);
         if let Some(value) = change.value {
-            new.put(at, change.neighbour, value);
+            new.put(at, change.neighbor, value);
             at += 1;
         }
     }

@@ -17,13 +17,13 @@ pub(crate) fn locate(block: &Block, change: &EdgeChange, tally: &mut Tally) -> O
     let place = match block.row(slot_of(change.owner)) {
         Row::Small(stretch) => {
             let row = &block.ids()[stretch.clone()];
-            let position = search::lower_bound(row, block.spread(), change.neighbour);
-            let found = row.get(position) == Some(&change.neighbour);
+            let position = search::lower_bound(row, block.spread(), change.neighbor);
+            let found = row.get(position) == Some(&change.neighbor);
             tally.count(change, found, |value| has_values && block.value(stretch.start + position) != value);
             position as u64
         }
         Row::Large(set) => {
-            let site = set.locate(change.neighbour);
+            let site = set.locate(change.neighbor);
             tally.count(change, site.is_there, |value| has_values && set.value_at(site) != value);
             site.to_number()
         }
@@ -41,7 +41,7 @@ pub(crate) fn edit_at(block: &mut Block, place: u64, change: &EdgeChange) -> boo
     };
     // As many as fit into a row.
     let position = place as usize;
-    let is_there = block.ids()[stretch.clone()].get(position) == Some(&change.neighbour);
+    let is_there = block.ids()[stretch.clone()].get(position) == Some(&change.neighbor);
     let entries = block.header.small_entries as usize;
     match change.value {
         Some(value) if is_there => block.put_value(stretch.start + position, value),
@@ -50,7 +50,7 @@ pub(crate) fn edit_at(block: &mut Block, place: u64, change: &EdgeChange) -> boo
                 return false;
             }
             let at = edit::open(block, slot, position);
-            block.put(at, change.neighbour, value);
+            block.put(at, change.neighbor, value);
             block.header.resize_row(slot, 1);
             block.header.expect(std::slice::from_ref(change));
         }

@@ -1,4 +1,4 @@
-//! Neighbour sets of the sizes that production has.
+//! Neighbor sets of the sizes that production has.
 #![cfg(not(hedgerow_shuttle))]
 
 mod support;
@@ -8,7 +8,7 @@ use hedgerow_testing::oracle::Request;
 use hedgerow_testing::pipeline::Pipeline;
 use support::TestedRapid;
 
-/// A hub grows past 1024 neighbours one by one and in bulk, and shrinks again, under snapshots.
+/// A hub grows past 1024 neighbors one by one and in bulk, and shrinks again, under snapshots.
 #[test]
 fn a_hub_grows_and_shrinks() {
     let hub = 63;

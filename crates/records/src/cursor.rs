@@ -43,7 +43,7 @@ impl<C: HandleCursor> HeapCursor<C> {
         vertex: VertexId,
         mut visit: impl FnMut(VertexId, RecordHandle) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, C::Error> {
-        self.handles.neighbours(vertex, |neighbors, handles| {
+        self.handles.neighbors(vertex, |neighbors, handles| {
             for (position, (neighbor, handle)) in neighbors.iter().zip(handles).enumerate() {
                 if let Some(further) = handles.get(position + AHEAD) {
                     memory::prefetch(further.to_bits());

@@ -114,7 +114,7 @@ unsafe impl Send for List {}
 
 impl Pieces {
     fn list_of(&self, header: NonNull<Header>) -> &Mutex<List> {
-        // Neighbouring pieces are at least a header apart.
+        // Neighboring pieces are at least a header apart.
         &self.lists[header.as_ptr().addr() / size_of::<Header>() % LISTS]
     }
 
@@ -146,7 +146,7 @@ impl Pieces {
         // SAFETY: the record is in this list, which is locked and owns its links.
         let Header { before, behind, .. } = *unsafe { header.as_ref() };
         match before {
-            // SAFETY: as above, of its neighbour in the list.
+            // SAFETY: as above, of its neighbor in the list.
             Some(mut before) => unsafe { before.as_mut() }.behind = behind,
             None => list.0 = behind,
         }

@@ -25,7 +25,7 @@ pub use stage::{StagedAdjacencies, StagedEffects};
 
 use heap::{OwnedRecord, Pieces};
 use hedgerow_model::token::{LiveTimestamps, Stamp};
-use hedgerow_model::{Catalogue, EdgeSchema, EdgeValue, LabelId, MemoryUse, Reclaimed, Timestamp, Topology};
+use hedgerow_model::{Catalog, EdgeSchema, EdgeValue, LabelId, MemoryUse, Reclaimed, Timestamp, Topology};
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange, Superseded, reclaim_unlocked};
 use memory::is_embedded;
 use smallvec::SmallVec;
@@ -100,13 +100,13 @@ impl RecordChanges {
 impl RecordHeap {
     /// Of an empty graph.
     #[must_use]
-    pub fn new(catalogue: &Catalogue, topology: Topology) -> Self {
+    pub fn new(catalog: &Catalog, topology: Topology) -> Self {
         let form = |edges: &EdgeSchema| match edges {
             EdgeSchema::Record(_) => Some(Form::One),
             EdgeSchema::Parallel(_) => Some(Form::Parallel),
             EdgeSchema::Topology | EdgeSchema::Value(_) => None,
         };
-        let labels = catalogue.labels().iter().map(|label| form(&label.edges)).collect();
+        let labels = catalog.labels().iter().map(|label| form(&label.edges)).collect();
         let (pieces, garbage, memory) = Default::default();
         RecordHeap { labels, topology, pieces, garbage, memory }
     }

@@ -1,4 +1,4 @@
-//! Parallel edges: what the value beside a neighbour leads to where any number of edges may lead there.
+//! Parallel edges: what the value beside a neighbor leads to where any number of edges may lead there.
 //!
 //! A short list of edges is one piece of memory. A longer one is cut into chunks, and an index says where they are: a change writes anew
 //! the chunks that it touches, and the index. All of these are kept and freed as records are, each with a lifetime of its own; that

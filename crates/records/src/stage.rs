@@ -98,7 +98,7 @@ impl RecordHeap {
             };
             let mut staged = SmallVec::with_capacity(entries.len());
             for entry in entries {
-                let is_canonical = self.topology.is_canonical_entry(*direction, entry.owner, entry.neighbour);
+                let is_canonical = self.topology.is_canonical_entry(*direction, entry.owner, entry.neighbor);
                 let number = entry.value.map(|value| value.0 as usize);
                 let known = number.and_then(|number| kept.get(number).copied().flatten());
                 let value = match known {
@@ -134,7 +134,7 @@ struct Staging<'s, 'l, C> {
 impl<C: Cursor<Value = RecordHandle, Error: Into<ReadError>>> Staging<'_, '_, C> {
     /// What the engine keeps of a changed edge from now on, by its canonical entry.
     fn stage(&mut self, entry: &EdgeChange) -> Result<Option<EdgeValue>, ReadError> {
-        let found = self.handles.find(entry.owner, entry.neighbour).map_err(Into::into)?;
+        let found = self.handles.find(entry.owner, entry.neighbor).map_err(Into::into)?;
         let found = found.map(Column::to_bits);
         let record = entry.value.map(|number| self.effects.record(number));
         match (self.form, record.transpose()?) {

@@ -33,13 +33,11 @@
 //!
 //! # What depends on it
 //!
-//! The store of `hedgerow-pipeline` has one [`Sequencer`]: its commits take stamps, and its thread that frees memory sleeps until the [`Bell`] rings; the
+//! The store of `hedgerow-pipeline` has one [`Sequencer`]: its commits take stamps, and its thread that frees memory sleeps until the [`Wakeup`] wake-ups; the
 //! snapshots of `hedgerow` are registrations. `hedgerow-dictionary` locks keys in a [`LockTable`] of its own, and assigns an id again when no live timestamp can
 //! read the vertex that had it.
 
-mod announced;
 mod applied;
-mod bell;
 mod clock;
 mod commit;
 mod commit_log;
@@ -49,12 +47,13 @@ mod heads;
 mod history;
 mod locks;
 mod per_core;
+mod published_head;
+mod reader_slots;
 mod registration;
 mod registry;
-mod seats;
 mod sequencer;
+mod wakeup;
 
-pub use bell::Bell;
 pub use clock::{Clock, ManualClock, Now};
 pub use commit::{CountChanges, PendingReclaim, VertexCounts, Writer};
 pub use commit_log::CommitLog;
@@ -64,3 +63,4 @@ pub use history::{AsOf, History};
 pub use locks::{LockGuard, LockTable, ReclaimLocks, Stripes};
 pub use registration::{Reader, Registrar, Registration};
 pub use sequencer::{ManyStamped, OpenTimestamp, Sequencer, Stamped};
+pub use wakeup::Wakeup;

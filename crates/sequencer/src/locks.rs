@@ -1,6 +1,6 @@
 //! Locks over units: a table of stripes, taken in ascending order.
 //!
-//! A commit that takes many of them, a bulk or the deletion of a vertex with many neighbours, would wait at each for commits that take one
+//! A commit that takes many of them, a bulk or the deletion of a vertex with many neighbors, would wait at each for commits that take one
 //! or two and come again and again, and the more threads there are for the cores, the longer. So it takes them in a [turn](Gate): until it
 //! has them all, commits that have no lock yet wait.
 

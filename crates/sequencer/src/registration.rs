@@ -3,7 +3,7 @@
 use crate::error::SequencerError;
 use crate::heads::Head;
 use crate::history::AsOf;
-use crate::seats::Seat;
+use crate::reader_slots::ReaderSlot;
 use crate::sequencer::Sequencer;
 use hedgerow_model::token::Registered;
 use hedgerow_model::{Counts, Timestamp};
@@ -44,7 +44,7 @@ pub struct Registration<P: Registrar> {
 /// Where a timestamp is registered.
 #[derive(Clone, Copy, Debug)]
 enum Place {
-    Seat(Seat),
+    ReaderSlot(ReaderSlot),
     /// In the registries, under the mutex.
     Registry(Reader),
 }
@@ -77,14 +77,14 @@ impl Sequencer {
     /// Registers the newest stamp that is published and waits until everything up to it is applied. The registration keeps what leads to
     /// the sequencer.
     ///
-    /// A snapshot takes no lock unless a commit is taking a stamp at the moment, or the newest stamp is not published yet, or no seat is free.
+    /// A snapshot takes no lock unless a commit is taking a stamp at the moment, or the newest stamp is not published yet, or no slot is free.
     /// O(1), plus the wait for commits that have their stamp and not yet been applied.
     pub fn open<P: Registrar>(by: P, reader: Reader) -> Result<Registration<P>, SequencerError> {
         let now = Instant::now();
         if reader == Reader::Snapshot
-            && let Some((seat, at, counts)) = by.take_seat(now)
+            && let Some((slot, at, counts)) = by.take_slot(now)
         {
-            return Self::registered(by, (at, now), counts, Place::Seat(seat));
+            return Self::registered(by, (at, now), counts, Place::ReaderSlot(slot));
         }
         Self::open_and_see(by, reader, |_| ()).map(|(registration, ())| registration)
     }
@@ -124,18 +124,18 @@ impl Sequencer {
 
     /// Registers the newest stamp without a lock, if that can be had: where, which, and how large the graph is there.
     #[inline]
-    fn take_seat(&self, now: Instant) -> Option<(Seat, Timestamp, Counts)> {
-        let (at, counts) = self.announced.read()?;
+    fn take_slot(&self, now: Instant) -> Option<(ReaderSlot, Timestamp, Counts)> {
+        let (at, counts) = self.published_head.read()?;
         if !self.is_published(at) {
             return None;
         }
-        let seat = self.seats.take(at, now)?;
-        if self.announced.is_still(at) {
-            // Whoever takes a stamp from now on sees the seat. It was the newest when that was looked at, so that what was durable then
+        let slot = self.reader_slots.take(at, now)?;
+        if self.published_head.is_still(at) {
+            // Whoever takes a stamp from now on sees the slot. It was the newest when that was looked at, so that what was durable then
             // was no later stamp, and not within a batch: the log has a commit only after this was hidden.
-            return Some((seat, at, counts));
+            return Some((slot, at, counts));
         }
-        self.release(at, Place::Seat(seat));
+        self.release(at, Place::ReaderSlot(slot));
         None
     }
 
@@ -159,22 +159,22 @@ impl Sequencer {
     #[inline]
     fn release(&self, at: Timestamp, place: Place) {
         let may_free = match place {
-            Place::Seat(seat) => self.leave_seat(at, seat),
+            Place::ReaderSlot(slot) => self.leave_slot(at, slot),
             Place::Registry(reader) => self.deregister(at, reader),
         };
-        if may_free && let Some(bell) = &self.bell {
-            bell.ring();
+        if may_free && let Some(wakeup) = &self.wakeup {
+            wakeup.wake();
         }
     }
 
     /// Says whether something may have been kept for the timestamp that nobody reads any more.
     #[inline]
-    fn leave_seat(&self, at: Timestamp, seat: Seat) -> bool {
-        self.seats.leave(seat);
-        // Whoever saw the seat when he took a stamp had hidden this one before.
-        let may_free = !self.announced.is_still(at);
+    fn leave_slot(&self, at: Timestamp, slot: ReaderSlot) -> bool {
+        self.reader_slots.leave(slot);
+        // Whoever saw the slot when he took a stamp had hidden this one before.
+        let may_free = !self.published_head.is_still(at);
         if may_free {
-            // Whoever sees this finds the seat empty.
+            // Whoever sees this finds the slot empty.
             self.released.fetch_add(1, Ordering::Release);
         }
         may_free
@@ -241,7 +241,7 @@ mod tests {
         commit(&sequencer);
         assert_eq!(sequencer.editable_now(), Timestamp::ZERO);
         let snapshot = open(&sequencer, Reader::Snapshot);
-        assert!(matches!(snapshot.place, Place::Seat(_)));
+        assert!(matches!(snapshot.place, Place::ReaderSlot(_)));
         let stamp = sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap().stamp;
         assert_eq!([stamp.editable_from(), sequencer.editable_now()], [Timestamp(2); 2]);
         let (live, _) = sequencer.live();
@@ -258,7 +258,7 @@ mod tests {
             sequencer.applied(stamp, 0);
             if commits % 70 == 0 {
                 let snapshot = open(&sequencer, Reader::Snapshot);
-                assert!(matches!(snapshot.place, Place::Seat(_)));
+                assert!(matches!(snapshot.place, Place::ReaderSlot(_)));
                 assert_eq!(snapshot.token().counts().edges_of(LabelId(1)), commits);
             }
         }

@@ -10,21 +10,21 @@
 //!    them is registered before the stamp is applied: a later snapshot has at least this stamp. Where each commit is synced, it is the
 //!    first stamp of the batch: what is durable before ends before it, and later with this stamp or behind it.
 //!
-//! Stamps are ordered by one short mutex, which a commit takes once. Most snapshots are registered without it, in [`Seats`]: whoever takes
-//! a stamp first hides what is [`Announced`] of the newest one, then looks at the seats; whoever opens a snapshot first takes a seat, then looks whether what was
+//! Stamps are ordered by one short mutex, which a commit takes once. Most snapshots are registered without it, in [`ReaderSlots`]: whoever takes
+//! a stamp first hides what is [`PublishedHead`] of the newest one, then looks at the slots; whoever opens a snapshot first takes a slot, then looks whether what was
 //! announced still is. That a stamp is applied it says by one store, in [`Applied`]; whoever opens a snapshot looks there.
 
-use crate::announced::Announced;
 use crate::applied::Applied;
-use crate::bell::Bell;
 use crate::clock::{Clock, Now};
 use crate::commit::{CountChanges, PendingReclaim, Writer};
 use crate::commit_log::CommitLog;
 use crate::error::SequencerError;
 use crate::heads::{FormerHeads, Head};
 use crate::history::{History, KeptStates};
+use crate::published_head::PublishedHead;
+use crate::reader_slots::ReaderSlots;
 use crate::registry::Registry;
-use crate::seats::Seats;
+use crate::wakeup::Wakeup;
 use crossbeam_utils::CachePadded;
 use hedgerow_log::Body;
 use hedgerow_log::planted::{self, PlantedBug};
@@ -44,11 +44,11 @@ pub struct Sequencer {
     /// Apart from the rest, which commits only read: every commit takes this cache line from the one before.
     pub(crate) state: CachePadded<Mutex<State>>,
     /// What readers see of the newest stamp without the mutex.
-    pub(crate) announced: CachePadded<Announced>,
+    pub(crate) published_head: CachePadded<PublishedHead>,
     /// Where they register.
-    pub(crate) seats: Seats,
+    pub(crate) reader_slots: ReaderSlots,
     pub(crate) applied: Applied,
-    /// How often a timestamp lost its last reader, or one that had a seat; and how many are in the registry, changed under the mutex.
+    /// How often a timestamp lost its last reader, or one that had a slot; and how many are in the registry, changed under the mutex.
     ///
     /// Where each commit is synced, the end of a batch that can be published no more counts as one that lost its readers.
     pub(crate) released: AtomicU64,
@@ -63,7 +63,7 @@ pub struct Sequencer {
     history: History,
     pub(crate) clock: Clock,
     /// For whoever frees what nobody reads any more.
-    pub(crate) bell: Option<Arc<Bell>>,
+    pub(crate) wakeup: Option<Arc<Wakeup>>,
 }
 
 /// What a commit changes comes first, so that it lies beside the lock.
@@ -72,7 +72,7 @@ pub struct Sequencer {
 pub(crate) struct State {
     /// The newest stamp, and how large the graph is there.
     head: Head,
-    /// The timestamps that are read, but for those of readers in seats.
+    /// The timestamps that are read, but for those of readers in slots.
     pub(crate) registry: Registry,
     /// The timestamps at which interactive transactions began.
     pub(crate) interactive: Registry,
@@ -151,11 +151,11 @@ pub struct OpenTimestamp {
 impl Sequencer {
     /// Of an empty graph with so many labels.
     ///
-    /// The bell, if there is one, is rung when a timestamp loses its last reader in the registry,
-    /// and when a reader leaves a seat after a newer stamp was taken.
-    pub fn new(labels: usize, history: History, clock: Clock, bell: Option<Arc<Bell>>) -> Self {
-        let announced = CachePadded::new(Announced::new(labels));
-        let mut sequencer = Sequencer { announced, history, clock, bell, ..Sequencer::default() };
+    /// The wakeup, if there is one, is woken when a timestamp loses its last reader in the registry,
+    /// and when a reader leaves a slot after a newer stamp was taken.
+    pub fn new(labels: usize, history: History, clock: Clock, wakeup: Option<Arc<Wakeup>>) -> Self {
+        let published_head = CachePadded::new(PublishedHead::new(labels));
+        let mut sequencer = Sequencer { published_head, history, clock, wakeup, ..Sequencer::default() };
         sequencer.begin_history();
         sequencer
     }
@@ -187,14 +187,14 @@ impl Sequencer {
             return Err(SequencerError::Poisoned);
         }
         debug_assert!(commits == 1 || state.kept.is_none(), "the state of each commit is kept");
-        self.announced.hide();
+        self.published_head.hide();
         let before = state.head.at;
         let last = Timestamp(before.0 + commits as u64);
         state.count(last, counts);
         self.keep(&mut state, now);
         let left = before.0 + 1..last.0 + 1;
         let editable_from = self.editable_from(&state);
-        self.announced.show_changes(&state.head, counts);
+        self.published_head.show_changes(&state.head, counts);
         let record_conflicts = state.records_conflicts(writer);
         let released = self.released.load(Ordering::Relaxed);
         drop(state);
@@ -220,13 +220,13 @@ impl Sequencer {
             return Err(SequencerError::Poisoned);
         }
         // Before the log has the commit, which may then be durable at any moment.
-        self.announced.hide();
+        self.published_head.hide();
         let before = state.head.at;
         let at = before.next();
         let appended = match log.append(at, wall_clock, body) {
             Ok(appended) => appended,
             Err(refused) => {
-                self.announced.show(&state.head, std::iter::empty());
+                self.published_head.show(&state.head, std::iter::empty());
                 return Err(refused.into());
             }
         };
@@ -249,7 +249,7 @@ impl Sequencer {
         state.head.wall_clock = state.head.wall_clock.max(wall_clock);
         state.head.input = input.or(state.head.input.take());
         self.keep(&mut state, now);
-        self.announced.show_changes(&state.head, counts);
+        self.published_head.show_changes(&state.head, counts);
         if begins_batch {
             self.forget_former(commit_log, &mut state);
         }
@@ -316,7 +316,7 @@ impl Sequencer {
             return state.head.at;
         }
         let registered = Timestamp(self.registered_below.load(Ordering::Relaxed));
-        registered.max(self.seats.read_below())
+        registered.max(self.reader_slots.read_below())
     }
 
     /// Whether the newest stamp is published. O(1).
@@ -396,12 +396,12 @@ impl Sequencer {
         let expired = state.kept.as_mut().zip(now).map_or(0, |(kept, now)| kept.expire(now));
         self.released.fetch_add(expired as u64, Ordering::Relaxed);
         let next = self.published(&mut state).at;
-        // Before the look at the seats: one that is left after it counts as another release, for which somebody looks again.
+        // Before the look at the slots: one that is left after it counts as another release, for which somebody looks again.
         let released = self.releases();
-        // What is announced comes before the look at the seats for everybody, so that whoever is not seen there will find this stamp or a later one.
+        // What is announced comes before the look at the slots for everybody, so that whoever is not seen there will find this stamp or a later one.
         fence(Ordering::SeqCst);
         let mut timestamps: Vec<_> =
-            state.registry.live().map(|entry| entry.at).chain(self.seats.taken()).collect();
+            state.registry.live().map(|entry| entry.at).chain(self.reader_slots.taken()).collect();
         timestamps.sort_unstable();
         timestamps.dedup();
         // SAFETY: all registered timestamps are there, and the next one will be what is published now or later, or one that is kept.
@@ -428,7 +428,7 @@ impl Sequencer {
     /// Whether no timestamp has a reader. O(1).
     #[inline]
     pub fn is_unread(&self) -> bool {
-        self.open.load(Ordering::Relaxed) == 0 && self.seats.read_below() == Timestamp::ZERO
+        self.open.load(Ordering::Relaxed) == 0 && self.reader_slots.read_below() == Timestamp::ZERO
     }
 
     /// No interactive transaction that is open, or will be opened, began before this. O(1).
@@ -442,9 +442,9 @@ impl Sequencer {
     pub fn open_timestamps(&self) -> Vec<OpenTimestamp> {
         let state = self.state.lock();
         let registered = state.registry.live().map(|entry| (entry.at, entry.handles, entry.since));
-        let seated = self.seats.taken_since().map(|(at, since)| (at, 1, since));
+        let in_slots = self.reader_slots.taken_since().map(|(at, since)| (at, 1, since));
         let mut open = BTreeMap::new();
-        for (at, handles, since) in registered.chain(seated) {
+        for (at, handles, since) in registered.chain(in_slots) {
             let entry = open.entry(at).or_insert(OpenTimestamp { at, handles: 0, since });
             entry.handles += handles;
             entry.since = entry.since.min(since);
@@ -463,6 +463,6 @@ impl NewestState for Sequencer {
         if self.keeps_history() {
             return Timestamp(u64::MAX);
         }
-        Timestamp(self.registered_below.load(Ordering::Relaxed)).max(self.seats.read_below())
+        Timestamp(self.registered_below.load(Ordering::Relaxed)).max(self.reader_slots.read_below())
     }
 }

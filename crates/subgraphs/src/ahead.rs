@@ -40,7 +40,7 @@ pub(crate) fn fetch<C: Container>(
     if let Some((chain, partition, changes)) = with_chain(ROWS) {
         look(chain, partition, &|container| {
             changes.iter().for_each(|change| {
-                container.prefetch_change(slot_of(change.owner), change.neighbour);
+                container.prefetch_change(slot_of(change.owner), change.neighbor);
             });
         });
     }

@@ -1,13 +1,13 @@
-//! How the neighbours of one partition are kept.
+//! How the neighbors of one partition are kept.
 
 use crate::owned::{Content, Owned};
 use crate::partition::slots_of;
 use hedgerow_model::search::Spread;
-use hedgerow_model::{Column, ColumnType, Direction, EdgeChange, EdgeValue, Neighbours, Topology, VertexId};
+use hedgerow_model::{Column, ColumnType, Direction, EdgeChange, EdgeValue, Neighbors, Topology, VertexId};
 use hedgerow_sync::prefetch;
 use std::ops::ControlFlow;
 
-/// The neighbours of the vertices of one partition, for one label and direction: sorted sets by slot.
+/// The neighbors of the vertices of one partition, for one label and direction: sorted sets by slot.
 ///
 /// A slot is the place of a vertex in its partition.
 pub trait Container: Content<Change = EdgeChange> {
@@ -19,7 +19,7 @@ pub trait Container: Content<Change = EdgeChange> {
 
     /// What `changes`, which ascend and lie in one partition, mean for `old`, and what they did, in `tally`.
     ///
-    /// Values beside the neighbours are of type `column`, the same for all versions of a container.
+    /// Values beside the neighbors are of type `column`, the same for all versions of a container.
     fn plan(old: Option<&Self>, column: ColumnType, changes: &[EdgeChange], tally: &mut Tally) -> Plan<Self>;
 
     /// Counts what one change would do, and says where it was found to belong, by numbers of its own; `None` if
@@ -30,7 +30,7 @@ pub trait Container: Content<Change = EdgeChange> {
     }
 
     /// Makes a change at the place where [`Container::locate`] found that it belongs, if that takes and frees no memory
-    /// and leaves neighbours; else changes nothing. Whether it was made.
+    /// and leaves neighbors; else changes nothing. Whether it was made.
     #[inline]
     fn edit_at(&mut self, _place: u64, _change: &EdgeChange) -> bool {
         false
@@ -39,27 +39,27 @@ pub trait Container: Content<Change = EdgeChange> {
     /// At most by how many bytes [`Content::edit`] would make this larger.
     fn growth(&self, changes: &[EdgeChange]) -> usize;
 
-    /// How many neighbours there are in all. O(1).
+    /// How many neighbors there are in all. O(1).
     fn entries(&self) -> usize;
 
-    /// How many neighbours a slot has.
+    /// How many neighbors a slot has.
     fn degree(&self, slot: usize) -> usize;
 
-    /// The value of a neighbour of a slot, if it is one. `W` is the type of the column, or `()`; `spread` is where
-    /// neighbours may lie.
-    fn find<W: Column>(&self, slot: usize, spread: Spread, neighbour: VertexId) -> Option<W>;
+    /// The value of a neighbor of a slot, if it is one. `W` is the type of the column, or `()`; `spread` is where
+    /// neighbors may lie.
+    fn find<W: Column>(&self, slot: usize, spread: Spread, neighbor: VertexId) -> Option<W>;
 
-    /// The neighbours of a slot, if they lie in one run. `W` is the type of the column, or `()`.
-    fn run<W: Column>(&self, slot: usize) -> Option<Neighbours<'_, W>>;
+    /// The neighbors of a slot, if they lie in one run. `W` is the type of the column, or `()`.
+    fn run<W: Column>(&self, slot: usize) -> Option<Neighbors<'_, W>>;
 
-    /// Hands over the neighbours of a slot in ascending runs that are not empty.
+    /// Hands over the neighbors of a slot in ascending runs that are not empty.
     fn visit<W: Column, B>(
         &self,
         slot: usize,
         run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
     ) -> ControlFlow<B>;
 
-    /// Hands over the neighbours of the slots whose bits are set, ascending, each as [`Container::visit`] does.
+    /// Hands over the neighbors of the slots whose bits are set, ascending, each as [`Container::visit`] does.
     #[inline]
     fn scan<W: Column, B>(
         &self,
@@ -67,27 +67,27 @@ pub trait Container: Content<Change = EdgeChange> {
         mut run: impl FnMut(usize, &[VertexId], &[W]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
         slots_of(slots)
-            .try_for_each(|slot| self.visit(slot, |neighbours, values| run(slot, neighbours, values)))
+            .try_for_each(|slot| self.visit(slot, |neighbors, values| run(slot, neighbors, values)))
     }
 
-    /// Prefetches what says where the neighbours of a slot are. Only a hint: the pointer may lead anywhere.
+    /// Prefetches what says where the neighbors of a slot are. Only a hint: the pointer may lead anywhere.
     #[inline]
     fn prefetch_place(container: *const Self, _slot: usize) {
         prefetch(container, size_of::<Self>());
     }
 
-    /// Prefetches the first neighbours of a slot and the values beside them. Only a hint.
+    /// Prefetches the first neighbors of a slot and the values beside them. Only a hint.
     #[inline]
     fn prefetch_row<W: Column>(&self, slot: usize) {
-        if let Some((neighbours, values)) = self.run::<W>(slot) {
-            prefetch(neighbours.as_ptr(), 1);
+        if let Some((neighbors, values)) = self.run::<W>(slot) {
+            prefetch(neighbors.as_ptr(), 1);
             prefetch(values.as_ptr(), size_of::<W>());
         }
     }
 
-    /// Prefetches what changing this neighbour of a slot touches. Only a hint.
+    /// Prefetches what changing this neighbor of a slot touches. Only a hint.
     #[inline]
-    fn prefetch_change(&self, _slot: usize, _neighbour: VertexId) {}
+    fn prefetch_change(&self, _slot: usize, _neighbor: VertexId) {}
 }
 
 /// What changes mean for a container.
@@ -131,7 +131,7 @@ impl Tally {
         different: impl FnOnce(EdgeValue) -> bool,
     ) -> bool {
         let stands_for_edge =
-            || u64::from(self.topology.is_canonical_entry(self.stored, change.owner, change.neighbour));
+            || u64::from(self.topology.is_canonical_entry(self.stored, change.owner, change.neighbor));
         let changes = match (found, change.value) {
             (true, Some(value)) => different(value),
             (true, None) => {

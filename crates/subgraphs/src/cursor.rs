@@ -1,10 +1,10 @@
-//! Reading neighbours.
+//! Reading neighbors.
 
 use crate::container::Container;
 use crate::partition::{partition_of, partitions_of, slot_of, slots_within, vertex_at};
 use crate::view::SubgraphAdjacency;
 use hedgerow_model::search::Spread;
-use hedgerow_model::{Column, Cursor, Neighbours, NoCommitOrder, RecordHandle, VertexId};
+use hedgerow_model::{Column, Cursor, Neighbors, NoCommitOrder, RecordHandle, VertexId};
 use hedgerow_records::HandleCursor;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
@@ -12,7 +12,7 @@ use std::ops::{ControlFlow, Range};
 /// Not the number of a partition.
 const NONE: u32 = u32::MAX;
 
-/// Reads neighbours, and remembers the partitions that it read and asked for last: their versions are resolved once.
+/// Reads neighbors, and remembers the partitions that it read and asked for last: their versions are resolved once.
 pub struct SubgraphCursor<'s, C: Container, W> {
     adjacency: SubgraphAdjacency<'s, C, W>,
     bound: u32,
@@ -28,7 +28,7 @@ pub struct SubgraphCursor<'s, C: Container, W> {
 struct Resolved<'s, C> {
     partition: u32,
     container: Option<&'s C>,
-    /// Which of its slots have neighbours.
+    /// Which of its slots have neighbors.
     occupied: u64,
 }
 
@@ -43,7 +43,7 @@ impl<C> Copy for Resolved<'_, C> {}
 impl<'s, C> Resolved<'s, C> {
     const NOTHING: Self = Resolved { partition: NONE, container: None, occupied: 0 };
 
-    /// The container of a vertex of this partition that has neighbours, and the vertex's slot in it.
+    /// The container of a vertex of this partition that has neighbors, and the vertex's slot in it.
     #[inline]
     fn locate(&self, vertex: VertexId) -> Option<(&'s C, usize)> {
         let slot = slot_of(vertex);
@@ -66,7 +66,7 @@ impl<'s, C: Container, W: Column> SubgraphCursor<'s, C, W> {
         }
     }
 
-    /// The container of a vertex that has neighbours, and the vertex's slot in it.
+    /// The container of a vertex that has neighbors, and the vertex's slot in it.
     #[inline]
     fn locate(&mut self, vertex: VertexId) -> Option<(&'s C, usize)> {
         if vertex.get() >= self.bound {
@@ -102,14 +102,14 @@ impl<C: Container, W: Column> Cursor for SubgraphCursor<'_, C, W> {
     }
 
     #[inline]
-    fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<W>, Infallible> {
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, Infallible> {
         let Some((container, slot)) = self.locate(vertex) else { return Ok(None) };
         let spread = Spread::up_to(VertexId::new(self.bound.saturating_sub(1)));
-        Ok(container.find(slot, spread, neighbour))
+        Ok(container.find(slot, spread, neighbor))
     }
 
     #[inline]
-    fn neighbours<B>(
+    fn neighbors<B>(
         &mut self,
         vertex: VertexId,
         run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
@@ -127,7 +127,7 @@ impl<C: Container, W: Column> Cursor for SubgraphCursor<'_, C, W> {
         for (partition, container) in self.adjacency.containers(partitions_of(&range)) {
             let slots = container.occupied() & slots_within(partition, &range);
             let flow = container
-                .scan(slots, |slot, neighbours, values| run(vertex_at(partition, slot), neighbours, values));
+                .scan(slots, |slot, neighbors, values| run(vertex_at(partition, slot), neighbors, values));
             if flow.is_break() {
                 return Ok(flow);
             }
@@ -136,24 +136,24 @@ impl<C: Container, W: Column> Cursor for SubgraphCursor<'_, C, W> {
     }
 
     #[inline]
-    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbours<'_, W>>, Infallible> {
+    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbors<'_, W>>, Infallible> {
         Ok(self.locate(vertex).and_then(|(container, slot)| container.run(slot)))
     }
 
-    fn gather(&mut self, vertex: VertexId) -> Result<Neighbours<'_, W>, Infallible> {
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, Infallible> {
         let Some((container, slot)) = self.locate(vertex) else { return Ok((&[], &[])) };
         if let Some(run) = container.run(slot) {
             return Ok(run);
         }
-        let (neighbours, values) = &mut self.gathered;
-        neighbours.clear();
+        let (neighbors, values) = &mut self.gathered;
+        neighbors.clear();
         values.clear();
-        let _ = container.visit(slot, |more_neighbours, more_values| {
-            neighbours.extend_from_slice(more_neighbours);
+        let _ = container.visit(slot, |more_neighbors, more_values| {
+            neighbors.extend_from_slice(more_neighbors);
             values.extend_from_slice(more_values);
             ControlFlow::<()>::Continue(())
         });
-        Ok((neighbours, values))
+        Ok((neighbors, values))
     }
 
     #[inline]

@@ -44,7 +44,7 @@ impl<C: Container> ShortWrites for Subgraphs<C> {
         chain.is_some_and(|chain| chain.newest_occupied() >> slot_of(vertex) & 1 == 1)
     }
 
-    /// Asks for the chains of all edges, then for where the chains say that the neighbours lie.
+    /// Asks for the chains of all edges, then for where the chains say that the neighbors lie.
     #[inline]
     fn prefetch(&self, edges: &[StoredEdge]) {
         if let [_, _, ..] = edges {
@@ -187,7 +187,7 @@ type Entries<'l, C> = SmallVec<[Entry<'l, C>; 16]>;
 impl<C: Container> Entry<'_, C> {
     #[inline]
     fn prefetch(&self) {
-        self.container.prefetch_change(slot_of(self.change.owner), self.change.neighbour);
+        self.container.prefetch_change(slot_of(self.change.owner), self.change.neighbor);
     }
 }
 

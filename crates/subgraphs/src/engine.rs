@@ -30,8 +30,8 @@ impl<C: Container> Engine for Subgraphs<C> {
     /// Builds a block for each partition that changes; see the [crate]'s contract.
     ///
     /// [`CapacityError::Memory`](hedgerow_model::CapacityError::Memory) is the only error: a block cannot outgrow its offsets, because
-    /// large neighbour sets lie outside of it. Effects that name a label or a direction that is
-    /// not stored panic: whoever resolved them looked it up in the catalogue.
+    /// large neighbor sets lie outside of it. Effects that name a label or a direction that is
+    /// not stored panic: whoever resolved them looked it up in the catalog.
     fn prepare<'l>(
         &'l self,
         locks: &'l HeldLocks<'_>,

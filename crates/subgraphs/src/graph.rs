@@ -8,7 +8,7 @@ use crate::options::SubgraphOptions;
 use crate::partition::{PARTITIONS, unit_of};
 use crate::vertex_block::VertexBlock;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Catalogue, ColumnType, Direction, LabelId, MemoryUse, Topology, ViewError};
+use hedgerow_model::{Catalog, ColumnType, Direction, LabelId, MemoryUse, Topology, ViewError};
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_records::RecordHeap;
 
@@ -21,7 +21,7 @@ pub struct Subgraphs<C: Container> {
     pub(crate) garbage: Garbage<Place>,
     pub(crate) memory: Memory,
     pub(crate) records: RecordHeap,
-    catalogue: Catalogue,
+    catalog: Catalog,
 }
 
 /// One label in one stored direction.
@@ -35,9 +35,9 @@ pub(crate) struct AdjacencyTable<C: Container> {
 impl<C: Container> Subgraphs<C> {
     /// An empty store.
     pub fn new(options: SubgraphOptions) -> Self {
-        let SubgraphOptions { topology, catalogue } = options;
-        // The catalogue checked that its labels can be numbered.
-        let labels = (0..).map(LabelId).zip(catalogue.labels());
+        let SubgraphOptions { topology, catalog } = options;
+        // The catalog checked that its labels can be numbered.
+        let labels = (0..).map(LabelId).zip(catalog.labels());
         let adjacencies = labels.flat_map(|(label, schema)| {
             let column = schema.edges.column();
             let table = move |direction: &Direction| AdjacencyTable {
@@ -54,19 +54,19 @@ impl<C: Container> Subgraphs<C> {
             adjacencies: adjacencies.collect(),
             garbage: Garbage::default(),
             memory: Memory::default(),
-            records: RecordHeap::new(&catalogue, topology),
-            catalogue,
+            records: RecordHeap::new(&catalog, topology),
+            catalog,
         }
     }
 
     /// The labels and what lies on their edges.
-    pub fn catalogue(&self) -> &Catalogue {
-        &self.catalogue
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
     }
 
     /// What [`Engine::memory`](hedgerow_model::Engine::memory) has to say, by a walk over everything, all of which is locked. For tests.
     ///
-    /// O(partitions + large neighbour sets).
+    /// O(partitions + large neighbor sets).
     pub fn recount_memory(&self, locks: &HeldLocks<'_>) -> MemoryUse {
         let every = 0..PARTITIONS as u32;
         let vertices = self.vertices.populated(every.clone());
@@ -91,7 +91,7 @@ impl<C: Container> Subgraphs<C> {
 
     /// The position of the table that answers reads of `label` in `direction`.
     pub(crate) fn table(&self, label: LabelId, direction: Direction) -> Result<usize, ViewError> {
-        if self.catalogue.label(label).is_none() {
+        if self.catalog.label(label).is_none() {
             return Err(ViewError::UnknownLabel(label));
         }
         let stored = self.topology.stored(direction).ok_or(ViewError::NoReverse)?;

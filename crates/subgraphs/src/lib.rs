@@ -1,10 +1,10 @@
-//! Versioned subgraphs: the concurrency of the in-memory engines, over any container of neighbours.
+//! Versioned subgraphs: the concurrency of the in-memory engines, over any container of neighbors.
 //!
 //! It follows RapidStore ("subgraph-centric concurrency control", sections 4 and 5). Vertices are
 //! cut into partitions of [`PARTITION_SIZE`] consecutive ids. The vertices of a partition are one
-//! content, its neighbours one [`Container`] per label and direction, and each has a version chain: the
+//! content, its neighbors one [`Container`] per label and direction, and each has a version chain: the
 //! newest version, and an array of superseded ones by birth. No version is checked per edge: a reader resolves a partition once and
-//! then walks arrays. How neighbours lie in memory is the container's business alone.
+//! then walks arrays. How neighbors lie in memory is the container's business alone.
 //!
 //! # The concurrency contract
 //!

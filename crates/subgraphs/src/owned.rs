@@ -16,7 +16,7 @@ pub trait Content: Sized + Send + Sync + 'static {
     /// Makes changes, which ascend, in place or in a larger place.
     fn edit(this: &mut Owned<Self>, changes: &[Self::Change]);
 
-    /// A bit for each slot that has something: a vertex that exists, or neighbours.
+    /// A bit for each slot that has something: a vertex that exists, or neighbors.
     fn occupied(&self) -> u64;
 
     /// All bytes that this reaches, those shared with other versions included. O(1).

@@ -150,7 +150,7 @@ impl<C: Container> Subgraphs<C> {
         let wanted = (effects.label, effects.direction);
         let found = self.adjacencies.iter().position(|table| (table.label, table.direction) == wanted);
         let position =
-            found.expect("effects name a label of the catalogue and a direction that the topology stores");
+            found.expect("effects name a label of the catalog and a direction that the topology stores");
         (Table::Adjacency(position as u32), &self.adjacencies[position])
     }
 }

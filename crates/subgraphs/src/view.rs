@@ -171,7 +171,7 @@ const ENTRIES_AHEAD: u32 = 16;
 /// How many partitions ahead a scan asks for the record of a superseded version.
 const RECORDS_AHEAD: u32 = 6;
 
-/// One label in one direction, with values of type `W` beside the neighbours.
+/// One label in one direction, with values of type `W` beside the neighbors.
 pub struct SubgraphAdjacency<'s, C: Container, W> {
     view: SubgraphView<'s, C>,
     table: &'s AdjacencyTable<C>,
@@ -197,7 +197,7 @@ impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
         self.table.chains.get(partition)
     }
 
-    /// The container of a partition, and which of its slots have neighbours.
+    /// The container of a partition, and which of its slots have neighbors.
     #[inline]
     pub(crate) fn container(&self, partition: u32) -> (Option<&'s C>, u64) {
         let Some(chain) = self.table.chains.get(partition) else { return (None, 0) };

@@ -145,14 +145,14 @@ impl<'e> Applied<'e> {
         let (at, place) = (self.stamp.at(), position as usize);
         let born = writer.log().creations()[place];
         if let Some(value) = change.value {
-            writer.write_ahead(change.neighbour, value, || self.time_put(table, value));
+            writer.write_ahead(change.neighbor, value, || self.time_put(table, value));
             writer.publish(at);
         }
         if self.is_unseen_since(born) {
             return writer.kill(place, at);
         }
         writer.invalidate(place, at);
-        let place = Place { owner: change.owner, table, neighbour: change.neighbour, position };
+        let place = Place { owner: change.owner, table, neighbor: change.neighbor, position };
         self.superseded.push(Superseded { place, born, superseded: at });
         self.memory.retained += NOTE_BYTES as isize;
     }

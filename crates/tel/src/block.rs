@@ -1,4 +1,4 @@
-//! A block: the log of the neighbours of one vertex for one label in one stored direction.
+//! A block: the log of the neighbors of one vertex for one label in one stored direction.
 //!
 //! LiveGraph's transactional edge log (section 4, figure 3) in columns. Entries are appended, each with the timestamp of its
 //! creation, so creations ascend and what was created by a timestamp is a prefix. An entry is deleted or superseded by a
@@ -9,7 +9,7 @@
 //!
 //! Invariants of memory that [`OwnedBlock`] handed over and the store has not got back:
 //!
-//! 1. It is laid out by the [`Layout`] of its class and shape, and initialised: the header, the notes of records and the filter whole,
+//! 1. It is laid out by the [`Layout`] of its class and shape, and initialized: the header, the notes of records and the filter whole,
 //!    the columns below `length`.
 //! 2. One thread at a time writes, and looks at the notes: who holds the lock of the owner, or the owner of an [`OwnedBlock`].
 //! 3. Below `length` ids, creations and values never change, nor do the records that values lead to, and invalidations are atomic.
@@ -217,28 +217,28 @@ impl<'a> Log<'a> {
         at.0 < self.header().oldest_invalidation.load(Ordering::Acquire)
     }
 
-    /// False if there never was an entry of a neighbour. O(1).
+    /// False if there never was an entry of a neighbor. O(1).
     #[inline]
-    pub(crate) fn may_have(&self, neighbour: VertexId) -> bool {
-        self.filter().may_contain(neighbour)
+    pub(crate) fn may_have(&self, neighbor: VertexId) -> bool {
+        self.filter().may_contain(neighbor)
     }
 
-    /// The newest entry of a neighbour among the first `prefix`, valid or not. O(1) if a filter knows that there is none, else
+    /// The newest entry of a neighbor among the first `prefix`, valid or not. O(1) if a filter knows that there is none, else
     /// O(entries behind it).
     #[inline]
-    pub(crate) fn newest_of(&self, neighbour: VertexId, prefix: usize) -> Option<usize> {
-        match self.filter().may_contain(neighbour) {
-            true => last_position(&self.ids()[..prefix], neighbour),
+    pub(crate) fn newest_of(&self, neighbor: VertexId, prefix: usize) -> Option<usize> {
+        match self.filter().may_contain(neighbor) {
+            true => last_position(&self.ids()[..prefix], neighbor),
             false => None,
         }
     }
 
-    /// Where the entry of a neighbour that is valid at a timestamp is.
+    /// Where the entry of a neighbor that is valid at a timestamp is.
     ///
-    /// The newest that was created by then decides: the lifetimes of a neighbour's entries follow each other.
+    /// The newest that was created by then decides: the lifetimes of a neighbor's entries follow each other.
     #[inline]
-    pub(crate) fn find(&self, neighbour: VertexId, at: Timestamp) -> Option<usize> {
-        let position = self.newest_of(neighbour, self.created_by(at))?;
+    pub(crate) fn find(&self, neighbor: VertexId, at: Timestamp) -> Option<usize> {
+        let position = self.newest_of(neighbor, self.created_by(at))?;
         (at.0 < self.invalidations()[position].load(Ordering::Relaxed)).then_some(position)
     }
 
@@ -273,10 +273,10 @@ impl<'a> Log<'a> {
         self.at(self.layout().notes())
     }
 
-    /// Asks for what an entry of a neighbour is looked up by and where the next one is appended.
+    /// Asks for what an entry of a neighbor is looked up by and where the next one is appended.
     #[inline]
-    pub(crate) fn prefetch_change(&self, neighbour: VertexId) {
-        self.filter().prefetch(neighbour);
+    pub(crate) fn prefetch_change(&self, neighbor: VertexId) {
+        self.filter().prefetch(neighbor);
         let layout = self.layout();
         prefetch(self.at::<u8>(HEADER_BYTES + 4 * self.length), 1);
         prefetch(self.at::<u8>(layout.creations + 8 * self.length), 1);
@@ -339,12 +339,12 @@ impl<'a> Writer<'a> {
     #[inline]
     pub(crate) fn write_ahead(
         &mut self,
-        neighbour: VertexId,
+        neighbor: VertexId,
         value: EdgeValue,
         time: impl FnOnce() -> Option<i64>,
     ) {
         let value = if self.log.shape.has_records() { self.embedding(value, time) } else { value };
-        self.write_entry(neighbour, value);
+        self.write_entry(neighbor, value);
     }
 
     /// The value of an entry whose edge is put with this handle, in a block that has records.
@@ -357,16 +357,16 @@ impl<'a> Writer<'a> {
     }
 
     /// The same with the value that it has in this block.
-    fn write_entry(&mut self, neighbour: VertexId, value: EdgeValue) {
+    fn write_entry(&mut self, neighbor: VertexId, value: EdgeValue) {
         let position = self.log.length + self.ahead;
         let layout = self.log.layout();
         assert!(position < layout.capacity, "an entry is written where there is room");
         let id = self.log.at::<VertexId>(HEADER_BYTES + 4 * position);
         // SAFETY: within the columns by the assertion, and beyond what others read.
-        unsafe { id.write(neighbour) };
+        unsafe { id.write(neighbor) };
         self.write_value(layout, position, value);
         self.write_invalidation(layout, position, VALID);
-        self.log.filter().insert(neighbour);
+        self.log.filter().insert(neighbor);
         self.ahead += 1;
     }
 

@@ -1,13 +1,11 @@
-//! Reading neighbours.
+//! Reading neighbors.
 
 use crate::block::Log;
 use crate::directory::Slot;
 use crate::index::Index;
 use crate::scan::{count_valid, valid_from_the_end, valid_stretches};
 use crate::view::TelAdjacency;
-use hedgerow_model::{
-    Column, ColumnType, Cursor, Neighbours, NewestFirst, RecordHandle, Timestamp, VertexId,
-};
+use hedgerow_model::{Column, ColumnType, Cursor, Neighbors, NewestFirst, RecordHandle, Timestamp, VertexId};
 use hedgerow_records::{HandleCursor, memory};
 use hedgerow_sync::epoch::{self, Guard};
 use hedgerow_sync::prefetch;
@@ -23,7 +21,7 @@ const AHEAD_BYTES: usize = 256;
 /// After so many vertices a scan lets go of what was retired meanwhile.
 const PINNED: usize = 64;
 
-/// Reads neighbours: lends stretches of the logs themselves (LiveGraph, section 5, "sequential scans").
+/// Reads neighbors: lends stretches of the logs themselves (LiveGraph, section 5, "sequential scans").
 ///
 /// A cursor is pinned while it lives, and pins anew whenever it is called: so blocks that are replaced while a reader has
 /// a cursor are freed when each cursor was used again or is gone.
@@ -108,14 +106,14 @@ impl<W: Column> Cursor for TelCursor<'_, W> {
 
     /// O(1) if the filter of a large log knows that there is no such edge, else O(entries).
     #[inline]
-    fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<W>, Infallible> {
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, Infallible> {
         let at = self.at;
         let Some(log) = self.log(vertex) else { return Ok(None) };
-        Ok(log.find(neighbour, at).map(|position| W::from_bits(log.value(position))))
+        Ok(log.find(neighbor, at).map(|position| W::from_bits(log.value(position))))
     }
 
     #[inline]
-    fn neighbours<B>(
+    fn neighbors<B>(
         &mut self,
         vertex: VertexId,
         run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
@@ -172,7 +170,7 @@ impl<W: Column> Cursor for TelCursor<'_, W> {
     }
 
     #[inline]
-    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbours<'_, W>>, Infallible> {
+    fn contiguous(&mut self, vertex: VertexId) -> Result<Option<Neighbors<'_, W>>, Infallible> {
         let at = self.at;
         let Some(log) = self.log(vertex) else { return Ok(Some((&[], &[]))) };
         Ok(log.is_whole(at).then(|| {
@@ -181,7 +179,7 @@ impl<W: Column> Cursor for TelCursor<'_, W> {
         }))
     }
 
-    fn gather(&mut self, vertex: VertexId) -> Result<Neighbours<'_, W>, Infallible> {
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, Infallible> {
         let Some(slot) = self.slot(vertex) else { return Ok((&[], &[])) };
         self.adjacency.check_lock(vertex);
         self.guard.repin();

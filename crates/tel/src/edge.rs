@@ -96,7 +96,7 @@ impl ShortWrites for Tel {
         let mut entries = Entries::new();
         edges.iter().for_each(|edge| self.find_entries(locks, edge, &mut entries));
         for Entry { change, log, .. } in &entries {
-            log.iter().for_each(|log| log.prefetch_change(change.neighbour));
+            log.iter().for_each(|log| log.prefetch_change(change.neighbor));
         }
         let mut entries = entries.as_slice();
         for edge in edges {
@@ -155,7 +155,7 @@ impl Tel {
         let mut positions = [NOTHING; 2];
         for (number, Entry { change, direction, table, log }) in entries.iter().enumerate() {
             let position = match log {
-                Some(log) => position_of(*log, log.find(change.neighbour, END_OF_TIME), change.value),
+                Some(log) => position_of(*log, log.find(change.neighbor, END_OF_TIME), change.value),
                 None if change.value.is_some() => NEW,
                 None => NOTHING,
             };
@@ -171,7 +171,7 @@ impl Tel {
             if grows && (is_large || !may_grow || self.store.is_full()) {
                 return None;
             }
-            if self.topology.is_canonical_entry(*direction, change.owner, change.neighbour) {
+            if self.topology.is_canonical_entry(*direction, change.owner, change.neighbor) {
                 added += u64::from(position == NEW);
                 removed += u64::from(change.value.is_none());
             }
@@ -186,7 +186,7 @@ impl Applied<'_> {
     #[inline]
     fn write_one(&mut self, writer: &mut Writer<'_>, table: u32, change: &EdgeChange, position: u32) {
         if let (NEW, Some(value)) = (position, change.value) {
-            writer.write_ahead(change.neighbour, value, || self.time_put(table, value));
+            writer.write_ahead(change.neighbor, value, || self.time_put(table, value));
             writer.publish(self.at());
             return;
         }

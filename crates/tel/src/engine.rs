@@ -32,7 +32,7 @@ impl Engine for Tel {
     /// Copies the blocks that have no room, and writes new entries where nobody looks yet.
     ///
     /// [`Capacity`](EngineError::Capacity) is the only kind of error: of memory and, with the blocks in a file, of the disk. Effects that name a label or a direction that is
-    /// not stored panic: whoever resolved them looked it up in the catalogue.
+    /// not stored panic: whoever resolved them looked it up in the catalog.
     fn prepare<'l>(
         &'l self,
         locks: &'l HeldLocks<'_>,

@@ -1,6 +1,6 @@
-//! Whether a neighbour may be in a block: a Bloom filter whose bits for a neighbour lie in one word.
+//! Whether a neighbor may be in a block: a Bloom filter whose bits for a neighbor lie in one word.
 //!
-//! LiveGraph, section 4: a filter per log saves most insertions the scan for an older entry of the same neighbour. With bits in
+//! LiveGraph, section 4: a filter per log saves most insertions the scan for an older entry of the same neighbor. With bits in
 //! one word a look costs one line of memory ("Cache-, Hash- and Space-Efficient Bloom Filters", which it cites).
 
 use hedgerow_model::VertexId;
@@ -11,7 +11,7 @@ use hedgerow_sync::atomic::{AtomicU64, Ordering};
 pub(crate) struct Filter<'a>(pub(crate) &'a [AtomicU64]);
 
 impl<'a> Filter<'a> {
-    /// The word of a neighbour, and its bits there: three, of which some may be the same.
+    /// The word of a neighbor, and its bits there: three, of which some may be the same.
     #[inline]
     fn place(self, id: VertexId) -> Option<(&'a AtomicU64, u64)> {
         // The golden ratio's multiple mixes the bits upwards; those on top choose.
@@ -23,7 +23,7 @@ impl<'a> Filter<'a> {
         Some((&self.0[hash as usize & mask], bits))
     }
 
-    /// Adds a neighbour. The only writer is the holder of its lock. O(1).
+    /// Adds a neighbor. The only writer is the holder of its lock. O(1).
     #[inline]
     pub(crate) fn insert(self, id: VertexId) {
         if let Some((word, bits)) = self.place(id) {
@@ -31,13 +31,13 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// False if the neighbour was never added. O(1).
+    /// False if the neighbor was never added. O(1).
     #[inline]
     pub(crate) fn may_contain(self, id: VertexId) -> bool {
         self.place(id).is_none_or(|(word, bits)| word.load(Ordering::Relaxed) & bits == bits)
     }
 
-    /// Asks for the word of a neighbour.
+    /// Asks for the word of a neighbor.
     #[inline]
     pub(crate) fn prefetch(self, id: VertexId) {
         if let Some((word, _)) = self.place(id) {

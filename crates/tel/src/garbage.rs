@@ -8,7 +8,7 @@ pub struct Place {
     pub(crate) owner: VertexId,
     /// The number of the table of the log, or [`Place::VERTEX`].
     pub(crate) table: u32,
-    pub(crate) neighbour: VertexId,
+    pub(crate) neighbor: VertexId,
     /// Where the entry was when it was filed: it is there still, or before.
     pub(crate) position: u32,
 }
@@ -19,7 +19,7 @@ impl Place {
 
     /// Of the vertex itself.
     pub(crate) fn of_vertex(owner: VertexId) -> Self {
-        Place { owner, table: Self::VERTEX, neighbour: owner, position: 0 }
+        Place { owner, table: Self::VERTEX, neighbor: owner, position: 0 }
     }
 
     /// The number of the table, if it is an entry.

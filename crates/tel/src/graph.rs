@@ -13,7 +13,7 @@ use crate::vertex::Vertex;
 use hedgerow_encoding::decode_record_value;
 use hedgerow_model::token::HeldLocks;
 use hedgerow_model::{
-    Catalogue, Direction, EdgeSchema, EdgeValue, LabelId, LockUnit, MemoryUse, Topology, ValueRef, VertexId,
+    Catalog, Direction, EdgeSchema, EdgeValue, LabelId, LockUnit, MemoryUse, Topology, ValueRef, VertexId,
     ViewError,
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
@@ -35,7 +35,7 @@ pub struct Tel {
     pub(crate) sparse: Sparse,
     pub(crate) memory: Memory,
     pub(crate) records: RecordHeap,
-    catalogue: Catalogue,
+    catalog: Catalog,
 }
 
 /// One label in one stored direction.
@@ -88,9 +88,9 @@ impl Tel {
     }
 
     fn with_blocks_in(store: BlockStore, options: TelOptions) -> Self {
-        let TelOptions { topology, catalogue } = options;
-        // The catalogue checked that its labels can be numbered.
-        let labels = (0..).map(LabelId).zip(catalogue.labels());
+        let TelOptions { topology, catalog } = options;
+        // The catalog checked that its labels can be numbered.
+        let labels = (0..).map(LabelId).zip(catalog.labels());
         let tables = labels.flat_map(|(label, schema)| {
             // At most 8.
             let width = schema.edges.column().width() as u32;
@@ -112,14 +112,14 @@ impl Tel {
             garbage: Garbage::default(),
             sparse: Sparse::default(),
             memory: Memory::default(),
-            records: RecordHeap::new(&catalogue, topology),
-            catalogue,
+            records: RecordHeap::new(&catalog, topology),
+            catalog,
         }
     }
 
     /// The labels and what lies on their edges.
-    pub fn catalogue(&self) -> &Catalogue {
-        &self.catalogue
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
     }
 
     /// What [`Engine::memory`](hedgerow_model::Engine::memory) has to say, by a walk over everything, all of which is locked. For tests.
@@ -158,7 +158,7 @@ impl Tel {
 
     /// The number of the table that answers reads of `label` in `direction`.
     pub(crate) fn table(&self, label: LabelId, direction: Direction) -> Result<usize, ViewError> {
-        if self.catalogue.label(label).is_none() {
+        if self.catalog.label(label).is_none() {
             return Err(ViewError::UnknownLabel(label));
         }
         let stored = self.topology.stored(direction).ok_or(ViewError::NoReverse)?;

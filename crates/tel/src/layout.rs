@@ -84,7 +84,7 @@ pub(crate) struct Fit {
 impl Fit {
     /// The smallest block without records that has room for so many entries. O(log entries).
     ///
-    /// Panics beyond 2^32 - 3 entries: a vertex has fewer neighbours, and old entries count.
+    /// Panics beyond 2^32 - 3 entries: a vertex has fewer neighbors, and old entries count.
     pub(crate) fn plain(width: usize, entries: usize) -> Fit {
         let shape = Shape::plain(width);
         let fits = (0..CLASSES as u8).find(|class| Layout::of(*class, shape).capacity >= entries);

@@ -1,6 +1,6 @@
 //! An in-memory engine with a log of versioned edges per vertex: LiveGraph's transactional edge log.
 //!
-//! The neighbours of a vertex, for one label in one stored direction, are one block of memory: a log of entries, each with the
+//! The neighbors of a vertex, for one label in one stored direction, are one block of memory: a log of entries, each with the
 //! timestamps of its creation and its invalidation ("LiveGraph: A Transactional Graph Storage System with Purely
 //! Sequential Adjacency List Scans", sections 3 to 6). An insertion is an append, a reader walks one stretch of memory and
 //! takes no lock, and what nobody sees any more is left out when a log is rewritten.

@@ -164,7 +164,7 @@ impl Tel {
         let wanted = (effects.label, effects.direction);
         let found = self.tables.binary_search_by_key(&wanted, |table| (table.label, table.direction));
         let number =
-            found.expect("effects name a label of the catalogue and a direction that the topology stores");
+            found.expect("effects name a label of the catalog and a direction that the topology stores");
         (number, self.tables[number])
     }
 
@@ -193,7 +193,7 @@ impl Tel {
         let (mut added, mut removed) = (0, 0);
         for (number, change) in changes.iter().enumerate() {
             // Each edge is counted at the one entry that stands for it.
-            let counts = self.topology.is_canonical_entry(table.direction, owner, change.neighbour);
+            let counts = self.topology.is_canonical_entry(table.direction, owner, change.neighbor);
             match (positions.get(number).copied().unwrap_or(NEW), change.value) {
                 (NOTHING, _) | (NEW, None) => {}
                 (position, Some(value)) => {
@@ -261,14 +261,14 @@ impl Tel {
     fn write_new(&self, writer: &mut Writer<'_>, table: Table, changes: &[EdgeChange], positions: &[u32]) {
         let is_new = |number: usize| positions.get(number).is_none_or(|position| *position == NEW);
         let new = changes.iter().enumerate().filter(|(number, _)| is_new(*number));
-        let new = new.filter_map(|(_, change)| Some((change.neighbour, change.value?)));
+        let new = new.filter_map(|(_, change)| Some((change.neighbor, change.value?)));
         if table.time.is_none() {
-            return new.for_each(|(neighbour, value)| writer.write_ahead(neighbour, value, || None));
+            return new.for_each(|(neighbor, value)| writer.write_ahead(neighbor, value, || None));
         }
-        let timed = new.map(|(neighbour, value)| (self.time_put(table, value), neighbour, value));
+        let timed = new.map(|(neighbor, value)| (self.time_put(table, value), neighbor, value));
         let mut timed: SmallVec<[_; 2]> = timed.collect();
         timed.sort_by_key(|(time, ..)| *time);
-        timed.into_iter().for_each(|(time, neighbour, value)| writer.write_ahead(neighbour, value, || time));
+        timed.into_iter().for_each(|(time, neighbor, value)| writer.write_ahead(neighbor, value, || time));
     }
 
     /// A new block with the entries of a log, but for dead ones, whose positions it tells. O(log).
@@ -322,12 +322,12 @@ pub(crate) fn position_of(log: Log<'_>, found: Option<usize>, value: Option<Edge
     }
 }
 
-/// Where the entries of changes are in a log, if they make a difference. The changes ascend by neighbour.
+/// Where the entries of changes are in a log, if they make a difference. The changes ascend by neighbor.
 fn positions_of(log: Log<'_>, changes: &[EdgeChange]) -> Positions {
     if changes.len() <= TOGETHER_FROM || log.length() <= TOGETHER_FROM {
         let found = changes
             .iter()
-            .map(|change| position_of(log, log.find(change.neighbour, END_OF_TIME), change.value));
+            .map(|change| position_of(log, log.find(change.neighbor, END_OF_TIME), change.value));
         return found.collect();
     }
     let mut positions: Positions =
@@ -335,8 +335,8 @@ fn positions_of(log: Log<'_>, changes: &[EdgeChange]) -> Positions {
     let suspects: Vec<(VertexId, usize)> = changes
         .iter()
         .enumerate()
-        .filter(|(_, change)| log.may_have(change.neighbour))
-        .map(|(number, change)| (change.neighbour, number))
+        .filter(|(_, change)| log.may_have(change.neighbor))
+        .map(|(number, change)| (change.neighbor, number))
         .collect();
     if suspects.is_empty() {
         return positions;
@@ -346,7 +346,7 @@ fn positions_of(log: Log<'_>, changes: &[EdgeChange]) -> Positions {
         if *id < first || last < *id {
             continue;
         }
-        let Ok(found) = suspects.binary_search_by_key(id, |(neighbour, _)| *neighbour) else { continue };
+        let Ok(found) = suspects.binary_search_by_key(id, |(neighbor, _)| *neighbor) else { continue };
         if log.invalidations()[position].load(Ordering::Relaxed) == VALID {
             let number = suspects[found].1;
             positions[number] = position_of(log, Some(position), changes[number].value);

@@ -80,7 +80,7 @@ fn bury(log: Log<'_>, versions: &[Superseded]) {
     if moved.is_empty() {
         return;
     }
-    let key = |version: &&Superseded| (version.born, version.place.neighbour, version.superseded);
+    let key = |version: &&Superseded| (version.born, version.place.neighbor, version.superseded);
     moved.sort_unstable_by_key(key);
     let mut buried = 0;
     for position in 0..log.length() {
@@ -96,7 +96,7 @@ fn bury(log: Log<'_>, versions: &[Superseded]) {
 
 /// Whether an entry is the one that was filed.
 fn is(log: Log<'_>, position: usize, version: &Superseded) -> bool {
-    log.ids()[position] == version.place.neighbour
+    log.ids()[position] == version.place.neighbor
         && log.creations()[position] == version.born
         && log.invalidations()[position].load(Ordering::Relaxed) == version.superseded.0
 }

@@ -124,7 +124,7 @@ impl<'s> GraphView for TelView<'s> {
         direction: Direction,
     ) -> Result<TelAdjacency<'s, W>, ViewError> {
         let table = self.engine.tables[self.engine.table(label, direction)?];
-        let schema = self.engine.catalogue().label(label).ok_or(ViewError::UnknownLabel(label))?;
+        let schema = self.engine.catalog().label(label).ok_or(ViewError::UnknownLabel(label))?;
         let (declared, asked) = (schema.edges.column(), W::TYPE);
         if asked != ColumnType::Unit && asked != declared {
             return Err(ViewError::WrongColumn { label, declared, asked });
@@ -156,7 +156,7 @@ impl<'s> RecordView for TelView<'s> {
     }
 }
 
-/// One label in one direction, with values of type `W` beside the neighbours.
+/// One label in one direction, with values of type `W` beside the neighbors.
 pub struct TelAdjacency<'s, W> {
     view: TelView<'s>,
     table: Table,

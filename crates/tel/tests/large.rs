@@ -1,4 +1,4 @@
-//! Neighbour sets of the sizes that production has.
+//! Neighbor sets of the sizes that production has.
 #![cfg(not(hedgerow_shuttle))]
 
 mod support;

@@ -105,13 +105,13 @@ fn check_vertex<'a, A: Adjacency + 'a>(
     };
     assert_eq!(cursor.degree(id).ok().unwrap(), row.len(), "degree of {vertex}");
     let mut visited = Vec::new();
-    let flow = cursor.neighbours(id, |ids, values| {
+    let flow = cursor.neighbors(id, |ids, values| {
         assert!(!ids.is_empty());
         visited.extend(pairs(ids, values));
         ControlFlow::<()>::Continue(())
     });
     assert!(flow.ok().unwrap().is_continue());
-    assert_eq!(in_order::<A, _>(visited), row, "neighbours of {vertex}");
+    assert_eq!(in_order::<A, _>(visited), row, "neighbors of {vertex}");
     let (ids, values) = cursor.gather(id).ok().unwrap();
     assert_eq!(in_order::<A, _>(pairs(ids, values)), row, "gathered of {vertex}");
     if let Some((ids, values)) = cursor.contiguous(id).ok().unwrap() {
@@ -126,11 +126,11 @@ fn check_vertex<'a, A: Adjacency + 'a>(
     }
 }
 
-/// All neighbours come, by commits that descend, and no more than are wanted.
+/// All neighbors come, by commits that descend, and no more than are wanted.
 fn check_newest_first<C: NewestFirst>(cursor: &mut C, id: VertexId, row: &[(u32, u64)]) {
     let (mut visited, mut commits) = (Vec::new(), Vec::new());
-    let flow = cursor.newest_first(id, |neighbour, value, commit| {
-        visited.push((neighbour.get(), value.to_bits().0));
+    let flow = cursor.newest_first(id, |neighbor, value, commit| {
+        visited.push((neighbor.get(), value.to_bits().0));
         commits.push(commit);
         ControlFlow::<()>::Continue(())
     });
@@ -139,8 +139,8 @@ fn check_newest_first<C: NewestFirst>(cursor: &mut C, id: VertexId, row: &[(u32,
     let newest = visited.first().copied();
     visited.sort_unstable();
     assert_eq!(visited, row, "newest first of {id}");
-    let flow = cursor
-        .newest_first(id, |neighbour, value, _| ControlFlow::Break((neighbour.get(), value.to_bits().0)));
+    let flow =
+        cursor.newest_first(id, |neighbor, value, _| ControlFlow::Break((neighbor.get(), value.to_bits().0)));
     assert_eq!(flow.ok().unwrap().break_value(), newest);
 }
 
@@ -234,11 +234,11 @@ fn check_break<C: Cursor>(cursor: &mut C, expected: &Expected) {
     let broke = flow.ok().unwrap().break_value();
     let first = expected.iter().find(|(_, row)| !row.is_empty());
     assert_eq!(broke.map(|(owner, _)| owner), first.map(|(owner, _)| *owner));
-    let (Some((owner, neighbour)), Some((_, row))) = (broke, first) else { return };
-    // Which neighbour comes first is checked with the order of all.
-    assert!(row.contains_key(&neighbour));
-    let flow = cursor.neighbours(VertexId::new(owner), |ids, _| ControlFlow::Break(ids[0].get()));
-    assert_eq!(flow.ok().unwrap(), ControlFlow::Break(neighbour));
+    let (Some((owner, neighbor)), Some((_, row))) = (broke, first) else { return };
+    // Which neighbor comes first is checked with the order of all.
+    assert!(row.contains_key(&neighbor));
+    let flow = cursor.neighbors(VertexId::new(owner), |ids, _| ControlFlow::Break(ids[0].get()));
+    assert_eq!(flow.ok().unwrap(), ControlFlow::Break(neighbor));
 }
 
 fn check_cuts<A: Adjacency>(adjacency: &A, bound: u32, expected: &Expected) {

@@ -20,7 +20,7 @@ macro_rules! contract_tests {
             partitions_are_emptied_and_filled_again_under_a_snapshot
             one_commit_inserts_changes_and_deletes_in_one_row
             one_vertex_at_the_end_of_the_id_space_costs_kilobytes
-            ids_at_or_above_the_bound_have_no_neighbours
+            ids_at_or_above_the_bound_have_no_neighbors
             empty_effects_are_a_commit
             a_pool_prepares_the_same
             commits_that_are_held_back_are_granted_after_the_engine_did_its_work
@@ -133,7 +133,7 @@ pub fn one_vertex_at_the_end_of_the_id_space_costs_kilobytes<T: Tested>() {
 }
 
 /// A view does not show vertices that came after it.
-pub fn ids_at_or_above_the_bound_have_no_neighbours<T: Tested>() {
+pub fn ids_at_or_above_the_bound_have_no_neighbors<T: Tested>() {
     let mut pipeline = Pipeline::<T>::new(Topology::Directed, None);
     pipeline.commit(&[put(1, [2])], 0).unwrap();
     pipeline.open();

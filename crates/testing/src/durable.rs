@@ -4,7 +4,7 @@ use crate::check::{check_view, read};
 use crate::contract::{delete, put, put_valued};
 use crate::oracle::{LABELS, Oracle, Request};
 use crate::parallel::{self, ParallelGraph};
-use crate::pipeline::{Pipeline, catalogue};
+use crate::pipeline::{Pipeline, catalog};
 use crate::reads::{Answer, each_read, each_read_of_parallel_edges};
 use crate::{TestedDurable, damage};
 use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
@@ -55,7 +55,7 @@ fn directory() -> SimulatedFiles {
 }
 
 fn open<T: TestedDurable>(files: &SimulatedFiles) -> Result<T::Engine, EngineError> {
-    T::open(Arc::new(files.clone()), TOPOLOGY, catalogue())
+    T::open(Arc::new(files.clone()), TOPOLOGY, catalog())
 }
 
 fn durable<E: Engine>(engine: &E) -> &dyn Durable {
@@ -430,7 +430,7 @@ pub fn any_read_may_fail<T: TestedDurable>() {
 /// Some parallel edges in files.
 fn parallel_edges<T: TestedDurable>() -> (ParallelGraph<T::Engine>, SimulatedFiles) {
     let files = directory();
-    let engine = T::open(Arc::new(files.clone()), TOPOLOGY, parallel::catalogue()).unwrap();
+    let engine = T::open(Arc::new(files.clone()), TOPOLOGY, parallel::catalog()).unwrap();
     let mut graph = ParallelGraph::new(engine, TOPOLOGY);
     for number in 0..6 {
         let changes = (0..9).map(|key| (key * (number + 1), (key != 4).then_some(number as u32)));
@@ -464,7 +464,7 @@ pub fn any_read_of_parallel_edges_may_fail<T: TestedDurable>() {
     }
     // The numbers of parallel edges are found again.
     durable(&graph.engine).flush(&graph.register()).unwrap();
-    let opened = T::open(Arc::new(files.copy()), TOPOLOGY, parallel::catalogue()).unwrap();
+    let opened = T::open(Arc::new(files.copy()), TOPOLOGY, parallel::catalog()).unwrap();
     assert_eq!(durable(&opened).counts().unwrap().parallel_of(label), graph.counts().parallel_of(label));
 }
 

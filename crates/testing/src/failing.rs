@@ -3,7 +3,7 @@
 use crate::{Recount, Tested};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Admission, Allowance, Catalogue, Durable, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared,
+    Admission, Allowance, Catalog, Durable, Effects, Engine, EngineError, LockUnit, MemoryUse, Prepared,
     Progress, ReadError, Timestamp, Topology, UnitLocks, VertexId, WriteError,
 };
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
@@ -160,7 +160,7 @@ impl<T: Tested> Tested for TestedFailing<T> {
         None => None,
     };
 
-    fn engine(topology: Topology, catalogue: Catalogue) -> Self::Engine {
-        Failing::new(T::engine(topology, catalogue))
+    fn engine(topology: Topology, catalog: Catalog) -> Self::Engine {
+        Failing::new(T::engine(topology, catalog))
     }
 }

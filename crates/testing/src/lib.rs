@@ -44,7 +44,7 @@ pub mod skipped;
 
 use hedgerow_log::files::FileSystem;
 use hedgerow_model::token::HeldLocks;
-use hedgerow_model::{Catalogue, Engine, EngineError, MemoryUse, Topology};
+use hedgerow_model::{Catalog, Engine, EngineError, MemoryUse, Topology};
 use hedgerow_sync::Arc;
 
 /// Names an engine for the tests.
@@ -60,7 +60,7 @@ pub trait Tested: 'static {
     const RECOUNT: Option<Recount<Self::Engine>> = None;
 
     /// An empty store.
-    fn engine(topology: Topology, catalogue: Catalogue) -> Self::Engine;
+    fn engine(topology: Topology, catalog: Catalog) -> Self::Engine;
 }
 
 /// Counts the bytes that an engine holds.
@@ -75,6 +75,6 @@ pub trait TestedDurable: Tested {
     fn open(
         files: Arc<dyn FileSystem>,
         topology: Topology,
-        catalogue: Catalogue,
+        catalog: Catalog,
     ) -> Result<Self::Engine, EngineError>;
 }

@@ -51,7 +51,7 @@ pub fn check_few_preemptions(model: impl Fn() + Send + Sync + 'static, schedules
     Runner::new(PctScheduler::new(3, schedules), config()).run(model);
 }
 
-/// The tasks of a model have stacks for code that is hardly optimised; the default is 60 KiB.
+/// The tasks of a model have stacks for code that is hardly optimized; the default is 60 KiB.
 fn config() -> Config {
     let mut config = Config::new();
     config.stack_size = 1 << 20;

@@ -7,7 +7,7 @@ use hedgerow_model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Topology, `f64`, `u32` and records: see [`crate::pipeline::catalogue`].
+/// Topology, `f64`, `u32` and records: see [`crate::pipeline::catalog`].
 pub const LABELS: u16 = 4;
 
 /// The label whose edges have records.
@@ -88,7 +88,7 @@ impl Oracle {
         }
     }
 
-    /// The neighbours of every vertex that has some.
+    /// The neighbors of every vertex that has some.
     #[must_use]
     pub fn adjacency(&self, label: u16, direction: Direction) -> BTreeMap<u32, BTreeMap<u32, EdgeValue>> {
         let mut adjacency = BTreeMap::<u32, BTreeMap<u32, EdgeValue>>::new();
@@ -188,11 +188,11 @@ impl Oracle {
                 value = value.map(|number| records.push(&content(number.0 as u32)));
             }
             let entries = self.topology.entries(VertexId::new(source), VertexId::new(destination));
-            for (direction, owner, neighbour) in entries {
-                tables.entry((LabelId(label), direction)).or_default().insert((owner, neighbour), value);
+            for (direction, owner, neighbor) in entries {
+                tables.entry((LabelId(label), direction)).or_default().insert((owner, neighbor), value);
             }
         }
-        let change = |((owner, neighbour), value)| EdgeChange { owner, neighbour, value };
+        let change = |((owner, neighbor), value)| EdgeChange { owner, neighbor, value };
         let adjacencies = tables.into_iter().map(|((label, direction), changes)| AdjacencyEffects {
             label,
             direction,

@@ -7,7 +7,7 @@ use crate::records::content;
 use hedgerow_encoding::{EdgeListWriter, list_as_record};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Adjacency, AdjacencyEffects, Allowance, Catalogue, Counts, Cursor, Direction, EdgeChange, EdgeSchema,
+    Adjacency, AdjacencyEffects, Allowance, Catalog, Counts, Cursor, Direction, EdgeChange, EdgeSchema,
     Effects, Engine, LabelId, LabelSchema, ParallelEdges, ParallelSchema, Record, RecordCursor, RecordSchema,
     RecordView, Timestamp, Topology, VertexChange, VertexEffect, VertexId,
 };
@@ -27,11 +27,11 @@ pub const LABEL: LabelId = LabelId(1);
 
 /// One label of plain edges, one of parallel ones.
 #[must_use]
-pub fn catalogue() -> Catalogue {
+pub fn catalog() -> Catalog {
     let schema = ParallelSchema { key: "number".to_owned(), record: RecordSchema::default() };
     let labels = [("plain", EdgeSchema::Topology), ("parallel", EdgeSchema::Parallel(schema))];
     let labels = labels.map(|(name, edges)| LabelSchema { name: name.to_owned(), edges });
-    Catalogue::new(labels.to_vec(), RecordSchema::default()).unwrap()
+    Catalog::new(labels.to_vec(), RecordSchema::default()).unwrap()
 }
 
 /// Changes of the edges of one pair by their keys; `None` in the place of them deletes all.
@@ -48,7 +48,7 @@ pub struct ParallelGraph<E> {
 }
 
 impl<E: Engine> ParallelGraph<E> {
-    /// Around an empty store of [`catalogue`].
+    /// Around an empty store of [`catalog`].
     pub fn new(engine: E, topology: Topology) -> Self {
         ParallelGraph {
             engine,
@@ -85,17 +85,17 @@ impl<E: Engine> ParallelGraph<E> {
             if changes.is_none() {
                 edges.clear();
             }
-            for (direction, owner, neighbour) in self.topology.entries(one, other) {
-                tables.entry(direction).or_default().insert((owner.get(), neighbour.get()), value);
+            for (direction, owner, neighbor) in self.topology.entries(one, other) {
+                tables.entry(direction).or_default().insert((owner.get(), neighbor.get()), value);
             }
             vertices.extend(ends.map(|end| (end, VertexChange::Put(Record::EMPTY))));
         }
         model.retain(|_, edges| !edges.is_empty());
         effects.vertices =
             vertices.into_iter().map(|(vertex, change)| VertexEffect { vertex, change }).collect();
-        let change = |((owner, neighbour), value)| {
-            let [owner, neighbour] = [owner, neighbour].map(VertexId::new);
-            EdgeChange { owner, neighbour, value }
+        let change = |((owner, neighbor), value)| {
+            let [owner, neighbor] = [owner, neighbor].map(VertexId::new);
+            EdgeChange { owner, neighbor, value }
         };
         effects.adjacencies = tables
             .into_iter()
@@ -233,7 +233,7 @@ const RECORDS: u32 = 40;
 /// Puts, changes and deletions of single edges between one pair, at both ends of it.
 pub fn parallel_edges_are_changed_one_by_one<T: Tested>() {
     for topology in [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected] {
-        let mut graph = ParallelGraph::new(T::engine(topology, catalogue()), topology);
+        let mut graph = ParallelGraph::new(T::engine(topology, catalog()), topology);
         let commits: [PairChange; 7] = [
             ((1, 2), Some(vec![(7, Some(1))])),
             ((2, 1), Some(vec![(3, Some(2)), (9, Some(3))])),
@@ -258,7 +258,7 @@ pub fn every_snapshot_keeps_its_parallel_edges<T: Tested>() {
         let mut random = StdRng::seed_from_u64(seed);
         let topology =
             [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected][seed as usize % 3];
-        let mut graph = ParallelGraph::new(T::engine(topology, catalogue()), topology);
+        let mut graph = ParallelGraph::new(T::engine(topology, catalog()), topology);
         let mut snapshots = Vec::new();
         for _ in 0..30 {
             let pairs: BTreeMap<_, _> =

@@ -5,7 +5,7 @@ use crate::check::{check_view, read};
 use crate::oracle::{LABELS, Oracle, Request};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, Catalogue, ColumnType, Count, Counts, EdgeSchema, Engine, EngineError, Field, LabelId,
+    Allowance, Catalog, ColumnType, Count, Counts, EdgeSchema, Engine, EngineError, Field, LabelId,
     LabelSchema, LockUnit, MemoryUse, Outcome, Progress, ReadError, Reclaimed, RecordSchema, ShortPlan,
     ShortWrites, StoredEdge, Timestamp, Topology, UnitLocks, ValueType, VertexId,
 };
@@ -36,7 +36,7 @@ pub struct Snapshot<S> {
 
 /// One label without values, one of `f64`, one of `u32`, one with records; an integer on the vertices.
 #[must_use]
-pub fn catalogue() -> Catalogue {
+pub fn catalog() -> Catalog {
     let label = |name: &str, edges| LabelSchema { name: name.to_owned(), edges };
     let time = Field { name: "time".to_owned(), value_type: ValueType::Timestamp, nullable: true };
     let payload = Field { name: "payload".to_owned(), value_type: ValueType::Bytes, nullable: false };
@@ -47,14 +47,14 @@ pub fn catalogue() -> Catalogue {
         label("record", EdgeSchema::Record(RecordSchema { fields: vec![time, payload] })),
     ];
     let property = Field { name: "property".to_owned(), value_type: ValueType::I64, nullable: true };
-    Catalogue::new(labels, RecordSchema { fields: vec![property] }).unwrap()
+    Catalog::new(labels, RecordSchema { fields: vec![property] }).unwrap()
 }
 
 impl<T: Tested> Pipeline<T> {
-    /// Around an empty store of [`catalogue`].
+    /// Around an empty store of [`catalog`].
     #[must_use]
     pub fn new(topology: Topology, memory_limit: Option<usize>) -> Self {
-        let engine = T::engine(topology, catalogue());
+        let engine = T::engine(topology, catalog());
         let empty = Pipeline::around(engine, Oracle::new(topology), Counts::default(), Timestamp::ZERO);
         Pipeline { memory_limit, ..empty }
     }

@@ -18,7 +18,7 @@ fn text<T: Debug>(answer: Result<T, impl Into<ReadError>>) -> Answer {
     answer.map(|answer| format!("{answer:?}")).map_err(Into::into)
 }
 
-/// Goes through all methods of a view of [`crate::pipeline::catalogue`], about these vertices.
+/// Goes through all methods of a view of [`crate::pipeline::catalog`], about these vertices.
 pub fn each_read<V: RecordView>(view: &V, vertices: &[u32], ask: &mut Ask<'_>) {
     ask("scan_vertices", &|| {
         let mut visited = Vec::new();
@@ -48,8 +48,8 @@ fn each_read_of_edges<V: RecordView, W: Column>(
     ask("cuts", &|| text(adjacency.cuts(3)));
     ask("scan", &|| {
         let mut visited = Vec::new();
-        let flow = adjacency.cursor().scan(0..u32::MAX, |owner, neighbours, values| {
-            visited.extend(neighbours.iter().zip(values).map(|(id, value)| (owner, *id, *value)));
+        let flow = adjacency.cursor().scan(0..u32::MAX, |owner, neighbors, values| {
+            visited.extend(neighbors.iter().zip(values).map(|(id, value)| (owner, *id, *value)));
             ControlFlow::<()>::Continue(())
         });
         text(flow.map(|_| visited))
@@ -57,10 +57,10 @@ fn each_read_of_edges<V: RecordView, W: Column>(
     let ids: Vec<VertexId> = vertices.iter().copied().map(VertexId::new).collect();
     for vertex in ids.iter().copied() {
         ask("degree", &|| text(adjacency.cursor().degree(vertex)));
-        ask("neighbours", &|| {
+        ask("neighbors", &|| {
             let mut visited = Vec::new();
-            let flow = adjacency.cursor().neighbours(vertex, |neighbours, values| {
-                visited.extend(neighbours.iter().copied().zip(values.iter().copied()));
+            let flow = adjacency.cursor().neighbors(vertex, |neighbors, values| {
+                visited.extend(neighbors.iter().copied().zip(values.iter().copied()));
                 ControlFlow::<()>::Continue(())
             });
             text(flow.map(|_| visited))
@@ -78,7 +78,7 @@ fn each_read_of_edges<V: RecordView, W: Column>(
             text(flow.map(|_| visited))
         });
         ask("intersect", &|| intersect::<V::Adjacency<'_, W>>(&adjacency, vertex, &ids));
-        ask("common_neighbours", &|| common_neighbours::<V::Adjacency<'_, W>>(&adjacency, [vertex, ids[0]]));
+        ask("common_neighbors", &|| common_neighbors::<V::Adjacency<'_, W>>(&adjacency, [vertex, ids[0]]));
         for other in ids.iter().copied() {
             ask("find", &|| text(adjacency.cursor().find(vertex, other)));
         }
@@ -90,9 +90,9 @@ fn intersect<A: Adjacency>(adjacency: &A, vertex: VertexId, ids: &[VertexId]) ->
     text(A::intersect(&mut cursor, vertex, ids, |id| visited.push(id)).map(|()| visited))
 }
 
-fn common_neighbours<A: Adjacency>(adjacency: &A, ends: [VertexId; 2]) -> Answer {
+fn common_neighbors<A: Adjacency>(adjacency: &A, ends: [VertexId; 2]) -> Answer {
     let (mut visited, mut one, mut other) = (Vec::new(), adjacency.cursor(), adjacency.cursor());
-    text(A::common_neighbours([&mut one, &mut other], ends, |id| visited.push(id)).map(|()| visited))
+    text(A::common_neighbors([&mut one, &mut other], ends, |id| visited.push(id)).map(|()| visited))
 }
 
 fn each_read_of_records<V: RecordView>(

@@ -6,7 +6,7 @@
 use crate::Tested;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Adjacency, AdjacencyEffects, Allowance, Catalogue, Column, ColumnType, Counts, Cursor, Direction,
+    Adjacency, AdjacencyEffects, Allowance, Catalog, Column, ColumnType, Counts, Cursor, Direction,
     EdgeChange, EdgeSchema, Effects, Engine, GraphView, LabelId, LabelSchema, LockUnit, Prepared,
     RecordSchema, Timestamp, Topology, UnitLocks, VertexId,
 };
@@ -38,7 +38,7 @@ impl<T: Tested> Graph<T> {
     #[must_use]
     pub fn new(units: u32) -> Arc<Self> {
         Arc::new(Graph {
-            engine: T::engine(Topology::Directed, catalogue()),
+            engine: T::engine(Topology::Directed, catalog()),
             locks: (0..units).map(|_| RawLock::default()).collect(),
             state: Mutex::new(State { history: vec![Vec::new(); units as usize], ..State::default() }),
             applied: Condvar::new(),
@@ -68,7 +68,7 @@ impl<T: Tested> Graph<T> {
         let locks = locks.with_editable_now(Timestamp(if is_likely_seen { u64::MAX } else { 0 }));
         let value = (!value.is_multiple_of(3)).then_some(value);
         let bits = value.map(Column::to_bits);
-        let change = EdgeChange { owner: self.owner(unit), neighbour: VertexId::new(0), value: bits };
+        let change = EdgeChange { owner: self.owner(unit), neighbor: VertexId::new(0), value: bits };
         let changes = std::iter::once(change).collect();
         let adjacency = AdjacencyEffects { label: LabelId::DEFAULT, direction: Direction::Out, changes };
         let adjacencies = std::iter::once(adjacency).collect();
@@ -208,10 +208,10 @@ fn value_at(history: &[(Timestamp, Option<u32>)], at: Timestamp) -> Option<u32> 
 }
 
 /// One label with a number on each edge.
-fn catalogue() -> Catalogue {
+fn catalog() -> Catalog {
     let edges = EdgeSchema::Value(ColumnType::U32);
     let label = LabelSchema { name: "value".to_owned(), edges };
-    Catalogue::new(vec![label], RecordSchema::default()).expect("one label")
+    Catalog::new(vec![label], RecordSchema::default()).expect("one label")
 }
 
 /// Runs `work` on a thread of its own.

@@ -4,7 +4,7 @@
 use hedgerow_erased::{EngineOptions, ErasedEngine, Make};
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::files::simulated::SimulatedFiles;
-use hedgerow_model::{Catalogue, EngineError, Topology};
+use hedgerow_model::{Catalog, EngineError, Topology};
 use hedgerow_testing::disk::{DISK, DiskEngine, DiskOptions};
 use hedgerow_testing::{Tested, TestedDurable};
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use std::sync::Arc;
 struct TestedDisk;
 
 /// In a directory of its own.
-fn empty<T: TestedDurable>(topology: Topology, catalogue: Catalogue) -> T::Engine {
+fn empty<T: TestedDurable>(topology: Topology, catalog: Catalog) -> T::Engine {
     let files = SimulatedFiles::new(1);
     files.create_directory().expect("nothing fails yet");
-    T::open(Arc::new(files), topology, catalogue).expect("nothing fails yet")
+    T::open(Arc::new(files), topology, catalog).expect("nothing fails yet")
 }
 
 impl Tested for TestedDisk {
@@ -24,8 +24,8 @@ impl Tested for TestedDisk {
 
     const UNIT_SIZE: u32 = 1;
 
-    fn engine(topology: Topology, catalogue: Catalogue) -> DiskEngine {
-        empty::<TestedDisk>(topology, catalogue)
+    fn engine(topology: Topology, catalog: Catalog) -> DiskEngine {
+        empty::<TestedDisk>(topology, catalog)
     }
 }
 
@@ -33,9 +33,9 @@ impl TestedDurable for TestedDisk {
     fn open(
         files: Arc<dyn FileSystem>,
         topology: Topology,
-        catalogue: Catalogue,
+        catalog: Catalog,
     ) -> Result<DiskEngine, EngineError> {
-        let options = DiskOptions { topology, catalogue, recent_bytes: 40_000, block_bytes: 200, files: 3 };
+        let options = DiskOptions { topology, catalog, recent_bytes: 40_000, block_bytes: 200, files: 3 };
         DiskEngine::open(files, options)
     }
 }
@@ -48,8 +48,8 @@ impl Tested for NamedDisk {
 
     const UNIT_SIZE: u32 = 1;
 
-    fn engine(topology: Topology, catalogue: Catalogue) -> ErasedEngine {
-        empty::<NamedDisk>(topology, catalogue)
+    fn engine(topology: Topology, catalog: Catalog) -> ErasedEngine {
+        empty::<NamedDisk>(topology, catalog)
     }
 }
 
@@ -57,10 +57,10 @@ impl TestedDurable for NamedDisk {
     fn open(
         files: Arc<dyn FileSystem>,
         topology: Topology,
-        catalogue: Catalogue,
+        catalog: Catalog,
     ) -> Result<ErasedEngine, EngineError> {
         let Make::InFiles(make) = DISK.make else { panic!("{DISK:?} owns files") };
-        make(files, EngineOptions { topology, catalogue })
+        make(files, EngineOptions { topology, catalog })
     }
 }
 

@@ -4,16 +4,16 @@
 
 use hedgerow_csr::{BuildOptions, Csr};
 use hedgerow_kernels::{
-    Betweenness, Bfs, Communities, Cores, Kernel, KernelErrorKind, LocalClustering, Neighbourhood, PageRank,
+    Betweenness, Bfs, Communities, Cores, Kernel, KernelErrorKind, LocalClustering, Neighborhood, PageRank,
     Sources, Sssp, TriangleCount, Wcc,
 };
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles};
-use hedgerow_model::{Catalogue, Counts, Engine, LabelId, Timestamp, Topology, VertexId};
+use hedgerow_model::{Catalog, Counts, Engine, LabelId, Timestamp, Topology, VertexId};
 use hedgerow_testing::Tested;
 use hedgerow_testing::disk::{DiskEngine, DiskOptions, DiskView};
 use hedgerow_testing::oracle::{Oracle, Request};
-use hedgerow_testing::pipeline::{Pipeline, catalogue};
+use hedgerow_testing::pipeline::{Pipeline, catalog};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::fmt::Debug;
@@ -31,20 +31,20 @@ impl Tested for TestedDisk {
 
     const UNIT_SIZE: u32 = 1;
 
-    fn engine(topology: Topology, catalogue: Catalogue) -> DiskEngine {
-        engine(topology, catalogue, &SimulatedFiles::new(1))
+    fn engine(topology: Topology, catalog: Catalog) -> DiskEngine {
+        engine(topology, catalog, &SimulatedFiles::new(1))
     }
 }
 
-fn engine(topology: Topology, catalogue: Catalogue, files: &SimulatedFiles) -> DiskEngine {
+fn engine(topology: Topology, catalog: Catalog, files: &SimulatedFiles) -> DiskEngine {
     files.create_directory().unwrap();
-    let options = DiskOptions { topology, catalogue, block_bytes: 300, files: 3, ..DiskOptions::default() };
+    let options = DiskOptions { topology, catalog, block_bytes: 300, files: 3, ..DiskOptions::default() };
     DiskEngine::open(Arc::new(files.clone()), options).unwrap()
 }
 
 /// A random graph with a snapshot, in several files and in memory, and the static graph of its edges.
 fn graph(topology: Topology, files: &SimulatedFiles) -> (Pipeline<TestedDisk>, Csr) {
-    let (mut random, engine) = (StdRng::seed_from_u64(5), engine(topology, catalogue(), files));
+    let (mut random, engine) = (StdRng::seed_from_u64(5), engine(topology, catalog(), files));
     let mut pipeline = Pipeline::around(engine, Oracle::new(topology), Counts::default(), Timestamp::ZERO);
     for round in 0..8 {
         let mut requests: Vec<Request> =
@@ -94,7 +94,7 @@ fn every_kernel_computes_what_it_computes_on_the_static_graph() {
         let view = pipeline.engine.view(&snapshot.state, &snapshot.token);
         let (source, sources) = (VertexId::new(3), [VertexId::new(3)]);
         let copy = Csr::from_view::<_, u32>(&view, LABEL, BuildOptions::default()).unwrap();
-        assert_eq!((copy.offsets(), copy.neighbours()), (csr.offsets(), csr.neighbours()));
+        assert_eq!((copy.offsets(), copy.neighbors()), (csr.offsets(), csr.neighbors()));
         agree(&view, &csr, |label| Bfs { label, ..Bfs::new(source) }, |result| result.depths);
         agree(&view, &csr, |label| Wcc { label, ..Wcc::default() }, |result| result.components);
         agree(&view, &csr, |label| Sssp::<u32> { label, ..Sssp::new(source) }, |result| result.distances);
@@ -104,7 +104,7 @@ fn every_kernel_computes_what_it_computes_on_the_static_graph() {
         agree(&view, &csr, triangles, |result| result.triangles);
         let clustering = |label| LocalClustering { label, ..LocalClustering::default() };
         agree(&view, &csr, clustering, |result| result.coefficients);
-        let around = |label| Neighbourhood { label, ..Neighbourhood::new(&sources, 2) };
+        let around = |label| Neighborhood { label, ..Neighborhood::new(&sources, 2) };
         agree(&view, &csr, around, |result| result.vertices);
         // Sums may be taken in other chunks.
         let rounded = |numbers: Vec<f64>| -> Vec<i64> {

@@ -122,7 +122,7 @@ fn describe(report: &Report) -> String {
     if report.store.as_ref().is_some_and(StoreFacts::is_in_memory) {
         facts += "\nStores were kept in memory, where a sync costs nothing: name a directory on a disk with --store.\n";
     }
-    if !build.is_optimised() {
+    if !build.is_optimized() {
         facts += "\nThis build checks itself and is slow: measure with cargo run --release.\n";
     }
     let explanation = "* the figure that stands for the workload; ratios are to csr unless said otherwise\n";

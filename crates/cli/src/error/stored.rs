@@ -157,9 +157,9 @@ pub enum StoredError {
         /// The store.
         store: PathBuf,
     },
-    /// The store keeps no in-neighbours.
+    /// The store keeps no in-neighbors.
     #[error(
-        "--direction in: {} keeps no in-neighbours; `hedgerow import --reverse` makes a store that does, or --undirected one without directions",
+        "--direction in: {} keeps no in-neighbors; `hedgerow import --reverse` makes a store that does, or --undirected one without directions",
         .0.display()
     )]
     NoInNeighbors(PathBuf),

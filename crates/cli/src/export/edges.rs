@@ -35,7 +35,7 @@ impl<'a> Edges<'a> {
         console: &Console,
         interrupt: &Interrupt,
     ) -> Result<u64, CliError> {
-        let column = self.snapshot.catalogue().label(self.label).map(|schema| schema.edges.column());
+        let column = self.snapshot.catalog().label(self.label).map(|schema| schema.edges.column());
         with_column!(column.unwrap_or_default(), W => self.write_with::<K, W>(writer, console, interrupt))
     }
 
@@ -52,9 +52,9 @@ impl<'a> Edges<'a> {
             if self.names_vertices {
                 batch.vertices.extend(K::of(key));
             }
-            for (neighbour, value) in self.edges_of::<W>(key)? {
-                without_edges.remove(&neighbour);
-                batch.edges.extend(edge(key, &neighbour, EdgeNumber::of(value))?);
+            for (neighbor, value) in self.edges_of::<W>(key)? {
+                without_edges.remove(&neighbor);
+                batch.edges.extend(edge(key, &neighbor, EdgeNumber::of(value))?);
             }
             bar.inc(1);
             if batch.len() >= BATCH {
@@ -71,17 +71,17 @@ impl<'a> Edges<'a> {
 
     /// The edges that are written where they start at this vertex.
     pub(super) fn edges_of<W: Column>(&self, key: &Key) -> Result<Vec<(Key, W)>, StoredError> {
-        let mut edges = self.snapshot.neighbours_of::<W>(self.label, Direction::Out, key)?;
-        edges.retain(|(neighbour, _)| self.belongs_to(key, neighbour));
+        let mut edges = self.snapshot.neighbors_of::<W>(self.label, Direction::Out, key)?;
+        edges.retain(|(neighbor, _)| self.belongs_to(key, neighbor));
         Ok(edges)
     }
 
     /// Whether an edge is written where it starts at `key`: an undirected one belongs to the smaller key.
-    pub(super) fn belongs_to(&self, key: &Key, neighbour: &Key) -> bool {
-        !self.snapshot.topology().is_undirected() || neighbour >= key
+    pub(super) fn belongs_to(&self, key: &Key, neighbor: &Key) -> bool {
+        !self.snapshot.topology().is_undirected() || neighbor >= key
     }
 
-    /// The vertices that no edge names, in a file that does not name them itself. Where in-neighbours are not kept, those that start
+    /// The vertices that no edge names, in a file that does not name them itself. Where in-neighbors are not kept, those that start
     /// no edge.
     pub(super) fn without_edges(&self) -> Result<HashSet<Key>, CliError> {
         let mut without = HashSet::new();

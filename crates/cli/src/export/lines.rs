@@ -30,7 +30,7 @@ impl Edges<'_> {
         console: &Console,
         interrupt: &Interrupt,
     ) -> Result<WrittenEdges, CliError> {
-        let schema = self.snapshot.catalogue().label(self.label);
+        let schema = self.snapshot.catalog().label(self.label);
         let schema = schema.map(|schema| schema.edges.clone()).unwrap_or_default();
         let (column, are_parallel) = (schema.column(), schema.key().is_some());
         let lines = LineSchema::Edges(schema);
@@ -39,31 +39,31 @@ impl Edges<'_> {
         let bar = progress::of_steps(console, "writing", self.snapshot.vertex_count());
         let (mut vertices, mut edges) = (0, 0);
         self.for_each_vertex(|key| {
-            let mut wrote = |neighbour: &Key, written: Result<(), _>| {
-                without_edges.remove(neighbour);
+            let mut wrote = |neighbor: &Key, written: Result<(), _>| {
+                without_edges.remove(neighbor);
                 edges += 1;
                 written.map_err(CliError::Output)
             };
             match column {
                 ColumnType::Record if are_parallel => {
-                    let edges = self.snapshot.parallel_neighbours(self.label, Direction::Out, key, ..);
-                    for ParallelEdge { neighbour, key: number, record } in edges.map_err(StoredError::from)? {
-                        if self.belongs_to(key, &neighbour) {
-                            wrote(&neighbour, writer.write_parallel_edge(key, &neighbour, number, &record))?;
+                    let edges = self.snapshot.parallel_neighbors(self.label, Direction::Out, key, ..);
+                    for ParallelEdge { neighbor, key: number, record } in edges.map_err(StoredError::from)? {
+                        if self.belongs_to(key, &neighbor) {
+                            wrote(&neighbor, writer.write_parallel_edge(key, &neighbor, number, &record))?;
                         }
                     }
                 }
                 ColumnType::Record => {
-                    let neighbours = self.snapshot.neighbour_records(self.label, Direction::Out, key);
-                    for (neighbour, record) in neighbours.map_err(StoredError::from)? {
-                        if self.belongs_to(key, &neighbour) {
-                            wrote(&neighbour, writer.write_edge_record(key, &neighbour, &record))?;
+                    let neighbors = self.snapshot.neighbor_records(self.label, Direction::Out, key);
+                    for (neighbor, record) in neighbors.map_err(StoredError::from)? {
+                        if self.belongs_to(key, &neighbor) {
+                            wrote(&neighbor, writer.write_edge_record(key, &neighbor, &record))?;
                         }
                     }
                 }
                 column => with_column!(column, W => {
-                    for (neighbour, value) in self.edges_of::<W>(key)? {
-                        wrote(&neighbour, writer.write_edge(key, &neighbour, Column::to_bits(value)))?;
+                    for (neighbor, value) in self.edges_of::<W>(key)? {
+                        wrote(&neighbor, writer.write_edge(key, &neighbor, Column::to_bits(value)))?;
                     }
                 }),
             }

@@ -27,8 +27,8 @@ impl<'a> VerticesFile<'a> {
     /// The file that `--vertices-output` names, if given. Its format must hold properties if vertices of the store have any.
     pub fn of(args: &'a ExportArgs, store: &Path) -> Result<Option<Self>, StoredError> {
         let Some(path) = &args.vertices_output else { return Ok(None) };
-        let catalogue = store::manifest(store)?.options.catalogue;
-        let has_properties = !catalogue.vertices().fields.is_empty();
+        let catalog = store::manifest(store)?.options.catalog;
+        let has_properties = !catalog.vertices().fields.is_empty();
         let format = args.to.of_vertices(path, has_properties);
         if has_properties && format.is_none() {
             let path = path.display();
@@ -63,7 +63,7 @@ impl<'a> VerticesFile<'a> {
         let created = match self.format {
             None => VertexListWriter::create(self.path).map(Writer::Keys),
             Some(format) => {
-                let lines = LineSchema::Vertices(snapshot.catalogue().vertices().clone());
+                let lines = LineSchema::Vertices(snapshot.catalog().vertices().clone());
                 let writer = PropertyWriter::create(self.path, format, &lines);
                 writer.map(Writer::Lines)
             }

@@ -47,7 +47,7 @@ pub struct ImportArgs {
     /// Every edge of a new store is seen from both ends
     #[arg(long, conflicts_with = "reverse")]
     pub undirected: bool,
-    /// A new directed store keeps in-neighbours, too, for twice the memory
+    /// A new directed store keeps in-neighbors, too, for twice the memory
     #[arg(long)]
     pub reverse: bool,
     /// The labels of a new store, separated by commas, each NAME, or NAME:TYPE with the type of its values: u32, u64, i64,

@@ -9,7 +9,7 @@ use crate::stored::wait::WaitArgs;
 use crate::stored::{self, number};
 use hedgerow::store::{self, StoreOptions};
 use hedgerow::{
-    Catalogue, Column, ColumnType, EdgeSchema, EngineKind, ErrorKind, Graph, GraphOptions, KeyKind, LabelId,
+    Catalog, Column, ColumnType, EdgeSchema, EngineKind, ErrorKind, Graph, GraphOptions, KeyKind, LabelId,
     LabelSchema, RecordSchema, Topology,
 };
 use std::path::Path;
@@ -41,31 +41,31 @@ impl<'a> Target<'a> {
             Err(error) if error.kind() == ErrorKind::NotFound => (false, asked_of_new(args)?),
             Err(error) => return Err(StoredError::from(error).into()),
         };
-        let StoreOptions { engine, keys, topology, strict, catalogue } = made_with;
+        let StoreOptions { engine, keys, topology, strict, catalog } = made_with;
         let engine = EngineKind::of_name(&engine).unwrap_or_default();
-        let (label, schema) = stored::label(&catalogue, args.label.as_deref(), &args.store)?;
-        sources.check_options(&schema.edges, catalogue.vertices())?;
+        let (label, schema) = stored::label(&catalog, args.label.as_deref(), &args.store)?;
+        sources.check_options(&schema.edges, catalog.vertices())?;
         check_values(args, sources, schema)?;
         let options = match GraphOptions::of_store(&args.store) {
             // Labels that the command line does not list are those that the store has once it is open.
             Ok(options) if exists && args.labels.is_empty() => options,
             // Its engine may be one that only a later version knows.
             Err(error) if exists && args.engine.is_none() => return Err(StoredError::from(error).into()),
-            _ => catalogue.labels().iter().cloned().fold(GraphOptions::new(), GraphOptions::label),
+            _ => catalog.labels().iter().cloned().fold(GraphOptions::new(), GraphOptions::label),
         };
         let options = options
             .engine(engine)
             .keys(keys)
             .topology(topology)
             .strict(strict)
-            .vertex_properties(catalogue.vertices().clone())
+            .vertex_properties(catalog.vertices().clone())
             .durability(args.durability.durability())
             .threads(threads)
             .segment_bytes(sources.bytes().map_or(LARGEST_SEGMENT, segment_bytes));
         let options = args.memory.limit(options);
         // The one that was asked for, though it may not be able to keep edges in a file: so that the user is told.
         let options = args.engine.into_iter().fold(options, GraphOptions::engine);
-        let (schema, vertices) = (schema.clone(), catalogue.vertices().clone());
+        let (schema, vertices) = (schema.clone(), catalog.vertices().clone());
         Ok(Target { args, store: &args.store, exists, options, label, schema, vertices, keys })
     }
 
@@ -125,14 +125,14 @@ fn asked_of(args: &ImportArgs, stored: StoreOptions) -> Result<StoreOptions, Cli
         _ => stored.topology,
     };
     let vertices = match &*args.vertex_properties {
-        [] => stored.catalogue.vertices().clone(),
+        [] => stored.catalog.vertices().clone(),
         fields => RecordSchema { fields: fields.to_vec() },
     };
-    let labels = if args.labels.is_empty() { stored.catalogue.labels() } else { &args.labels };
-    let catalogue = catalogue(labels.to_vec(), vertices)?;
+    let labels = if args.labels.is_empty() { stored.catalog.labels() } else { &args.labels };
+    let catalog = catalog(labels.to_vec(), vertices)?;
     let engine = args.engine.map_or(stored.engine, |engine| engine.name().into());
     let keys = args.format.keys.map_or(stored.keys, KeysName::kind);
-    Ok(StoreOptions { engine, keys, topology, catalogue, ..stored })
+    Ok(StoreOptions { engine, keys, topology, catalog, ..stored })
 }
 
 /// What a new store is made with.
@@ -152,12 +152,12 @@ fn asked_of_new(args: &ImportArgs) -> Result<StoreOptions, CliError> {
         keys: args.format.keys().kind(),
         topology,
         strict: false,
-        catalogue: catalogue(labels, RecordSchema { fields: args.vertex_properties.clone() })?,
+        catalog: catalog(labels, RecordSchema { fields: args.vertex_properties.clone() })?,
     })
 }
 
-fn catalogue(labels: Vec<LabelSchema>, vertices: RecordSchema) -> Result<Catalogue, CliError> {
-    Catalogue::new(labels, vertices).map_err(|error| StoredError::from(hedgerow::Error::from(error)).into())
+fn catalog(labels: Vec<LabelSchema>, vertices: RecordSchema) -> Result<Catalog, CliError> {
+    Catalog::new(labels, vertices).map_err(|error| StoredError::from(hedgerow::Error::from(error)).into())
 }
 
 /// Whether edges of this label can be imported out of these files, with weights if that is wanted.

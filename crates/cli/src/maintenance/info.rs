@@ -151,14 +151,14 @@ impl Info {
             None => counts.map(|counts| counts.edges_of(label).at_most()),
         };
         let options = &manifest.options;
-        let labels = (0..).map(LabelId).zip(options.catalogue.labels()).map(|(label, schema)| Label {
+        let labels = (0..).map(LabelId).zip(options.catalog.labels()).map(|(label, schema)| Label {
             name: schema.name.clone(),
             values: schema::values(schema),
             edges: edges_of(label),
             parallel_edges: state.and_then(|state| state.snapshot.parallel_edge_count(label).ok()),
         });
         let properties = options
-            .catalogue
+            .catalog
             .vertices()
             .fields
             .iter()

@@ -46,7 +46,7 @@ pub fn execute(args: &LabelArgs, console: &Console) -> Result<(), CliError> {
 impl Labels {
     fn of(path: &Path) -> Result<Self, StoredError> {
         let manifest = store::manifest(path)?;
-        let labels = manifest.options.catalogue.labels().iter().enumerate().map(Label::of).collect();
+        let labels = manifest.options.catalog.labels().iter().enumerate().map(Label::of).collect();
         Ok(Labels { store: path.display().to_string(), labels })
     }
 }

@@ -72,9 +72,9 @@ pub fn execute(args: &SchemaArgs, console: &Console) -> Result<(), CliError> {
 
 impl Schema {
     fn of(path: &Path, made_with: &StoreOptions) -> Self {
-        let catalogue = &made_with.catalogue;
-        let labels_option = declared::labels_text(catalogue.labels());
-        let fields = &catalogue.vertices().fields;
+        let catalog = &made_with.catalog;
+        let labels_option = declared::labels_text(catalog.labels());
+        let fields = &catalog.vertices().fields;
         let vertex_properties_option = declared::properties_text(fields).filter(|_| !fields.is_empty());
         let is_declared = fields.is_empty() || vertex_properties_option.is_some();
         let options = labels_option.as_deref().filter(|_| is_declared && !made_with.strict);
@@ -84,7 +84,7 @@ impl Schema {
             topology: schema::topology(made_with.topology),
             keys: schema::keys(made_with.keys),
             strict: made_with.strict,
-            labels: catalogue.labels().iter().enumerate().map(Label::of).collect(),
+            labels: catalog.labels().iter().enumerate().map(Label::of).collect(),
             vertex_properties: fields.iter().map(Property::of).collect(),
             options: options.map(|labels| options_of(made_with, labels, vertex_properties_option.as_deref())),
             labels_option,

@@ -49,7 +49,7 @@ pub struct NeighborsArgs {
     /// Over edges of this label; by default of the first
     #[arg(long, value_name = "NAME")]
     pub label: Option<String>,
-    /// Over edges of every label, which is printed before the neighbour
+    /// Over edges of every label, which is printed before the neighbor
     #[arg(long, conflicts_with = "label")]
     pub all_labels: bool,
     /// Which ends of edges the vertex is
@@ -64,12 +64,12 @@ pub struct NeighborsArgs {
     pub keys: KeyRangeArgs,
     #[command(flatten)]
     pub read: ReadArgs,
-    /// Print the neighbours as JSON
+    /// Print the neighbors as JSON
     #[arg(long)]
     pub json: bool,
 }
 
-/// Neighbours by the time of the edges, the newest first.
+/// Neighbors by the time of the edges, the newest first.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Newest first")]
 pub struct NewestArgs {
@@ -137,7 +137,7 @@ impl KeyRangeArgs {
 pub enum DirectionName {
     /// The edges start at the vertex
     Out,
-    /// The edges end at the vertex; of a directed graph only if the store keeps in-neighbours
+    /// The edges end at the vertex; of a directed graph only if the store keeps in-neighbors
     In,
 }
 
@@ -163,7 +163,7 @@ pub struct GetArgs {
 /// What is printed.
 #[derive(Debug, Subcommand)]
 pub enum GetObject {
-    /// Print how many neighbours a vertex has, and its properties
+    /// Print how many neighbors a vertex has, and its properties
     #[command(after_help = GET_EXAMPLES)]
     Vertex(GetVertexArgs),
     /// Print an edge and its value, or its properties; all that are parallel if there is no --key

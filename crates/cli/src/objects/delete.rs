@@ -63,7 +63,7 @@ fn vertex(args: &DeleteVertexArgs, console: &Console) -> Result<(), CliError> {
 fn edge(args: &DeleteEdgeArgs, console: &Console) -> Result<(), CliError> {
     let store = &args.edge.store;
     let graph = open(store, &args.write, console)?;
-    let edge = NamedEdge::of(&args.edge, graph.key_kind(), graph.catalogue())?;
+    let edge = NamedEdge::of(&args.edge, graph.key_kind(), graph.catalog())?;
     let is_conditional = !args.conditions.only_if.is_empty();
     if is_conditional {
         edge.needed_key()?;

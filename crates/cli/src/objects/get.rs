@@ -20,14 +20,14 @@ struct Vertex {
     properties: Properties,
 }
 
-/// How many neighbours a vertex has over edges of a label.
+/// How many neighbors a vertex has over edges of a label.
 #[derive(Debug, Serialize)]
 struct Degrees {
     label: String,
     out: usize,
-    /// `None` if the store does not keep in-neighbours.
+    /// `None` if the store does not keep in-neighbors.
     r#in: Option<usize>,
-    /// If edges may be parallel, how many there are; else each neighbour has one.
+    /// If edges may be parallel, how many there are; else each neighbor has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     out_edges: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,7 +100,7 @@ fn vertex(args: &GetVertexArgs, console: &Console) -> Result<(), CliError> {
 
 fn degrees(snapshot: &Snapshot, key: &Key) -> Result<Vec<Degrees>, StoredError> {
     let has_in = snapshot.topology().stored(Direction::In).is_some();
-    let labels = (0..).map(LabelId).zip(snapshot.catalogue().labels());
+    let labels = (0..).map(LabelId).zip(snapshot.catalog().labels());
     let degrees = labels.map(|(label, schema)| {
         let degree = |direction| snapshot.degree(label, direction, key);
         let out = degree(Direction::Out)?;
@@ -116,13 +116,13 @@ fn degrees(snapshot: &Snapshot, key: &Key) -> Result<Vec<Degrees>, StoredError> 
 
 fn properties(snapshot: &Snapshot, key: &Key) -> Result<Properties, StoredError> {
     let record = snapshot.properties(key)?.unwrap_or_default();
-    Ok(Properties::of(snapshot.catalogue().vertices(), &record))
+    Ok(Properties::of(snapshot.catalog().vertices(), &record))
 }
 
 fn edge(args: &GetEdgeArgs, console: &Console) -> Result<(), CliError> {
     let store = &args.edge.store;
     let StoredState { snapshot, keys, .. } = stored::read(store, &args.read, None, console)?;
-    let edge = NamedEdge::of(&args.edge, keys, snapshot.catalogue())?;
+    let edge = NamedEdge::of(&args.edge, keys, snapshot.catalog())?;
     let ends = [&edge.from, &edge.to].map(|key| exists(&snapshot, key));
     let [Ok(true), Ok(true)] = ends else { return Err(edge.missing(store)) };
     let value = with_column!(edge.schema.edges.column(), W => {

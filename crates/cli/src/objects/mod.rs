@@ -15,7 +15,7 @@ use crate::keys;
 use crate::stored::{self, schema};
 use args::{ConditionArgs, EdgeArgs, WriteArgs};
 use hedgerow::{
-    Catalogue, Commit, EdgeUpdate, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema, Value, WriteTxn,
+    Catalog, Commit, EdgeUpdate, Graph, GraphOptions, Key, KeyKind, LabelId, LabelSchema, Value, WriteTxn,
 };
 use std::path::Path;
 
@@ -30,8 +30,8 @@ struct NamedEdge<'a> {
 }
 
 impl<'a> NamedEdge<'a> {
-    fn of(args: &EdgeArgs, kind: KeyKind, catalogue: &'a Catalogue) -> Result<Self, CliError> {
-        let (label, schema) = stored::label(catalogue, args.label.as_deref(), &args.store)?;
+    fn of(args: &EdgeArgs, kind: KeyKind, catalog: &'a Catalog) -> Result<Self, CliError> {
+        let (label, schema) = stored::label(catalog, args.label.as_deref(), &args.store)?;
         let from = keys::parse("FROM", &args.from, kind)?;
         let to = keys::parse("TO", &args.to, kind)?;
         if let (Some(key), None) = (args.key, schema.edges.key()) {

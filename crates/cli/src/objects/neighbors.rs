@@ -44,7 +44,7 @@ fn is_none(value: &EdgeNumber) -> bool {
     *value == EdgeNumber::None
 }
 
-/// Prints the neighbours, one per line, with the values of the edges if there are any.
+/// Prints the neighbors, one per line, with the values of the edges if there are any.
 pub fn execute(args: &NeighborsArgs, console: &Console) -> Result<(), CliError> {
     let store = &args.store;
     let made_with = store::manifest(store).map_err(StoredError::from)?.options;
@@ -54,7 +54,7 @@ pub fn execute(args: &NeighborsArgs, console: &Console) -> Result<(), CliError> 
     }
     let asked = match args.all_labels {
         true => None,
-        false => Some(stored::label(&made_with.catalogue, args.label.as_deref(), store)?),
+        false => Some(stored::label(&made_with.catalog, args.label.as_deref(), store)?),
     };
     let newest = asked.map(|(_, schema)| NewestFirst::of(&args.newest, schema, &made_with.engine));
     let newest = newest.transpose()?.flatten();
@@ -64,7 +64,7 @@ pub fn execute(args: &NeighborsArgs, console: &Console) -> Result<(), CliError> 
         newest.as_ref().is_some_and(|newest| newest.by_commit),
         console,
     )?;
-    let (snapshot, catalogue) = (&state.snapshot, state.snapshot.catalogue());
+    let (snapshot, catalog) = (&state.snapshot, state.snapshot.catalog());
     let key = keys::parse("KEY", &args.key, state.keys)?;
     if !exists(snapshot, &key)? {
         return Err(no_vertex(&key, store));
@@ -79,7 +79,7 @@ pub fn execute(args: &NeighborsArgs, console: &Console) -> Result<(), CliError> 
         }
         None => {
             let mut found = Vec::new();
-            for (label, schema) in (0..).map(LabelId).zip(catalogue.labels()) {
+            for (label, schema) in (0..).map(LabelId).zip(catalog.labels()) {
                 let some = of_label(snapshot, (label, direction), schema, &key, &wanted)?;
                 let label = Some(schema.name.clone());
                 found.extend(some.into_iter().map(|neighbor| Neighbor { label: label.clone(), ..neighbor }));
@@ -139,7 +139,7 @@ impl Wanted {
     }
 }
 
-/// The neighbours over edges of one label: all, or those that are asked for.
+/// The neighbors over edges of one label: all, or those that are asked for.
 fn of_label(
     snapshot: &Snapshot,
     adjacency: (LabelId, Direction),
@@ -163,17 +163,17 @@ fn with_values<W: Column>(
     key: &Key,
     newest: Option<&Newest>,
 ) -> Result<Vec<Neighbor>, StoredError> {
-    let neighbours = match newest {
-        Some(wanted) => snapshot.newest_neighbours::<W>(label, direction, key, wanted)?,
-        None => snapshot.neighbours_of::<W>(label, direction, key)?,
+    let neighbors = match newest {
+        Some(wanted) => snapshot.newest_neighbors::<W>(label, direction, key, wanted)?,
+        None => snapshot.neighbors_of::<W>(label, direction, key)?,
     };
-    let neighbour = |(key, value): (Key, W)| Neighbor {
+    let neighbor = |(key, value): (Key, W)| Neighbor {
         label: None,
         key: key.into(),
         value: EdgeNumber::of(value),
         properties: None,
     };
-    Ok(neighbours.into_iter().map(neighbour).collect())
+    Ok(neighbors.into_iter().map(neighbor).collect())
 }
 
 fn parallel(
@@ -187,16 +187,16 @@ fn parallel(
         Some(newest) => snapshot.newest_parallel_edges(label, direction, key, newest)?,
         None => {
             let keys = wanted.keys.clone().unwrap_or(0..=u64::MAX);
-            snapshot.parallel_neighbours(label, direction, key, keys)?
+            snapshot.parallel_neighbors(label, direction, key, keys)?
         }
     };
-    let neighbour = |ParallelEdge { neighbour, key, record }| Neighbor {
+    let neighbor = |ParallelEdge { neighbor, key, record }| Neighbor {
         label: None,
-        key: neighbour.into(),
+        key: neighbor.into(),
         value: EdgeNumber::None,
         properties: Some(Properties::of_parallel(schema, key, &record)),
     };
-    Ok(edges.into_iter().map(neighbour).collect())
+    Ok(edges.into_iter().map(neighbor).collect())
 }
 
 fn with_records(
@@ -206,17 +206,17 @@ fn with_records(
     key: &Key,
     newest: Option<&Newest>,
 ) -> Result<Vec<Neighbor>, StoredError> {
-    let neighbours = match newest {
+    let neighbors = match newest {
         Some(wanted) => snapshot.newest_records(label, direction, key, wanted)?,
-        None => snapshot.neighbour_records(label, direction, key)?,
+        None => snapshot.neighbor_records(label, direction, key)?,
     };
-    let neighbour = |(key, record): (Key, Record)| Neighbor {
+    let neighbor = |(key, record): (Key, Record)| Neighbor {
         label: None,
         key: key.into(),
         value: EdgeNumber::None,
         properties: Some(Properties::of(properties, &record)),
     };
-    Ok(neighbours.into_iter().map(neighbour).collect())
+    Ok(neighbors.into_iter().map(neighbor).collect())
 }
 
 /// Whether there is a vertex with this key. A number beyond the ids of a dense graph has none.

@@ -53,7 +53,7 @@ fn vertex(args: &PutVertexArgs, console: &Console) -> Result<(), CliError> {
     let graph = open(store, &args.write, console)?;
     let key = keys::parse("KEY", &args.vertex.key, graph.key_kind())?;
     let properties = args.property.iter().map(|given| {
-        let fields = &graph.catalogue().vertices().fields;
+        let fields = &graph.catalog().vertices().fields;
         schema::named_property(given, fields, "vertices of this store")
     });
     let properties = properties.collect::<Result<Vec<_>, _>>()?;
@@ -81,7 +81,7 @@ fn vertex(args: &PutVertexArgs, console: &Console) -> Result<(), CliError> {
 fn edge(args: &PutEdgeArgs, console: &Console) -> Result<(), CliError> {
     let store = &args.edge.store;
     let graph = open(store, &args.write, console)?;
-    let edge = NamedEdge::of(&args.edge, graph.key_kind(), graph.catalogue())?;
+    let edge = NamedEdge::of(&args.edge, graph.key_kind(), graph.catalog())?;
     let (update, key) = (update(args, &edge)?, edge.needed_key()?);
     let value = match update {
         Some(_) => EdgeNumber::None,

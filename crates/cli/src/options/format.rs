@@ -19,7 +19,7 @@ pub enum FormatName {
     Csv,
     /// Edges in x.e, vertices in x.v beside it, as LDBC Graphalytics has them
     Graphalytics,
-    /// `vertex neighbour neighbour ...`
+    /// `vertex neighbor neighbor ...`
     Adjacency,
     /// Matrix Market: `row column [value]`
     Mtx,

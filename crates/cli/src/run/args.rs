@@ -81,7 +81,7 @@ pub enum KernelCommand {
     Triangles(TrianglesArgs),
     /// Betweenness centrality: how many shortest paths lead over every vertex
     Betweenness(BetweennessArgs),
-    /// Local clustering coefficients: how close the neighbours of every vertex are to each other
+    /// Local clustering coefficients: how close the neighbors of every vertex are to each other
     Lcc(LccArgs),
     /// Communities by label propagation: the community of every vertex
     Cdlp(CdlpArgs),
@@ -201,7 +201,7 @@ pub struct KcoreArgs {
 #[derive(Debug, Args)]
 #[command(after_help = KHOP_EXAMPLES)]
 pub struct KhopArgs {
-    /// The vertices to start from, separated by commas; by default the one with the most out-neighbours
+    /// The vertices to start from, separated by commas; by default the one with the most out-neighbors
     #[arg(long, value_name = "KEYS", value_delimiter = ',', allow_negative_numbers = true)]
     pub source: Vec<String>,
     /// Edges to follow, at most
@@ -217,7 +217,7 @@ pub struct KhopArgs {
 /// Where a search starts.
 #[derive(Debug, Args)]
 pub struct SourceArgs {
-    /// The vertex to start from; by default the one with the most out-neighbours
+    /// The vertex to start from; by default the one with the most out-neighbors
     #[arg(long, value_name = "KEY", allow_negative_numbers = true)]
     pub source: Option<String>,
 }

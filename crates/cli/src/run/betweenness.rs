@@ -17,7 +17,7 @@ impl RunCommand for BetweennessArgs {
     }
 
     fn options(&self) -> RunOptions<'_> {
-        RunOptions { sources: &self.source, reads_in_neighbours: true, ..(&self.result).into() }
+        RunOptions { sources: &self.source, reads_in_neighbors: true, ..(&self.result).into() }
     }
 
     fn run(&self, session: &Session<'_>) -> Result<Finished, CliError> {

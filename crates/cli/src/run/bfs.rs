@@ -21,7 +21,7 @@ impl RunCommand for BfsArgs {
 
     fn options(&self) -> RunOptions<'_> {
         let sources = self.source.source.as_slice();
-        RunOptions { sources, reads_in_neighbours: true, ..(&self.result).into() }
+        RunOptions { sources, reads_in_neighbors: true, ..(&self.result).into() }
     }
 
     fn run(&self, session: &Session<'_>) -> Result<Finished, CliError> {

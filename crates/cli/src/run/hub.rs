@@ -1,4 +1,4 @@
-//! The vertex with the most out-neighbours: where a search starts if nothing else is asked for.
+//! The vertex with the most out-neighbors: where a search starts if nothing else is asked for.
 
 use hedgerow::kernels::{Execution, Kernel, KernelError};
 use hedgerow::model::{Adjacency, Cursor, GraphView};
@@ -25,10 +25,10 @@ impl Kernel for LargestDegree<'_> {
         let cuts = adjacency.cuts(self.execution.parts()).map_err(KernelError::read)?;
         let largest = self.execution.map_chunks(cuts, |range| {
             let (mut largest, mut current) = (None, (0, Reverse(VertexId::MAX)));
-            let scanned = adjacency.cursor().scan(range, |vertex, neighbours, _| {
-                // The neighbours of a vertex may come in several runs.
+            let scanned = adjacency.cursor().scan(range, |vertex, neighbors, _| {
+                // The neighbors of a vertex may come in several runs.
                 let before = if current.1 == Reverse(vertex) { current.0 } else { 0 };
-                current = (before + neighbours.len(), Reverse(vertex));
+                current = (before + neighbors.len(), Reverse(vertex));
                 largest = largest.max(Some(current));
                 ControlFlow::<()>::Continue(())
             });

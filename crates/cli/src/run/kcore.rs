@@ -16,7 +16,7 @@ impl RunCommand for KcoreArgs {
     }
 
     fn options(&self) -> RunOptions<'_> {
-        RunOptions { reads_in_neighbours: true, ..(&self.result).into() }
+        RunOptions { reads_in_neighbors: true, ..(&self.result).into() }
     }
 
     fn run(&self, session: &Session<'_>) -> Result<Finished, CliError> {

@@ -7,7 +7,7 @@ use super::{RunCommand, RunOptions, sources};
 use crate::error::CliError;
 use crate::text::Count;
 use hedgerow::VertexId;
-use hedgerow::kernels::Neighbourhood;
+use hedgerow::kernels::Neighborhood;
 use serde_json::json;
 use std::collections::HashMap;
 
@@ -25,11 +25,11 @@ impl RunCommand for KhopArgs {
         let limit = self.limit.map(std::num::NonZeroUsize::get);
         let watch = session.watch("searching");
         let execution = watch.execution();
-        let kernel = Neighbourhood {
+        let kernel = Neighborhood {
             label: session.label,
             limit,
             execution,
-            ..Neighbourhood::new(&vertices, self.hops)
+            ..Neighborhood::new(&vertices, self.hops)
         };
         let result = watch.run(kernel)?;
         let keys = vertices.iter().map(|vertex| session.key(*vertex)).collect::<Result<Vec<_>, _>>()?;

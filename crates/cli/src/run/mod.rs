@@ -75,15 +75,15 @@ pub struct RunOptions<'a> {
     pub sources: &'a [String],
     /// What becomes of the weights of edges.
     pub weights: Weights,
-    /// Whether the kernel reads in-neighbours: a directed graph is loaded with them then.
-    pub reads_in_neighbours: bool,
+    /// Whether the kernel reads in-neighbors: a directed graph is loaded with them then.
+    pub reads_in_neighbors: bool,
 }
 
 impl<'a> From<&'a CommonRunArgs> for RunOptions<'a> {
-    /// Neither output nor sources, weights nor in-neighbours.
+    /// Neither output nor sources, weights nor in-neighbors.
     fn from(common: &'a CommonRunArgs) -> Self {
-        let (weights, reads_in_neighbours) = (Weights::Ignored, false);
-        RunOptions { common, output: None, sources: &[], weights, reads_in_neighbours }
+        let (weights, reads_in_neighbors) = (Weights::Ignored, false);
+        RunOptions { common, output: None, sources: &[], weights, reads_in_neighbors }
     }
 }
 

@@ -110,7 +110,7 @@ fn in_use(common: &CommonRunArgs) -> FilesInUse {
 /// What the keys in a store are, and which label is meant; without opening the graph. Fails if the kernel could not run on it.
 fn look_into(store: &Path, options: &RunOptions<'_>) -> Result<(KeyKind, LabelId), CliError> {
     let made_with = hedgerow::store::manifest(store).map_err(StoredError::from)?.options;
-    let (label, schema) = stored::label(&made_with.catalogue, options.common.label.as_deref(), store)?;
+    let (label, schema) = stored::label(&made_with.catalog, options.common.label.as_deref(), store)?;
     let column = schema.edges.column();
     if options.weights == Weights::FromFile && column != f64::TYPE {
         let (label, declared) = (schema.name.clone(), number::describe(column));
@@ -142,7 +142,7 @@ fn load(
     interrupt: &Interrupt,
 ) -> Result<Loaded, CliError> {
     let CommonRunArgs { format, undirected, .. } = options.common;
-    let topology = match (undirected, options.reads_in_neighbours) {
+    let topology = match (undirected, options.reads_in_neighbors) {
         (true, _) => Topology::Undirected,
         (false, true) => Topology::DirectedWithReverse,
         (false, false) => Topology::Directed,

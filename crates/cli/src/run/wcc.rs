@@ -14,7 +14,7 @@ impl RunCommand for WccArgs {
         "wcc"
     }
 
-    /// It could pass over edges if it had in-neighbours, but loading those takes longer than all the passes.
+    /// It could pass over edges if it had in-neighbors, but loading those takes longer than all the passes.
     fn options(&self) -> RunOptions<'_> {
         (&self.result).into()
     }

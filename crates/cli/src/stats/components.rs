@@ -63,9 +63,9 @@ impl Kernel for Sparse<'_> {
         let outgoing = view.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
         for range in outgoing.cuts(self.execution.parts()).map_err(KernelError::read)? {
             self.execution.check_cancelled()?;
-            let joined = outgoing.cursor().scan(range, |vertex, neighbours, _| {
+            let joined = outgoing.cursor().scan(range, |vertex, neighbors, _| {
                 let vertex = place(&vertex);
-                neighbours.iter().for_each(|neighbour| join(&mut parents, vertex, place(neighbour)));
+                neighbors.iter().for_each(|neighbor| join(&mut parents, vertex, place(neighbor)));
                 ControlFlow::<()>::Continue(())
             });
             joined.map(|_| ()).map_err(KernelError::read)?;

@@ -1,4 +1,4 @@
-//! How many neighbours the vertices have.
+//! How many neighbors the vertices have.
 
 use crate::text;
 use hedgerow::kernels::{Execution, Kernel, KernelError};
@@ -11,11 +11,11 @@ use std::ops::{ControlFlow, Range};
 /// The longest bar of a histogram, in characters.
 const LONGEST_BAR: u64 = 40;
 
-/// Counts the neighbours of every vertex.
+/// Counts the neighbors of every vertex.
 pub struct DegreeCensus<'a> {
     /// What the degree is called.
     pub name: &'static str,
-    /// Which neighbours.
+    /// Which neighbors.
     pub direction: Direction,
     /// How it runs.
     pub execution: Execution<'a>,
@@ -30,7 +30,7 @@ pub struct Degrees {
     max: u64,
     /// Vertices by degree; each bin is twice as wide as the one before.
     histogram: Vec<Bin>,
-    /// Vertices that are their own neighbours.
+    /// Vertices that are their own neighbors.
     #[serde(skip)]
     pub self_loops: u64,
 }
@@ -46,7 +46,7 @@ struct Bin {
 /// What is counted over a range of vertices.
 #[derive(Clone, Debug)]
 struct Tally {
-    /// By the number of bits of the degree; the vertices without neighbours are not here.
+    /// By the number of bits of the degree; the vertices without neighbors are not here.
     by_bits: [u64; 65],
     min: u64,
     max: u64,
@@ -71,10 +71,10 @@ impl Kernel for DegreeCensus<'_> {
 fn count(adjacency: &impl Adjacency, range: Range<u32>) -> Result<Tally, KernelError> {
     let mut tally = Tally::default();
     let mut current: Option<(VertexId, u64)> = None;
-    let scanned = adjacency.cursor().scan(range, |vertex, neighbours, _| {
-        let run = neighbours.len() as u64;
-        tally.self_loops += u64::from(neighbours.contains(&vertex));
-        // The neighbours of a vertex may come in several runs.
+    let scanned = adjacency.cursor().scan(range, |vertex, neighbors, _| {
+        let run = neighbors.len() as u64;
+        tally.self_loops += u64::from(neighbors.contains(&vertex));
+        // The neighbors of a vertex may come in several runs.
         match &mut current {
             Some((owner, degree)) if *owner == vertex => *degree += run,
             _ => {
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn vertices_without_neighbours_count() {
+    fn vertices_without_neighbors_count() {
         let degrees = census(6, &[(1, 0), (1, 1), (1, 2), (2, 2), (3, 0), (3, 1), (3, 2), (3, 4)]);
         assert_eq!((degrees.min, degrees.max, degrees.self_loops), (0, 4, 2));
         assert!((degrees.mean - 8.0 / 6.0).abs() < 1e-12);
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_degree_is_not_zero_if_every_vertex_has_neighbours() {
+    fn the_least_degree_is_not_zero_if_every_vertex_has_neighbors() {
         assert_eq!(census(2, &[(0, 1), (1, 0)]).min, 1);
     }
 

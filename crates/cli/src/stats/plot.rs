@@ -61,7 +61,7 @@ fn draw_histogram<B: DrawingBackend<ErrorType: 'static>>(
         .x_labels(4 * bins.len().max(1))
         .x_label_formatter(&label)
         .y_label_formatter(&|vertices| format!("{vertices}"))
-        .x_desc("neighbours")
+        .x_desc("neighbors")
         .y_desc("vertices")
         .draw()?;
     let bars = (0..).zip(&bins).filter(|(_, (_, vertices))| *vertices > 0);

@@ -14,9 +14,7 @@ use crate::interrupt::Interrupt;
 use crate::progress;
 use crate::text;
 use args::ReadArgs;
-use hedgerow::{
-    Catalogue, EngineKind, Graph, GraphOptions, KeyKind, LabelId, LabelSchema, Recovery, Snapshot,
-};
+use hedgerow::{Catalog, EngineKind, Graph, GraphOptions, KeyKind, LabelId, LabelSchema, Recovery, Snapshot};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use wait::WaitArgs;
@@ -124,16 +122,16 @@ fn small(store: &Path) -> Result<GraphOptions, StoredError> {
 
 /// The label of this name; without one the first.
 pub fn label<'a>(
-    catalogue: &'a Catalogue,
+    catalog: &'a Catalog,
     name: Option<&str>,
     store: &Path,
 ) -> Result<(LabelId, &'a LabelSchema), CliError> {
-    let labels = catalogue.labels();
+    let labels = catalog.labels();
     let Some(name) = name else { return Ok((LabelId::DEFAULT, &labels[0])) };
     let unknown = |_| {
         let known = labels.iter().map(|label| format!("{:?}", label.name)).collect::<Vec<_>>().join(", ");
         StoredError::UnknownLabel { label: name.into(), known, store: store.into() }
     };
-    let label = catalogue.label_id(name).map_err(unknown)?;
+    let label = catalog.label_id(name).map_err(unknown)?;
     Ok((label, &labels[label.index()]))
 }

@@ -9,7 +9,7 @@ use hedgerow_formats::property_of_text;
 pub fn topology(topology: Topology) -> &'static str {
     match topology {
         Topology::Directed => "directed",
-        Topology::DirectedWithReverse => "directed with in-neighbours",
+        Topology::DirectedWithReverse => "directed with in-neighbors",
         Topology::Undirected => "undirected",
     }
 }

@@ -64,7 +64,7 @@ fn formats_can_be_named_for_files_whose_names_say_nothing() {
     let folder = Folder::with("in", "1 2 3\n2\n");
     folder.json("convert in out --from adjacency --to mtx");
     assert_eq!(folder.read("out"), "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n1 3\n");
-    // A matrix is recognised by its first line.
+    // A matrix is recognized by its first line.
     assert_eq!(folder.json("stats out")["vertices"], 3);
     folder.json("convert out in.sg --format mtx");
     assert_eq!(folder.json("convert in.sg out --to csv")["lost_vertices"], 3);

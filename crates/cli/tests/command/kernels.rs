@@ -158,7 +158,7 @@ fn cores_ignore_direction_repetition_and_self_loops() {
 }
 
 #[test]
-fn neighbourhoods_list_what_is_near_and_nothing_else() {
+fn neighborhoods_list_what_is_near_and_nothing_else() {
     assert_eq!(result(SQUARE, "khop --source 40 --hops 2"), lines(&[("40", "0"), ("30", "1"), ("20", "2")]));
     let several = lines(&[("50", "1"), ("20", "0"), ("60", "1"), ("1", "0"), ("2", "1")]);
     assert_eq!(result(SQUARE, "khop --source 20,1 --hops 1"), several);

@@ -283,13 +283,13 @@ fn an_undirected_edge_is_the_same_from_both_ends() {
 }
 
 #[test]
-fn in_neighbours_are_read_only_where_they_are_kept() {
+fn in_neighbors_are_read_only_where_they_are_kept() {
     let folder = Folder::with("graph", "1 2\n");
     folder.json("import graph --store store --keys dense");
     folder.fails(
         "neighbors 1 --store store --direction in",
         2,
-        &["--direction in: store keeps no in-neighbours", "--reverse"],
+        &["--direction in: store keeps no in-neighbors", "--reverse"],
     );
     assert_eq!(
         folder.json("get vertex 1 --store store")["degrees"],

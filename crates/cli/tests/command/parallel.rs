@@ -88,10 +88,10 @@ fn what_is_exported_comes_back() {
         folder.json(&format!("export bank --output {file}"));
         folder.json(&format!("import {file} --store {file}.store {LABELS} --reverse"));
         for vertex in [1, 2, 3] {
-            let neighbours = |store: &str| {
+            let neighbors = |store: &str| {
                 folder.json(&format!("neighbors {vertex} --store {store}"))["neighbors"].clone()
             };
-            assert_eq!(neighbours(&format!("{file}.store")), neighbours("bank"), "{file}");
+            assert_eq!(neighbors(&format!("{file}.store")), neighbors("bank"), "{file}");
         }
     }
     assert!(

@@ -108,16 +108,16 @@ fn contents(folder: &Folder, store: &str) -> Vec<String> {
         .for_each_vertex(|_, key| {
             contents.push(format!("{key:?} {:?}", snapshot.properties(&key).unwrap()));
             let records = graph.label("sees").unwrap();
-            for (neighbour, record) in
-                snapshot.neighbour_records(records, hedgerow::Direction::Out, &key).unwrap()
+            for (neighbor, record) in
+                snapshot.neighbor_records(records, hedgerow::Direction::Out, &key).unwrap()
             {
-                contents.push(format!("{key:?} sees {neighbour:?} {record:?}"));
+                contents.push(format!("{key:?} sees {neighbor:?} {record:?}"));
             }
             let values = graph.label("weighs").unwrap();
-            for (neighbour, value) in
-                snapshot.neighbours_of::<u64>(values, hedgerow::Direction::Out, &key).unwrap()
+            for (neighbor, value) in
+                snapshot.neighbors_of::<u64>(values, hedgerow::Direction::Out, &key).unwrap()
             {
-                contents.push(format!("{key:?} weighs {neighbour:?} {value:?}"));
+                contents.push(format!("{key:?} weighs {neighbor:?} {value:?}"));
             }
         })
         .unwrap();
@@ -245,8 +245,8 @@ fn bad_lines_are_told_and_nothing_is_imported() {
         ("pays.csv", "from,to,amount,amount\n", ["pays.csv:1: column \"amount\"", "each name once"]),
         (
             "pays.csv",
-            "from,to,amount,colour\n",
-            ["found \"colour\"", "\"amount\" (f64, never null), \"note\" (string)"],
+            "from,to,amount,color\n",
+            ["found \"color\"", "\"amount\" (f64, never null), \"note\" (string)"],
         ),
         ("pays.csv", "", ["pays.csv:1: found nothing", "a first line of column names"]),
         ("pays.jsonl", "{\"from\":1,\"to\":2}\n", ["pays.jsonl:1: column \"amount\"", "which must be there"]),
@@ -323,8 +323,8 @@ fn a_new_store_is_told_how_to_declare_what_a_file_has() {
     assert!(!folder.path("store").exists());
     folder.json("import pays.csv --store store --labels edge:amount=string+note=string");
     // What there is cannot be changed, but looked at.
-    folder.write("more.csv", "payer,payee,colour\n1,2,red\n");
-    let told = ["more.csv:1: found \"colour\"", "`hedgerow schema DIR`"];
+    folder.write("more.csv", "payer,payee,color\n1,2,red\n");
+    let told = ["more.csv:1: found \"color\"", "`hedgerow schema DIR`"];
     folder.fails("import more.csv --store store", 3, &told);
     // As an edge list, a property is no weight.
     folder.write("text.csv", "1,2,lunch\n");
@@ -389,7 +389,7 @@ fn the_schema_of_a_store_makes_such_a_store_again() {
     assert_eq!(
         schema,
         json!({
-            "store": "store", "engine": "rapid", "topology": "directed with in-neighbours", "keys": "text", "strict": false,
+            "store": "store", "engine": "rapid", "topology": "directed with in-neighbors", "keys": "text", "strict": false,
             "labels": [
                 { "id": 0, "name": "knows", "edges": "nothing", "values": null, "properties": [] },
                 { "id": 1, "name": "weighs", "edges": "value", "values": "f32", "properties": [] },

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-/// What is smaller here than in README.md, so that a build without optimisation is through in seconds.
+/// What is smaller here than in README.md, so that a build without optimization is through in seconds.
 const SMALLER: [(&str, &str); 2] =
     [("--scale 18", "--scale 8"), ("--dataset kron-20", "--quick --dataset kron-8")];
 

@@ -49,7 +49,7 @@ fn a_bad_line_stops_an_import_which_goes_on_when_it_is_mended() {
 
 #[test]
 fn vertices_and_edges_go_on_each_by_themselves() {
-    // Lines without neighbours come before the edges of their batch: their order depends on the size of the chunks.
+    // Lines without neighbors come before the edges of their batch: their order depends on the size of the chunks.
     let lines: Vec<_> = (0..40)
         .map(|vertex| {
             if vertex % 3 == 0 {

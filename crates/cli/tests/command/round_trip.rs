@@ -14,11 +14,11 @@ fn content(folder: &Folder, store: &str) -> (BTreeSet<String>, BTreeSet<(String,
     let (mut vertices, mut edges) = (BTreeSet::new(), BTreeSet::new());
     snapshot
         .for_each_vertex(|_, key| {
-            let label = &snapshot.catalogue().labels()[0];
+            let label = &snapshot.catalog().labels()[0];
             let to: Vec<Key> = match label.edges.record() {
-                None => snapshot.neighbours(&key).unwrap(),
+                None => snapshot.neighbors(&key).unwrap(),
                 Some(_) => {
-                    let records = snapshot.neighbour_records(LabelId::DEFAULT, Direction::Out, &key).unwrap();
+                    let records = snapshot.neighbor_records(LabelId::DEFAULT, Direction::Out, &key).unwrap();
                     records.into_iter().map(|(to, _)| to).collect()
                 }
             };

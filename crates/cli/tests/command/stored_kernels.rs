@@ -16,7 +16,7 @@ const KERNELS: [&str; 10] = [
     "triangles",
 ];
 
-/// What a kernel says, but for what is special to a file or a store, or depends on whether in-neighbours are kept.
+/// What a kernel says, but for what is special to a file or a store, or depends on whether in-neighbors are kept.
 fn summary(folder: &Folder, command: &str) -> Value {
     let mut summary = folder.json(command);
     let fields = summary.as_object_mut().unwrap();
@@ -48,7 +48,7 @@ fn a_kernel_gives_the_same_on_a_file_and_on_the_store_that_it_was_imported_into(
                     &format!("run {kernel} --graph kron.wel {direction} {}", options("one")),
                 );
                 let of_store = summary(&folder, &format!("run {kernel} --store {store} {}", options("two")));
-                // The order of sums is not the same with in-neighbours and without, nor with others ids.
+                // The order of sums is not the same with in-neighbors and without, nor with others ids.
                 if !kernel.starts_with("pagerank") && !kernel.starts_with("betweenness") {
                     assert_eq!(of_store, of_file, "{kernel} {engine} {store}");
                 }

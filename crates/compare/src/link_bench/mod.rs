@@ -99,7 +99,7 @@ fn measure(arguments: &Arguments, folder: &Path) -> Result<Figures> {
     let graph = Graph::kronecker(arguments.scale, arguments.seed)?;
     let csr = Csr::from_edges(graph.vertices, Topology::Directed, &graph.stream, BuildOptions::default())?;
     let content = Content::new(arguments.seed);
-    let base = BaseGraph::new(csr.offsets(), csr.neighbours())?;
+    let base = BaseGraph::new(csr.offsets(), csr.neighbors())?;
     let base = Base { graph: base, stream: &graph.stream, content: &content };
     let mut figures = Figures::new(&graph);
     for level in &arguments.durability {

@@ -109,7 +109,7 @@ fn with_base(work: impl FnOnce(&Base<'_>)) {
     let graph = Graph::kronecker(6, 1).unwrap();
     let csr = Csr::from_edges(graph.vertices, Topology::Directed, &graph.stream, BuildOptions::default());
     let (csr, content) = (csr.unwrap(), Content::new(1));
-    let base = BaseGraph::new(csr.offsets(), csr.neighbours()).unwrap();
+    let base = BaseGraph::new(csr.offsets(), csr.neighbors()).unwrap();
     work(&Base { graph: base, stream: &graph.stream, content: &content });
 }
 

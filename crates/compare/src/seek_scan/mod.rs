@@ -1,4 +1,4 @@
-//! What it costs to find the first neighbour of a vertex, and then each further one: LiveGraph's first figure (section 2.1).
+//! What it costs to find the first neighbor of a vertex, and then each further one: LiveGraph's first figure (section 2.1).
 //!
 //! All structures hold the same graph, put in the same random order, and are asked for the same vertices in the same random order, in turns.
 
@@ -21,7 +21,7 @@ use structures::{Kind, Rows};
 /// Vertices that are asked for, at most.
 const SAMPLES: usize = 1 << 18;
 
-/// What it costs to find a vertex's first neighbour, and each further one, in several structures
+/// What it costs to find a vertex's first neighbor, and each further one, in several structures
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Graphs of 2^SCALE vertices (10 to 22) and about 30 times as many edges, one after the other
@@ -53,7 +53,7 @@ struct Costs {
     scale: u32,
     edges: usize,
     structure: &'static str,
-    /// Nanoseconds to find the first neighbour.
+    /// Nanoseconds to find the first neighbor.
     seek: f64,
     /// Nanoseconds for each further one.
     scan: f64,
@@ -94,7 +94,7 @@ fn measure(arguments: &Arguments, scale: u32, costs: &mut Vec<Costs>) -> Result<
     let structures = arguments.structures.iter().map(make).collect::<Result<Vec<_>>>()?;
     let sums = structures.iter().map(|rows| rows.sum(&samples, usize::MAX)).collect::<Result<Vec<_>>>()?;
     ensure!(sums.windows(2).all(|pair| pair[0] == pair[1]), "the structures hold different edges: {sums:?}");
-    let neighbours = neighbours_of(&graph, &samples);
+    let neighbors = neighbors_of(&graph, &samples);
     let mut taken = vec![(Vec::new(), Vec::new()); structures.len()];
     for repetition in 1..=arguments.repetitions {
         eprintln!("{}: repetition {repetition}", graph.name);
@@ -102,7 +102,7 @@ fn measure(arguments: &Arguments, scale: u32, costs: &mut Vec<Costs>) -> Result<
             let seek = nanoseconds(&**rows, &samples, 1)?;
             let all = nanoseconds(&**rows, &samples, usize::MAX)?;
             seeks.push(seek / samples.len() as f64);
-            scans.push((all - seek).max(0.0) / (neighbours - samples.len()) as f64);
+            scans.push((all - seek).max(0.0) / (neighbors - samples.len()) as f64);
         }
     }
     for (kind, (seeks, scans)) in arguments.structures.iter().zip(taken) {
@@ -113,7 +113,7 @@ fn measure(arguments: &Arguments, scale: u32, costs: &mut Vec<Costs>) -> Result<
     folder.close().with_context(|| format!("what is in {} could not be removed", directory.display()))
 }
 
-/// Vertices that have neighbours, in random order, some of them several times.
+/// Vertices that have neighbors, in random order, some of them several times.
 fn samples(graph: &Graph, seed: u64) -> Vec<VertexId> {
     let distinct: HashSet<VertexId> = graph.stream.iter().map(|(source, _)| *source).collect();
     let mut sources: Vec<VertexId> = distinct.into_iter().collect();
@@ -124,8 +124,8 @@ fn samples(graph: &Graph, seed: u64) -> Vec<VertexId> {
     (0..count).map(|_| sources[random.random_range(0..sources.len())]).collect()
 }
 
-/// How many neighbours the samples have together.
-fn neighbours_of(graph: &Graph, samples: &[VertexId]) -> usize {
+/// How many neighbors the samples have together.
+fn neighbors_of(graph: &Graph, samples: &[VertexId]) -> usize {
     let mut degrees = vec![0; graph.vertices as usize];
     graph.stream.iter().for_each(|(source, _)| degrees[source.get() as usize] += 1);
     samples.iter().map(|sample| degrees[sample.get() as usize]).sum()

@@ -17,7 +17,7 @@ pub fn draw(costs: &[Costs]) -> Result<String> {
         let failed = |error: &dyn std::error::Error| anyhow!("the picture cannot be drawn: {error}");
         root.fill(&WHITE).map_err(|error| failed(&error))?;
         let areas = root.split_evenly((1, 2));
-        diagram(&areas[0], "to the first neighbour", costs, |costs| costs.seek)?;
+        diagram(&areas[0], "to the first neighbor", costs, |costs| costs.seek)?;
         diagram(&areas[1], "to each further one", costs, |costs| costs.scan)?;
         root.present().map_err(|error| failed(&error))?;
     }
@@ -53,19 +53,19 @@ fn diagram(
         }
     });
     for (number, name) in names.into_iter().enumerate() {
-        let colour = Palette99::pick(number).to_rgba();
+        let color = Palette99::pick(number).to_rgba();
         let points: Vec<(f64, f64)> = costs
             .iter()
             .filter(|costs| costs.structure == name)
             .map(|costs| (costs.edges as f64, cost(costs).max(f64::MIN_POSITIVE)))
             .collect();
-        let marks = points.iter().map(|point| Circle::new(*point, 3, colour.filled()));
+        let marks = points.iter().map(|point| Circle::new(*point, 3, color.filled()));
         chart.draw_series(marks)?;
-        let line = LineSeries::new(points, colour.stroke_width(2));
+        let line = LineSeries::new(points, color.stroke_width(2));
         chart
             .draw_series(line)?
             .label(name)
-            .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], colour.stroke_width(2)));
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], color.stroke_width(2)));
     }
     chart
         .configure_series_labels()

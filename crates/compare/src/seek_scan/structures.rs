@@ -16,7 +16,7 @@ const AT_ONCE: usize = 1 << 16;
 
 /// The rows of a graph.
 pub trait Rows {
-    /// Sums the neighbours of some vertices, of each at most so many, from the first on.
+    /// Sums the neighbors of some vertices, of each at most so many, from the first on.
     fn sum(&self, sources: &[VertexId], most: usize) -> Result<u64>;
 }
 
@@ -86,7 +86,7 @@ fn store(folder: &Path, graph: &Graph, name: &str) -> Result<Box<dyn Rows>> {
 
 impl Rows for Box<dyn EdgeStore> {
     fn sum(&self, sources: &[VertexId], most: usize) -> Result<u64> {
-        self.sum_neighbours(sources, most)
+        self.sum_neighbors(sources, most)
     }
 }
 
@@ -94,7 +94,7 @@ impl Rows for Box<dyn EdgeStore> {
 struct LinkedLists {
     /// The last member of each vertex's list.
     last: Vec<u32>,
-    /// A neighbour, and the member before.
+    /// A neighbor, and the member before.
     members: Vec<(VertexId, u32)>,
 }
 
@@ -123,8 +123,8 @@ impl Rows for LinkedLists {
         let mut sum = 0;
         for source in sources {
             let (mut member, mut left) = (self.last[source.get() as usize], most);
-            while let Some((neighbour, before)) = self.members.get(member as usize) {
-                sum += u64::from(neighbour.get());
+            while let Some((neighbor, before)) = self.members.get(member as usize) {
+                sum += u64::from(neighbor.get());
                 left -= 1;
                 member = if left == 0 { END } else { *before };
             }
@@ -143,7 +143,7 @@ mod tests {
     fn all_structures_hold_the_same_rows() {
         let graph = Graph::kronecker(6, 1).unwrap();
         let sources: Vec<VertexId> = (0..graph.vertices).map(VertexId::new).collect();
-        let expected: u64 = graph.stream.iter().map(|(_, neighbour)| u64::from(neighbour.get())).sum();
+        let expected: u64 = graph.stream.iter().map(|(_, neighbor)| u64::from(neighbor.get())).sum();
         for kind in KINDS {
             let folder = tempfile::tempdir().unwrap();
             let rows = (kind.make)(folder.path(), &graph).unwrap();
@@ -153,9 +153,9 @@ mod tests {
             assert_eq!(one_by_one, expected, "{}", kind.name);
             for source in &sources {
                 let (first, all) = (rows.sum(&[*source], 1).unwrap(), graph.stream.iter());
-                let neighbours: Vec<u64> =
+                let neighbors: Vec<u64> =
                     all.filter(|(other, _)| other == source).map(|(_, end)| u64::from(end.get())).collect();
-                assert!(neighbours.contains(&first) || neighbours.is_empty() && first == 0, "{}", kind.name);
+                assert!(neighbors.contains(&first) || neighbors.is_empty() && first == 0, "{}", kind.name);
             }
         }
     }

@@ -39,7 +39,7 @@ impl EdgeStore for Graph {
         Ok(())
     }
 
-    fn sum_neighbours(&self, sources: &[VertexId], most: usize) -> Result<u64> {
+    fn sum_neighbors(&self, sources: &[VertexId], most: usize) -> Result<u64> {
         Ok(self.snapshot()?.run(Sum { sources, most })?)
     }
 
@@ -57,7 +57,7 @@ impl EdgeStore for Graph {
     }
 }
 
-/// Sums the neighbours of some vertices, of each at most so many.
+/// Sums the neighbors of some vertices, of each at most so many.
 pub(crate) struct Sum<'s> {
     pub(crate) sources: &'s [VertexId],
     pub(crate) most: usize,
@@ -71,10 +71,10 @@ impl Kernel for Sum<'_> {
         let (mut sum, mut cursor) = (0, adjacency.cursor());
         for source in self.sources {
             let mut left = self.most;
-            let visited = cursor.neighbours(*source, |neighbours, _| {
-                let neighbours = &neighbours[..left.min(neighbours.len())];
-                sum += neighbours.iter().map(|neighbour| u64::from(neighbour.get())).sum::<u64>();
-                left -= neighbours.len();
+            let visited = cursor.neighbors(*source, |neighbors, _| {
+                let neighbors = &neighbors[..left.min(neighbors.len())];
+                sum += neighbors.iter().map(|neighbor| u64::from(neighbor.get())).sum::<u64>();
+                left -= neighbors.len();
                 if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             });
             visited.map(drop).map_err(KernelError::read)?;

@@ -56,7 +56,7 @@ impl EdgeStore for Lmdb {
         Ok(transaction.commit()?)
     }
 
-    fn sum_neighbours(&self, sources: &[VertexId], most: usize) -> Result<u64> {
+    fn sum_neighbors(&self, sources: &[VertexId], most: usize) -> Result<u64> {
         let (transaction, mut sum) = (self.env.read_txn()?, 0);
         for source in sources {
             for edge in self.edges.prefix_iter(&transaction, &source.get().to_be_bytes())?.take(most) {

@@ -1,7 +1,7 @@
 //! The stores, behind one trait.
 //!
 //! All but Hedgerow keep an edge as a key of eight bytes, source before destination, each with its highest byte first, and nothing
-//! beside it: so the neighbours of a vertex lie together, in order.
+//! beside it: so the neighbors of a vertex lie together, in order.
 
 pub(crate) mod hedgerow;
 #[cfg(feature = "lmdb")]
@@ -27,8 +27,8 @@ pub trait EdgeStore: Send + Sync {
     /// Puts edges as one transaction.
     fn put_all(&self, edges: &[Edge]) -> Result<()>;
 
-    /// Sums the neighbours of some vertices, one vertex after the other: of each at most so many, from the first on.
-    fn sum_neighbours(&self, sources: &[VertexId], most: usize) -> Result<u64>;
+    /// Sums the neighbors of some vertices, one vertex after the other: of each at most so many, from the first on.
+    fn sum_neighbors(&self, sources: &[VertexId], most: usize) -> Result<u64>;
 
     /// How many of these edges there are, each looked up by itself.
     fn count(&self, edges: &[Edge]) -> Result<usize>;
@@ -104,8 +104,8 @@ mod tests {
         let sum: u64 = distinct.iter().map(|(_, destination)| u64::from(destination.get())).sum();
         let all: Vec<VertexId> = (0..vertices).map(VertexId::new).collect();
         let first = |source: &VertexId| {
-            let neighbours = distinct.iter().filter(|(other, _)| other == source);
-            neighbours.map(|(_, neighbour)| u64::from(neighbour.get())).next().unwrap_or(0)
+            let neighbors = distinct.iter().filter(|(other, _)| other == source);
+            neighbors.map(|(_, neighbor)| u64::from(neighbor.get())).next().unwrap_or(0)
         };
         let first: u64 = all.iter().map(first).sum();
         let absent: Vec<Edge> = (0..vertices).map(|id| (VertexId::new(id), VertexId::new(id))).collect();
@@ -115,8 +115,8 @@ mod tests {
                 let folder = tempfile::tempdir().unwrap();
                 let open = || (kind.open)(folder.path(), durability, vertices).unwrap();
                 let check = |store: &dyn EdgeStore| {
-                    assert_eq!(store.sum_neighbours(&all, usize::MAX).unwrap(), sum, "{}", kind.name);
-                    assert_eq!(store.sum_neighbours(&all, 1).unwrap(), first, "{}", kind.name);
+                    assert_eq!(store.sum_neighbors(&all, usize::MAX).unwrap(), sum, "{}", kind.name);
+                    assert_eq!(store.sum_neighbors(&all, 1).unwrap(), first, "{}", kind.name);
                     assert_eq!(store.count(&edges).unwrap(), edges.len(), "{}", kind.name);
                     assert_eq!(store.count(&absent).unwrap(), loops, "{}", kind.name);
                 };

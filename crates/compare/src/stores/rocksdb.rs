@@ -67,7 +67,7 @@ impl EdgeStore for RocksDb {
         Ok(self.db.write_opt(batch, &self.write())?)
     }
 
-    fn sum_neighbours(&self, sources: &[VertexId], most: usize) -> Result<u64> {
+    fn sum_neighbors(&self, sources: &[VertexId], most: usize) -> Result<u64> {
         let mut options = ReadOptions::default();
         options.set_prefix_same_as_start(true);
         let (mut edges, mut sum) = (self.db.raw_iterator_opt(options), 0);

@@ -19,7 +19,7 @@ pub(super) const KIND: Kind = Kind {
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS edges (source INTEGER NOT NULL, destination INTEGER NOT NULL,
     PRIMARY KEY (source, destination)) WITHOUT ROWID";
 const PUT: &str = "INSERT OR IGNORE INTO edges VALUES (?, ?)";
-const NEIGHBOURS: &str = "SELECT destination FROM edges WHERE source = ?";
+const NEIGHBORS: &str = "SELECT destination FROM edges WHERE source = ?";
 const FIND: &str = "SELECT 1 FROM edges WHERE source = ? AND destination = ?";
 
 struct Sqlite(Mutex<Connection>);
@@ -55,12 +55,12 @@ impl EdgeStore for Sqlite {
         Ok(transaction.commit()?)
     }
 
-    fn sum_neighbours(&self, sources: &[VertexId], most: usize) -> Result<u64> {
+    fn sum_neighbors(&self, sources: &[VertexId], most: usize) -> Result<u64> {
         let (connection, mut sum) = (self.0.lock(), 0);
         let transaction = connection.unchecked_transaction()?;
-        let mut neighbours = transaction.prepare_cached(NEIGHBOURS)?;
+        let mut neighbors = transaction.prepare_cached(NEIGHBORS)?;
         for source in sources {
-            let (mut rows, mut left) = (neighbours.query(params![source.get()])?, most);
+            let (mut rows, mut left) = (neighbors.query(params![source.get()])?, most);
             while let Some(row) = if left > 0 { rows.next()? } else { None } {
                 sum += u64::from(row.get::<_, u32>(0)?);
                 left -= 1;

@@ -1,7 +1,7 @@
 //! Graphs made of maps and lists, which are slow and obvious, and a view of them.
 
 use hedgerow_model::{
-    Adjacency, Column, ColumnType, Count, Cursor, Direction, EdgeValue, GraphView, LabelId, Neighbours,
+    Adjacency, Column, ColumnType, Count, Cursor, Direction, EdgeValue, GraphView, LabelId, Neighbors,
     NoCommitOrder, Timestamp, Topology, VertexId, ViewError,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,9 +34,9 @@ impl<W: Column> Naive<W> {
         let mut rows = BTreeMap::<u32, BTreeMap<u32, W>>::new();
         for ((source, destination), value) in &self.edges {
             let ends = (VertexId::new(*source), VertexId::new(*destination));
-            for (of, owner, neighbour) in self.topology.entries(ends.0, ends.1) {
+            for (of, owner, neighbor) in self.topology.entries(ends.0, ends.1) {
                 if of == stored && range.contains(&owner.get()) {
-                    rows.entry(owner.get()).or_default().insert(neighbour.get(), *value);
+                    rows.entry(owner.get()).or_default().insert(neighbor.get(), *value);
                 }
             }
         }
@@ -48,7 +48,7 @@ impl<W: Column> Naive<W> {
     }
 }
 
-/// A view as unhelpful as the traits allow: rows descend, every neighbour is a run of its own, and
+/// A view as unhelpful as the traits allow: rows descend, every neighbor is a run of its own, and
 /// only the ends of edges are vertices.
 pub struct ListView {
     bound: u32,
@@ -170,19 +170,19 @@ impl<W: Column> Cursor for ListCursor<'_, W> {
     type Error = Infallible;
     type Ordered = NoCommitOrder<W, Infallible>;
 
-    fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<W>, Infallible> {
-        let (neighbours, values) = self.gather(vertex)?;
-        Ok(neighbours.iter().position(|other| *other == neighbour).map(|position| values[position]))
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, Infallible> {
+        let (neighbors, values) = self.gather(vertex)?;
+        Ok(neighbors.iter().position(|other| *other == neighbor).map(|position| values[position]))
     }
 
-    fn neighbours<B>(
+    fn neighbors<B>(
         &mut self,
         vertex: VertexId,
         mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Infallible> {
-        let (neighbours, values) = self.gather(vertex)?;
-        let mut runs = neighbours.chunks(1).zip(values.chunks(1));
-        Ok(runs.try_for_each(|(neighbour, value)| run(neighbour, value)))
+        let (neighbors, values) = self.gather(vertex)?;
+        let mut runs = neighbors.chunks(1).zip(values.chunks(1));
+        Ok(runs.try_for_each(|(neighbor, value)| run(neighbor, value)))
     }
 
     fn scan<B>(
@@ -191,16 +191,14 @@ impl<W: Column> Cursor for ListCursor<'_, W> {
         mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Infallible> {
         for owner in range.map(VertexId::new) {
-            if let ControlFlow::Break(value) =
-                self.neighbours(owner, |ids, values| run(owner, ids, values))?
-            {
+            if let ControlFlow::Break(value) = self.neighbors(owner, |ids, values| run(owner, ids, values))? {
                 return Ok(ControlFlow::Break(value));
             }
         }
         Ok(ControlFlow::Continue(()))
     }
 
-    fn gather(&mut self, vertex: VertexId) -> Result<Neighbours<'_, W>, Infallible> {
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, Infallible> {
         Ok(self.0.rows.get(vertex.index()).map_or((&[], &[]), |(ids, values)| (ids, values)))
     }
 }

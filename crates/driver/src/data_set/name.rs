@@ -9,7 +9,7 @@ pub(crate) enum Name {
     Kronecker { scale: u32 },
     /// `sparse-N`: R-MAT of scale N, 6 edges per vertex, less skewed.
     Sparse { scale: u32 },
-    /// `uniform-VERTICESxDEGREE`: every vertex has so many neighbours.
+    /// `uniform-VERTICESxDEGREE`: every vertex has so many neighbors.
     Uniform { vertices: u32, degree: u32 },
 }
 

@@ -26,7 +26,7 @@ pub(super) fn edges(name: Name, seed: u64) -> Result<(u32, Vec<(u32, u32)>), Ben
     Ok((narrow(graph.vertices()), (0..graph.edges()).map(edge).collect()))
 }
 
-/// A graph in which every vertex has exactly `degree` neighbours: vertices on a ring, each joined to those at
+/// A graph in which every vertex has exactly `degree` neighbors: vertices on a ring, each joined to those at
 /// some random distances on both sides, and then renamed at random.
 ///
 /// One of the two numbers is even; the degree is below the number of vertices.
@@ -34,7 +34,7 @@ fn uniform(vertices: u32, degree: u32, seed: u64) -> Vec<(u32, u32)> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut names: Vec<u32> = (0..vertices).collect();
     names.shuffle(&mut random);
-    // A distance below half the ring gives two neighbours, half the ring one.
+    // A distance below half the ring gives two neighbors, half the ring one.
     let most = (vertices - 1) / 2;
     let wanted = (degree / 2) as usize;
     let mut distances = BTreeSet::new();
@@ -66,12 +66,12 @@ mod tests {
     #[test]
     fn every_vertex_has_the_degree_up_to_a_complete_graph() {
         for (vertices, degree) in [(2, 1), (10, 9), (10, 8), (9, 8), (11, 2), (50, 1), (50, 25), (50, 26)] {
-            let mut neighbours = vec![HashSet::new(); vertices as usize];
+            let mut neighbors = vec![HashSet::new(); vertices as usize];
             for (one, other) in uniform(vertices, degree, 7) {
-                neighbours[one as usize].insert(other);
-                neighbours[other as usize].insert(one);
+                neighbors[one as usize].insert(other);
+                neighbors[other as usize].insert(one);
             }
-            for (vertex, set) in neighbours.iter().enumerate() {
+            for (vertex, set) in neighbors.iter().enumerate() {
                 assert_eq!(set.len(), degree as usize, "vertex {vertex} of {vertices}");
                 assert!(!set.contains(&(vertex as u32)));
             }

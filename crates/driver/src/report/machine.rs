@@ -37,7 +37,7 @@ impl Machine {
 pub struct Build {
     /// The version of Hedgerow.
     pub version: &'static str,
-    /// The profile of the build and its optimisation.
+    /// The profile of the build and its optimization.
     pub profile: &'static str,
     /// The compiler.
     pub rustc: &'static str,
@@ -52,7 +52,7 @@ impl Build {
 
     /// Whether the figures of this build mean something.
     #[must_use]
-    pub fn is_optimised(&self) -> bool {
+    pub fn is_optimized(&self) -> bool {
         !cfg!(debug_assertions)
     }
 }

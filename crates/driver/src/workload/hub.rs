@@ -40,7 +40,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
         };
         let (scanned, time) = mean_time(bench.settings.least_time(), || Ok(subject.run(ScanHub)?))?;
         bench.record(turn, "scan-throughput", "edges/s", scanned.edges as f64 / time.as_secs_f64());
-        bench.check_answer("the sum of the hub's neighbours", Answer::Exact(scanned.sum))?;
+        bench.check_answer("the sum of the hub's neighbors", Answer::Exact(scanned.sum))?;
     }
     Ok(())
 }
@@ -113,7 +113,7 @@ fn record(bench: &mut Bench<'_>, turn: Turn, operation: &str, timed: &Timed) {
     }
 }
 
-/// Sums the neighbours of the hub.
+/// Sums the neighbors of the hub.
 #[derive(Clone, Copy)]
 struct ScanHub;
 
@@ -128,9 +128,9 @@ impl Kernel for ScanHub {
     fn run<V: GraphView>(self, view: &V) -> Result<Scanned, KernelError> {
         let adjacency = view.adjacency::<()>(LabelId::DEFAULT, Direction::Out)?;
         let mut scanned = Scanned { edges: 0, sum: 0 };
-        let read = adjacency.cursor().neighbours(HUB, |neighbours, _| {
-            scanned.edges += neighbours.len() as u64;
-            scanned.sum += neighbours.iter().map(|neighbour| u64::from(neighbour.get())).sum::<u64>();
+        let read = adjacency.cursor().neighbors(HUB, |neighbors, _| {
+            scanned.edges += neighbors.len() as u64;
+            scanned.sum += neighbors.iter().map(|neighbor| u64::from(neighbor.get())).sum::<u64>();
             ControlFlow::<()>::Continue(())
         });
         read.map(|_| scanned).map_err(KernelError::read)

@@ -140,12 +140,12 @@ fn measure_on(bench: &mut Bench<'_>, subjects: &Subjects, kernels: &[KernelName]
     Ok(())
 }
 
-/// Vertices with neighbours, at random.
+/// Vertices with neighbors, at random.
 fn sources(bench: &mut Bench<'_>) -> Result<Vec<VertexId>, Failure> {
     let csr = bench.csr()?;
     let offsets = csr.offsets();
     let mut random = Xoshiro256PlusPlus::seed_from_u64(bench.settings.seed ^ 0x50c3);
-    // A data set has an edge, so some vertex has neighbours.
+    // A data set has an edge, so some vertex has neighbors.
     let source = |_| loop {
         let vertex = random.random_range(0..bench.data.vertices());
         if offsets[vertex as usize] < offsets[vertex as usize + 1] {

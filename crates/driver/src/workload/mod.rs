@@ -32,9 +32,9 @@ pub enum Workload {
     BatchInsert,
     /// Edges that exist and edges that do not, looked up at random.
     Search,
-    /// All neighbours of all vertices, in the order of the vertices.
+    /// All neighbors of all vertices, in the order of the vertices.
     ScanOrdered,
-    /// All neighbours of all vertices, in random order.
+    /// All neighbors of all vertices, in random order.
     ScanRandom,
     /// Snapshots opened and closed.
     Snapshot,

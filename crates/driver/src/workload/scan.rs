@@ -1,4 +1,4 @@
-//! All neighbours of all vertices, in the order of the vertices or in random order: their ids are summed.
+//! All neighbors of all vertices, in the order of the vertices or in random order: their ids are summed.
 
 use crate::Failure;
 use crate::answers::Answer;
@@ -34,13 +34,13 @@ fn measure(bench: &mut Bench<'_>, order: Option<&[VertexId]>) -> Result<(), Fail
             run()?;
             let (sum, time) = mean_time(least, run)?;
             bench.record(turn, "throughput", "edges/s", edges / time.as_secs_f64());
-            bench.check_answer("the sum of all neighbours", Answer::Exact(sum))?;
+            bench.check_answer("the sum of all neighbors", Answer::Exact(sum))?;
         }
     }
     Ok(())
 }
 
-/// Sums the neighbours of all vertices.
+/// Sums the neighbors of all vertices.
 struct Scan<'a> {
     /// The order of the vertices; `None` is that of their ids.
     order: Option<&'a [VertexId]>,
@@ -70,8 +70,8 @@ impl Kernel for Scan<'_> {
 /// The sum over a range of vertices.
 fn sum_range(adjacency: &impl Adjacency, range: Range<u32>) -> Result<u64, KernelError> {
     let mut total = 0;
-    let scanned = adjacency.cursor().scan(range, |_, neighbours, _| {
-        total += sum(neighbours);
+    let scanned = adjacency.cursor().scan(range, |_, neighbors, _| {
+        total += sum(neighbors);
         ControlFlow::<()>::Continue(())
     });
     scanned.map(|_| total).map_err(KernelError::read)
@@ -81,8 +81,8 @@ fn sum_range(adjacency: &impl Adjacency, range: Range<u32>) -> Result<u64, Kerne
 fn sum_each(adjacency: &impl Adjacency, vertices: &[VertexId]) -> Result<u64, KernelError> {
     let (mut total, mut cursor) = (0, adjacency.cursor());
     for vertex in vertices {
-        let scanned = cursor.neighbours(*vertex, |neighbours, _| {
-            total += sum(neighbours);
+        let scanned = cursor.neighbors(*vertex, |neighbors, _| {
+            total += sum(neighbors);
             ControlFlow::<()>::Continue(())
         });
         scanned.map(drop).map_err(KernelError::read)?;
@@ -92,6 +92,6 @@ fn sum_each(adjacency: &impl Adjacency, vertices: &[VertexId]) -> Result<u64, Ke
 
 /// The sum of some ids.
 #[inline]
-fn sum(neighbours: &[VertexId]) -> u64 {
-    neighbours.iter().map(|neighbour| u64::from(neighbour.get())).sum()
+fn sum(neighbors: &[VertexId]) -> u64 {
+    neighbors.iter().map(|neighbor| u64::from(neighbor.get())).sum()
 }

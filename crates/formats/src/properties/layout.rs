@@ -313,7 +313,7 @@ mod tests {
             told("source,to,amount,note,amount").contains("each name once: columns 3 and 5 have this one")
         );
         assert!(told("source,payee,amount").contains("a column destination or dst or target or to"));
-        assert!(told("source,to,amount,colour").contains("\"amount\" (f64, never null), \"note\" (f64)"));
+        assert!(told("source,to,amount,color").contains("\"amount\" (f64, never null), \"note\" (f64)"));
         assert!(told("amount").contains("a column source"));
         assert!(told("source,From,to,amount").contains("\"source\" is this one already"));
         assert!(told("source,to,TO,amount").contains("\"to\" is this one already"));

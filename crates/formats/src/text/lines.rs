@@ -34,11 +34,11 @@ pub(crate) struct Parsed<K> {
 
 /// A line of the adjacency format that has been checked.
 #[derive(Debug)]
-struct Neighbours<K> {
+struct Neighbors<K> {
     chunk: Vec<u8>,
     line: std::ops::Range<usize>,
     source: K,
-    /// Where in the line the next neighbour is.
+    /// Where in the line the next neighbor is.
     position: usize,
 }
 
@@ -88,7 +88,7 @@ impl<K: VertexKey> Parsed<K> {
         match long_line {
             None => Parsed { piece, entries, chunk: Some(bytes), start },
             Some((source, position, line)) => {
-                piece.long_line = Some(Box::new(Neighbours { chunk: bytes, line, source, position }));
+                piece.long_line = Some(Box::new(Neighbors { chunk: bytes, line, source, position }));
                 Parsed { piece, entries, chunk: None, start }
             }
         }
@@ -105,10 +105,10 @@ impl<K: VertexKey> Parsed<K> {
     }
 }
 
-impl<K: VertexKey> LongLine<K> for Neighbours<K> {
+impl<K: VertexKey> LongLine<K> for Neighbors<K> {
     fn hand_over(&mut self, room: usize, edges: &mut Vec<Edge<K>>) -> bool {
         let line = &self.chunk[self.line.clone()];
-        match parse::neighbours_from(line, self.position, &self.source, room, edges) {
+        match parse::neighbors_from(line, self.position, &self.source, room, edges) {
             Some(position) => {
                 self.position = position;
                 false
@@ -131,10 +131,10 @@ fn parse_line<K: VertexKey>(line: &[u8], rules: &Rules, piece: &mut Piece<K>) ->
     Ok(())
 }
 
-/// Checks a line of a vertex and its neighbours; gives the vertex and where the neighbours start, if it has any.
+/// Checks a line of a vertex and its neighbors; gives the vertex and where the neighbors start, if it has any.
 fn check_long_line<K: VertexKey>(line: &[u8], piece: &mut Piece<K>) -> Result<Option<(K, usize)>, Fault> {
-    let (source, neighbours) = parse::check_adjacency(line)?;
-    match neighbours {
+    let (source, neighbors) = parse::check_adjacency(line)?;
+    match neighbors {
         Some(position) => Ok(Some((source, position))),
         None => {
             piece.batch.vertices.push(source);

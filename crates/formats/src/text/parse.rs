@@ -39,7 +39,7 @@ pub(crate) fn vertex<K: VertexKey>(line: &[u8]) -> Result<K, Fault> {
     }
 }
 
-/// `vertex neighbour neighbour …`; a bad line leaves the batch as it was.
+/// `vertex neighbor neighbor …`; a bad line leaves the batch as it was.
 #[inline]
 pub(crate) fn adjacency<K: VertexKey>(line: &[u8], batch: &mut Batch<K>) -> Result<(), Fault> {
     let mut fields = Fields::new(line);
@@ -47,7 +47,7 @@ pub(crate) fn adjacency<K: VertexKey>(line: &[u8], batch: &mut Batch<K>) -> Resu
     let edges = batch.edges.len();
     loop {
         match fields.key() {
-            Ok(Some(neighbour)) => batch.edges.push(Edge::new(source.clone(), neighbour)),
+            Ok(Some(neighbor)) => batch.edges.push(Edge::new(source.clone(), neighbor)),
             Ok(None) => break,
             Err(fault) => {
                 batch.edges.truncate(edges);
@@ -116,20 +116,20 @@ fn value<'a>(fields: &mut Fields<'a>) -> Result<Field<'a>, Fault> {
     fields.next().ok_or(fields.fault_at_end(Problem::MissingValue))
 }
 
-/// Checks a whole line of the adjacency format; gives its vertex and where its neighbours start,
+/// Checks a whole line of the adjacency format; gives its vertex and where its neighbors start,
 /// if it has any.
 pub(crate) fn check_adjacency<K: VertexKey>(line: &[u8]) -> Result<(K, Option<usize>), Fault> {
     let mut fields = Fields::new(line);
     let source = fields.key()?.ok_or(fields.fault_at_end(Problem::EmptyField))?;
     let position = fields.offset();
-    let has_neighbours = fields.key::<K>()?.is_some();
+    let has_neighbors = fields.key::<K>()?.is_some();
     while fields.key::<K>()?.is_some() {}
-    Ok((source, has_neighbours.then_some(position)))
+    Ok((source, has_neighbors.then_some(position)))
 }
 
-/// At most `room` neighbours of a checked line from `position` on; gives the position after them,
+/// At most `room` neighbors of a checked line from `position` on; gives the position after them,
 /// or `None` at the end of the line.
-pub(crate) fn neighbours_from<K: VertexKey>(
+pub(crate) fn neighbors_from<K: VertexKey>(
     line: &[u8],
     position: usize,
     source: &K,
@@ -138,8 +138,8 @@ pub(crate) fn neighbours_from<K: VertexKey>(
 ) -> Option<usize> {
     let mut fields = Fields::resume(line, position);
     for _ in 0..room {
-        let neighbour = fields.key().expect("the line has been checked");
-        edges.push(Edge::new(source.clone(), neighbour?));
+        let neighbor = fields.key().expect("the line has been checked");
+        edges.push(Edge::new(source.clone(), neighbor?));
     }
     Some(fields.offset())
 }

@@ -55,7 +55,7 @@ impl WriteOptions {
 ///
 /// The edges of an edge list are written as they come. All other formats want the whole graph: it is kept, 8 bytes per
 /// edge, with weights 16, and the keys; written are then its vertices in the order of their keys and their
-/// neighbours in that order, each once, with the weight that came last.
+/// neighbors in that order, each once, with the weight that came last.
 ///
 /// A name that ends in `.gz` or `.zst` is compressed. Files appear under their names only with
 /// [`finish`](Self::finish): see [`NewFile`].

@@ -1,8 +1,8 @@
-//! The neighbours of every vertex, row by row.
+//! The neighbors of every vertex, row by row.
 
 use std::ops::Range;
 
-/// Which neighbours a row has.
+/// Which neighbors a row has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     Out,
@@ -10,11 +10,11 @@ pub(crate) enum Direction {
     Both,
 }
 
-/// For every vertex its neighbours in ascending order, each once, with the weight that came last.
+/// For every vertex its neighbors in ascending order, each once, with the weight that came last.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Rows {
     ends: Vec<u64>,
-    neighbours: Vec<u32>,
+    neighbors: Vec<u32>,
     /// Empty if there are no weights.
     weights: Vec<f64>,
 }
@@ -30,12 +30,12 @@ impl Rows {
         let arcs = next[vertices as usize] as usize;
         let mut rows = Rows {
             ends: Vec::new(),
-            neighbours: vec![0; arcs],
+            neighbors: vec![0; arcs],
             weights: vec![0.0; if weights.is_some() { arcs } else { 0 }],
         };
-        for_each_arc(edges, direction, |index, vertex, neighbour| {
+        for_each_arc(edges, direction, |index, vertex, neighbor| {
             let place = &mut next[vertex as usize];
-            rows.neighbours[*place as usize] = neighbour;
+            rows.neighbors[*place as usize] = neighbor;
             if let Some(weights) = weights {
                 rows.weights[*place as usize] = weights[index];
             }
@@ -47,7 +47,7 @@ impl Rows {
         rows
     }
 
-    /// Sorts every row and keeps the last of equal neighbours.
+    /// Sorts every row and keeps the last of equal neighbors.
     fn sort(&mut self) {
         let mut row: Vec<(u32, f64)> = Vec::new();
         let (mut start, mut kept) = (0, 0);
@@ -55,14 +55,14 @@ impl Rows {
             let end = self.ends[vertex] as usize;
             let weight = |place: usize| self.weights.get(place).copied().unwrap_or(0.0);
             row.clear();
-            row.extend((start..end).map(|place| (self.neighbours[place], weight(place))));
+            row.extend((start..end).map(|place| (self.neighbors[place], weight(place))));
             start = end;
-            row.sort_by_key(|(neighbour, _)| *neighbour);
-            for (index, (neighbour, weight)) in row.iter().enumerate() {
-                if row.get(index + 1).is_some_and(|(next, _)| next == neighbour) {
+            row.sort_by_key(|(neighbor, _)| *neighbor);
+            for (index, (neighbor, weight)) in row.iter().enumerate() {
+                if row.get(index + 1).is_some_and(|(next, _)| next == neighbor) {
                     continue;
                 }
-                self.neighbours[kept] = *neighbour;
+                self.neighbors[kept] = *neighbor;
                 if let Some(place) = self.weights.get_mut(kept) {
                     *place = *weight;
                 }
@@ -70,37 +70,37 @@ impl Rows {
             }
             self.ends[vertex] = kept as u64;
         }
-        self.neighbours.truncate(kept);
+        self.neighbors.truncate(kept);
         self.weights.truncate(kept);
     }
 
-    /// Where every row ends among all neighbours.
+    /// Where every row ends among all neighbors.
     pub fn ends(&self) -> &[u64] {
         &self.ends
     }
 
-    /// All neighbours, row by row.
-    pub fn neighbours(&self) -> &[u32] {
-        &self.neighbours
+    /// All neighbors, row by row.
+    pub fn neighbors(&self) -> &[u32] {
+        &self.neighbors
     }
 
-    /// The weight of every neighbour, if there are any.
+    /// The weight of every neighbor, if there are any.
     pub fn weights(&self) -> Option<&[f64]> {
         (!self.weights.is_empty()).then_some(&self.weights)
     }
 
-    /// Each row: the vertex, its neighbours, and where they are among all.
+    /// Each row: the vertex, its neighbors, and where they are among all.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &[u32], Range<usize>)> {
         let mut start = 0;
         (0..).zip(&self.ends).map(move |(vertex, end)| {
             let places = start..*end as usize;
             start = places.end;
-            (vertex, &self.neighbours[places.clone()], places)
+            (vertex, &self.neighbors[places.clone()], places)
         })
     }
 }
 
-/// The index of every edge with a vertex and its neighbour; in both directions if both are wanted.
+/// The index of every edge with a vertex and its neighbor; in both directions if both are wanted.
 fn for_each_arc(edges: &[(u32, u32)], direction: Direction, mut visit: impl FnMut(usize, u32, u32)) {
     for (index, (source, destination)) in edges.iter().enumerate() {
         if direction != Direction::In {
@@ -123,8 +123,8 @@ mod tests {
         let rows = |direction| {
             let rows = Rows::new(4, &edges, Some(&weights), direction);
             let weights = rows.weights().unwrap();
-            let row = |(_, neighbours, places): (u32, &[u32], Range<usize>)| {
-                neighbours.iter().copied().zip(weights[places].iter().copied()).collect::<Vec<_>>()
+            let row = |(_, neighbors, places): (u32, &[u32], Range<usize>)| {
+                neighbors.iter().copied().zip(weights[places].iter().copied()).collect::<Vec<_>>()
             };
             rows.iter().map(row).collect::<Vec<_>>()
         };

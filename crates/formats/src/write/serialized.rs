@@ -4,7 +4,7 @@ use super::{Direction, Numbered, Output, Rows};
 use crate::serialized::MAX_VERTICES;
 use crate::{FormatError, VertexKey};
 
-/// Writes the graph; how many neighbours there are, which of an undirected graph are twice the edges.
+/// Writes the graph; how many neighbors there are, which of an undirected graph are twice the edges.
 pub(super) fn write<K: VertexKey>(
     graph: &Numbered<K>,
     undirected: bool,
@@ -18,16 +18,16 @@ pub(super) fn write<K: VertexKey>(
     let weights = if is_weighted { Some(whole_weights(graph)?) } else { None };
     let rows = |direction| Rows::new(graph.vertices(), graph.edges(), weights, direction);
     let out = rows(if undirected { Direction::Both } else { Direction::Out });
-    let neighbours = out.neighbours().len() as u64;
+    let neighbors = out.neighbors().len() as u64;
     output.buffer().push(u8::from(!undirected));
-    output.buffer().extend_from_slice(&neighbours.to_le_bytes());
+    output.buffer().extend_from_slice(&neighbors.to_le_bytes());
     output.buffer().extend_from_slice(&u64::from(graph.vertices()).to_le_bytes());
     write_rows(&out, output)?;
     drop(out);
     if !undirected {
         write_rows(&rows(Direction::In), output)?;
     }
-    Ok(neighbours)
+    Ok(neighbors)
 }
 
 fn write_rows(rows: &Rows, output: &mut Output) -> Result<(), FormatError> {
@@ -35,8 +35,8 @@ fn write_rows(rows: &Rows, output: &mut Output) -> Result<(), FormatError> {
         output.buffer().extend_from_slice(&offset.to_le_bytes());
         output.written()?;
     }
-    for (place, neighbour) in rows.neighbours().iter().enumerate() {
-        output.buffer().extend_from_slice(&neighbour.to_le_bytes());
+    for (place, neighbor) in rows.neighbors().iter().enumerate() {
+        output.buffer().extend_from_slice(&neighbor.to_le_bytes());
         if let Some(weights) = rows.weights() {
             output.buffer().extend_from_slice(&(weights[place] as i32).to_le_bytes());
         }

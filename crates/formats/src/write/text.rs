@@ -1,10 +1,10 @@
-//! Writes whole graphs as text: lines of neighbours, and the pair of LDBC Graphalytics.
+//! Writes whole graphs as text: lines of neighbors, and the pair of LDBC Graphalytics.
 
 use super::field::{check_first, push_key, push_weight};
 use super::{Direction, Numbered, Output, Rows, VertexListWriter};
 use crate::{FormatError, VertexKey};
 
-/// A line for every vertex with its neighbours; how many neighbours there are.
+/// A line for every vertex with its neighbors; how many neighbors there are.
 pub(super) fn write_adjacency<K: VertexKey>(
     graph: &Numbered<K>,
     undirected: bool,
@@ -12,19 +12,19 @@ pub(super) fn write_adjacency<K: VertexKey>(
 ) -> Result<u64, FormatError> {
     let direction = if undirected { Direction::Both } else { Direction::Out };
     let rows = Rows::new(graph.vertices(), graph.edges(), None, direction);
-    for (vertex, neighbours, _) in rows.iter() {
+    for (vertex, neighbors, _) in rows.iter() {
         let key = graph.key(vertex);
         check_first(key.as_key(), graph.path())?;
         push_key(key.as_key(), output.buffer());
-        for neighbour in neighbours {
+        for neighbor in neighbors {
             output.buffer().push(b' ');
-            push_key(graph.key(*neighbour).as_key(), output.buffer());
+            push_key(graph.key(*neighbor).as_key(), output.buffer());
             output.written()?;
         }
         output.buffer().push(b'\n');
         output.written()?;
     }
-    Ok(rows.neighbours().len() as u64)
+    Ok(rows.neighbors().len() as u64)
 }
 
 /// A file of vertices, and one of edges; how many edges there are. An undirected edge is listed once, the lesser key
@@ -41,16 +41,16 @@ pub(super) fn write_pair<K: VertexKey>(
     let direction = if undirected { Direction::Both } else { Direction::Out };
     let rows = Rows::new(graph.vertices(), graph.edges(), graph.weights()?, direction);
     let mut count = 0;
-    for (vertex, neighbours, places) in rows.iter() {
+    for (vertex, neighbors, places) in rows.iter() {
         let key = graph.key(vertex);
-        for (neighbour, place) in neighbours.iter().zip(places) {
-            if undirected && *neighbour < vertex {
+        for (neighbor, place) in neighbors.iter().zip(places) {
+            if undirected && *neighbor < vertex {
                 continue;
             }
             let buffer = edges.buffer();
             push_key(key.as_key(), buffer);
             buffer.push(b' ');
-            push_key(graph.key(*neighbour).as_key(), buffer);
+            push_key(graph.key(*neighbor).as_key(), buffer);
             if let Some(weights) = rows.weights() {
                 buffer.push(b' ');
                 push_weight(weights[place], buffer);

@@ -151,9 +151,9 @@ fn damaged_lines_with_properties() {
 fn promises_are_not_believed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("graph");
-    let header = |neighbours: i64, vertices: i64| {
+    let header = |neighbors: i64, vertices: i64| {
         let mut bytes = vec![0];
-        bytes.extend(neighbours.to_le_bytes());
+        bytes.extend(neighbors.to_le_bytes());
         bytes.extend(vertices.to_le_bytes());
         bytes.extend([0; 1000]);
         bytes

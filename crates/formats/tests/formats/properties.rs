@@ -204,7 +204,7 @@ fn what_is_wrong_is_told_with_line_and_column() {
             "1,2,3.5,lunch\n",
             "x:1: found \"1,2,3.5,lunch\", expected a first line of column names, not of values",
         ),
-        ("source,to,amount,colour\n", "x:1: found \"colour\", expected one of the properties"),
+        ("source,to,amount,color\n", "x:1: found \"color\", expected one of the properties"),
         (
             "source,to,amount,source\n",
             "x:1: column \"source\": found \"source\", expected each name once: columns 1 and 4 have this one",
@@ -233,8 +233,8 @@ fn what_is_wrong_is_told_with_line_and_column() {
             "x:1: column \"to\": found \"\\\"2\\\"\", expected a vertex key",
         ),
         (
-            "{\"source\":1,\"to\":2,\"amount\":2,\"colour\":1}",
-            "x:1: found \"colour\", expected one of the properties",
+            "{\"source\":1,\"to\":2,\"amount\":2,\"color\":1}",
+            "x:1: found \"color\", expected one of the properties",
         ),
         (
             "{\"source\":1,\"to\":2,\"amount\":2,\"to\":3}",

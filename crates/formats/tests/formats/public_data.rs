@@ -81,19 +81,19 @@ fn the_pair_of_files_and_the_adjacency_lines_are_one_graph() {
             read(&lines, ReadOptions { format: Some(GraphFormat::Adjacency), ..ReadOptions::default() });
         assert_eq!(vertices(&pair), vertices(&lines));
         assert_eq!(pair.vertices.len(), vertices(&pair).len());
-        assert_eq!(neighbours(&pair, kind), neighbours(&lines, kind));
+        assert_eq!(neighbors(&pair, kind), neighbors(&lines, kind));
     }
 }
 
-fn neighbours(batch: &Batch<u64>, kind: &str) -> BTreeMap<u64, BTreeSet<u64>> {
-    let mut neighbours: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
+fn neighbors(batch: &Batch<u64>, kind: &str) -> BTreeMap<u64, BTreeSet<u64>> {
+    let mut neighbors: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
     for edge in &batch.edges {
-        neighbours.entry(edge.source).or_default().insert(edge.destination);
+        neighbors.entry(edge.source).or_default().insert(edge.destination);
         if kind == "undirected" {
-            neighbours.entry(edge.destination).or_default().insert(edge.source);
+            neighbors.entry(edge.destination).or_default().insert(edge.source);
         }
     }
-    neighbours
+    neighbors
 }
 
 #[test]

@@ -89,7 +89,7 @@ fn a_header_is_passed_over_only_where_it_can_be_one() {
 }
 
 #[test]
-fn adjacency_lines_are_a_vertex_and_its_neighbours() {
+fn adjacency_lines_are_a_vertex_and_its_neighbors() {
     let whole = read::<u64>(b"# c\n1 2 3 4 5 6\n7\n2,1\n\n8 8\n", &adjacency());
     whole.end.unwrap();
     let pairs: Vec<(u64, u64)> =
@@ -100,9 +100,9 @@ fn adjacency_lines_are_a_vertex_and_its_neighbours() {
 
 #[test]
 fn a_long_adjacency_line_comes_in_batches() {
-    let neighbours: Vec<u64> = (0..100_000).collect();
+    let neighbors: Vec<u64> = (0..100_000).collect();
     let line = |last: &str| {
-        let numbers: Vec<String> = neighbours.iter().map(u64::to_string).collect();
+        let numbers: Vec<String> = neighbors.iter().map(u64::to_string).collect();
         format!("7 {}{last}\n8 9\n5{}\n", numbers.join(" "), " ".repeat(100_000))
     };
     let options = ReadOptions { batch_size: 1000, ..adjacency() };
@@ -117,7 +117,7 @@ fn a_long_adjacency_line_comes_in_batches() {
         vertices.extend_from_slice(&batch.vertices);
     }
     assert_eq!(read.pop(), Some((8, 9)));
-    assert!(read.into_iter().eq(neighbours.iter().map(|neighbour| (7, *neighbour))));
+    assert!(read.into_iter().eq(neighbors.iter().map(|neighbor| (7, *neighbor))));
     assert_eq!(vertices, [5]);
 
     // A mistake at its end: nothing of the line is handed over.

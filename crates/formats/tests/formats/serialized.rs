@@ -7,14 +7,14 @@ use hedgerow_formats::{
 };
 use std::io::Cursor;
 
-/// Rows of neighbours with weights, in the order of the file.
+/// Rows of neighbors with weights, in the order of the file.
 type Rows<'a> = &'a [&'a [(i32, i32)]];
 
-/// A file: header, out-neighbours, and of a directed graph in-neighbours.
+/// A file: header, out-neighbors, and of a directed graph in-neighbors.
 fn file(out: Rows<'_>, inverse: Option<Rows<'_>>, weighted: bool) -> Vec<u8> {
     let mut bytes = vec![u8::from(inverse.is_some())];
-    let neighbours: usize = out.iter().map(|row| row.len()).sum();
-    bytes.extend((neighbours as i64).to_le_bytes());
+    let neighbors: usize = out.iter().map(|row| row.len()).sum();
+    bytes.extend((neighbors as i64).to_le_bytes());
     bytes.extend((out.len() as i64).to_le_bytes());
     for rows in [Some(out), inverse].into_iter().flatten() {
         let mut offset = 0i64;
@@ -23,8 +23,8 @@ fn file(out: Rows<'_>, inverse: Option<Rows<'_>>, weighted: bool) -> Vec<u8> {
             offset += row.len() as i64;
             bytes.extend(offset.to_le_bytes());
         }
-        for (neighbour, weight) in rows.iter().copied().flatten() {
-            bytes.extend(neighbour.to_le_bytes());
+        for (neighbor, weight) in rows.iter().copied().flatten() {
+            bytes.extend(neighbor.to_le_bytes());
             if weighted {
                 bytes.extend(weight.to_le_bytes());
             }
@@ -135,15 +135,15 @@ fn every_mistake_is_named_with_its_place() {
         bytes[at..at + change.len()].copy_from_slice(change);
         bad_bytes(read_file(&bytes, false).end)
     };
-    // Offsets are at 17 to 57, neighbours at 57 to 73, then the inverse: 73 to 113, and 113 to 129.
+    // Offsets are at 17 to 57, neighbors at 57 to 73, then the inverse: 73 to 113, and 113 to 129.
     let cases: [(usize, &[u8], u64, &str); 11] = [
         (0, &[2], 0, "0 or 1, whether the graph is directed"),
         (1, &(-1i64).to_le_bytes(), 1, "the number of edges, from 0"),
         (9, &((1i64 << 31) - 1).to_le_bytes(), 9, "the number of vertices, from 0 to 2147483646"),
-        (17, &1i64.to_le_bytes(), 17, "0, where the first neighbours start"),
+        (17, &1i64.to_le_bytes(), 17, "0, where the first neighbors start"),
         (33, &1i64.to_le_bytes(), 33, "an offset from 2 to 4"),
         (33, &5i64.to_le_bytes(), 33, "an offset from 2 to 4"),
-        (49, &3i64.to_le_bytes(), 49, "4, the number of neighbours, because this is the last offset"),
+        (49, &3i64.to_le_bytes(), 49, "4, the number of neighbors, because this is the last offset"),
         (61, &4i32.to_le_bytes(), 61, "a vertex below 4"),
         (61, &(-1i32).to_le_bytes(), 61, "a vertex below 4"),
         (97, &(-1i64).to_le_bytes(), 97, "an offset from 1 to 4"),

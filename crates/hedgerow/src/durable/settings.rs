@@ -4,9 +4,7 @@ use crate::error::{Error, OtherOption, Reason};
 use crate::options::{EngineKind, GraphOptions, OWN_FILES};
 use hedgerow_log::files::{FileSystem, RealFiles};
 use hedgerow_log::{Manifest, StoreError, StoreOptions};
-use hedgerow_model::{
-    Catalogue, ColumnType, EdgeSchema, LabelSchema, ParallelSchema, RecordSchema, Topology,
-};
+use hedgerow_model::{Catalog, ColumnType, EdgeSchema, LabelSchema, ParallelSchema, RecordSchema, Topology};
 use hedgerow_sync::Arc;
 use std::path::Path;
 
@@ -35,7 +33,7 @@ impl GraphOptions {
 
     /// What the graph of the manifest at `path` was made with.
     pub(crate) fn of_manifest(manifest: &Manifest, path: &Path) -> Result<Self, Error> {
-        let StoreOptions { engine, keys, topology, strict, catalogue } = &manifest.options;
+        let StoreOptions { engine, keys, topology, strict, catalog } = &manifest.options;
         let Some(engine) = EngineKind::of_manifest(engine) else {
             let (path, name) = (path.to_owned(), engine.clone());
             return Err(StoreError::UnknownEngine { path, name }.into());
@@ -44,9 +42,9 @@ impl GraphOptions {
             engine,
             topology: *topology,
             keys: *keys,
-            labels: catalogue.labels().to_vec(),
+            labels: catalog.labels().to_vec(),
             takes_stored_labels: true,
-            vertices: catalogue.vertices().clone(),
+            vertices: catalog.vertices().clone(),
             strict: *strict,
             ..GraphOptions::default()
         })
@@ -59,7 +57,7 @@ impl GraphOptions {
             keys: self.keys,
             topology: self.topology,
             strict: self.strict,
-            catalogue: Catalogue::new(self.labels.clone(), self.vertices.clone())?,
+            catalog: Catalog::new(self.labels.clone(), self.vertices.clone())?,
         })
     }
 
@@ -67,7 +65,7 @@ impl GraphOptions {
     /// unless it owns files.
     pub(super) fn into_opening(mut self, stored: &StoreOptions, path: &Path) -> Result<Self, Error> {
         if self.takes_stored_labels {
-            self.labels = stored.catalogue.labels().to_vec();
+            self.labels = stored.catalog.labels().to_vec();
         }
         let asked = self.of_new_store()?;
         let owns_files = |options: &StoreOptions| options.engine.starts_with(OWN_FILES);
@@ -81,8 +79,8 @@ impl GraphOptions {
             ("topology", both(&|options| topology(options.topology).to_owned())),
             ("kind of keys", both(&|options| options.keys.to_string())),
             ("strictness", both(&|options| if options.strict { "strict" } else { "not strict" }.to_owned())),
-            ("list of labels", both(&|options| labels(options.catalogue.labels()))),
-            ("list of vertex properties", both(&|options| fields(options.catalogue.vertices()))),
+            ("list of labels", both(&|options| labels(options.catalog.labels()))),
+            ("list of vertex properties", both(&|options| fields(options.catalog.vertices()))),
         ];
         for (what, (stored, asked)) in options {
             if stored != asked {

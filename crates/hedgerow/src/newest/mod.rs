@@ -10,7 +10,7 @@ use hedgerow_model::{AsKey, Column, Direction, Key, LabelId, Record, VertexId};
 use hedgerow_pipeline::{Error as Cause, Newest, NewestEdge, StateReads, decoded};
 
 impl Snapshot {
-    /// The neighbours of a vertex and the values beside them, newest first: see [`Newest`] for what that means and costs.
+    /// The neighbors of a vertex and the values beside them, newest first: see [`Newest`] for what that means and costs.
     ///
     /// ```
     /// use hedgerow::{ColumnType, Direction, EdgeSchema, Graph, GraphOptions, LabelId, LabelSchema, Newest};
@@ -21,7 +21,7 @@ impl Snapshot {
     ///     graph.put_edge_value(LabelId::DEFAULT, 1, to, time)?;
     /// }
     /// let latest = Newest::most(2).until(1_850);
-    /// let found = graph.snapshot()?.newest_neighbours::<i64>(LabelId::DEFAULT, Direction::Out, 1, &latest)?;
+    /// let found = graph.snapshot()?.newest_neighbors::<i64>(LabelId::DEFAULT, Direction::Out, 1, &latest)?;
     /// assert_eq!(found, [(4.into(), 1_800), (2.into(), 1_700)]);
     /// # Ok::<(), hedgerow::Error>(())
     /// ```
@@ -29,7 +29,7 @@ impl Snapshot {
     /// # Errors
     /// The key is of another kind than the graph's, there is no such label or direction, its edges carry another type, or they
     /// have no such time.
-    pub fn newest_neighbours<W: Column>(
+    pub fn newest_neighbors<W: Column>(
         &self,
         label: LabelId,
         direction: Direction,
@@ -37,16 +37,14 @@ impl Snapshot {
         newest: &Newest,
     ) -> Result<Vec<(Key, W)>, Error> {
         check_adjacency::<W>(self.stores(), label, direction)?;
-        self.newest(label, direction, key, newest, |neighbour, edge| {
-            Ok((neighbour, W::from_bits(edge.value)))
-        })
+        self.newest(label, direction, key, newest, |neighbor, edge| Ok((neighbor, W::from_bits(edge.value))))
     }
 
-    /// The neighbours of a vertex over a label that has records, with their records, newest first: one that parallel edges lead
+    /// The neighbors of a vertex over a label that has records, with their records, newest first: one that parallel edges lead
     /// to with each of them.
     ///
     /// # Errors
-    /// As [`Snapshot::newest_neighbours`], or the edges have no records.
+    /// As [`Snapshot::newest_neighbors`], or the edges have no records.
     pub fn newest_records(
         &self,
         label: LabelId,
@@ -56,10 +54,10 @@ impl Snapshot {
     ) -> Result<Vec<(Key, Record)>, Error> {
         self.stores().any_record_schema(label)?;
         check_adjacency::<()>(self.stores(), label, direction)?;
-        self.newest(label, direction, key, newest, |neighbour, edge| Ok((neighbour, decoded(edge.record)?)))
+        self.newest(label, direction, key, newest, |neighbor, edge| Ok((neighbor, decoded(edge.record)?)))
     }
 
-    /// Visits the neighbours of a vertex over a label that has records, newest first, with their records where they lie: nothing is
+    /// Visits the neighbors of a vertex over a label that has records, newest first, with their records where they lie: nothing is
     /// copied. As [`Snapshot::newest_records`], which hands over keys and records. What writers replace meanwhile is freed when the visit
     /// has ended.
     ///
@@ -76,12 +74,12 @@ impl Snapshot {
         self.stores().any_record_schema(label)?;
         check_adjacency::<()>(self.stores(), label, direction)?;
         self.visit_newest(label, direction, key, newest, |_, edge| {
-            visit(edge.neighbour, RecordRef::new(edge.record));
+            visit(edge.neighbor, RecordRef::new(edge.record));
             Ok(())
         })
     }
 
-    /// What `on_edge` makes of the edges of a vertex, each with the key of the neighbour, newest first.
+    /// What `on_edge` makes of the edges of a vertex, each with the key of the neighbor, newest first.
     pub(crate) fn newest<T>(
         &self,
         label: LabelId,
@@ -92,7 +90,7 @@ impl Snapshot {
     ) -> Result<Vec<T>, Error> {
         let mut found = Vec::new();
         self.visit_newest(label, direction, key, newest, |state, edge| {
-            found.push(on_edge(state.key(edge.neighbour), edge)?);
+            found.push(on_edge(state.key(edge.neighbor), edge)?);
             Ok(())
         })?;
         Ok(found)
@@ -106,7 +104,7 @@ impl Snapshot {
         newest: &Newest,
         mut visit: impl FnMut(&dyn StateReads, NewestEdge<'_>) -> Result<(), Cause>,
     ) -> Result<(), Error> {
-        let schema = self.catalogue().label(label).ok_or(hedgerow_model::ViewError::UnknownLabel(label))?;
+        let schema = self.catalog().label(label).ok_or(hedgerow_model::ViewError::UnknownLabel(label))?;
         // A vertex that does not exist has no edges, but what is asked of it is checked all the same.
         newest.clock(schema)?;
         self.read(|state| match state.owner(key.as_key())? {

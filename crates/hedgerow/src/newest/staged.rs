@@ -10,12 +10,12 @@ use hedgerow_model::{
 use hedgerow_pipeline::{Newest, NewestBy, time_of};
 
 impl WriteTxn {
-    /// The neighbours of a vertex and the values beside them, newest first, for this transaction: see [`Newest`]. Not by commit, which
+    /// The neighbors of a vertex and the values beside them, newest first, for this transaction: see [`Newest`]. Not by commit, which
     /// what is staged has none of. Of equal times those that only this transaction put come last. O(degree log degree).
     ///
     /// # Errors
-    /// As [`Snapshot::newest_neighbours`](crate::Snapshot::newest_neighbours).
-    pub fn newest_neighbours<W: Column>(
+    /// As [`Snapshot::newest_neighbors`](crate::Snapshot::newest_neighbors).
+    pub fn newest_neighbors<W: Column>(
         &mut self,
         label: LabelId,
         direction: Direction,
@@ -28,23 +28,23 @@ impl WriteTxn {
             let found = self.newest_records(label, direction, key, newest)?;
             return Ok(found
                 .into_iter()
-                .map(|(neighbour, _)| (neighbour, W::from_bits(EdgeValue(0))))
+                .map(|(neighbor, _)| (neighbor, W::from_bits(EdgeValue(0))))
                 .collect());
         }
         debug_assert_eq!(clock, NewestBy::Value);
         let column = edges.column();
         let all: Vec<(Key, EdgeValue)> = with_column!(column, C => {
-            let all = self.neighbours_of::<C>(label, direction, key)?;
-            all.into_iter().map(|(neighbour, value)| (neighbour, Column::to_bits(value))).collect()
+            let all = self.neighbors_of::<C>(label, direction, key)?;
+            all.into_iter().map(|(neighbor, value)| (neighbor, Column::to_bits(value))).collect()
         });
         let dated = all
             .into_iter()
-            .map(|(neighbour, value)| (Some(time_of(column, value)), (neighbour, W::from_bits(value))));
+            .map(|(neighbor, value)| (Some(time_of(column, value)), (neighbor, W::from_bits(value))));
         Ok(newest.chosen(dated))
     }
 
-    /// The neighbours of a vertex over a label that has records, with their records, newest first, for this transaction: one that parallel
-    /// edges lead to with each of them. As [`WriteTxn::newest_neighbours`].
+    /// The neighbors of a vertex over a label that has records, with their records, newest first, for this transaction: one that parallel
+    /// edges lead to with each of them. As [`WriteTxn::newest_neighbors`].
     ///
     /// # Errors
     /// As [`Snapshot::newest_records`](crate::Snapshot::newest_records).
@@ -58,16 +58,16 @@ impl WriteTxn {
         self.stores().any_record_schema(label)?;
         if self.stores().are_parallel(label) {
             let found = self.newest_parallel_edges(label, direction, key, newest)?;
-            return Ok(found.into_iter().map(|edge| (edge.neighbour, edge.record)).collect());
+            return Ok(found.into_iter().map(|edge| (edge.neighbor, edge.record)).collect());
         }
         let (clock, _) = self.clock(label, newest)?;
-        let all = self.neighbour_records(label, direction, key)?;
+        let all = self.neighbor_records(label, direction, key)?;
         Ok(newest
-            .chosen(all.into_iter().map(|(neighbour, record)| (clock.time(0, &record), (neighbour, record)))))
+            .chosen(all.into_iter().map(|(neighbor, record)| (clock.time(0, &record), (neighbor, record)))))
     }
 
     /// The edges of a vertex over a label whose edges may be parallel, newest first, for this transaction. As
-    /// [`WriteTxn::newest_neighbours`].
+    /// [`WriteTxn::newest_neighbors`].
     ///
     /// # Errors
     /// As [`Snapshot::newest_parallel_edges`](crate::Snapshot::newest_parallel_edges).
@@ -80,13 +80,13 @@ impl WriteTxn {
     ) -> Result<Vec<ParallelEdge>, Error> {
         self.stores().parallel_schema(label)?;
         let (clock, _) = self.clock(label, newest)?;
-        let all = self.parallel_neighbours(label, direction, key, ..)?;
+        let all = self.parallel_neighbors(label, direction, key, ..)?;
         Ok(newest.chosen(all.into_iter().map(|edge| (clock.time(edge.key, &edge.record), edge))))
     }
 
     /// What says the time, and what lies on the edges of a label.
     fn clock(&self, label: LabelId, newest: &Newest) -> Result<(NewestBy, EdgeSchema), Error> {
-        let schema = self.stores().catalogue().label(label).ok_or(ViewError::UnknownLabel(label))?;
+        let schema = self.stores().catalog().label(label).ok_or(ViewError::UnknownLabel(label))?;
         match newest.clock(schema)? {
             NewestBy::Commit => Err(Reason::NoCommitOrderOfStaged.into()),
             clock => Ok((clock, schema.edges.clone())),

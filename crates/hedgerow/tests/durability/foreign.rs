@@ -6,7 +6,7 @@ use hedgerow::model::{
 };
 use hedgerow::store::StoreError;
 use hedgerow::{
-    Catalogue, CheckpointOptions, Direction, ErrorKind, Graph, Key, KeyKind, LabelId, Record, RecordSchema,
+    Catalog, CheckpointOptions, Direction, ErrorKind, Graph, Key, KeyKind, LabelId, Record, RecordSchema,
     Timestamp, Topology, Value,
 };
 use hedgerow_log::files::simulated::SimulatedFiles;
@@ -27,9 +27,9 @@ fn deleted(number: u32) -> VertexEffect {
     VertexEffect { vertex: id(number), change: VertexChange::Delete }
 }
 
-fn edge(label: u16, owner: u32, neighbour: u32, value: u64) -> AdjacencyEffects {
+fn edge(label: u16, owner: u32, neighbor: u32, value: u64) -> AdjacencyEffects {
     let value = Some(EdgeValue(value));
-    let change = EdgeChange { owner: id(owner), neighbour: id(neighbour), value };
+    let change = EdgeChange { owner: id(owner), neighbor: id(neighbor), value };
     AdjacencyEffects {
         label: LabelId(label),
         direction: Direction::Out,
@@ -45,7 +45,7 @@ fn key(number: u32, key: u64) -> (VertexId, Key) {
 fn store_with(
     effects: &Effects,
     keys: &[(VertexId, Key)],
-    catalogue: Option<&Catalogue>,
+    catalog: Option<&Catalog>,
 ) -> (SimulatedFiles, Result<Graph, hedgerow::Error>) {
     let files = SimulatedFiles::new(1);
     let options = options(TOPOLOGY, KeyKind::Number).segment_bytes(4096).simulated();
@@ -58,7 +58,7 @@ fn store_with(
     let log =
         Log::start(store, &recovered, LogOptions { segment_bytes: 4096, ..LogOptions::default() }).unwrap();
     let mut body = Body::default();
-    body.encode(&CommitRef { effects, keys, catalogue, input: None, record_labels: &[] }, TOPOLOGY);
+    body.encode(&CommitRef { effects, keys, catalog, input: None, record_labels: &[] }, TOPOLOGY);
     let appended = log.append(Timestamp(2), 0, &mut body).unwrap();
     log.wait_durable(appended.at()).unwrap();
     log.close().unwrap();
@@ -68,8 +68,8 @@ fn store_with(
 }
 
 #[track_caller]
-fn refused(effects: &Effects, keys: &[(VertexId, Key)], catalogue: Option<&Catalogue>, words: &str) {
-    let (_, opened) = store_with(effects, keys, catalogue);
+fn refused(effects: &Effects, keys: &[(VertexId, Key)], catalog: Option<&Catalog>, words: &str) {
+    let (_, opened) = store_with(effects, keys, catalog);
     let error = opened.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Storage, "{error}");
     let Some(StoreError::Damaged { path, offset, what }) = error.store() else { panic!("{error:?}") };
@@ -149,6 +149,6 @@ fn keys_that_cannot_be_are_refused() {
 
 #[test]
 fn labels_that_change_are_refused() {
-    let other = Catalogue::new(Vec::new(), RecordSchema::default()).unwrap();
+    let other = Catalog::new(Vec::new(), RecordSchema::default()).unwrap();
     refused(&Effects::default(), &[], Some(&other), "changes labels or properties");
 }

@@ -17,8 +17,8 @@ use std::time::Duration;
 
 static DISK: CustomEngine = CustomEngine {
     name: "disk",
-    make: Make::InFiles(|files, EngineOptions { topology, catalogue }| {
-        let options = DiskOptions { topology, catalogue, recent_bytes: 1500, block_bytes: 200, files: 3 };
+    make: Make::InFiles(|files, EngineOptions { topology, catalog }| {
+        let options = DiskOptions { topology, catalog, recent_bytes: 1500, block_bytes: 200, files: 3 };
         Ok(ErasedEngine::new(DiskEngine::open(files, options)?))
     }),
 };
@@ -110,8 +110,8 @@ fn nothing_is_written_to_a_store_that_was_given_up() {
 fn a_graph_on_files_goes_on_at_its_memory_limit() {
     let roomy = CustomEngine {
         name: "disk",
-        make: Make::InFiles(|files, EngineOptions { topology, catalogue }| {
-            let options = DiskOptions { topology, catalogue, ..DiskOptions::default() };
+        make: Make::InFiles(|files, EngineOptions { topology, catalog }| {
+            let options = DiskOptions { topology, catalog, ..DiskOptions::default() };
             Ok(ErasedEngine::new(DiskEngine::open(files, options)?))
         }),
     };

@@ -50,9 +50,9 @@ fn check(snapshot: &Snapshot, expected: &BTreeMap<u64, i64>) {
     assert_eq!(read.collect::<BTreeMap<_, _>>(), *expected);
     let degree = snapshot.parallel_degree(PAYS, Direction::Out, 2).unwrap();
     assert_eq!(degree, expected.len() as u64);
-    let some = snapshot.parallel_neighbours(PAYS, Direction::In, 1, 1_000..2_000).unwrap();
+    let some = snapshot.parallel_neighbors(PAYS, Direction::In, 1, 1_000..2_000).unwrap();
     assert_eq!(some.len(), expected.range(1_000..2_000).count());
-    assert_eq!(snapshot.neighbours(2).unwrap().len(), usize::from(!expected.is_empty()));
+    assert_eq!(snapshot.neighbors(2).unwrap().len(), usize::from(!expected.is_empty()));
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn labels_that_are_added_later_are_those_of_the_graph_from_then_on() {
     graph.checkpoint(&CheckpointOptions::new()).unwrap();
     graph.put_edge(2, 3).unwrap();
     let pays = options(EngineKind::Rapid, Topology::Directed);
-    let label = Graph::in_memory(pays).unwrap().catalogue().labels()[0].clone();
+    let label = Graph::in_memory(pays).unwrap().catalog().labels()[0].clone();
     let locked = hedgerow::store::add_labels(&path, std::slice::from_ref(&label)).unwrap_err();
     assert_eq!(locked.kind(), hedgerow::ErrorKind::Locked);
     graph.close().unwrap();
@@ -133,7 +133,7 @@ fn labels_that_are_added_later_are_those_of_the_graph_from_then_on() {
     graph.close().unwrap();
     for _ in 0..2 {
         let graph = Graph::open(&path).unwrap();
-        assert_eq!(graph.snapshot().unwrap().neighbours(2).unwrap(), [3.into()]);
+        assert_eq!(graph.snapshot().unwrap().neighbors(2).unwrap(), [3.into()]);
         assert_eq!(graph.snapshot().unwrap().parallel_edges(pays, 3, 4, ..).unwrap().len(), 2);
         graph.checkpoint(&CheckpointOptions::new()).unwrap();
         graph.close().unwrap();

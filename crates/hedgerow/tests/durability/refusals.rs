@@ -158,7 +158,7 @@ fn options_that_differ_are_named_with_both_sides() {
         "one for research is not asked for again"
     );
     assert_eq!(graph.durability(), Some(Durability::Sync));
-    assert_eq!(graph.catalogue().labels().len(), 5);
+    assert_eq!(graph.catalog().labels().len(), 5);
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn a_checkpoint_is_read_beside_a_writer() {
         names
     };
     let before = names();
-    assert_eq!(read.neighbours(1).unwrap(), [2.into()]);
+    assert_eq!(read.neighbors(1).unwrap(), [2.into()]);
     assert!(!read.contains_edge(2, 3).unwrap());
     let read_only = |result: Result<_, Error>| refused(result, ErrorKind::ReadOnly, &["read only"]);
     read_only(read.put_edge(2, 3).map(drop));

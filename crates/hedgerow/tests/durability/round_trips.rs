@@ -355,9 +355,9 @@ fn edges_of(snapshot: &Snapshot) -> Vec<(Key, Vec<(Key, f64)>)> {
     snapshot
         .for_each_vertex(|_, key| {
             // Some engines do not sort.
-            let mut neighbours = snapshot.neighbours_of::<f64>(LabelId(1), direction, &key).unwrap();
-            neighbours.sort_by(|one, other| one.0.cmp(&other.0));
-            edges.push((key, neighbours));
+            let mut neighbors = snapshot.neighbors_of::<f64>(LabelId(1), direction, &key).unwrap();
+            neighbors.sort_by(|one, other| one.0.cmp(&other.0));
+            edges.push((key, neighbors));
         })
         .unwrap();
     edges

@@ -219,46 +219,46 @@ impl Oracle {
     }
 
     /// The parallel edges of a vertex whose keys are in a range.
-    pub fn parallel_neighbours(
+    pub fn parallel_neighbors(
         &self,
         direction: Direction,
         key: &Key,
         keys: &RangeInclusive<u64>,
     ) -> BTreeMap<(Key, u64), Vec<Value>> {
         let mut found = BTreeMap::new();
-        for neighbour in self.neighbours(PARALLEL, direction, key).into_keys() {
+        for neighbor in self.neighbors(PARALLEL, direction, key).into_keys() {
             let edges = match direction {
-                Direction::Out => self.parallel(key, &neighbour),
-                Direction::In => self.parallel(&neighbour, key),
+                Direction::Out => self.parallel(key, &neighbor),
+                Direction::In => self.parallel(&neighbor, key),
             };
             let edges = edges.into_iter().filter(|(key, _)| keys.contains(key));
-            found.extend(edges.map(|(key, record)| ((neighbour.clone(), key), record)));
+            found.extend(edges.map(|(key, record)| ((neighbor.clone(), key), record)));
         }
         found
     }
 
-    /// The neighbours of a vertex over edges that have records, with these.
-    pub fn neighbour_records(&self, direction: Direction, key: &Key) -> BTreeMap<Key, Vec<Value>> {
-        let neighbours = self.neighbours(RECORDS, direction, key).into_keys();
-        let record = |neighbour: &Key| match direction {
-            Direction::Out => self.record(key, neighbour),
-            Direction::In => self.record(neighbour, key),
+    /// The neighbors of a vertex over edges that have records, with these.
+    pub fn neighbor_records(&self, direction: Direction, key: &Key) -> BTreeMap<Key, Vec<Value>> {
+        let neighbors = self.neighbors(RECORDS, direction, key).into_keys();
+        let record = |neighbor: &Key| match direction {
+            Direction::Out => self.record(key, neighbor),
+            Direction::In => self.record(neighbor, key),
         };
-        neighbours.map(|neighbour| (neighbour.clone(), record(&neighbour).unwrap())).collect()
+        neighbors.map(|neighbor| (neighbor.clone(), record(&neighbor).unwrap())).collect()
     }
 
-    pub fn neighbours(&self, label: LabelId, direction: Direction, key: &Key) -> BTreeMap<Key, EdgeValue> {
-        let mut neighbours = BTreeMap::new();
+    pub fn neighbors(&self, label: LabelId, direction: Direction, key: &Key) -> BTreeMap<Key, EdgeValue> {
+        let mut neighbors = BTreeMap::new();
         for ((of, source, destination), value) in &self.edges {
             let both = self.topology.is_undirected();
             if *of == label && source == key && (both || direction == Direction::Out) {
-                neighbours.insert(destination.clone(), *value);
+                neighbors.insert(destination.clone(), *value);
             }
             if *of == label && destination == key && (both || direction == Direction::In) {
-                neighbours.insert(source.clone(), *value);
+                neighbors.insert(source.clone(), *value);
             }
         }
-        neighbours
+        neighbors
     }
 
     /// The state of a snapshot, read through its public methods.
@@ -273,17 +273,17 @@ impl Oracle {
         let keys: Vec<Key> = oracle.vertices.keys().cloned().collect();
         for key in &keys {
             for label in LABELS {
-                for (neighbour, value) in neighbours_as_bits(snapshot, label, Direction::Out, key) {
-                    let (source, destination) = oracle.canonical(key, &neighbour);
+                for (neighbor, value) in neighbors_as_bits(snapshot, label, Direction::Out, key) {
+                    let (source, destination) = oracle.canonical(key, &neighbor);
                     oracle.edges.insert((label, source, destination), value);
                 }
             }
-            for (neighbour, record) in snapshot.neighbour_records(RECORDS, Direction::Out, key).unwrap() {
-                let (source, destination) = oracle.canonical(key, &neighbour);
+            for (neighbor, record) in snapshot.neighbor_records(RECORDS, Direction::Out, key).unwrap() {
+                let (source, destination) = oracle.canonical(key, &neighbor);
                 oracle.records.insert((RECORDS, source, destination, 0), record.values().to_vec());
             }
-            for edge in snapshot.parallel_neighbours(PARALLEL, Direction::Out, key, ..).unwrap() {
-                let (source, destination) = oracle.canonical(key, &edge.neighbour);
+            for edge in snapshot.parallel_neighbors(PARALLEL, Direction::Out, key, ..).unwrap() {
+                let (source, destination) = oracle.canonical(key, &edge.neighbor);
                 oracle
                     .records
                     .insert((PARALLEL, source, destination, edge.key), edge.record.values().to_vec());
@@ -359,21 +359,21 @@ impl Oracle {
         for label in LABELS {
             for direction in [Direction::Out, Direction::In] {
                 if self.topology.stored(direction).is_none() {
-                    assert!(snapshot.neighbours_of::<()>(label, direction, key).is_err());
+                    assert!(snapshot.neighbors_of::<()>(label, direction, key).is_err());
                     continue;
                 }
-                let read = neighbours_as_bits(snapshot, label, direction, key);
+                let read = neighbors_as_bits(snapshot, label, direction, key);
                 assert_eq!(snapshot.degree(label, direction, key).unwrap(), read.len());
                 let distinct: BTreeMap<_, _> = read.iter().cloned().collect();
-                assert_eq!(distinct.len(), read.len(), "a neighbour twice");
+                assert_eq!(distinct.len(), read.len(), "a neighbor twice");
                 assert_eq!(
                     distinct,
-                    self.neighbours(label, direction, key),
+                    self.neighbors(label, direction, key),
                     "{label:?} {direction:?} of {key}"
                 );
                 if label == RECORDS {
-                    let records = snapshot.neighbour_records(label, direction, key).unwrap();
-                    assert_eq!(as_values(records), self.neighbour_records(direction, key));
+                    let records = snapshot.neighbor_records(label, direction, key).unwrap();
+                    assert_eq!(as_values(records), self.neighbor_records(direction, key));
                 }
                 if label == PARALLEL {
                     self.check_parallel(snapshot, direction, key);
@@ -381,15 +381,13 @@ impl Oracle {
             }
         }
         for direction in [Direction::Out, Direction::In] {
-            let of_all = snapshot.neighbours_by_label(direction, key);
+            let of_all = snapshot.neighbors_by_label(direction, key);
             assert_eq!(of_all.is_ok(), self.topology.stored(direction).is_some());
             let Ok(of_all) = of_all else { continue };
-            assert!(of_all.is_sorted_by_key(|(label, neighbour)| (*label, id(neighbour))));
+            assert!(of_all.is_sorted_by_key(|(label, neighbor)| (*label, id(neighbor))));
             let expected: BTreeSet<(LabelId, Key)> = LABELS
                 .iter()
-                .flat_map(|label| {
-                    self.neighbours(*label, direction, key).into_keys().map(|key| (*label, key))
-                })
+                .flat_map(|label| self.neighbors(*label, direction, key).into_keys().map(|key| (*label, key)))
                 .collect();
             assert_eq!(of_all.len(), expected.len());
             assert_eq!(of_all.into_iter().collect::<BTreeSet<_>>(), expected);
@@ -399,18 +397,18 @@ impl Oracle {
 
     /// The parallel edges of a vertex.
     fn check_parallel(&self, snapshot: &Snapshot, direction: Direction, key: &Key) {
-        let expected = |keys| self.parallel_neighbours(direction, key, &keys);
+        let expected = |keys| self.parallel_neighbors(direction, key, &keys);
         for keys in [0..=u64::MAX, 2..=4, 5..=u64::MAX, 0..=0] {
-            let edges = snapshot.parallel_neighbours(PARALLEL, direction, key, keys.clone()).unwrap();
-            assert!(edges.is_sorted_by_key(|edge| (snapshot.vertex_id(&edge.neighbour).unwrap(), edge.key)));
+            let edges = snapshot.parallel_neighbors(PARALLEL, direction, key, keys.clone()).unwrap();
+            assert!(edges.is_sorted_by_key(|edge| (snapshot.vertex_id(&edge.neighbor).unwrap(), edge.key)));
             assert_eq!(by_key(edges), expected(keys), "{direction:?} of {key}");
         }
         let all = expected(0..=u64::MAX);
         assert_eq!(snapshot.parallel_degree(PARALLEL, direction, key).unwrap(), all.len() as u64);
-        let of_records = snapshot.neighbour_records(PARALLEL, direction, key).unwrap();
+        let of_records = snapshot.neighbor_records(PARALLEL, direction, key).unwrap();
         assert_eq!(of_records.len(), all.len());
-        assert!(of_records.iter().all(|(neighbour, record)| {
-            all.iter().any(|((other, _), values)| neighbour == other && record.values() == &values[..])
+        assert!(of_records.iter().all(|(neighbor, record)| {
+            all.iter().any(|((other, _), values)| neighbor == other && record.values() == &values[..])
         }));
     }
 
@@ -422,21 +420,21 @@ impl Oracle {
             dated.sort_by_key(|(time, key)| (Reverse(*time), id(key)));
             dated.into_iter().map(|(_, key)| key).take(most).collect::<Vec<Key>>()
         };
-        let records = self.neighbour_records(direction, key);
+        let records = self.neighbor_records(direction, key);
         let by = |time: fn(&[Value]) -> Option<i64>| -> Vec<(i64, Key)> {
-            let dated = |(neighbour, values): (&Key, &Vec<Value>)| Some((time(values)?, neighbour.clone()));
+            let dated = |(neighbor, values): (&Key, &Vec<Value>)| Some((time(values)?, neighbor.clone()));
             records.iter().filter_map(dated).collect()
         };
         let (amounts, times) = (by(|values| values[0].as_i64()), by(|values| values[3].as_timestamp()));
         let counts: Vec<(i64, Key)> = self
-            .neighbours(LABELS[2], direction, key)
+            .neighbors(LABELS[2], direction, key)
             .into_iter()
-            .map(|(neighbour, value)| (value.0 as i64, neighbour))
+            .map(|(neighbor, value)| (value.0 as i64, neighbor))
             .collect();
         for (most, since) in [(0, 0), (1, 0), (3, 1), (usize::MAX, i64::MIN)] {
             let wanted = Newest::most(most).since(since);
-            let read = snapshot.newest_neighbours::<u32>(LABELS[2], direction, key, &wanted).unwrap();
-            let read: Vec<Key> = read.into_iter().map(|(neighbour, _)| neighbour).collect();
+            let read = snapshot.newest_neighbors::<u32>(LABELS[2], direction, key, &wanted).unwrap();
+            let read: Vec<Key> = read.into_iter().map(|(neighbor, _)| neighbor).collect();
             assert_eq!(read, newest(counts.clone(), most, since), "newest of {key}");
             let with_records = |keys: Vec<Key>| -> Vec<(Vec<Value>, Key)> {
                 keys.into_iter().map(|key| (records[&key].clone(), key)).collect()
@@ -463,18 +461,17 @@ impl Oracle {
             assert_eq!(visited, expected, "newest of {key}");
             let read = snapshot.newest_parallel_edges(PARALLEL, direction, key, &wanted).unwrap();
             let mut dated: Vec<_> =
-                self.parallel_neighbours(direction, key, &(0..=u64::MAX)).into_iter().collect();
+                self.parallel_neighbors(direction, key, &(0..=u64::MAX)).into_iter().collect();
             dated.retain(|(_, values)| values[0].as_i64().is_some_and(|amount| amount >= since));
-            dated
-                .sort_by_key(|((neighbour, key), values)| (Reverse(values[0].as_i64()), id(neighbour), *key));
+            dated.sort_by_key(|((neighbor, key), values)| (Reverse(values[0].as_i64()), id(neighbor), *key));
             dated.truncate(most);
             let read =
-                read.into_iter().map(|edge| ((edge.neighbour, edge.key), edge.record.values().to_vec()));
+                read.into_iter().map(|edge| ((edge.neighbor, edge.key), edge.record.values().to_vec()));
             assert_eq!(read.collect::<Vec<_>>(), dated, "newest of {key}");
             let by_number = Newest::most(most).by_property("number");
             let read = snapshot.newest_parallel_edges(PARALLEL, direction, key, &by_number).unwrap();
             let mut keys: Vec<u64> = self
-                .parallel_neighbours(direction, key, &(0..=u64::MAX))
+                .parallel_neighbors(direction, key, &(0..=u64::MAX))
                 .into_keys()
                 .map(|(_, key)| key)
                 .collect();
@@ -488,18 +485,18 @@ impl Oracle {
 /// A key of parallel edges beyond the times that a signed number can say.
 const LARGE_KEY: u64 = u64::MAX - 1;
 
-/// Parallel edges by neighbour and key.
+/// Parallel edges by neighbor and key.
 pub fn by_key(edges: Vec<ParallelEdge>) -> BTreeMap<(Key, u64), Vec<Value>> {
-    edges.into_iter().map(|edge| ((edge.neighbour, edge.key), edge.record.values().to_vec())).collect()
+    edges.into_iter().map(|edge| ((edge.neighbor, edge.key), edge.record.values().to_vec())).collect()
 }
 
-/// Records by neighbour.
+/// Records by neighbor.
 pub fn as_values(records: Vec<(Key, Record)>) -> BTreeMap<Key, Vec<Value>> {
-    records.into_iter().map(|(neighbour, record)| (neighbour, record.values().to_vec())).collect()
+    records.into_iter().map(|(neighbor, record)| (neighbor, record.values().to_vec())).collect()
 }
 
-/// The neighbours of a vertex, whatever the type of the label's values.
-pub fn neighbours_as_bits(
+/// The neighbors of a vertex, whatever the type of the label's values.
+pub fn neighbors_as_bits(
     snapshot: &Snapshot,
     label: LabelId,
     direction: Direction,
@@ -510,9 +507,9 @@ pub fn neighbours_as_bits(
         pairs.into_iter().map(|(key, value)| (key, value.to_bits())).collect()
     }
     match label.0 {
-        0 | 3 | 4 => bits(snapshot.neighbours_of::<()>(label, direction, key).unwrap()),
-        1 => bits(snapshot.neighbours_of::<f64>(label, direction, key).unwrap()),
-        _ => bits(snapshot.neighbours_of::<u32>(label, direction, key).unwrap()),
+        0 | 3 | 4 => bits(snapshot.neighbors_of::<()>(label, direction, key).unwrap()),
+        1 => bits(snapshot.neighbors_of::<f64>(label, direction, key).unwrap()),
+        _ => bits(snapshot.neighbors_of::<u32>(label, direction, key).unwrap()),
     }
 }
 

@@ -200,7 +200,7 @@ fn records_stay_as_long_as_a_snapshot_reads_them() {
                     let amount = |record: Record| record.values()[0].as_i64().unwrap();
                     let read = || {
                         let one = snapshot.edge_record(pays, 0u64, 66u64).unwrap().map(amount);
-                        let other = snapshot.neighbour_records(pays, Direction::Out, 66u64).unwrap();
+                        let other = snapshot.neighbor_records(pays, Direction::Out, 66u64).unwrap();
                         assert_eq!(one, other.into_iter().next().map(|(_, record)| amount(record)));
                         one
                     };
@@ -281,8 +281,8 @@ fn check_consistent(snapshot: &Snapshot) {
     assert_eq!(snapshot.vertex_count(), keys.len() as u64);
     let mut entries = 0;
     for key in &keys {
-        for neighbour in snapshot.neighbours(key).unwrap() {
-            assert!(keys.contains(&neighbour), "{key} has the dangling neighbour {neighbour}");
+        for neighbor in snapshot.neighbors(key).unwrap() {
+            assert!(keys.contains(&neighbor), "{key} has the dangling neighbor {neighbor}");
             entries += 1;
         }
     }
@@ -337,7 +337,7 @@ fn a_new_key_gets_one_vertex() {
         threads.into_iter().for_each(|thread| thread.join().unwrap());
         let snapshot = graph.snapshot().unwrap();
         assert_eq!((snapshot.vertex_count(), snapshot.edge_count().at_most()), (5, 4));
-        assert_eq!(snapshot.neighbours(5u64).unwrap().len(), 2);
+        assert_eq!(snapshot.neighbors(5u64).unwrap().len(), 2);
         check_consistent(&snapshot);
     });
 }
@@ -364,7 +364,7 @@ fn an_aborted_commit_leaves_no_trace() {
         }
         let snapshot = graph.snapshot().unwrap();
         assert_eq!((snapshot.vertex_count(), snapshot.edge_count().at_most()), (4, 3));
-        assert_eq!(snapshot.neighbours(2u64).unwrap(), [5.into()]);
+        assert_eq!(snapshot.neighbors(2u64).unwrap(), [5.into()]);
         assert!(has(&snapshot, 1, 2) && has(&snapshot, 1, 6));
         check_consistent(&snapshot);
     });
@@ -384,7 +384,7 @@ fn edges_do_not_follow_a_reused_id() {
         graph.put_edge(3u64, 4u64).unwrap();
         putter.join().unwrap();
         let snapshot = graph.snapshot().unwrap();
-        assert_eq!(snapshot.neighbours(4u64).unwrap(), [3.into()]);
+        assert_eq!(snapshot.neighbors(4u64).unwrap(), [3.into()]);
         check_consistent(&snapshot);
     });
 }
@@ -405,9 +405,9 @@ fn reclamation_beside_commits_spares_new_snapshots() {
             let graph = graph.clone();
             thread::spawn(move || {
                 let snapshot = graph.snapshot().unwrap();
-                let first = snapshot.neighbours(0u64).unwrap();
+                let first = snapshot.neighbors(0u64).unwrap();
                 thread::yield_now();
-                assert_eq!(snapshot.neighbours(0u64).unwrap(), first);
+                assert_eq!(snapshot.neighbors(0u64).unwrap(), first);
                 assert_eq!(snapshot.edge_count(), first.len() as u64);
             })
         };
@@ -480,7 +480,7 @@ fn synced_writers_and_a_reader() {
         .into();
     for _ in 0..3 {
         let snapshot = graph.snapshot().unwrap();
-        let read = || snapshot.neighbours(0u64).unwrap();
+        let read = || snapshot.neighbors(0u64).unwrap();
         let first = read();
         assert_eq!(first.len() as u64 + 2, snapshot.edge_count().at_most());
         graph.reclaim().unwrap();

@@ -26,7 +26,7 @@ fn check_counts(snapshot: &Snapshot) {
     for direction in [Direction::Out, Direction::In] {
         for vertex in [0u64, 66] {
             let counted = snapshot.parallel_degree(PAYS, direction, vertex).unwrap();
-            let read = snapshot.parallel_neighbours(PAYS, direction, vertex, ..).unwrap();
+            let read = snapshot.parallel_neighbors(PAYS, direction, vertex, ..).unwrap();
             assert_eq!(counted, read.len() as u64, "{direction:?} of {vertex} at {}", snapshot.timestamp());
         }
     }

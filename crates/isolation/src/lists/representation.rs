@@ -72,8 +72,8 @@ fn place(list: u64, position: u64) -> u64 {
 
 /// What a transaction of any kind reads by.
 pub trait Reads {
-    /// The neighbours of a vertex and the values beside them.
-    fn neighbours(&mut self, key: u64) -> Result<Vec<(Key, i64)>, Error>;
+    /// The neighbors of a vertex and the values beside them.
+    fn neighbors(&mut self, key: u64) -> Result<Vec<(Key, i64)>, Error>;
     /// The properties of a vertex.
     fn properties(&mut self, key: u64) -> Result<Option<Record>, Error>;
     /// The record of an edge.
@@ -103,8 +103,8 @@ pub trait Writes: Reads {
 macro_rules! reads {
     ($($transaction:ty),*) => {
         $(impl Reads for $transaction {
-            fn neighbours(&mut self, key: u64) -> Result<Vec<(Key, i64)>, Error> {
-                self.neighbours_of(LabelId::DEFAULT, Direction::Out, key)
+            fn neighbors(&mut self, key: u64) -> Result<Vec<(Key, i64)>, Error> {
+                self.neighbors_of(LabelId::DEFAULT, Direction::Out, key)
             }
 
             fn properties(&mut self, key: u64) -> Result<Option<Record>, Error> {
@@ -163,7 +163,7 @@ impl Representation {
     pub fn read(self, reads: &mut (impl Reads + ?Sized), list: u64) -> Result<Vec<i64>, Error> {
         match self {
             Representation::Edges => {
-                let mut places = reads.neighbours(vertex(list))?;
+                let mut places = reads.neighbors(vertex(list))?;
                 places.sort_unstable();
                 Ok(places.into_iter().map(|(_, element)| element).collect())
             }

@@ -82,11 +82,11 @@ impl Part {
                 part.vertices.insert(vertex, record.values().first().map_or(0, count));
             }
             for label in [NUMBERED, PLAIN] {
-                for (other, value) in neighbours(snapshot, label, Direction::Out, client, key)? {
+                for (other, value) in neighbors(snapshot, label, Direction::Out, client, key)? {
                     part.edges.insert(edge(topology, label, vertex, other), value);
                 }
                 if topology == Topology::DirectedWithReverse {
-                    let sources = neighbours(snapshot, label, Direction::In, client, key)?;
+                    let sources = neighbors(snapshot, label, Direction::In, client, key)?;
                     reverse
                         .extend(sources.into_iter().map(|(source, value)| ((label, source, vertex), value)));
                 }
@@ -108,8 +108,8 @@ fn edge(topology: Topology, label: LabelId, source: u64, destination: u64) -> Ed
     }
 }
 
-/// A client's neighbours among its own, and the number beside each; zero where there is none.
-fn neighbours(
+/// A client's neighbors among its own, and the number beside each; zero where there is none.
+fn neighbors(
     snapshot: &Snapshot,
     label: LabelId,
     direction: Direction,
@@ -117,9 +117,9 @@ fn neighbours(
     key: u64,
 ) -> Result<Vec<(u64, u64)>, String> {
     let numbered = if label == NUMBERED {
-        snapshot.neighbours_of::<u64>(label, direction, key).map_err(|error| error.to_string())?
+        snapshot.neighbors_of::<u64>(label, direction, key).map_err(|error| error.to_string())?
     } else {
-        let plain = snapshot.neighbours_of::<()>(label, direction, key).map_err(|error| error.to_string())?;
+        let plain = snapshot.neighbors_of::<()>(label, direction, key).map_err(|error| error.to_string())?;
         plain.into_iter().map(|(other, ())| (other, 0)).collect()
     };
     let first = client_key(client, 0);

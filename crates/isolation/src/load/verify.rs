@@ -195,7 +195,7 @@ impl Verifier {
                 "it says {counted}, and the clients counted to {expected}"
             )));
         }
-        let noted = snapshot.neighbours_of::<u64>(NUMBERED, Direction::Out, LEDGER).map_err(read)?;
+        let noted = snapshot.neighbors_of::<u64>(NUMBERED, Direction::Out, LEDGER).map_err(read)?;
         let noted: BTreeMap<Key, u64> = noted.into_iter().collect();
         let has_counted = |client: &u64| self.clients[*client as usize].chained > 0;
         let expected: Vec<Key> =

@@ -1,8 +1,8 @@
 //! The shortest paths from one source, and what depends on every vertex on them.
 //!
 //! Levels are found one after the other and kept ascending by id. The paths to a vertex are added up in the order of
-//! its in-neighbours, by whichever of three ways: by one thread that pushes from the level before, by a look at the
-//! in-neighbours of those that were found, or of all that were not found yet. So they are the same to the bit.
+//! its in-neighbors, by whichever of three ways: by one thread that pushes from the level before, by a look at the
+//! in-neighbors of those that were found, or of all that were not found yet. So they are the same to the bit.
 
 use crate::both_ways::{SortedRows, distinct};
 use crate::ranges::covering_ranges;
@@ -12,14 +12,14 @@ use hedgerow_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 const UNREACHED: u32 = u32::MAX;
 
-/// Levels with fewer neighbours than this are not worth waking other threads for.
+/// Levels with fewer neighbors than this are not worth waking other threads for.
 const SMALL_LEVEL: u64 = 4096;
 
 /// The graph that is searched.
 pub(super) struct Edges<'a, O, I> {
     pub(super) outgoing: &'a O,
     pub(super) incoming: &'a I,
-    /// Neighbours of all vertices together.
+    /// Neighbors of all vertices together.
     pub(super) entries: u64,
     pub(super) vertex_count: u64,
 }
@@ -67,7 +67,7 @@ impl Search {
         self.depths.len() as u32
     }
 
-    /// Searches from `source`, which exists. Returns how many neighbours were looked at.
+    /// Searches from `source`, which exists. Returns how many neighbors were looked at.
     pub(super) fn run<O: Adjacency, I: Adjacency>(
         &mut self,
         source: VertexId,
@@ -165,11 +165,11 @@ impl<O: Adjacency, I: Adjacency> Forward<'_, O, I> {
         let mut unexplored = self.edges.entries;
         loop {
             let level = &self.search.found[self.search.starts[self.depth as usize]..];
-            let neighbours = self.neighbours_of(level)?;
-            unexplored = unexplored.saturating_sub(neighbours);
-            let (next, examined) = if neighbours > unexplored {
+            let neighbors = self.neighbors_of(level)?;
+            unexplored = unexplored.saturating_sub(neighbors);
+            let (next, examined) = if neighbors > unexplored {
                 self.pull()?
-            } else if neighbours < SMALL_LEVEL || self.execution.threads() == 1 {
+            } else if neighbors < SMALL_LEVEL || self.execution.threads() == 1 {
                 self.push(level)?
             } else {
                 self.claim(level)?
@@ -184,8 +184,8 @@ impl<O: Adjacency, I: Adjacency> Forward<'_, O, I> {
         }
     }
 
-    /// How many neighbours a level has, or about so many where degrees would have to be counted.
-    fn neighbours_of(&self, level: &[VertexId]) -> Result<u64, KernelError> {
+    /// How many neighbors a level has, or about so many where degrees would have to be counted.
+    fn neighbors_of(&self, level: &[VertexId]) -> Result<u64, KernelError> {
         if !O::DEGREE_IS_O1 {
             return Ok(level.len() as u64 * self.edges.entries / self.edges.vertex_count.max(1));
         }
@@ -207,15 +207,15 @@ impl<O: Adjacency, I: Adjacency> Forward<'_, O, I> {
             rows.ask_ahead(&level[position..]);
             let (row, paths) = (rows.of(*vertex)?, load(&search.paths, *vertex));
             examined += row.len() as u64;
-            for neighbour in distinct(row) {
-                match search.depth(neighbour) {
+            for neighbor in distinct(row) {
+                match search.depth(neighbor) {
                     UNREACHED => {
-                        search.depths[neighbour.index()].store(depth, Ordering::Relaxed);
-                        store(&search.paths, neighbour, paths);
-                        next.push(neighbour);
+                        search.depths[neighbor.index()].store(depth, Ordering::Relaxed);
+                        store(&search.paths, neighbor, paths);
+                        next.push(neighbor);
                     }
                     of_next if of_next == depth => {
-                        store(&search.paths, neighbour, load(&search.paths, neighbour) + paths);
+                        store(&search.paths, neighbor, load(&search.paths, neighbor) + paths);
                     }
                     _ => {}
                 }
@@ -226,7 +226,7 @@ impl<O: Adjacency, I: Adjacency> Forward<'_, O, I> {
         Ok((next, examined))
     }
 
-    /// The next level by many threads: who is in it from the neighbours of this one, then their paths.
+    /// The next level by many threads: who is in it from the neighbors of this one, then their paths.
     fn claim(&self, level: &[VertexId]) -> Result<(Vec<VertexId>, u64), KernelError> {
         let (search, depth) = (&*self.search, self.depth + 1);
         let chunks = level.chunks(chunk_size(level.len(), self.execution)).collect();
@@ -237,8 +237,8 @@ impl<O: Adjacency, I: Adjacency> Forward<'_, O, I> {
                 rows.ask_ahead(&chunk[position..]);
                 let row = rows.of(*vertex)?;
                 looked += row.len() as u64;
-                claimed.extend(row.iter().filter(|neighbour| {
-                    let slot = &search.depths[neighbour.index()];
+                claimed.extend(row.iter().filter(|neighbor| {
+                    let slot = &search.depths[neighbor.index()];
                     let exchange =
                         || slot.compare_exchange(UNREACHED, depth, Ordering::Relaxed, Ordering::Relaxed);
                     slot.load(Ordering::Relaxed) == UNREACHED && exchange().is_ok()
@@ -265,7 +265,7 @@ impl<O: Adjacency, I: Adjacency> Forward<'_, O, I> {
         Ok((next, examined))
     }
 
-    /// The next level from the in-neighbours of all that were not found yet.
+    /// The next level from the in-neighbors of all that were not found yet.
     fn pull(&self) -> Result<(Vec<VertexId>, u64), KernelError> {
         let search = &*self.search;
         let ranges = covering_ranges(self.edges.incoming, self.execution.parts(), search.vertex_bound())?;
@@ -288,7 +288,7 @@ impl<O: Adjacency, I: Adjacency> Forward<'_, O, I> {
         Ok((found.into_iter().flat_map(|(found, _)| found).collect(), examined))
     }
 
-    /// The paths to a vertex with these in-neighbours: all that lead to those of the last level.
+    /// The paths to a vertex with these in-neighbors: all that lead to those of the last level.
     #[inline]
     fn paths_to(&self, row: &[VertexId]) -> Result<f64, KernelError> {
         let search = &*self.search;

@@ -1,4 +1,4 @@
-//! How many edges join the neighbours of every vertex.
+//! How many edges join the neighbors of every vertex.
 
 use super::oriented::Ways;
 use crate::marks::Marks;
@@ -14,11 +14,11 @@ use hedgerow_sync::atomic::{AtomicU64, Ordering};
 /// most triangles: threads that added to the same counts would wait for each other.
 const HUBS: usize = 1 << 16;
 
-/// Per name the directed edges among its neighbours. `lower` has for every name the neighbours with smaller names.
+/// Per name the directed edges among its neighbors. `lower` has for every name the neighbors with smaller names.
 ///
-/// Every triangle u > v > w is found at `u`: the edges between two of its vertices are edges among the neighbours of
+/// Every triangle u > v > w is found at `u`: the edges between two of its vertices are edges among the neighbors of
 /// the third.
-pub(super) fn edges_among_neighbours<W: Ways>(
+pub(super) fn edges_among_neighbors<W: Ways>(
     lower: &Csr,
     execution: Execution<'_>,
 ) -> Result<Vec<u64>, KernelError> {
@@ -51,7 +51,7 @@ pub(super) fn edges_among_neighbours<W: Ways>(
         triangles += counter.triangles;
         counter.counts.iter().zip(&counter.hubs).for_each(|(count, own)| add(count, *own));
     }
-    execution.report(Progress { iteration: 1, at_most: Some(1), neighbours: triangles });
+    execution.report(Progress { iteration: 1, at_most: Some(1), neighbors: triangles });
     Ok(counts.into_iter().map(AtomicU64::into_inner).collect())
 }
 
@@ -65,7 +65,7 @@ fn add(count: &AtomicU64, edges: u64) {
 struct Counter<'a, W> {
     outer: CsrCursor<'a, W>,
     inner: CsrCursor<'a, W>,
-    /// The lower neighbours of the vertex.
+    /// The lower neighbors of the vertex.
     marks: Marks,
     /// Those of them that it is joined to in both directions.
     mutual: Marks,
@@ -84,10 +84,10 @@ impl<W: Ways> Counter<'_, W> {
         if lower.len() < 2 {
             return Ok(());
         }
-        lower.iter().for_each(|neighbour| self.marks.set(*neighbour));
+        lower.iter().for_each(|neighbor| self.marks.set(*neighbor));
         if W::VARY {
             let mutual = lower.iter().zip(ways).filter(|(_, ways)| ways.count() == 2);
-            mutual.for_each(|(neighbour, _)| self.mutual.set(*neighbour));
+            mutual.for_each(|(neighbor, _)| self.mutual.set(*neighbor));
         }
         let mut at_vertex = 0;
         for (position, middle) in lower.iter().enumerate().skip(1) {

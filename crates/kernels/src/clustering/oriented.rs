@@ -7,7 +7,7 @@ use hedgerow_csr::Csr;
 use hedgerow_model::{Adjacency, Column, GraphView, Topology, VertexId};
 use std::ops::Range;
 
-/// In how many directions two neighbours are joined: `u32`, or `()` where it is always both.
+/// In how many directions two neighbors are joined: `u32`, or `()` where it is always both.
 pub(super) trait Ways: Column {
     /// Whether some edges go one way only.
     const VARY: bool;
@@ -40,8 +40,8 @@ impl Ways for u32 {
     }
 }
 
-/// Every pair of neighbours once, from the larger name to the smaller.
-pub(super) fn lower_neighbours<'a, O: Adjacency + 'a, I: Adjacency + 'a, W: Ways>(
+/// Every pair of neighbors once, from the larger name to the smaller.
+pub(super) fn lower_neighbors<'a, O: Adjacency + 'a, I: Adjacency + 'a, W: Ways>(
     execution: Execution<'_>,
     view: &impl GraphView,
     edges: u64,
@@ -54,13 +54,13 @@ pub(super) fn lower_neighbours<'a, O: Adjacency + 'a, I: Adjacency + 'a, W: Ways
     let needed = 2 * edges * size_of::<(VertexId, VertexId, W)>() as u64;
     execution.memory.check(needed, bound, view.vertex_count())?;
     let parts = execution.map_chunks(ranges.to_vec(), |range| {
-        let (mut neighbours, mut edges) = (both_ways(), Vec::new());
+        let (mut neighbors, mut edges) = (both_ways(), Vec::new());
         for vertex in range.map(VertexId::new) {
             let name = names[vertex.index()];
-            neighbours.each(vertex, |neighbour, ways| {
-                let neighbour = names[neighbour.index()];
-                if neighbour < name {
-                    edges.push((name, neighbour, W::of(ways)));
+            neighbors.each(vertex, |neighbor, ways| {
+                let neighbor = names[neighbor.index()];
+                if neighbor < name {
+                    edges.push((name, neighbor, W::of(ways)));
                 }
             })?;
         }

@@ -29,7 +29,7 @@ pub(super) fn sampled<W: Weight, A: Adjacency<Value = W>>(
         (outgoing.cursor(), 0.0, 0_u64, 0_u64, 0_u64);
     for vertex in (0..view.vertex_bound()).step_by(step).map(VertexId::new) {
         // The first run is enough.
-        let walked = cursor.neighbours(vertex, |_, weights| {
+        let walked = cursor.neighbors(vertex, |_, weights| {
             sum += weights.iter().map(|weight| weight.to_f64()).sum::<f64>();
             count += weights.len() as u64;
             ControlFlow::Break(())

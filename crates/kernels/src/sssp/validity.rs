@@ -17,15 +17,15 @@ pub(super) fn check_weights<W: Weight>(
     let cuts = outgoing.cuts(execution.parts()).map_err(KernelError::read)?;
     let invalid = execution.map_chunks(cuts, |range| {
         let mut first: Option<(VertexId, VertexId, W)> = None;
-        let scanned = outgoing.cursor().scan(range, |vertex, neighbours, weights| {
+        let scanned = outgoing.cursor().scan(range, |vertex, neighbors, weights| {
             if first.is_some_and(|(found, ..)| found != vertex) {
                 return ControlFlow::Break(());
             }
             // Nearly always all are valid, which is soon seen; only then each is asked for.
             if !weights.iter().all(|weight| weight.is_valid()) {
-                let invalid = neighbours.iter().zip(weights).filter(|(_, weight)| !weight.is_valid());
-                let invalid = invalid.map(|(neighbour, weight)| (vertex, *neighbour, *weight));
-                first = first.into_iter().chain(invalid).min_by_key(|(_, neighbour, _)| *neighbour);
+                let invalid = neighbors.iter().zip(weights).filter(|(_, weight)| !weight.is_valid());
+                let invalid = invalid.map(|(neighbor, weight)| (vertex, *neighbor, *weight));
+                first = first.into_iter().chain(invalid).min_by_key(|(_, neighbor, _)| *neighbor);
             }
             ControlFlow::Continue(())
         });

@@ -1,4 +1,4 @@
-//! The triangles of a graph whose neighbours ascend.
+//! The triangles of a graph whose neighbors ascend.
 
 use crate::marks::Marks;
 use crate::ranges::covering_ranges;
@@ -13,7 +13,7 @@ pub(crate) const CHUNKS_PER_THREAD: usize = 256;
 pub(crate) const SKEW: usize = 32;
 const _: () = assert!(SKEW >= hedgerow_model::intersect::PROBE_FROM);
 
-/// Counts every triangle u > v > w at `u`. Neighbours above their vertex are passed over.
+/// Counts every triangle u > v > w at `u`. Neighbors above their vertex are passed over.
 pub(super) fn triangles<A: Adjacency>(
     adjacency: &A,
     vertex_bound: u32,
@@ -33,7 +33,7 @@ pub(super) fn triangles<A: Adjacency>(
         })
     })?;
     let triangles = counts.into_iter().sum();
-    execution.report(Progress { iteration: 1, at_most: Some(1), neighbours: triangles });
+    execution.report(Progress { iteration: 1, at_most: Some(1), neighbors: triangles });
     Ok(triangles)
 }
 
@@ -42,7 +42,7 @@ struct Counter<'a, A: Adjacency + 'a> {
     outer: A::Cursor<'a>,
     inner: A::Cursor<'a>,
     marks: Marks,
-    /// The neighbours below the vertex, each once, ascending.
+    /// The neighbors below the vertex, each once, ascending.
     lower: Vec<VertexId>,
 }
 
@@ -51,8 +51,8 @@ impl<A: Adjacency> Counter<'_, A> {
     fn at(&mut self, vertex: VertexId) -> Result<u64, KernelError> {
         self.lower.clear();
         let lower = &mut self.lower;
-        let walked = self.outer.neighbours(vertex, |neighbours, _| {
-            below(neighbours, vertex, |run| {
+        let walked = self.outer.neighbors(vertex, |neighbors, _| {
+            below(neighbors, vertex, |run| {
                 lower.extend_from_slice(run);
             })
         });
@@ -70,7 +70,7 @@ impl<A: Adjacency> Counter<'_, A> {
         Ok(count)
     }
 
-    /// How many neighbours below the one at `position` are neighbours of that one, too.
+    /// How many neighbors below the one at `position` are neighbors of that one, too.
     #[inline]
     fn common(&mut self, position: usize) -> Result<u64, KernelError> {
         let middle = self.lower[position];
@@ -84,8 +84,8 @@ impl<A: Adjacency> Counter<'_, A> {
             }
         }
         let (mut count, mut last, marks) = (0, None, &self.marks);
-        let walked = self.inner.neighbours(middle, |neighbours, _| {
-            below(neighbours, middle, |run| {
+        let walked = self.inner.neighbors(middle, |neighbors, _| {
+            below(neighbors, middle, |run| {
                 count += counted(marks, run, last);
                 last = run.last().copied();
             })
@@ -96,12 +96,12 @@ impl<A: Adjacency> Counter<'_, A> {
 
 /// Hands over the part of an ascending run that is below `vertex`, and stops after the last.
 #[inline(always)]
-fn below(neighbours: &[VertexId], vertex: VertexId, part: impl FnOnce(&[VertexId])) -> ControlFlow<()> {
-    if neighbours.last().is_none_or(|last| *last < vertex) {
-        part(neighbours);
+fn below(neighbors: &[VertexId], vertex: VertexId, part: impl FnOnce(&[VertexId])) -> ControlFlow<()> {
+    if neighbors.last().is_none_or(|last| *last < vertex) {
+        part(neighbors);
         return ControlFlow::Continue(());
     }
-    part(&neighbours[..neighbours.partition_point(|neighbour| *neighbour < vertex)]);
+    part(&neighbors[..neighbors.partition_point(|neighbor| *neighbor < vertex)]);
     ControlFlow::Break(())
 }
 

@@ -44,15 +44,15 @@ impl Forest {
     }
 
     /// Hangs the larger of two parents below the smaller if it is a root, for the parents of `vertex`
-    /// and of each neighbour. Returns how many differed.
+    /// and of each neighbor. Returns how many differed.
     ///
     /// Two threads may hook one root, and one of the hooks is lost: the next pass finds it.
     #[inline]
-    pub(super) fn hook(&self, vertex: VertexId, neighbours: &[VertexId]) -> u64 {
+    pub(super) fn hook(&self, vertex: VertexId, neighbors: &[VertexId]) -> u64 {
         let mut own = self.load(vertex.get());
         let mut different = 0;
-        for neighbour in neighbours {
-            let other = self.load(neighbour.get());
+        for neighbor in neighbors {
+            let other = self.load(neighbor.get());
             if other == own {
                 continue;
             }

@@ -15,9 +15,9 @@ fn paths_from(graph: &Sets, source: u32) -> BTreeMap<u32, (u32, f64)> {
     let mut waiting = VecDeque::from([source]);
     while let Some(vertex) = waiting.pop_front() {
         let (distance, count) = paths[&vertex];
-        for neighbour in &graph[&vertex] {
-            let (found, paths) = paths.entry(*neighbour).or_insert_with(|| {
-                waiting.push_back(*neighbour);
+        for neighbor in &graph[&vertex] {
+            let (found, paths) = paths.entry(*neighbor).or_insert_with(|| {
+                waiting.push_back(*neighbor);
                 (distance + 1, 0.0)
             });
             if *found == distance + 1 {

@@ -18,10 +18,10 @@ fn depths_by_queue(graph: &Sets, bound: u32, source: u32) -> Vec<u32> {
     depths[source as usize] = 0;
     let mut queue = VecDeque::from([source]);
     while let Some(vertex) = queue.pop_front() {
-        for neighbour in &graph[&vertex] {
-            if depths[*neighbour as usize] == Bfs::UNREACHED {
-                depths[*neighbour as usize] = depths[vertex as usize] + 1;
-                queue.push_back(*neighbour);
+        for neighbor in &graph[&vertex] {
+            if depths[*neighbor as usize] == Bfs::UNREACHED {
+                depths[*neighbor as usize] = depths[vertex as usize] + 1;
+                queue.push_back(*neighbor);
             }
         }
     }
@@ -76,7 +76,7 @@ fn both_directions_are_taken_where_they_can_be() {
         }
         assert_eq!(down.bottom_up_levels, 0);
         if topology == Topology::Directed {
-            assert_eq!(up.bottom_up_levels, 0, "there are no in-neighbours to look at");
+            assert_eq!(up.bottom_up_levels, 0, "there are no in-neighbors to look at");
         } else {
             assert_eq!(up.bottom_up_levels, up.levels - 1, "all but the level of the source");
             assert!((1..chosen.levels - 1).contains(&chosen.bottom_up_levels), "{}", chosen.bottom_up_levels);

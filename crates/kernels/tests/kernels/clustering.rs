@@ -1,4 +1,4 @@
-//! Clustering coefficients against a look at every pair of neighbours.
+//! Clustering coefficients against a look at every pair of neighbors.
 
 use crate::support::{
     Doubled, Graph, TOPOLOGIES, Unhelpful, dense_graphs, execution, graphs, large_graph, pool,
@@ -10,12 +10,12 @@ use hedgerow_kernels::{
 use hedgerow_model::{GraphView, LabelId, Topology, ViewError};
 use proptest::prelude::*;
 
-/// The verifier: of all ordered pairs of different neighbours those with an edge from the first to the second.
+/// The verifier: of all ordered pairs of different neighbors those with an edge from the first to the second.
 fn coefficients_by_definition(graph: &Graph) -> Vec<f64> {
-    let (out, neighbours) = (graph.sets(), graph.undirected_sets());
+    let (out, neighbors) = (graph.sets(), graph.undirected_sets());
     let mut coefficients = vec![0.0; graph.bound as usize];
-    for (vertex, around) in &neighbours {
-        let around: Vec<_> = around.iter().filter(|neighbour| *neighbour != vertex).collect();
+    for (vertex, around) in &neighbors {
+        let around: Vec<_> = around.iter().filter(|neighbor| *neighbor != vertex).collect();
         let pairs = around.iter().flat_map(|first| around.iter().map(move |second| (first, second)));
         let joined = pairs.filter(|(first, second)| first != second && out[first].contains(second)).count();
         if around.len() > 1 {
@@ -57,7 +57,7 @@ proptest! {
 fn hubs_and_threads_change_nothing() {
     for topology in TOPOLOGIES {
         let mut graph = large_graph(topology);
-        // Neighbours of hubs only: searched, not read. And some edges that go both ways.
+        // Neighbors of hubs only: searched, not read. And some edges that go both ways.
         graph.edges.extend((0..100).flat_map(|vertex| [(20_000 + vertex, 0), (20_000 + vertex, 1)]));
         graph.edges.extend((0..400).flat_map(|vertex| [(0, vertex), (vertex, 1)]));
         graph.vertices.extend(0..400);

@@ -16,11 +16,11 @@ use std::collections::{BTreeMap, BTreeSet};
 fn labels_by_definition(graph: &Graph, iterations: u32, first: impl Fn(u32) -> u32) -> Vec<u32> {
     let out = graph.sets();
     let mut voters: BTreeMap<u32, Vec<u32>> = out.keys().map(|vertex| (*vertex, vec![])).collect();
-    for (vertex, neighbours) in &out {
-        for neighbour in neighbours {
-            voters.get_mut(vertex).expect("edges join vertices").push(*neighbour);
+    for (vertex, neighbors) in &out {
+        for neighbor in neighbors {
+            voters.get_mut(vertex).expect("edges join vertices").push(*neighbor);
             if !graph.topology.is_undirected() {
-                voters.get_mut(neighbour).expect("edges join vertices").push(*vertex);
+                voters.get_mut(neighbor).expect("edges join vertices").push(*vertex);
             }
         }
     }
@@ -92,7 +92,7 @@ fn threads_change_nothing() {
     }
 }
 
-/// Changes that reach fewer and fewer: only the neighbours of those that changed are looked at.
+/// Changes that reach fewer and fewer: only the neighbors of those that changed are looked at.
 #[test]
 fn a_label_travels_along_a_path_one_step_at_a_time() {
     let length = 3000;
@@ -100,7 +100,7 @@ fn a_label_travels_along_a_path_one_step_at_a_time() {
     let vertices = (0..length).collect();
     let graph = Graph { topology: Topology::Undirected, bound: length, vertices, edges };
     let votes = hedgerow_sync::Mutex::new(Vec::new());
-    let watch = |progress: Progress| votes.lock().push(progress.neighbours);
+    let watch = |progress: Progress| votes.lock().push(progress.neighbors);
     // Everybody has one label but the first three: two of them agree on another, against the third.
     let labels: Vec<u32> = (0..length).map(|id| if id < 2 { 1 } else { 7 }).collect();
     let execution = Execution::default().reporting_to(&watch);
@@ -117,7 +117,7 @@ fn it_stops_when_nothing_changes_and_can_be_watched_and_cancelled() {
     let graph =
         Graph { topology: Topology::Undirected, bound: 7, vertices: (0..7).collect(), edges: two_triangles };
     let result = communities(&graph.csr(), 100, None, Execution::default());
-    assert_eq!(result.labels[6], 6, "a vertex without neighbours keeps its label");
+    assert_eq!(result.labels[6], 6, "a vertex without neighbors keeps its label");
     assert_eq!((result.changed, result.count), (0, 3));
     assert!(result.iterations < 10);
 

@@ -10,25 +10,25 @@ use hedgerow_model::{GraphView, LabelId, Topology, ViewError};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// The verifier: for every k, takes vertices away that have fewer than k neighbours until there are none such.
+/// The verifier: for every k, takes vertices away that have fewer than k neighbors until there are none such.
 fn cores_by_definition(graph: &Graph) -> Vec<u32> {
     let mut left: Sets = graph.undirected_sets();
-    for (vertex, neighbours) in &mut left {
-        neighbours.remove(vertex);
+    for (vertex, neighbors) in &mut left {
+        neighbors.remove(vertex);
     }
     let mut cores = vec![Cores::NO_VERTEX; graph.bound as usize];
     for k in 0.. {
         left.keys().for_each(|vertex| cores[*vertex as usize] = k);
         loop {
-            let few = |neighbours: &BTreeSet<u32>| neighbours.len() <= k as usize;
-            let gone = left.iter().filter(|(_, neighbours)| few(neighbours));
+            let few = |neighbors: &BTreeSet<u32>| neighbors.len() <= k as usize;
+            let gone = left.iter().filter(|(_, neighbors)| few(neighbors));
             let gone: Vec<u32> = gone.map(|(vertex, _)| *vertex).collect();
             if gone.is_empty() {
                 break;
             }
             for vertex in gone {
-                for neighbour in left.remove(&vertex).into_iter().flatten() {
-                    left.get_mut(&neighbour).map(|others| others.remove(&vertex));
+                for neighbor in left.remove(&vertex).into_iter().flatten() {
+                    left.get_mut(&neighbor).map(|others| others.remove(&vertex));
                 }
             }
         }

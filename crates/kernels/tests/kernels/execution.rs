@@ -5,7 +5,7 @@ use crate::support::{Graph, TOPOLOGIES, execution, pool, scrambled};
 use hedgerow_csr::Csr;
 use hedgerow_kernels::{
     Betweenness, Bfs, CancelToken, Communities, Cores, Execution, Kernel, KernelError, LocalClustering,
-    Neighbourhood, PageRank, Progress, Sources, Sssp, TriangleCount, TriangleOrder, Wcc, WccMethod,
+    Neighborhood, PageRank, Progress, Sources, Sssp, TriangleCount, TriangleOrder, Wcc, WccMethod,
 };
 use hedgerow_model::{GraphView, LabelId, Topology, VertexId};
 use hedgerow_sync::Mutex;
@@ -54,8 +54,8 @@ fn kernels<V: GraphView>() -> Vec<(&'static str, Run<V>)> {
             let sources = Sources::Given(&SOURCES);
             Betweenness { execution, ..Betweenness::new(sources) }.run(view).map(drop)
         }),
-        ("neighbourhood", |view, execution| {
-            Neighbourhood { execution, ..Neighbourhood::new(&SOURCES, 9) }.run(view).map(drop)
+        ("neighborhood", |view, execution| {
+            Neighborhood { execution, ..Neighborhood::new(&SOURCES, 9) }.run(view).map(drop)
         }),
     ]
 }
@@ -67,7 +67,7 @@ fn graph(topology: Topology) -> Graph {
     Graph { topology, bound: 10_000, vertices: (0..10_000).collect(), edges }
 }
 
-/// Cancels when so many vertices and neighbours have been read, and counts how many are read after that.
+/// Cancels when so many vertices and neighbors have been read, and counts how many are read after that.
 fn stops_soon<R: Arrangement>(csr: &Csr, threads: usize) {
     let all = u64::from(csr.vertex_bound()) + csr.edge_count(LabelId::DEFAULT).at_most();
     let (pool, topology) = (pool(threads), csr.topology());
@@ -78,8 +78,8 @@ fn stops_soon<R: Arrangement>(csr: &Csr, threads: usize) {
         for cancelled_at in [100, 30_000, 150_000] {
             let (token, reads) = (CancelToken::new(), Arc::new(AtomicUsize::new(0)));
             let (raised, counted) = (token.clone(), reads.clone());
-            let on_read = move |neighbours| {
-                let read = 1 + neighbours;
+            let on_read = move |neighbors| {
+                let read = 1 + neighbors;
                 if counted.fetch_add(read, Ordering::Relaxed) + read >= cancelled_at {
                     raised.cancel();
                 }

@@ -12,16 +12,16 @@ fn validation_file(name: &str) -> Option<String> {
     Some(std::fs::read_to_string(path).expect("it can be read"))
 }
 
-/// Lines of a vertex and its neighbours.
+/// Lines of a vertex and its neighbors.
 fn adjacency_lists(text: &str, topology: Topology) -> Graph {
     let mut graph = Graph { topology, bound: 0, vertices: [].into(), edges: vec![] };
     for line in text.lines() {
         let mut ids = line.split_whitespace().map(|id| id.parse::<u32>().expect("vertices are numbers"));
         let Some(vertex) = ids.next() else { continue };
         graph.vertices.insert(vertex);
-        for neighbour in ids {
-            graph.vertices.insert(neighbour);
-            graph.edges.push((vertex, neighbour));
+        for neighbor in ids {
+            graph.vertices.insert(neighbor);
+            graph.edges.push((vertex, neighbor));
         }
     }
     graph.bound = graph.vertices.last().map_or(0, |last| last + 1);
@@ -168,7 +168,7 @@ fn components_are_the_published_ones() {
 /// A graph and the published results.
 type Files = [&'static str; 2];
 
-/// The cases of a kernel that gives the same whether or not in-neighbours are kept.
+/// The cases of a kernel that gives the same whether or not in-neighbors are kept.
 fn cases([directed, undirected]: [Files; 2]) -> impl Iterator<Item = (Files, Topology)> {
     let kept = [Topology::Directed, Topology::DirectedWithReverse].map(|topology| (directed, topology));
     kept.into_iter().chain([(undirected, Topology::Undirected)])

@@ -1,4 +1,4 @@
-//! Common neighbours on views that are sorted, that repeat neighbours, and that are not sorted at all.
+//! Common neighbors on views that are sorted, that repeat neighbors, and that are not sorted at all.
 
 use crate::support::{Doubled, Sets, Unhelpful, graphs, id, large_graph};
 use hedgerow_model::{Adjacency, Direction, GraphView, LabelId, Topology, VertexId};
@@ -11,7 +11,7 @@ fn collected(run: impl FnOnce(&mut dyn FnMut(VertexId))) -> Vec<u32> {
     found
 }
 
-/// Intersects the neighbours of each of `vertices` with those of the others.
+/// Intersects the neighbors of each of `vertices` with those of the others.
 fn check(view: &impl GraphView, sets: &Sets, vertices: &[u32]) {
     let adjacency = view.adjacency::<()>(LabelId::DEFAULT, Direction::Out).expect("the one label");
     check_adjacency(&adjacency, sets, vertices);
@@ -26,22 +26,22 @@ fn check_adjacency<A: Adjacency>(adjacency: &A, sets: &Sets, vertices: &[u32]) {
             let expected: Vec<u32> = set_of(*first).intersection(set_of(*second)).copied().collect();
             let found = collected(|visit| {
                 let both = [id(*first), id(*second)];
-                assert!(A::common_neighbours([&mut one, &mut other], both, visit).is_ok());
+                assert!(A::common_neighbors([&mut one, &mut other], both, visit).is_ok());
             });
-            assert_eq!(found, expected, "common neighbours of {first} and {second}");
+            assert_eq!(found, expected, "common neighbors of {first} and {second}");
 
             let ids: Vec<VertexId> = set_of(*second).iter().copied().map(id).collect();
             let found = collected(|visit| assert!(A::intersect(&mut one, id(*first), &ids, visit).is_ok()));
-            assert_eq!(found, expected, "neighbours of {first} among those of {second}");
+            assert_eq!(found, expected, "neighbors of {first} among those of {second}");
         }
     }
 }
 
 proptest! {
     #[test]
-    fn common_neighbours_are_those_of_sets(graph in graphs()) {
+    fn common_neighbors_are_those_of_sets(graph in graphs()) {
         let (csr, sets) = (graph.csr(), graph.sets());
-        // Holes, and an id above the bound, have no neighbours.
+        // Holes, and an id above the bound, have no neighbors.
         let vertices: Vec<u32> = (0..graph.bound + 2).collect();
         check(&csr, &sets, &vertices);
         check(&Doubled::new(csr.clone()), &sets, &vertices);

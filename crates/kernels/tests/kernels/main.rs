@@ -17,7 +17,7 @@ mod graphalytics;
 #[cfg(test)]
 mod intersect;
 #[cfg(test)]
-mod neighbourhood;
+mod neighborhood;
 #[cfg(test)]
 mod pagerank;
 #[cfg(test)]

@@ -19,10 +19,10 @@ fn ranks_by_definition(graph: &Sets, damping: f64, iterations: u32) -> BTreeMap<
             graph.iter().filter(|(_, to)| to.is_empty()).map(|(vertex, _)| ranks[vertex]).sum();
         let base = (1.0 - damping) / count + damping * dangling / count;
         let mut next: BTreeMap<u32, f64> = graph.keys().map(|vertex| (*vertex, base)).collect();
-        for (vertex, neighbours) in graph {
-            for neighbour in neighbours {
-                *next.get_mut(neighbour).expect("edges join vertices") +=
-                    damping * ranks[vertex] / neighbours.len() as f64;
+        for (vertex, neighbors) in graph {
+            for neighbor in neighbors {
+                *next.get_mut(neighbor).expect("edges join vertices") +=
+                    damping * ranks[vertex] / neighbors.len() as f64;
             }
         }
         ranks = next;
@@ -174,7 +174,7 @@ fn it_can_be_watched_and_cancelled() {
         let reports = hedgerow_sync::Mutex::new(Vec::new());
         let stop_at_three = |progress: Progress| {
             reports.lock().push((progress.iteration, progress.at_most));
-            assert_eq!(progress.neighbours, csr.neighbours().len() as u64);
+            assert_eq!(progress.neighbors, csr.neighbors().len() as u64);
             if progress.iteration == 3 {
                 token.cancel();
             }

@@ -27,12 +27,12 @@ fn distances_by_dijkstra(
     distances[source as usize] = 0;
     let mut waiting = BTreeSet::from([(0, source)]);
     while let Some((distance, vertex)) = waiting.pop_first() {
-        for neighbour in &graph[&vertex] {
-            let offered = distance + u64::from(weight(vertex, *neighbour));
-            let known = &mut distances[*neighbour as usize];
+        for neighbor in &graph[&vertex] {
+            let offered = distance + u64::from(weight(vertex, *neighbor));
+            let known = &mut distances[*neighbor as usize];
             if offered < *known {
-                waiting.remove(&(*known, *neighbour));
-                waiting.insert((offered, *neighbour));
+                waiting.remove(&(*known, *neighbor));
+                waiting.insert((offered, *neighbor));
                 *known = offered;
             }
         }

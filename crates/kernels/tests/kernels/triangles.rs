@@ -15,10 +15,10 @@ const ORDERS: [TriangleOrder; 3] = [TriangleOrder::Auto, TriangleOrder::ById, Tr
 fn triangles_by_definition(graph: &Graph) -> u64 {
     let sets = graph.undirected_sets();
     let mut count = 0;
-    for (first, neighbours) in &sets {
-        for second in neighbours.range(first + 1..) {
+    for (first, neighbors) in &sets {
+        for second in neighbors.range(first + 1..) {
             count +=
-                neighbours.range(second + 1..).filter(|third| sets[second].contains(third)).count() as u64;
+                neighbors.range(second + 1..).filter(|third| sets[second].contains(third)).count() as u64;
         }
     }
     count
@@ -47,7 +47,7 @@ proptest! {
 fn hubs_and_threads_change_nothing() {
     for topology in TOPOLOGIES {
         let mut graph = large_graph(topology);
-        // Neighbours of hubs only: searched, not read.
+        // Neighbors of hubs only: searched, not read.
         graph.edges.extend((0..100).flat_map(|vertex| [(20_000 + vertex, 0), (20_000 + vertex, 1)]));
         let (csr, expected) = (graph.csr(), triangles_by_definition(&graph));
         assert!(expected > 100);

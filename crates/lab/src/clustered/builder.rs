@@ -86,8 +86,8 @@ impl<'o> Builder<'o> {
         let mut leaves = 0;
         for (slot, _) in &self.changed {
             let up_to = small & (u64::MAX >> (PARTITION_SIZE - 1 - slot));
-            let neighbour = if up_to > 0 { 63 - up_to.leading_zeros() } else { small.trailing_zeros() };
-            if let Some(place) = self.old.places.get(neighbour as usize) {
+            let neighbor = if up_to > 0 { 63 - up_to.leading_zeros() } else { small.trailing_zeros() };
+            if let Some(place) = self.old.places.get(neighbor as usize) {
                 leaves |= 1 << place.leaf;
             }
         }

@@ -1,7 +1,7 @@
-//! Partitions with a clustered index: small neighbour sets side by side in the leaves of one B+
+//! Partitions with a clustered index: small neighbor sets side by side in the leaves of one B+
 //! tree, large sets in trees of their own (RapidStore, section 6.3).
 //!
-//! The keys of the B+ tree are pairs of a slot and a neighbour. Its leaves are cut between slots
+//! The keys of the B+ tree are pairs of a slot and a neighbor. Its leaves are cut between slots
 //! only, which a set that is small allows: so each set is one run, and the vertex index says in which
 //! leaf and where, with no search. A partition of small sets never has more leaves than slots; so
 //! two levels are enough, and the root is an array of leaves.
@@ -15,7 +15,7 @@ use crate::partition::{LARGE, Partition};
 use crate::radix::CompressedArt;
 use crate::rows::Rows;
 use builder::Builder;
-use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId};
+use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbors, VertexId};
 use hedgerow_subgraphs::Tally;
 use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of, slots_of};
 use hedgerow_sync::Arc;
@@ -28,16 +28,16 @@ const LEAF_CAPACITY: usize = if cfg!(test) { 16 } else { 512 };
 // A set that is not large fits into a leaf, and places are kept in 16 bits.
 const _: () = assert!(LARGE <= LEAF_CAPACITY && LEAF_CAPACITY <= u16::MAX as usize);
 
-/// The neighbours of one partition. Never changed once published.
+/// The neighbors of one partition. Never changed once published.
 #[derive(Clone, Debug)]
 pub struct Clustered {
     /// The vertex index of the small sets.
     places: [Place; PARTITION_SIZE],
     /// The leaves of the B+ tree, ascending.
     leaves: Vec<Arc<Counted<Rows>>>,
-    /// A bit for each slot that has neighbours.
+    /// A bit for each slot that has neighbors.
     occupied: u64,
-    /// A bit for each slot whose neighbours are a tree.
+    /// A bit for each slot whose neighbors are a tree.
     large_slots: u64,
     /// The trees, ascending by slot.
     large: Vec<CompressedArt>,
@@ -61,7 +61,7 @@ impl Place {
     }
 }
 
-/// The neighbours of a slot that has any.
+/// The neighbors of a slot that has any.
 enum Set<'c> {
     Small(&'c Rows, Range<usize>),
     Large(&'c CompressedArt),
@@ -148,21 +148,21 @@ impl Partition for Clustered {
     }
 
     #[inline]
-    fn find(&self, slot: usize, neighbour: VertexId) -> Option<EdgeValue> {
+    fn find(&self, slot: usize, neighbor: VertexId) -> Option<EdgeValue> {
         match self.set(slot)? {
             Set::Small(rows, stretch) => {
-                rows.find(stretch, neighbour).map(|position| rows.values.get(position))
+                rows.find(stretch, neighbor).map(|position| rows.values.get(position))
             }
-            Set::Large(tree) => tree.find(neighbour),
+            Set::Large(tree) => tree.find(neighbor),
         }
     }
 
     #[inline]
-    fn run<W: Column>(&self, slot: usize) -> Option<Neighbours<'_, W>> {
+    fn run<W: Column>(&self, slot: usize) -> Option<Neighbors<'_, W>> {
         match self.set(slot) {
             None => Some((&[], &[])),
             Some(Set::Small(rows, stretch)) => {
-                Some((&rows.neighbours[stretch.clone()], W::slice(&rows.values, stretch)))
+                Some((&rows.neighbors[stretch.clone()], W::slice(&rows.values, stretch)))
             }
             Some(Set::Large(_)) => None,
         }
@@ -177,7 +177,7 @@ impl Partition for Clustered {
         match self.set(slot) {
             None => ControlFlow::Continue(()),
             Some(Set::Small(rows, stretch)) => {
-                run(&rows.neighbours[stretch.clone()], W::slice(&rows.values, stretch))
+                run(&rows.neighbors[stretch.clone()], W::slice(&rows.values, stretch))
             }
             Some(Set::Large(tree)) => tree.runs(run),
         }

@@ -15,7 +15,7 @@ fn try_change(old: Option<&Clustered>, changes: &[Change]) -> Option<Clustered> 
     let entries = changes.iter().flat_map(|(slot, ids, value)| {
         ids.clone().map(move |id| EdgeChange {
             owner: VertexId::new(*slot),
-            neighbour: VertexId::new(id),
+            neighbor: VertexId::new(id),
             value: value.map(EdgeValue),
         })
     });

@@ -45,8 +45,8 @@ impl Applied {
         let RowLink { table, cell, owner, changes, room } = link;
         let mut row = cell.write();
         let before = row.entries.heap_bytes();
-        row.apply(changes, self.stamp, room, |neighbour, born| {
-            let part = Part::Neighbour { label: table.label, direction: table.direction, neighbour };
+        row.apply(changes, self.stamp, room, |neighbor, born| {
+            let part = Part::Neighbor { label: table.label, direction: table.direction, neighbor };
             self.superseded.push(Superseded {
                 place: Place { owner, part },
                 born,

@@ -1,15 +1,15 @@
-//! Reading neighbours.
+//! Reading neighbors.
 
 use super::entries::Entries;
 use super::row::Row;
 use super::view::FineGrainedAdjacency;
-use hedgerow_model::{Column, Cursor, Neighbours, NoCommitOrder, RecordHandle, Timestamp, VertexId};
+use hedgerow_model::{Column, Cursor, Neighbors, NoCommitOrder, RecordHandle, Timestamp, VertexId};
 use hedgerow_records::HandleCursor;
 use hedgerow_sync::RwLock;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
-/// Reads neighbours: copies those that are visible while it shares the lock of their row, and
+/// Reads neighbors: copies those that are visible while it shares the lock of their row, and
 /// hands over the copy when it has let go of it.
 ///
 /// So no lock is held while the caller's code runs, which may read the same row again or write to it.
@@ -18,14 +18,14 @@ pub struct FineGrainedCursor<'s, E, W> {
     at: Timestamp,
     bound: u32,
     /// The copy of the row that was read last.
-    neighbours: Vec<VertexId>,
+    neighbors: Vec<VertexId>,
     values: Vec<W>,
 }
 
 impl<'s, E: Entries, W: Column> FineGrainedCursor<'s, E, W> {
     pub(super) fn new(adjacency: FineGrainedAdjacency<'s, E, W>) -> Self {
         let (at, bound) = (adjacency.at(), adjacency.vertex_bound());
-        FineGrainedCursor { adjacency, at, bound, neighbours: Vec::new(), values: Vec::new() }
+        FineGrainedCursor { adjacency, at, bound, neighbors: Vec::new(), values: Vec::new() }
     }
 
     #[inline]
@@ -35,13 +35,13 @@ impl<'s, E: Entries, W: Column> FineGrainedCursor<'s, E, W> {
 
     /// Copies what is visible of a row.
     #[inline]
-    fn copy(&mut self, row: Option<&RwLock<Row<E>>>) -> Neighbours<'_, W> {
-        self.neighbours.clear();
+    fn copy(&mut self, row: Option<&RwLock<Row<E>>>) -> Neighbors<'_, W> {
+        self.neighbors.clear();
         self.values.clear();
         if let Some(row) = row {
-            row.read().copy_visible(self.at, &mut self.neighbours, &mut self.values);
+            row.read().copy_visible(self.at, &mut self.neighbors, &mut self.values);
         }
-        (&self.neighbours, &self.values)
+        (&self.neighbors, &self.values)
     }
 }
 
@@ -61,8 +61,8 @@ impl<E: Entries, W: Column> Cursor for FineGrainedCursor<'_, E, W> {
 
     /// O(search + versions of the edge that are newer than the view).
     #[inline]
-    fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<W>, Infallible> {
-        let found = self.row(vertex).and_then(|row| row.read().find(neighbour, self.at));
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, Infallible> {
+        let found = self.row(vertex).and_then(|row| row.read().find(neighbor, self.at));
         Ok(found.map(W::from_bits))
     }
 
@@ -75,7 +75,7 @@ impl<E: Entries, W: Column> Cursor for FineGrainedCursor<'_, E, W> {
         for (vertex, row) in adjacency.rows(range) {
             let flow = match self.copy(Some(row)) {
                 ([], _) => continue,
-                (neighbours, values) => run(vertex, neighbours, values),
+                (neighbors, values) => run(vertex, neighbors, values),
             };
             if flow.is_break() {
                 return Ok(flow);
@@ -84,7 +84,7 @@ impl<E: Entries, W: Column> Cursor for FineGrainedCursor<'_, E, W> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn gather(&mut self, vertex: VertexId) -> Result<Neighbours<'_, W>, Infallible> {
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, Infallible> {
         Ok(self.copy(self.row(vertex)))
     }
 }

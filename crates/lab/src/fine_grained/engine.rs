@@ -10,7 +10,7 @@ use super::vertex::VertexCell;
 use super::view::FineGrainedView;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, Catalogue, ColumnType, Direction, Effects, Engine, EngineError, LabelId, LockUnit, MemoryUse,
+    Allowance, Catalog, ColumnType, Direction, Effects, Engine, EngineError, LabelId, LockUnit, MemoryUse,
     NoShortWrites, Prepared, Progress, Timestamp, Topology, UnitLocks, VertexId, ViewError,
 };
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
@@ -28,7 +28,7 @@ pub struct FineGrained<E> {
     pub(super) garbage: Garbage<Place>,
     pub(super) memory: Memory,
     pub(super) records: RecordHeap,
-    catalogue: Catalogue,
+    catalog: Catalog,
 }
 
 /// One label in one stored direction.
@@ -43,9 +43,9 @@ pub(super) struct Table<E> {
 impl<E: Entries> FineGrained<E> {
     /// An empty store.
     pub fn new(options: FineGrainedOptions) -> Self {
-        let FineGrainedOptions { topology, catalogue } = options;
-        // The catalogue checked that its labels can be numbered.
-        let labels = (0..).map(LabelId).zip(catalogue.labels());
+        let FineGrainedOptions { topology, catalog } = options;
+        // The catalog checked that its labels can be numbered.
+        let labels = (0..).map(LabelId).zip(catalog.labels());
         let tables = labels.flat_map(|(label, schema)| {
             let column = schema.edges.column();
             let table = move |direction: &Direction| Table {
@@ -62,14 +62,14 @@ impl<E: Entries> FineGrained<E> {
             tables: tables.collect(),
             garbage: Garbage::default(),
             memory: Memory::default(),
-            records: RecordHeap::new(&catalogue, topology),
-            catalogue,
+            records: RecordHeap::new(&catalog, topology),
+            catalog,
         }
     }
 
     /// The labels and what lies on their edges.
-    pub fn catalogue(&self) -> &Catalogue {
-        &self.catalogue
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
     }
 
     /// What [`Engine::memory`] has to say, by a walk over everything. For tests.
@@ -93,7 +93,7 @@ impl<E: Entries> FineGrained<E> {
 
     /// The table that answers reads of `label` in `direction`.
     pub(super) fn table(&self, label: LabelId, direction: Direction) -> Result<&Table<E>, ViewError> {
-        if self.catalogue.label(label).is_none() {
+        if self.catalog.label(label).is_none() {
             return Err(ViewError::UnknownLabel(label));
         }
         let stored = self.topology.stored(direction).ok_or(ViewError::NoReverse)?;
@@ -122,7 +122,7 @@ impl<E: Entries> Engine for FineGrained<E> {
     /// Finds out what changes and reserves memory for it; see the [module](super)'s contract.
     ///
     /// [`CapacityError::Memory`](hedgerow_model::CapacityError::Memory) is the only error. Effects that name a label or a direction that
-    /// is not stored panic: whoever resolved them looked it up in the catalogue.
+    /// is not stored panic: whoever resolved them looked it up in the catalog.
     fn prepare<'l>(
         &'l self,
         locks: &'l HeldLocks<'_>,

@@ -14,8 +14,8 @@ pub struct Place {
 pub enum Part {
     /// Its existence and its record.
     Vertex,
-    /// An entry among its neighbours, for a label in a stored direction.
-    Neighbour { label: LabelId, direction: Direction, neighbour: VertexId },
+    /// An entry among its neighbors, for a label in a stored direction.
+    Neighbor { label: LabelId, direction: Direction, neighbor: VertexId },
 }
 
 impl Part {
@@ -23,7 +23,7 @@ impl Part {
     pub(super) fn table(self) -> Option<(LabelId, Direction)> {
         match self {
             Part::Vertex => None,
-            Part::Neighbour { label, direction, .. } => Some((label, direction)),
+            Part::Neighbor { label, direction, .. } => Some((label, direction)),
         }
     }
 }

@@ -117,7 +117,7 @@ impl<E: Entries> FineGrained<E> {
         let wanted = (effects.label, effects.direction);
         let found = self.tables.binary_search_by_key(&wanted, |table| (table.label, table.direction));
         let position =
-            found.expect("effects name a label of the catalogue and a direction that the topology stores");
+            found.expect("effects name a label of the catalog and a direction that the topology stores");
         &self.tables[position]
     }
 
@@ -143,7 +143,7 @@ impl<E: Entries> FineGrained<E> {
         let (mut added, mut removed) = (0, 0);
         // Each edge is counted at the one entry that stands for it.
         let count = |change: &EdgeChange| {
-            let counts = self.topology.is_canonical_entry(table.direction, owner, change.neighbour);
+            let counts = self.topology.is_canonical_entry(table.direction, owner, change.neighbor);
             let counter = if change.value.is_some() { &mut added } else { &mut removed };
             *counter += u64::from(counts);
         };

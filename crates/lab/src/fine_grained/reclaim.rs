@@ -35,7 +35,7 @@ impl<E: Entries> Versioned for FineGrained<E> {
 
     fn retained_by(&self, version: &Superseded, _units: &dyn UnitLocks) -> usize {
         match version.place.part {
-            Part::Neighbour { .. } => VERSION_BYTES,
+            Part::Neighbor { .. } => VERSION_BYTES,
             Part::Vertex => {
                 let cell = self.vertices.get(version.place.owner);
                 cell.map_or(0, |cell| cell.read().retained_bytes(version.born))
@@ -51,7 +51,7 @@ impl<E: Entries> FineGrained<E> {
             return self.free_vertices(versions);
         };
         let table = self.table(label, direction).expect("a version is filed with the table that it is in");
-        self.free_neighbours(table, versions)
+        self.free_neighbors(table, versions)
     }
 
     fn free_vertices(&self, versions: &[Superseded]) -> MemoryChange {
@@ -62,19 +62,19 @@ impl<E: Entries> FineGrained<E> {
     }
 
     /// Also takes the entries out of the row that are deleted for everybody now.
-    fn free_neighbours(&self, table: &Table<E>, versions: &[Superseded]) -> MemoryChange {
+    fn free_neighbors(&self, table: &Table<E>, versions: &[Superseded]) -> MemoryChange {
         let cell = table.rows.get(versions[0].place.owner).expect("a filed version has a row");
         let mut row = cell.write();
         let before = row.entries.heap_bytes();
-        let mut neighbours = Vec::with_capacity(versions.len());
+        let mut neighbors = Vec::with_capacity(versions.len());
         for version in versions {
-            if let Part::Neighbour { neighbour, .. } = version.place.part {
-                row.remove_version(neighbour, version.born);
-                neighbours.push(neighbour);
+            if let Part::Neighbor { neighbor, .. } = version.place.part {
+                row.remove_version(neighbor, version.born);
+                neighbors.push(neighbor);
             }
         }
-        neighbours.dedup();
-        row.entries.drop_absent(neighbours.into_iter());
+        neighbors.dedup();
+        row.entries.drop_absent(neighbors.into_iter());
         row.entries.shrink_if_sparse();
         let live = row.entries.heap_bytes() as isize - before as isize;
         MemoryChange { live, retained: -((versions.len() * VERSION_BYTES) as isize) }

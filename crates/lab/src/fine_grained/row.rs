@@ -1,4 +1,4 @@
-//! The neighbours of one vertex, with a version chain per entry.
+//! The neighbors of one vertex, with a version chain per entry.
 
 use super::entries::{Entries, NewEntry};
 use super::garbage::Superseded;
@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 /// The bytes of a superseded version and of the note that files it.
 pub(super) const VERSION_BYTES: usize = size_of::<Version<EdgeValue>>() + size_of::<Superseded>();
 
-/// The neighbours of a vertex, deleted ones included that somebody may still see.
+/// The neighbors of a vertex, deleted ones included that somebody may still see.
 ///
 /// An entry that is absent, a deletion without older versions, is taken out by whoever makes one.
 #[derive(Default)]
@@ -24,47 +24,47 @@ pub(super) struct Row<E> {
 pub(super) struct Plan {
     /// Whether any of the changes does anything.
     pub(super) makes_a_difference: bool,
-    /// The neighbours that get an entry.
+    /// The neighbors that get an entry.
     pub(super) new: SmallVec<[VertexId; 2]>,
 }
 
 impl<E: Entries> Row<E> {
     // --- reading -------------------------------------------------------------------------------
 
-    /// The value of the edge to `neighbour` at `at`. O(search + versions newer than `at`).
+    /// The value of the edge to `neighbor` at `at`. O(search + versions newer than `at`).
     #[inline]
-    pub(super) fn find(&self, neighbour: VertexId, at: Timestamp) -> Option<EdgeValue> {
-        let place = self.entries.locate(neighbour).ok()?;
+    pub(super) fn find(&self, neighbor: VertexId, at: Timestamp) -> Option<EdgeValue> {
+        let place = self.entries.locate(neighbor).ok()?;
         let head = self.entries.head(place);
         if head.begin.shows_at(at) { Some(self.entries.value(place)) } else { head.earlier(at) }
     }
 
-    /// How many neighbours there are at `at`. O(entries).
+    /// How many neighbors there are at `at`. O(entries).
     pub(super) fn degree(&self, at: Timestamp) -> usize {
         self.entries.degree(at)
     }
 
-    /// Appends the neighbours at `at` to `neighbours` and `values`. O(entries).
+    /// Appends the neighbors at `at` to `neighbors` and `values`. O(entries).
     #[inline]
     pub(super) fn copy_visible<W: Column>(
         &self,
         at: Timestamp,
-        neighbours: &mut Vec<VertexId>,
+        neighbors: &mut Vec<VertexId>,
         values: &mut Vec<W>,
     ) {
-        self.entries.copy_visible(at, neighbours, values);
+        self.entries.copy_visible(at, neighbors, values);
     }
 
     // --- writing -------------------------------------------------------------------------------
 
-    /// What `changes`, which ascend by neighbour, would do. `visit` is told of each edge that
+    /// What `changes`, which ascend by neighbor, would do. `visit` is told of each edge that
     /// begins or ceases to exist. O(changes) searches.
     pub(super) fn plan(&self, changes: &[EdgeChange], mut visit: impl FnMut(&EdgeChange)) -> Plan {
         let mut plan = Plan::default();
         for change in changes {
-            let found = self.entries.locate(change.neighbour);
+            let found = self.entries.locate(change.neighbor);
             if found.is_err() && change.value.is_some() {
-                plan.new.push(change.neighbour);
+                plan.new.push(change.neighbor);
             }
             let old = found.ok().and_then(|place| self.newest(place));
             plan.makes_a_difference |= old != change.value;
@@ -75,8 +75,8 @@ impl<E: Entries> Row<E> {
         plan
     }
 
-    /// Makes changes, which ascend by neighbour, at a stamp, with the room that they need for new entries.
-    /// `kept` is told of each version that is superseded and kept: the neighbour and the birth.
+    /// Makes changes, which ascend by neighbor, at a stamp, with the room that they need for new entries.
+    /// `kept` is told of each version that is superseded and kept: the neighbor and the birth.
     pub(super) fn apply(
         &mut self,
         changes: &[EdgeChange],
@@ -85,27 +85,27 @@ impl<E: Entries> Row<E> {
         mut kept: impl FnMut(VertexId, Timestamp),
     ) {
         let (mut new, mut some_absent) = (SmallVec::<[NewEntry; 1]>::new(), false);
-        for &EdgeChange { neighbour, value, .. } in changes {
-            match (self.entries.locate(neighbour), value) {
+        for &EdgeChange { neighbor, value, .. } in changes {
+            match (self.entries.locate(neighbor), value) {
                 (Ok(place), _) => {
                     let superseded = self.change(place, value, stamp);
-                    superseded.into_iter().for_each(|born| kept(neighbour, born));
+                    superseded.into_iter().for_each(|born| kept(neighbor, born));
                     some_absent |= self.entries.head(place).is_absent();
                 }
-                (Err(gap), Some(value)) => new.push(NewEntry { neighbour, value, gap }),
+                (Err(gap), Some(value)) => new.push(NewEntry { neighbor, value, gap }),
                 (Err(_), None) => {}
             }
         }
         self.entries.insert(&new, Begin::new(stamp.at(), true), room);
         if some_absent {
-            self.entries.drop_absent(changes.iter().map(|change| change.neighbour));
+            self.entries.drop_absent(changes.iter().map(|change| change.neighbor));
         }
     }
 
-    /// Frees the superseded version of `neighbour` born at `born`. Whoever calls this calls
+    /// Frees the superseded version of `neighbor` born at `born`. Whoever calls this calls
     /// [`Entries::drop_absent`] afterwards.
-    pub(super) fn remove_version(&mut self, neighbour: VertexId, born: Timestamp) {
-        let place = self.entries.locate(neighbour).expect("a filed version has an entry");
+    pub(super) fn remove_version(&mut self, neighbor: VertexId, born: Timestamp) {
+        let place = self.entries.locate(neighbor).expect("a filed version has an entry");
         let removed = self.entries.head_mut(place).older.remove(born);
         assert!(removed.is_some(), "a filed version is linked");
     }

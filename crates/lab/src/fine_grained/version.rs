@@ -40,7 +40,7 @@ impl Begin {
     }
 
     /// Whether this is a state that began at or before `at`: the one comparison that a scan makes
-    /// for each neighbour, because a deletion is larger than every timestamp.
+    /// for each neighbor, because a deletion is larger than every timestamp.
     #[inline]
     pub(super) fn shows_at(self, at: Timestamp) -> bool {
         self.0 <= at.0

@@ -154,7 +154,7 @@ impl<'s, E: Entries> RecordView for FineGrainedView<'s, E> {
     }
 }
 
-/// One label in one direction, with values of type `W` beside the neighbours.
+/// One label in one direction, with values of type `W` beside the neighbors.
 pub struct FineGrainedAdjacency<'s, E, W> {
     view: FineGrainedView<'s, E>,
     table: &'s Table<E>,

@@ -10,7 +10,7 @@ use hedgerow_subgraphs::partition::PARTITION_SIZE;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Slot and neighbour, and the value.
+/// Slot and neighbor, and the value.
 type Model = BTreeMap<(u32, u32), u64>;
 
 /// What a batch puts, or removes.
@@ -28,7 +28,7 @@ fn tally() -> Tally {
 fn change<P: Partition>(old: Option<&P>, model: &mut Model, batch: &Batch) -> Option<P> {
     let change = |((slot, id), value): (&(u32, u32), &Option<u64>)| EdgeChange {
         owner: VertexId::new(FIRST + slot),
-        neighbour: VertexId::new(*id),
+        neighbor: VertexId::new(*id),
         value: value.map(EdgeValue),
     };
     let list: Vec<EdgeChange> = batch.iter().map(change).collect();

@@ -1,4 +1,4 @@
-//! Subtrees of sorted neighbours, and how too many of them are split.
+//! Subtrees of sorted neighbors, and how too many of them are split.
 
 use super::child::Child;
 use super::keys::{byte, common_bytes};
@@ -8,19 +8,19 @@ use crate::rows::Rows;
 use std::ops::Range;
 
 /// The subtree of a sorted stretch that is not empty: a leaf, or a node at the first byte in which
-/// the neighbours differ. O(stretch).
+/// the neighbors differ. O(stretch).
 pub(super) fn build<L: Leaf>(rows: &Rows, stretch: Range<usize>) -> Child<L> {
     if stretch.len() <= L::CAPACITY {
         return Child::Leaf(L::new(rows, stretch));
     }
-    let (first, last) = (rows.neighbours[stretch.start], rows.neighbours[stretch.end - 1]);
+    let (first, last) = (rows.neighbors[stretch.start], rows.neighbors[stretch.end - 1]);
     let depth = common_bytes(first, last);
     let mut layout = Layout::with_capacity(stretch.len().min(256), stretch.len() / L::CAPACITY + 2);
     cut(rows, stretch, depth, &mut layout);
     layout.into_node(first, depth)
 }
 
-/// Appends the neighbours of a sorted stretch, which have the bytes before `depth` in common, to a node.
+/// Appends the neighbors of a sorted stretch, which have the bytes before `depth` in common, to a node.
 ///
 /// Keys share a leaf as long as it has room (section 6.2, case 1). What is too much for one leaf is
 /// split before the first key that starts at an equal share or later (case 2); a key with too
@@ -35,7 +35,7 @@ pub(super) fn cut<L: Leaf>(rows: &Rows, stretch: Range<usize>, depth: u8, layout
             push_leaf(rows, leaf, &mut keys, layout);
             leaf = group.start..group.start;
         }
-        let key = byte(rows.neighbours[group.start], depth);
+        let key = byte(rows.neighbors[group.start], depth);
         if group.len() > L::CAPACITY {
             layout.push([key], build(rows, group.clone()));
             leaf.start = group.end;
@@ -53,9 +53,9 @@ fn push_leaf<L: Leaf>(rows: &Rows, stretch: Range<usize>, keys: &mut Vec<u8>, la
     }
 }
 
-/// Where the neighbours with the same byte as the first end.
+/// Where the neighbors with the same byte as the first end.
 fn end_of_key(rows: &Rows, stretch: Range<usize>, depth: u8) -> usize {
-    let neighbours = &rows.neighbours[stretch.clone()];
-    let key = byte(neighbours[0], depth);
-    stretch.start + neighbours.partition_point(|id| byte(*id, depth) == key)
+    let neighbors = &rows.neighbors[stretch.clone()];
+    let key = byte(neighbors[0], depth);
+    stretch.start + neighbors.partition_point(|id| byte(*id, depth) == key)
 }

@@ -41,19 +41,19 @@ impl<L: Leaf> Child<L> {
         }
     }
 
-    /// The value of a neighbour. The bytes that paths leave out are compared in the leaf.
+    /// The value of a neighbor. The bytes that paths leave out are compared in the leaf.
     #[inline]
-    pub(super) fn find(&self, neighbour: VertexId) -> Option<EdgeValue> {
+    pub(super) fn find(&self, neighbor: VertexId) -> Option<EdgeValue> {
         let mut child = self;
         loop {
             match child {
-                Child::Leaf(leaf) => return leaf.find(neighbour),
-                Child::Node(node) => child = node.child_of(neighbour)?,
+                Child::Leaf(leaf) => return leaf.find(neighbor),
+                Child::Node(node) => child = node.child_of(neighbor)?,
             }
         }
     }
 
-    /// Hands over the neighbours, ascending, leaf by leaf.
+    /// Hands over the neighbors, ascending, leaf by leaf.
     #[inline]
     pub(super) fn runs<W: Column, B>(
         &self,

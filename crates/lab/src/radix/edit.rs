@@ -1,6 +1,6 @@
 //! One change that leaves a tree its shape: the same nodes and keys, and leaves of which one has a
-//! neighbour more, a neighbour less or another value. Most single changes are such. In the plain tree,
-//! where each neighbour is a leaf, it is one more leaf.
+//! neighbor more, a neighbor less or another value. Most single changes are such. In the plain tree,
+//! where each neighbor is a leaf, it is one more leaf.
 //!
 //! It copies the path to the leaf as it lies in memory, with no leaf decoded and no node laid out
 //! anew. What splits or merges leaves, or makes a node of another kind, is left to `merge.rs`, which can
@@ -18,7 +18,7 @@ use hedgerow_model::EdgeChange;
 pub(super) fn edited<L: Leaf>(child: &Child<L>, change: &EdgeChange, parent: Option<u8>) -> Option<Child<L>> {
     match child {
         Child::Leaf(leaf) => {
-            let edited = leaf.edited(change.neighbour, change.value, parent).map(Child::Leaf);
+            let edited = leaf.edited(change.neighbor, change.value, parent).map(Child::Leaf);
             edited.or_else(|| branch(leaf, change))
         }
         Child::Node(node) => edited_node(node, change).map(Child::Node),
@@ -26,7 +26,7 @@ pub(super) fn edited<L: Leaf>(child: &Child<L>, change: &EdgeChange, parent: Opt
 }
 
 fn edited_node<L: Leaf>(node: &Node<L>, change: &EdgeChange) -> Option<Node<L>> {
-    let (header, id) = (node.header(), change.neighbour);
+    let (header, id) = (node.header(), change.neighbor);
     if common_bytes(header.example, id) < header.depth {
         return None;
     }
@@ -36,9 +36,9 @@ fn edited_node<L: Leaf>(node: &Node<L>, change: &EdgeChange) -> Option<Node<L>> 
     }
 }
 
-/// A node of a leaf and another one that is new, if leaves hold one neighbour each.
+/// A node of a leaf and another one that is new, if leaves hold one neighbor each.
 fn branch<L: Leaf>(leaf: &L, change: &EdgeChange) -> Option<Child<L>> {
-    let new = L::single(change.neighbour, change.value?)?;
+    let new = L::single(change.neighbor, change.value?)?;
     let (low, high) = if leaf.bounds() < new.bounds() { (leaf.clone(), new) } else { (new, leaf.clone()) };
     let (first, second) = (low.bounds().0, high.bounds().0);
     let depth = common_bytes(first, second);

@@ -1,4 +1,4 @@
-//! Neighbours that two trees have in common (RapidStore, section 6.5).
+//! Neighbors that two trees have in common (RapidStore, section 6.5).
 
 use super::child::{Child, Leaves};
 use super::leaf::Leaf;
@@ -6,7 +6,7 @@ use hedgerow_model::VertexId;
 use hedgerow_model::intersect::is_much_larger;
 use std::ops::ControlFlow;
 
-/// Visits the common neighbours of two trees, ascending.
+/// Visits the common neighbors of two trees, ascending.
 ///
 /// O(smaller · log capacity of a leaf) if their sizes differ much, else O(both).
 pub(super) fn intersect<L: Leaf>(one: &Child<L>, other: &Child<L>, visit: impl FnMut(VertexId)) {
@@ -18,7 +18,7 @@ pub(super) fn intersect<L: Leaf>(one: &Child<L>, other: &Child<L>, visit: impl F
     }
 }
 
-/// Searches the large tree for each neighbour of the small one.
+/// Searches the large tree for each neighbor of the small one.
 pub(super) fn probe<L: Leaf>(small: &Child<L>, large: &Child<L>, mut visit: impl FnMut(VertexId)) {
     let flow = small.runs::<(), ()>(&mut |ids, _| {
         ids.iter().filter(|id| large.find(**id).is_some()).for_each(|id| visit(*id));
@@ -43,7 +43,7 @@ pub(super) fn merge<L: Leaf>(one: &Child<L>, other: &Child<L>, mut visit: impl F
 /// One of two trees that are read in step.
 struct Side<'t, L: Leaf> {
     leaves: Leaves<'t, L>,
-    /// The neighbours of the leaf that was reached, and how many of them were passed.
+    /// The neighbors of the leaf that was reached, and how many of them were passed.
     ids: Vec<VertexId>,
     passed: usize,
 }
@@ -53,7 +53,7 @@ impl<'t, L: Leaf> Side<'t, L> {
         Side { leaves: tree.leaves(), ids: Vec::with_capacity(L::CAPACITY), passed: 0 }
     }
 
-    /// The first neighbour from here on that is `bound` or above.
+    /// The first neighbor from here on that is `bound` or above.
     #[inline]
     fn seek(&mut self, bound: u32) -> Option<VertexId> {
         loop {

@@ -4,43 +4,43 @@ use crate::rows::Rows;
 use hedgerow_model::{Column, EdgeValue, VertexId};
 use std::ops::{ControlFlow, Range};
 
-/// A leaf: a few neighbours, never none, with their values. Never changed; cheap to clone.
+/// A leaf: a few neighbors, never none, with their values. Never changed; cheap to clone.
 pub trait Leaf: Clone + Send + Sync + 'static {
-    /// The most neighbours of a leaf.
+    /// The most neighbors of a leaf.
     const CAPACITY: usize;
 
-    /// A leaf that shrinks to fewer neighbours than this looks for a sibling to merge with
+    /// A leaf that shrinks to fewer neighbors than this looks for a sibling to merge with
     /// (RapidStore, section 6.2, "Delete").
     const SPARSE: usize = Self::CAPACITY / 2;
 
     /// A leaf of a sorted stretch of rows, which is not empty and not longer than the capacity.
     fn new(rows: &Rows, stretch: Range<usize>) -> Self;
 
-    /// A leaf of one neighbour, if that is all a leaf can hold.
-    fn single(_neighbour: VertexId, _value: EdgeValue) -> Option<Self> {
+    /// A leaf of one neighbor, if that is all a leaf can hold.
+    fn single(_neighbor: VertexId, _value: EdgeValue) -> Option<Self> {
         None
     }
 
-    /// How many neighbours there are. O(1).
+    /// How many neighbors there are. O(1).
     fn len(&self) -> usize;
 
-    /// The first and the last neighbour. O(1).
+    /// The first and the last neighbor. O(1).
     fn bounds(&self) -> (VertexId, VertexId);
 
-    /// The value of a neighbour. O(log capacity).
-    fn find(&self, neighbour: VertexId) -> Option<EdgeValue>;
+    /// The value of a neighbor. O(log capacity).
+    fn find(&self, neighbor: VertexId) -> Option<EdgeValue>;
 
-    /// The leaf with another value of a neighbour, with one neighbour more, or (`value` is `None`)
+    /// The leaf with another value of a neighbor, with one neighbor more, or (`value` is `None`)
     /// without one that it has.
     ///
     /// `None` if that is more than a change of this leaf: it has no room or other bytes in common, or
     /// below a node whose depth is `parent` it gets sparse or loses a key.
-    fn edited(&self, neighbour: VertexId, value: Option<EdgeValue>, parent: Option<u8>) -> Option<Self>;
+    fn edited(&self, neighbor: VertexId, value: Option<EdgeValue>, parent: Option<u8>) -> Option<Self>;
 
-    /// Appends the neighbours and their values.
+    /// Appends the neighbors and their values.
     fn append_to(&self, rows: &mut Rows);
 
-    /// Hands over the neighbours, ascending.
+    /// Hands over the neighbors, ascending.
     fn runs<W: Column, B>(&self, run: &mut impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>)
     -> ControlFlow<B>;
 
@@ -51,10 +51,10 @@ pub trait Leaf: Clone + Send + Sync + 'static {
     fn is_same(&self, other: &Self) -> bool;
 }
 
-/// A leaf of the plain adaptive radix tree: one neighbour, stored in the place of its pointer.
+/// A leaf of the plain adaptive radix tree: one neighbor, stored in the place of its pointer.
 #[derive(Clone, Copy, Debug)]
 pub struct SingleLeaf {
-    neighbour: VertexId,
+    neighbor: VertexId,
     value: EdgeValue,
 }
 
@@ -62,11 +62,11 @@ impl Leaf for SingleLeaf {
     const CAPACITY: usize = 1;
 
     fn new(rows: &Rows, stretch: Range<usize>) -> Self {
-        SingleLeaf { neighbour: rows.neighbours[stretch.start], value: rows.values.get(stretch.start) }
+        SingleLeaf { neighbor: rows.neighbors[stretch.start], value: rows.values.get(stretch.start) }
     }
 
-    fn single(neighbour: VertexId, value: EdgeValue) -> Option<Self> {
-        Some(SingleLeaf { neighbour, value })
+    fn single(neighbor: VertexId, value: EdgeValue) -> Option<Self> {
+        Some(SingleLeaf { neighbor, value })
     }
 
     #[inline]
@@ -75,20 +75,20 @@ impl Leaf for SingleLeaf {
     }
 
     fn bounds(&self) -> (VertexId, VertexId) {
-        (self.neighbour, self.neighbour)
+        (self.neighbor, self.neighbor)
     }
 
     #[inline]
-    fn find(&self, neighbour: VertexId) -> Option<EdgeValue> {
-        (self.neighbour == neighbour).then_some(self.value)
+    fn find(&self, neighbor: VertexId) -> Option<EdgeValue> {
+        (self.neighbor == neighbor).then_some(self.value)
     }
 
-    fn edited(&self, neighbour: VertexId, value: Option<EdgeValue>, _parent: Option<u8>) -> Option<Self> {
-        (self.neighbour == neighbour).then_some(SingleLeaf { neighbour, value: value? })
+    fn edited(&self, neighbor: VertexId, value: Option<EdgeValue>, _parent: Option<u8>) -> Option<Self> {
+        (self.neighbor == neighbor).then_some(SingleLeaf { neighbor, value: value? })
     }
 
     fn append_to(&self, rows: &mut Rows) {
-        rows.push(self.neighbour, self.value);
+        rows.push(self.neighbor, self.value);
     }
 
     #[inline]
@@ -96,7 +96,7 @@ impl Leaf for SingleLeaf {
         &self,
         run: &mut impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
     ) -> ControlFlow<B> {
-        run(&[self.neighbour], &[W::from_bits(self.value)])
+        run(&[self.neighbor], &[W::from_bits(self.value)])
     }
 
     fn heap_bytes(&self) -> usize {

@@ -30,7 +30,7 @@ impl<'t> Merge<'t> {
         (!stretch.is_empty()).then(|| build(&self.rows, stretch))
     }
 
-    /// A subtree after `changes`, which ascend by neighbour; `None` if nothing is left.
+    /// A subtree after `changes`, which ascend by neighbor; `None` if nothing is left.
     ///
     /// The path from the root to each changed leaf is copied, all else is shared (section 6.4).
     pub(super) fn child<L: Leaf>(&mut self, old: &Child<L>, changes: &[EdgeChange]) -> Option<Child<L>> {
@@ -53,8 +53,8 @@ impl<'t> Merge<'t> {
         let first = prefix(header.example, header.depth);
         let last = last_below(header.example, header.depth);
         let (before, rest) =
-            changes.split_at(changes.partition_point(|change| change.neighbour.get() < first));
-        let (inside, after) = rest.split_at(rest.partition_point(|change| change.neighbour.get() <= last));
+            changes.split_at(changes.partition_point(|change| change.neighbor.get() < first));
+        let (inside, after) = rest.split_at(rest.partition_point(|change| change.neighbor.get() <= last));
         let inner = self.inner_node(old, inside);
         let (before, after) = (self.insert(before), self.insert(after));
         if before.is_empty() && after.is_empty() {
@@ -174,7 +174,7 @@ fn keys_of_child<'n, L: Leaf>(
 
 /// Takes the changes off the front whose byte at `depth` is below `bound`.
 fn take_below<'c>(changes: &mut &'c [EdgeChange], depth: u8, bound: u16) -> &'c [EdgeChange] {
-    let below = changes.partition_point(|change| u16::from(byte(change.neighbour, depth)) < bound);
+    let below = changes.partition_point(|change| u16::from(byte(change.neighbor, depth)) < bound);
     let (taken, rest) = changes.split_at(below);
     *changes = rest;
     taken
@@ -183,12 +183,12 @@ fn take_below<'c>(changes: &mut &'c [EdgeChange], depth: u8, bound: u16) -> &'c 
 /// A node over `node` and rows before and behind the ids that its prefix allows; not both are empty.
 fn join<L: Leaf>(rows: &Rows, before: Range<usize>, node: Node<L>, after: Range<usize>) -> Child<L> {
     let header = *node.header();
-    let first = if before.is_empty() { header.example } else { rows.neighbours[before.start] };
-    let last = if after.is_empty() { header.example } else { rows.neighbours[after.end - 1] };
+    let first = if before.is_empty() { header.example } else { rows.neighbors[before.start] };
+    let last = if after.is_empty() { header.example } else { rows.neighbors[after.end - 1] };
     let depth = common_bytes(first, last);
     let key = byte(header.example, depth);
     let split = |stretch: &Range<usize>, bound: u16| {
-        let ids = &rows.neighbours[stretch.clone()];
+        let ids = &rows.neighbors[stretch.clone()];
         stretch.start + ids.partition_point(|id| u16::from(byte(*id, depth)) < bound)
     };
     let (low, high) = (split(&before, key.into()), split(&after, u16::from(key) + 1));

@@ -1,7 +1,7 @@
-//! Neighbour sets as radix trees over the four bytes of an id: the adaptive radix tree, and the
+//! Neighbor sets as radix trees over the four bytes of an id: the adaptive radix tree, and the
 //! compressed one of RapidStore (PVLDB 18(10), 2025, section 6.2).
 //!
-//! Both are one tree with different leaves. A leaf of the plain tree ([`Art`]) is one neighbour; a
+//! Both are one tree with different leaves. A leaf of the plain tree ([`Art`]) is one neighbor; a
 //! leaf of the compressed one ([`CompressedArt`]) is a segment of up to 512 with one prefix, to
 //! which several keys of a node may lead.
 //!
@@ -13,10 +13,10 @@
 //! | `leaf.rs`, `segment.rs`, `suffixes.rs` | what leaves are, and how ids lie in them |
 //! | `nodes/` | the kinds of nodes |
 //! | `child.rs` | a subtree, and how it is read |
-//! | `build.rs` | subtrees of sorted neighbours; how leaves are split |
+//! | `build.rs` | subtrees of sorted neighbors; how leaves are split |
 //! | `merge.rs`, `parts.rs` | changes of any number; how sparse leaves are merged |
 //! | `edit.rs`, `values.rs` | the short way for one change |
-//! | `intersect.rs`, `shared.rs` | common neighbours; common memory |
+//! | `intersect.rs`, `shared.rs` | common neighbors; common memory |
 //!
 //! Three things are not as in the paper, because a tree that is never changed in place allows them.
 //! A set that fits into one leaf has no root node. Where a leaf is split is found in the leaf itself
@@ -50,16 +50,16 @@ use merge::Merge;
 use segment::SegmentLeaf;
 use std::ops::{ControlFlow, Range};
 
-/// The most neighbours of a leaf (section 6.5, "Hyperparameters").
+/// The most neighbors of a leaf (section 6.5, "Hyperparameters").
 pub(crate) const LEAF_CAPACITY: usize = 512;
 
-/// An adaptive radix tree: each neighbour in a leaf of its own.
+/// An adaptive radix tree: each neighbor in a leaf of its own.
 pub type Art = RadixTree<SingleLeaf>;
 
-/// A compressed adaptive radix tree: leaves of many neighbours with a common prefix.
+/// A compressed adaptive radix tree: leaves of many neighbors with a common prefix.
 pub type CompressedArt = RadixTree<SegmentLeaf<LEAF_CAPACITY>>;
 
-/// A set of neighbours, not empty, with a value beside each. Never changed; a clone costs O(1).
+/// A set of neighbors, not empty, with a value beside each. Never changed; a clone costs O(1).
 ///
 /// ```
 /// use hedgerow_lab::CompressedArt;
@@ -81,11 +81,11 @@ pub struct RadixTree<L: Leaf> {
 impl<L: Leaf> RadixTree<L> {
     /// A set of ids without values; `None` if there are none or they do not ascend. O(ids).
     #[must_use]
-    pub fn from_sorted(neighbours: &[VertexId]) -> Option<Self> {
-        if neighbours.is_empty() || !neighbours.is_sorted_by(|one, next| one < next) {
+    pub fn from_sorted(neighbors: &[VertexId]) -> Option<Self> {
+        if neighbors.is_empty() || !neighbors.is_sorted_by(|one, next| one < next) {
             return None;
         }
-        let rows = Rows { neighbours: neighbours.to_vec(), values: ValueColumn::Unit };
+        let rows = Rows { neighbors: neighbors.to_vec(), values: ValueColumn::Unit };
         Some(RadixTree::new(&rows, 0..rows.len()))
     }
 
@@ -94,7 +94,7 @@ impl<L: Leaf> RadixTree<L> {
         RadixTree { root: build::build(rows, stretch) }
     }
 
-    /// The set after `changes`, which ascend by neighbour; `None` if nothing is left.
+    /// The set after `changes`, which ascend by neighbor; `None` if nothing is left.
     ///
     /// O(bytes of an id · (256 + leaf capacity)) for one change.
     pub fn merged(
@@ -118,7 +118,7 @@ impl<L: Leaf> RadixTree<L> {
 
     /// The set after one change that leaves the tree its shape.
     fn edited(&self, column: ColumnType, change: &EdgeChange, tally: &mut Tally) -> Option<Self> {
-        let found = self.find(change.neighbour);
+        let found = self.find(change.neighbor);
         let is_different = |value: EdgeValue| match column.width() {
             0 => false,
             4 => found.is_none_or(|found| found.0 as u32 != value.0 as u32),
@@ -131,7 +131,7 @@ impl<L: Leaf> RadixTree<L> {
         Some(new)
     }
 
-    /// How many neighbours there are, at least one. O(1).
+    /// How many neighbors there are, at least one. O(1).
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a set is never empty")]
     #[inline]
@@ -139,14 +139,14 @@ impl<L: Leaf> RadixTree<L> {
         self.root.len()
     }
 
-    /// The value of a neighbour. O(bytes of an id + log leaf capacity).
+    /// The value of a neighbor. O(bytes of an id + log leaf capacity).
     #[must_use]
     #[inline]
-    pub fn find(&self, neighbour: VertexId) -> Option<EdgeValue> {
-        self.root.find(neighbour)
+    pub fn find(&self, neighbor: VertexId) -> Option<EdgeValue> {
+        self.root.find(neighbor)
     }
 
-    /// Hands over the neighbours in runs, ascending. O(neighbours).
+    /// Hands over the neighbors in runs, ascending. O(neighbors).
     #[inline]
     pub fn runs<W: Column, B>(
         &self,
@@ -155,12 +155,12 @@ impl<L: Leaf> RadixTree<L> {
         self.root.runs(&mut run)
     }
 
-    /// Appends all neighbours and their values.
+    /// Appends all neighbors and their values.
     pub(crate) fn append_to(&self, rows: &mut Rows) {
         self.root.leaves().for_each(|leaf| leaf.append_to(rows));
     }
 
-    /// Visits the neighbours that two sets have in common, ascending.
+    /// Visits the neighbors that two sets have in common, ascending.
     ///
     /// Sets of about one size are read in step, O(both); for much smaller ones the larger set is
     /// searched, O(smaller · log leaf capacity) (section 6.5).

@@ -10,7 +10,7 @@ use std::ops::{Range, RangeInclusive};
 /// The keys of a child, from the first to the last.
 pub(super) type Keys = RangeInclusive<u8>;
 
-/// A child, or neighbours of which one or more leaves will be made.
+/// A child, or neighbors of which one or more leaves will be made.
 #[derive(Debug)]
 pub(super) enum Part<L: Leaf> {
     Kept(Child<L>, Keys),
@@ -22,7 +22,7 @@ pub(super) enum Part<L: Leaf> {
 pub(super) struct Parts<L: Leaf>(Vec<Part<L>>);
 
 impl<L: Leaf> Parts<L> {
-    /// Siblings are merged if they have no more neighbours than this. Below the capacity, so that
+    /// Siblings are merged if they have no more neighbors than this. Below the capacity, so that
     /// the next insertion does not split them again.
     const MERGED: usize = L::CAPACITY * 3 / 4;
 
@@ -63,7 +63,7 @@ impl<L: Leaf> Parts<L> {
         }
     }
 
-    /// Appends the neighbours of a changed leaf. If they are few they join a leaf before them.
+    /// Appends the neighbors of a changed leaf. If they are few they join a leaf before them.
     pub(super) fn change(&mut self, rows: &mut Rows, stretch: Range<usize>) {
         if stretch.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! The leaf of the compressed tree: a segment of sorted neighbours with one prefix.
+//! The leaf of the compressed tree: a segment of sorted neighbors with one prefix.
 
 use super::keys::byte;
 use super::leaf::Leaf;
@@ -10,7 +10,7 @@ use hedgerow_model::{Column, EdgeValue, ValueColumn, VertexId};
 use hedgerow_sync::Arc;
 use std::ops::{ControlFlow, Range};
 
-/// Up to `CAPACITY` neighbours with one prefix, shared by the versions of a tree and by the keys of a node.
+/// Up to `CAPACITY` neighbors with one prefix, shared by the versions of a tree and by the keys of a node.
 #[derive(Debug)]
 pub struct SegmentLeaf<const CAPACITY: usize>(Arc<Counted<Segment>>);
 
@@ -34,7 +34,7 @@ impl<const CAPACITY: usize> Leaf for SegmentLeaf<CAPACITY> {
 
     fn new(rows: &Rows, stretch: Range<usize>) -> Self {
         debug_assert!((1..=CAPACITY).contains(&stretch.len()));
-        let ids = CompressedIds::new(&rows.neighbours[stretch.clone()]);
+        let ids = CompressedIds::new(&rows.neighbors[stretch.clone()]);
         SegmentLeaf(Counted::new(Segment { ids, values: values::copied(&rows.values, stretch) }))
     }
 
@@ -48,16 +48,16 @@ impl<const CAPACITY: usize> Leaf for SegmentLeaf<CAPACITY> {
     }
 
     #[inline]
-    fn find(&self, neighbour: VertexId) -> Option<EdgeValue> {
-        let position = self.0.ids.position(neighbour)?;
+    fn find(&self, neighbor: VertexId) -> Option<EdgeValue> {
+        let position = self.0.ids.position(neighbor)?;
         Some(self.0.values.get(position))
     }
 
-    fn edited(&self, neighbour: VertexId, value: Option<EdgeValue>, parent: Option<u8>) -> Option<Self> {
-        let segment = match (self.0.ids.position(neighbour), value) {
+    fn edited(&self, neighbor: VertexId, value: Option<EdgeValue>, parent: Option<u8>) -> Option<Self> {
+        let segment = match (self.0.ids.position(neighbor), value) {
             (Some(position), Some(value)) => self.0.replaced(position, value),
-            (None, Some(value)) if self.len() < CAPACITY => self.0.inserted(neighbour, value)?,
-            (Some(position), None) if self.loses_only_a_neighbour(position, parent) => {
+            (None, Some(value)) if self.len() < CAPACITY => self.0.inserted(neighbor, value)?,
+            (Some(position), None) if self.loses_only_a_neighbor(position, parent) => {
                 self.0.removed(position)
             }
             _ => return None,
@@ -67,7 +67,7 @@ impl<const CAPACITY: usize> Leaf for SegmentLeaf<CAPACITY> {
 
     fn append_to(&self, rows: &mut Rows) {
         let flow = self.0.ids.stretches(|_, ids| {
-            rows.neighbours.extend_from_slice(ids);
+            rows.neighbors.extend_from_slice(ids);
             ControlFlow::<()>::Continue(())
         });
         debug_assert!(flow.is_continue());
@@ -94,8 +94,8 @@ impl<const CAPACITY: usize> Leaf for SegmentLeaf<CAPACITY> {
 }
 
 impl<const CAPACITY: usize> SegmentLeaf<CAPACITY> {
-    /// Whether a removal leaves the common bytes as they are, and below a node its keys and enough neighbours.
-    fn loses_only_a_neighbour(&self, position: usize, parent: Option<u8>) -> bool {
+    /// Whether a removal leaves the common bytes as they are, and below a node its keys and enough neighbors.
+    fn loses_only_a_neighbor(&self, position: usize, parent: Option<u8>) -> bool {
         let ids = &self.0.ids;
         let is_inside = position > 0 && position + 1 < ids.len();
         is_inside
@@ -112,9 +112,9 @@ impl Segment {
         Segment { ids: self.ids.clone(), values: values::replaced(&self.values, position, value) }
     }
 
-    fn inserted(&self, neighbour: VertexId, value: EdgeValue) -> Option<Segment> {
-        let place = self.ids.place_of(neighbour)?;
-        let ids = self.ids.inserted(place, neighbour);
+    fn inserted(&self, neighbor: VertexId, value: EdgeValue) -> Option<Segment> {
+        let place = self.ids.place_of(neighbor)?;
+        let ids = self.ids.inserted(place, neighbor);
         Some(Segment { ids, values: values::inserted(&self.values, place, value) })
     }
 

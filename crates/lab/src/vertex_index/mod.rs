@@ -7,14 +7,14 @@ pub(crate) use vector::VectorOrTree;
 
 use crate::partition::Partition;
 use crate::radix::{Leaf, RadixTree};
-use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId};
+use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbors, VertexId};
 use hedgerow_subgraphs::Tally;
 use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of, slots_of};
 use std::ops::ControlFlow;
 
-/// The neighbours of one vertex, never none. Never changed; cheap to clone.
-pub trait NeighbourSet: Clone + Send + Sync + 'static {
-    /// The set after `changes`, which ascend by neighbour; `None` if nothing is left.
+/// The neighbors of one vertex, never none. Never changed; cheap to clone.
+pub trait NeighborSet: Clone + Send + Sync + 'static {
+    /// The set after `changes`, which ascend by neighbor; `None` if nothing is left.
     fn merged(
         old: Option<&Self>,
         column: ColumnType,
@@ -22,16 +22,16 @@ pub trait NeighbourSet: Clone + Send + Sync + 'static {
         tally: &mut Tally,
     ) -> Option<Self>;
 
-    /// How many neighbours there are. O(1).
+    /// How many neighbors there are. O(1).
     fn len(&self) -> usize;
 
-    /// The value of a neighbour.
-    fn find(&self, neighbour: VertexId) -> Option<EdgeValue>;
+    /// The value of a neighbor.
+    fn find(&self, neighbor: VertexId) -> Option<EdgeValue>;
 
-    /// The neighbours, if they lie in one run.
-    fn run<W: Column>(&self) -> Option<Neighbours<'_, W>>;
+    /// The neighbors, if they lie in one run.
+    fn run<W: Column>(&self) -> Option<Neighbors<'_, W>>;
 
-    /// Hands over the neighbours in runs, ascending.
+    /// Hands over the neighbors in runs, ascending.
     fn runs<W: Column, B>(&self, run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>) -> ControlFlow<B>;
 
     /// Bytes on the heap, those shared with other versions included. O(1).
@@ -41,7 +41,7 @@ pub trait NeighbourSet: Clone + Send + Sync + 'static {
     fn shared_bytes(&self, newer: &Self) -> usize;
 }
 
-impl<L: Leaf> NeighbourSet for RadixTree<L> {
+impl<L: Leaf> NeighborSet for RadixTree<L> {
     fn merged(
         old: Option<&Self>,
         column: ColumnType,
@@ -57,12 +57,12 @@ impl<L: Leaf> NeighbourSet for RadixTree<L> {
     }
 
     #[inline]
-    fn find(&self, neighbour: VertexId) -> Option<EdgeValue> {
-        RadixTree::find(self, neighbour)
+    fn find(&self, neighbor: VertexId) -> Option<EdgeValue> {
+        RadixTree::find(self, neighbor)
     }
 
     /// None: no leaf of a tree is asked for its form.
-    fn run<W: Column>(&self) -> Option<Neighbours<'_, W>> {
+    fn run<W: Column>(&self) -> Option<Neighbors<'_, W>> {
         None
     }
 
@@ -80,7 +80,7 @@ impl<L: Leaf> NeighbourSet for RadixTree<L> {
     }
 }
 
-/// The neighbours of one partition: a set for each vertex that has any. Never changed once published.
+/// The neighbors of one partition: a set for each vertex that has any. Never changed once published.
 #[derive(Clone, Debug)]
 pub struct VertexIndex<S> {
     sets: [Option<S>; PARTITION_SIZE],
@@ -88,7 +88,7 @@ pub struct VertexIndex<S> {
     bytes: usize,
 }
 
-impl<S: NeighbourSet> Partition for VertexIndex<S> {
+impl<S: NeighborSet> Partition for VertexIndex<S> {
     /// Copies the array of sets, and of the sets that change what they don't share.
     fn merged(
         old: Option<&Self>,
@@ -124,12 +124,12 @@ impl<S: NeighbourSet> Partition for VertexIndex<S> {
     }
 
     #[inline]
-    fn find(&self, slot: usize, neighbour: VertexId) -> Option<EdgeValue> {
-        self.sets[slot].as_ref()?.find(neighbour)
+    fn find(&self, slot: usize, neighbor: VertexId) -> Option<EdgeValue> {
+        self.sets[slot].as_ref()?.find(neighbor)
     }
 
     #[inline]
-    fn run<W: Column>(&self, slot: usize) -> Option<Neighbours<'_, W>> {
+    fn run<W: Column>(&self, slot: usize) -> Option<Neighbors<'_, W>> {
         self.sets[slot].as_ref()?.run()
     }
 

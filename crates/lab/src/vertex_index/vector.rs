@@ -1,11 +1,11 @@
 //! Small sets as vectors of their own, large ones as trees ("VEC" in the ablation).
 
-use super::NeighbourSet;
+use super::NeighborSet;
 use crate::counted::Counted;
 use crate::partition::{LARGE, SMALL_AGAIN};
 use crate::radix::CompressedArt;
 use crate::rows::Rows;
-use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbours, VertexId};
+use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, Neighbors, VertexId};
 use hedgerow_subgraphs::Tally;
 use hedgerow_sync::Arc;
 use std::ops::ControlFlow;
@@ -13,9 +13,9 @@ use std::ops::ControlFlow;
 /// A sorted vector, or a tree from the size on at which it pays.
 #[derive(Clone, Debug)]
 pub enum VectorOrTree {
-    /// At most [`LARGE`] neighbours.
+    /// At most [`LARGE`] neighbors.
     Vector(Arc<Counted<Rows>>),
-    /// At least [`SMALL_AGAIN`] neighbours.
+    /// At least [`SMALL_AGAIN`] neighbors.
     Tree(CompressedArt),
 }
 
@@ -38,7 +38,7 @@ impl VectorOrTree {
     }
 }
 
-impl NeighbourSet for VectorOrTree {
+impl NeighborSet for VectorOrTree {
     fn merged(
         old: Option<&Self>,
         column: ColumnType,
@@ -75,19 +75,19 @@ impl NeighbourSet for VectorOrTree {
     }
 
     #[inline]
-    fn find(&self, neighbour: VertexId) -> Option<EdgeValue> {
+    fn find(&self, neighbor: VertexId) -> Option<EdgeValue> {
         match self {
             VectorOrTree::Vector(rows) => {
-                rows.find(0..rows.len(), neighbour).map(|position| rows.values.get(position))
+                rows.find(0..rows.len(), neighbor).map(|position| rows.values.get(position))
             }
-            VectorOrTree::Tree(tree) => tree.find(neighbour),
+            VectorOrTree::Tree(tree) => tree.find(neighbor),
         }
     }
 
     #[inline]
-    fn run<W: Column>(&self) -> Option<Neighbours<'_, W>> {
+    fn run<W: Column>(&self) -> Option<Neighbors<'_, W>> {
         match self {
-            VectorOrTree::Vector(rows) => Some((&rows.neighbours, rows.values())),
+            VectorOrTree::Vector(rows) => Some((&rows.neighbors, rows.values())),
             VectorOrTree::Tree(_) => None,
         }
     }
@@ -95,7 +95,7 @@ impl NeighbourSet for VectorOrTree {
     #[inline]
     fn runs<W: Column, B>(&self, mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>) -> ControlFlow<B> {
         match self {
-            VectorOrTree::Vector(rows) => run(&rows.neighbours, rows.values()),
+            VectorOrTree::Vector(rows) => run(&rows.neighbors, rows.values()),
             VectorOrTree::Tree(tree) => tree.runs(run),
         }
     }

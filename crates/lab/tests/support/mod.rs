@@ -1,7 +1,7 @@
 //! The engines, named for the tests that they share with others.
 
 use hedgerow_lab::fine_grained::{Entries, FineGrained, FineGrainedOptions};
-use hedgerow_model::{Catalogue, Topology};
+use hedgerow_model::{Catalog, Topology};
 use hedgerow_subgraphs::{Container, PARTITION_SIZE, SubgraphOptions, Subgraphs};
 use hedgerow_testing::{Recount, Tested};
 use std::marker::PhantomData;
@@ -14,8 +14,8 @@ impl<C: Container> Tested for TestedEngine<Subgraphs<C>> {
     const UNIT_SIZE: u32 = PARTITION_SIZE as u32;
     const RECOUNT: Option<Recount<Self::Engine>> = Some(Subgraphs::recount_memory);
 
-    fn engine(topology: Topology, catalogue: Catalogue) -> Subgraphs<C> {
-        Subgraphs::new(SubgraphOptions { topology, catalogue })
+    fn engine(topology: Topology, catalog: Catalog) -> Subgraphs<C> {
+        Subgraphs::new(SubgraphOptions { topology, catalog })
     }
 }
 
@@ -25,7 +25,7 @@ impl<E: Entries> Tested for TestedEngine<FineGrained<E>> {
     const UNIT_SIZE: u32 = 1;
     const RECOUNT: Option<Recount<Self::Engine>> = Some(|engine, _| engine.recount_memory());
 
-    fn engine(topology: Topology, catalogue: Catalogue) -> FineGrained<E> {
-        FineGrained::new(FineGrainedOptions { topology, catalogue })
+    fn engine(topology: Topology, catalog: Catalog) -> FineGrained<E> {
+        FineGrained::new(FineGrainedOptions { topology, catalog })
     }
 }

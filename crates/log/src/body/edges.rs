@@ -1,4 +1,4 @@
-//! The section of edges: per label the changed edges, owner by owner, neighbours as gaps.
+//! The section of edges: per label the changed edges, owner by owner, neighbors as gaps.
 //!
 //! Each edge is there once, as its canonical entry: as seen from the source, or in an undirected graph from the smaller
 //! id. The entries of the other end are made when it is read.
@@ -45,7 +45,7 @@ pub(super) fn encode_one(bytes: &mut Vec<u8>, edge: &StoredEdge, topology: Topol
 }
 
 fn is_canonical(topology: Topology, direction: Direction, change: &EdgeChange) -> bool {
-    topology.is_canonical_entry(direction, change.owner, change.neighbour)
+    topology.is_canonical_entry(direction, change.owner, change.neighbor)
 }
 
 /// One label, with the records of its edges if they have some: its number plus one, the form, the runs, which are deletions, the values.
@@ -94,18 +94,18 @@ fn encode_label(
     }
 }
 
-/// Per owner the number of its changes, the gap to the owner before, the gaps of the neighbours; then a 0.
+/// Per owner the number of its changes, the gap to the owner before, the gaps of the neighbors; then a 0.
 fn encode_runs(bytes: &mut Vec<u8>, changes: &[EdgeChange], topology: Topology) {
     let mut owners = Gaps::default();
     for run in changes.chunk_by(|one, next| one.owner == next.owner) {
-        // The neighbours ascend, so that those not below the owner are at the end.
+        // The neighbors ascend, so that those not below the owner are at the end.
         let first = run.iter().position(|change| is_canonical(topology, Direction::Out, change));
         let Some(first) = first else { continue };
         let run = &run[first..];
         put_varint(bytes, run.len() as u64);
         put_varint(bytes, owners.encode(run[0].owner));
-        let mut neighbours = Gaps::default();
-        run.iter().for_each(|change| put_varint(bytes, neighbours.encode(change.neighbour)));
+        let mut neighbors = Gaps::default();
+        run.iter().for_each(|change| put_varint(bytes, neighbors.encode(change.neighbor)));
     }
     put_varint(bytes, 0);
 }
@@ -127,7 +127,7 @@ pub(super) fn decode_one(reader: &mut Reader<'_>, topology: Topology) -> Option<
     let label = LabelId(u16::try_from(reader.varint().ok()?.checked_sub(1)?).ok()?);
     let form = reader.byte().ok()?;
     let is_run_of_one = reader.byte() == Ok(1);
-    let (owner, neighbour) = (decode_id(reader)?, decode_id(reader)?);
+    let (owner, neighbor) = (decode_id(reader)?, decode_id(reader)?);
     let ends_runs = reader.byte() == Ok(0);
     let value = match (form & WIDTH, form & !WIDTH) {
         (NO_VALUES, ALL_PUT) => Some(EdgeValue(0)),
@@ -137,9 +137,9 @@ pub(super) fn decode_one(reader: &mut Reader<'_>, topology: Topology) -> Option<
         _ => return None,
     };
     let ends_labels = reader.byte() == Ok(0);
-    let is_canonical = topology.is_canonical_entry(Direction::Out, owner, neighbour);
+    let is_canonical = topology.is_canonical_entry(Direction::Out, owner, neighbor);
     let is_one = is_run_of_one && ends_runs && ends_labels && is_canonical;
-    is_one.then_some((label, EdgeChange { owner, neighbour, value }))
+    is_one.then_some((label, EdgeChange { owner, neighbor, value }))
 }
 
 /// The first of ascending ids.
@@ -234,13 +234,13 @@ fn decode_runs(
             break Ok(changes);
         }
         let owner = owners.decode(reader)?;
-        let mut neighbours = Gaps::default();
+        let mut neighbors = Gaps::default();
         for _ in 0..length {
-            let neighbour: VertexId = neighbours.decode(reader)?;
-            if !topology.is_canonical_entry(Direction::Out, owner, neighbour) {
+            let neighbor: VertexId = neighbors.decode(reader)?;
+            if !topology.is_canonical_entry(Direction::Out, owner, neighbor) {
                 return Err(reader.error("an edge from its larger end"));
             }
-            changes.push(EdgeChange { owner, neighbour, value: Some(EdgeValue(0)) });
+            changes.push(EdgeChange { owner, neighbor, value: Some(EdgeValue(0)) });
         }
     }
 }
@@ -253,8 +253,8 @@ pub(super) fn expand(
 ) {
     let AdjacencyEffects { label, mut changes, .. } = canonical;
     let others = changes.iter().filter_map(|change| {
-        let (_, owner, neighbour) = topology.second_entry(change.owner, change.neighbour)?;
-        Some(EdgeChange { owner, neighbour, value: change.value })
+        let (_, owner, neighbor) = topology.second_entry(change.owner, change.neighbor)?;
+        Some(EdgeChange { owner, neighbor, value: change.value })
     });
     let mut others: SmallVec<[EdgeChange; 2]> = others.collect();
     if topology.is_undirected() {

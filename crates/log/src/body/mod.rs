@@ -1,20 +1,20 @@
 //! What one commit did, as the bytes of a record's body.
 //!
 //! The body holds resolved [`Effects`], so that replaying it gives the same state on every engine, and what a replay
-//! needs beside them: the keys of new vertices, a changed catalogue, the input position of an importer. The byte
+//! needs beside them: the keys of new vertices, a changed catalog, the input position of an importer. The byte
 //! layout is specified in `docs/format.md`.
 
-mod catalogue;
+mod catalog;
 mod edges;
 mod keys;
 #[cfg(test)]
 mod tests;
 mod vertices;
 
-pub(crate) use catalogue::{decode_catalogue, encode_catalogue};
+pub(crate) use catalog::{decode_catalog, encode_catalog};
 
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes};
-use hedgerow_model::{Catalogue, EdgeChange, Effects, Key, LabelId, StoredEdge, Topology, VertexId};
+use hedgerow_model::{Catalog, EdgeChange, Effects, Key, LabelId, StoredEdge, Topology, VertexId};
 
 /// What one commit did, to be logged.
 #[derive(Clone, Copy)]
@@ -24,7 +24,7 @@ pub struct CommitRef<'a> {
     /// The vertices that were created, ascending, each with its key. Without a dictionary, none.
     pub keys: &'a [(VertexId, Key)],
     /// The labels and schemas from this commit on, if they changed.
-    pub catalogue: Option<&'a Catalogue>,
+    pub catalog: Option<&'a Catalog>,
     /// How far an importer got in its input with this commit, in bytes of its own.
     pub input: Option<&'a [u8]>,
     /// The labels whose edges have records, ascending: the values of their changes are numbers of [`Effects::records`].
@@ -39,7 +39,7 @@ pub struct LoggedCommit {
     /// The vertices that were created, ascending, each with its key.
     pub keys: Vec<(VertexId, Key)>,
     /// The labels and schemas from this commit on, if they changed.
-    pub catalogue: Option<Catalogue>,
+    pub catalog: Option<Catalog>,
     /// How far an importer got in its input with this commit.
     pub input: Option<Box<[u8]>>,
     /// The labels of edges that came with records, ascending.
@@ -57,9 +57,9 @@ pub struct Body {
 const VERTICES: u8 = 1;
 const KEYS: u8 = 2;
 const EDGES: u8 = 4;
-const CATALOGUE: u8 = 8;
+const CATALOG: u8 = 8;
 const INPUT: u8 = 16;
-const ALL: u8 = VERTICES | KEYS | EDGES | CATALOGUE | INPUT;
+const ALL: u8 = VERTICES | KEYS | EDGES | CATALOG | INPUT;
 
 impl Body {
     /// Bytes of the body.
@@ -72,13 +72,13 @@ impl Body {
     ///
     /// Of an edge that is stored twice, one entry is written.
     pub fn encode(&mut self, commit: &CommitRef<'_>, topology: Topology) {
-        let CommitRef { effects, keys, catalogue, input, record_labels } = *commit;
+        let CommitRef { effects, keys, catalog, input, record_labels } = *commit;
         debug_assert!(effects.is_sorted());
         let section = |present: bool, flag: u8| if present { flag } else { 0 };
         let flags = section(!effects.vertices.is_empty(), VERTICES)
             | section(!keys.is_empty(), KEYS)
             | section(!effects.adjacencies.is_empty(), EDGES)
-            | section(catalogue.is_some(), CATALOGUE)
+            | section(catalog.is_some(), CATALOG)
             | section(input.is_some(), INPUT);
         self.bytes.clear();
         self.bytes.push(flags);
@@ -91,7 +91,7 @@ impl Body {
         if !effects.adjacencies.is_empty() {
             edges::encode(&mut self.bytes, effects, topology, record_labels);
         }
-        catalogue.into_iter().for_each(|catalogue| encode_catalogue(&mut self.bytes, catalogue));
+        catalog.into_iter().for_each(|catalog| encode_catalog(&mut self.bytes, catalog));
         input.into_iter().for_each(|input| put_bytes(&mut self.bytes, input));
         self.checksum = crc32c::crc32c(&self.bytes);
     }
@@ -156,8 +156,8 @@ impl LoggedCommit {
         if flags & EDGES != 0 {
             edges::decode(&mut reader, topology, &mut commit)?;
         }
-        if flags & CATALOGUE != 0 {
-            commit.catalogue = Some(decode_catalogue(&mut reader)?);
+        if flags & CATALOG != 0 {
+            commit.catalog = Some(decode_catalog(&mut reader)?);
         }
         if flags & INPUT != 0 {
             commit.input = Some(reader.bytes()?.into());

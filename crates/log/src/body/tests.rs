@@ -4,7 +4,7 @@ use super::{Body, CommitRef, LoggedCommit, logged_edge};
 use hedgerow_encoding::encode_record;
 use hedgerow_encoding::wire::DecodeError;
 use hedgerow_model::{
-    AdjacencyEffects, Catalogue, ColumnType, Direction, EdgeChange, EdgeSchema, EdgeValue, EffectRecords,
+    AdjacencyEffects, Catalog, ColumnType, Direction, EdgeChange, EdgeSchema, EdgeValue, EffectRecords,
     Field, Key, LabelId, LabelSchema, ParallelSchema, Record, RecordSchema, StoredEdge, Topology, Value,
     ValueType, VertexChange, VertexEffect, VertexId,
 };
@@ -15,7 +15,7 @@ const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithRev
 
 type Edges = BTreeMap<(u16, u32, u32), Option<u64>>;
 
-/// Values by owner and neighbour.
+/// Values by owner and neighbor.
 type Entries = BTreeMap<(u32, u32), Option<u64>>;
 
 fn id() -> impl Strategy<Value = u32> {
@@ -56,7 +56,7 @@ fn edges() -> impl Strategy<Value = Edges> {
     prop::collection::btree_map((0..3_u16, id(), id()), value, 0..40)
 }
 
-fn catalogue() -> Catalogue {
+fn catalog() -> Catalog {
     let field = |name: &str, value_type| Field { name: name.to_owned(), value_type, nullable: true };
     let fields = vec![field("a", ValueType::I64), field("b", ValueType::Bytes)];
     let version = Field { nullable: false, ..field("c", ValueType::Version) };
@@ -69,7 +69,7 @@ fn catalogue() -> Catalogue {
         label("record", EdgeSchema::Record(RecordSchema { fields: fields.clone() })),
         label("parallel", EdgeSchema::Parallel(parallel)),
     ];
-    Catalogue::new(labels, RecordSchema { fields }).unwrap()
+    Catalog::new(labels, RecordSchema { fields }).unwrap()
 }
 
 /// All stored entries of the edges.
@@ -79,15 +79,15 @@ fn stored(edges: &Edges, topology: Topology) -> Vec<AdjacencyEffects> {
     for (&(label, source, destination), &value) in edges {
         let (source, destination) = topology.canonical(VertexId::new(source), VertexId::new(destination));
         if seen.insert((label, source, destination)) {
-            for (direction, owner, neighbour) in topology.entries(source, destination) {
+            for (direction, owner, neighbor) in topology.entries(source, destination) {
                 let entries = entries.entry((label, direction)).or_default();
-                entries.insert((owner.get(), neighbour.get()), value);
+                entries.insert((owner.get(), neighbor.get()), value);
             }
         }
     }
-    let change = |((owner, neighbour), value): ((u32, u32), Option<u64>)| EdgeChange {
+    let change = |((owner, neighbor), value): ((u32, u32), Option<u64>)| EdgeChange {
         owner: VertexId::new(owner),
-        neighbour: VertexId::new(neighbour),
+        neighbor: VertexId::new(neighbor),
         value: value.map(EdgeValue),
     };
     let effects = |((label, direction), changes): (_, Entries)| AdjacencyEffects {
@@ -106,7 +106,7 @@ fn commit(
     input: Option<Vec<u8>>,
 ) -> LoggedCommit {
     let mut commit = LoggedCommit { keys, input: input.map(Into::into), ..LoggedCommit::default() };
-    commit.catalogue = commit.input.is_some().then(catalogue);
+    commit.catalog = commit.input.is_some().then(catalog);
     commit.effects.vertices = vertices;
     commit.effects.adjacencies = stored(edges, topology).into();
     commit
@@ -145,10 +145,10 @@ fn the_edge_of(bytes: &[u8], topology: Topology) -> Option<(LabelId, EdgeChange)
 }
 
 fn encoded(commit: &LoggedCommit, topology: Topology) -> Body {
-    let LoggedCommit { effects, keys, catalogue, input, record_labels } = commit;
+    let LoggedCommit { effects, keys, catalog, input, record_labels } = commit;
     let mut body = Body::default();
     let commit =
-        CommitRef { effects, keys, catalogue: catalogue.as_ref(), input: input.as_deref(), record_labels };
+        CommitRef { effects, keys, catalog: catalog.as_ref(), input: input.as_deref(), record_labels };
     body.encode(&commit, topology);
     body
 }
@@ -281,7 +281,7 @@ fn one_edge_takes_few_bytes() {
 
 #[test]
 fn promises_are_not_believed() {
-    // 2^56 vertices, keys, neighbours.
+    // 2^56 vertices, keys, neighbors.
     let many = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1];
     for (section, before) in [(1, &[][..]), (2, &[]), (4, &[1, 0])] {
         let bytes = [&[section][..], before, &many].concat();

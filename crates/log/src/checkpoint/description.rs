@@ -1,9 +1,9 @@
 //! What a checkpoint says of its graph as a whole.
 
 use super::layout::Header;
-use crate::body::{decode_catalogue, encode_catalogue};
+use crate::body::{decode_catalog, encode_catalog};
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
-use hedgerow_model::{Catalogue, ColumnType, Counts, KeyKind, LabelId, LabelSchema, Timestamp, Topology};
+use hedgerow_model::{Catalog, ColumnType, Counts, KeyKind, LabelId, LabelSchema, Timestamp, Topology};
 
 /// What a checkpoint says of its graph as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,12 +14,12 @@ pub struct Description {
     pub timestamp: Timestamp,
     /// When that commit was made: microseconds since 1970-01-01 UTC.
     pub wall_clock: u64,
-    /// Whether edges are directed, and whether in-neighbours are kept; they are not in the checkpoint.
+    /// Whether edges are directed, and whether in-neighbors are kept; they are not in the checkpoint.
     pub topology: Topology,
     /// What keys are.
     pub keys: KeyKind,
     /// The labels, and what lies on edges and vertices.
-    pub catalogue: Catalogue,
+    pub catalog: Catalog,
     /// How large the graph is.
     pub counts: Counts,
     /// How far the last importer got in its input, in bytes of its own.
@@ -43,12 +43,12 @@ fn read_kind<T: Copy>(reader: &mut Reader<'_>, kinds: &[T]) -> Result<T, DecodeE
 impl Description {
     /// The labels with their schemas.
     pub fn labels(&self) -> impl Iterator<Item = (LabelId, &LabelSchema)> {
-        (0..).map(LabelId).zip(self.catalogue.labels())
+        (0..).map(LabelId).zip(self.catalog.labels())
     }
 
     /// The type of the values beside the edges of a label.
     pub(super) fn column(&self, label: LabelId) -> ColumnType {
-        self.catalogue.label(label).map(|label| label.edges.column()).unwrap_or_default()
+        self.catalog.label(label).map(|label| label.edges.column()).unwrap_or_default()
     }
 
     /// All but the store and the time, which the file's header has.
@@ -56,7 +56,7 @@ impl Description {
         let mut bytes = Vec::new();
         put_kind(&mut bytes, &TOPOLOGIES, &self.topology);
         put_kind(&mut bytes, &KEYS, &self.keys);
-        encode_catalogue(&mut bytes, &self.catalogue);
+        encode_catalog(&mut bytes, &self.catalog);
         put_varint(&mut bytes, u64::from(self.counts.vertex_bound));
         put_varint(&mut bytes, self.counts.vertices);
         for (label, _) in self.labels() {
@@ -73,15 +73,15 @@ impl Description {
         let reader = &mut Reader::new(bytes);
         let topology = read_kind(reader, &TOPOLOGIES)?;
         let keys = read_kind(reader, &KEYS)?;
-        let catalogue = decode_catalogue(reader)?;
+        let catalog = decode_catalog(reader)?;
         let vertex_bound = u32::try_from(reader.varint()?);
         let vertex_bound = vertex_bound.map_err(|_| reader.error("a vertex bound above 2^32 - 1"))?;
         let vertices = reader.varint()?;
-        let edges = catalogue.labels().iter().map(|_| reader.varint()).collect::<Result<_, _>>()?;
+        let edges = catalog.labels().iter().map(|_| reader.varint()).collect::<Result<_, _>>()?;
         let input = if reader.flag()? { Some(reader.bytes()?.into()) } else { None };
         reader.end()?;
         let counts = Counts { vertex_bound, vertices, edges, beside: None };
         let Header { store, timestamp, wall_clock } = *header;
-        Ok(Description { store, timestamp, wall_clock, topology, keys, catalogue, counts, input })
+        Ok(Description { store, timestamp, wall_clock, topology, keys, catalog, counts, input })
     }
 }

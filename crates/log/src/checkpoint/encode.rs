@@ -55,7 +55,7 @@ fn vertices<S: Source>(
     pause: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Vec<Encoded>, CheckpointError> {
     let mut chunks = Vec::new();
-    let fields = description.catalogue.vertices().fields.len();
+    let fields = description.catalog.vertices().fields.len();
     let mut buffer = VertexBuffer::new(description.keys, fields, description.counts.vertex_bound);
     let mut flush = |buffer: &mut VertexBuffer| {
         if let [first, ..] = buffer.ids()
@@ -95,11 +95,11 @@ fn rows<S: Source, W: Column>(
     let is_undirected = description.topology.is_undirected();
     let mut rows = EncodedRows::new(description, label, W::TYPE);
     let mut pushed = Ok(());
-    source.rows::<W>(label, range, &mut |owner, neighbours, values| {
-        let mut begin = canonical_from(is_undirected, owner, neighbours);
-        while begin < neighbours.len() {
-            let end = neighbours.len().min(begin + rows.buffer.room());
-            pushed = rows.buffer.push(owner, &neighbours[begin..end], &values[begin..end]);
+    source.rows::<W>(label, range, &mut |owner, neighbors, values| {
+        let mut begin = canonical_from(is_undirected, owner, neighbors);
+        while begin < neighbors.len() {
+            let end = neighbors.len().min(begin + rows.buffer.room());
+            pushed = rows.buffer.push(owner, &neighbors[begin..end], &values[begin..end]);
             if pushed.is_err() {
                 return ControlFlow::Break(());
             }
@@ -176,7 +176,7 @@ impl EncodedRows {
     }
 }
 
-/// Where the neighbours begin whose edges are stored at `owner`: an undirected edge is, at its smaller end.
-fn canonical_from(is_undirected: bool, owner: VertexId, neighbours: &[VertexId]) -> usize {
-    if is_undirected { neighbours.partition_point(|neighbour| *neighbour < owner) } else { 0 }
+/// Where the neighbors begin whose edges are stored at `owner`: an undirected edge is, at its smaller end.
+fn canonical_from(is_undirected: bool, owner: VertexId, neighbors: &[VertexId]) -> usize {
+    if is_undirected { neighbors.partition_point(|neighbor| *neighbor < owner) } else { 0 }
 }

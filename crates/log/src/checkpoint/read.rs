@@ -106,7 +106,7 @@ impl Checkpoint {
         let body = self.read_body(chunk)?;
         let shape = VerticesShape {
             keys: self.description.keys,
-            fields: self.description.catalogue.vertices().fields.len(),
+            fields: self.description.catalog.vertices().fields.len(),
             vertex_bound: self.description.counts.vertex_bound,
             entries: chunk.entries as usize,
             first: chunk.first,
@@ -271,7 +271,7 @@ fn read_body(file: &dyn File, identity: u32, chunk: &Chunk) -> Result<Vec<u8>, S
 fn check_counts(file: &dyn File, description: &Description, chunks: &[Chunk]) -> Result<(), StoreError> {
     let damaged = |chunk: &Chunk, what| Err(damaged_at(file, chunk.offset, DecodeError { offset: 0, what }));
     let mut vertices = 0;
-    let mut edges = vec![0; description.catalogue.labels().len()];
+    let mut edges = vec![0; description.catalog.labels().len()];
     for chunk in chunks {
         let count = match chunk.content {
             Content::Description => continue,

@@ -3,7 +3,7 @@
 use super::layout::{CHUNK_HEADER_BYTES, HEADER_BYTES, INDEX_ENTRY_BYTES, TRAILER_BYTES, read_index_entry};
 
 /// Makes the checksums of a checkpoint match its bytes, and the headers of its chunks what the index says of them, as far
-/// as the frame can be recognised. For tests.
+/// as the frame can be recognized. For tests.
 pub fn repair_checksums(bytes: &mut [u8]) {
     let Some(trailer) = bytes.len().checked_sub(TRAILER_BYTES).filter(|trailer| *trailer >= HEADER_BYTES)
     else {

@@ -9,7 +9,7 @@ use std::ops::{ControlFlow, Range};
 /// What a [`Source`] hands a vertex to, with its key and its record.
 pub type VisitVertex<'a> = dyn FnMut(VertexId, KeyRef<'_>, &Record) -> ControlFlow<()> + 'a;
 
-/// What a [`Source`] hands neighbours of a vertex to, with the values beside them.
+/// What a [`Source`] hands neighbors of a vertex to, with the values beside them.
 pub type VisitRun<'a, W> = dyn FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<()> + 'a;
 
 /// What a [`Source`] hands an edge to, with its record.
@@ -23,8 +23,8 @@ pub trait Source: Sync {
     /// The state could not be read.
     fn vertices(&self, range: Range<u32>, visit: &mut VisitVertex<'_>) -> Result<(), ReadError>;
 
-    /// Visits the out-neighbours of every vertex in `range` that has some over `label`, until `visit` breaks: ascending by
-    /// vertex, then neighbour, in one run or more each. Of an undirected graph each edge is seen from both ends.
+    /// Visits the out-neighbors of every vertex in `range` that has some over `label`, until `visit` breaks: ascending by
+    /// vertex, then neighbor, in one run or more each. Of an undirected graph each edge is seen from both ends.
     ///
     /// # Errors
     /// The state could not be read.
@@ -47,7 +47,7 @@ pub trait Source: Sync {
     ) -> Result<(), ReadError>;
 
     /// Cuts the vertices below the bound into about `parts` ranges of about equal work, which ascend and cover every vertex
-    /// that has neighbours over `label`.
+    /// that has neighbors over `label`.
     ///
     /// # Errors
     /// The state could not be read.
@@ -177,7 +177,7 @@ fn is_sorted<A: Adjacency>(_: &A) -> bool {
     A::SORTED
 }
 
-/// The rows of an adjacency that keeps its neighbours in some other order. O(owners + n log n of each row).
+/// The rows of an adjacency that keeps its neighbors in some other order. O(owners + n log n of each row).
 fn sorted_rows<A: Adjacency>(
     adjacency: &A,
     owners: &[VertexId],
@@ -186,15 +186,15 @@ fn sorted_rows<A: Adjacency>(
     let mut cursor = adjacency.cursor();
     let (mut entries, mut ids, mut values) = (Vec::new(), Vec::new(), Vec::new());
     for owner in owners {
-        let (neighbours, beside) = cursor.gather(*owner)?;
-        if neighbours.is_empty() {
+        let (neighbors, beside) = cursor.gather(*owner)?;
+        if neighbors.is_empty() {
             continue;
         }
         entries.clear();
-        entries.extend(neighbours.iter().copied().zip(beside.iter().copied()));
-        entries.sort_unstable_by_key(|(neighbour, _)| *neighbour);
+        entries.extend(neighbors.iter().copied().zip(beside.iter().copied()));
+        entries.sort_unstable_by_key(|(neighbor, _)| *neighbor);
         ids.clear();
-        ids.extend(entries.iter().map(|(neighbour, _)| *neighbour));
+        ids.extend(entries.iter().map(|(neighbor, _)| *neighbor));
         values.clear();
         values.extend(entries.iter().map(|(_, value)| *value));
         if visit(*owner, &ids, &values).is_break() {

@@ -184,7 +184,7 @@ fn parts<S: Source>(description: &Description, source: &S) -> Result<Vec<Part>, 
     let range =
         |begin: u64| begin as u32..(begin.saturating_add(length)).min(counts.vertex_bound.into()) as u32;
     parts.extend(ranges.map(|begin| Part { content: Content::Vertices, vertices: range(begin) }));
-    for label in (0..description.catalogue.labels().len() as u16).map(LabelId) {
+    for label in (0..description.catalog.labels().len() as u16).map(LabelId) {
         let edges = counts.edges_of(label).at_most();
         if edges > 0 {
             // As many as there are chunks, if every vertex has about as many edges at its side as another.
@@ -213,7 +213,7 @@ impl<'f> Writer<'f> {
         let Description { store, timestamp, wall_clock, .. } = *description;
         let header = Header { store, timestamp, wall_clock };
         file.write_all_at(&header.encode(), 0)?;
-        let labels = description.catalogue.labels().len();
+        let labels = description.catalog.labels().len();
         Ok(Writer {
             file,
             identity: header.identity(),

@@ -1,6 +1,6 @@
 //! The manifest: what belongs to a store, in one small file that is replaced whole.
 
-use crate::body::{decode_catalogue, encode_catalogue};
+use crate::body::{decode_catalog, encode_catalog};
 use crate::checkpoint::CheckpointEntry;
 use crate::error::StoreError;
 use crate::files::{Access, FileError, FileOperation, FileSystem, HeldLock};
@@ -8,7 +8,7 @@ use crate::planted::{self, PlantedBug};
 use crate::segment::{LAST_COUNT, Sealed, SegmentEntry};
 use crate::store::LOCK;
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
-use hedgerow_model::{Catalogue, KeyKind, Timestamp, Topology};
+use hedgerow_model::{Catalog, KeyKind, Timestamp, Topology};
 use std::io;
 use std::path::Path;
 
@@ -56,7 +56,7 @@ pub struct Manifest {
     pub durable: Timestamp,
 }
 
-/// How a graph was made: what cannot be changed later, and its catalogue, which can only get more labels.
+/// How a graph was made: what cannot be changed later, and its catalog, which can only get more labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreOptions {
     /// The name of the engine.
@@ -68,7 +68,7 @@ pub struct StoreOptions {
     /// Whether an edge needs endpoints that exist.
     pub strict: bool,
     /// The labels and schemas.
-    pub catalogue: Catalogue,
+    pub catalog: Catalog,
 }
 
 /// How far a durable stream has been read.
@@ -292,7 +292,7 @@ impl StoreOptions {
         bytes.push(number(KEY_KINDS.iter().position(|kind| *kind == self.keys)));
         bytes.push(number(TOPOLOGIES.iter().position(|topology| *topology == self.topology)));
         bytes.push(u8::from(self.strict));
-        encode_catalogue(bytes, &self.catalogue);
+        encode_catalog(bytes, &self.catalog);
     }
 
     fn decode(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
@@ -301,8 +301,8 @@ impl StoreOptions {
         let keys = keys.ok_or_else(|| reader.error("an unknown kind of keys"))?;
         let topology = TOPOLOGIES.get(usize::from(reader.byte()?)).copied();
         let topology = topology.ok_or_else(|| reader.error("an unknown topology"))?;
-        let (strict, catalogue) = (reader.flag()?, decode_catalogue(reader)?);
-        Ok(StoreOptions { engine, keys, topology, strict, catalogue })
+        let (strict, catalog) = (reader.flag()?, decode_catalog(reader)?);
+        Ok(StoreOptions { engine, keys, topology, strict, catalog })
     }
 }
 

@@ -109,10 +109,10 @@ impl Store {
     /// # Errors
     /// [`StoreError::Schema`] if two labels have one name, or there are too many; the file system's.
     pub fn add_labels(&mut self, labels: &[LabelSchema]) -> Result<(), StoreError> {
-        let catalogue = self.manifest.options.catalogue.with_labels(labels);
+        let catalog = self.manifest.options.catalog.with_labels(labels);
         let path = || self.files.location().join(manifest::MANIFEST);
-        self.manifest.options.catalogue =
-            catalogue.map_err(|error| StoreError::Schema { path: path(), error })?;
+        self.manifest.options.catalog =
+            catalog.map_err(|error| StoreError::Schema { path: path(), error })?;
         self.replace_manifest()
     }
 

@@ -1,8 +1,8 @@
-//! A view of an engine that keeps the newest neighbours first, as a log of edges does.
+//! A view of an engine that keeps the newest neighbors first, as a log of edges does.
 
 use hedgerow_csr::{Csr, CsrAdjacency, CsrCursor};
 use hedgerow_model::{
-    Adjacency, Column, Count, Cursor, Direction, GraphView, LabelId, Neighbours, NoCommitOrder, NoRecords,
+    Adjacency, Column, Count, Cursor, Direction, GraphView, LabelId, Neighbors, NoCommitOrder, NoRecords,
     Record, RecordView, Timestamp, Topology, VertexId, ViewError,
 };
 use std::convert::Infallible;
@@ -110,8 +110,8 @@ impl<W: Column> Cursor for BackwardsCursor<'_, W> {
         self.forwards.degree(vertex)
     }
 
-    fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<W>, Infallible> {
-        self.forwards.find(vertex, neighbour)
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, Infallible> {
+        self.forwards.find(vertex, neighbor)
     }
 
     fn scan<B>(
@@ -120,7 +120,7 @@ impl<W: Column> Cursor for BackwardsCursor<'_, W> {
         mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Infallible> {
         for owner in range.map(VertexId::new) {
-            let flow = self.neighbours(owner, |neighbours, values| run(owner, neighbours, values))?;
+            let flow = self.neighbors(owner, |neighbors, values| run(owner, neighbors, values))?;
             if flow.is_break() {
                 return Ok(flow);
             }
@@ -128,9 +128,9 @@ impl<W: Column> Cursor for BackwardsCursor<'_, W> {
         Ok(ControlFlow::Continue(()))
     }
 
-    fn gather(&mut self, vertex: VertexId) -> Result<Neighbours<'_, W>, Infallible> {
-        let (neighbours, values) = self.forwards.gather(vertex)?;
-        self.row.0 = neighbours.iter().rev().copied().collect();
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, Infallible> {
+        let (neighbors, values) = self.forwards.gather(vertex)?;
+        self.row.0 = neighbors.iter().rev().copied().collect();
         self.row.1 = values.iter().rev().copied().collect();
         Ok((&self.row.0, &self.row.1))
     }

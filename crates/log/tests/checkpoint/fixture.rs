@@ -4,7 +4,7 @@ use crate::damage::{file_of, files_of};
 use crate::model::{COLUMNS, Graph};
 use hedgerow_log::checkpoint::Checkpoint;
 use hedgerow_model::{
-    Catalogue, EdgeSchema, Field, Key, KeyKind, LabelSchema, Record, RecordSchema, Topology, Value, ValueType,
+    Catalog, EdgeSchema, Field, Key, KeyKind, LabelSchema, Record, RecordSchema, Topology, Value, ValueType,
 };
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ fn path() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/checkpoint/version-1.checkpoint")
 }
 
-/// What the frozen file holds: all sorts of values, labels of all columns, holes, loops, a vertex of many neighbours.
+/// What the frozen file holds: all sorts of values, labels of all columns, holes, loops, a vertex of many neighbors.
 fn graph() -> Graph {
     let types = [
         ValueType::Bool,
@@ -49,8 +49,8 @@ fn graph() -> Graph {
         ends.map(|ends| (ends, value(&ends))).collect()
     });
     let edges = edges.collect();
-    let catalogue = Catalogue::new(labels, fields).unwrap();
-    Graph::new(Topology::Undirected, KeyKind::Text, catalogue, vertices, edges)
+    let catalog = Catalog::new(labels, fields).unwrap();
+    Graph::new(Topology::Undirected, KeyKind::Text, catalog, vertices, edges)
 }
 
 #[test]

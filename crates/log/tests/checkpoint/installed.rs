@@ -17,7 +17,7 @@ fn store_with(change: impl FnOnce(&mut Graph)) -> SimulatedFiles {
         keys: graph.description.keys,
         topology: graph.description.topology,
         strict: false,
-        catalogue: graph.description.catalogue.clone(),
+        catalog: graph.description.catalog.clone(),
     };
     let store = Store::create(Arc::new(files.clone()), options, graph.description.store).unwrap();
     let recovered = store.replay(Timestamp::ZERO, |_, _| Ok::<(), StoreError>(())).unwrap();

@@ -9,7 +9,7 @@ use hedgerow_log::checkpoint::{
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_model::{
-    Catalogue, Column, ColumnType, Counts, EdgeSchema, EdgeValue, Field, Key, KeyKind, LabelId, LabelSchema,
+    Catalog, Column, ColumnType, Counts, EdgeSchema, EdgeValue, Field, Key, KeyKind, LabelId, LabelSchema,
     ReadError, Record, RecordSchema, Timestamp, Topology, Value, ValueType, VertexId, with_column,
 };
 use proptest::prelude::*;
@@ -46,13 +46,13 @@ impl Graph {
         let edges: BTreeMap<_, _> = edges.into_iter().map(canonical).collect();
         let ids = edges.keys().flat_map(|(source, destination)| [*source, *destination]);
         let vertices = ids.map(|id| (id, (Key::Number(id.into()), Record::EMPTY))).collect();
-        Graph::new(topology, KeyKind::Dense, Catalogue::default(), vertices, vec![edges])
+        Graph::new(topology, KeyKind::Dense, Catalog::default(), vertices, vec![edges])
     }
 
     pub fn new(
         topology: Topology,
         keys: KeyKind,
-        catalogue: Catalogue,
+        catalog: Catalog,
         vertices: BTreeMap<u32, (Key, Record)>,
         edges: Vec<BTreeMap<(u32, u32), u64>>,
     ) -> Self {
@@ -68,7 +68,7 @@ impl Graph {
             wall_clock: 1_700_000_000_000_000,
             topology,
             keys,
-            catalogue,
+            catalog,
             counts,
             input: Some((*b"edges.tsv:1234").into()),
         };
@@ -98,7 +98,7 @@ impl Graph {
         let description = checkpoint.description().clone();
         let mut graph = Graph {
             vertices: BTreeMap::new(),
-            edges: vec![BTreeMap::new(); description.catalogue.labels().len()],
+            edges: vec![BTreeMap::new(); description.catalog.labels().len()],
             records: BTreeMap::new(),
             description,
         };
@@ -112,7 +112,7 @@ impl Graph {
                     assert_eq!(before, None, "{vertex} twice");
                 })?,
                 Content::Edges(label) => {
-                    let column = graph.description.catalogue.label(label).unwrap().edges.column();
+                    let column = graph.description.catalog.label(label).unwrap().edges.column();
                     let edges = &mut graph.edges[label.index()];
                     if column == ColumnType::Record {
                         checkpoint.read_record_edges(chunk, |source, destination, bytes| {
@@ -137,14 +137,14 @@ impl Graph {
         Ok(graph)
     }
 
-    /// The neighbours of all vertices, from both ends if edges have two.
+    /// The neighbors of all vertices, from both ends if edges have two.
     fn rows(&self, label: LabelId, range: Range<u32>) -> BTreeMap<u32, BTreeMap<u32, u64>> {
         let mut rows = BTreeMap::<u32, BTreeMap<u32, u64>>::new();
         let is_undirected = self.description.topology.is_undirected();
         for ((source, destination), value) in &self.edges[label.index()] {
-            let mut add = |owner: &u32, neighbour: &u32| {
+            let mut add = |owner: &u32, neighbor: &u32| {
                 if range.contains(owner) {
-                    rows.entry(*owner).or_default().insert(*neighbour, *value);
+                    rows.entry(*owner).or_default().insert(*neighbor, *value);
                 }
             };
             add(source, destination);
@@ -173,12 +173,12 @@ impl Source for Graph {
         visit: &mut VisitRun<'_, W>,
     ) -> Result<(), ReadError> {
         for (owner, row) in Graph::rows(self, label, range) {
-            let neighbours: Vec<VertexId> = row.keys().map(|id| VertexId::new(*id)).collect();
+            let neighbors: Vec<VertexId> = row.keys().map(|id| VertexId::new(*id)).collect();
             let values: Vec<W> = row.values().map(|value| W::from_bits(EdgeValue(*value))).collect();
             // In runs of different lengths.
             let length = 1 + owner as usize % 5 * 100;
-            for (neighbours, values) in neighbours.chunks(length).zip(values.chunks(length)) {
-                if visit(VertexId::new(owner), neighbours, values).is_break() {
+            for (neighbors, values) in neighbors.chunks(length).zip(values.chunks(length)) {
+                if visit(VertexId::new(owner), neighbors, values).is_break() {
                     return Ok(());
                 }
             }
@@ -193,9 +193,9 @@ impl Source for Graph {
         visit: &mut VisitRecord<'_>,
     ) -> Result<(), ReadError> {
         for (owner, row) in Graph::rows(self, label, range) {
-            for (neighbour, number) in row {
+            for (neighbor, number) in row {
                 let record = &self.records[&number];
-                if visit(VertexId::new(owner), VertexId::new(neighbour), record).is_break() {
+                if visit(VertexId::new(owner), VertexId::new(neighbor), record).is_break() {
                     return Ok(());
                 }
             }
@@ -313,8 +313,8 @@ pub fn graphs() -> impl Strategy<Value = Graph> {
             let label = |(number, edges)| LabelSchema { name: format!("label {number}"), edges };
             let labels = labels.into_iter().enumerate().map(label).collect();
             let vertices = ids.iter().map(|id| vertex(*id)).collect();
-            let catalogue = Catalogue::new(labels, fields.clone()).unwrap();
-            Graph::new(topology, keys, catalogue, vertices, tables)
+            let catalog = Catalog::new(labels, fields.clone()).unwrap();
+            Graph::new(topology, keys, catalog, vertices, tables)
         },
     )
 }

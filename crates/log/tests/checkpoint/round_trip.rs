@@ -9,7 +9,7 @@ use hedgerow_log::checkpoint::{
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::files::{Access, FileSystem, RealFiles};
 use hedgerow_model::{
-    Catalogue, Column, ColumnType, EdgeSchema, Field, Key, KeyKind, KeyRef, LabelId, LabelSchema, ReadError,
+    Catalog, Column, ColumnType, EdgeSchema, Field, Key, KeyKind, KeyRef, LabelId, LabelSchema, ReadError,
     Record, RecordSchema, Topology, Value, ValueType, VertexId,
 };
 use proptest::prelude::*;
@@ -30,7 +30,7 @@ fn bytes_of(files: &dyn FileSystem, name: &str) -> Vec<u8> {
     files.open(name, Access::Read).unwrap().read_from(0).unwrap()
 }
 
-/// A hub with neighbours on all sides, enough for three chunks, among others.
+/// A hub with neighbors on all sides, enough for three chunks, among others.
 fn star(topology: Topology) -> Graph {
     let hub = 150_000;
     let spokes = (0..300_000).flat_map(|spoke| [(hub, spoke), (spoke / 1000 * 3, spoke)]);
@@ -38,7 +38,7 @@ fn star(topology: Topology) -> Graph {
 }
 
 #[test]
-fn the_neighbours_of_one_vertex_lie_in_several_chunks() {
+fn the_neighbors_of_one_vertex_lie_in_several_chunks() {
     for topology in [Topology::Directed, Topology::Undirected] {
         let graph = star(topology);
         let files = graph.written();
@@ -108,11 +108,11 @@ fn long_keys_and_records_come_back() {
     let text =
         |id: u32| -> String { (0..long(id)).map(|i| char::from(b'a' + (i * id % 26) as u8)).collect() };
     let field = Field { name: "text".to_owned(), value_type: ValueType::String, nullable: true };
-    let catalogue = Catalogue::new(Vec::new(), RecordSchema { fields: vec![field] }).unwrap();
+    let catalog = Catalog::new(Vec::new(), RecordSchema { fields: vec![field] }).unwrap();
     let record = |id| Record::new(vec![Value::String(text(id).into())]);
     let vertices: BTreeMap<_, _> =
         (0..3000).map(|id| (id, (Key::from(format!("{id} {}", text(id))), record(id + 1)))).collect();
-    let graph = Graph::new(Topology::Directed, KeyKind::Text, catalogue, vertices, vec![BTreeMap::new()]);
+    let graph = Graph::new(Topology::Directed, KeyKind::Text, catalog, vertices, vec![BTreeMap::new()]);
     let files = graph.written();
     assert!(Checkpoint::open(&files, "checkpoint").unwrap().vertex_chunks().len() > 2);
     assert!(Graph::read(&files, "checkpoint", 3).unwrap() == graph);
@@ -133,9 +133,9 @@ fn weights_take_little_room() {
         let edges =
             (0..).zip(topology.edges[0].keys()).map(|(number, ends)| (*ends, weight(number * 31))).collect();
         let labels = vec![LabelSchema { name: "weight".to_owned(), edges: EdgeSchema::Value(column) }];
-        let catalogue = Catalogue::new(labels, RecordSchema::default()).unwrap();
+        let catalog = Catalog::new(labels, RecordSchema::default()).unwrap();
         let graph =
-            Graph::new(Topology::Directed, KeyKind::Dense, catalogue, topology.vertices.clone(), vec![edges]);
+            Graph::new(Topology::Directed, KeyKind::Dense, catalog, topology.vertices.clone(), vec![edges]);
         let files = graph.written();
         assert!(Graph::read(&files, "checkpoint", 3).unwrap() == graph, "{column}");
         bytes_of(&files, "checkpoint").len() as f64

@@ -8,7 +8,7 @@ use hedgerow_log::checkpoint::{Checkpoint, Description, ViewSource, WriteOptions
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_model::{
-    Adjacency, Catalogue, Column, ColumnType, Counts, Cursor, Direction, EdgeSchema, GraphView, Key, KeyKind,
+    Adjacency, Catalog, Column, ColumnType, Counts, Cursor, Direction, EdgeSchema, GraphView, Key, KeyKind,
     LabelId, LabelSchema, RecordSchema, RecordView, Timestamp, Topology, VertexId,
 };
 use std::ops::ControlFlow;
@@ -32,7 +32,7 @@ fn write_view<W: Column, V: RecordView>(csr: &V, files: &SimulatedFiles) -> Writ
         wall_clock: 0,
         topology: csr.topology(),
         keys: KeyKind::Dense,
-        catalogue: Catalogue::new(labels, RecordSchema::default()).unwrap(),
+        catalog: Catalog::new(labels, RecordSchema::default()).unwrap(),
         counts: Counts {
             vertex_bound: csr.vertex_bound(),
             vertices: csr.vertex_count(),
@@ -52,7 +52,7 @@ fn check<W: Column>(csr: &Csr) {
     write_view::<W, _>(&Backwards(csr), &backwards);
     assert!(
         file_of(&files, "checkpoint") == file_of(&backwards, "checkpoint"),
-        "whatever the order of neighbours"
+        "whatever the order of neighbors"
     );
     let checkpoint = Checkpoint::open(&files, "checkpoint").unwrap();
     let mut read = Vec::new();
@@ -87,10 +87,10 @@ fn views_come_back_with_and_without_values() {
 fn topology_takes_less_than_a_byte_for_each_end_of_an_edge() {
     let csr = kronecker(15, Topology::Undirected);
     let written = write_view::<(), _>(&csr, &SimulatedFiles::new(1));
-    let bytes = written.edge_bytes[0] as f64 / csr.neighbours().len() as f64;
+    let bytes = written.edge_bytes[0] as f64 / csr.neighbors().len() as f64;
     assert!(bytes < 0.65, "{bytes}");
     let csr = kronecker(15, Topology::Directed);
     let written = write_view::<(), _>(&csr, &SimulatedFiles::new(1));
-    let bytes = written.edge_bytes[0] as f64 / csr.neighbours().len() as f64;
+    let bytes = written.edge_bytes[0] as f64 / csr.neighbors().len() as f64;
     assert!(bytes < 1.35, "{bytes}");
 }

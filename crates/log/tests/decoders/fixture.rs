@@ -8,7 +8,7 @@ use hedgerow_log::{
     StoreError, StoreOptions,
 };
 use hedgerow_model::{
-    AdjacencyEffects, Catalogue, ColumnType, Direction, EdgeChange, EdgeSchema, EdgeValue, Effects, Field,
+    AdjacencyEffects, Catalog, ColumnType, Direction, EdgeChange, EdgeSchema, EdgeValue, Effects, Field,
     KeyKind, LabelId, LabelSchema, Record, RecordSchema, Timestamp, Topology, Value, ValueType, VertexChange,
     VertexEffect, VertexId,
 };
@@ -22,7 +22,7 @@ fn folder(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/version-{version}"))
 }
 
-fn catalogue() -> Catalogue {
+fn catalog() -> Catalog {
     let types = [
         ValueType::Bool,
         ValueType::I64,
@@ -44,7 +44,7 @@ fn catalogue() -> Catalogue {
         label("weight", EdgeSchema::Value(ColumnType::F64)),
         label("record", EdgeSchema::Record(vertices.clone())),
     ];
-    Catalogue::new(labels, vertices).unwrap()
+    Catalog::new(labels, vertices).unwrap()
 }
 
 fn options() -> StoreOptions {
@@ -53,7 +53,7 @@ fn options() -> StoreOptions {
         keys: KeyKind::Text,
         topology: Topology::Undirected,
         strict: true,
-        catalogue: Catalogue::default(),
+        catalog: Catalog::default(),
     }
 }
 
@@ -64,9 +64,9 @@ fn id(number: u32) -> VertexId {
 /// Both entries of each edge.
 fn edges(label: u16, edges: &[(u32, u32, Option<u64>)]) -> AdjacencyEffects {
     let both = edges.iter().flat_map(|(one, other, value)| [(*one, *other, *value), (*other, *one, *value)]);
-    let change = |(owner, neighbour, value): (u32, u32, Option<u64>)| EdgeChange {
+    let change = |(owner, neighbor, value): (u32, u32, Option<u64>)| EdgeChange {
         owner: id(owner),
-        neighbour: id(neighbour),
+        neighbor: id(neighbor),
         value: value.map(EdgeValue),
     };
     let mut changes: Vec<EdgeChange> = both.map(change).collect();
@@ -95,7 +95,7 @@ fn commits() -> Vec<LoggedCommit> {
             ..Effects::default()
         },
         keys: vec![(id(0), "zero".into()), (id(1), "".into()), (id(300), "three hundred".into())],
-        catalogue: Some(catalogue()),
+        catalog: Some(catalog()),
         ..LoggedCommit::default()
     };
     let second = LoggedCommit {
@@ -139,10 +139,10 @@ fn wall_clock(at: Timestamp) -> u64 {
 }
 
 fn body(commit: &LoggedCommit) -> Body {
-    let LoggedCommit { effects, keys, catalogue, input, record_labels } = commit;
+    let LoggedCommit { effects, keys, catalog, input, record_labels } = commit;
     let mut body = Body::default();
     let commit =
-        CommitRef { effects, keys, catalogue: catalogue.as_ref(), input: input.as_deref(), record_labels };
+        CommitRef { effects, keys, catalog: catalog.as_ref(), input: input.as_deref(), record_labels };
     body.encode(&commit, Topology::Undirected);
     body
 }

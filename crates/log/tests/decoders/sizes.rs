@@ -6,7 +6,7 @@ use hedgerow_log::{
     Body, CheckReport, CommitRef, Durability, Log, LogOptions, Manifest, Recovered, Sealed, Store,
     StoreError, StoreOptions, check, recover_to_last_valid,
 };
-use hedgerow_model::{Catalogue, Effects, KeyKind, Timestamp, Topology};
+use hedgerow_model::{Catalog, Effects, KeyKind, Timestamp, Topology};
 use hedgerow_testing::allocation::most_held;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ fn store() -> (tempfile::TempDir, Arc<dyn FileSystem>) {
         keys: KeyKind::Number,
         topology: Topology::Directed,
         strict: false,
-        catalogue: Catalogue::default(),
+        catalog: Catalog::default(),
     };
     let store = Store::create(Arc::clone(&files), options, STORE).unwrap();
     let options = LogOptions { segment_bytes: 4096, ..LogOptions::default() };
@@ -31,7 +31,7 @@ fn store() -> (tempfile::TempDir, Arc<dyn FileSystem>) {
     for at in (1..=5).map(Timestamp) {
         let (mut body, effects) = (Body::default(), Effects::default());
         let input = Some(&b"anything"[..]);
-        let commit = CommitRef { effects: &effects, keys: &[], catalogue: None, input, record_labels: &[] };
+        let commit = CommitRef { effects: &effects, keys: &[], catalog: None, input, record_labels: &[] };
         body.encode(&commit, Topology::Directed);
         let appended = log.append(at, 0, &mut body).unwrap();
         log.settle(appended.at(), Durability::Sync).unwrap();

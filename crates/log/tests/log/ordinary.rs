@@ -158,7 +158,7 @@ fn large_commits_get_segments_of_their_own() {
         let commit = hedgerow_log::CommitRef {
             effects: &effects,
             keys: &[],
-            catalogue: None,
+            catalog: None,
             input: Some(&large[..length]),
             record_labels: &[],
         };

@@ -5,7 +5,7 @@ use hedgerow_log::{
     Body, CheckpointEntry, CommitRef, Durability, Log, LogOptions, LoggedCommit, Record, Store, StoreError,
     StoreOptions,
 };
-use hedgerow_model::{Catalogue, Effects, KeyKind, Timestamp, Topology};
+use hedgerow_model::{Catalog, Effects, KeyKind, Timestamp, Topology};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ pub fn store_options() -> StoreOptions {
         keys: KeyKind::Number,
         topology: Topology::Undirected,
         strict: false,
-        catalogue: Catalogue::default(),
+        catalog: Catalog::default(),
     }
 }
 
@@ -39,13 +39,8 @@ pub fn content(at: Timestamp) -> Vec<u8> {
 
 pub fn body(at: Timestamp) -> Body {
     let (mut body, effects, content) = (Body::default(), Effects::default(), content(at));
-    let commit = CommitRef {
-        effects: &effects,
-        keys: &[],
-        catalogue: None,
-        input: Some(&content),
-        record_labels: &[],
-    };
+    let commit =
+        CommitRef { effects: &effects, keys: &[], catalog: None, input: Some(&content), record_labels: &[] };
     body.encode(&commit, Topology::Undirected);
     body
 }

@@ -204,7 +204,7 @@ fn find_existing<E: Engine>(
     Ok(Some(ids))
 }
 
-/// Locks the units of all ids, and of all neighbours of vertices that are deleted.
+/// Locks the units of all ids, and of all neighbors of vertices that are deleted.
 ///
 /// "Revisiting the Design of In-Memory Dynamic Graph Storage", section 4.1.2 (locks in ascending
 /// order); RapidStore, section 6.5 (deletion of a vertex).
@@ -231,10 +231,10 @@ fn lock_units<'s, E: Engine>(
         // Only a scan of everything finds the edges that end at a vertex.
         return Ok(LockGuard::lock(table, table.all()));
     }
-    lock_with_neighbours(store, stripes, &deleted)
+    lock_with_neighbors(store, stripes, &deleted)
 }
 
-fn lock_with_neighbours<'s, E: Engine>(
+fn lock_with_neighbors<'s, E: Engine>(
     store: &'s Store<E>,
     mut stripes: Stripes,
     deleted: &[VertexId],
@@ -246,8 +246,8 @@ fn lock_with_neighbours<'s, E: Engine>(
         {
             let held = guard.held(&store.sequencer);
             let latest = store.latest(&held)?;
-            for_each_incident(store, &latest, deleted, |_, _, _, neighbour| {
-                let unit = store.engine.lock_unit(neighbour);
+            for_each_incident(store, &latest, deleted, |_, _, _, neighbor| {
+                let unit = store.engine.lock_unit(neighbor);
                 if !guard.covers(unit) {
                     missing.push(table.stripe(unit));
                 }
@@ -264,7 +264,7 @@ fn lock_with_neighbours<'s, E: Engine>(
     Ok(LockGuard::lock(table, table.all()))
 }
 
-/// Visits every stored entry of `vertices`: label, stored direction, vertex, neighbour.
+/// Visits every stored entry of `vertices`: label, stored direction, vertex, neighbor.
 pub(crate) fn for_each_incident<E: Engine, V: GraphView>(
     store: &Store<E>,
     view: &V,
@@ -276,8 +276,8 @@ pub(crate) fn for_each_incident<E: Engine, V: GraphView>(
             let adjacency = view.adjacency::<()>(label, *direction)?;
             let mut cursor = adjacency.cursor();
             for vertex in vertices {
-                let scanned = cursor.neighbours(*vertex, |run, _| {
-                    run.iter().for_each(|neighbour| visit(label, *direction, *vertex, *neighbour));
+                let scanned = cursor.neighbors(*vertex, |run, _| {
+                    run.iter().for_each(|neighbor| visit(label, *direction, *vertex, *neighbor));
                     ControlFlow::<()>::Continue(())
                 });
                 scanned.map_err(read_failed)?.is_continue();

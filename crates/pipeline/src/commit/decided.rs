@@ -7,7 +7,7 @@
 //! | locked | [`LockGuard`](hedgerow_sequencer::LockGuard), [`Acquired`](super::acquire::Acquired) | what it may change is its own |
 //! | decided | a [`Decision`] | what it does is known and prepared, and nobody sees any of it; to drop it changes nothing |
 //! | stamped | [`Stamped`] | its place in the order of commits, and in the log |
-//! | applied | [`Applied`] | whoever opens a snapshot sees it |
+//! | applied | [`AppliedCommit`] | writers that lock the same units see it; new snapshots do once it is published |
 //! | settled | [`Commit`](super::Commit) | its locks are released, and it is as durable as was asked for |
 //!
 //! Single edges, streams of them, bulk, transactions and what comes back from a store differ in how they decide.
@@ -53,13 +53,13 @@ pub(crate) trait Decision {
 
 /// A commit that is part of the graph, and has its locks.
 #[must_use]
-pub(crate) struct Applied {
+pub(crate) struct AppliedCommit {
     pub(super) commit: Commit,
     pub(super) pending: PendingReclaim,
     size: usize,
 }
 
-impl Applied {
+impl AppliedCommit {
     /// Releases the locks, and does what a commit does for others then: it frees a little of what nobody sees any more.
     #[inline]
     pub(super) fn release<E: Engine>(self, store: &Store<E>, locks: impl Sized) -> Commit {
@@ -93,7 +93,7 @@ impl<'d, E: Engine> PreparedEffects<'d, E> {
 
     /// How many edges were added, and how many removed, as far as that is known. Where edges may be parallel, the engine counts the pairs that they connect.
     fn edges(&self) -> (Count, Count) {
-        let is_single = |label| !self.store.catalogue.are_parallel(label);
+        let is_single = |label| !self.store.catalog.are_parallel(label);
         let known = self.outcome.edges.iter().filter(|of| is_single(of.label)).chain(&self.resolved.parallel);
         let known = known.fold((0, 0), |(added, removed), of| (added + of.added, removed + of.removed));
         let deferred = self.outcome.deferred.iter().filter(|of| is_single(of.label));
@@ -112,7 +112,7 @@ impl<E: Engine> Decision for PreparedEffects<'_, E> {
         let Resolved { effects, created, .. } = self.resolved;
         let keys = self.store.keys_of(created);
         let record_labels = &self.store.record_labels;
-        let commit = CommitRef { effects, keys: &keys, catalogue: None, input, record_labels };
+        let commit = CommitRef { effects, keys: &keys, catalog: None, input, record_labels };
         body.encode(&commit, self.store.topology);
     }
 
@@ -205,7 +205,7 @@ impl<E: Engine> Store<E> {
         mut decided: impl Decision,
         writer: Writer,
         input: Option<&[u8]>,
-    ) -> Result<Applied, Error> {
+    ) -> Result<AppliedCommit, Error> {
         let counts = decided.counts();
         let stamped = match self.journal() {
             None => {
@@ -227,7 +227,7 @@ impl<E: Engine> Store<E> {
         let Stamped { stamp, record_conflicts, released } = stamped;
         self.poisoning_on_panic(|| apply(&mut decided, stamp, record_conflicts));
         let pending = self.sequencer.applied(stamp, released);
-        Ok(Applied { commit: decided.commit(stamp.at()), pending, size: decided.size() })
+        Ok(AppliedCommit { commit: decided.commit(stamp.at()), pending, size: decided.size() })
     }
 
     /// Waits until a commit, whose locks are released, is as durable as the graph's option says, or as `asked` does if that is more. Of a commit that
@@ -244,7 +244,7 @@ impl<E: Engine> Store<E> {
         let Some(journal) = self.journal() else { return Ok(()) };
         let log = journal.log()?;
         if changed {
-            journal.wake_keeper();
+            journal.wake_log_maintainer();
             return Ok(log.settle(at, asked)?);
         }
         log.check()?;
@@ -262,9 +262,9 @@ impl<E: Engine> Store<E> {
     }
 
     /// What a commit comes to that changes nothing: it takes no stamp.
-    pub(super) fn unchanged(&self) -> Applied {
+    pub(super) fn unchanged(&self) -> AppliedCommit {
         let commit = Commit { at: self.sequencer.newest().0, ..Commit::default() };
-        Applied { commit, pending: PendingReclaim::default(), size: 0 }
+        AppliedCommit { commit, pending: PendingReclaim::default(), size: 0 }
     }
 
     /// New vertices with their keys, which the log keeps. None where the keys are the ids.

@@ -3,7 +3,7 @@
 //! It does what the general commit does, in the same order; but with one operation there is nothing to sort, to override or
 //! to create, so that acquiring and resolving it takes no memory and few instructions.
 
-use crate::commit::decided::{Applied, PlannedEdge};
+use crate::commit::decided::{AppliedCommit, PlannedEdge};
 use crate::commit::resolve::Resolved;
 use crate::commit::{BYTES_OF_CHANGE, Commit};
 use crate::error::{Error, read_failed};
@@ -130,7 +130,7 @@ impl<E: Engine> Store<E> {
         short: &E::ShortWrites,
         edge: &StoredEdge,
         plan: &PlanOf<E>,
-    ) -> Result<Applied, Error> {
+    ) -> Result<AppliedCommit, Error> {
         if !plan.is_change() {
             return Ok(self.unchanged());
         }

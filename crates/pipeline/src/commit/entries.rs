@@ -63,8 +63,8 @@ fn for_each_position(
             visit(EdgeChange::position_of(source, destination), edge);
         }
         match topology.second_entry(source, destination) {
-            Some((stored, owner, neighbour)) if stored == direction => {
-                visit(EdgeChange::position_of(owner, neighbour), edge);
+            Some((stored, owner, neighbor)) if stored == direction => {
+                visit(EdgeChange::position_of(owner, neighbor), edge);
             }
             _ => {}
         }

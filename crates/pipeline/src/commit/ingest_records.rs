@@ -76,7 +76,7 @@ impl<E: Engine> Store<E> {
         record_of: RecordOf<'_>,
         resolved: &mut Resolved,
     ) -> Result<(), Error> {
-        let schema = self.catalogue.record_schema(label).ok_or(Error::NoRecords(label))?;
+        let schema = self.catalog.record_schema(label).ok_or(Error::NoRecords(label))?;
         let latest = self.latest(held)?;
         let mut laying = Laying {
             stored: latest.edge_records(label, Direction::Out)?,
@@ -138,7 +138,7 @@ impl<C: RecordCursor> Laying<'_, C> {
     fn decide(&mut self, change: &EdgeChange, record: &Record) -> Result<Option<Vec<u8>>, Error> {
         let found = match self.is_first {
             true => None,
-            false => self.stored.find(change.owner, change.neighbour).map_err(read_failed)?,
+            false => self.stored.find(change.owner, change.neighbor).map_err(read_failed)?,
         };
         let bytes = if self.counts_versions {
             let fields = self.schema.fields.iter().zip(record.values()).enumerate();

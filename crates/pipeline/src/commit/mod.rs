@@ -19,7 +19,7 @@ use crate::conflicts::{LARGE_COMMIT, Touched};
 use crate::error::{Error, read_failed};
 use crate::store::Store;
 use acquire::{Acquired, OperationIds, ReadSet};
-use decided::{Applied, PreparedEffects};
+use decided::{AppliedCommit, PreparedEffects};
 use hedgerow_log::Durability;
 use hedgerow_model::token::{HeldLocks, Stamp};
 use hedgerow_model::{
@@ -178,7 +178,7 @@ impl<E: Engine> Store<E> {
             Operation::AddVertex { key } => [deleted(key), None, None],
             Operation::SetProperties { key, .. } => [deleted(key), ids.first.map(Touched::Record), None],
             Operation::DeleteVertex { key } => {
-                [deleted(key), ids.first.map(Touched::Record), ids.first.map(Touched::Neighbours)]
+                [deleted(key), ids.first.map(Touched::Record), ids.first.map(Touched::Neighbors)]
             }
             Operation::PutEdge { label, source, destination, .. }
             | Operation::DeleteEdge { label, source, destination }
@@ -200,7 +200,7 @@ impl<E: Engine> Store<E> {
         resolved: &Resolved,
         writer: Writer,
         input: Option<&[u8]>,
-    ) -> Result<Applied, Error> {
+    ) -> Result<AppliedCommit, Error> {
         let pool = self.pool_for(resolved.effects.len());
         let allowance = match resolved.only_deletes {
             true => Allowance::UNLIMITED,
@@ -235,9 +235,9 @@ impl<E: Engine> Store<E> {
         for edges in effects.adjacencies.iter().filter(|edges| is_deferred(edges.label)) {
             let adjacency = latest.adjacency::<()>(edges.label, edges.direction)?;
             let mut cursor = adjacency.cursor();
-            for EdgeChange { owner, neighbour, value } in edges.changes.iter().copied() {
-                if self.topology.is_canonical_entry(edges.direction, owner, neighbour) {
-                    let exists = cursor.find(owner, neighbour).map_err(read_failed)?.is_some();
+            for EdgeChange { owner, neighbor, value } in edges.changes.iter().copied() {
+                if self.topology.is_canonical_entry(edges.direction, owner, neighbor) {
+                    let exists = cursor.find(owner, neighbor).map_err(read_failed)?.is_some();
                     let (added, removed) = (!exists && value.is_some(), exists && value.is_none());
                     outcome.count(edges.label, added.into(), removed.into());
                 }
@@ -258,12 +258,12 @@ impl<E: Engine> Store<E> {
         };
         for effects in &resolved.effects.adjacencies {
             for change in &effects.changes {
-                record(Touched::Neighbours(change.owner));
-                if self.topology.is_canonical_entry(effects.direction, change.owner, change.neighbour) {
-                    record(Touched::Edge(effects.label, change.owner, change.neighbour));
+                record(Touched::Neighbors(change.owner));
+                if self.topology.is_canonical_entry(effects.direction, change.owner, change.neighbor) {
+                    record(Touched::Edge(effects.label, change.owner, change.neighbor));
                 }
                 if self.topology == Topology::Directed {
-                    record(Touched::Neighbours(change.neighbour));
+                    record(Touched::Neighbors(change.neighbor));
                 }
             }
         }

@@ -61,7 +61,7 @@ impl Pairs {
         change: &RecordChange,
     ) -> Result<(), Error> {
         let (label, from, to) = id;
-        let schema = store.catalogue.record_schema(label).ok_or(Error::NoRecords(label))?;
+        let schema = store.catalog.record_schema(label).ok_or(Error::NoRecords(label))?;
         let pair = self.0.entry(id).or_default();
         let current = match pair.edges.get(&key) {
             Some(said) => said.clone(),

@@ -246,7 +246,7 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
     fn set_properties(&mut self, vertex: VertexId, properties: &[(usize, Value)]) -> Result<(), Error> {
         self.create(vertex)?;
         let stored = self.latest.vertex_record(vertex).map_err(read_failed)?;
-        let nulls = self.store.catalogue.vertices().nulls();
+        let nulls = self.store.catalog.vertices().nulls();
         let state = self.state(vertex)?;
         let before = state.record.take().or(stored).filter(|record| !record.is_empty()).unwrap_or(nulls);
         let mut values = before.values().to_vec();
@@ -263,10 +263,10 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
         }
         self.state(vertex)?.words_from = self.edges.len();
         let mut stored: Vec<EdgeWord> = Vec::new();
-        for_each_incident(self.store, self.latest, &[vertex], |label, direction, vertex, neighbour| {
+        for_each_incident(self.store, self.latest, &[vertex], |label, direction, vertex, neighbor| {
             let (source, destination) = match direction {
-                Direction::Out => (vertex, neighbour),
-                Direction::In => (neighbour, vertex),
+                Direction::Out => (vertex, neighbor),
+                Direction::In => (neighbor, vertex),
             };
             stored.push(EdgeWord { label, source, destination, value: None });
         })?;
@@ -301,8 +301,8 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
             let adjacency = self.latest.adjacency::<()>(label, Direction::Out)?;
             let incoming = &mut self.incoming;
             let scanned = adjacency.cursor().scan(0..self.latest.vertex_bound(), |source, run, _| {
-                for neighbour in run {
-                    if let Some(sources) = incoming.get_mut(neighbour) {
+                for neighbor in run {
+                    if let Some(sources) = incoming.get_mut(neighbor) {
                         sources.push((label, source));
                     }
                 }
@@ -315,12 +315,12 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
 
     fn edge(&mut self, label: LabelId, source: VertexId, destination: VertexId, value: Option<EdgeValue>) {
         let (source, destination) = self.store.topology.canonical(source, destination);
-        if self.store.catalogue.are_parallel(label) {
+        if self.store.catalog.are_parallel(label) {
             // They are deleted together, and never put so.
             return self.pairs.clear((label, source, destination));
         }
         let word = EdgeWord { label, source, destination, value };
-        if value.is_none() && self.store.catalogue.record_schema(label).is_some() {
+        if value.is_none() && self.store.catalog.record_schema(label).is_some() {
             self.records.insert(word.id(), EdgeRecord::default());
         }
         self.edges.push(word);
@@ -352,7 +352,7 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
         destination: VertexId,
         change: &RecordChange,
     ) -> Result<(), Error> {
-        let schema = self.store.catalogue.record_schema(label).ok_or(Error::NoRecords(label))?;
+        let schema = self.store.catalog.record_schema(label).ok_or(Error::NoRecords(label))?;
         let (source, destination) = self.store.topology.canonical(source, destination);
         let id = (label, source, destination);
         let (decided, new_bytes) = match self.records.get(id) {
@@ -407,7 +407,7 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
             let overridden = words.peek().is_some_and(|next| next.id() == edge.id());
             if !overridden {
                 let EdgeWord { label, source, destination, mut value } = *edge;
-                if self.store.catalogue.record_schema(label).is_some() {
+                if self.store.catalog.record_schema(label).is_some() {
                     match self.record_value(edge, &mut resolved.effects.records)? {
                         Some(decided) => value = decided,
                         None => continue,

@@ -8,7 +8,7 @@ use crate::settings::Settings;
 use crate::store::Store;
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use hedgerow_model::{
-    Allowance, Catalogue, Effects, Engine, EngineError, GraphView, Key, LabelId, LockUnit, MemoryUse,
+    Allowance, Catalog, Effects, Engine, EngineError, GraphView, Key, LabelId, LockUnit, MemoryUse,
     NoShortWrites, Operation, Prepared, Progress, Timestamp, Topology, UnitLocks, VertexId,
 };
 use hedgerow_rapid::{Rapid, RapidOptions};
@@ -89,15 +89,15 @@ impl Engine for Faulty {
 }
 
 fn store() -> Store<Faulty> {
-    let catalogue = Catalogue::default();
-    let options = RapidOptions { topology: Topology::Directed, catalogue: catalogue.clone() };
+    let catalog = Catalog::default();
+    let options = RapidOptions { topology: Topology::Directed, catalog: catalog.clone() };
     let engine = Faulty {
         engine: Rapid::new(options),
         panic_in_prepare: AtomicBool::new(false),
         panic_in_apply: AtomicBool::new(false),
         before_apply: Mutex::default(),
     };
-    Store::new(engine, &Settings::default(), Arc::new(catalogue))
+    Store::new(engine, &Settings::default(), Arc::new(catalog))
 }
 
 fn put(store: &Store<Faulty>, source: u64, destination: u64) -> Result<Commit, Error> {

@@ -61,7 +61,7 @@ impl<E: Engine> Store<E> {
                 wall_clock,
                 topology: self.topology,
                 keys: self.dictionary.kind(),
-                catalogue: (*self.catalogue).clone(),
+                catalog: (*self.catalog).clone(),
                 counts: Counts { edges, beside: None, ..*counts },
                 input: input.as_deref().map(Box::from),
             };
@@ -87,10 +87,10 @@ impl<E: Engine> Store<E> {
             Some(edges) => Ok(edges),
             None => {
                 let (adjacency, mut edges) = (view.adjacency::<()>(label, Direction::Out)?, 0);
-                let scanned = adjacency.cursor().scan(0..view.vertex_bound(), |owner, neighbours, _| {
+                let scanned = adjacency.cursor().scan(0..view.vertex_bound(), |owner, neighbors, _| {
                     let is_counted =
                         |to: &&VertexId| self.topology.is_canonical_entry(Direction::Out, owner, **to);
-                    edges += neighbours.iter().filter(is_counted).count() as u64;
+                    edges += neighbors.iter().filter(is_counted).count() as u64;
                     ControlFlow::<()>::Continue(())
                 });
                 scanned.map_err(read_failed)?.is_continue();

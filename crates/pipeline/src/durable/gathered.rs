@@ -125,7 +125,7 @@ impl GatheredEdges {
         if self.values.is_none() && change.value != plain {
             self.values = Some(vec![plain; before]);
         }
-        self.ends.push((change.owner, change.neighbour));
+        self.ends.push((change.owner, change.neighbor));
         if let Some(values) = &mut self.values {
             values.push(change.value);
         }
@@ -161,8 +161,8 @@ mod tests {
         VertexId::new(number)
     }
 
-    fn edge(owner: u32, neighbour: u32, value: Option<u64>) -> Effects {
-        let change = EdgeChange { owner: id(owner), neighbour: id(neighbour), value: value.map(EdgeValue) };
+    fn edge(owner: u32, neighbor: u32, value: Option<u64>) -> Effects {
+        let change = EdgeChange { owner: id(owner), neighbor: id(neighbor), value: value.map(EdgeValue) };
         let changes = [change].into_iter().collect();
         let effects = AdjacencyEffects { label: LabelId::DEFAULT, direction: Direction::Out, changes };
         Effects { adjacencies: [effects].into_iter().collect(), ..Effects::default() }
@@ -206,7 +206,7 @@ mod tests {
             assert!(effects.is_sorted());
             let entries = effects.adjacencies.iter().flat_map(|effects| {
                 let entry =
-                    |change: &EdgeChange| (effects.direction, change.owner, change.neighbour, change.value);
+                    |change: &EdgeChange| (effects.direction, change.owner, change.neighbor, change.value);
                 effects.changes.iter().map(entry).collect::<Vec<_>>()
             });
             entries.collect::<Vec<_>>()
@@ -221,7 +221,7 @@ mod tests {
         let last = vec![edge(1, 3, Some(7)), edge(1, 3, None), edge(1, 2, None), edge(1, 2, Some(8))];
         let eight = Some(EdgeValue(8));
         let both = [(1, 2, eight), (1, 3, None), (2, 1, eight), (3, 1, None)];
-        let both = both.map(|(owner, neighbour, value)| (out, id(owner), id(neighbour), value));
+        let both = both.map(|(owner, neighbor, value)| (out, id(owner), id(neighbor), value));
         assert_eq!(stored(last, Topology::Undirected), both);
     }
 

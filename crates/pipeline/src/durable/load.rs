@@ -38,7 +38,7 @@ impl<E: Engine> Store<E> {
         for (label, schema) in described.labels() {
             for chunks in groups(checkpoint.edge_chunks(label), at_once) {
                 match schema.edges.record() {
-                    Some(schema) if self.catalogue.are_parallel(label) => {
+                    Some(schema) if self.catalog.are_parallel(label) => {
                         let check = |record: &[u8]| match check_parallel(schema, record)? {
                             0 => Err("there are no parallel edges in it".to_owned()),
                             _ => Ok(()),
@@ -79,7 +79,7 @@ impl<E: Engine> Store<E> {
         let described = checkpoint.description();
         let is_ours = described.topology == self.topology
             && described.keys == self.dictionary.kind()
-            && self.catalogue.extends(&described.catalogue);
+            && self.catalog.extends(&described.catalog);
         if !is_ours {
             let what =
                 "it is the checkpoint of a graph of another topology, with other keys, labels or properties";
@@ -179,16 +179,16 @@ impl<E: Engine> Loading<'_, E> {
             self.read(chunks, |chunk| {
                 let mut changes = Vec::with_capacity(chunk.entries as usize);
                 let mut wrong: Option<Error> = None;
-                self.checkpoint.read_edges::<W>(chunk, |owner, neighbours, values| {
+                self.checkpoint.read_edges::<W>(chunk, |owner, neighbors, values| {
                     if wrong.is_none() {
-                        let ends = std::iter::once(owner).chain(neighbours.iter().copied());
+                        let ends = std::iter::once(owner).chain(neighbors.iter().copied());
                         wrong = self.check_ends(&latest, chunk, ends).err();
                     }
-                    // Without a column there are no values beside the neighbours.
+                    // Without a column there are no values beside the neighbors.
                     let value = |position: usize| values.get(position).copied().unwrap_or_default().to_bits();
-                    changes.extend((0..).zip(neighbours).map(|(position, neighbour)| EdgeChange {
+                    changes.extend((0..).zip(neighbors).map(|(position, neighbor)| EdgeChange {
                         owner,
-                        neighbour: *neighbour,
+                        neighbor: *neighbor,
                         value: Some(value(position)),
                     }));
                 })?;
@@ -211,11 +211,11 @@ impl<E: Engine> Loading<'_, E> {
         for chunk in chunks {
             let latest = self.store.latest(self.held)?;
             let mut wrong = None;
-            self.checkpoint.read_record_edges(chunk, |owner, neighbour, record| {
+            self.checkpoint.read_record_edges(chunk, |owner, neighbor, record| {
                 if wrong.is_some() {
                     return;
                 }
-                let checked = self.check_ends(&latest, chunk, [owner, neighbour].into_iter());
+                let checked = self.check_ends(&latest, chunk, [owner, neighbor].into_iter());
                 let checked = checked.and_then(|()| {
                     check(record).map_err(|error| {
                         let what = format!("the record of an edge of vertex {owner}: {error}");
@@ -223,7 +223,7 @@ impl<E: Engine> Loading<'_, E> {
                     })
                 });
                 wrong = checked.err();
-                changes.push(EdgeChange { owner, neighbour, value: Some(records.push(record)) });
+                changes.push(EdgeChange { owner, neighbor, value: Some(records.push(record)) });
             })?;
             wrong.map_or(Ok(()), Err)?;
         }
@@ -256,8 +256,8 @@ impl<E: Engine> Loading<'_, E> {
     ) -> SmallVec<[AdjacencyEffects; 2]> {
         let topology = self.store.topology;
         let second = |change: &EdgeChange| {
-            let (_, owner, neighbour) = topology.second_entry(change.owner, change.neighbour)?;
-            Some(EdgeChange { owner, neighbour, value: change.value })
+            let (_, owner, neighbor) = topology.second_entry(change.owner, change.neighbor)?;
+            Some(EdgeChange { owner, neighbor, value: change.value })
         };
         let mut others: Vec<EdgeChange> = changes.iter().filter_map(second).collect();
         let sort = |changes: &mut Vec<EdgeChange>| match self.store.pool_for(changes.len()) {

@@ -55,7 +55,7 @@ impl<'r, E: Engine> Replay<'r, E> {
         }
         let edge = logged_edge(record.body, self.store.topology);
         if let Some((label, change)) =
-            edge.filter(|(label, _)| self.store.catalogue.record_schema(*label).is_none())
+            edge.filter(|(label, _)| self.store.catalog.record_schema(*label).is_none())
         {
             self.commit_edge(label, change, record.at).map_err(damaged)?;
             self.finish_if_large()?;
@@ -66,7 +66,7 @@ impl<'r, E: Engine> Replay<'r, E> {
             .effects
             .adjacencies
             .iter()
-            .any(|edges| self.store.catalogue.record_schema(edges.label).is_some());
+            .any(|edges| self.store.catalog.record_schema(edges.label).is_some());
         if changes_records || commit.effects.len() >= self.at_once {
             // It is sorted, and large enough by itself, or has to find the records that edges have before.
             self.finish()?;
@@ -86,7 +86,7 @@ impl<'r, E: Engine> Replay<'r, E> {
             return Ok(None);
         }
         let commit = self.decode(record)?;
-        if commit.catalogue.as_ref().is_some_and(|catalogue| *catalogue != *self.store.catalogue) {
+        if commit.catalog.as_ref().is_some_and(|catalog| *catalog != *self.store.catalog) {
             return foreign("changes labels or properties, which this version does not know how to");
         }
         let created: Vec<VertexId> = commit.keys.iter().map(|(id, _)| *id).collect();
@@ -169,13 +169,13 @@ impl<'r, E: Engine> Replay<'r, E> {
 
     /// Whether a commit can be the next. Its new vertices get their keys, and exist from now on.
     fn check(&mut self, commit: &LoggedCommit) -> Result<(), Foreign> {
-        let LoggedCommit { effects, keys, catalogue, .. } = commit;
-        if catalogue.as_ref().is_some_and(|catalogue| *catalogue != *self.store.catalogue) {
+        let LoggedCommit { effects, keys, catalog, .. } = commit;
+        if catalog.as_ref().is_some_and(|catalog| *catalog != *self.store.catalog) {
             return foreign("changes labels or properties, which this version does not know how to");
         }
         for edges in &effects.adjacencies {
-            match self.store.catalogue.record_schema(edges.label) {
-                Some(schema) if self.store.catalogue.are_parallel(edges.label) => {
+            match self.store.catalog.record_schema(edges.label) {
+                Some(schema) if self.store.catalog.are_parallel(edges.label) => {
                     check_records(commit, edges, |record| check_parallel(schema, record).map(drop))?;
                 }
                 Some(schema) => check_records(commit, edges, |record| check_encoded(schema, record))?,
@@ -198,7 +198,7 @@ impl<'r, E: Engine> Replay<'r, E> {
     #[inline]
     fn check_values(&self, label: LabelId, changes: &[EdgeChange]) -> Result<(), Foreign> {
         let LabelId(number) = label;
-        let Some(schema) = self.store.catalogue.label(label) else {
+        let Some(schema) = self.store.catalog.label(label) else {
             return foreign(format!("has edges of label number {number}, which does not exist"));
         };
         let column = schema.edges.column();
@@ -250,7 +250,7 @@ impl<'r, E: Engine> Replay<'r, E> {
                 || created.binary_search(vertex).is_ok()
         };
         for change in changes.iter().filter(|change| change.value.is_some()) {
-            if let Some(end) = [change.owner, change.neighbour].into_iter().find(|end| !exists(end)) {
+            if let Some(end) = [change.owner, change.neighbor].into_iter().find(|end| !exists(end)) {
                 return foreign(format!("puts an edge of vertex {end}, which does not exist"));
             }
         }
@@ -298,9 +298,9 @@ fn check_records(
         let record = commit.effects.records.get(value).filter(|_| has_records);
         let checked = record.map_or(Err("it has none".to_owned()), &check);
         if let Err(error) = checked {
-            let (owner, neighbour) = (change.owner, change.neighbour);
+            let (owner, neighbor) = (change.owner, change.neighbor);
             return foreign(format!(
-                "gives the edge from vertex {owner} to {neighbour} a record that it cannot have: {error}"
+                "gives the edge from vertex {owner} to {neighbor} a record that it cannot have: {error}"
             ));
         }
     }
@@ -310,7 +310,7 @@ fn check_records(
 impl<E: Engine> Store<E> {
     /// Whether a vertex can have a record: none, or one of the schema.
     pub(super) fn check_record(&self, record: &Record) -> Result<(), SchemaError> {
-        if record.is_empty() { Ok(()) } else { self.catalogue.vertices().check(record) }
+        if record.is_empty() { Ok(()) } else { self.catalog.vertices().check(record) }
     }
 
     /// The ids that no vertex has are free.

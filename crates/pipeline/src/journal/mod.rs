@@ -1,6 +1,6 @@
 //! Where the commits of a graph are logged, and what else belongs to its store.
 
-mod keeper;
+mod log_maintainer;
 mod recovery;
 
 pub use recovery::Recovery;
@@ -11,7 +11,7 @@ use hedgerow_log::{Body, Durability, Log, Manifest, SegmentEntry};
 use hedgerow_model::Timestamp;
 use hedgerow_sequencer::CommitLog;
 use hedgerow_sync::{Arc, Mutex, thread_local};
-use keeper::Keeper;
+use log_maintainer::LogMaintainer;
 use std::cell::Cell;
 use std::path::PathBuf;
 
@@ -50,7 +50,7 @@ pub struct Journal {
 enum Rights {
     Write {
         log: CommitLog,
-        keeper: Keeper,
+        log_maintainer: LogMaintainer,
     },
     /// The newest checkpoint is read.
     Read(Box<Manifest>),
@@ -67,8 +67,8 @@ impl Journal {
         let files = Arc::clone(log.files());
         let log = Arc::new(log);
         engine_files.iter().for_each(|files| files.belong_to(&log));
-        let keeper = if is_simulated { Keeper::default() } else { Keeper::of(&log) };
-        let rights = Rights::Write { log: CommitLog::new(log), keeper };
+        let log_maintainer = if is_simulated { LogMaintainer::default() } else { LogMaintainer::of(&log) };
+        let rights = Rights::Write { log: CommitLog::new(log), log_maintainer };
         Journal { files, engine_files, rights, recovery, exclusive: Mutex::default() }
     }
 
@@ -134,16 +134,16 @@ impl Journal {
 
     /// Writes what waits in memory if that is much, for whoever commits many times before he waits.
     pub(crate) fn relieve(&self) -> Result<(), Error> {
-        self.wake_keeper();
+        self.wake_log_maintainer();
         Ok(self.log()?.relieve()?)
     }
 
-    /// Lets the keeper make the next segment, if one is due.
-    pub(crate) fn wake_keeper(&self) {
-        if let Rights::Write { log, keeper, .. } = &self.rights
+    /// Lets the log_maintainer make the next segment, if one is due.
+    pub(crate) fn wake_log_maintainer(&self) {
+        if let Rights::Write { log, log_maintainer, .. } = &self.rights
             && log.log().needs_maintenance()
         {
-            keeper.wake();
+            log_maintainer.wake();
         }
     }
 
@@ -152,8 +152,8 @@ impl Journal {
         let _exclusive = self.exclusive.lock();
         self.engine_files.iter().for_each(EngineFiles::close);
         match &self.rights {
-            Rights::Write { log, keeper, .. } => {
-                keeper.end();
+            Rights::Write { log, log_maintainer, .. } => {
+                log_maintainer.end();
                 Ok(log.log().close()?)
             }
             Rights::Read(_) => Ok(()),

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 pub(super) struct Dated<'r> {
     pub(super) time: i64,
     /// Reversed, so that of equal times the lower id is the greater.
-    pub neighbour: Reverse<VertexId>,
+    pub neighbor: Reverse<VertexId>,
     /// The same of parallel edges.
     pub key: Reverse<u64>,
     /// What lies on it.
@@ -72,9 +72,9 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn dated(time: i64, neighbour: u32, key: u64) -> Dated<'static> {
-        let (neighbour, key) = (Reverse(VertexId::new(neighbour)), Reverse(key));
-        Dated { time, neighbour, key, beside: Beside::Value(7) }
+    fn dated(time: i64, neighbor: u32, key: u64) -> Dated<'static> {
+        let (neighbor, key) = (Reverse(VertexId::new(neighbor)), Reverse(key));
+        Dated { time, neighbor, key, beside: Beside::Value(7) }
     }
 
     fn time() -> impl Strategy<Value = i64> {
@@ -89,9 +89,9 @@ mod tests {
         ) {
             // Without extreme times, numbers are sorted.
             let all = edges.into_iter().filter(|(time, ..)| wide || (0..1 << 60).contains(time));
-            let mut edges: Vec<Dated<'_>> = all.map(|(time, neighbour, key)| dated(time, neighbour, key)).collect();
+            let mut edges: Vec<Dated<'_>> = all.map(|(time, neighbor, key)| dated(time, neighbor, key)).collect();
             let mut expected = edges.clone();
-            expected.sort_by_key(|edge| (Reverse(edge.time), edge.neighbour.0, edge.key.0));
+            expected.sort_by_key(|edge| (Reverse(edge.time), edge.neighbor.0, edge.key.0));
             sort_newest_first(&mut edges);
             prop_assert_eq!(edges, expected);
         }

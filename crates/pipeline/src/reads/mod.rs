@@ -8,4 +8,4 @@ mod state;
 
 pub use newest::{Newest, NewestBy, time_of};
 pub use newest_in_view::{NewestEdge, VisitEdge};
-pub use state::{KeyReads, StateReads, ViewReads, VisitParallel, VisitParallelNeighbour};
+pub use state::{KeyReads, StateReads, ViewReads, VisitParallel, VisitParallelNeighbor};

@@ -18,10 +18,10 @@ use std::ops::ControlFlow;
 #[derive(Clone, Copy, Debug)]
 pub struct NewestEdge<'e> {
     /// Where it leads.
-    pub neighbour: VertexId,
+    pub neighbor: VertexId,
     /// Which of parallel edges it is; 0 where there are none such.
     pub key: u64,
-    /// What lies beside the neighbour.
+    /// What lies beside the neighbor.
     pub value: EdgeValue,
     /// Its record, encoded, if the label has records.
     pub record: &'e [u8],
@@ -44,7 +44,7 @@ impl<'r> Reading<'_, '_, 'r> {
         &mut self,
         time: Result<Option<i64>, Error>,
         disorder: u64,
-        neighbour: VertexId,
+        neighbor: VertexId,
         beside: Beside<'r>,
     ) -> ControlFlow<Result<(), Error>> {
         let time = match time {
@@ -53,7 +53,7 @@ impl<'r> Reading<'_, '_, 'r> {
             Err(error) => return ControlFlow::Break(Err(error)),
         };
         let latest_behind = time.saturating_add_unsigned(disorder);
-        self.selection.see(time, neighbour, 0, beside);
+        self.selection.see(time, neighbor, 0, beside);
         if let Err(error) = self.selection.settle(latest_behind, self.hand_over) {
             return ControlFlow::Break(Err(error));
         }
@@ -68,13 +68,13 @@ impl<'r> Reading<'_, '_, 'r> {
     fn see(
         &mut self,
         time: Result<Option<i64>, Error>,
-        neighbour: VertexId,
+        neighbor: VertexId,
         key: u64,
         beside: Beside<'r>,
     ) -> ControlFlow<Result<(), Error>> {
         match time {
             Ok(time) => {
-                time.into_iter().for_each(|time| self.selection.see(time, neighbour, key, beside));
+                time.into_iter().for_each(|time| self.selection.see(time, neighbor, key, beside));
                 ControlFlow::Continue(())
             }
             Err(error) => ControlFlow::Break(Err(error)),
@@ -105,12 +105,12 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
         let clock = wanted.clock(schema)?;
         let mut hand_over = |newest: &[Dated<'_>]| {
             newest.iter().try_for_each(|dated| {
-                let Dated { neighbour: Reverse(neighbour), key: Reverse(key), beside, .. } = *dated;
+                let Dated { neighbor: Reverse(neighbor), key: Reverse(key), beside, .. } = *dated;
                 let (value, record) = match beside {
                     Beside::Value(value) => (EdgeValue(value), &[][..]),
                     Beside::Record(record) => (EdgeValue::default(), record),
                 };
-                visit(NewestEdge { neighbour, key, value, record })
+                visit(NewestEdge { neighbor, key, value, record })
             })
         };
         let of = (label, direction, vertex);
@@ -142,18 +142,18 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
             NewestBy::Commit => {
                 let ordered = cursor.in_commit_order().ok_or(Error::NoCommitOrder)?;
                 if !reading.selection.is_complete() {
-                    passed(ordered.newest_first(vertex, |neighbour, value, commit| {
+                    passed(ordered.newest_first(vertex, |neighbor, value, commit| {
                         let time = Ok(Some(commit.0 as i64));
-                        reading.see_in_order(time, 0, neighbour, Beside::Value(value.to_bits().0))
+                        reading.see_in_order(time, 0, neighbor, Beside::Value(value.to_bits().0))
                     }))?;
                 }
             }
             _ if reading.selection.is_complete() => {}
             NewestBy::Value | NewestBy::Property(_) | NewestBy::Key => {
-                passed(cursor.neighbours(vertex, |neighbours, values| {
-                    neighbours.iter().zip(values).try_for_each(|(neighbour, value)| {
+                passed(cursor.neighbors(vertex, |neighbors, values| {
+                    neighbors.iter().zip(values).try_for_each(|(neighbor, value)| {
                         let bits = value.to_bits();
-                        reading.see(Ok(Some(time_of(W::TYPE, bits))), *neighbour, 0, Beside::Value(bits.0))
+                        reading.see(Ok(Some(time_of(W::TYPE, bits))), *neighbor, 0, Beside::Value(bits.0))
                     })
                 }))?;
             }
@@ -195,17 +195,17 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
             Some(disorder) => {
                 let ordered = records.in_commit_order().ok_or(Error::NoCommitOrder)?;
                 let mut reading = Reading { selection, hand_over };
-                passed(ordered.newest_first(vertex, |neighbour, record, commit| {
+                passed(ordered.newest_first(vertex, |neighbor, record, commit| {
                     let time =
                         if clock == NewestBy::Commit { Ok(Some(commit.0 as i64)) } else { time(record) };
-                    reading.see_in_order(time, disorder, neighbour, Beside::Record(record))
+                    reading.see_in_order(time, disorder, neighbor, Beside::Record(record))
                 }))?;
                 reading.finish()
             }
             None => {
                 let mut reading = Reading { selection, hand_over };
-                passed(records.neighbors(vertex, |neighbour, record| {
-                    reading.see(time(record), neighbour, 0, Beside::Record(record))
+                passed(records.neighbors(vertex, |neighbor, record| {
+                    reading.see(time(record), neighbor, 0, Beside::Record(record))
                 }))?;
                 reading.finish()
             }
@@ -223,7 +223,7 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
         let mut records = self.view.edge_records(label, direction)?;
         let mut reading = Reading { selection: Selection::new(wanted), hand_over };
         if !reading.selection.is_complete() {
-            passed(records.parallel_neighbors(vertex, |neighbour, edges| {
+            passed(records.parallel_neighbors(vertex, |neighbor, edges| {
                 edges.edges(0..=u64::MAX).try_for_each(|edge| {
                     let (key, record) = match edge {
                         Ok(edge) => edge,
@@ -233,7 +233,7 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
                         NewestBy::Property(position) => time_in(record, position),
                         NewestBy::Key | NewestBy::Value | NewestBy::Commit => Ok(key_time(key)),
                     };
-                    reading.see(time, neighbour, key, Beside::Record(record))
+                    reading.see(time, neighbor, key, Beside::Record(record))
                 })
             }))?;
         }

@@ -49,11 +49,11 @@ impl<'n, 'r> Selection<'n, 'r> {
 
     /// O(1) amortised, or O(seen / wanted) if few are wanted.
     #[inline]
-    pub(super) fn see(&mut self, time: i64, neighbour: VertexId, key: u64, beside: Beside<'r>) {
+    pub(super) fn see(&mut self, time: i64, neighbor: VertexId, key: u64, beside: Beside<'r>) {
         if !self.wanted.times.contains(&time) {
             return;
         }
-        let dated = Dated { time, neighbour: Reverse(neighbour), key: Reverse(key), beside };
+        let dated = Dated { time, neighbor: Reverse(neighbor), key: Reverse(key), beside };
         if self.oldest.is_some_and(|oldest| dated <= oldest) {
             return;
         }
@@ -126,7 +126,7 @@ mod tests {
                 break;
             }
             seen += 1;
-            selection.see(edge.time, edge.neighbour.0, edge.key.0, edge.beside);
+            selection.see(edge.time, edge.neighbor.0, edge.key.0, edge.beside);
             selection.settle(edge.time.saturating_add_unsigned(lateness), &mut hand_over).unwrap();
         }
         selection.finish(&mut hand_over).unwrap();
@@ -143,8 +143,8 @@ mod tests {
 
     fn edges(times: impl IntoIterator<Item = i64>) -> Vec<Dated<'static>> {
         let dated = |(id, time): (u32, i64)| {
-            let neighbour = Reverse(VertexId::new(id * 389 % 1009));
-            Dated { time, neighbour, key: Reverse(0), beside: Beside::Value(id.into()) }
+            let neighbor = Reverse(VertexId::new(id * 389 % 1009));
+            Dated { time, neighbor, key: Reverse(0), beside: Beside::Value(id.into()) }
         };
         (0..).zip(times).map(dated).collect()
     }

@@ -13,8 +13,8 @@ use std::ops::{ControlFlow, RangeInclusive};
 /// Is handed a parallel edge: its key, and its record, encoded.
 pub type VisitParallel<'v> = dyn FnMut(u64, &[u8]) -> Result<(), Error> + 'v;
 
-/// The same, with the neighbour first.
-pub type VisitParallelNeighbour<'v> = dyn FnMut(VertexId, u64, &[u8]) -> Result<(), Error> + 'v;
+/// The same, with the neighbor first.
+pub type VisitParallelNeighbor<'v> = dyn FnMut(VertexId, u64, &[u8]) -> Result<(), Error> + 'v;
 
 /// Point reads on one state of the graph.
 pub trait StateReads {
@@ -31,8 +31,8 @@ pub trait StateReads {
     /// The value of an edge, if it exists.
     fn edge(&self, label: LabelId, from: VertexId, to: VertexId) -> Result<Option<EdgeValue>, Error>;
 
-    /// Visits the neighbours of a vertex and the values beside them, ascending by id.
-    fn neighbours(
+    /// Visits the neighbors of a vertex and the values beside them, ascending by id.
+    fn neighbors(
         &self,
         label: LabelId,
         direction: Direction,
@@ -43,9 +43,9 @@ pub trait StateReads {
     /// The record of an edge of a label that has records, if it exists.
     fn edge_record(&self, label: LabelId, from: VertexId, to: VertexId) -> Result<Option<Record>, Error>;
 
-    /// Visits the neighbours of a vertex over a label that has records, with their records, encoded: ascending by id, one that parallel
+    /// Visits the neighbors of a vertex over a label that has records, with their records, encoded: ascending by id, one that parallel
     /// edges lead to with each of them.
-    fn neighbour_records(
+    fn neighbor_records(
         &self,
         label: LabelId,
         direction: Direction,
@@ -63,17 +63,17 @@ pub trait StateReads {
         visit: &mut VisitParallel<'_>,
     ) -> Result<(), Error>;
 
-    /// The same for all neighbours of a vertex, ascending by id.
-    fn parallel_neighbours(
+    /// The same for all neighbors of a vertex, ascending by id.
+    fn parallel_neighbors(
         &self,
         label: LabelId,
         direction: Direction,
         vertex: VertexId,
         keys: RangeInclusive<u64>,
-        visit: &mut VisitParallelNeighbour<'_>,
+        visit: &mut VisitParallelNeighbor<'_>,
     ) -> Result<(), Error>;
 
-    /// How many parallel edges lead to the neighbours of a vertex.
+    /// How many parallel edges lead to the neighbors of a vertex.
     fn parallel_degree(&self, label: LabelId, direction: Direction, vertex: VertexId) -> Result<u64, Error>;
 
     /// Visits the edges of a vertex newest first.
@@ -86,7 +86,7 @@ pub trait StateReads {
         visit: &mut VisitEdge<'_>,
     ) -> Result<(), Error>;
 
-    /// The number of neighbours of a vertex.
+    /// The number of neighbors of a vertex.
     fn degree(&self, label: LabelId, direction: Direction, vertex: VertexId) -> Result<usize, Error>;
 
     /// The record of a vertex, if it exists.
@@ -114,14 +114,14 @@ pub enum KeyReads {
 
 impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
     pub(crate) fn schema(&self, label: LabelId) -> Result<&LabelSchema, ViewError> {
-        self.store.catalogue.label(label).ok_or(ViewError::UnknownLabel(label))
+        self.store.catalog.label(label).ok_or(ViewError::UnknownLabel(label))
     }
 
     fn exists(&self, vertex: VertexId) -> Result<bool, Error> {
         self.view.contains_vertex(vertex).map_err(read_failed)
     }
 
-    /// What is read beside the neighbours of a label. Records are not: how an engine finds them is its business.
+    /// What is read beside the neighbors of a label. Records are not: how an engine finds them is its business.
     fn column(&self, label: LabelId) -> Result<ColumnType, ViewError> {
         Ok(match self.schema(label)?.edges.column() {
             ColumnType::Record => ColumnType::Unit,
@@ -151,8 +151,8 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
         if !<V::Adjacency<'_, W> as Adjacency>::SORTED {
             return visit_sorted(&adjacency, vertex, visit).map_err(read_failed);
         }
-        let visited = adjacency.cursor().neighbours(vertex, |neighbours, values| {
-            neighbours.iter().zip(values).for_each(|(neighbour, value)| visit(*neighbour, value.to_bits()));
+        let visited = adjacency.cursor().neighbors(vertex, |neighbors, values| {
+            neighbors.iter().zip(values).for_each(|(neighbor, value)| visit(*neighbor, value.to_bits()));
             ControlFlow::<()>::Continue(())
         });
         visited.map_err(read_failed)?.is_continue();
@@ -160,7 +160,7 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
     }
 }
 
-/// Visits neighbours with their records, ascending by id.
+/// Visits neighbors with their records, ascending by id.
 fn visit_records<C: RecordCursor>(
     records: &mut C,
     vertex: VertexId,
@@ -180,7 +180,7 @@ fn visit_records<C: RecordCursor>(
     Ok(())
 }
 
-/// Visits neighbours with the parallel edges that lead there, ascending by id, until `visit` fails.
+/// Visits neighbors with the parallel edges that lead there, ascending by id, until `visit` fails.
 fn visit_parallel<'c, C: RecordCursor>(
     records: &'c mut C,
     vertex: VertexId,
@@ -198,18 +198,18 @@ fn visit_parallel<'c, C: RecordCursor>(
     row.into_iter().try_for_each(|(neighbor, edges)| visit(neighbor, edges))
 }
 
-/// Visits the neighbours of a vertex ascending, where they come in another order. O(n log n).
+/// Visits the neighbors of a vertex ascending, where they come in another order. O(n log n).
 fn visit_sorted<A: Adjacency>(
     adjacency: &A,
     vertex: VertexId,
     visit: &mut dyn FnMut(VertexId, EdgeValue),
 ) -> Result<(), A::Error> {
     let mut cursor = adjacency.cursor();
-    let (neighbours, values) = cursor.gather(vertex)?;
+    let (neighbors, values) = cursor.gather(vertex)?;
     let values = values.iter().map(|value| value.to_bits());
-    let mut row: Vec<(VertexId, EdgeValue)> = neighbours.iter().copied().zip(values).collect();
-    row.sort_unstable_by_key(|(neighbour, _)| *neighbour);
-    row.into_iter().for_each(|(neighbour, value)| visit(neighbour, value));
+    let mut row: Vec<(VertexId, EdgeValue)> = neighbors.iter().copied().zip(values).collect();
+    row.sort_unstable_by_key(|(neighbor, _)| *neighbor);
+    row.into_iter().for_each(|(neighbor, value)| visit(neighbor, value));
     Ok(())
 }
 
@@ -239,7 +239,7 @@ impl<E: Engine, V: RecordView> StateReads for ViewReads<'_, E, V> {
         with_column!(self.column(label)?, W => self.find::<W>(label, from, to))
     }
 
-    fn neighbours(
+    fn neighbors(
         &self,
         label: LabelId,
         direction: Direction,
@@ -255,17 +255,17 @@ impl<E: Engine, V: RecordView> StateReads for ViewReads<'_, E, V> {
         found.map(decoded).transpose()
     }
 
-    fn neighbour_records(
+    fn neighbor_records(
         &self,
         label: LabelId,
         direction: Direction,
         vertex: VertexId,
         visit: &mut dyn FnMut(VertexId, &[u8]),
     ) -> Result<(), Error> {
-        if self.store.catalogue.are_parallel(label) {
+        if self.store.catalog.are_parallel(label) {
             let all = 0..=u64::MAX;
-            return self.parallel_neighbours(label, direction, vertex, all, &mut |neighbour, _, record| {
-                visit(neighbour, record);
+            return self.parallel_neighbors(label, direction, vertex, all, &mut |neighbor, _, record| {
+                visit(neighbor, record);
                 Ok(())
             });
         }
@@ -289,19 +289,19 @@ impl<E: Engine, V: RecordView> StateReads for ViewReads<'_, E, V> {
         })
     }
 
-    fn parallel_neighbours(
+    fn parallel_neighbors(
         &self,
         label: LabelId,
         direction: Direction,
         vertex: VertexId,
         keys: RangeInclusive<u64>,
-        visit: &mut VisitParallelNeighbour<'_>,
+        visit: &mut VisitParallelNeighbor<'_>,
     ) -> Result<(), Error> {
         let mut records = self.view.edge_records(label, direction)?;
-        visit_parallel(&mut records, vertex, |neighbour, edges| {
+        visit_parallel(&mut records, vertex, |neighbor, edges| {
             edges.edges(keys.clone()).try_for_each(|edge| {
                 let (key, record) = edge?;
-                visit(neighbour, key, record)
+                visit(neighbor, key, record)
             })
         })
     }

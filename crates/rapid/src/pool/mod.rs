@@ -2,7 +2,7 @@
 //!
 //! The blocks of a graph grow and are copied at random, so that a general allocator scatters them over pages of 4 KiB. In
 //! regions of tens of mebibytes on huge pages a reader finds most of them without a miss of the page tables, and
-//! neighbouring free pieces become one again. A region that has become empty goes back to the system.
+//! neighboring free pieces become one again. A region that has become empty goes back to the system.
 //!
 //! The pool is one for the process, as an allocator is: graphs come and go and use each other's memory. It is locked for the
 //! tens of nanoseconds that cutting off a piece takes, which a writer needs when a block outgrows its memory or is

@@ -16,7 +16,7 @@ pub(crate) const GRANULE: usize = rlsf::GRANULARITY;
 /// What the allocator keeps beside each piece.
 pub(crate) const HEADER: usize = GRANULE / 2;
 
-/// A two-level segregated-fit allocator: O(1), and free neighbours become one at once. A class is a
+/// A two-level segregated-fit allocator: O(1), and free neighbors become one at once. A class is a
 /// thirty-second of a power of two.
 type Allocator = Tlsf<'static, u32, u32, 20, 32>;
 

@@ -15,7 +15,7 @@ fn runs(pipeline: &Pipeline, vertex: u32) -> usize {
         runs += 1;
         ControlFlow::<()>::Continue(())
     };
-    assert!(adjacency.cursor().neighbours(VertexId::new(vertex), count).unwrap().is_continue());
+    assert!(adjacency.cursor().neighbors(VertexId::new(vertex), count).unwrap().is_continue());
     runs
 }
 

@@ -14,7 +14,7 @@ const BOUND: u32 = 200;
 
 type Model = BTreeMap<u32, u64>;
 
-/// Changes of one owner, at most one for each neighbour.
+/// Changes of one owner, at most one for each neighbor.
 fn changes() -> impl Strategy<Value = BTreeMap<u32, Option<u64>>> {
     let value = || prop::option::weighted(0.6, 0..1000_u64);
     // Scattered ones, and stretches that split one leaf into many or end several.
@@ -33,7 +33,7 @@ fn column() -> impl Strategy<Value = ColumnType> {
 fn in_order(changes: &BTreeMap<u32, Option<u64>>) -> Vec<EdgeChange> {
     let change = |(id, value): (&u32, &Option<u64>)| EdgeChange {
         owner: VertexId::default(),
-        neighbour: VertexId::new(*id),
+        neighbor: VertexId::new(*id),
         value: value.map(EdgeValue),
     };
     changes.iter().map(change).collect()

@@ -1,6 +1,6 @@
 //! The engine, named for the tests that it shares with others.
 
-use hedgerow_model::{Catalogue, Topology};
+use hedgerow_model::{Catalog, Topology};
 use hedgerow_rapid::{PARTITION_SIZE, Rapid, RapidOptions};
 use hedgerow_testing::{Recount, Tested};
 
@@ -12,7 +12,7 @@ impl Tested for TestedRapid {
     const UNIT_SIZE: u32 = PARTITION_SIZE as u32;
     const RECOUNT: Option<Recount<Self::Engine>> = Some(Rapid::recount_memory);
 
-    fn engine(topology: Topology, catalogue: Catalogue) -> Rapid {
-        Rapid::new(RapidOptions { topology, catalogue })
+    fn engine(topology: Topology, catalog: Catalog) -> Rapid {
+        Rapid::new(RapidOptions { topology, catalog })
     }
 }

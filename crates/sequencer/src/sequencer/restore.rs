@@ -18,7 +18,7 @@ impl Sequencer {
         let mut state = self.state.lock();
         self.check_private(&state, at);
         state.count(at, counts);
-        self.announced.show_changes(&state.head, counts);
+        self.published_head.show_changes(&state.head, counts);
         // SAFETY: the largest so far, nothing is registered, and nothing will be before the graph has come back.
         unsafe { Stamp::new(at, Timestamp::ZERO) }
     }
@@ -31,9 +31,9 @@ impl Sequencer {
         let mut state = self.state.lock();
         self.check_private(&state, at);
         (state.head.at, state.head.counts) = (at, counts);
-        // The catalogue checked that its labels can be numbered.
+        // The catalog checked that its labels can be numbered.
         let labels = (0..state.head.counts.edges.len() as u16).map(LabelId);
-        self.announced.show(&state.head, labels);
+        self.published_head.show(&state.head, labels);
     }
 
     /// The graph has come back, as of `at`.
@@ -44,13 +44,13 @@ impl Sequencer {
         let mut state = self.state.lock();
         self.check_private(&state, at);
         (state.head.at, state.head.wall_clock, state.head.input) = (at, wall_clock, input);
-        self.announced.show(&state.head, std::iter::empty());
+        self.published_head.show(&state.head, std::iter::empty());
         self.applied.restore(at);
     }
 
     fn check_private(&self, state: &State, at: Timestamp) {
         let is_private =
-            self.seats.taken().next().is_none() && state.registry.len() == 0 && self.log.is_none();
+            self.reader_slots.taken().next().is_none() && state.registry.len() == 0 && self.log.is_none();
         assert!(is_private && at >= state.head.at, "only a graph that nobody sees comes back");
     }
 

@@ -46,7 +46,7 @@ fn logs_grow_at_every_size() {
     }
 }
 
-/// Where a filter is full, every neighbour is looked for.
+/// Where a filter is full, every neighbor is looked for.
 #[test]
 fn a_full_filter_changes_nothing() {
     let mut pipeline = Tested::new(Topology::Directed, None);
@@ -115,7 +115,7 @@ fn labels_of_one_vertex_come_and_go() {
 }
 
 #[test]
-fn the_largest_size_has_room_for_all_neighbours() {
+fn the_largest_size_has_room_for_all_neighbors() {
     let last = CLASSES as u8 - 1;
     assert!(Layout::of(last, Shape::plain(8)).capacity >= u32::MAX as usize - 2);
 }

@@ -134,7 +134,7 @@ proptest! {
     }
 }
 
-/// Neighbour, value, and the commit that put it.
+/// Neighbor, value, and the commit that put it.
 type Put = (u32, u32, u64);
 
 /// What [`Cursor::newest_first`] says of vertex 0, turned round.
@@ -142,8 +142,8 @@ fn oldest_first(pipeline: &Tested, at: &Registered) -> Vec<Put> {
     let view = pipeline.engine.view(&(), at);
     let adjacency = view.adjacency::<u32>(LabelId(2), Direction::Out).unwrap();
     let mut puts = Vec::new();
-    let Ok(flow) = adjacency.cursor().newest_first(VertexId::new(0), |neighbour, value, commit| {
-        puts.push((neighbour.get(), value, commit.0));
+    let Ok(flow) = adjacency.cursor().newest_first(VertexId::new(0), |neighbor, value, commit| {
+        puts.push((neighbor.get(), value, commit.0));
         ControlFlow::<()>::Continue(())
     });
     assert!(flow.is_continue());

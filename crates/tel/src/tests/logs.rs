@@ -65,13 +65,13 @@ fn assert_records_are_consistent(log: Log<'_>) {
     assert_eq!(log.need_of_kept(), kept);
 }
 
-/// As of each snapshot, about 200 neighbours of vertex 1 are found or not, as they should be.
+/// As of each snapshot, about 200 neighbors of vertex 1 are found or not, as they should be.
 fn look_up_some(pipeline: &Tested, label: u16, last: u32) {
     for snapshot in &pipeline.snapshots {
         let (at, edges) = (snapshot.token.at(), &snapshot.oracle.edges[usize::from(label)]);
         for id in (0..=last).rev().step_by(1 + last as usize / 200) {
             let found = with_log(pipeline, label, |log| log.find(VertexId::new(id), at)).flatten();
-            assert_eq!(found.is_some(), edges.contains_key(&(1, id)), "neighbour {id} as of {at:?}");
+            assert_eq!(found.is_some(), edges.contains_key(&(1, id)), "neighbor {id} as of {at:?}");
         }
     }
 }
@@ -174,7 +174,7 @@ fn every_upgrade_keeps_what_snapshots_see_and_leaves_out_the_dead() {
             pipeline.open();
             assert_log_is_consistent(&pipeline, label);
             pipeline.assert_counters_are_exact();
-            // Every neighbour of these is looked up, for which a log is searched: of large ones only some are.
+            // Every neighbor of these is looked up, for which a log is searched: of large ones only some are.
             let looked_at = if before < 9 { vec![0, 1, seen, seen + 1, next] } else { vec![0, seen] };
             pipeline.check(&looked_at);
             look_up_some(&pipeline, label, next);
@@ -240,7 +240,7 @@ fn in_one_word(words: usize) -> (Vec<u32>, Vec<u32>) {
     (saturating, others)
 }
 
-/// Where all bits are set the filter takes every neighbour for one that may be there: each is searched for and not found,
+/// Where all bits are set the filter takes every neighbor for one that may be there: each is searched for and not found,
 /// and what is there is found, before and after the log moves to a larger and to a smaller block.
 #[test]
 fn a_saturated_filter_costs_searches_and_nothing_else() {

@@ -12,7 +12,7 @@ use hedgerow_testing::records::{content, handle, original};
 use proptest::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The label of [`hedgerow_testing::pipeline::catalogue`] that has records.
+/// The label of [`hedgerow_testing::pipeline::catalog`] that has records.
 const LABEL: u16 = 3;
 
 /// The class of blocks of 64 KiB; interpreted, of one that has a filter.

@@ -28,14 +28,14 @@ fn lateness(pipeline: &Tested) -> u64 {
     with_log(pipeline, LABEL, |log| log.lateness()).expect("there is a log")
 }
 
-/// The neighbours of vertex 1 in the newest state, that which was put last first.
+/// The neighbors of vertex 1 in the newest state, that which was put last first.
 fn newest_first(pipeline: &Tested) -> Vec<u32> {
     let locks = pipeline.locks();
     let view = pipeline.engine.latest(&locks).unwrap();
     let adjacency = view.adjacency::<RecordHandle>(LabelId(LABEL), Direction::Out).unwrap();
     let mut newest_first = Vec::new();
-    let Ok(flow) = adjacency.cursor().newest_first(VertexId::new(1), |neighbour, _, _| {
-        newest_first.push(neighbour.get());
+    let Ok(flow) = adjacency.cursor().newest_first(VertexId::new(1), |neighbor, _, _| {
+        newest_first.push(neighbor.get());
         ControlFlow::<()>::Continue(())
     });
     assert!(flow.is_continue());

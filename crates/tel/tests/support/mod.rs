@@ -1,7 +1,7 @@
 //! The engine, in memory and in a file, named for the tests that it shares with others.
 #![allow(dead_code, reason = "not every test needs both")]
 
-use hedgerow_model::{Catalogue, Topology};
+use hedgerow_model::{Catalog, Topology};
 use hedgerow_tel::{Tel, TelOptions};
 use hedgerow_testing::{Recount, Tested};
 
@@ -13,8 +13,8 @@ impl Tested for TestedTel {
     const UNIT_SIZE: u32 = 1;
     const RECOUNT: Option<Recount<Self::Engine>> = Some(Tel::recount_memory);
 
-    fn engine(topology: Topology, catalogue: Catalogue) -> Tel {
-        Tel::new(TelOptions { topology, catalogue })
+    fn engine(topology: Topology, catalog: Catalog) -> Tel {
+        Tel::new(TelOptions { topology, catalog })
     }
 }
 
@@ -27,8 +27,8 @@ impl Tested for TestedInFile {
     const UNIT_SIZE: u32 = 1;
     const RECOUNT: Option<Recount<Self::Engine>> = Some(Tel::recount_memory);
 
-    fn engine(topology: Topology, catalogue: Catalogue) -> Tel {
-        let options = TelOptions { topology, catalogue };
+    fn engine(topology: Topology, catalog: Catalog) -> Tel {
+        let options = TelOptions { topology, catalog };
         let engine = Tel::with_scratch(options, &std::env::temp_dir(), None);
         engine.expect("a folder for temporary files")
     }
@@ -43,8 +43,8 @@ impl Tested for TestedInSmallFile {
     const UNIT_SIZE: u32 = 1;
     const RECOUNT: Option<Recount<Self::Engine>> = Some(Tel::recount_memory);
 
-    fn engine(topology: Topology, catalogue: Catalogue) -> Tel {
-        let options = TelOptions { topology, catalogue };
+    fn engine(topology: Topology, catalog: Catalog) -> Tel {
+        let options = TelOptions { topology, catalog };
         let engine = Tel::with_scratch(options, &std::env::temp_dir(), Some(3 << 20));
         engine.expect("a folder for temporary files")
     }

@@ -122,7 +122,7 @@ fn count(sources: &Sources, options: &DiskOptions, vertex_bound: u32) -> Result<
         };
         if options.topology.is_canonical_entry(direction, VertexId::new(owner), VertexId::new(neighbor)) {
             counts.add(&[EdgeOutcome { label, added: 1, removed: 0 }]);
-            if options.catalogue.are_parallel(label) {
+            if options.catalog.are_parallel(label) {
                 let edges = ParallelList::of_record(&content)?.count()?;
                 counts.add_parallel(&[ParallelOutcome { label, net: edges as i64 }]);
             }

@@ -2,7 +2,7 @@
 //!
 //! It is made to be read, not to be fast: every read goes to the files, nothing is cached.
 //!
-//! - `entry.rs`: what an entry is. A commit makes one of each vertex and each neighbour that it changes.
+//! - `entry.rs`: what an entry is. A commit makes one of each vertex and each neighbor that it changes.
 //! - `recent.rs`: the entries that are in no file yet, sorted, in memory.
 //! - `file.rs`: a sorted file, made by each flush. `manifest.rs` says which files there are.
 //! - `sources.rs`: files and recent entries read as one, at a timestamp; what no timestamp sees left out.
@@ -25,7 +25,7 @@ pub use view::{DiskRows, DiskView};
 
 use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
 use hedgerow_log::files::FileError;
-use hedgerow_model::{Catalogue, EngineError, Topology, WriteError};
+use hedgerow_model::{Catalog, EngineError, Topology, WriteError};
 
 /// What the names of the engine's files begin with. All other files of the directory belong to the store.
 pub const PREFIX: &str = "engine-";
@@ -33,8 +33,8 @@ pub const PREFIX: &str = "engine-";
 /// The engine by its name, for graphs to be made with.
 pub static DISK: CustomEngine = CustomEngine {
     name: "disk",
-    make: Make::InFiles(|files, EngineOptions { topology, catalogue }| {
-        let options = DiskOptions { topology, catalogue, ..DiskOptions::default() };
+    make: Make::InFiles(|files, EngineOptions { topology, catalog }| {
+        let options = DiskOptions { topology, catalog, ..DiskOptions::default() };
         Ok(ErasedEngine::new(DiskEngine::open(files, options)?))
     }),
 };
@@ -45,7 +45,7 @@ pub struct DiskOptions {
     /// Whether edges are directed, and which directions are stored.
     pub topology: Topology,
     /// The labels and what lies on their edges.
-    pub catalogue: Catalogue,
+    pub catalog: Catalog,
     /// Commits are held back when the changes that are in no file take so many bytes.
     pub recent_bytes: usize,
     /// A block has about so many bytes.
@@ -56,8 +56,8 @@ pub struct DiskOptions {
 
 impl Default for DiskOptions {
     fn default() -> Self {
-        let (topology, catalogue) = Default::default();
-        DiskOptions { topology, catalogue, recent_bytes: 16 << 20, block_bytes: 4096, files: 4 }
+        let (topology, catalog) = Default::default();
+        DiskOptions { topology, catalog, recent_bytes: 16 << 20, block_bytes: 4096, files: 4 }
     }
 }
 

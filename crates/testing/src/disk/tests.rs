@@ -4,10 +4,10 @@ use super::{DiskEngine, DiskOptions};
 use crate::Tested;
 use crate::contract::put;
 use crate::oracle::Oracle;
-use crate::pipeline::{Pipeline, catalogue};
+use crate::pipeline::{Pipeline, catalog};
 use hedgerow_log::files::FileSystem;
 use hedgerow_log::files::simulated::SimulatedFiles;
-use hedgerow_model::{Catalogue, Counts, Timestamp, Topology};
+use hedgerow_model::{Catalog, Counts, Timestamp, Topology};
 use hedgerow_sync::Arc;
 
 struct TestedDisk;
@@ -17,21 +17,21 @@ impl Tested for TestedDisk {
 
     const UNIT_SIZE: u32 = 1;
 
-    fn engine(topology: Topology, catalogue: Catalogue) -> DiskEngine {
-        open(&SimulatedFiles::new(1), topology, catalogue)
+    fn engine(topology: Topology, catalog: Catalog) -> DiskEngine {
+        open(&SimulatedFiles::new(1), topology, catalog)
     }
 }
 
-fn open(files: &SimulatedFiles, topology: Topology, catalogue: Catalogue) -> DiskEngine {
+fn open(files: &SimulatedFiles, topology: Topology, catalog: Catalog) -> DiskEngine {
     files.create_directory().unwrap();
-    let options = DiskOptions { topology, catalogue, ..DiskOptions::default() };
+    let options = DiskOptions { topology, catalog, ..DiskOptions::default() };
     DiskEngine::open(Arc::new(files.clone()), options).unwrap()
 }
 
 #[test]
 fn merged_files_are_removed_when_no_snapshot_reads_them() {
     let files = SimulatedFiles::new(1);
-    let engine = open(&files, Topology::Directed, catalogue());
+    let engine = open(&files, Topology::Directed, catalog());
     let oracle = Oracle::new(Topology::Directed);
     let mut pipeline = Pipeline::<TestedDisk>::around(engine, oracle, Counts::default(), Timestamp::ZERO);
     for number in 0..4 {

@@ -64,7 +64,7 @@ impl DiskView<'_> {
 
     /// The rows of a label in a direction, and what its edges carry.
     fn rows(&self, label: LabelId, direction: Direction) -> Result<(DiskRows<'_>, ColumnType), ViewError> {
-        let schema = self.options.catalogue.label(label).ok_or(ViewError::UnknownLabel(label))?;
+        let schema = self.options.catalog.label(label).ok_or(ViewError::UnknownLabel(label))?;
         let stored = self.options.topology.stored(direction).ok_or(ViewError::NoReverse)?;
         Ok((DiskRows { view: self, table: Table::of(label, stored) }, schema.edges.column()))
     }

@@ -55,7 +55,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>, workload: Workload) -> Result<(), F
     let entries = &data.stream()[..data.stream().len().min(settings.most_links())];
     let csr = Csr::from_edges(data.vertices(), Topology::Directed, entries, BuildOptions::default());
     let csr = csr.map_err(hedgerow::Error::from)?;
-    let base = BaseGraph::new(csr.offsets(), csr.neighbours()).expect("a static graph has rows");
+    let base = BaseGraph::new(csr.offsets(), csr.neighbors()).expect("a static graph has rows");
     let content = Content::new(settings.seed);
     let setup = |(workload, mix)| Setup {
         workload,

@@ -133,7 +133,7 @@ impl LinkStore {
             Ok(())
         })?;
         on_each(&nodes, cancel, |node| {
-            for (end, record) in snapshot.neighbour_records(self.links, Direction::Out, node)? {
+            for (end, record) in snapshot.neighbor_records(self.links, Direction::Out, node)? {
                 let values = [VISIBILITY, VERSION, TIME, DATA].into_iter().zip(record.values());
                 let put = values.fold(EdgeUpdate::put(), |put, (name, value)| put.set(name, value.clone()));
                 store.graph.update_edge(links, node, end, &put)?;

@@ -17,7 +17,7 @@ pub fn id(index: u32) -> VertexId {
     VertexId::new(index)
 }
 
-/// A graph as sets: every vertex with its out-neighbours, in an undirected graph with all neighbours.
+/// A graph as sets: every vertex with its out-neighbors, in an undirected graph with all neighbors.
 pub type Sets = BTreeMap<u32, BTreeSet<u32>>;
 
 /// A random graph: the ids below a bound, some of them holes, and edges between the others.
@@ -46,7 +46,7 @@ impl Graph {
         csr.and_then(|csr| csr.without_vertices(holes)).expect("edges join vertices")
     }
 
-    /// The neighbours of every vertex in either direction.
+    /// The neighbors of every vertex in either direction.
     pub fn undirected_sets(&self) -> Sets {
         Graph { topology: Topology::Undirected, ..self.clone() }.sets()
     }

@@ -1,24 +1,24 @@
-//! Views of a static graph that hand over its neighbours in other ways.
+//! Views of a static graph that hand over its neighbors in other ways.
 
 use super::id;
 use hedgerow_csr::{Csr, CsrAdjacency, CsrCursor};
 use hedgerow_model::{
-    Adjacency, Column, Count, Cursor, Direction, GraphView, LabelId, Neighbours, NoCommitOrder, Timestamp,
+    Adjacency, Column, Count, Cursor, Direction, GraphView, LabelId, Neighbors, NoCommitOrder, Timestamp,
     Topology, VertexId, ViewError,
 };
 use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
-/// A graph as unhelpful as the traits allow: neighbours come one by one, descending, degrees have to be
-/// counted, cuts leave out what has no neighbours, and the bound may be far above the vertices.
+/// A graph as unhelpful as the traits allow: neighbors come one by one, descending, degrees have to be
+/// counted, cuts leave out what has no neighbors, and the bound may be far above the vertices.
 pub type Unhelpful = Rearranged<Descending>;
 
-/// A graph with every edge twice, whose sorted neighbours come in runs of three, so that two equal
+/// A graph with every edge twice, whose sorted neighbors come in runs of three, so that two equal
 /// ones may be in one run or in two.
 pub type Doubled = Rearranged<Twice>;
 
-/// How neighbours are handed over.
+/// How neighbors are handed over.
 pub trait Arrangement: Send + Sync + 'static {
     /// How often each comes.
     const COPIES: usize;
@@ -48,7 +48,7 @@ impl Arrangement for Twice {
 pub struct Rearranged<R> {
     pub csr: Csr,
     pub bound: u32,
-    /// Called whenever the neighbours of a vertex are read, with how many different ones it has.
+    /// Called whenever the neighbors of a vertex are read, with how many different ones it has.
     pub on_read: Option<OnRead>,
     pub arrangement: PhantomData<R>,
 }
@@ -138,10 +138,10 @@ impl<R: Arrangement, W: Column> Adjacency for RearrangedAdjacency<'_, R, W> {
         if R::HELPS {
             return self.csr.cuts(parts);
         }
-        let with_neighbours = |vertex: &u32| self.csr.cursor().degree(id(*vertex)) != Ok(0);
+        let with_neighbors = |vertex: &u32| self.csr.cursor().degree(id(*vertex)) != Ok(0);
         let trimmed = self.csr.cuts(parts)?.into_iter().filter_map(|cut| {
-            let start = cut.clone().find(with_neighbours)?;
-            let end = cut.rev().find(with_neighbours)?;
+            let start = cut.clone().find(with_neighbors)?;
+            let end = cut.rev().find(with_neighbors)?;
             Some(start..end + 1)
         });
         Ok(trimmed.collect())
@@ -164,18 +164,18 @@ impl<R: Arrangement, W: Column> Cursor for RearrangedCursor<'_, R, W> {
         Ok(R::COPIES * self.csr.degree(vertex)?)
     }
 
-    fn find(&mut self, vertex: VertexId, neighbour: VertexId) -> Result<Option<W>, Infallible> {
-        self.csr.find(vertex, neighbour)
+    fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, Infallible> {
+        self.csr.find(vertex, neighbor)
     }
 
-    fn neighbours<B>(
+    fn neighbors<B>(
         &mut self,
         vertex: VertexId,
         mut run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Infallible> {
-        let (neighbours, values) = self.gather(vertex)?;
-        let mut runs = neighbours.chunks(R::RUN).zip(values.chunks(R::RUN));
-        Ok(runs.try_for_each(|(neighbours, values)| run(neighbours, values)))
+        let (neighbors, values) = self.gather(vertex)?;
+        let mut runs = neighbors.chunks(R::RUN).zip(values.chunks(R::RUN));
+        Ok(runs.try_for_each(|(neighbors, values)| run(neighbors, values)))
     }
 
     fn scan<B>(
@@ -184,24 +184,22 @@ impl<R: Arrangement, W: Column> Cursor for RearrangedCursor<'_, R, W> {
         mut run: impl FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Infallible> {
         for owner in range.map(id) {
-            if let ControlFlow::Break(value) =
-                self.neighbours(owner, |ids, values| run(owner, ids, values))?
-            {
+            if let ControlFlow::Break(value) = self.neighbors(owner, |ids, values| run(owner, ids, values))? {
                 return Ok(ControlFlow::Break(value));
             }
         }
         Ok(ControlFlow::Continue(()))
     }
 
-    fn gather(&mut self, vertex: VertexId) -> Result<Neighbours<'_, W>, Infallible> {
-        let (neighbours, values) = self.csr.gather(vertex)?;
-        self.on_read.iter().for_each(|on_read| on_read(neighbours.len()));
+    fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, W>, Infallible> {
+        let (neighbors, values) = self.csr.gather(vertex)?;
+        self.on_read.iter().for_each(|on_read| on_read(neighbors.len()));
         let copies = |entry: usize| std::iter::repeat_n(entry, R::COPIES);
-        let mut order: Vec<usize> = (0..neighbours.len()).flat_map(copies).collect();
+        let mut order: Vec<usize> = (0..neighbors.len()).flat_map(copies).collect();
         if !R::HELPS {
             order.reverse();
         }
-        self.gathered.0 = order.iter().map(|entry| neighbours[*entry]).collect();
+        self.gathered.0 = order.iter().map(|entry| neighbors[*entry]).collect();
         self.gathered.1 = order.iter().map(|entry| values[*entry]).collect();
         Ok((&self.gathered.0, &self.gathered.1))
     }

@@ -1,4 +1,4 @@
-//! How the entries of a row are kept, by neighbour: each with its newest value and its versions.
+//! How the entries of a row are kept, by neighbor: each with its newest value and its versions.
 
 mod radix;
 mod sorted;
@@ -12,7 +12,7 @@ use hedgerow_model::{Column, ColumnType, EdgeValue, Timestamp, VertexId};
 /// Entries of the smallest array.
 const SMALLEST: usize = 4;
 
-/// An array with less than one entry in so many in use is given back in favour of a smaller one.
+/// An array with less than one entry in so many in use is given back in favor of a smaller one.
 const SPARSE: usize = 4;
 
 /// The entries of a row.
@@ -25,8 +25,8 @@ pub trait Entries: Default + Send + Sync + 'static {
     /// The memory for new entries.
     type Room: Send;
 
-    /// The place of a neighbour, or where it would be.
-    fn locate(&self, neighbour: VertexId) -> Result<usize, usize>;
+    /// The place of a neighbor, or where it would be.
+    fn locate(&self, neighbor: VertexId) -> Result<usize, usize>;
 
     /// The versions of the entry at a place.
     fn head(&self, place: usize) -> &Head;
@@ -46,10 +46,10 @@ pub trait Entries: Default + Send + Sync + 'static {
     /// How many entries are visible at `at`. O(entries).
     fn degree(&self, at: Timestamp) -> usize;
 
-    /// Appends the neighbours at `at`, ascending, and their values. O(entries).
-    fn copy_visible<W: Column>(&self, at: Timestamp, neighbours: &mut Vec<VertexId>, values: &mut Vec<W>);
+    /// Appends the neighbors at `at`, ascending, and their values. O(entries).
+    fn copy_visible<W: Column>(&self, at: Timestamp, neighbors: &mut Vec<VertexId>, values: &mut Vec<W>);
 
-    /// What it takes to insert neighbours, which ascend and are not there; `None` if there is room.
+    /// What it takes to insert neighbors, which ascend and are not there; `None` if there is room.
     fn growth(&self, column: ColumnType, new: &[VertexId]) -> Option<Self::Growth>;
 
     /// The bytes by which this makes a row larger.
@@ -58,14 +58,14 @@ pub trait Entries: Default + Send + Sync + 'static {
     /// Makes the room that was planned, for values of type `column`.
     fn room(growth: Self::Growth, column: ColumnType) -> Self::Room;
 
-    /// Inserts entries, which ascend by neighbour, with a version that begins at `begin`.
+    /// Inserts entries, which ascend by neighbor, with a version that begins at `begin`.
     ///
     /// `room` is that for just these entries, if they need any, and the row is as it was when it was planned
     /// but for the heads and values of its entries.
     fn insert(&mut self, new: &[NewEntry], begin: Begin, room: Option<Self::Room>);
 
-    /// Takes out which of the entries of `neighbours`, which ascend, are absent.
-    fn drop_absent(&mut self, neighbours: impl Iterator<Item = VertexId>);
+    /// Takes out which of the entries of `neighbors`, which ascend, are absent.
+    fn drop_absent(&mut self, neighbors: impl Iterator<Item = VertexId>);
 
     /// Gives back memory that is nearly unused. Amortised O(1) per entry taken out.
     fn shrink_if_sparse(&mut self);
@@ -73,14 +73,14 @@ pub trait Entries: Default + Send + Sync + 'static {
     /// The bytes on the heap, without those of older versions.
     fn heap_bytes(&self) -> usize;
 
-    /// The neighbours and their heads, ascending. O(entries).
+    /// The neighbors and their heads, ascending. O(entries).
     fn heads(&self) -> Vec<(VertexId, &Head)>;
 }
 
 /// An entry to be inserted.
 #[derive(Clone, Copy, Debug)]
 pub struct NewEntry {
-    pub(super) neighbour: VertexId,
+    pub(super) neighbor: VertexId,
     pub(super) value: EdgeValue,
     /// What [`Entries::locate`] said.
     pub(super) gap: usize,

@@ -9,13 +9,13 @@ use hedgerow_model::{
 use hedgerow_subgraphs::Tally;
 use std::ops::ControlFlow;
 
-/// A plain adaptive radix tree from neighbours to slots, in which versions and values lie.
+/// A plain adaptive radix tree from neighbors to slots, in which versions and values lie.
 ///
 /// A change that inserts or removes an entry copies the path to its leaf, as everywhere in this crate; slots
 /// stay where they are.
 #[derive(Debug)]
 pub struct ArtEntries {
-    /// The slot of each neighbour; `None` if there are none.
+    /// The slot of each neighbor; `None` if there are none.
     tree: Option<Art>,
     slots: Slots,
 }
@@ -110,11 +110,11 @@ impl Slots {
     }
 }
 
-/// A tree after neighbours got slots or (`None`) lost them.
+/// A tree after neighbors got slots or (`None`) lost them.
 fn changed(tree: Option<&Art>, slots: impl Iterator<Item = (VertexId, Option<u32>)>) -> Option<Art> {
-    let change = |(neighbour, slot): (VertexId, Option<u32>)| EdgeChange {
+    let change = |(neighbor, slot): (VertexId, Option<u32>)| EdgeChange {
         owner: VertexId::default(),
-        neighbour,
+        neighbor,
         value: slot.map(|slot| EdgeValue(slot.into())),
     };
     let changes: Vec<EdgeChange> = slots.map(change).collect();
@@ -127,12 +127,12 @@ fn tree_bytes(tree: Option<&Art>) -> usize {
 }
 
 impl ArtEntries {
-    /// Visits the neighbours, ascending, and their slots.
+    /// Visits the neighbors, ascending, and their slots.
     #[inline]
     fn visit(&self, mut visit: impl FnMut(VertexId, usize)) {
         let Some(tree) = &self.tree else { return };
-        let flow = tree.runs::<u64, ()>(|neighbours, slots| {
-            neighbours.iter().zip(slots).for_each(|(neighbour, slot)| visit(*neighbour, *slot as usize));
+        let flow = tree.runs::<u64, ()>(|neighbors, slots| {
+            neighbors.iter().zip(slots).for_each(|(neighbor, slot)| visit(*neighbor, *slot as usize));
             ControlFlow::Continue(())
         });
         debug_assert!(flow.is_continue());
@@ -145,8 +145,8 @@ impl Entries for ArtEntries {
 
     /// O(bytes of an id). What is not there has its place in no order.
     #[inline]
-    fn locate(&self, neighbour: VertexId) -> Result<usize, usize> {
-        let slot = self.tree.as_ref().and_then(|tree| tree.find(neighbour));
+    fn locate(&self, neighbor: VertexId) -> Result<usize, usize> {
+        let slot = self.tree.as_ref().and_then(|tree| tree.find(neighbor));
         slot.map(|slot| slot.0 as usize).ok_or(0)
     }
 
@@ -175,12 +175,12 @@ impl Entries for ArtEntries {
         self.slots.heads.iter().filter(|head| head.shows_at(at)).count()
     }
 
-    fn copy_visible<W: Column>(&self, at: Timestamp, neighbours: &mut Vec<VertexId>, values: &mut Vec<W>) {
+    fn copy_visible<W: Column>(&self, at: Timestamp, neighbors: &mut Vec<VertexId>, values: &mut Vec<W>) {
         let column =
             if self.tree.is_some() { W::slice(&self.slots.values, 0..self.slots.heads.len()) } else { &[] };
-        self.visit(|neighbour, slot| {
+        self.visit(|neighbor, slot| {
             if let Some(value) = self.slots.heads[slot].value_at(at, column[slot]) {
-                neighbours.push(neighbour);
+                neighbors.push(neighbor);
                 values.push(value);
             }
         });
@@ -225,22 +225,22 @@ impl Entries for ArtEntries {
         self.tree = tree;
     }
 
-    fn drop_absent(&mut self, neighbours: impl Iterator<Item = VertexId>) {
+    fn drop_absent(&mut self, neighbors: impl Iterator<Item = VertexId>) {
         let mut absent = Vec::new();
-        for neighbour in neighbours {
-            if let Ok(slot) = self.locate(neighbour)
+        for neighbor in neighbors {
+            if let Ok(slot) = self.locate(neighbor)
                 && self.slots.heads[slot].is_absent()
             {
-                absent.push(neighbour);
+                absent.push(neighbor);
                 self.slots.free.push(slot as u32);
             }
         }
         if !absent.is_empty() {
-            self.tree = changed(self.tree.as_ref(), absent.into_iter().map(|neighbour| (neighbour, None)));
+            self.tree = changed(self.tree.as_ref(), absent.into_iter().map(|neighbor| (neighbor, None)));
         }
     }
 
-    /// By another tree with the slots in the order of their neighbours.
+    /// By another tree with the slots in the order of their neighbors.
     fn shrink_if_sparse(&mut self) {
         let (used, capacity) = (self.slots.used(), self.slots.heads.capacity());
         if capacity <= SMALLEST || used * SPARSE >= capacity {
@@ -248,17 +248,17 @@ impl Entries for ArtEntries {
         }
         let capacity = if used == 0 { 0 } else { (2 * used).max(SMALLEST) };
         let mut slots = self.slots.alike(capacity);
-        let mut neighbours = Vec::with_capacity(used);
+        let mut neighbors = Vec::with_capacity(used);
         let mut old = Vec::with_capacity(used);
-        self.visit(|neighbour, slot| {
-            neighbours.push(neighbour);
+        self.visit(|neighbor, slot| {
+            neighbors.push(neighbor);
             old.push(slot);
         });
         for slot in old {
             let head = std::mem::replace(&mut self.slots.heads[slot], Head::new(Begin::NEVER));
             slots.put(head, self.slots.values.get(slot));
         }
-        self.tree = changed(None, neighbours.into_iter().zip((0..).map(Some)));
+        self.tree = changed(None, neighbors.into_iter().zip((0..).map(Some)));
         self.slots = slots;
     }
 
@@ -268,8 +268,8 @@ impl Entries for ArtEntries {
 
     fn heads(&self) -> Vec<(VertexId, &Head)> {
         let mut heads = Vec::new();
-        self.visit(|neighbour, slot| heads.push((neighbour, &self.slots.heads[slot])));
-        debug_assert_eq!(heads.len(), self.slots.used(), "each slot that is not free has a neighbour");
+        self.visit(|neighbor, slot| heads.push((neighbor, &self.slots.heads[slot])));
+        debug_assert_eq!(heads.len(), self.slots.used(), "each slot that is not free has a neighbor");
         debug_assert!(self.slots.free.iter().all(|slot| self.slots.heads[*slot as usize].is_absent()));
         heads
     }

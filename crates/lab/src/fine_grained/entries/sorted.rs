@@ -15,7 +15,7 @@ const STRETCH: usize = 32;
 #[derive(Debug)]
 pub struct SortedEntries {
     /// Ascending, each once.
-    neighbours: Vec<VertexId>,
+    neighbors: Vec<VertexId>,
     heads: Vec<Head>,
     values: ValueColumn,
 }
@@ -31,7 +31,7 @@ impl SortedEntries {
     /// Empty arrays with room for `capacity` entries.
     fn with_capacity(column: ColumnType, capacity: usize) -> Self {
         SortedEntries {
-            neighbours: Vec::with_capacity(capacity),
+            neighbors: Vec::with_capacity(capacity),
             heads: Vec::with_capacity(capacity),
             values: ValueColumn::with_capacity(column, capacity),
         }
@@ -44,47 +44,47 @@ impl SortedEntries {
 
     /// Moves everything into arrays that are empty and large enough.
     fn move_into(&mut self, mut room: SortedEntries) {
-        if !self.neighbours.is_empty() {
-            room.neighbours.extend_from_slice(&self.neighbours);
+        if !self.neighbors.is_empty() {
+            room.neighbors.extend_from_slice(&self.neighbors);
             room.heads.append(&mut self.heads);
-            room.values.extend_from(&self.values, 0..self.neighbours.len());
+            room.values.extend_from(&self.values, 0..self.neighbors.len());
         }
         *self = room;
     }
 
     /// Inserts entries, which ascend: from the end, so that each entry moves once.
     fn insert_all(&mut self, new: &[NewEntry], begin: Begin) {
-        let mut from = self.neighbours.len();
+        let mut from = self.neighbors.len();
         let mut to = from + new.len();
         self.resize(to);
-        for NewEntry { neighbour, value, gap } in new.iter().rev().copied() {
+        for NewEntry { neighbor, value, gap } in new.iter().rev().copied() {
             to -= from - gap;
-            self.neighbours.copy_within(gap..from, to);
+            self.neighbors.copy_within(gap..from, to);
             self.values.copy_within(gap..from, to);
             (gap..from).rev().for_each(|moved| self.heads.swap(moved, to + moved - gap));
             from = gap;
             to -= 1;
-            self.neighbours[to] = neighbour;
+            self.neighbors[to] = neighbor;
             self.values.set(to, value);
             self.heads[to].begin = begin;
         }
-        debug_assert!(self.neighbours.is_sorted());
+        debug_assert!(self.neighbors.is_sorted());
     }
 
     /// Takes out an entry. O(entries behind it).
     fn remove(&mut self, position: usize) {
-        self.neighbours.remove(position);
+        self.neighbors.remove(position);
         self.heads.remove(position);
-        self.values.copy_within(position + 1..self.neighbours.len() + 1, position);
-        self.values.resize(self.neighbours.len());
+        self.values.copy_within(position + 1..self.neighbors.len() + 1, position);
+        self.values.resize(self.neighbors.len());
     }
 
     /// Takes out every absent entry from `first` on. O(entries from there on).
     fn compact(&mut self, first: usize) {
         let mut end = first;
-        for position in first..self.neighbours.len() {
+        for position in first..self.neighbors.len() {
             if !self.heads[position].is_absent() {
-                self.neighbours[end] = self.neighbours[position];
+                self.neighbors[end] = self.neighbors[position];
                 self.values.copy_within(position..position + 1, end);
                 self.heads.swap(position, end);
                 end += 1;
@@ -94,7 +94,7 @@ impl SortedEntries {
     }
 
     fn resize(&mut self, entries: usize) {
-        self.neighbours.resize(entries, VertexId::default());
+        self.neighbors.resize(entries, VertexId::default());
         self.heads.resize_with(entries, || Head::new(Begin::NEVER));
         self.values.resize(entries);
     }
@@ -106,9 +106,9 @@ impl Entries for SortedEntries {
 
     /// O(log entries).
     #[inline]
-    fn locate(&self, neighbour: VertexId) -> Result<usize, usize> {
-        let position = lower_bound(&self.neighbours, Spread::of(&self.neighbours), neighbour);
-        if self.neighbours.get(position) == Some(&neighbour) { Ok(position) } else { Err(position) }
+    fn locate(&self, neighbor: VertexId) -> Result<usize, usize> {
+        let position = lower_bound(&self.neighbors, Spread::of(&self.neighbors), neighbor);
+        if self.neighbors.get(position) == Some(&neighbor) { Ok(position) } else { Err(position) }
     }
 
     #[inline]
@@ -131,7 +131,7 @@ impl Entries for SortedEntries {
 
     #[inline]
     fn count(&self) -> usize {
-        self.neighbours.len()
+        self.neighbors.len()
     }
 
     fn degree(&self, at: Timestamp) -> usize {
@@ -139,22 +139,22 @@ impl Entries for SortedEntries {
     }
 
     #[inline]
-    fn copy_visible<W: Column>(&self, at: Timestamp, neighbours: &mut Vec<VertexId>, values: &mut Vec<W>) {
-        if self.neighbours.is_empty() {
+    fn copy_visible<W: Column>(&self, at: Timestamp, neighbors: &mut Vec<VertexId>, values: &mut Vec<W>) {
+        if self.neighbors.is_empty() {
             return;
         }
-        let column = W::slice(&self.values, 0..self.neighbours.len());
-        let stretches = self.neighbours.chunks(STRETCH).zip(self.heads.chunks(STRETCH));
+        let column = W::slice(&self.values, 0..self.neighbors.len());
+        let stretches = self.neighbors.chunks(STRETCH).zip(self.heads.chunks(STRETCH));
         for ((ids, heads), column) in stretches.zip(column.chunks(STRETCH)) {
             // Without a branch per entry, so that the processor compares several at once.
             if heads.iter().fold(true, |all, head| all & head.begin.shows_at(at)) {
-                neighbours.extend_from_slice(ids);
+                neighbors.extend_from_slice(ids);
                 values.extend_from_slice(column);
                 continue;
             }
-            for ((neighbour, head), value) in ids.iter().zip(heads).zip(column) {
+            for ((neighbor, head), value) in ids.iter().zip(heads).zip(column) {
                 if let Some(value) = head.value_at(at, *value) {
-                    neighbours.push(*neighbour);
+                    neighbors.push(*neighbor);
                     values.push(value);
                 }
             }
@@ -163,7 +163,7 @@ impl Entries for SortedEntries {
 
     /// Doubling makes growth amortised O(1) per entry.
     fn growth(&self, _column: ColumnType, new: &[VertexId]) -> Option<Larger> {
-        let (entries, former) = (self.neighbours.len() + new.len(), self.neighbours.capacity());
+        let (entries, former) = (self.neighbors.len() + new.len(), self.neighbors.capacity());
         (entries > former).then(|| Larger { capacity: entries.max(2 * former).max(SMALLEST), former })
     }
 
@@ -180,8 +180,8 @@ impl Entries for SortedEntries {
         if let Some(room) = room {
             self.move_into(room);
         }
-        if let [NewEntry { neighbour, value, gap }] = *new {
-            self.neighbours.insert(gap, neighbour);
+        if let [NewEntry { neighbor, value, gap }] = *new {
+            self.neighbors.insert(gap, neighbor);
             self.heads.insert(gap, Head::new(begin));
             self.values.insert(gap, value);
         } else if !new.is_empty() {
@@ -190,8 +190,8 @@ impl Entries for SortedEntries {
     }
 
     /// O(entries behind it) for one, O(entries) for several.
-    fn drop_absent(&mut self, neighbours: impl Iterator<Item = VertexId>) {
-        let found = neighbours.filter_map(|neighbour| self.locate(neighbour).ok());
+    fn drop_absent(&mut self, neighbors: impl Iterator<Item = VertexId>) {
+        let found = neighbors.filter_map(|neighbor| self.locate(neighbor).ok());
         let mut absent = found.filter(|position| self.heads[*position].is_absent());
         match (absent.next(), absent.next()) {
             (None, _) => {}
@@ -201,24 +201,24 @@ impl Entries for SortedEntries {
     }
 
     fn shrink_if_sparse(&mut self) {
-        let (entries, capacity) = (self.neighbours.len(), self.neighbours.capacity());
+        let (entries, capacity) = (self.neighbors.len(), self.neighbors.capacity());
         if capacity > SMALLEST && entries * SPARSE < capacity {
             let capacity = if entries == 0 { 0 } else { (2 * entries).max(SMALLEST) };
-            self.neighbours.shrink_to(capacity);
+            self.neighbors.shrink_to(capacity);
             self.heads.shrink_to(capacity);
             self.values.shrink_to(capacity);
         }
     }
 
     fn heap_bytes(&self) -> usize {
-        self.neighbours.capacity() * size_of::<VertexId>()
+        self.neighbors.capacity() * size_of::<VertexId>()
             + self.heads.capacity() * size_of::<Head>()
             + self.values.heap_bytes()
     }
 
     fn heads(&self) -> Vec<(VertexId, &Head)> {
-        debug_assert_eq!(self.neighbours.len(), self.heads.len());
-        self.neighbours.iter().copied().zip(&self.heads).collect()
+        debug_assert_eq!(self.neighbors.len(), self.heads.len());
+        self.neighbors.iter().copied().zip(&self.heads).collect()
     }
 }
 

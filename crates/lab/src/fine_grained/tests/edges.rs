@@ -77,11 +77,11 @@ fn change_a_row_while_it_is_read<E: Entries>() {
     );
     let adjacency = pipeline.engine.view(&(), &token).adjacency::<()>(LabelId(0), Direction::Out).unwrap();
     let degree = || adjacency.cursor().degree(VertexId::new(1));
-    let flow = adjacency.cursor().neighbours(VertexId::new(1), |neighbours, _| {
+    let flow = adjacency.cursor().neighbors(VertexId::new(1), |neighbors, _| {
         // SAFETY: the second stamp; timestamp 1 is registered.
         let stamp = unsafe { Stamp::new(Timestamp(2), Timestamp(2)) };
         pipeline.engine.apply(stamp, prepared.take().expect("the row is one run"));
-        assert_eq!((neighbours.len(), degree()), (5, Ok(5)));
+        assert_eq!((neighbors.len(), degree()), (5, Ok(5)));
         ControlFlow::<()>::Continue(())
     });
     assert!(flow.unwrap().is_continue() && prepared.is_none());

@@ -1,4 +1,4 @@
-//! Common neighbours, by both strategies.
+//! Common neighbors, by both strategies.
 
 use super::super::intersect::{merge, probe};
 use super::super::leaf::SingleLeaf;
@@ -38,7 +38,7 @@ fn check_intersections<L: Leaf>(one: &Ids, other: &Ids) {
 
 proptest! {
     #[test]
-    fn common_neighbours_are_those_of_sets(one in ids(300), other in ids(300), few in ids(6)) {
+    fn common_neighbors_are_those_of_sets(one in ids(300), other in ids(300), few in ids(6)) {
         for (one, other) in [(&one, &other), (&few, &other), (&few, &few)] {
             check_intersections::<SingleLeaf>(one, other);
             check_intersections::<SegmentLeaf<4>>(one, other);

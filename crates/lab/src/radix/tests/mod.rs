@@ -45,7 +45,7 @@ fn change<L: Leaf>(
 ) -> Option<RadixTree<L>> {
     let change = |(id, value): (&u32, &Option<u64>)| EdgeChange {
         owner: VertexId::new(0),
-        neighbour: VertexId::new(*id),
+        neighbor: VertexId::new(*id),
         value: value.map(EdgeValue),
     };
     let list: Vec<EdgeChange> = changes.iter().map(change).collect();
@@ -98,7 +98,7 @@ fn check<L: Leaf>(tree: Option<&RadixTree<L>>, model: &Model, others: &[u32]) {
     assert_eq!(tree.len(), model.len());
     let mut rows = Rows::with_capacity(COLUMN, 0);
     tree.append_to(&mut rows);
-    assert_eq!(rows.neighbours, rows_of(model).neighbours);
+    assert_eq!(rows.neighbors, rows_of(model).neighbors);
     for id in model.keys().chain(others) {
         assert_eq!(tree.find(VertexId::new(*id)).map(|value| value.0), model.get(id).copied(), "{id:#x}");
     }
@@ -130,7 +130,7 @@ fn check_subtree<L: Leaf>(child: &Child<L>) -> (usize, usize) {
             Child::Leaf(leaf) => {
                 let mut ids = Rows::with_capacity(COLUMN, 0);
                 leaf.append_to(&mut ids);
-                let mut bytes: Vec<u8> = ids.neighbours.iter().map(|id| byte(*id, header.depth)).collect();
+                let mut bytes: Vec<u8> = ids.neighbors.iter().map(|id| byte(*id, header.depth)).collect();
                 bytes.dedup();
                 // A leaf without memory of its own is the same as no other.
                 assert!(keys == bytes || L::CAPACITY == 1 && keys.is_empty());

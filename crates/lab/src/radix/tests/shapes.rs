@@ -207,7 +207,7 @@ fn changes_that_change_nothing_keep_the_tree() {
 }
 
 #[test]
-fn values_change_without_the_neighbours() {
+fn values_change_without_the_neighbors() {
     let tree: Small = tree_of_ids((0..100).map(|id| id * 1000));
     let mut model = contents(&tree);
     let next = change(Some(&tree), &mut model, &[(5000, Some(9)), (6000, Some(u64::MAX))].into());

@@ -1,8 +1,8 @@
-//! Rows of neighbours: the gaps between them, and the column of values beside them.
+//! Rows of neighbors: the gaps between them, and the column of values beside them.
 //!
-//! A row is the gap from the vertex before, the number of neighbours less one, the distance from the vertex to its first
-//! neighbour, and the gaps between neighbours. Each is coded with a shift that the chunk chooses: for gaps one per class of
-//! rows, those whose numbers of neighbours have the same number of bits. A vertex of many neighbours has small gaps wherever
+//! A row is the gap from the vertex before, the number of neighbors less one, the distance from the vertex to its first
+//! neighbor, and the gaps between neighbors. Each is coded with a shift that the chunk chooses: for gaps one per class of
+//! rows, those whose numbers of neighbors have the same number of bits. A vertex of many neighbors has small gaps wherever
 //! it lies, so that on graphs of skewed degrees a shift per class comes within a hundredth of one per row, and takes no room.
 
 use super::bits::{BitReader, BitWriter, GapCounts, unzigzag, zigzag};
@@ -19,10 +19,10 @@ pub(crate) const MAX_ENTRIES: usize = 1 << 17;
 /// Bytes of records that make a chunk full.
 const MANY_BYTES: usize = 1 << 20;
 
-/// Classes of rows: those of 1 neighbour, of 2 and 3, of 4 to 7, and so on.
+/// Classes of rows: those of 1 neighbor, of 2 and 3, of 4 to 7, and so on.
 const CLASSES: usize = MAX_ENTRIES.ilog2() as usize + 1;
 
-/// Neighbours that are handed over at a time.
+/// Neighbors that are handed over at a time.
 const RUN: usize = 512;
 
 /// What a chunk of rows says of itself beside its bytes, and what the graph says of all.
@@ -47,9 +47,9 @@ pub(crate) struct RowBuffer {
     vertex_bound: u32,
     /// The position of the last entry, of this chunk or of the one before.
     last: Option<u64>,
-    /// Each owner, and where its neighbours end.
+    /// Each owner, and where its neighbors end.
     rows: Vec<(VertexId, usize)>,
-    neighbours: Vec<VertexId>,
+    neighbors: Vec<VertexId>,
     values: Vec<u64>,
     /// Instead of values, the records of all entries, each with its length.
     records: Vec<u8>,
@@ -58,23 +58,23 @@ pub(crate) struct RowBuffer {
 impl RowBuffer {
     /// A buffer for entries of which both ends are below the bound.
     pub(crate) fn new(vertex_bound: u32) -> Self {
-        let (rows, neighbours, values, records) = Default::default();
-        RowBuffer { vertex_bound, last: None, rows, neighbours, values, records }
+        let (rows, neighbors, values, records) = Default::default();
+        RowBuffer { vertex_bound, last: None, rows, neighbors, values, records }
     }
 
-    /// Appends neighbours of `owner`, not more than there is room for.
+    /// Appends neighbors of `owner`, not more than there is room for.
     ///
     /// Fails if entries don't ascend, or lie beyond the bound.
     pub(crate) fn push<W: Column>(
         &mut self,
         owner: VertexId,
-        neighbours: &[VertexId],
+        neighbors: &[VertexId],
         values: &[W],
     ) -> Result<(), CheckpointError> {
-        debug_assert!(neighbours.len() <= self.room());
-        let [first, ..] = neighbours else { return Ok(()) };
-        let [.., last] = neighbours else { return Ok(()) };
-        let is_sorted = neighbours.is_sorted_by(|one, next| one < next);
+        debug_assert!(neighbors.len() <= self.room());
+        let [first, ..] = neighbors else { return Ok(()) };
+        let [.., last] = neighbors else { return Ok(()) };
+        let is_sorted = neighbors.is_sorted_by(|one, next| one < next);
         if !is_sorted || self.last >= Some(EdgeChange::position_of(owner, *first)) {
             return Err(CheckpointError::Contradiction("its edges don't ascend"));
         }
@@ -82,11 +82,11 @@ impl RowBuffer {
             return Err(CheckpointError::Contradiction("an edge ends beyond the vertex bound"));
         }
         self.last = Some(EdgeChange::position_of(owner, *last));
-        self.neighbours.extend_from_slice(neighbours);
+        self.neighbors.extend_from_slice(neighbors);
         if !matches!(W::TYPE, ColumnType::Unit | ColumnType::Record) {
             self.values.extend(values.iter().map(|value| value.to_bits().0));
         }
-        let end = self.neighbours.len();
+        let end = self.neighbors.len();
         match self.rows.last_mut() {
             Some((last, last_end)) if *last == owner => *last_end = end,
             _ => self.rows.push((owner, end)),
@@ -101,31 +101,31 @@ impl RowBuffer {
 
     /// How many entries more there is room for.
     pub(crate) fn room(&self) -> usize {
-        if self.records.len() >= MANY_BYTES { 0 } else { MAX_ENTRIES - self.neighbours.len() }
+        if self.records.len() >= MANY_BYTES { 0 } else { MAX_ENTRIES - self.neighbors.len() }
     }
 
     /// How many entries there are.
     pub(crate) fn len(&self) -> usize {
-        self.neighbours.len()
+        self.neighbors.len()
     }
 
     /// The positions of the first and of the last entry, if there is any.
     pub(crate) fn range(&self) -> Option<RangeInclusive<u64>> {
-        let first = EdgeChange::position_of(self.rows.first()?.0, *self.neighbours.first()?);
+        let first = EdgeChange::position_of(self.rows.first()?.0, *self.neighbors.first()?);
         Some(first..=self.last?)
     }
 
     /// Empties the buffer. What comes next still has to come after what was in it.
     pub(crate) fn clear(&mut self) {
         self.rows.clear();
-        self.neighbours.clear();
+        self.neighbors.clear();
         self.values.clear();
         self.records.clear();
     }
 
     fn rows(&self) -> impl Iterator<Item = (VertexId, &[VertexId])> {
         let begins = std::iter::once(0).chain(self.rows.iter().map(|(_, end)| *end));
-        self.rows.iter().zip(begins).map(|((owner, end), begin)| (*owner, &self.neighbours[begin..*end]))
+        self.rows.iter().zip(begins).map(|((owner, end), begin)| (*owner, &self.neighbors[begin..*end]))
     }
 
     /// The entries as bytes.
@@ -151,17 +151,17 @@ impl RowBuffer {
     #[inline]
     fn walk(&self, is_undirected: bool, mut visit: impl FnMut(Kind, u64)) {
         let mut expected = 0;
-        for (owner, neighbours) in self.rows() {
+        for (owner, neighbors) in self.rows() {
             let owner = owner.get();
             visit(Kind::Owner, u64::from(owner - expected));
-            visit(Kind::Degree, neighbours.len() as u64 - 1);
-            let class = class(neighbours.len());
-            let first = neighbours[0].get();
+            visit(Kind::Degree, neighbors.len() as u64 - 1);
+            let class = class(neighbors.len());
+            let first = neighbors[0].get();
             visit(Kind::First(class), distance(is_undirected, owner, first));
             let mut before = first;
-            for neighbour in &neighbours[1..] {
-                visit(Kind::Next(class), u64::from(neighbour.get() - before - 1));
-                before = neighbour.get();
+            for neighbor in &neighbors[1..] {
+                visit(Kind::Next(class), u64::from(neighbor.get() - before - 1));
+                before = neighbor.get();
             }
             expected = owner + 1;
         }
@@ -170,11 +170,11 @@ impl RowBuffer {
 
 /// The class of a row, which is not empty.
 #[inline]
-fn class(neighbours: usize) -> usize {
-    neighbours.ilog2() as usize
+fn class(neighbors: usize) -> usize {
+    neighbors.ilog2() as usize
 }
 
-/// From a vertex to its first neighbour: to one that is not smaller, or to any.
+/// From a vertex to its first neighbor: to one that is not smaller, or to any.
 #[inline]
 fn distance(is_undirected: bool, owner: u32, first: u32) -> u64 {
     if is_undirected { u64::from(first - owner) } else { zigzag(i64::from(first) - i64::from(owner)) }
@@ -257,7 +257,7 @@ impl Shifts {
     }
 }
 
-/// Hands the entries over, in runs of neighbours of one vertex: ascending, a vertex in one run or more.
+/// Hands the entries over, in runs of neighbors of one vertex: ascending, a vertex in one run or more.
 ///
 /// `W` is the type of the values, or `()` to pass over them. What was handed over before an error
 /// ascends, is below the bound, and within what the chunk covers, too.
@@ -266,7 +266,7 @@ pub(crate) fn read_rows<W: Column>(
     shape: &RowsShape,
     mut visit: impl FnMut(VertexId, &[VertexId], &[W]),
 ) -> Result<(), DecodeError> {
-    read_rows_beside::<W>(bytes, shape, &mut |owner, neighbours, values, _| visit(owner, neighbours, values))
+    read_rows_beside::<W>(bytes, shape, &mut |owner, neighbors, values, _| visit(owner, neighbors, values))
 }
 
 /// The same of entries that have records, one by one, each with its record.
@@ -275,12 +275,12 @@ pub(crate) fn read_record_rows(
     shape: &RowsShape,
     mut visit: impl FnMut(VertexId, VertexId, &[u8]),
 ) -> Result<(), DecodeError> {
-    read_rows_beside::<RecordHandle>(bytes, shape, &mut |owner, neighbours, handles, records| {
-        for (neighbour, handle) in neighbours.iter().zip(handles) {
+    read_rows_beside::<RecordHandle>(bytes, shape, &mut |owner, neighbors, handles, records| {
+        for (neighbor, handle) in neighbors.iter().zip(handles) {
             // Where it begins, as the reader of the column has found out.
             let begin = handle.to_bits().0 as usize;
             let record = records.get(begin..).and_then(|records| Reader::new(records).bytes().ok());
-            visit(owner, *neighbour, record.unwrap_or_default());
+            visit(owner, *neighbor, record.unwrap_or_default());
         }
     })
 }
@@ -299,7 +299,7 @@ fn read_rows_beside<W: Column>(
     let values = ColumnReader::begin(&mut bytes, shape.column, shape.entries)?;
     bytes.end()?;
     let mut reader = RowReader { shape, shifts, gaps, values, owner: None, left: shape.entries };
-    let mut run = Run { neighbours: [VertexId::new(0); RUN], values: [W::default(); RUN] };
+    let mut run = Run { neighbors: [VertexId::new(0); RUN], values: [W::default(); RUN] };
     for _ in 0..rows {
         reader.read_row(&mut run, visit)?;
     }
@@ -307,7 +307,7 @@ fn read_rows_beside<W: Column>(
 }
 
 struct Run<W> {
-    neighbours: [VertexId; RUN],
+    neighbors: [VertexId; RUN],
     values: [W; RUN],
 }
 
@@ -316,7 +316,7 @@ struct RowReader<'a> {
     shifts: Shifts,
     gaps: BitReader<'a>,
     values: ColumnReader<'a>,
-    /// The last owner and its last neighbour.
+    /// The last owner and its last neighbor.
     owner: Option<(VertexId, VertexId)>,
     /// Entries that were not read.
     left: usize,
@@ -338,31 +338,31 @@ impl RowReader<'_> {
         let degree = degree as usize + 1;
         let class = class(degree);
         let first = self.gaps.gap(self.shifts.of(Kind::First(class)))?;
-        let neighbour = if self.shape.is_undirected {
+        let neighbor = if self.shape.is_undirected {
             first.checked_add(u64::from(owner.get()))
         } else {
             u64::try_from(unzigzag(first).wrapping_add(i64::from(owner.get()))).ok()
         };
-        let mut neighbour = self.vertex(neighbour.unwrap_or(u64::MAX))?;
-        if self.owner.is_none() && EdgeChange::position_of(owner, neighbour) != self.shape.first {
+        let mut neighbor = self.vertex(neighbor.unwrap_or(u64::MAX))?;
+        if self.owner.is_none() && EdgeChange::position_of(owner, neighbor) != self.shape.first {
             return Err(self.gaps.error("another first entry than the chunk says"));
         }
         let shift = self.shifts.of(Kind::Next(class));
         let mut filled = 1;
-        run.neighbours[0] = neighbour;
+        run.neighbors[0] = neighbor;
         for _ in 1..degree {
             if filled == RUN {
                 self.hand_over(owner, run, filled, visit)?;
                 filled = 0;
             }
-            let next = self.gaps.gap(shift)?.saturating_add(u64::from(neighbour.get()) + 1);
-            neighbour = self.vertex(next)?;
-            run.neighbours[filled] = neighbour;
+            let next = self.gaps.gap(shift)?.saturating_add(u64::from(neighbor.get()) + 1);
+            neighbor = self.vertex(next)?;
+            run.neighbors[filled] = neighbor;
             filled += 1;
         }
         self.hand_over(owner, run, filled, visit)?;
         self.left -= degree;
-        self.owner = Some((owner, neighbour));
+        self.owner = Some((owner, neighbor));
         Ok(())
     }
 
@@ -382,7 +382,7 @@ impl RowReader<'_> {
         filled: usize,
         visit: &mut impl FnMut(VertexId, &[VertexId], &[W], &[u8]),
     ) -> Result<(), DecodeError> {
-        if EdgeChange::position_of(owner, run.neighbours[filled - 1]) > self.shape.last {
+        if EdgeChange::position_of(owner, run.neighbors[filled - 1]) > self.shape.last {
             return Err(self.gaps.error("an entry behind the last that the chunk says"));
         }
         if W::TYPE != ColumnType::Unit {
@@ -390,12 +390,12 @@ impl RowReader<'_> {
                 *value = W::from_bits(EdgeValue(self.values.next()?));
             }
         }
-        visit(owner, &run.neighbours[..filled], &run.values[..filled], self.values.records());
+        visit(owner, &run.neighbors[..filled], &run.values[..filled], self.values.records());
         Ok(())
     }
 
     fn finish(&self) -> Result<(), DecodeError> {
-        let last = self.owner.map(|(owner, neighbour)| EdgeChange::position_of(owner, neighbour));
+        let last = self.owner.map(|(owner, neighbor)| EdgeChange::position_of(owner, neighbor));
         if self.left > 0 || last != Some(self.shape.last) {
             return Err(self.gaps.error("other entries than the chunk says"));
         }

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::settings::Settings;
 use crate::store::Store;
 use hedgerow_model::{
-    Catalogue, EdgeValue, Engine, GraphView, Key, KeyRef, LabelId, Operation, Timestamp, Topology,
+    Catalog, EdgeValue, Engine, GraphView, Key, KeyRef, LabelId, Operation, Timestamp, Topology,
 };
 use hedgerow_rapid::{Rapid, RapidOptions};
 use hedgerow_sequencer::{Reader, Sequencer};
@@ -15,15 +15,15 @@ use hedgerow_testing::failing::{Failing, Fallible};
 use std::ops::ControlFlow;
 
 fn store<E: Engine>(engine: E, options: &Settings) -> Store<Failing<E>> {
-    Store::new(Failing::new(engine), options, Arc::new(Catalogue::default()))
+    Store::new(Failing::new(engine), options, Arc::new(Catalog::default()))
 }
 
 fn rapid() -> Rapid {
-    Rapid::new(RapidOptions { topology: Topology::Directed, catalogue: Catalogue::default() })
+    Rapid::new(RapidOptions { topology: Topology::Directed, catalog: Catalog::default() })
 }
 
 fn tel() -> Tel {
-    Tel::new(TelOptions { topology: Topology::Directed, catalogue: Catalogue::default() })
+    Tel::new(TelOptions { topology: Topology::Directed, catalog: Catalog::default() })
 }
 
 fn put_edge(source: u64, destination: u64) -> Operation {

@@ -7,18 +7,18 @@ use std::thread::{self, JoinHandle};
 
 /// The thread, while it runs. Ended when this is dropped.
 #[derive(Debug, Default)]
-pub(crate) struct Keeper {
+pub(crate) struct LogMaintainer {
     running: Mutex<Option<JoinHandle<()>>>,
     /// To be woken without the mutex.
     sleeper: Option<thread::Thread>,
     is_over: Arc<AtomicBool>,
 }
 
-impl Keeper {
+impl LogMaintainer {
     /// Keeps `log`, where a thread can be had. Without one the commit that needs a segment makes it.
     pub fn of(log: &Arc<Log>) -> Self {
         if cfg!(hedgerow_shuttle) {
-            return Keeper::default();
+            return LogMaintainer::default();
         }
         let is_over = Arc::new(AtomicBool::new(false));
         let (log, asked) = (Arc::clone(log), Arc::clone(&is_over));
@@ -34,7 +34,7 @@ impl Keeper {
         };
         let running = thread::Builder::new().name("hedgerow-log".to_owned()).spawn(keep).ok();
         let sleeper = running.as_ref().map(|running| running.thread().clone());
-        Keeper { running: Mutex::new(running), sleeper, is_over }
+        LogMaintainer { running: Mutex::new(running), sleeper, is_over }
     }
 
     /// There is something to do.
@@ -55,7 +55,7 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for LogMaintainer {
     fn drop(&mut self) {
         self.end();
     }

@@ -1,9 +1,9 @@
-//! Neighbourhoods against sets that grow edge by edge.
+//! Neighborhoods against sets that grow edge by edge.
 
 use crate::support::{Doubled, Graph, TOPOLOGIES, Unhelpful, execution, graphs, id, large_graph, pool};
 use hedgerow_kernels::{
-    CancelToken, Execution, Kernel, KernelError, KernelErrorKind, MemoryBudget, MemoryError, Neighbourhood,
-    NeighbourhoodResult, Progress,
+    CancelToken, Execution, Kernel, KernelError, KernelErrorKind, MemoryBudget, MemoryError, Neighborhood,
+    NeighborhoodResult, Progress,
 };
 use hedgerow_model::{GraphView, LabelId, Topology, VertexId, ViewError};
 use proptest::prelude::*;
@@ -16,8 +16,8 @@ fn hops_by_definition(graph: &Graph, sources: &[VertexId], hops: u32) -> Vec<(Ve
     for hop in 1..=hops {
         let before = reached.len();
         for vertex in reached.keys().copied().collect::<Vec<_>>() {
-            for neighbour in &sets[&vertex] {
-                reached.entry(*neighbour).or_insert(hop);
+            for neighbor in &sets[&vertex] {
+                reached.entry(*neighbor).or_insert(hop);
             }
         }
         if reached.len() == before {
@@ -35,12 +35,12 @@ fn around(
     hops: u32,
     limit: Option<usize>,
     execution: Execution<'_>,
-) -> NeighbourhoodResult {
-    let kernel = Neighbourhood { limit, execution, ..Neighbourhood::new(sources, hops) };
+) -> NeighborhoodResult {
+    let kernel = Neighborhood { limit, execution, ..Neighborhood::new(sources, hops) };
     kernel.run(view).expect("the sources exist and nothing cancels")
 }
 
-fn check(result: &NeighbourhoodResult, all: &[(VertexId, u32)], limit: Option<usize>) {
+fn check(result: &NeighborhoodResult, all: &[(VertexId, u32)], limit: Option<usize>) {
     let kept = &all[..limit.unwrap_or(all.len()).min(all.len())];
     assert!(result.hops().eq(kept.iter().copied()));
     assert_eq!(result.truncated, kept.len() < all.len());
@@ -91,15 +91,15 @@ fn threads_change_nothing() {
 #[test]
 fn bad_calls_are_refused_and_cancelled_ones_stop() {
     let csr = large_graph(Topology::Undirected).csr();
-    let absent = Neighbourhood::new(&[id(1), id(20_999)], 2).run(&csr).unwrap_err();
+    let absent = Neighborhood::new(&[id(1), id(20_999)], 2).run(&csr).unwrap_err();
     assert_eq!(absent, KernelError::NoSuchVertex(id(20_999)));
     assert_eq!(absent.kind(), KernelErrorKind::InvalidInput);
     let sources = [id(1)];
-    let kernel = Neighbourhood::new(&sources, 3);
-    let error = Neighbourhood { label: LabelId(3), ..kernel }.run(&csr).unwrap_err();
+    let kernel = Neighborhood::new(&sources, 3);
+    let error = Neighborhood { label: LabelId(3), ..kernel }.run(&csr).unwrap_err();
     assert_eq!(error, KernelError::View(ViewError::UnknownLabel(LabelId(3))));
     let little = Execution::default().within(MemoryBudget::bytes(1000));
-    let error = Neighbourhood { execution: little, ..kernel }.run(&csr).unwrap_err();
+    let error = Neighborhood { execution: little, ..kernel }.run(&csr).unwrap_err();
     assert!(matches!(error, KernelError::Memory(MemoryError::Insufficient { available: 1000, .. })));
     for threads in [0, 2] {
         let (pool, token) = (pool(threads), CancelToken::new());
@@ -108,7 +108,7 @@ fn bad_calls_are_refused_and_cancelled_ones_stop() {
             token.cancel();
         };
         let execution = execution(pool.as_ref()).cancelled_by(&token).reporting_to(&stop);
-        assert_eq!(Neighbourhood { execution, ..kernel }.run(&csr), Err(KernelError::Cancelled));
+        assert_eq!(Neighborhood { execution, ..kernel }.run(&csr), Err(KernelError::Cancelled));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{
-    Catalogue, ColumnType, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, ValueType,
+    Catalog, ColumnType, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, ValueType,
 };
 
 const TOPOLOGY: u8 = 0;
@@ -28,9 +28,9 @@ fn number_of<T: PartialEq>(all: &[T], one: &T) -> u8 {
     all.iter().position(|other| other == one).unwrap_or_default() as u8
 }
 
-pub(crate) fn encode_catalogue(bytes: &mut Vec<u8>, catalogue: &Catalogue) {
-    put_varint(bytes, catalogue.labels().len() as u64);
-    for LabelSchema { name, edges } in catalogue.labels() {
+pub(crate) fn encode_catalog(bytes: &mut Vec<u8>, catalog: &Catalog) {
+    put_varint(bytes, catalog.labels().len() as u64);
+    for LabelSchema { name, edges } in catalog.labels() {
         put_bytes(bytes, name.as_bytes());
         match edges {
             EdgeSchema::Topology => bytes.push(TOPOLOGY),
@@ -46,7 +46,7 @@ pub(crate) fn encode_catalogue(bytes: &mut Vec<u8>, catalogue: &Catalogue) {
             }
         }
     }
-    encode_record(bytes, catalogue.vertices());
+    encode_record(bytes, catalog.vertices());
 }
 
 fn encode_record(bytes: &mut Vec<u8>, schema: &RecordSchema) {
@@ -57,14 +57,14 @@ fn encode_record(bytes: &mut Vec<u8>, schema: &RecordSchema) {
     }
 }
 
-pub(crate) fn decode_catalogue(reader: &mut Reader<'_>) -> Result<Catalogue, DecodeError> {
+pub(crate) fn decode_catalog(reader: &mut Reader<'_>) -> Result<Catalog, DecodeError> {
     let count = reader.count()?;
     if count == 0 {
-        return Err(reader.error("a catalogue without labels"));
+        return Err(reader.error("a catalog without labels"));
     }
     let labels = (0..count).map(|_| decode_label(reader)).collect::<Result<_, _>>()?;
     let vertices = decode_record(reader)?;
-    Catalogue::new(labels, vertices).map_err(|_| reader.error("a catalogue that contradicts itself"))
+    Catalog::new(labels, vertices).map_err(|_| reader.error("a catalog that contradicts itself"))
 }
 
 fn decode_label(reader: &mut Reader<'_>) -> Result<LabelSchema, DecodeError> {

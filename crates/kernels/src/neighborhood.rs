@@ -14,7 +14,7 @@ const SMALL: usize = 256;
 ///
 /// Follows out-edges; in an undirected graph all edges.
 #[derive(Clone, Copy, Debug)]
-pub struct Neighbourhood<'a> {
+pub struct Neighborhood<'a> {
     /// Where it starts: they are 0 hops away.
     pub sources: &'a [VertexId],
     /// Edges to follow, at most.
@@ -27,9 +27,9 @@ pub struct Neighbourhood<'a> {
     pub execution: Execution<'a>,
 }
 
-/// What a [`Neighbourhood`] contains. All but `elapsed` is the same whatever the number of threads.
+/// What a [`Neighborhood`] contains. All but `elapsed` is the same whatever the number of threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NeighbourhoodResult {
+pub struct NeighborhoodResult {
     /// The vertices, each once, by hops and then by id.
     pub vertices: Vec<VertexId>,
     /// How many of them come before those that are so many hops away: the vertices `h` hops away are
@@ -37,22 +37,22 @@ pub struct NeighbourhoodResult {
     pub starts: Vec<usize>,
     /// Whether the limit left vertices out.
     pub truncated: bool,
-    /// Neighbours that were looked at.
+    /// Neighbors that were looked at.
     pub edges_examined: u64,
     /// How long it took.
     pub elapsed: Duration,
 }
 
-impl<'a> Neighbourhood<'a> {
+impl<'a> Neighborhood<'a> {
     /// Everything within so many hops over the default label.
     #[must_use]
     pub fn new(sources: &'a [VertexId], hops: u32) -> Self {
         let (label, execution) = (LabelId::DEFAULT, Execution::default());
-        Neighbourhood { sources, hops, limit: None, label, execution }
+        Neighborhood { sources, hops, limit: None, label, execution }
     }
 }
 
-impl NeighbourhoodResult {
+impl NeighborhoodResult {
     /// The vertices that are `hops` edges away.
     #[must_use]
     pub fn at(&self, hops: u32) -> &[VertexId] {
@@ -74,11 +74,11 @@ impl NeighbourhoodResult {
     }
 }
 
-impl Kernel for Neighbourhood<'_> {
-    type Output = NeighbourhoodResult;
+impl Kernel for Neighborhood<'_> {
+    type Output = NeighborhoodResult;
 
-    /// O(ids / 64 + neighbours of what is returned); one bit per id, and what is returned.
-    fn run<V: GraphView>(self, view: &V) -> Result<NeighbourhoodResult, KernelError> {
+    /// O(ids / 64 + neighbors of what is returned); one bit per id, and what is returned.
+    fn run<V: GraphView>(self, view: &V) -> Result<NeighborhoodResult, KernelError> {
         let started = Instant::now();
         self.sources.iter().try_for_each(|source| check_exists(view, *source))?;
         let bound = view.vertex_bound();
@@ -87,7 +87,7 @@ impl Kernel for Neighbourhood<'_> {
         let limit = self.limit.unwrap_or(usize::MAX);
         let seen = AtomicBitmap::new(bound);
         let mut level: Vec<_> = self.sources.iter().copied().filter(|source| seen.claim(*source)).collect();
-        let mut result = NeighbourhoodResult {
+        let mut result = NeighborhoodResult {
             vertices: Vec::new(),
             starts: vec![0],
             truncated: false,
@@ -111,15 +111,15 @@ impl Kernel for Neighbourhood<'_> {
             level = next;
             result.edges_examined += examined;
             let (iteration, at_most) = (hops + 1, Some(self.hops));
-            self.execution.report(Progress { iteration, at_most, neighbours: examined });
+            self.execution.report(Progress { iteration, at_most, neighbors: examined });
         }
         result.elapsed = started.elapsed();
         Ok(result)
     }
 }
 
-impl Neighbourhood<'_> {
-    /// The neighbours of a level that nobody has seen yet, and how many neighbours were looked at.
+impl Neighborhood<'_> {
+    /// The neighbors of a level that nobody has seen yet, and how many neighbors were looked at.
     fn next_level(
         &self,
         outgoing: &impl Adjacency,
@@ -132,9 +132,9 @@ impl Neighbourhood<'_> {
             let (mut cursor, mut next, mut examined) = (outgoing.cursor(), Vec::new(), 0);
             for vertex in chunk {
                 self.execution.check_cancelled()?;
-                let walked = cursor.neighbours(*vertex, |neighbours, _| {
-                    examined += neighbours.len() as u64;
-                    next.extend(neighbours.iter().filter(|neighbour| seen.claim(**neighbour)));
+                let walked = cursor.neighbors(*vertex, |neighbors, _| {
+                    examined += neighbors.len() as u64;
+                    next.extend(neighbors.iter().filter(|neighbor| seen.claim(**neighbor)));
                     ControlFlow::<()>::Continue(())
                 });
                 walked.map(|_| ()).map_err(KernelError::read)?;

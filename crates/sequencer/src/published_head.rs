@@ -16,7 +16,7 @@ const HIDDEN: u64 = u64::MAX;
 /// comparison are sequentially consistent, so that of two threads, of which one hides and then looks elsewhere, and the other writes there
 /// and then compares, one at least learns of the other.
 #[derive(Debug, Default)]
-pub(crate) struct Announced {
+pub(crate) struct PublishedHead {
     at: AtomicU64,
     vertices: AtomicU64,
     vertex_bound: AtomicU32,
@@ -30,11 +30,11 @@ struct LabelCounts {
     uncertain: AtomicU64,
 }
 
-impl Announced {
+impl PublishedHead {
     /// Of an empty graph with so many labels.
     pub(crate) fn new(labels: usize) -> Self {
         let labels = (0..labels).map(|_| LabelCounts::default()).collect();
-        Announced { labels, ..Announced::default() }
+        PublishedHead { labels, ..PublishedHead::default() }
     }
 
     /// Hides it until it is shown again. The caller has the mutex.
@@ -79,7 +79,7 @@ impl Announced {
         counts.uncertain.store(uncertain, Ordering::Release);
     }
 
-    /// The newest stamp, and how large the graph is there if [`Announced::is_still`] says so afterwards; `None` while the next one is
+    /// The newest stamp, and how large the graph is there if [`PublishedHead::is_still`] says so afterwards; `None` while the next one is
     /// taken. O(labels).
     #[inline]
     pub(crate) fn read(&self) -> Option<(Timestamp, Counts)> {
@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn what_is_shown_is_read_and_what_is_hidden_is_not() {
-        let announced = Announced::new(3);
+        let announced = PublishedHead::new(3);
         for at in 1..4 {
             announced.hide();
             assert!(announced.read().is_none() && !announced.is_still(Timestamp(at - 1)));
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn what_is_read_belongs_together() {
         const LAST: u64 = if cfg!(miri) { 200 } else { 100_000 };
-        let announced = Announced::new(3);
+        let announced = PublishedHead::new(3);
         std::thread::scope(|scope| {
             let reader = || {
                 let mut newest = 0;

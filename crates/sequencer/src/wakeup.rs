@@ -2,11 +2,11 @@
 
 use hedgerow_sync::{Condvar, Mutex};
 
-/// A condition variable for one sleeping thread. Rings that come while the thread is awake count as one.
+/// A condition variable for one sleeping thread. Wake-ups that come while the thread is awake count as one.
 #[derive(Debug, Default)]
-pub struct Bell {
+pub struct Wakeup {
     state: Mutex<State>,
-    rung: Condvar,
+    woken: Condvar,
 }
 
 #[derive(Debug, Default)]
@@ -15,13 +15,13 @@ struct State {
     is_over: bool,
 }
 
-impl Bell {
+impl Wakeup {
     /// There may be something to do. Never waits for the thread's work. `false` if there is no thread.
-    pub fn ring(&self) -> bool {
+    pub fn wake(&self) -> bool {
         let mut state = self.state.lock();
         if !state.is_asked {
             state.is_asked = true;
-            self.rung.notify_one();
+            self.woken.notify_one();
         }
         !state.is_over
     }
@@ -30,7 +30,7 @@ impl Bell {
     pub fn wait(&self) -> bool {
         let mut state = self.state.lock();
         while !state.is_asked && !state.is_over {
-            state = self.rung.wait(state);
+            state = self.woken.wait(state);
         }
         state.is_asked = false;
         !state.is_over
@@ -44,6 +44,6 @@ impl Bell {
     /// There is no thread any more, or it is to end.
     pub fn end(&self) {
         self.state.lock().is_over = true;
-        self.rung.notify_one();
+        self.woken.notify_one();
     }
 }
