@@ -29,10 +29,10 @@ enum Keys {
     Text(KeyMap<Box<str>>),
 }
 
-/// The current ids of keys, looked up without a lock.
+/// The ids of keys, looked up without a lock; cheaper than one by one.
 ///
-/// For the time of one call: while this lives, memory of the dictionary is not given back.
-pub struct CurrentIds<'d> {
+/// For the duration of one call: while this lives, memory of the dictionary is not freed.
+pub struct PinnedIds<'d> {
     dictionary: &'d Dictionary,
     keys: PinnedMap<'d>,
 }
@@ -43,7 +43,7 @@ enum PinnedMap<'d> {
     Text(PinnedKeys<'d, Box<str>>),
 }
 
-impl CurrentIds<'_> {
+impl PinnedIds<'_> {
     /// The id that a key has now, for a dense graph whether or not the vertex exists. O(1).
     ///
     /// Certain while the key's lock is held; otherwise see [`Dictionary::generation`].
@@ -54,6 +54,23 @@ impl CurrentIds<'_> {
             (PinnedMap::Text(keys), KeyRef::Text(text)) => Ok(keys.current(text)),
             (PinnedMap::Dense, KeyRef::Number(number)) => Ok(Some(VertexId::try_from(number)?)),
             _ => Err(self.dictionary.wrong_kind(key)),
+        }
+    }
+
+    /// The first id that the key has or had for which `visible` holds, as [`Dictionary::find_among_several`].
+    #[inline]
+    pub fn find_among_several<E: From<DictionaryError>>(
+        &self,
+        key: KeyRef<'_>,
+        visible: impl FnMut(VertexId) -> Result<bool, E>,
+    ) -> Result<Option<VertexId>, E> {
+        match (&self.keys, key) {
+            (PinnedMap::Numbers(keys), KeyRef::Number(number)) => keys.find_among_several(&number, visible),
+            (PinnedMap::Text(keys), KeyRef::Text(text)) => keys.find_among_several(text, visible),
+            (PinnedMap::Dense, KeyRef::Number(number)) => {
+                Ok(Some(VertexId::try_from(number).map_err(DictionaryError::from)?))
+            }
+            _ => Err(self.dictionary.wrong_kind(key).into()),
         }
     }
 }
@@ -97,21 +114,30 @@ impl Dictionary {
         }
     }
 
-    /// The current ids of keys, for several look-ups on one thread.
+    /// The id that the key is, in a dense graph; `None` in any other, and for what is no id.
     #[inline]
-    pub fn current_ids(&self) -> CurrentIds<'_> {
+    pub fn dense_id(&self, key: KeyRef<'_>) -> Option<VertexId> {
+        match (&self.keys, key) {
+            (Keys::Dense, KeyRef::Number(number)) => VertexId::try_from(number).ok(),
+            _ => None,
+        }
+    }
+
+    /// The ids of keys, for several look-ups on one thread.
+    #[inline]
+    pub fn pinned(&self) -> PinnedIds<'_> {
         let keys = match &self.keys {
             Keys::Dense => PinnedMap::Dense,
             Keys::Numbers(map) => PinnedMap::Numbers(map.pin()),
             Keys::Text(map) => PinnedMap::Text(map.pin()),
         };
-        CurrentIds { dictionary: self, keys }
+        PinnedIds { dictionary: self, keys }
     }
 
-    /// The current id of one key, as [`CurrentIds::get`].
+    /// The current id of one key, as [`PinnedIds::get`].
     #[inline]
     pub fn current(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, DictionaryError> {
-        self.current_ids().get(key)
+        self.pinned().get(key)
     }
 
     /// The first id that the key has or had for which `visible` holds. O(1), no lock.
@@ -132,19 +158,13 @@ impl Dictionary {
     }
 
     /// Like [`Dictionary::find`], but skips the visibility check when the key maps to a single id.
+    #[inline]
     pub fn find_among_several<E: From<DictionaryError>>(
         &self,
         key: KeyRef<'_>,
         visible: impl FnMut(VertexId) -> Result<bool, E>,
     ) -> Result<Option<VertexId>, E> {
-        match (&self.keys, key) {
-            (Keys::Numbers(map), KeyRef::Number(number)) => map.find_among_several(&number, visible),
-            (Keys::Text(map), KeyRef::Text(text)) => map.find_among_several(text, visible),
-            (Keys::Dense, KeyRef::Number(number)) => {
-                Ok(Some(VertexId::try_from(number).map_err(DictionaryError::from)?))
-            }
-            _ => Err(self.wrong_kind(key).into()),
-        }
+        self.pinned().find_among_several(key, visible)
     }
 
     /// The key of a vertex that exists in some readable state.

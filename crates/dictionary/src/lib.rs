@@ -30,5 +30,5 @@ mod map;
 mod slot;
 mod slots;
 
-pub use dictionary::{CurrentIds, Dictionary};
+pub use dictionary::{Dictionary, PinnedIds};
 pub use error::DictionaryError;

@@ -85,6 +85,20 @@ impl<K: DictionaryKey> PinnedKeys<'_, K> {
         let newest = *self.0.get(key)?.first()?;
         (!newest.deleted).then_some(newest.id)
     }
+
+    /// The first of the ids that the key has or had for which `visible` holds, or its only one, whatever `visible` says.
+    #[inline]
+    pub(crate) fn find_among_several<E>(
+        &self,
+        key: &K::Borrowed,
+        visible: impl FnMut(VertexId) -> Result<bool, E>,
+    ) -> Result<Option<VertexId>, E> {
+        match self.0.get(key).map(SmallVec::as_slice) {
+            None => Ok(None),
+            Some([only]) => Ok(Some(only.id)),
+            Some(several) => first_visible(several, visible),
+        }
+    }
 }
 
 impl<K: DictionaryKey> KeyMap<K> {
@@ -113,20 +127,6 @@ impl<K: DictionaryKey> KeyMap<K> {
     ) -> Result<Option<VertexId>, E> {
         let ids = self.ids.pin();
         ids.get(key).map_or(Ok(None), |holdings| first_visible(holdings, visible))
-    }
-
-    /// Like [`KeyMap::find`], but skips the visibility check when the key maps to a single id.
-    pub(crate) fn find_among_several<E>(
-        &self,
-        key: &K::Borrowed,
-        visible: impl FnMut(VertexId) -> Result<bool, E>,
-    ) -> Result<Option<VertexId>, E> {
-        let ids = self.ids.pin();
-        match ids.get(key).map(SmallVec::as_slice) {
-            None => Ok(None),
-            Some([only]) => Ok(Some(only.id)),
-            Some(several) => first_visible(several, visible),
-        }
     }
 
     /// The key that `id` was last assigned to.

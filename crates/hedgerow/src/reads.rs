@@ -2,21 +2,7 @@
 
 use crate::error::Error;
 use crate::stores::{Stores, with_store};
-use hedgerow_model::{Catalog, Column, ColumnType, Direction, EdgeValue, KeyRef, LabelId, ViewError};
-use hedgerow_pipeline::{Error as Cause, StateReads};
-
-/// The value of an edge between two keys.
-pub(crate) fn edge_by_key(
-    state: &dyn StateReads,
-    label: LabelId,
-    source: KeyRef<'_>,
-    destination: KeyRef<'_>,
-) -> Result<Option<EdgeValue>, Cause> {
-    match (state.owner(source)?, state.owner(destination)?) {
-        (Some(source), Some(destination)) => state.edge(label, source, destination),
-        _ => Ok(None),
-    }
-}
+use hedgerow_model::{Catalog, Column, ColumnType, Direction, LabelId, ViewError};
 
 /// Whether the neighbors of a label can be read in a direction, with values of type `W`.
 pub(crate) fn check_adjacency<W: Column>(

@@ -1,7 +1,7 @@
 //! Snapshots: states of the graph that do not change.
 
 use crate::error::Error;
-use crate::reads::{check_adjacency, check_column, edge_by_key};
+use crate::reads::{check_adjacency, check_column};
 use crate::stores::{EngineSnapshot, OpenStores, with_snapshot, with_store};
 use hedgerow_csr::{BuildOptions, Csr};
 use hedgerow_kernels::Kernel;
@@ -30,7 +30,8 @@ struct Open {
     registration: Registration<Ordered>,
 }
 
-/// The stores of a graph, as what leads to their sequencer: the only shared thing that a snapshot keeps, for each costs two accesses to what others access.
+/// A reference to the stores of a graph that dereferences to their sequencer. A snapshot shares nothing else: each shared object costs two contended
+/// accesses per snapshot.
 struct Ordered(Arc<OpenStores>);
 
 impl Deref for Ordered {
@@ -75,6 +76,16 @@ macro_rules! with_view {
     ($snapshot:expr, $store:ident, $view:ident => $run:expr) => {
         with_snapshot!(&**$snapshot.stores(), &$snapshot.0.state, ($store, state) => {
             let $view = $store.engine.view(state, $snapshot.token());
+            $run
+        })
+    };
+}
+
+/// Runs an expression with point reads on the snapshot, compiled for its engine.
+macro_rules! with_reads {
+    ($snapshot:expr, $reads:ident => $run:expr) => {
+        with_view!($snapshot, store, view => {
+            let $reads = ViewReads { store, view: &view, keys: KeyReads::AsOf };
             $run
         })
     };
@@ -267,8 +278,7 @@ impl Snapshot {
     ) -> Result<Option<W>, Error> {
         check_column::<W>(self.catalog(), label)?;
         let (source, destination) = (source.as_key(), destination.as_key());
-        let value = self.read(|state| edge_by_key(state, label, source, destination))?;
-        Ok(value.map(W::from_bits))
+        Ok(with_reads!(self, reads => reads.edge_value(label, source, destination))?)
     }
 
     /// How many neighbors a vertex has; none if it does not exist. O(1).
@@ -277,11 +287,7 @@ impl Snapshot {
     /// The key is of another kind than the graph's, there is no such label, or no such direction.
     pub fn degree(&self, label: LabelId, direction: Direction, key: impl AsKey) -> Result<usize, Error> {
         check_adjacency::<()>(self.stores(), label, direction)?;
-        let degree = self.read(|state| match state.owner(key.as_key())? {
-            Some(vertex) => state.degree(label, direction, vertex),
-            None => Ok(0),
-        })?;
-        Ok(degree)
+        Ok(with_reads!(self, reads => reads.degree_of(label, direction, key.as_key()))?)
     }
 
     /// The out-neighbors of a vertex over edges of the default label; none if it does not exist. O(degree).
@@ -306,12 +312,9 @@ impl Snapshot {
     ) -> Result<Vec<(Key, W)>, Error> {
         check_adjacency::<W>(self.stores(), label, direction)?;
         let mut neighbors = Vec::new();
-        self.read(|state| match state.owner(key.as_key())? {
-            Some(vertex) => state.neighbors(label, direction, vertex, &mut |neighbor, value| {
-                neighbors.push((state.key(neighbor), W::from_bits(value)));
-            }),
-            None => Ok(()),
-        })?;
+        with_reads!(self, reads => reads.for_each_neighbor(label, direction, key.as_key(), |neighbor, value| {
+            neighbors.push((reads.store.dictionary.key(neighbor), value));
+        }))?;
         Ok(neighbors)
     }
 

@@ -1,7 +1,6 @@
 //! What a transaction has staged so far, and how it reads on top of a state of the graph.
 
 use crate::parallel_edge::ParallelEdge;
-use crate::reads::edge_by_key;
 use hedgerow_model::{
     Catalog, Direction, EdgeValue, Key, KeyRef, LabelId, Operation, Record, RecordChange, RecordSchema,
     Topology, Value,
@@ -15,14 +14,14 @@ use std::ops::RangeInclusive;
 #[derive(Debug)]
 pub(crate) struct Staged {
     operations: Vec<Operation>,
-    /// So many of the operations are in the index.
+    /// The number of operations in the index.
     indexed: usize,
     topology: Topology,
     /// The last word on each edge, by canonical keys.
     edges: HashMap<EdgeKey, Option<EdgeValue>>,
     /// Changes of edges that have records, by canonical keys, in order: after the last word, if there is one.
     records: HashMap<EdgeKey, Vec<RecordChange>>,
-    /// The same of parallel edges, each with its key.
+    /// Changes of parallel edges with their keys, by canonical keys of the ends, in order.
     parallel: HashMap<EdgeKey, Vec<(u64, RecordChange)>>,
     catalog: Arc<Catalog>,
     vertices: HashMap<Key, StagedVertex>,
@@ -402,4 +401,17 @@ fn new_ones<V>(staged: HashMap<Key, Option<V>>) -> Vec<(Key, V)> {
         staged.into_iter().filter_map(|(neighbor, value)| Some((neighbor, value?))).collect();
     new.sort_by(|one, other| one.0.cmp(&other.0));
     new
+}
+
+/// The value of an edge between two keys.
+fn edge_by_key(
+    state: &dyn StateReads,
+    label: LabelId,
+    source: KeyRef<'_>,
+    destination: KeyRef<'_>,
+) -> Result<Option<EdgeValue>, Cause> {
+    match (state.owner(source)?, state.owner(destination)?) {
+        (Some(source), Some(destination)) => state.edge(label, source, destination),
+        _ => Ok(None),
+    }
 }

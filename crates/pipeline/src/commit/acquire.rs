@@ -188,7 +188,7 @@ fn find_existing<E: Engine>(
     store: &Store<E>,
     operations: &[Operation],
 ) -> Result<Option<SmallVec<[OperationIds; 1]>>, Error> {
-    let current = store.dictionary.current_ids();
+    let current = store.dictionary.pinned();
     let mut ids = SmallVec::with_capacity(operations.len());
     for operation in operations {
         let (first, second) = keys_of(operation);

@@ -167,7 +167,7 @@ impl<E: Engine> Store<E> {
     /// The next edges whose ends have ids and need different locks.
     fn gather<'k, P>(&self, writes: impl Iterator<Item = EdgeWrite<'k>>, group: &mut Group<P>) {
         group.clear();
-        let current = self.dictionary.current_ids();
+        let current = self.dictionary.pinned();
         for EdgeWrite { label, source, destination, value } in writes {
             let (source, destination) = (current.get(source), current.get(destination));
             // What is wrong with a key is found out again where its edge goes alone.

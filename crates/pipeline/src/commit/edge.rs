@@ -66,7 +66,7 @@ impl<E: Engine> Store<E> {
         let EdgeWrite { label, source, destination, value } = write;
         let generation = self.dictionary.generation();
         let ends = {
-            let current = self.dictionary.current_ids();
+            let current = self.dictionary.pinned();
             current.get(source)?.zip(current.get(destination)?)
         };
         let Some((source, destination)) = ends else { return Ok(None) };

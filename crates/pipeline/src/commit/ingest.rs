@@ -199,7 +199,7 @@ fn look_up<B: BulkEdge>(
     pool: Option<&ThreadPool>,
 ) -> Result<(Vec<Option<Ends>>, Vec<usize>), Error> {
     let chunk = |edges: &[B]| -> Result<Vec<Option<Ends>>, Error> {
-        let current = dictionary.current_ids();
+        let current = dictionary.pinned();
         let ends = |edge: &B| Ok(current.get(edge.source())?.zip(current.get(edge.destination())?));
         edges.iter().map(ends).collect()
     };

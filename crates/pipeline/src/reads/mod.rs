@@ -1,5 +1,6 @@
 //! Point reads by key on one state of the graph.
 
+mod by_key;
 mod dated;
 mod newest;
 mod newest_in_view;

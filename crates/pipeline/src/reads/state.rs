@@ -117,7 +117,7 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
         self.store.catalog.label(label).ok_or(ViewError::UnknownLabel(label))
     }
 
-    fn exists(&self, vertex: VertexId) -> Result<bool, Error> {
+    pub(super) fn exists(&self, vertex: VertexId) -> Result<bool, Error> {
         self.view.contains_vertex(vertex).map_err(read_failed)
     }
 
@@ -127,36 +127,6 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
             ColumnType::Record => ColumnType::Unit,
             column => column,
         })
-    }
-
-    fn find<W: Column>(
-        &self,
-        label: LabelId,
-        from: VertexId,
-        to: VertexId,
-    ) -> Result<Option<EdgeValue>, Error> {
-        let adjacency = self.view.adjacency::<W>(label, Direction::Out)?;
-        let found = adjacency.cursor().find(from, to).map_err(read_failed)?;
-        Ok(found.map(Column::to_bits))
-    }
-
-    fn visit<W: Column>(
-        &self,
-        label: LabelId,
-        direction: Direction,
-        vertex: VertexId,
-        visit: &mut dyn FnMut(VertexId, EdgeValue),
-    ) -> Result<(), Error> {
-        let adjacency = self.view.adjacency::<W>(label, direction)?;
-        if !<V::Adjacency<'_, W> as Adjacency>::SORTED {
-            return visit_sorted(&adjacency, vertex, visit).map_err(read_failed);
-        }
-        let visited = adjacency.cursor().neighbors(vertex, |neighbors, values| {
-            neighbors.iter().zip(values).for_each(|(neighbor, value)| visit(*neighbor, value.to_bits()));
-            ControlFlow::<()>::Continue(())
-        });
-        visited.map_err(read_failed)?.is_continue();
-        Ok(())
     }
 }
 
@@ -198,21 +168,6 @@ fn visit_parallel<'c, C: RecordCursor>(
     row.into_iter().try_for_each(|(neighbor, edges)| visit(neighbor, edges))
 }
 
-/// Visits the neighbors of a vertex ascending, where they come in another order. O(n log n).
-fn visit_sorted<A: Adjacency>(
-    adjacency: &A,
-    vertex: VertexId,
-    visit: &mut dyn FnMut(VertexId, EdgeValue),
-) -> Result<(), A::Error> {
-    let mut cursor = adjacency.cursor();
-    let (neighbors, values) = cursor.gather(vertex)?;
-    let values = values.iter().map(|value| value.to_bits());
-    let mut row: Vec<(VertexId, EdgeValue)> = neighbors.iter().copied().zip(values).collect();
-    row.sort_unstable_by_key(|(neighbor, _)| *neighbor);
-    row.into_iter().for_each(|(neighbor, value)| visit(neighbor, value));
-    Ok(())
-}
-
 impl<E: Engine, V: RecordView> StateReads for ViewReads<'_, E, V> {
     fn vertex(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Error> {
         match self.keys {
@@ -236,7 +191,7 @@ impl<E: Engine, V: RecordView> StateReads for ViewReads<'_, E, V> {
     }
 
     fn edge(&self, label: LabelId, from: VertexId, to: VertexId) -> Result<Option<EdgeValue>, Error> {
-        with_column!(self.column(label)?, W => self.find::<W>(label, from, to))
+        with_column!(self.column(label)?, W => Ok(self.find::<W>(label, from, to)?.map(Column::to_bits)))
     }
 
     fn neighbors(
@@ -246,7 +201,9 @@ impl<E: Engine, V: RecordView> StateReads for ViewReads<'_, E, V> {
         vertex: VertexId,
         visit: &mut dyn FnMut(VertexId, EdgeValue),
     ) -> Result<(), Error> {
-        with_column!(self.column(label)?, W => self.visit::<W>(label, direction, vertex, visit))
+        with_column!(self.column(label)?, W => {
+            self.visit::<W>(label, direction, vertex, |neighbor, value: W| visit(neighbor, Column::to_bits(value)))
+        })
     }
 
     fn edge_record(&self, label: LabelId, from: VertexId, to: VertexId) -> Result<Option<Record>, Error> {

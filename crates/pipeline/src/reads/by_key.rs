@@ -1,0 +1,125 @@
+//! Point reads by key, compiled for the column that the caller names.
+//!
+//! Snapshots read edges without records through these: no virtual call, no match on the column, and one access to the
+//! dictionary for both ends of an edge. [`StateReads`](super::StateReads) has the same reads for callers that know the state
+//! only behind a reference.
+
+use crate::error::{Error, read_failed};
+use crate::reads::ViewReads;
+use hedgerow_model::{
+    Adjacency, Column, ColumnType, Cursor, Direction, Engine, KeyRef, LabelId, RecordView, VertexId,
+};
+use std::ops::ControlFlow;
+
+impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
+    /// The value of an edge; `None` if it does not exist. The label's edges carry `W`, or `W` is `()`.
+    ///
+    /// # Errors
+    /// A key is of another kind than the graph's, or the view cannot be read.
+    #[inline]
+    pub fn edge_value<W: Column>(
+        &self,
+        label: LabelId,
+        source: KeyRef<'_>,
+        destination: KeyRef<'_>,
+    ) -> Result<Option<W>, Error> {
+        let dictionary = &self.store.dictionary;
+        let dense = dictionary.dense_id(source).zip(dictionary.dense_id(destination));
+        let ends = match dense {
+            Some(_) => dense,
+            None => self.owners(source, destination)?,
+        };
+        let Some((from, to)) = ends else { return Ok(None) };
+        if W::TYPE == ColumnType::Record {
+            // Where an engine keeps records is its own business: all that can be told is whether there is one.
+            return Ok(self.find::<()>(label, from, to)?.map(|()| W::default()));
+        }
+        self.find(label, from, to)
+    }
+
+    /// The number of neighbors of a vertex; zero if it does not exist.
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's, there is no such label or direction, or the view cannot be read.
+    #[inline]
+    pub fn degree_of(&self, label: LabelId, direction: Direction, key: KeyRef<'_>) -> Result<usize, Error> {
+        let Some(vertex) = self.owner_of(key)? else { return Ok(0) };
+        let adjacency = self.view.adjacency::<()>(label, direction)?;
+        let mut cursor = adjacency.cursor();
+        cursor.degree(vertex).map_err(read_failed)
+    }
+
+    /// Visits the neighbors of a vertex with their values, ascending by id; none if it does not exist. The label's edges carry `W`, or `W` is `()`.
+    ///
+    /// # Errors
+    /// The key is of another kind than the graph's, there is no such label or direction, or the view cannot be read.
+    pub fn for_each_neighbor<W: Column>(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        key: KeyRef<'_>,
+        mut visit: impl FnMut(VertexId, W),
+    ) -> Result<(), Error> {
+        let Some(vertex) = self.owner_of(key)? else { return Ok(()) };
+        if W::TYPE == ColumnType::Record {
+            return self.visit(label, direction, vertex, |neighbor, ()| visit(neighbor, W::default()));
+        }
+        self.visit(label, direction, vertex, visit)
+    }
+
+    #[inline]
+    fn owners(
+        &self,
+        source: KeyRef<'_>,
+        destination: KeyRef<'_>,
+    ) -> Result<Option<(VertexId, VertexId)>, Error> {
+        let ids = self.store.dictionary.pinned();
+        let owner = |key| ids.find_among_several(key, |vertex| self.exists(vertex));
+        Ok(owner(source)?.zip(owner(destination)?))
+    }
+
+    #[inline]
+    fn owner_of(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Error> {
+        match self.store.dictionary.dense_id(key) {
+            Some(vertex) => Ok(Some(vertex)),
+            None => self.store.dictionary.find_among_several(key, |vertex| self.exists(vertex)),
+        }
+    }
+
+    pub(super) fn find<W: Column>(
+        &self,
+        label: LabelId,
+        from: VertexId,
+        to: VertexId,
+    ) -> Result<Option<W>, Error> {
+        let adjacency = self.view.adjacency::<W>(label, Direction::Out)?;
+        let mut cursor = adjacency.cursor();
+        cursor.find(from, to).map_err(read_failed)
+    }
+
+    /// Visits the neighbors of a vertex with their values, ascending by id. O(degree), O(degree log degree) on engines
+    /// that keep them in another order.
+    pub(super) fn visit<W: Column>(
+        &self,
+        label: LabelId,
+        direction: Direction,
+        vertex: VertexId,
+        mut visit: impl FnMut(VertexId, W),
+    ) -> Result<(), Error> {
+        let adjacency = self.view.adjacency::<W>(label, direction)?;
+        let mut cursor = adjacency.cursor();
+        if !<V::Adjacency<'_, W> as Adjacency>::SORTED {
+            let (neighbors, values) = cursor.gather(vertex).map_err(read_failed)?;
+            let mut row: Vec<(VertexId, W)> = neighbors.iter().copied().zip(values.iter().copied()).collect();
+            row.sort_unstable_by_key(|(neighbor, _)| *neighbor);
+            row.into_iter().for_each(|(neighbor, value)| visit(neighbor, value));
+            return Ok(());
+        }
+        let visited = cursor.neighbors(vertex, |neighbors, values| {
+            neighbors.iter().zip(values).for_each(|(neighbor, value)| visit(*neighbor, *value));
+            ControlFlow::<()>::Continue(())
+        });
+        visited.map_err(read_failed)?.is_continue();
+        Ok(())
+    }
+}
