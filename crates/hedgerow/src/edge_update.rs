@@ -39,7 +39,7 @@ impl<'n> EdgeUpdate<'n> {
         EdgeUpdate::new(RecordMode::Put)
     }
 
-    /// The same, if there is no such edge; else nothing changes.
+    /// Puts the edge if there is none; otherwise changes nothing.
     #[must_use]
     pub fn insert() -> Self {
         EdgeUpdate::new(RecordMode::Insert)

@@ -22,7 +22,7 @@ pub enum ErrorKind {
     NotFound,
     /// There is a store where one was to be made. Open it, or choose another directory.
     Exists,
-    /// Somebody else has the store open: another process, or another part of this one. Nothing has changed; try again when it
+    /// The store is open elsewhere: in another process, or in another part of this one. Nothing has changed; try again when it
     /// is closed.
     Locked,
     /// The call's input does not fit the graph: a key of the wrong kind, an unknown label, a
@@ -36,7 +36,7 @@ pub enum ErrorKind {
     ReadOnly,
     /// The graph was closed. Reads go on; open it again to write.
     Closed,
-    /// Writing or syncing the log failed. Whether the commits that were under way are durable nobody knows; no other will be taken.
+    /// Writing or syncing the log failed. Only reopening the store tells whether the commits under way are durable; further commits are refused.
     /// What was acknowledged before is safe, and reads go on. Open the store again to write.
     LogFailed,
     /// A commit failed half way through. Open snapshots stay readable; nothing else goes on.
@@ -197,7 +197,7 @@ pub(crate) enum Reason {
     #[error(transparent)]
     Pipeline(#[from] Cause),
     #[error(
-        "between two vertices there may be several edges of label number {}, told apart by a key: ask by that \
+        "between two vertices there may be several edges of label number {}, each with a key: ask by that \
          (`update_parallel_edge`, `parallel_edge`)", .0.0
     )]
     NeedsKey(LabelId),
@@ -226,11 +226,11 @@ pub(crate) enum Reason {
     Kernel(#[from] KernelError),
     #[error(transparent)]
     Csr(#[from] CsrError),
-    #[error("no random number could be had, by which stores are told apart: {0}")]
+    #[error("no random id for the store could be generated: {0}")]
     Random(#[from] getrandom::Error),
     #[error(transparent)]
     OtherOption(Box<OtherOption>),
-    #[error("there is no checkpoint in {} yet: whoever writes to the store has to make one", .0.display())]
+    #[error("there is no checkpoint in {} yet: the writer of the store has to make one", .0.display())]
     NoCheckpoint(PathBuf),
 }
 

@@ -232,7 +232,7 @@ impl Graph {
         self.transact_with(Isolation::Snapshot, run)
     }
 
-    /// The same at any isolation.
+    /// Runs a transaction as [`Graph::transact`] does, at any isolation.
     ///
     /// # Errors
     /// As [`Graph::transact`].
@@ -287,7 +287,7 @@ impl Graph {
         self.ingest_into(LabelId::DEFAULT, edges)
     }
 
-    /// The same for any label.
+    /// Puts edges of any label, all as one commit.
     ///
     /// # Errors
     /// As [`Graph::ingest`], or there is no such label.
@@ -328,7 +328,7 @@ impl Graph {
     /// Puts edges of the default label, each as a commit of its own, in their order: as a loop of
     /// [`Graph::put_edge`], faster, for what the next commits touch is fetched ahead.
     ///
-    /// A snapshot may show any beginning of the stream. Use [`Graph::ingest`] where no one has to see what is between.
+    /// A snapshot may show any beginning of the stream. Use [`Graph::ingest`] where readers must not see an intermediate state.
     ///
     /// # Errors
     /// As [`Graph::put_edge`], at the first edge that cannot be put; those before it are committed.
@@ -336,7 +336,7 @@ impl Graph {
         self.put_each_into(LabelId::DEFAULT, edges)
     }
 
-    /// The same for any label.
+    /// Puts edges of any label, each as a commit of its own, like [`Graph::put_each`].
     ///
     /// # Errors
     /// As [`Graph::put_edge_value`], at the first edge that cannot be put; those before it are committed.
@@ -352,7 +352,7 @@ impl Graph {
         self.delete_each_of(LabelId::DEFAULT, edges)
     }
 
-    /// The same for any label.
+    /// Deletes edges of any label, each as a commit of its own, in their order.
     ///
     /// # Errors
     /// As [`Graph::delete_edge_of`], at the first edge that cannot be deleted; those before it are gone.

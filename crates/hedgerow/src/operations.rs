@@ -201,7 +201,7 @@ impl Stores {
     pub(crate) fn check_written_column<W: Column>(&self, label: LabelId) -> Result<(), Error> {
         let schema = self.catalog().label(label).ok_or(ViewError::UnknownLabel(label))?;
         let declared = schema.edges.column();
-        // Handles of records are made by the commit that puts the record: nobody else has any.
+        // Handles of records belong to the engine: no caller has one.
         if declared == W::TYPE && declared != ColumnType::Record {
             return Ok(());
         }

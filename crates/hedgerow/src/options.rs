@@ -74,7 +74,7 @@ impl EngineKind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Isolation {
     /// First committer wins: the commit fails with a conflict if something that the transaction
-    /// *wrote* was changed by somebody else since it began.
+    /// *wrote* was changed by another commit since it began.
     ///
     /// Allows write skew: two transactions that each read what the other writes, and write
     /// different things, both commit.
@@ -284,14 +284,14 @@ impl GraphOptions {
         self
     }
 
-    /// Bytes of commits that wait in memory before somebody writes them: 1 MiB if not set.
+    /// Bytes of commits that are buffered in memory before they are written: 1 MiB if not set.
     #[must_use]
     pub fn buffer_bytes(mut self, bytes: usize) -> Self {
         self.log.buffer_bytes = bytes;
         self
     }
 
-    /// Bytes that are written before somebody syncs them, under [`Durability::Buffered`]: 16 MiB if not set.
+    /// Bytes that are written between syncs, under [`Durability::Buffered`]: 16 MiB if not set.
     #[must_use]
     pub fn unsynced_bytes(mut self, bytes: u64) -> Self {
         self.log.unsynced_bytes = bytes;

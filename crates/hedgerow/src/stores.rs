@@ -24,7 +24,7 @@ pub(crate) enum Stores {
     Custom(&'static CustomEngine, Store<ErasedEngine>),
 }
 
-/// The stores, for the macro below, which is handed whatever leads to them.
+/// Coerces to `&Stores`, so that the macro below takes any reference or smart pointer to the stores.
 #[inline]
 pub(crate) fn the(stores: &Stores) -> &Stores {
     stores

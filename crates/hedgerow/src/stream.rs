@@ -7,7 +7,7 @@ use hedgerow_pipeline::Commits;
 #[derive(Debug, thiserror::Error)]
 #[error("edge {} of the stream was not committed, nor any after it: {error}", committed.committed)]
 pub struct StreamError {
-    /// What was committed before. Nothing, if what was committed before could not be made durable: nobody knows then whether it is.
+    /// What was committed before. Nothing if that could not be made durable: only reopening the store tells whether it is.
     pub committed: Commits,
     /// What is wrong with the next edge of the stream, whose position is `committed.committed`.
     #[source]

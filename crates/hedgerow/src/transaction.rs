@@ -296,12 +296,12 @@ impl WriteTxn {
     ///
     /// # Errors
     /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) if another commit came first, or a limit
-    /// would be exceeded; nothing has changed then. [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed): nobody knows whether it is durable.
+    /// would be exceeded; nothing has changed then. After [`ErrorKind::LogFailed`](crate::ErrorKind::LogFailed) only reopening the store tells whether the commit is durable.
     pub fn commit(self) -> Result<Commit, Error> {
         self.commit_with(Durability::None)
     }
 
-    /// The same, and waits until the commit is at least as durable as `durability` says.
+    /// Commits, and waits until the commit is at least as durable as `durability` says.
     ///
     /// # Errors
     /// As [`WriteTxn::commit`]; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if the graph lives in memory and is asked for more than

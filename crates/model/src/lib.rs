@@ -44,6 +44,7 @@ mod operation;
 mod record_change;
 mod records;
 mod schema;
+mod schema_builders;
 pub mod search;
 mod short_writes;
 pub mod token;

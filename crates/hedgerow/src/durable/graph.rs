@@ -1,7 +1,7 @@
 //! The durable side of a graph, as applications see it.
 
 use crate::durable::{StoreInfo, open};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::graph::Graph;
 use crate::options::GraphOptions;
 use crate::stores::with_store;
@@ -54,7 +54,7 @@ impl Graph {
         Self::open_with(&path, GraphOptions::of_store(&path)?)
     }
 
-    /// The same with other options. Topology, keys, labels, vertex properties and strictness must be those that the graph was made
+    /// Opens the graph in the directory `path` with other options. Topology, keys, labels, vertex properties and strictness must be those that the graph was made
     /// with; durability, threads, memory limit and sizes of the log may be others, and so may the engine, unless it keeps edges in files of its own.
     ///
     /// # Errors
@@ -62,6 +62,36 @@ impl Graph {
     /// [`ErrorKind::Capacity`](crate::ErrorKind::Capacity) if the graph needs more memory than its limit.
     pub fn open_with(path: impl AsRef<Path>, options: GraphOptions) -> Result<Self, Error> {
         Self::open_on(Arc::new(RealFiles::new(path.as_ref())), options)
+    }
+
+    /// Opens the graph in the directory `path` with these options, or creates it with them if there is none.
+    ///
+    /// ```
+    /// use hedgerow::{Graph, GraphOptions};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("friends");
+    /// for visits in 1..=3 {
+    ///     let graph = Graph::open_or_create(&path, GraphOptions::new())?;
+    ///     graph.put_edge(0, visits)?;
+    ///     assert_eq!(graph.neighbors(0)?.len(), visits);
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Graph::open_with`] and [`Graph::create`]. If another process creates the graph at the same moment, this one opens it, or finds it
+    /// [locked](crate::ErrorKind::Locked).
+    pub fn open_or_create(path: impl AsRef<Path>, options: GraphOptions) -> Result<Self, Error> {
+        let opened = Self::open_with(&path, options.clone());
+        if opened.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
+            let created = Self::create(&path, options.clone());
+            return match created {
+                Err(error) if error.kind() == ErrorKind::Exists => Self::open_with(&path, options),
+                created => created,
+            };
+        }
+        opened
     }
 
     /// Opens the newest checkpoint of the store in the directory `path` to read it, beside a process that goes on writing to the store, if there is one.
@@ -75,7 +105,7 @@ impl Graph {
         Self::open_checkpoint_on(Arc::new(RealFiles::read_only(path.as_ref())))
     }
 
-    /// The same with other options, as [`Graph::open_with`].
+    /// Opens the newest checkpoint as [`Graph::open_checkpoint`] does, with other options, as [`Graph::open_with`].
     ///
     /// # Errors
     /// As [`Graph::open_checkpoint`] and [`Graph::open_with`].
@@ -111,7 +141,7 @@ impl Graph {
         open::open_to_read(Arc::new(RealFiles::read_only(path.as_ref())), None, None)
     }
 
-    /// The same with other options, as [`Graph::open_with`].
+    /// Opens the newest state as [`Graph::open_read_only`] does, with other options, as [`Graph::open_with`].
     ///
     /// # Errors
     /// As [`Graph::open_read_only`] and [`Graph::open_with`].
@@ -122,7 +152,7 @@ impl Graph {
     /// Reads a past state of the graph in the directory `path`: that of its newest checkpoint, or any after it, from the log. The graph
     /// cannot be written; the options are those of [`Graph::open_with`].
     ///
-    /// While it is read, nobody may have the store open to write; afterwards it may be written again. What was before the checkpoint is gone.
+    /// While it is read, no process may have the store open to write; afterwards it may be written again. What was before the checkpoint is gone.
     ///
     /// # Errors
     /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if the state is older than the checkpoint, or not there yet, or if it is unknown which
@@ -158,7 +188,7 @@ impl Graph {
     }
 
     /// Writes the newest state as one file, from which the next opening starts, while writers and readers go on; then removes
-    /// the checkpoint before and the part of the log that nobody needs any more.
+    /// the checkpoint before and the part of the log that is no longer needed.
     ///
     /// One at a time; another call waits. Writes nothing if nothing was committed since the last one. O(graph).
     ///
@@ -214,7 +244,7 @@ impl Graph {
         Ok(with_store!(&*self.stores, store => store.ingest(label, edges, Some(input)))?)
     }
 
-    /// The same of edges with records, as [`Graph::ingest_records`].
+    /// Puts edges with records as [`Graph::ingest_records`], and notes `input` as [`Graph::ingest_from`] does.
     ///
     /// # Errors
     /// As [`Graph::ingest_records`].

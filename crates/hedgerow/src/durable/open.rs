@@ -40,7 +40,7 @@ pub(super) fn create(files: Arc<dyn FileSystem>, options: GraphOptions) -> Resul
     Ok(attach(stores, Journal::new(log, None, engine_files, is_simulated), retries))
 }
 
-/// The files of a directory, made if there is none, to be looked at and not changed. Fails if there is a store: somebody may be writing to its files.
+/// The files of a directory, which is created if missing, for reading only. Fails if it has a store, which another process may be writing.
 fn looked_at(files: &Arc<dyn FileSystem>) -> Result<EngineFiles, StoreError> {
     files.create_directory()?;
     match hedgerow_log::Store::open_read_only(Arc::clone(files)) {
@@ -71,7 +71,7 @@ pub(super) fn open(files: Arc<dyn FileSystem>, options: GraphOptions) -> Result<
     Ok(attach(stores, Journal::new(log, Some(recovery), engine_files, is_simulated), retries))
 }
 
-/// Opens the newest checkpoint of a store, which somebody may be writing to; with the options that the graph was made with, if none
+/// Opens the newest checkpoint of a store, which another process may be writing; with the options that the graph was made with, if none
 /// are given.
 pub(super) fn open_checkpoint(
     files: Arc<dyn FileSystem>,

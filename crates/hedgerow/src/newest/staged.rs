@@ -1,4 +1,4 @@
-//! The same in transactions, which see what they staged.
+//! Newest-first reads in transactions, which see what they staged.
 
 use crate::error::{Error, Reason};
 use crate::parallel_edge::ParallelEdge;
