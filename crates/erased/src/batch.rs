@@ -1,19 +1,19 @@
-//! Rows that one virtual call hands over.
+//! Batches of rows that one virtual call passes.
 
 use hedgerow_model::{Column, ColumnType, VertexId, unit_slice};
 
-/// A batch is full when it has this many rows.
+/// A batch with this many rows is full.
 const ROWS: usize = 256;
 
-/// A batch is full when it has this many neighbors: they stay in the first cache while they are read.
+/// A batch with this many neighbors is full: they stay in the L1 cache while they are read.
 const NEIGHBORS: usize = 4096;
 
-/// The values of a column as bytes: none of units, else as many as the values take.
+/// The values of a column as bytes; empty for unit values.
 pub(crate) fn as_bytes<W: Column>(values: &[W]) -> &[u8] {
     if W::TYPE == ColumnType::Unit { &[] } else { bytemuck::cast_slice(values) }
 }
 
-/// The `length` values that [`as_bytes`] made bytes of.
+/// The `length` values that [`as_bytes`] turned into bytes.
 pub(crate) fn from_bytes<W: Column>(bytes: &[u8], length: usize) -> &[W] {
     if W::TYPE == ColumnType::Unit {
         bytemuck::cast_slice(unit_slice(length))
@@ -22,23 +22,23 @@ pub(crate) fn from_bytes<W: Column>(bytes: &[u8], length: usize) -> &[W] {
     }
 }
 
-/// The rows of several vertices, one behind the other.
+/// The rows of several vertices, concatenated.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows<'b> {
     pub(crate) owners: &'b [VertexId],
-    /// Where each row ends among the neighbors.
+    /// The end of each row in `neighbors`.
     pub(crate) ends: &'b [u32],
     pub(crate) neighbors: &'b [VertexId],
     pub(crate) values: &'b [u8],
 }
 
-/// Copies of rows that wait to be handed over.
+/// Buffers copies of rows until they are passed on.
 pub(crate) struct Batch<W> {
     owners: Vec<VertexId>,
     ends: Vec<u32>,
     neighbors: Vec<VertexId>,
     values: Vec<W>,
-    /// What a row is sorted in.
+    /// Scratch space for sorting a row.
     row: Vec<(VertexId, W)>,
 }
 
@@ -54,24 +54,24 @@ impl<W: Column> Batch<W> {
         }
     }
 
-    /// Whether it should be handed over before another row begins.
+    /// Whether the batch should be passed on before another row begins.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.owners.len() >= ROWS || self.neighbors.len() >= NEIGHBORS
     }
 
-    /// The vertex whose row is last.
+    /// The owner of the last row.
     #[inline]
     pub(crate) fn last_owner(&self) -> Option<VertexId> {
         self.owners.last().copied()
     }
 
-    /// Appends a run, to the last row if that is its owner's.
+    /// Appends a run, extending the last row if it has the same owner.
     #[inline]
     pub(crate) fn push(&mut self, owner: VertexId, neighbors: &[VertexId], values: &[W]) {
         self.neighbors.extend_from_slice(neighbors);
         self.values.extend_from_slice(values);
-        // A row has fewer neighbors than there are ids, and a batch is handed over soon after it is full.
+        // A row has fewer neighbors than there are ids, and a full batch is soon passed on.
         let end = self.neighbors.len() as u32;
         if self.last_owner() == Some(owner) {
             self.ends.pop();

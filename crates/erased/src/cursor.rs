@@ -5,13 +5,14 @@ use hedgerow_model::{Adjacency, Column, Cursor, EdgeValue, Neighbors, NoCommitOr
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
-/// A run of at least this many neighbors is handed over as it lies; shorter ones are copied into a batch.
+/// A run of at least this many neighbors is passed without a copy; shorter ones are copied into a
+/// batch.
 const LONG_RUN: usize = 64;
 
-/// Neighbors, and the values beside them as bytes.
+/// Neighbors, and their values as bytes.
 type RawNeighbors<'c> = (&'c [VertexId], &'c [u8]);
 
-/// Takes a run, and says whether to go on.
+/// Receives a run, and returns whether to continue.
 type TakeRun<'f> = &'f mut dyn FnMut(&[VertexId], &[u8]) -> ControlFlow<()>;
 
 /// [`Cursor`] with its types erased. Neighbors ascend.
@@ -37,7 +38,7 @@ pub(crate) trait AnyCursor {
     fn gather(&mut self, vertex: VertexId) -> Result<RawNeighbors<'_>, ReadError>;
 }
 
-/// The engine's side: the cursor whose type is erased, and the batch that it fills.
+/// The engine's side: the cursor whose type is erased, and its batch.
 pub(crate) struct BatchingCursor<'a, A: Adjacency + 'a> {
     cursor: A::Cursor<'a>,
     batch: Batch<A::Value>,
@@ -132,7 +133,7 @@ impl<A: Adjacency> AnyCursor for BatchingCursor<'_, A> {
     }
 }
 
-/// Hands over the rows of a batch, if it has any, and empties it.
+/// Passes on the rows of a batch, if any, and empties it.
 fn hand_over<A: Adjacency>(
     batch: &mut Batch<A::Value>,
     take: &mut dyn FnMut(Rows<'_>) -> ControlFlow<()>,
@@ -148,7 +149,7 @@ fn hand_over<A: Adjacency>(
     flow
 }
 
-/// Reads neighbors, with values of type `W` beside them.
+/// Reads neighbors, with values of type `W` next to them.
 pub struct ErasedCursor<'a, W> {
     cursor: Box<dyn AnyCursor + 'a>,
     values: PhantomData<fn() -> W>,

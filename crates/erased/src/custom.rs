@@ -1,4 +1,4 @@
-//! An engine by its name.
+//! An engine identified by its name.
 
 use crate::ErasedEngine;
 use hedgerow_log::files::FileSystem;
@@ -6,30 +6,31 @@ use hedgerow_model::{Catalog, EngineError, Topology};
 use hedgerow_sync::Arc;
 use std::fmt;
 
-/// An engine that a graph can be made with. Two are equal if their names are.
+/// An engine that a graph can use. Two are equal if their names are.
 pub struct CustomEngine {
-    /// What it is called in stores and reports.
+    /// Its name in stores and reports.
     pub name: &'static str,
-    /// How one is made.
+    /// Its constructor.
     pub make: Make,
 }
 
-/// How a custom engine is made.
+/// The constructor of a custom engine.
 #[derive(Clone, Copy)]
 pub enum Make {
-    /// Empty, in memory: a graph in a store comes back from its checkpoint and its log.
+    /// Makes an empty engine in memory: a stored graph is restored from its checkpoint and its log.
     InMemory(fn(EngineOptions) -> ErasedEngine),
-    /// From the files of its own that are in the directory of a store, or empty where there are none. It owns [files](hedgerow_model::Engine::durable), so that there
-    /// is no such graph without a store.
+    /// Opens the engine from its own files in the directory of a store, or makes it empty if there
+    /// are none. The engine owns [files](hedgerow_model::Engine::durable), so a graph with it needs
+    /// a store.
     InFiles(fn(Arc<dyn FileSystem>, EngineOptions) -> Result<ErasedEngine, EngineError>),
 }
 
-/// What an engine stores.
+/// Options of an engine.
 #[derive(Clone, Debug)]
 pub struct EngineOptions {
     /// Whether edges are directed, and which directions are stored.
     pub topology: Topology,
-    /// The labels and what lies on their edges.
+    /// The labels, and what their edges carry.
     pub catalog: Catalog,
 }
 

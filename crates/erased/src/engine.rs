@@ -1,4 +1,4 @@
-//! The engine, and its object-safe twin.
+//! The engine with its type erased, and its object-safe trait.
 
 use crate::view::{AnyView, ErasedView};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
@@ -10,7 +10,7 @@ use rayon::ThreadPool;
 use std::any::Any;
 use std::fmt;
 
-/// Any engine. See the [crate](crate) for what that costs.
+/// Wraps any engine. The [crate](crate) documentation describes the cost.
 pub struct ErasedEngine(Box<dyn AnyEngine>);
 
 impl ErasedEngine {
@@ -26,22 +26,22 @@ impl fmt::Debug for ErasedEngine {
     }
 }
 
-/// Room for what an engine makes to prepare changes.
+/// The room in which an engine prepares changes.
 #[derive(Debug, Default)]
 pub struct ErasedRoom(Option<Box<dyn Any + Send>>);
 
-/// What an engine makes of a snapshot.
+/// An engine's data of a snapshot.
 pub struct ErasedSnapshot(Box<dyn Any + Send + Sync>);
 
 impl ErasedSnapshot {
-    /// That of an engine in memory, which makes nothing. Takes no memory.
+    /// The empty data of an in-memory engine. Allocates nothing.
     #[must_use]
     pub fn none() -> Self {
         ErasedSnapshot(Box::new(()))
     }
 }
 
-/// What [`ErasedEngine`] has prepared: the call that applies it.
+/// Changes that [`ErasedEngine`] has prepared: the call that applies them.
 pub struct ErasedChanges<'l>(Box<dyn FnOnce(Stamp) + Send + 'l>);
 
 /// [`Engine`] with its associated types erased.
@@ -94,7 +94,7 @@ trait AnyShortWrites {
     fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &ErasedPlan);
 }
 
-/// The plan of any engine for one edge.
+/// Any engine's plan for one edge.
 pub struct ErasedPlan {
     is_change: bool,
     outcome: EdgeOutcome,

@@ -1,19 +1,22 @@
-//! Engines behind one type: [`ErasedEngine`] is an [`Engine`](hedgerow_model::Engine) around any other.
+//! Engines behind one type: [`ErasedEngine`] is an [`Engine`](hedgerow_model::Engine) that wraps
+//! any other.
 //!
-//! The commit pipeline and every kernel are compiled once per engine. That is worth its time for an engine that applications
-//! use; the others share the copy that is compiled for `ErasedEngine`. What is generic in the traits of the model becomes
-//! virtual here:
+//! The commit pipeline and every kernel are compiled once per engine. That is worth the compile
+//! time for an engine that applications use; the others share the copy that is compiled for
+//! `ErasedEngine`. Generics in the traits of the model become virtual calls here:
 //!
-//! - a commit costs two or three allocations more, and a view, an adjacency and a cursor one each;
-//! - [`Cursor::scan`](hedgerow_model::Cursor::scan) copies short rows into batches: one virtual call hands over the rows of many
-//!   vertices. A long row is a batch by itself and is not copied;
-//! - all other methods of a cursor are one virtual call, and those that hand over runs one more per run;
-//! - neighbors ascend, whatever the engine's own order: rows of an engine that keeps another are copied and sorted;
+//! - a commit costs two or three more allocations, and a view, an adjacency and a cursor one each;
+//! - [`Cursor::scan`](hedgerow_model::Cursor::scan) copies short rows into batches: one virtual
+//!   call passes the rows of many vertices. A long row is a batch by itself and is not copied;
+//! - all other methods of a cursor cost one virtual call, and those that visit runs one more per
+//!   run;
+//! - neighbors ascend, whatever the engine's own order: the rows of an unsorted engine are copied
+//!   and sorted;
 //! - a degree counts as expensive, so that kernels count all degrees once;
 //! - parallel edges are copied when they are read;
-//! - the order of commits stays behind: only the core of an engine is passed on.
+//! - commit order is not available: only the core of the engine traits is passed on.
 //!
-//! `docs/performance.md` has the cost in figures.
+//! `docs/performance.md` has measurements of the cost.
 //!
 //! ```
 //! use hedgerow_erased::{CustomEngine, ErasedEngine, Make};

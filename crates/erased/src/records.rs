@@ -4,7 +4,7 @@ use hedgerow_encoding::{EdgeListWriter, ParallelList};
 use hedgerow_model::{NoCommitOrder, ParallelEdges, ReadError, RecordCursor, VertexId};
 use std::ops::{ControlFlow, Range};
 
-/// Takes an edge, from where to where, with its record.
+/// Receives the source, destination and record of an edge.
 type VisitEdge<'f> = dyn FnMut(VertexId, VertexId, &[u8]) -> ControlFlow<()> + 'f;
 
 /// [`RecordCursor`] with its types erased. Parallel edges are copied into lists.
@@ -19,7 +19,8 @@ pub(crate) trait AnyRecords {
 
     fn scan(&mut self, range: Range<u32>, visit: &mut VisitEdge<'_>) -> Result<(), ReadError>;
 
-    /// The list of the parallel edges from `vertex` to `neighbor`, or of those to all neighbors.
+    /// Passes on the list of the parallel edges from `vertex` to `neighbor`, or the lists for all
+    /// neighbors.
     fn parallel(
         &mut self,
         vertex: VertexId,
@@ -100,7 +101,7 @@ impl<'v> ErasedRecords<'v> {
     }
 }
 
-/// Passes on what `visit` returns, over a call that can only say whether to stop.
+/// Keeps the result of `visit` while a call that can only stop or continue passes it on.
 fn flow_of<B>(flow: ControlFlow<B>, kept: &mut ControlFlow<B>) -> ControlFlow<()> {
     *kept = flow;
     if kept.is_break() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -1,4 +1,4 @@
-//! States of the graph and their adjacencies.
+//! Views of the graph, and their adjacencies.
 
 use crate::cursor::{AnyCursor, BatchingCursor, ErasedCursor};
 use crate::records::{AnyRecords, ErasedRecords};
@@ -9,10 +9,10 @@ use hedgerow_model::{
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
-/// Vertices that one virtual call hands over.
+/// Vertices per virtual call.
 const VERTICES_PER_CALL: usize = 256;
 
-/// A state of an [`ErasedEngine`](crate::ErasedEngine)'s graph, or any other view.
+/// Wraps a view of an [`ErasedEngine`](crate::ErasedEngine), or any other view.
 pub struct ErasedView<'s>(pub(crate) Box<dyn AnyView + 's>);
 
 impl<'s> ErasedView<'s> {
@@ -195,7 +195,7 @@ impl RecordView for ErasedView<'_> {
     }
 }
 
-/// One label in one direction, with values of type `W` beside the neighbors.
+/// The adjacency of one label in one direction, with values of type `W` next to the neighbors.
 pub struct ErasedAdjacency<'v, W> {
     adjacency: Box<dyn AnyAdjacency + 'v>,
     values: PhantomData<fn() -> W>,

@@ -1,4 +1,5 @@
-//! Engines with their types erased keep the contract of engines: one whose rows ascend, and one with an order of its own.
+//! Type-erased engines fulfill the engine contract: one with ascending rows, and one in commit
+//! order.
 #![cfg(not(hedgerow_shuttle))]
 
 use hedgerow_erased::ErasedEngine;

@@ -1,4 +1,5 @@
-//! A view reads the same with its type erased, through every method, with rows on both sides of each limit of a batch.
+//! A type-erased view reads the same as the original through every method, with rows on both sides
+//! of each batch limit.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -12,7 +13,7 @@ use std::ops::ControlFlow;
 
 type Row<W> = (VertexId, Vec<(VertexId, W)>);
 
-/// The rows of a scan up to a vertex, joined where one comes in several runs.
+/// The rows of a scan up to a vertex, with the runs of each row joined.
 fn scanned<A: Adjacency>(adjacency: &A, last: u32) -> Vec<Row<A::Value>> {
     let mut rows: Vec<Row<A::Value>> = Vec::new();
     let flow = adjacency.cursor().scan(0..u32::MAX, |owner, neighbors, values| {

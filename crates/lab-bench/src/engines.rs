@@ -6,13 +6,13 @@ use hedgerow_rapid::Rapid;
 use hedgerow_subgraphs::SubgraphOptions;
 use hedgerow_tel::Tel;
 
-/// `rapid` as engines of research are run, to see what that costs.
+/// `rapid` behind virtual calls, as research engines run, to measure their cost.
 static ERASED_RAPID: CustomEngine = CustomEngine {
     name: "rapid-erased",
     make: Make::InMemory(|options| ErasedEngine::new(Rapid::new(of(options)))),
 };
 
-/// `tel` in the same way.
+/// `tel` behind virtual calls.
 static ERASED_TEL: CustomEngine = CustomEngine {
     name: "tel-erased",
     make: Make::InMemory(|options| ErasedEngine::new(Tel::new(of(options)))),
@@ -22,7 +22,7 @@ fn of(EngineOptions { topology, catalog }: EngineOptions) -> SubgraphOptions {
     SubgraphOptions { topology, catalog }
 }
 
-/// The engines of `hedgerow bench`, and those of research.
+/// The engines of `hedgerow bench`, and the research engines.
 pub fn all() -> Vec<Engine> {
     let research = [
         (

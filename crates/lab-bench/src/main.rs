@@ -1,4 +1,5 @@
-//! The `hedgerow-lab` command: measures engines of research beside those of Hedgerow, as `hedgerow bench` does. See `docs/bench.md`.
+//! The `hedgerow-lab` command: measures research engines next to those of Hedgerow, as `hedgerow
+//! bench` does. See `docs/bench.md`.
 
 mod engines;
 
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// A line for each engine.
+/// One line per engine.
 fn described(engines: &[Engine]) -> String {
     let line = |engine: &Engine| format!("  {:<15} {}\n", engine.name, engine.description);
     format!("Engines:\n{}", engines.iter().map(line).collect::<String>())

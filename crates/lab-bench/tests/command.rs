@@ -1,4 +1,4 @@
-//! `hedgerow-lab`: a tiny run of every engine, and what it refuses.
+//! `hedgerow-lab`: a tiny run of every engine, and arguments that it rejects.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

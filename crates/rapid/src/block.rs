@@ -1,4 +1,4 @@
-//! The neighbors of one partition, for one label and direction.
+//! A block: the neighbors of one partition, for one label and direction.
 
 use crate::extent::{self, Extent};
 use crate::large_set::{LARGE, LargeSet};
@@ -11,36 +11,39 @@ use hedgerow_sync::prefetch;
 use smallvec::SmallVec;
 use std::ops::{Range, RangeInclusive};
 
-/// Neighbors as rows of one array, in the order of their vertices, with room between them; large sets apart.
+/// Neighbors as rows of one array, in vertex order, with spare room between them; large sets are
+/// stored separately.
 ///
-/// It holds the place of RapidStore's vertex index and clustered index (sections 6.1 and 6.3).
+/// Takes the place of RapidStore's vertex index and clustered index (sections 6.1 and 6.3).
 pub type Block = Extent<Rows>;
 
-/// Where the rows of a block lie: all of them within its capacity. What every reader needs comes first, then the places, then what only writers need.
+/// Where the rows of a block lie, all within its capacity. Fields that every reader needs come
+/// first, then the places, then fields that only writers need.
 #[repr(C)]
 pub struct Rows {
-    /// Entries of all rows that are not large sets.
+    /// Entries of all rows, without large sets.
     pub(crate) small_entries: u32,
-    /// No neighbor that was ever put is above it: what searches guess by.
+    /// An upper bound on all neighbors ever put, for interpolation search.
     highest: VertexId,
-    /// A bit for each slot that has neighbors.
+    /// One bit per slot: whether it has neighbors.
     pub(crate) occupied: u64,
-    /// A bit for each slot whose neighbors are a large set.
+    /// One bit per slot: whether its neighbors are a large set.
     pub(crate) large_slots: u64,
     /// The large sets, ascending by slot.
     pub(crate) large: SmallVec<[LargeSet; 2]>,
-    /// Where each row lies. Starts ascend; what lies between the end of a row and the next start is free.
+    /// The place of each row. Starts ascend; the gap between the end of a row and the next start is
+    /// free.
     places: [Place; PARTITION_SIZE],
     /// Entries of large sets, and their bytes.
     pub(crate) large_entries: usize,
     pub(crate) large_bytes: usize,
 }
 
-/// Where a row lies. One cache line says it of sixteen, and that they are small.
+/// The place of a row. One cache line holds those of sixteen rows, and whether they are small.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     start: u16,
-    /// [`IS_LARGE`] if the neighbors are a large set, and there is no row.
+    /// [`IS_LARGE`] if a large set takes the place of the row.
     length: u16,
 }
 
@@ -50,20 +53,21 @@ const _: () = assert!(LARGE < IS_LARGE as usize);
 
 /// The neighbors of one slot.
 pub(crate) enum Row<'b> {
-    /// A stretch of the block.
+    /// A range of the block.
     Small(Range<usize>),
-    /// A set of its own.
+    /// A large set.
     Large(&'b LargeSet),
 }
 
-/// So much of a row is fetched before it changes; what follows, the processor fetches by itself.
+/// The first part of a row that is prefetched before a change, in bytes; the hardware prefetcher
+/// does the rest.
 const PREFETCHED_CHANGE: usize = 1024;
 
-/// Ids of a cache line.
+/// Ids per cache line.
 pub(crate) const IDS_PER_LINE: usize = 64 / size_of::<VertexId>();
 
 impl Block {
-    /// The most small entries: positions are numbers of 16 bits.
+    /// The most small entries: positions have 16 bits.
     pub(crate) const MOST: usize = u16::MAX as usize;
 
     /// An empty block with room for at least `capacity` small entries.
@@ -77,13 +81,13 @@ impl Block {
         unsafe { Owned::from_raw(block) }
     }
 
-    /// From where to where neighbors lie.
+    /// Bounds on the ids of the neighbors.
     #[inline]
     pub(crate) fn spread(&self) -> Spread {
         Spread::up_to(self.header.highest)
     }
 
-    /// How far from the beginning the place of a row is kept.
+    /// The offset of a row's place from the start of the block.
     pub(crate) const fn place_offset(slot: usize) -> usize {
         std::mem::offset_of!(Block, header) + std::mem::offset_of!(Rows, places) + slot * size_of::<Place>()
     }
@@ -98,15 +102,16 @@ impl Block {
         Row::Small(usize::from(start)..usize::from(start) + usize::from(length))
     }
 
-    /// What a row of this block holds; of topology alone, without a look at anything else.
+    /// The entries of a row of this block. Without values, it accesses only the ids.
     #[inline]
     pub(crate) fn entries_of<W: Column>(&self, row: Range<usize>) -> Neighbors<'_, W> {
         debug_assert!(row.end <= self.capacity(), "a row beyond its block");
-        // SAFETY: rows lie within the capacity; nobody but this module and those that change blocks makes one.
+        // SAFETY: rows lie within the capacity; only this module and those that change blocks make
+        // any.
         unsafe { self.neighbors_unchecked(row) }
     }
 
-    /// The value of a neighbor of a slot, for whoever changes the block.
+    /// The value of a neighbor of a slot, for writers.
     #[inline]
     fn value_of(&self, slot: usize, neighbor: VertexId) -> Option<EdgeValue> {
         match self.row(slot) {
@@ -120,34 +125,35 @@ impl Block {
 }
 
 impl Rows {
-    /// Where a row lies; empty for a large set.
+    /// The range of a row; empty for a large set.
     #[inline]
     pub(crate) fn stretch(&self, slot: usize) -> Range<usize> {
         let start = usize::from(self.places[slot].start);
         start..start + self.length(slot)
     }
 
-    /// No rows yet, for what is in others.
+    /// An empty header for a copy of the rows of `other`.
     pub(crate) fn empty_as(other: &Rows) -> Self {
         let mut rows = Rows::default();
         rows.highest = other.highest;
         rows
     }
 
-    /// What `count` says of the large sets, which lies apart from the rest of the header.
+    /// What `count` reads of the large sets' totals, which lie apart from the rest of the header; 0
+    /// without large sets.
     #[inline]
     pub(crate) fn in_large_sets(&self, count: impl Fn(&Rows) -> usize) -> usize {
         if self.large_slots == 0 { 0 } else { count(self) }
     }
 
-    /// Knows of neighbors that are put.
+    /// Raises the upper bound to cover neighbors that are put.
     #[inline]
     pub(crate) fn expect(&mut self, changes: &[EdgeChange]) {
         let put = changes.iter().filter(|change| change.value.is_some()).map(|change| change.neighbor);
         self.highest = put.fold(self.highest, VertexId::max);
     }
 
-    /// How long a row is; 0 for a large set.
+    /// The length of a row; 0 for a large set.
     #[inline]
     pub(crate) fn length(&self, slot: usize) -> usize {
         match self.places[slot].length {
@@ -161,18 +167,18 @@ impl Rows {
         std::array::from_fn(|slot| self.length(slot))
     }
 
-    /// The first place after the room behind a row.
+    /// Where the free room after a row ends.
     #[inline]
     pub(crate) fn room_end(&self, slot: usize, capacity: usize) -> usize {
         self.places.get(slot + 1).map_or(capacity, |next| usize::from(next.start))
     }
 
-    /// Moves the starts of rows by one.
+    /// Shifts the starts of rows by 1 or -1.
     pub(crate) fn shift_starts(&mut self, slots: RangeInclusive<usize>, by: i16) {
         self.places[slots].iter_mut().for_each(|place| place.start = place.start.wrapping_add_signed(by));
     }
 
-    /// Makes a row longer or shorter by one.
+    /// Makes a row one entry longer or shorter.
     pub(crate) fn resize_row(&mut self, slot: usize, by: i16) {
         let length = &mut self.places[slot].length;
         *length = length.wrapping_add_signed(by);
@@ -180,7 +186,8 @@ impl Rows {
         self.occupied = self.occupied & !(1 << slot) | u64::from(*length > 0) << slot;
     }
 
-    /// Gives rows of these lengths, 0 for large sets, their places. The room that is left is spread in proportion.
+    /// Places rows of these lengths, 0 for large sets. Distributes the free room in proportion to
+    /// their lengths.
     pub(crate) fn lay_out(&mut self, lengths: &[usize; PARTITION_SIZE], capacity: usize) {
         let entries: usize = lengths.iter().sum();
         let room = capacity - entries;
@@ -200,13 +207,13 @@ impl Rows {
         self.occupied = small.fold(self.large_slots, |occupied, (slot, _)| occupied | 1 << slot);
     }
 
-    /// The position of a slot's large set, or where it would belong.
+    /// The index of a slot's large set, or where it would be inserted.
     #[inline]
     pub(crate) fn large_index(&self, slot: usize) -> usize {
         (self.large_slots & ((1 << slot) - 1)).count_ones() as usize
     }
 
-    /// Makes a set that of a slot, in the place of its row.
+    /// Replaces the row of a slot by a large set.
     pub(crate) fn insert_large(&mut self, slot: usize, set: LargeSet) {
         let index = self.large_index(slot);
         self.small_entries -= self.length(slot) as u32;
@@ -218,7 +225,7 @@ impl Rows {
         self.occupied |= 1 << slot;
     }
 
-    /// Takes the set of a slot away, which leaves an empty row.
+    /// Removes the large set of a slot, which leaves an empty row.
     pub(crate) fn remove_large(&mut self, slot: usize) -> LargeSet {
         let index = self.large_index(slot);
         let set = self.counting_heap(|rows| rows.large.remove(index));
@@ -271,7 +278,7 @@ impl Drop for Rows {
     }
 }
 
-/// Asks for what putting an id into a row touches: from where it is guessed to belong to the end.
+/// Prefetches what putting an id into a row touches: from its guessed position to the end.
 #[inline]
 pub(crate) fn prefetch_behind_guess(row: &[VertexId], spread: Spread, id: VertexId) {
     let guess = spread.guess(row.len(), id).saturating_sub(IDS_PER_LINE);
@@ -287,7 +294,7 @@ impl Block {
         tally.count(change, found.is_some(), |value| self.column().width() > 0 && found != Some(value));
     }
 
-    /// Whether changes that are at least as many as the entries remove them all.
+    /// Whether changes, of which there are at least as many as entries, remove them all.
     pub(crate) fn is_emptied_by(&self, changes: &[EdgeChange]) -> bool {
         let removed = |change: &&EdgeChange| self.value_of(slot_of(change.owner), change.neighbor).is_some();
         changes.iter().all(|change| change.value.is_none())

@@ -1,4 +1,4 @@
-//! Blocks as containers of versioned subgraphs.
+//! [`Block`] as a container of versioned subgraphs.
 
 use crate::block::{Block, IDS_PER_LINE, Row, prefetch_behind_guess};
 use crate::directory::Entry;
@@ -13,20 +13,24 @@ use hedgerow_sync::prefetch;
 use std::ops::ControlFlow;
 use std::ptr::NonNull;
 
-/// How far ahead a scan asks for the rows of a block. The processor's own reading ahead ends with each page of 4 KiB.
+/// Prefetch distance of a scan of rows, in ids. The hardware prefetcher stops at the end of each 4
+/// KiB page.
 const IDS_BEHIND: usize = 512;
 
-/// A block with less room is not copied as it is, because it would have to be made larger at once.
+/// A block with less free room is enlarged when it is copied; otherwise the next change would do
+/// that.
 const ROOM_OF_COPIES: usize = 2;
 
-/// Fewer changes than this are always made in place; more only in blocks so many times larger.
+/// This many changes are always made in place; more only in blocks with [`ENTRIES_PER_EDIT`]
+/// entries per change.
 const EDITED_ALWAYS: usize = 4;
 const ENTRIES_PER_EDIT: usize = 64;
 
 impl Content for Block {
     type Change = EdgeChange;
 
-    /// As large, in one piece with the room between the rows; a little larger where there is hardly any.
+    /// Copies the block at its size, with the room between rows; enlarges it if it has hardly any
+    /// room.
     fn copied(&self) -> Owned<Self> {
         let header = self.header.clone();
         let entries = header.small_entries as usize;
@@ -141,8 +145,7 @@ impl Container for Block {
         }
     }
 
-    /// Beside each row, prefetches as much of what lies some way behind it.
-    // Without that, PageRank takes 1.09 to 1.12 of its time.
+    /// Also prefetches as many bytes as each row has, some distance after it.
     #[inline]
     fn scan<W: Column, B>(
         &self,

@@ -1,14 +1,18 @@
-//! Directories of large neighbor sets: which leaf begins where, in one piece of memory.
+//! Directories of large neighbor sets: an array that maps the first neighbor of each leaf to the
+//! leaf, in one allocation.
 //!
-//! An entry tells where its leaf is and how long, and whoever holds the directory knows how many entries there are and where they end, so
-//! that a search reads the cache line of the directory where it guesses the entry, and then the ids of the leaf. The
-//! `unsafe` code rests on three invariants:
+//! An entry holds the pointer and the length of its leaf, and the handle of a directory holds the
+//! number of entries and the last one's first neighbor. So a search reads the cache line of the
+//! directory where it guesses the entry, and then the ids of the leaf. The `unsafe` code rests on
+//! three invariants:
 //!
-//! 1. A [`Table`] lies at the beginning of [`bytes_for`]`(capacity)` bytes of the pool. Behind it there is room for
-//!    `capacity` entries, of which the first `leaves` are initialized.
-//! 2. The length of an [`Entry`] is at most that of its leaf. They differ only while [`Directory::change`] or
-//!    [`Directory::change_in_place`] runs, when the entry says 0; leaves change nowhere else.
-//! 3. A [`Directory`] has as many `leaves` as its table: tables change through their only owner, which follows.
+//! 1. A [`Table`] lies at the start of [`bytes_for`]`(capacity)` bytes of the pool, followed by
+//!    room for `capacity` entries, of which the first `leaves` are initialized.
+//! 2. The length of an [`Entry`] is at most that of its leaf. They differ only while
+//!    [`Directory::change`] or [`Directory::change_in_place`] runs, when the entry says 0; leaves
+//!    change nowhere else.
+//! 3. The `leaves` of a [`Directory`] equal those of its table: tables change only through their
+//!    only owner, which updates both.
 
 use crate::leaf::Leaf;
 use crate::pool;
@@ -21,14 +25,14 @@ use hedgerow_sync::prefetch;
 use std::mem;
 use std::ptr::NonNull;
 
-/// The leaves of a set, ascending. A clone shares them until one of the two changes.
+/// The leaves of a set, ascending. Clones share them until one of the clones changes.
 #[derive(Clone)]
 pub(crate) struct Directory {
     table: Shared<Table>,
     leaves: u32,
     /// The first neighbor of the last leaf.
     last: VertexId,
-    /// Neighbors in all leaves, fewer than there can be vertices.
+    /// Total neighbors in all leaves; fewer than there can be vertices.
     length: u32,
 }
 
@@ -40,7 +44,7 @@ struct Table {
     leaf_bytes: usize,
 }
 
-/// A leaf, and what a search wants to know of it.
+/// A leaf, and copies of the fields that a search needs.
 #[derive(Clone)]
 #[repr(C, align(16))]
 pub(crate) struct Entry {
@@ -50,7 +54,7 @@ pub(crate) struct Entry {
     leaf: Leaf,
 }
 
-/// How much of a leaf is fetched ahead of a scan.
+/// How much of a leaf is prefetched ahead of a scan.
 const PREFETCHED_BYTES: usize = 1024;
 
 const START: usize = size_of::<Table>();
@@ -59,7 +63,7 @@ fn bytes_for(capacity: usize) -> usize {
     pool::rounded(START + capacity * size_of::<Entry>())
 }
 
-/// The room of a directory that is made for so many leaves: some of them may split.
+/// The capacity of a new directory for `leaves` leaves: some of them may split.
 fn roomy(leaves: usize) -> usize {
     leaves + leaves / 8 + 2
 }
@@ -71,7 +75,7 @@ impl Entry {
         entry
     }
 
-    /// Makes it say what the leaf is. That of an empty leaf keeps its place.
+    /// Updates the copies after a change of the leaf. An empty leaf keeps its first neighbor.
     fn update(&mut self) {
         self.first = self.leaf.ids().first().copied().unwrap_or(self.first);
         self.length = self.leaf.len() as u32;
@@ -93,22 +97,22 @@ impl Entry {
         &self.leaf
     }
 
-    /// The neighbors; reads nothing of the leaf.
+    /// The neighbors. Does not access the leaf's header.
     #[inline]
     pub(crate) fn ids(&self) -> &[VertexId] {
         // SAFETY: invariant 2.
         unsafe { self.leaf.first_ids(self.len()) }
     }
 
-    /// The neighbors, and the values beside them.
+    /// The neighbors and their values.
     #[inline]
     pub(crate) fn neighbors<W: Column>(&self) -> Neighbors<'_, W> {
         // SAFETY: invariant 2.
         unsafe { self.leaf.first_neighbors(self.len()) }
     }
 
-    /// Asks the processor for the first neighbors and values; it goes on by itself. Where the values lie, the leaf
-    /// says, which is better on its way already.
+    /// Prefetches the first neighbors and values; the hardware prefetcher does the rest. The
+    /// address of the values depends on the leaf's header, which should have been prefetched.
     #[inline]
     pub(crate) fn prefetch<W: Column>(&self) {
         let (ids, values) = self.neighbors::<W>();
@@ -116,7 +120,7 @@ impl Entry {
         prefetch(values.as_ptr(), size_of_val(values).min(PREFETCHED_BYTES));
     }
 
-    /// Asks the processor for what says where the values of the leaf lie.
+    /// Prefetches the leaf's header, which the address of its values depends on.
     #[inline]
     pub(crate) fn prefetch_header(&self) {
         self.leaf.prefetch_header();
@@ -137,7 +141,8 @@ impl Directory {
         account::allocated(bytes);
         let capacity = ((bytes - START) / size_of::<Entry>()) as u32;
         let table = Table { owners: AtomicU32::new(1), leaves: 0, capacity, leaf_bytes: 0 };
-        // SAFETY: the pool hands out `bytes` bytes, aligned to 16, that nobody else uses; the table fits into them.
+        // SAFETY: the pool hands out `bytes` bytes, aligned to 16, for exclusive use; the table
+        // fits into them.
         unsafe { memory.write(table) };
         // SAFETY: made with one owner, and freed with the bytes that belong to its capacity.
         let table = unsafe { Shared::new(memory) };
@@ -151,13 +156,13 @@ impl Directory {
         unsafe { std::slice::from_raw_parts(self.table.first(), self.leaves as usize) }
     }
 
-    /// Neighbors in all leaves.
+    /// Total neighbors in all leaves.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.length as usize
     }
 
-    /// The bytes of the directory itself.
+    /// The bytes of the table, without leaves.
     #[inline]
     pub(crate) fn own_bytes(&self) -> usize {
         bytes_for(self.table.capacity as usize)
@@ -169,12 +174,12 @@ impl Directory {
         self.table.leaf_bytes
     }
 
-    /// At most by how many bytes one more leaf makes a directory of so many larger.
+    /// Upper bound on the bytes by which one more leaf grows a directory of `leaves` leaves.
     pub(crate) fn growth(leaves: usize) -> usize {
         bytes_for(roomy(leaves + 1)) - bytes_for(leaves)
     }
 
-    /// Whether two are the same.
+    /// Whether both share one table.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.table.is(&other.table)
     }
@@ -185,24 +190,24 @@ impl Directory {
         search::last_from(self.entries(), Spread::up_to(self.last), id, |entry| entry.first)
     }
 
-    /// The entry of the leaf where `id` is or belongs, and from where to where its neighbors lie. O(log leaves).
+    /// The entry of the leaf where `id` is or belongs, and bounds on its neighbors. O(log leaves).
     #[inline]
     pub(crate) fn entry_of(&self, id: VertexId) -> Option<(&Entry, Spread)> {
         self.entry_at(self.place_of(id))
     }
 
-    /// The entry at a place, and from where to where its neighbors lie. O(1).
+    /// The entry at an index, and bounds on its neighbors. O(1).
     #[inline]
     pub(crate) fn entry_at(&self, place: usize) -> Option<(&Entry, Spread)> {
         let (entry, next) = (self.entries().get(place)?, self.entries().get(place + 1));
-        // The last leaf is taken to be as wide as the others are on average.
+        // The last leaf is assumed to span as many ids as the others on average.
         let average =
             || entry.first.get().saturating_add(self.last.get() / self.leaves).min(VertexId::MAX.get());
         let last = next.map_or_else(|| VertexId::new(average()), |next| next.first);
         Some((entry, Spread { first: entry.first, last }))
     }
 
-    /// Makes this the only owner of a directory with room for so many more leaves, by a copy if need be.
+    /// Makes this the only owner of a table with room for `more` leaves, copying it if necessary.
     pub(crate) fn make_own(&mut self, more: usize) {
         let leaves = self.entries().len() + more;
         if self.table.get_mut().is_some_and(|table| leaves <= table.capacity as usize) {
@@ -216,7 +221,7 @@ impl Directory {
         *self = copy;
     }
 
-    /// The table and its entries, if this is its only owner.
+    /// The table and its entries, if this is the only owner.
     #[inline]
     fn parts_mut(&mut self) -> Option<(&mut Table, &mut [Entry])> {
         let table = self.table.get_mut()?;
@@ -240,8 +245,9 @@ impl Directory {
         result
     }
 
-    /// Changes a leaf within its memory if this is the only owner of the directory and of the leaf; else does nothing.
-    /// `change` says how many more neighbors the leaf has then, or does nothing either.
+    /// Changes a leaf without reallocating, if this is the only owner of the directory and of the
+    /// leaf; otherwise does nothing. `change` returns by how many neighbors the leaf grew, or
+    /// `None` if it did nothing.
     #[inline]
     pub(crate) fn change_in_place(
         &mut self,
@@ -262,7 +268,7 @@ impl Directory {
         grown
     }
 
-    /// Adds leaves, which belong before the one at `place`. O(leaves).
+    /// Inserts leaves before the one at `place`. O(leaves).
     pub(crate) fn insert(&mut self, place: usize, leaves: Vec<Leaf>) {
         self.make_own(leaves.len());
         for (offset, leaf) in leaves.into_iter().enumerate() {
@@ -270,7 +276,7 @@ impl Directory {
         }
     }
 
-    /// Adds an entry, for which there is room.
+    /// Inserts an entry, for which there is room.
     fn put(&mut self, place: usize, entry: Entry) {
         let table = self.table.get_mut().expect("only its only owner changes a directory");
         let leaves = table.leaves as usize;
@@ -287,23 +293,23 @@ impl Directory {
         self.follow();
     }
 
-    /// Knows again how many leaves there are and where the last begins.
+    /// Updates the copies of the table's fields.
     #[inline]
     fn follow(&mut self) {
         self.leaves = self.table.leaves;
         self.last = self.entries().last().map_or(self.last, |entry| entry.first);
     }
 
-    /// Takes a leaf away. Panics as [`Directory::change`] does. O(leaves).
+    /// Removes a leaf. Panics if this is not the only owner. O(leaves).
     pub(crate) fn remove(&mut self, place: usize) -> Leaf {
         let (_, entries) = self.parts_mut().expect("only its only owner changes a directory");
         entries[place..].rotate_left(1);
         account::moved((entries.len() - place) * size_of::<Entry>());
-        // Borrowed anew: a borrow from before the entries moved must not lead to them.
+        // Borrowed again: a borrow from before the entries moved must not be used to access them.
         let table = self.table.get_mut().expect("nobody has become another owner");
         table.leaves -= 1;
         let last = table.first_mut().wrapping_add(table.leaves as usize);
-        // SAFETY: initialized by invariant 1, and beyond the entries from now on.
+        // SAFETY: initialized by invariant 1, and no longer among the entries.
         let entry = unsafe { last.read() };
         table.leaf_bytes -= entry.leaf.bytes();
         self.length -= entry.length;

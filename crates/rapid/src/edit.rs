@@ -1,4 +1,4 @@
-//! Changes of a block in place, row by row, as long as there is room.
+//! In-place changes of a block, row by row, while there is room.
 
 use crate::block::{Block, Row, Rows};
 use crate::extent::Extent;
@@ -9,13 +9,13 @@ use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of};
 use smallvec::SmallVec;
 use std::ops::Range;
 
-/// The capacity of a block that has so many small entries and is to grow.
+/// The capacity of a block with this many small entries that is expected to grow.
 pub(crate) fn roomy(entries: usize) -> usize {
     entries + entries / 8 + 4
 }
 
-/// Makes changes, which ascend. For each row that changes O(row + changes) amortised, and O(block) where it outgrows
-/// its memory.
+/// Makes changes, which ascend. O(row + changes) amortized per row that changes, and O(block) if it
+/// outgrows its memory.
 pub(crate) fn changes(block: &mut Owned<Block>, changes: &[EdgeChange]) {
     block.header.expect(changes);
     for row in changes.chunk_by(|one, next| one.owner == next.owner) {
@@ -35,8 +35,8 @@ pub(crate) fn changes(block: &mut Owned<Block>, changes: &[EdgeChange]) {
     }
 }
 
-/// Puts several entries into a row in one pass from its end, if they are puts only and the room behind it suffices;
-/// else does nothing and says so.
+/// Puts several entries into a row in one pass from its end, if all are puts and the room after the
+/// row suffices; otherwise does nothing. Returns whether the changes were made.
 fn put_into_row(block: &mut Block, stretch: Range<usize>, changes: &[EdgeChange]) -> bool {
     let slot = slot_of(changes[0].owner);
     let row = &block.ids()[stretch.clone()];
@@ -71,7 +71,7 @@ fn put_into_row(block: &mut Block, stretch: Range<usize>, changes: &[EdgeChange]
     true
 }
 
-/// Where an entry is or belongs that is put.
+/// Where an entry that is put is or belongs.
 struct Place {
     position: usize,
     is_there: bool,
@@ -79,7 +79,7 @@ struct Place {
     value: EdgeValue,
 }
 
-/// Makes one change. O(row) amortised, and O(block) where it outgrows its memory.
+/// Makes one change. O(row) amortized, and O(block) if it outgrows its memory.
 pub(crate) fn change(block: &mut Owned<Block>, change: &EdgeChange) {
     let slot = slot_of(change.owner);
     match block.row(slot) {
@@ -129,9 +129,10 @@ fn insert(block: &mut Owned<Block>, slot: usize, position: usize, change: &EdgeC
     block.header.resize_row(slot, 1);
 }
 
-/// Frees a place for the entry at `position` of a row: from the next room after it, else from the last before it.
+/// Makes a gap for an entry at `position` of a row, using the next free room after it, or else the
+/// last before it.
 ///
-/// What lies between is one stretch without room, which moves by one.
+/// The entries between are contiguous, and all shift by one.
 pub(crate) fn open(block: &mut Block, slot: usize, position: usize) -> usize {
     let (rows, capacity) = (&block.header, block.capacity());
     let at = rows.stretch(slot).start + position;
@@ -161,27 +162,27 @@ fn remove(block: &mut Owned<Block>, slot: usize, position: usize) {
     }
 }
 
-/// Whether a block is too large for so many entries.
+/// Whether a block is too large for this many entries.
 pub(crate) fn shrinks(block: &Block, entries: usize) -> bool {
     roomy(2 * entries) < block.capacity()
         && Block::bytes_for(block.column(), roomy(entries)) < block.memory_bytes()
 }
 
-/// Takes the entry at `position` out of a row.
+/// Removes the entry at `position` of a row.
 pub(crate) fn close(block: &mut Block, slot: usize, position: usize) {
     let stretch = block.header.stretch(slot);
     block.shift(stretch.start + position + 1..stretch.end, stretch.start + position);
     block.header.resize_row(slot, -1);
 }
 
-/// Makes the row of a slot a large set.
+/// Turns the row of a slot into a large set.
 fn promote(block: &mut Owned<Block>, slot: usize) {
     let stretch = block.header.stretch(slot);
     let set = LargeSet::new(block, stretch);
     block.header.insert_large(slot, set);
 }
 
-/// Makes the large set of a slot a row again.
+/// Turns the large set of a slot into a row.
 fn demote(block: &mut Owned<Block>, slot: usize) {
     let set = block.header.remove_large(slot);
     let entries = block.header.small_entries as usize + set.len();
@@ -192,7 +193,7 @@ fn demote(block: &mut Owned<Block>, slot: usize) {
     if set.len() == 0 {
         return;
     }
-    // A block with room for a row of the set's length, into which the set goes then.
+    // Lay out a block with room for a row of the set's length, then copy the set into it.
     let mut lengths = block.header.lengths();
     lengths[slot] = set.len();
     let rows = std::mem::take(&mut block.header);
@@ -209,17 +210,17 @@ fn longest(rows: &Rows) -> usize {
 /// Moves the rows into a block of another capacity.
 fn resize(block: &mut Owned<Block>, capacity: usize) {
     let rows = std::mem::take(&mut block.header);
-    // The header is whole again in the new block; the old one is empty and freed.
+    // The new block has taken the header; the old block is now empty, and is freed.
     *block = resized(block, rows, capacity);
 }
 
-/// A block with the entries of `old` where `rows` says that they are.
+/// A block with the entries of `old` at the ranges that `rows` contains.
 pub(crate) fn resized<H>(old: &Extent<H>, rows: Rows, capacity: usize) -> Owned<Block> {
     let lengths = rows.lengths();
     laid_out(old, rows, &lengths, capacity)
 }
 
-/// The same, with room for rows of other lengths, of which the old entries are the beginnings.
+/// A block whose rows have new lengths and begin with the entries that `rows` locates in `old`.
 fn laid_out<H>(
     old: &Extent<H>,
     rows: Rows,

@@ -1,10 +1,12 @@
-//! Memory of a header and room for neighbors behind it, in one piece.
+//! One allocation with a header, followed by room for neighbors and their values.
 //!
-//! Its invariants, of an [`Extent`] behind a pointer that [`allocate`] or [`duplicate`] returned and [`free`] has not seen:
+//! Invariants of an [`Extent`] behind a pointer that [`allocate`] or [`duplicate`] returned and
+//! [`free`] has not freed:
 //!
-//! 1. The memory is [`Extent::memory_bytes`] long and starts with the extent. Behind it lie `capacity` ids, and behind
-//!    those, at a multiple of 8 from the start, as many values of the column's width. All of them are initialized.
-//! 2. Nobody but the owner of the pointer has a pointer into it, but for what is borrowed from the extent.
+//! 1. The memory is [`Extent::memory_bytes`] long and starts with the extent, followed by
+//!    `capacity` ids, followed, at a multiple of 8 from the start, by `capacity` values of the
+//!    column's width. All of them are initialized.
+//! 2. Only the owner of the pointer has a pointer into it, except for borrows from the extent.
 
 use crate::pool;
 use hedgerow_model::{Column, ColumnType, EdgeValue, Neighbors, VertexId};
@@ -12,7 +14,7 @@ use hedgerow_reclamation::account;
 use std::ops::Range;
 use std::ptr::NonNull;
 
-/// A header, and behind it in memory room for neighbors with a value beside each.
+/// A header, followed in memory by room for neighbors with a value each.
 #[repr(C, align(8))]
 pub struct Extent<H> {
     bytes: usize,
@@ -24,55 +26,55 @@ pub struct Extent<H> {
 impl<H> Extent<H> {
     const START: usize = size_of::<Self>();
 
-    /// The bytes that room for `capacity` neighbors takes, as the pool hands them out.
+    /// The bytes that the pool hands out for a capacity of `capacity` neighbors.
     pub(crate) fn bytes_for(column: ColumnType, capacity: usize) -> usize {
         pool::rounded(Self::values_at(capacity) + capacity * column.width())
     }
 
-    /// How many neighbors there is room for in so many bytes.
+    /// The capacity that fits into this many bytes.
     fn capacity_of(column: ColumnType, bytes: usize) -> usize {
-        // Two ids may be lost to alignment.
+        // Alignment may cost up to two ids.
         let per_entry = size_of::<VertexId>() + column.width();
         let most = (bytes - Self::START) / per_entry;
         let fits = |capacity: &usize| Self::values_at(*capacity) + capacity * column.width() <= bytes;
         (0..=most).rev().find(fits).unwrap_or(0)
     }
 
-    /// Where the values begin.
+    /// The offset of the values.
     #[inline]
     fn values_at(capacity: usize) -> usize {
         (Self::START + capacity * size_of::<VertexId>()).next_multiple_of(8)
     }
 
-    /// The bytes of all of it.
+    /// The size of the allocation.
     #[inline]
     pub(crate) fn memory_bytes(&self) -> usize {
         self.bytes
     }
 
-    /// How many neighbors there is room for.
+    /// The number of neighbors that there is room for.
     #[inline]
     pub(crate) fn capacity(&self) -> usize {
         self.capacity as usize
     }
 
-    /// What lies beside the neighbors.
+    /// The type of the values.
     #[inline]
     pub(crate) fn column(&self) -> ColumnType {
         self.column
     }
 
-    /// The room for neighbors.
+    /// All ids, whether in use or not.
     #[inline]
     pub(crate) fn ids(&self) -> &[VertexId] {
-        // SAFETY: all that there is room for.
+        // SAFETY: the length is the capacity.
         unsafe { self.first_ids(self.capacity()) }
     }
 
-    /// The first neighbors, without a look at how many there is room for.
+    /// The first `length` neighbors. Does not read the capacity.
     ///
     /// # Safety
-    /// There is room for so many.
+    /// `length` is at most the capacity.
     #[inline]
     pub(crate) unsafe fn first_ids(&self, length: usize) -> &[VertexId] {
         let first = self.first_byte().wrapping_add(Self::START).cast();
@@ -80,22 +82,24 @@ impl<H> Extent<H> {
         unsafe { std::slice::from_raw_parts(first, length) }
     }
 
-    /// Neighbors and the values beside them. `W` is the type of the column, or `()`.
+    /// A range of neighbors and their values. `W` is the column's type or `()`.
     #[inline]
     pub(crate) fn neighbors<W: Column>(&self, stretch: Range<usize>) -> Neighbors<'_, W> {
         assert!(W::TYPE.width() == 0 || W::TYPE.width() == self.column.width(), "a column of another width");
         let ids = &self.ids()[stretch.clone()];
         let first = self.first_byte().wrapping_add(Self::values_at(self.capacity())).cast::<W>();
-        // SAFETY: the values are as many as the ids, of the width of `W` (or `W` has none), aligned to 8, and
-        // valid whatever their bits, as all columns are; `stretch` lies within the capacity.
+        // SAFETY: there are as many values as ids, of the width of `W` (or `W` has none), aligned
+        // to 8, and every bit pattern is valid, as for all columns; `stretch` lies within the
+        // capacity.
         let values = unsafe { std::slice::from_raw_parts(first.wrapping_add(stretch.start), ids.len()) };
         (ids, values)
     }
 
-    /// Neighbors and the values beside them; if those take no memory, without a look at how many there is room for.
+    /// A range of neighbors and their values. Does not read the capacity if the values are
+    /// zero-sized.
     ///
     /// # Safety
-    /// The stretch lies within the capacity, and does not begin behind its end.
+    /// The range lies within the capacity, and does not begin after its end.
     #[inline]
     pub(crate) unsafe fn neighbors_unchecked<W: Column>(&self, stretch: Range<usize>) -> Neighbors<'_, W> {
         if size_of::<W>() > 0 {
@@ -103,14 +107,14 @@ impl<H> Extent<H> {
         }
         // SAFETY: the caller's promise.
         let up_to_end = unsafe { self.first_ids(stretch.end) };
-        // SAFETY: a stretch begins before it ends.
+        // SAFETY: the caller promises that the range begins before it ends.
         let ids = unsafe { up_to_end.get_unchecked(stretch) };
-        // SAFETY: values that take no memory lie anywhere.
+        // SAFETY: zero-sized values may lie anywhere.
         let values = unsafe { std::slice::from_raw_parts(NonNull::dangling().as_ptr(), ids.len()) };
         (ids, values)
     }
 
-    /// The value at a position; for topology always the same.
+    /// The value at a position; 0 if there are no values.
     pub(crate) fn value(&self, position: usize) -> EdgeValue {
         match self.column.width() {
             0 => EdgeValue(0),
@@ -119,7 +123,7 @@ impl<H> Extent<H> {
         }
     }
 
-    /// The ids and the bytes of the values, for changes.
+    /// All ids and the bytes of all values, for writing.
     #[inline]
     fn entries_mut(&mut self) -> (&mut [VertexId], &mut [u8]) {
         let (capacity, width) = (self.capacity(), self.column.width());
@@ -132,14 +136,14 @@ impl<H> Extent<H> {
         (ids, values)
     }
 
-    /// Puts an entry.
+    /// Writes an entry.
     #[inline]
     pub(crate) fn put(&mut self, position: usize, id: VertexId, value: EdgeValue) {
         self.entries_mut().0[position] = id;
         self.put_value(position, value);
     }
 
-    /// Puts the value of an entry.
+    /// Writes the value of an entry.
     #[inline]
     pub(crate) fn put_value(&mut self, position: usize, value: EdgeValue) {
         let width = self.column.width();
@@ -151,7 +155,7 @@ impl<H> Extent<H> {
         }
     }
 
-    /// Moves the entries of a stretch so that they begin at `to`.
+    /// Moves a range of entries to begin at `to`.
     #[inline]
     pub(crate) fn shift(&mut self, stretch: Range<usize>, to: usize) {
         let width = self.column.width();
@@ -163,7 +167,7 @@ impl<H> Extent<H> {
         }
     }
 
-    /// Copies entries of another extent with the same column, so that they begin at `to`.
+    /// Copies entries of another extent with the same column to begin at `to`.
     #[inline]
     pub(crate) fn copy_from<G>(&mut self, other: &Extent<G>, stretch: Range<usize>, to: usize) {
         let width = self.column.width();
@@ -189,7 +193,7 @@ impl<H> Extent<H> {
     }
 }
 
-/// An extent with room for at least `capacity` and at most `most` neighbors, all zero, in memory of the pool.
+/// Allocates an extent from the pool, for at least `capacity` and at most `most` neighbors, zeroed.
 pub(crate) fn allocate<H>(header: H, column: ColumnType, capacity: usize, most: usize) -> NonNull<Extent<H>> {
     debug_assert!(capacity <= most && most <= u32::MAX as usize);
     let bytes = Extent::<H>::bytes_for(column, capacity);
@@ -200,14 +204,16 @@ pub(crate) fn allocate<H>(header: H, column: ColumnType, capacity: usize, most: 
     let extent = Extent { bytes, capacity: capacity as u32, column, header };
     let place = memory.cast::<Extent<H>>();
     let behind = memory.as_ptr().wrapping_add(Extent::<H>::START);
-    // SAFETY: the pool hands out `bytes` bytes, aligned to 16, that nobody else uses; these lie behind the extent.
+    // SAFETY: the pool hands out `bytes` bytes, aligned to 16, for exclusive use; these lie after
+    // the extent.
     unsafe { behind.write_bytes(0, bytes - Extent::<H>::START) };
     // SAFETY: as above; the extent fits into them.
     unsafe { place.write(extent) };
     place
 }
 
-/// An extent with the same entries at the same places, behind a header that says so, in memory of the pool.
+/// Copies an extent with another header: the same entries at the same positions, in new memory from
+/// the pool.
 pub(crate) fn duplicate<H>(original: &Extent<H>, header: H) -> NonNull<Extent<H>> {
     let Extent { bytes, capacity, column, .. } = *original;
     let memory = pool::allocate(bytes);
@@ -216,18 +222,18 @@ pub(crate) fn duplicate<H>(original: &Extent<H>, header: H) -> NonNull<Extent<H>
     let place = memory.cast::<Extent<H>>();
     let start = Extent::<H>::START;
     let (from, to) = (original.first_byte().wrapping_add(start), memory.as_ptr().wrapping_add(start));
-    // SAFETY: invariant 1 of the original, whose bytes behind the extent are initialized; the pool hands out as many,
-    // aligned to 16, that nobody else uses.
+    // SAFETY: by invariant 1 of the original, its bytes after the extent are initialized; the pool
+    // hands out as many, aligned to 16, for exclusive use.
     unsafe { std::ptr::copy_nonoverlapping(from, to, bytes - start) };
     // SAFETY: as above; the extent fits into them.
     unsafe { place.write(Extent { bytes, capacity, column, header }) };
     place
 }
 
-/// Drops the header and gives the memory back to the pool.
+/// Drops the header and returns the memory to the pool.
 ///
 /// # Safety
-/// `extent` came from [`allocate`] or [`duplicate`], and nobody uses it any more.
+/// `extent` came from [`allocate`] or [`duplicate`], and is not used any more.
 pub(crate) unsafe fn free<H>(extent: NonNull<Extent<H>>) {
     // SAFETY: the caller has the only pointer.
     let bytes = unsafe { extent.as_ref() }.memory_bytes();
@@ -238,7 +244,7 @@ pub(crate) unsafe fn free<H>(extent: NonNull<Extent<H>>) {
     account::freed(bytes);
 }
 
-/// An extent for work in between, freed when dropped.
+/// A temporary extent, freed when dropped.
 pub(crate) struct Scratch(NonNull<Extent<()>>);
 
 impl Scratch {

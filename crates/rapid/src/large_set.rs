@@ -1,8 +1,8 @@
 //! Large neighbor sets: sorted leaves that versions share.
 //!
-//! A change copies the leaf that it touches and, once per version, the directory that lists them, nothing else.
-//! This stands in the place of RapidStore's compressed adaptive radix tree (section 6.2), whose
-//! leaves it has, with a flat directory instead of the radix nodes.
+//! A change copies only the leaf that it touches and, once per version, the directory of leaves.
+//! This replaces RapidStore's compressed adaptive radix tree (section 6.2): the leaves are like its
+//! leaves, and a flat directory takes the place of the radix nodes.
 
 use crate::block::prefetch_behind_guess;
 use crate::directory::{Directory, Entry};
@@ -11,14 +11,14 @@ use crate::leaf::{self, LEAF_CAPACITY, Leaf};
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, VertexId, search};
 use std::ops::Range;
 
-/// A neighbor set with more entries than this is made large. Small in unit tests, so that
-/// random operations cross it.
+/// A neighbor set with more entries becomes a large set. Low in unit tests, so that random
+/// operations cross it.
 pub(crate) const LARGE: usize = if cfg!(test) { 24 } else { 1024 };
 
-/// A large set with fewer entries than this is made small again.
+/// A large set with fewer entries becomes small again.
 pub(crate) const SMALL_AGAIN: usize = LARGE / 2;
 
-/// A leaf with fewer entries than this is joined with the next.
+/// A leaf with fewer entries is merged with the next.
 const LEAF_MINIMUM: usize = LEAF_CAPACITY / 4;
 
 /// Where a neighbor is or belongs.
@@ -30,7 +30,7 @@ pub(crate) struct Site {
 }
 
 impl Site {
-    /// The site as one number: the leaf and the position, both below 2^32.
+    /// Packs the leaf and the position, both below 2^32, into one number.
     #[inline]
     pub(crate) fn to_number(self) -> u64 {
         (self.leaf as u64) << 32 | self.position as u64
@@ -42,12 +42,13 @@ impl Site {
     }
 }
 
-/// The neighbors of one vertex, behind one pointer. A clone shares them until one of the two changes.
+/// The neighbors of one vertex, behind one pointer. Clones share them until one of the clones
+/// changes.
 #[derive(Clone)]
 pub(crate) struct LargeSet(Directory);
 
 impl LargeSet {
-    /// A set of a sorted stretch.
+    /// A set of a sorted range of entries.
     pub(crate) fn new<H>(entries: &Extent<H>, stretch: Range<usize>) -> Self {
         LargeSet(Directory::of(leaf::pieces(entries, stretch)))
     }
@@ -63,7 +64,7 @@ impl LargeSet {
         self.0.entries()
     }
 
-    /// Whether two are the same set.
+    /// Whether both share the same entries.
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.0.is(&other.0)
     }
@@ -85,7 +86,7 @@ impl LargeSet {
         }
     }
 
-    /// The value of a neighbor. `W` is the type of the column, or `()`. O(log length).
+    /// The value of a neighbor. `W` is the column's type or `()`. O(log length).
     #[inline]
     pub(crate) fn find<W: Column>(&self, id: VertexId) -> Option<W> {
         let (entry, spread) = self.0.entry_of(id)?;
@@ -93,7 +94,7 @@ impl LargeSet {
         Some(values[search::position(ids, spread, id)?])
     }
 
-    /// The same whatever the type of the column, which is that of the leaves.
+    /// The value of a neighbor, untyped. `column` is the type of the leaves' values.
     pub(crate) fn value_of(&self, column: ColumnType, id: VertexId) -> Option<EdgeValue> {
         let (entry, spread) = self.0.entry_of(id)?;
         let position = search::position(entry.ids(), spread, id)?;
@@ -109,17 +110,18 @@ impl LargeSet {
         Site { leaf: place, position, is_there: entry.ids().get(position) == Some(&id) }
     }
 
-    /// The value of the entry at a site where it is.
+    /// The value of the entry at a site that `is_there`.
     pub(crate) fn value_at(&self, site: Site) -> EdgeValue {
         self.leaves()[site.leaf].leaf().value(site.position)
     }
 
-    /// Makes a change at the [site](Site::to_number) where it belongs, if nobody shares what it touches and that neither
-    /// grows out of its memory nor has to be joined; else does nothing. How many more entries there are then.
+    /// Makes a change at the [site](Site::to_number) where it belongs, if what it touches is not
+    /// shared, and needs neither to grow nor to be merged; otherwise does nothing. Returns by how
+    /// many entries the set grew.
     #[inline]
     pub(crate) fn edit_at(&mut self, site: u64, change: &EdgeChange) -> Option<isize> {
         let Site { leaf, position, .. } = Site::from_number(site);
-        // A set of one leaf becomes small before the leaf does.
+        // A set of one leaf becomes small before the leaf falls below the minimum.
         let least = if self.leaves().len() > 1 { LEAF_MINIMUM } else { 0 };
         if change.value.is_none() && self.len() <= SMALL_AGAIN {
             return None;
@@ -127,8 +129,8 @@ impl LargeSet {
         self.0.change_in_place(leaf, |leaf| leaf.edit_at(position, change, least))
     }
 
-    /// Makes changes, which ascend; what others share is copied first. For each leaf that changes O(leaf), and
-    /// O(leaves) where it splits or ends.
+    /// Makes changes, which ascend; copies shared parts first. O(leaf) per leaf that changes, and
+    /// O(leaves) if it splits or is removed.
     pub(crate) fn edit_all(&mut self, mut changes: &[EdgeChange]) {
         self.0.make_own(0);
         while let Some(change) = changes.first() {
@@ -152,7 +154,7 @@ impl LargeSet {
         }
     }
 
-    /// Joins a leaf with the next one, or the last with the one before.
+    /// Merges a leaf with the next one, or the last with the one before.
     fn join(&mut self, place: usize) {
         if self.leaves()[place].len() == 0 {
             self.0.remove(place);
@@ -165,13 +167,13 @@ impl LargeSet {
         }
     }
 
-    /// Bytes of everything, leaves included.
+    /// All bytes, including leaves.
     #[inline]
     pub(crate) fn bytes(&self) -> usize {
         self.0.own_bytes() + self.0.leaf_bytes()
     }
 
-    /// Those of the bytes that `newer` does not share. O(leaves).
+    /// The part of the bytes that `newer` does not share. O(leaves).
     pub(crate) fn bytes_beside(&self, newer: &LargeSet) -> usize {
         if self.is(newer) {
             return 0;
@@ -187,13 +189,13 @@ impl LargeSet {
         self.bytes() - shared
     }
 
-    /// At most by how many bytes a change makes this larger.
+    /// Upper bound on the bytes by which a change grows this.
     pub(crate) fn growth(&self) -> usize {
         let leaf = self.leaves().first().map_or(0, |entry| Leaf::full_bytes(entry.leaf().column()));
         leaf + Directory::growth(self.leaves().len())
     }
 
-    /// At most how many bytes a set takes that has just become large.
+    /// Upper bound on the bytes of a set that has just become large.
     pub(crate) fn first_bytes(column: ColumnType) -> usize {
         let leaves = LARGE.div_ceil(LEAF_CAPACITY / 2) + 1;
         leaves * Leaf::full_bytes(column) + Directory::growth(leaves)

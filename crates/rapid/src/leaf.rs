@@ -13,10 +13,11 @@ use std::ptr::NonNull;
 /// The most entries of a leaf (RapidStore, section 6.5, "Hyperparameters"). Small in unit tests.
 pub(crate) const LEAF_CAPACITY: usize = if cfg!(test) { 8 } else { 512 };
 
-/// The most entries of a leaf that is being made, before it is cut into pieces: all neighbors that there can be.
+/// The most entries of a leaf under construction, before it is split: the most neighbors that there
+/// can be.
 const MOST: usize = u32::MAX as usize;
 
-/// Sorted entries, shared by versions and changed only while there is one owner.
+/// Sorted entries. Versions share them; they change only while there is one owner.
 #[derive(Clone)]
 #[repr(transparent)]
 pub(crate) struct Leaf(Shared<Extent<Header>>);
@@ -46,7 +47,7 @@ struct Site {
     is_there: bool,
 }
 
-/// Where changes, which ascend, belong in a leaf, and how many entries it has after them.
+/// Where changes, which ascend, belong in a leaf, and the number of entries afterwards.
 struct Sites {
     each: SmallVec<[Site; 4]>,
     length: usize,
@@ -61,14 +62,14 @@ impl Leaf {
         Leaf(unsafe { Shared::new(leaf) })
     }
 
-    /// A leaf of a sorted stretch, with room for `slack` more.
+    /// A leaf of a sorted range of entries, with room for `slack` more.
     fn of<H>(entries: &Extent<H>, stretch: Range<usize>, slack: usize) -> Self {
         let mut leaf = Leaf::with_capacity(entries.column(), stretch.len() + slack);
         leaf.append(entries, stretch);
         leaf
     }
 
-    /// What lies beside its neighbors.
+    /// The type of the values.
     pub(crate) fn column(&self) -> ColumnType {
         self.0.column()
     }
@@ -97,13 +98,13 @@ impl Leaf {
         self.0.header.length as usize
     }
 
-    /// All bytes of the leaf.
+    /// The size in bytes.
     #[inline]
     pub(crate) fn bytes(&self) -> usize {
         self.0.memory_bytes()
     }
 
-    /// Whether two are the same leaf.
+    /// Whether both are the same leaf.
     pub(crate) fn is(&self, other: &Leaf) -> bool {
         self.0.is(&other.0)
     }
@@ -113,26 +114,27 @@ impl Leaf {
         &self.0.ids()[..self.len()]
     }
 
-    /// Asks the processor for what lies before the neighbors.
+    /// Prefetches the header.
     #[inline]
     pub(crate) fn prefetch_header(&self) {
         prefetch(std::ptr::from_ref(&*self.0), 1);
     }
 
-    /// The first neighbors; reads nothing of the leaf.
+    /// The first `length` neighbors. Does not access the header.
     ///
     /// # Safety
-    /// There are at least so many.
+    /// The leaf has room for at least `length` neighbors.
     #[inline]
     pub(crate) unsafe fn first_ids(&self, length: usize) -> &[VertexId] {
         // SAFETY: the caller's promise.
         unsafe { self.0.first_ids(length) }
     }
 
-    /// The first neighbors, and the values beside them; reads nothing of the leaf if those take no memory.
+    /// The first `length` neighbors and their values. Does not access the header if the values are
+    /// zero-sized.
     ///
     /// # Safety
-    /// There are at least so many.
+    /// The leaf has room for at least `length` neighbors.
     #[inline]
     pub(crate) unsafe fn first_neighbors<W: Column>(&self, length: usize) -> Neighbors<'_, W> {
         // SAFETY: the caller's promise.
@@ -144,9 +146,11 @@ impl Leaf {
         self.0.value(position)
     }
 
-    /// Makes changes, which ascend: in place if this is the only owner and there is room, else in a copy.
+    /// Makes changes, which ascend: in place if this is the only owner and there is room, otherwise
+    /// in a copy.
     ///
-    /// What is too much for one leaf is taken off its end and returned, as leaves of about equal size.
+    /// If the leaf exceeds its capacity, it is split into leaves of about equal size; returns all
+    /// but the first.
     pub(crate) fn edit(&mut self, changes: &[EdgeChange]) -> Vec<Leaf> {
         let sites = self.locate(changes);
         let (length, capacity) = (self.len(), self.0.capacity());
@@ -164,8 +168,9 @@ impl Leaf {
         pieces
     }
 
-    /// Makes a change at the position where it belongs, if this is the only owner, has room, and keeps at least so many
-    /// entries; else does nothing. How many more entries there are then.
+    /// Makes a change at the position where it belongs, if this is the only owner, has room, and
+    /// keeps at least `least` entries; otherwise does nothing. Returns by how many entries the leaf
+    /// grew.
     #[inline]
     pub(crate) fn edit_at(&mut self, position: usize, change: &EdgeChange, least: usize) -> Option<isize> {
         let extent = self.0.get_mut()?;
@@ -211,7 +216,7 @@ impl Leaf {
         sites
     }
 
-    /// A leaf after changes, with room for at least `capacity` entries.
+    /// A copy with changes made and room for at least `capacity` entries.
     fn edited(&self, changes: &[EdgeChange], sites: &Sites, capacity: usize) -> Leaf {
         let mut edited = Leaf::with_capacity(self.column(), sites.length.max(capacity));
         let mut next = 0;
@@ -226,7 +231,7 @@ impl Leaf {
         edited
     }
 
-    /// The entries of two neighboring leaves in one.
+    /// Merges two adjacent leaves into one.
     pub(crate) fn joined(&self, next: &Leaf) -> Leaf {
         let mut joined = Leaf::of(&self.0, 0..self.len(), next.len());
         joined.append(&next.0, 0..next.len());
@@ -239,15 +244,15 @@ impl Leaf {
     }
 }
 
-/// The room of a leaf that has grown to so many entries.
+/// The capacity of a leaf that has grown to `length` entries.
 fn roomy(length: usize) -> usize {
     length + length / 8 + 4
 }
 
-/// Makes changes in the leaf of an only owner that has room for what it becomes.
+/// Makes changes in a leaf that has one owner and enough room.
 ///
-/// Removals close their gaps from the first to the last, insertions open theirs from the last to the
-/// first: every entry moves at most twice.
+/// Removals close their gaps front to back, then insertions open theirs back to front: every entry
+/// moves at most twice.
 fn edit_in_place(leaf: &mut Extent<Header>, changes: &[EdgeChange], mut sites: Sites) {
     let length = leaf.header.length as usize;
     let (mut removed, mut unmoved) = (0, 0);
@@ -282,7 +287,7 @@ fn edit_in_place(leaf: &mut Extent<Header>, changes: &[EdgeChange], mut sites: S
     }
 }
 
-/// A sorted stretch as leaves of about equal size, each with room for some more.
+/// Splits a sorted range of entries into leaves of about equal size, each with some spare room.
 pub(crate) fn pieces<H>(entries: &Extent<H>, stretch: Range<usize>) -> Vec<Leaf> {
     let full = (LEAF_CAPACITY * 3 / 4).max(1);
     let count = stretch.len().div_ceil(full);

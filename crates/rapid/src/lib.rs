@@ -1,25 +1,26 @@
-//! The in-memory engine: versioned subgraphs that readers walk without locks.
+//! The in-memory engine: versioned subgraphs that readers traverse without locks.
 //!
-//! [`Rapid`] is RapidStore's concurrency ([`hedgerow_subgraphs`]) over one layout, the [`Block`]: the neighbors of
-//! a partition as rows of one array with room between them, and large neighbor sets as sorted leaves. A
-//! change moves what lies between its place and the next room, mostly within a row.
+//! [`Rapid`] is RapidStore's concurrency control ([`hedgerow_subgraphs`]) over one layout, the
+//! [`Block`]: the neighbors of a partition as rows of one array with free room between them, and
+//! large neighbor sets as sorted leaves. A change shifts the entries between its position and the
+//! next free room, mostly within a row.
 //!
 //! | file | what |
 //! |---|---|
 //! | `block` | the block, and how it is read |
-//! | `container` | the block as what [`hedgerow_subgraphs`] asks of the neighbors of a partition |
-//! | `one` | one change, found once and made there, without taking or freeing memory |
-//! | `edit` | changes in place, row by row |
+//! | `container` | the block as a [`hedgerow_subgraphs`] container |
+//! | `one` | one change, located once and made there, without allocating or freeing memory |
+//! | `edit` | in-place changes, row by row |
 //! | `merge` | many changes at once, as a new block |
 //! | `large_set`, `directory`, `leaf` | neighbor sets beyond a thousand entries |
-//! | `extent` | a header and room for neighbors in one piece of memory |
-//! | `shared` | pointers that count their owners beside what they lead to |
-//! | `pool` | where that memory comes from |
+//! | `extent` | a header and room for neighbors in one allocation |
+//! | `shared` | reference-counted pointers to pool memory |
+//! | `pool` | the allocator |
 //!
-//! # Deviations from the source
+//! # Deviations from the paper
 //!
-//! Large neighbor sets are two-level sorted leaves instead of a compressed adaptive radix
-//! tree (section 6.2), and small ones are rows of one array instead of a clustered B+ tree (6.3).
+//! Large neighbor sets are two-level sorted leaves instead of a compressed adaptive radix tree
+//! (section 6.2), and small ones are rows of one array instead of a clustered B+ tree (6.3).
 
 mod block;
 mod container;
@@ -36,7 +37,7 @@ mod shared;
 #[cfg(test)]
 mod tests;
 
-// The test support is shared with the integration tests, which name this crate from outside.
+// Unit tests share their support with the integration tests, which name this crate from outside.
 #[cfg(test)]
 extern crate self as hedgerow_rapid;
 
@@ -44,8 +45,8 @@ pub use block::Block;
 pub use hedgerow_subgraphs::{PARTITION_SIZE, SubgraphOptions as RapidOptions};
 pub use pool::{PoolUse, pool_use};
 
-/// A graph in memory, as versioned subgraphs.
+/// An in-memory graph of versioned subgraphs.
 pub type Rapid = hedgerow_subgraphs::Subgraphs<Block>;
 
-/// The changes of a commit, prepared and not yet visible.
+/// The prepared, invisible changes of a commit.
 pub type RapidChanges<'l> = hedgerow_subgraphs::SubgraphChanges<'l, Block>;

@@ -1,4 +1,4 @@
-//! Many changes of a block at once: a new block in one pass.
+//! Many changes of a block at once: builds a new block in one pass.
 
 use crate::block::{Block, Row, Rows};
 use crate::extent::{Extent, Scratch};
@@ -8,10 +8,10 @@ use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of, slots_of};
 use hedgerow_subgraphs::{Container, Owned, Plan, Tally};
 use std::ops::Range;
 
-/// Room that a merged block has for changes to come, as a share of its entries: one in so many.
+/// One free entry per this many entries in a merged block.
 const SLACK: usize = 16;
 
-/// The block after `changes`, which ascend. O(block + changes · log row).
+/// Plans the block after `changes`, which ascend. O(block + changes · log row).
 pub(crate) fn merged(
     old: Option<&Block>,
     column: ColumnType,
@@ -35,20 +35,20 @@ pub(crate) fn merged(
     Plan::Replace((new.entries() > 0).then_some(new))
 }
 
-/// What becomes of a row.
+/// The content of a row in the new block.
 enum NewRow<'c> {
-    /// A stretch of the old block.
+    /// An unchanged range of the old block.
     Old(Range<usize>),
-    /// A stretch of the old block after changes, so long.
+    /// A range of the old block with changes, and its length after them.
     Merged(Range<usize>, &'c [EdgeChange], usize),
     /// A large set, shared or new.
     Large(LargeSet),
-    /// A set that has become small.
+    /// A large set that has become small.
     Demoted(LargeSet),
 }
 
 impl NewRow<'_> {
-    /// How many entries of the block it takes.
+    /// The number of the block's entries that it takes.
     fn length(&self) -> usize {
         match self {
             NewRow::Old(stretch) => stretch.len(),
@@ -59,7 +59,7 @@ impl NewRow<'_> {
     }
 }
 
-/// What becomes of each row; counts what the changes do.
+/// Plans each row, and counts what the changes do.
 fn rows_of<'c>(old: &Block, changes: &'c [EdgeChange], tally: &mut Tally) -> Vec<NewRow<'c>> {
     let mut groups = changes.chunk_by(|one, next| one.owner == next.owner).peekable();
     let row = |slot| {
@@ -76,7 +76,7 @@ fn rows_of<'c>(old: &Block, changes: &'c [EdgeChange], tally: &mut Tally) -> Vec
     (0..PARTITION_SIZE).map(row).collect()
 }
 
-/// How long a stretch is after changes, which are counted.
+/// The length of a range after changes, which are counted.
 fn merged_length(old: &Block, stretch: Range<usize>, changes: &[EdgeChange], tally: &mut Tally) -> usize {
     let row = &old.ids()[stretch.clone()];
     let mut length = row.len();
@@ -106,7 +106,7 @@ fn large_row<'c>(old: &Block, set: &LargeSet, changes: &[EdgeChange], tally: &mu
     }
 }
 
-/// Writes the rows into a new block, and those that are too long for it into large sets.
+/// Writes the rows into a new block, turning those that are too long into large sets.
 fn assemble(old: &Block, rows: Vec<NewRow<'_>>) -> Owned<Block> {
     let mut total: usize = rows.iter().map(NewRow::length).sum();
     let mut lengths = [0_usize; PARTITION_SIZE];
@@ -143,14 +143,14 @@ fn assemble(old: &Block, rows: Vec<NewRow<'_>>) -> Owned<Block> {
     new
 }
 
-/// A row as a large set.
+/// Turns a row into a large set.
 fn promote(old: &Block, row: &NewRow<'_>) -> LargeSet {
     let mut scratch = Scratch::new(old.column(), row.length());
     write(old, row, &mut scratch, 0);
     LargeSet::new(&scratch, 0..row.length())
 }
 
-/// Writes a row of which all is small.
+/// Writes a row that is not a large set.
 fn write<H>(old: &Block, row: &NewRow<'_>, new: &mut Extent<H>, at: usize) {
     match row {
         NewRow::Old(stretch) => new.copy_from(old, stretch.clone(), at),

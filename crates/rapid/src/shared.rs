@@ -1,25 +1,26 @@
-//! Pointers that count their owners beside what they lead to, so that a reader follows one pointer.
+//! Pointers with the reference count next to the value, so that a reader follows one pointer.
 //!
-//! What [`std::sync::Arc`] is to memory of the global allocator. The one invariant: a [`Shared`] is one of `owners`
-//! pointers to a value that lives as long as there is one, and that changes only while there is exactly one.
+//! They are to pool memory what [`std::sync::Arc`] is to memory of the global allocator. The one
+//! invariant: a [`Shared`] is one of `owners` pointers to a value that lives while there is one,
+//! and that changes only while there is exactly one.
 
 use hedgerow_sync::atomic::{AtomicU32, Ordering, fence};
 use std::ops::Deref;
 use std::ptr::NonNull;
 
-/// What can have several owners.
+/// A value that can have several owners.
 ///
 /// # Safety
-/// [`Counted::owners`] is always the same counter of the value, and nobody but [`Shared`] uses it after
-/// it was made with one owner.
+/// [`Counted::owners`] always returns the same counter of the value, and only [`Shared`] uses it
+/// once it was made with one owner.
 pub(crate) unsafe trait Counted: Send + Sync {
-    /// How many pointers there are.
+    /// The number of owners.
     fn owners(&self) -> &AtomicU32;
 
     /// Drops the value and frees its memory.
     ///
     /// # Safety
-    /// Nobody uses it any more.
+    /// It is not used any more.
     unsafe fn free(this: NonNull<Self>);
 }
 
@@ -27,13 +28,13 @@ pub(crate) unsafe trait Counted: Send + Sync {
 #[repr(transparent)]
 pub(crate) struct Shared<T: Counted>(NonNull<T>);
 
-// SAFETY: shared owners read only; changes need the only owner, and the count is atomic.
+// SAFETY: shared owners only read; changes need the only owner, and the count is atomic.
 unsafe impl<T: Counted> Send for Shared<T> {}
 // SAFETY: as above.
 unsafe impl<T: Counted> Sync for Shared<T> {}
 
 impl<T: Counted> Shared<T> {
-    /// The first owner of a value.
+    /// Makes the first owner of a value.
     ///
     /// # Safety
     /// There is no other pointer to it, it counts one owner, and [`Counted::free`] can free it.
@@ -44,15 +45,15 @@ impl<T: Counted> Shared<T> {
     /// The value, if this is its only owner.
     #[inline]
     pub(crate) fn get_mut(&mut self) -> Option<&mut T> {
-        // Acquire: what other owners did happens before it changes.
+        // Acquire: what other owners did happens before this one's changes.
         if self.owners().load(Ordering::Acquire) != 1 {
             return None;
         }
-        // SAFETY: the only owner, borrowed exclusively; nobody can become another one meanwhile.
+        // SAFETY: the only owner, borrowed exclusively, so that no other can be cloned meanwhile.
         Some(unsafe { self.0.as_mut() })
     }
 
-    /// Whether two own the same value.
+    /// Whether both own the same value.
     #[inline]
     pub(crate) fn is(&self, other: &Self) -> bool {
         self.0 == other.0
@@ -72,7 +73,8 @@ impl<T: Counted> Deref for Shared<T> {
 impl<T: Counted> Clone for Shared<T> {
     #[inline]
     fn clone(&self) -> Self {
-        // As many owners as there are versions of a partition, each larger than one byte: far from 2^32.
+        // There are at most as many owners as versions of a partition, each larger than one byte:
+        // far fewer than 2^32.
         self.owners().fetch_add(1, Ordering::Relaxed);
         Shared(self.0)
     }
@@ -82,7 +84,7 @@ impl<T: Counted> Drop for Shared<T> {
     #[inline]
     fn drop(&mut self) {
         if self.owners().fetch_sub(1, Ordering::Release) == 1 {
-            // What the other owners did happens before the memory is used for something else.
+            // What the other owners did happens before the memory is reused.
             fence(Ordering::Acquire);
             // SAFETY: this was the last owner.
             unsafe { T::free(self.0) }

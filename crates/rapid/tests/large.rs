@@ -1,4 +1,4 @@
-//! Neighbor sets of the sizes that production has.
+//! Neighbor sets of production sizes.
 #![cfg(not(hedgerow_shuttle))]
 
 mod support;
@@ -49,7 +49,7 @@ fn a_hub_grows_and_shrinks() {
     assert!(pipeline.retained().is_empty());
 }
 
-/// Rows that together are more than a block's positions can number: the longest become large sets.
+/// Rows that together exceed a block's 16-bit positions: the longest become large sets.
 #[test]
 fn a_partition_of_rows_just_below_the_threshold() {
     let (owners, row) = (0..64_u32, 0..1023_u32);
@@ -64,7 +64,8 @@ fn a_partition_of_rows_just_below_the_threshold() {
     let all: Vec<Request> = owners.clone().map(|owner| put(owner, row.clone().collect())).collect();
     pipeline.commit(&all, 0).unwrap();
     pipeline.open();
-    // One by one in place: every row reaches its threshold, some have to become large before.
+    // One by one, in place: every row reaches its threshold, and some have to become large before
+    // that.
     for destination in [1100, 1023] {
         for owner in owners.clone() {
             pipeline.commit(&[put(owner, vec![destination])], 0).unwrap();

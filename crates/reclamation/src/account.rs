@@ -1,7 +1,8 @@
-//! Bytes that containers allocate, free and move, told by themselves.
+//! Accounts for the bytes that containers allocate, free and move, as they report them.
 //!
-//! Versions share memory, so what a change takes or a reclamation frees is not the size of a version.
-//! Containers say what they allocate and free where they do it; whoever runs them measures the sum.
+//! Versions share memory, so what a change allocates or a reclamation frees is not the size of a
+//! version. Containers report allocations and frees where they happen; their callers measure the
+//! sum.
 
 use std::cell::Cell;
 
@@ -11,19 +12,19 @@ hedgerow_sync::thread_local! {
     static COMPARED: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Says that this thread allocated memory for a container.
+/// Reports that this thread allocated memory for a container.
 #[inline]
 pub fn allocated(bytes: usize) {
     NET.with(|net| net.set(net.get().wrapping_add_unsigned(bytes)));
 }
 
-/// Says that this thread freed memory of a container.
+/// Reports that this thread freed memory of a container.
 #[inline]
 pub fn freed(bytes: usize) {
     NET.with(|net| net.set(net.get().wrapping_sub_unsigned(bytes)));
 }
 
-/// Runs `work`, and says how many bytes it allocated beyond those that it freed.
+/// Runs `work`, and returns its result and how many more bytes it allocated than it freed.
 #[inline]
 pub fn measure<R>(work: impl FnOnce() -> R) -> (R, isize) {
     let before = NET.with(Cell::get);
@@ -31,8 +32,8 @@ pub fn measure<R>(work: impl FnOnce() -> R) -> (R, isize) {
     (result, NET.with(Cell::get).wrapping_sub(before))
 }
 
-/// Says that this thread wrote or moved so many bytes of a container beside the entry that a change is about: that is
-/// what a change costs where it should cost little. Counted only where debug assertions are on.
+/// Reports that this thread wrote or moved `bytes` bytes of a container besides the changed entry
+/// itself: the cost of a change where it should be small. Counted only with debug assertions.
 #[inline]
 pub fn moved(bytes: usize) {
     if cfg!(debug_assertions) {
@@ -40,15 +41,16 @@ pub fn moved(bytes: usize) {
     }
 }
 
-/// Runs `work`, and says how many bytes this thread moved for it; 0 without debug assertions.
+/// Runs `work`, and returns its result and the bytes that this thread moved for it; 0 without debug
+/// assertions.
 pub fn measure_moved<R>(work: impl FnOnce() -> R) -> (R, u64) {
     let before = MOVED.with(Cell::get);
     let result = work();
     (result, MOVED.with(Cell::get) - before)
 }
 
-/// Says that this thread compared a birth of a superseded version: how long the history of a partition is must hardly show. Counted
-/// only where debug assertions are on.
+/// Reports that this thread compared the birth of a superseded version: the length of a partition's
+/// history should hardly matter. Counted only with debug assertions.
 #[inline]
 pub fn compared() {
     if cfg!(debug_assertions) {
@@ -56,7 +58,8 @@ pub fn compared() {
     }
 }
 
-/// Runs `work`, and says how many superseded versions this thread looked at for it; 0 without debug assertions.
+/// Runs `work`, and returns its result and the number of superseded versions that this thread
+/// compared for it; 0 without debug assertions.
 pub fn measure_compared<R>(work: impl FnOnce() -> R) -> (R, u64) {
     let before = COMPARED.with(Cell::get);
     let result = work();

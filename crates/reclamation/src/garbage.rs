@@ -1,4 +1,4 @@
-//! Superseded versions, filed under the timestamps that keep them.
+//! Superseded versions, filed under the timestamps that retain them.
 
 use crossbeam_utils::CachePadded;
 use hedgerow_model::Timestamp;
@@ -7,24 +7,24 @@ use hedgerow_sync::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// A version that lived from `born` up to, not including, `superseded`.
+/// A version whose lifetime is from `born` to before `superseded`.
 #[derive(Clone, Copy, Debug)]
 pub struct Superseded<P> {
     /// Where it belongs.
     pub place: P,
-    /// The commit that made it.
+    /// The commit that created it.
     pub born: Timestamp,
-    /// The commit that made its successor.
+    /// The commit that superseded it.
     pub superseded: Timestamp,
 }
 
-/// What becomes of a superseded version.
+/// What to do with a superseded version.
 enum Fate {
     /// This live timestamp sees it.
     KeptFor(Timestamp),
-    /// Nobody sees it or will.
+    /// It is invisible for good.
     Dead,
-    /// It was superseded after the live timestamps were collected.
+    /// It was superseded after the live timestamps were collected, so that is not known yet.
     Undecided,
 }
 
@@ -38,20 +38,21 @@ impl<P> Superseded<P> {
     }
 }
 
-/// Superseded versions by the timestamp that keeps them, or did until lately.
+/// Superseded versions by the timestamp that retains them, or recently did.
 type Buckets<P> = BTreeMap<Timestamp, Vec<Superseded<P>>>;
 
-/// In so many shares the buckets are kept.
+/// The number of shares that the buckets are distributed over.
 const SHARES: usize = if cfg!(hedgerow_shuttle) { 2 } else { 16 };
 
 /// Buckets of superseded versions.
 ///
-/// Whoever opens a snapshot waits for commits that have their stamps, and these file what they supersede. If they waited for somebody who
-/// has a lock and does not run at the moment, all would, where threads are many and cores are few. So there are several shares, and a
-/// commit takes one that is free.
+/// Opening a snapshot waits for commits that have their stamps, and these file the versions that
+/// they supersede. If all waited for one thread that holds a lock but is not running, all would
+/// stall when there are many threads and few cores. So there are several shares, and a commit uses
+/// one that is free.
 ///
-/// A lock is taken last and for moments: a commit takes it while it holds locks of units, and
-/// nobody takes the lock of a unit, or of a second share, while holding one.
+/// These locks are taken last and briefly: a commit takes one while it holds the locks of units,
+/// and no thread takes the lock of a unit, or of a second share, while it holds one.
 pub struct Garbage<P> {
     shares: [CachePadded<Mutex<Buckets<P>>>; SHARES],
 }
@@ -70,14 +71,14 @@ impl<P: Copy> Garbage<P> {
         }
     }
 
-    /// The share that comes first to `holder`, or the next one that nobody has.
+    /// Locks the preferred share of `holder`, or the next one that is free.
     fn share_for(&self, holder: Timestamp) -> MutexGuard<'_, Buckets<P>> {
         let (before, from_first) = self.shares.split_at(holder.0 as usize % SHARES);
         let free = from_first.iter().chain(before).find_map(|share| share.try_lock());
         free.unwrap_or_else(|| from_first[0].lock())
     }
 
-    /// Files each version under the timestamp beside it.
+    /// Files each version under the timestamp next to it.
     pub(crate) fn file_each(&self, versions: Vec<(Timestamp, Superseded<P>)>) {
         if versions.is_empty() {
             return;
@@ -88,8 +89,9 @@ impl<P: Copy> Garbage<P> {
         }
     }
 
-    /// Takes what is filed under timestamps that are not live, up to `most` versions of one at a time, share by share. What is filed meanwhile
-    /// in a share that was emptied is left.
+    /// Takes the versions filed under timestamps that are no longer live, share by share, up to
+    /// `most` versions of one timestamp at a time. Leaves those that are filed meanwhile in a share
+    /// already emptied.
     pub(crate) fn take_expired(
         &self,
         live: &LiveTimestamps,
@@ -108,8 +110,9 @@ impl<P: Copy> Garbage<P> {
         })
     }
 
-    /// Files those versions of a batch that another live timestamp sees under that, and gives those that nobody sees. What
-    /// cannot be decided yet is added to `left`, with the `holder` that it was filed under.
+    /// Refiles the versions of a batch that another live timestamp sees, and returns those that are
+    /// garbage. Versions whose fate is not known yet are appended to `left`, with the `holder` that
+    /// they were filed under.
     pub(crate) fn sort_out(
         &self,
         live: &LiveTimestamps,
@@ -130,7 +133,7 @@ impl<P: Copy> Garbage<P> {
         dead
     }
 
-    /// Whether there is a bucket whose timestamp is not live.
+    /// Whether versions are filed under a timestamp that is no longer live.
     pub(crate) fn has_expired(&self, live: &LiveTimestamps) -> bool {
         self.shares.iter().any(|share| first_expired(&share.lock(), live).is_some())
     }
@@ -147,7 +150,7 @@ impl<P: Copy> Garbage<P> {
     }
 }
 
-/// O(live buckets before it · log live).
+/// The first timestamp with a bucket that is no longer live. O(earlier live buckets · log live).
 fn first_expired<P>(buckets: &Buckets<P>, live: &LiveTimestamps) -> Option<Timestamp> {
     buckets.keys().copied().find(|holder| !live.contains(*holder))
 }
@@ -157,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_files_passes_by_shares_that_others_have() {
+    fn filing_skips_shares_that_others_lock() {
         let (garbage, holder) = (Garbage::default(), Timestamp(5));
         let version = |place| Superseded { place, born: Timestamp(3), superseded: Timestamp(7) };
         garbage.file(holder, SmallVec::from_iter([version(0)]));

@@ -1,8 +1,9 @@
-//! Freeing the versions that nobody sees any more, whatever they are versions of.
+//! Frees garbage: superseded versions that no live timestamp sees, whatever they are versions of.
 //!
-//! A version that is superseded and may be seen is filed as [`Garbage`] under the newest registered timestamp. When
-//! that is live no more, [`reclaim`] looks at the version: another live timestamp within its lifetime
-//! gets it, or it is freed under the lock of its unit. So reclamation costs what was kept.
+//! A superseded version that may be visible is filed as [`Garbage`] under the newest registered
+//! timestamp. When that is no longer live, [`reclaim`] inspects the version: it is refiled under
+//! another live timestamp within its lifetime, or freed under the lock of its unit. So the cost of
+//! reclamation is proportional to what was retained.
 
 pub mod account;
 mod garbage;
@@ -14,24 +15,25 @@ pub use memory::{Memory, MemoryChange};
 use hedgerow_model::token::{HeldLocks, LiveTimestamps};
 use hedgerow_model::{LockUnit, Reclaimed, Timestamp, UnitLocks};
 
-/// Versions that are taken out of the garbage at a time.
+/// Versions taken out of the garbage at a time.
 const BATCH: usize = 1024;
 
-/// An engine that files what it supersedes.
+/// An engine that files the versions that it supersedes.
 pub trait Versioned {
     /// Where a version belongs.
     type Place: Copy;
 
-    /// What is filed.
+    /// The filed versions.
     fn garbage(&self) -> &Garbage<Self::Place>;
 
-    /// What is counted.
+    /// The memory counters.
     fn counters(&self) -> &Memory;
 
     /// The lock that covers a place.
     fn unit_of(place: &Self::Place) -> LockUnit;
 
-    /// Frees filed versions, which nobody sees. They are all of `unit`, which is locked, in any order.
+    /// Frees filed versions that are garbage. They all belong to `unit`, which is locked, in any
+    /// order.
     fn free(
         &self,
         locks: &HeldLocks<'_>,
@@ -39,12 +41,12 @@ pub trait Versioned {
         versions: &mut [Superseded<Self::Place>],
     ) -> MemoryChange;
 
-    /// The bytes that a filed version keeps; 0 if it is gone or out of reach.
+    /// The bytes that a filed version retains; 0 if it is gone, or cannot be read now.
     fn retained_by(&self, version: &Superseded<Self::Place>, units: &dyn UnitLocks) -> usize;
 }
 
-/// Goes through the garbage of timestamps that are live no more: what another live timestamp
-/// sees moves there, the rest is freed until the budget ends.
+/// Processes the garbage of timestamps that are no longer live: refiles what another live timestamp
+/// sees, and frees the rest until the budget is used up.
 pub fn reclaim<V: Versioned>(
     engine: &V,
     live: &LiveTimestamps,
@@ -62,7 +64,8 @@ pub fn reclaim<V: Versioned>(
     pass.done
 }
 
-/// The same for what needs no lock to be freed: `free` frees what nobody sees, and says how many bytes that was.
+/// Reclaims versions that need no lock to be freed: `free` frees one and returns how many bytes
+/// that was.
 pub fn reclaim_unlocked<P: Copy>(
     garbage: &Garbage<P>,
     live: &LiveTimestamps,
@@ -83,7 +86,8 @@ pub fn reclaim_unlocked<P: Copy>(
     done
 }
 
-/// Bytes that superseded versions keep, by the timestamp they are filed under. O(filed versions).
+/// Bytes that superseded versions retain, by the timestamp that they are filed under. O(filed
+/// versions).
 pub fn retained<V: Versioned>(engine: &V, units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
     let bytes = |bucket: &[Superseded<V::Place>]| -> usize {
         bucket.iter().map(|version| engine.retained_by(version, units)).sum()
@@ -91,19 +95,19 @@ pub fn retained<V: Versioned>(engine: &V, units: &dyn UnitLocks) -> Vec<(Timesta
     engine.garbage().buckets().iter().map(|(holder, bucket)| (*holder, bytes(bucket))).collect()
 }
 
-/// One reclamation.
+/// One run of [`reclaim`].
 struct Pass<'p, V: Versioned> {
     engine: &'p V,
     live: &'p LiveTimestamps,
     units: &'p dyn UnitLocks,
     budget_bytes: usize,
     done: Reclaimed,
-    /// What is to be filed again at the end, with its timestamp.
+    /// Versions to file again at the end, with their timestamps.
     left: Vec<(Timestamp, Superseded<V::Place>)>,
 }
 
 impl<V: Versioned> Pass<'_, V> {
-    /// Decides about versions that were filed under `holder`.
+    /// Sorts out versions that were filed under `holder`.
     fn sort_out(&mut self, holder: Timestamp, batch: Vec<Superseded<V::Place>>) {
         let mut dead = self.engine.garbage().sort_out(self.live, holder, batch, &mut self.left);
         dead.sort_unstable_by_key(|version| V::unit_of(&version.place));
@@ -115,7 +119,7 @@ impl<V: Versioned> Pass<'_, V> {
         }
     }
 
-    /// Frees dead versions of one unit; false if it is locked by somebody else.
+    /// Frees dead versions of one unit; returns false if another thread holds its lock.
     fn free(&mut self, versions: &mut [Superseded<V::Place>]) -> bool {
         let (engine, done) = (self.engine, &mut self.done);
         let unit = V::unit_of(&versions[0].place);

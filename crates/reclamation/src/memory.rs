@@ -1,9 +1,9 @@
-//! What the store holds, counted as it changes.
+//! Memory use of an engine, counted as it changes.
 
 use hedgerow_model::MemoryUse;
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 
-/// Counters of bytes. Each commit and each reclamation adds once.
+/// Counters of bytes. Each commit and each reclamation adds to them once.
 #[derive(Default)]
 pub struct Memory {
     live: AtomicUsize,
@@ -11,12 +11,12 @@ pub struct Memory {
     index: AtomicUsize,
 }
 
-/// How the counters change.
+/// A change of the counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryChange {
-    /// Bytes of newest versions, everything they reach and the room around them included.
+    /// Bytes of the newest versions, including everything that they reach and spare room.
     pub live: isize,
-    /// Bytes of superseded versions that their successors don't share.
+    /// Bytes of superseded versions that their successors do not share.
     pub retained: isize,
 }
 
@@ -28,10 +28,11 @@ impl std::ops::AddAssign for MemoryChange {
 }
 
 impl Memory {
-    /// Counts a change.
+    /// Adds a change.
     #[inline]
     pub fn add(&self, change: MemoryChange) {
-        // Each change is counted before whoever undoes it can know of it, so no counter goes below zero.
+        // Each change is counted before the thread that undoes it can know of it, so no counter
+        // goes below zero.
         if change.live != 0 {
             self.live.fetch_add(change.live as usize, Ordering::Relaxed);
         }
@@ -40,12 +41,12 @@ impl Memory {
         }
     }
 
-    /// Counts memory of the index, which is never given back.
+    /// Counts memory of the index, which is never freed.
     pub fn add_index(&self, bytes: usize) {
         self.index.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// What there is. Counters are read one by one.
+    /// The current memory use. Counters are read one by one.
     pub fn used(&self) -> MemoryUse {
         MemoryUse {
             live_bytes: self.live.load(Ordering::Relaxed),

@@ -1,4 +1,4 @@
-//! Lending the records that a cursor of an engine reads handles of.
+//! Lends the records behind the handles that an engine's cursor reads.
 
 use crate::memory;
 use crate::parallel::HeapParallel;
@@ -10,34 +10,35 @@ use hedgerow_model::{
 };
 use std::ops::{ControlFlow, Range};
 
-/// How many records further on are prefetched while one is read: their waits for memory overlap.
+/// Prefetch distance in records, so that cache misses overlap.
 const AHEAD: usize = 8;
 
-/// A cursor of an engine over the handles of a label that has records.
+/// An engine's cursor over the handles of a label that has records.
 pub trait HandleCursor: Cursor<Value = RecordHandle, Error: Into<ReadError> + Send> {
     /// Whether neighbors ascend.
     const SORTED: bool;
 }
 
-/// A cursor of an engine over the handles of one label, and what they lead to.
+/// Reads the records behind the handles of an engine's cursor.
 pub struct HeapCursor<C> {
     handles: C,
     form: Form,
 }
 
 impl<C: HandleCursor> HeapCursor<C> {
-    /// Lends what the handles of `label` lead to that `handles` reads. The label has records.
+    /// Wraps `handles`, a cursor over the handles of `label`, which has records.
     ///
     /// # Safety
-    /// The cursor reads edges of an engine that stages its effects in `heap`, in a view that stays alive as long as this. What the engine embeds stays from
-    /// when the cursor has read its handle until the cursor's next call.
+    /// The cursor reads edges of an engine that stages its effects in `heap`, in a view that
+    /// outlives this value. Records that the engine embeds stay from when the cursor reads their
+    /// handle until the cursor's next call.
     #[must_use]
     pub unsafe fn new(heap: &RecordHeap, label: LabelId, handles: C) -> Self {
         let form = heap.form(label).expect("the caller has asked whether the label has records");
         HeapCursor { handles, form }
     }
 
-    /// Visits the handles of a vertex, and prefetches what later ones lead to.
+    /// Visits the handles of a vertex, and prefetches the records of later ones.
     fn visit<B>(
         &mut self,
         vertex: VertexId,
@@ -58,8 +59,8 @@ impl<C: HandleCursor> HeapCursor<C> {
 /// The record behind a handle that a cursor has read.
 ///
 /// # Safety
-/// The cursor's view stays alive for `'c`, and the cursor is not called within `'c`: so what the handle leads to stays, by the promises of [`RecordHeap`] and
-/// [`HeapCursor::new`].
+/// The cursor's view stays alive for `'c`, and the cursor is not called within `'c`: so the record
+/// stays, as [`RecordHeap`] and [`HeapCursor::new`] promise.
 unsafe fn lent<'c>(handle: RecordHandle) -> &'c [u8] {
     // SAFETY: the caller's promise.
     unsafe { heap::bytes(handle.to_bits()) }
@@ -81,7 +82,7 @@ impl<C: HandleCursor> RecordCursor for HeapCursor<C> {
     fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<&[u8]>, C::Error> {
         debug_assert_eq!(self.form, Form::One);
         let handle = self.handles.find(vertex, neighbor)?;
-        // SAFETY: the cursor is borrowed as long as what it lends.
+        // SAFETY: the cursor stays borrowed while the record is.
         Ok(handle.map(|handle| unsafe { lent(handle) }))
     }
 
@@ -91,7 +92,7 @@ impl<C: HandleCursor> RecordCursor for HeapCursor<C> {
         mut visit: impl FnMut(VertexId, &'c [u8]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, C::Error> {
         debug_assert_eq!(self.form, Form::One);
-        // SAFETY: the cursor is borrowed as long as what it lends.
+        // SAFETY: the cursor stays borrowed while the record is.
         self.visit(vertex, |neighbor, handle| visit(neighbor, unsafe { lent(handle) }))
     }
 
@@ -103,7 +104,7 @@ impl<C: HandleCursor> RecordCursor for HeapCursor<C> {
         let form = self.form;
         self.handles.scan(range, |owner, neighbors, handles| {
             neighbors.iter().zip(handles).try_for_each(|(neighbor, handle)| match form {
-                // SAFETY: lent inside the call, before the engine's cursor goes on.
+                // SAFETY: lent within the call, before the engine's cursor advances.
                 Form::One => visit(owner, *neighbor, unsafe { lent(*handle) }),
                 Form::Parallel => {
                     // SAFETY: as above.
@@ -126,7 +127,7 @@ impl<C: HandleCursor> RecordCursor for HeapCursor<C> {
     ) -> Result<Option<HeapParallel<'_>>, C::Error> {
         debug_assert_eq!(self.form, Form::Parallel);
         let handle = self.handles.find(vertex, neighbor)?;
-        // SAFETY: as for `lent`: the cursor is borrowed as long as what it lends.
+        // SAFETY: as for `lent`: the cursor stays borrowed while the edges are.
         Ok(handle.map(|handle| unsafe { HeapParallel::behind(handle.to_bits()) }))
     }
 
@@ -137,13 +138,13 @@ impl<C: HandleCursor> RecordCursor for HeapCursor<C> {
     ) -> Result<ControlFlow<B>, C::Error> {
         debug_assert_eq!(self.form, Form::Parallel);
         self.visit(vertex, |neighbor, handle| {
-            // SAFETY: as for `lent`: the cursor is borrowed as long as what it lends.
+            // SAFETY: as for `lent`: the cursor stays borrowed while the edges are.
             visit(neighbor, unsafe { HeapParallel::behind(handle.to_bits()) })
         })
     }
 }
 
-/// What a cursor lends newest first.
+/// Lends records newest first.
 pub struct HeapNewest<'c, O>(&'c mut O);
 
 impl<'c, O: NewestFirst<Value = RecordHandle>> NewestRecords<'c> for HeapNewest<'c, O> {
@@ -155,7 +156,8 @@ impl<'c, O: NewestFirst<Value = RecordHandle>> NewestRecords<'c> for HeapNewest<
         mut visit: impl FnMut(VertexId, &'c [u8], Timestamp) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, O::Error> {
         self.0.newest_first(vertex, |neighbor, handle, commit| {
-            // SAFETY: made by a `HeapCursor` of its own cursor, which is borrowed for `'c` and given up here.
+            // SAFETY: made by a `HeapCursor` from its own cursor, which is borrowed for `'c` and
+            // consumed here.
             visit(neighbor, unsafe { lent(handle) }, commit)
         })
     }

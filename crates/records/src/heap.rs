@@ -1,4 +1,4 @@
-//! Records with memory of their own: one piece each, which does not move.
+//! Records with memory of their own: one immovable allocation each.
 
 use crate::memory::{self, is_embedded};
 use crossbeam_utils::CachePadded;
@@ -8,36 +8,37 @@ use hedgerow_sync::{Mutex, epoch};
 use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
-/// What lies before the bytes. A handle leads to the length, as [`memory`] says.
+/// Precedes the bytes. A handle points to the length, as [`memory`] says.
 #[repr(C)]
 struct Header {
-    /// When the record came; 0 before it is known.
+    /// When the record was put; 0 until then.
     born: AtomicU64,
-    /// The pieces of a list before and behind this one, while it is in one. Guarded by the lock of the list.
+    /// The previous and the next piece of the list that this one is in. Guarded by the list's lock.
     before: Option<NonNull<Header>>,
     behind: Option<NonNull<Header>>,
     /// How many bytes follow.
     length: usize,
 }
 
-// SAFETY: the links lead to records that belong to the same list, whose lock guards them.
+// SAFETY: the links point to records of the same list, whose lock guards them.
 unsafe impl Send for Header {}
 
-/// From the beginning of a record to where its handle leads.
+/// The offset of the length, which a handle points to.
 const TO_LENGTH: usize = std::mem::offset_of!(Header, length);
 
 const _: () = assert!(TO_LENGTH + size_of::<usize>() == size_of::<Header>(), "the bytes follow their length");
 
-/// A record that belongs to whoever holds this, and is freed with it.
+/// An owned record, freed on drop.
 ///
-/// The bytes never change. The value of an edge stands for it once it is [kept](Pieces::keep) by the heap, until it is [taken](Pieces::take) back.
+/// The bytes never change. The record's value represents it in the edge from when the heap
+/// [keeps](Pieces::keep) it until it is [taken](Pieces::take) back.
 #[derive(Debug)]
 pub(crate) struct OwnedRecord(NonNull<Header>);
 
-// SAFETY: the only owner of memory that nobody else changes: the fields that are not atomic are changed by the owner of the record, or under the lock of
-// the list that it is in.
+// SAFETY: the only owner of the memory: fields that are not atomic are changed only by the owner of
+// the record, or under the lock of the list that it is in.
 unsafe impl Send for OwnedRecord {}
-// SAFETY: as above; shared owners change nothing but an atomic.
+// SAFETY: as above; shared references change only an atomic.
 unsafe impl Sync for OwnedRecord {}
 
 impl OwnedRecord {
@@ -50,33 +51,33 @@ impl OwnedRecord {
         let content = Header { born: AtomicU64::new(0), before: None, behind: None, length: bytes.len() };
         // SAFETY: new memory, large enough for a header and aligned for it.
         unsafe { header.write(content) };
-        // SAFETY: behind the header there is room for so many bytes.
+        // SAFETY: there is room for `bytes` after the header.
         let content = unsafe { header.add(1) }.cast::<u8>();
-        // SAFETY: new memory, which cannot overlap with what it is filled from, and has room for it.
+        // SAFETY: new memory with room for `bytes`, which therefore does not overlap them.
         unsafe { content.copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len()) };
         OwnedRecord(header)
     }
 
-    /// What stands for the record beside its edge.
+    /// The value that represents the record in its edge.
     pub(crate) fn value(&self) -> EdgeValue {
         EdgeValue((self.0.as_ptr().expose_provenance() + TO_LENGTH) as u64)
     }
 
-    /// Says when the record came.
+    /// Sets when the record was put.
     pub(crate) fn set_born(&self, at: Timestamp) {
-        // SAFETY: owned, so that the header is there.
+        // SAFETY: owned, so the header is valid.
         unsafe { self.0.as_ref() }.born.store(at.0, Ordering::Relaxed);
     }
 
-    /// When the record came.
+    /// When the record was put.
     pub(crate) fn born(&self) -> Timestamp {
-        // SAFETY: owned, so that the header is there.
+        // SAFETY: owned, so the header is valid.
         Timestamp(unsafe { self.0.as_ref() }.born.load(Ordering::Relaxed))
     }
 
-    /// What the record takes of memory.
+    /// The size of the allocation in bytes.
     pub(crate) fn memory_bytes(&self) -> usize {
-        // SAFETY: owned, so that the header is there.
+        // SAFETY: owned, so the header is valid.
         memory_bytes(unsafe { self.0.as_ref() }.length)
     }
 }
@@ -84,69 +85,70 @@ impl OwnedRecord {
 impl Drop for OwnedRecord {
     fn drop(&mut self) {
         if cfg!(hedgerow_shuttle) {
-            // The model checker remembers that it is gone, and keeps the memory.
-            // SAFETY: the stand-in of the epoch frees nothing; nobody reads the record any more.
+            // The model checker tracks that it is freed, and keeps the memory.
+            // SAFETY: the model checker's epoch frees nothing; the record is not read any more.
             unsafe { epoch::pin().defer_drop(self.0.as_ptr()) };
             return;
         }
-        // SAFETY: owned until now, so that the header is there.
+        // SAFETY: owned until now, so the header is valid.
         let layout = layout(unsafe { self.0.as_ref() }.length);
-        // SAFETY: allocated by `new` with the layout of this length, and owned until now.
+        // SAFETY: `new` allocated it with the layout of this length, and it was owned until now.
         unsafe { dealloc(self.0.as_ptr().cast(), layout) };
     }
 }
 
-/// How many lists the pieces are spread over, so that threads seldom wait for one.
+/// The number of lists that pieces are distributed over, to avoid lock contention.
 const LISTS: usize = if cfg!(hedgerow_shuttle) { 1 } else { 16 };
 
-/// All records that edges have or had and that are not freed: they go with the heap.
+/// All records that edges have or had and that are not freed. Dropping this frees them.
 #[derive(Default)]
 pub(crate) struct Pieces {
     lists: [CachePadded<Mutex<List>>; LISTS],
 }
 
-/// A doubly linked list of records, through their headers.
+/// A doubly linked list of records, linked through their headers.
 #[derive(Default)]
 struct List(Option<NonNull<Header>>);
 
-// SAFETY: the list owns the records that are in it, which may be owned by any thread.
+// SAFETY: the list owns its records, which any thread may own.
 unsafe impl Send for List {}
 
 impl Pieces {
     fn list_of(&self, header: NonNull<Header>) -> &Mutex<List> {
-        // Neighboring pieces are at least a header apart.
+        // Adjacent pieces are at least a header apart.
         &self.lists[header.as_ptr().addr() / size_of::<Header>() % LISTS]
     }
 
-    /// Keeps a record for its edge. O(1).
+    /// Keeps the record of an edge. O(1).
     pub(crate) fn keep(&self, record: OwnedRecord) -> EdgeValue {
         let (value, mut header) = (record.value(), record.0);
         std::mem::forget(record);
         let mut list = self.list_of(header).lock();
         {
-            // SAFETY: the record was owned until now and is in no list; its links belong to the list, which is locked.
+            // SAFETY: the record was owned until now and is in no list; its links belong to the
+            // list, which is locked.
             let header = unsafe { header.as_mut() };
             (header.before, header.behind) = (None, list.0);
         }
         if let Some(mut first) = list.0 {
-            // SAFETY: what is in the list is there, and its links belong to the list.
+            // SAFETY: a record in the list is valid, and its links belong to the list.
             unsafe { first.as_mut() }.before = Some(header);
         }
         list.0 = Some(header);
         value
     }
 
-    /// Owns a record again that was kept. O(1).
+    /// Takes back ownership of a kept record. O(1).
     ///
     /// # Safety
-    /// `value` came from [`Pieces::keep`] of these, and this is called once.
+    /// `value` came from [`Pieces::keep`] of this instance, and is taken once.
     pub(crate) unsafe fn take(&self, value: EdgeValue) -> OwnedRecord {
         let header = NonNull::new(header_of(value)).expect("a record that was kept has an address");
         let mut list = self.list_of(header).lock();
         // SAFETY: the record is in this list, which is locked and owns its links.
         let Header { before, behind, .. } = *unsafe { header.as_ref() };
         match before {
-            // SAFETY: as above, of its neighbor in the list.
+            // SAFETY: as above, for its neighbor in the list.
             Some(mut before) => unsafe { before.as_mut() }.behind = behind,
             None => list.0 = behind,
         }
@@ -159,12 +161,12 @@ impl Pieces {
 }
 
 impl Drop for Pieces {
-    /// Frees all records that are left. O(records).
+    /// Frees all remaining records. O(records).
     fn drop(&mut self) {
         for list in &mut self.lists {
             let mut next = list.get_mut().0.take();
             while let Some(header) = next {
-                // SAFETY: the list owned the record, which is there.
+                // SAFETY: the list owned the record, so it is valid.
                 next = unsafe { header.as_ref() }.behind;
                 drop(OwnedRecord(header));
             }
@@ -172,7 +174,7 @@ impl Drop for Pieces {
     }
 }
 
-/// Where a record with memory of its own begins.
+/// The address of the header of a record with memory of its own.
 fn header_of(value: EdgeValue) -> *mut Header {
     std::ptr::with_exposed_provenance_mut((value.0 as usize).wrapping_sub(TO_LENGTH))
 }
@@ -180,24 +182,25 @@ fn header_of(value: EdgeValue) -> *mut Header {
 /// The bytes of a record.
 ///
 /// # Safety
-/// `value` is the [value](OwnedRecord::value) of a record that is not freed for `'r`, or the handle of a copy in an engine's memory that
-/// stays for `'r`.
+/// `value` is the [value](OwnedRecord::value) of a record that is not freed for `'r`, or the handle
+/// of a copy in an engine's memory that stays for `'r`.
 pub(crate) unsafe fn bytes<'r>(value: EdgeValue) -> &'r [u8] {
     if !is_embedded(value) {
         epoch::check_live(header_of(value).cast_const());
     }
-    // SAFETY: the caller's promise; what a handle leads to never changes.
+    // SAFETY: the caller's promise; the bytes behind a handle never change.
     unsafe { memory::bytes(value) }
 }
 
-/// What a record of so many bytes takes of memory.
+/// The allocation size of a record with `length` bytes.
 pub(crate) fn memory_bytes(length: usize) -> usize {
     size_of::<Header>() + length
 }
 
 fn layout(length: usize) -> Layout {
     let bytes = memory_bytes(length);
-    // No slice is longer than `isize::MAX`, and no machine has so much memory that a record comes near.
+    // A slice is at most `isize::MAX` long, and no machine has enough memory for a record near
+    // that.
     Layout::from_size_align(bytes, align_of::<Header>()).expect("a record fits into the address space")
 }
 
@@ -225,7 +228,7 @@ mod tests {
                     again.push((length, value));
                     continue;
                 }
-                // SAFETY: kept above, and taken back once, for it left the values.
+                // SAFETY: kept above, and taken back once, since it was removed from the values.
                 let record = unsafe { pieces.take(value) };
                 assert_eq!((record.born(), record.memory_bytes()), (Timestamp(7), 32 + length));
                 if number % 2 == 0 {

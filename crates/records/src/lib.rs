@@ -1,17 +1,19 @@
-//! Where engines in memory keep the records of edges.
+//! Where in-memory engines keep the records of edges.
 //!
-//! A record lies in memory of its own; beside its edge an engine keeps a handle, as it keeps any other value, in one entry of the
-//! edge or in both. An engine may *embed* copies of short records in memory of its own instead ([`memory`]): those are versions of its entries, and
-//! whoever reads them is pinned.
+//! A record has memory of its own; the engine stores a handle with the edge, like any other value,
+//! in one or both entries of the edge. Alternatively, an engine may *embed* copies of short records
+//! in its own memory ([`memory`]): those are versions of its entries, and their readers are pinned.
 //!
-//! A record never changes. A commit that changes what lies on an edge makes a new one, and files the old one with its lifetime,
-//! from the commit that put it up to its own. It is freed when no timestamp within is read any more: by the same reasoning as a
-//! version of an engine, and by the same filing ([`Garbage`]). No lock is needed for that, since nothing leads to the record but the
-//! versions that had it, which nobody reads then either.
+//! A record never changes. A commit that changes an edge's record allocates a new one, and files
+//! the old one with its lifetime, from the commit that put it to the commit that replaced it. It is
+//! freed once no timestamp within that lifetime is live, by the same reasoning as a version of an
+//! engine, and through the same garbage lists ([`Garbage`]). This needs no lock: only the versions
+//! that had the record point to it, and those are not read any more either.
 //!
-//! [`RecordHeap`] is what an engine has: it [stages](RecordHeap::stage) effects, whose records are bytes, into changes of handles, and
-//! [applies](RecordHeap::apply) what becomes of the records. [`HeapCursor`] lends the bytes behind the handles that a cursor of the engine reads. Handles do not
-//! leave the engine.
+//! An engine has a [`RecordHeap`]: it [stages](RecordHeap::stage) effects, whose records are bytes,
+//! into changes of handles, and [applies](RecordHeap::apply) the changes of records. [`HeapCursor`]
+//! lends the bytes behind the handles that a cursor of the engine reads. Handles do not leave the
+//! engine.
 
 mod cursor;
 mod heap;
@@ -33,11 +35,13 @@ use std::collections::BTreeMap;
 
 /// The records of the edges of one graph.
 ///
-/// Safe functions of this crate rest on this: in an engine that stages its effects here, the value of an edge of a label with records is the handle of a
-/// record which [`RecordHeap::apply`] kept at the edge's commit, and freed when no timestamp that sees the edge is read any more; or of a copy which
-/// the engine embedded, and keeps as long as a thread that was pinned when it read the handle.
+/// Safe functions of this crate rely on this: in an engine that stages its effects here, the value
+/// of an edge of a label with records is a handle. It is either the handle of a record that
+/// [`RecordHeap::apply`] kept at the edge's commit, freed once no timestamp that sees the edge is
+/// read any more; or that of a copy which the engine embedded, and keeps while a thread is pinned
+/// that was pinned when it read the handle.
 pub struct RecordHeap {
-    /// Which labels have records, by number.
+    /// The form of each label's records, by label number.
     labels: Vec<Option<Form>>,
     topology: Topology,
     pieces: Pieces,
@@ -45,42 +49,42 @@ pub struct RecordHeap {
     memory: Memory,
 }
 
-/// What lies on the edges of a label that has records.
+/// What the edges of a label with records carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// A record on each.
+    /// One record per edge.
     One,
-    /// Between two vertices any number of edges, which are told apart by their keys.
+    /// Any number of edges between two vertices, identified by their keys.
     Parallel,
 }
 
-/// A record that an edge has no more, kept for snapshots.
+/// A record that its edge no longer has, kept for snapshots.
 #[derive(Clone, Copy, Debug)]
 struct Kept {
     value: EdgeValue,
     bytes: usize,
 }
 
-/// What a commit does to records. Dropping it changes nothing.
+/// The changes of records in a commit. Dropping it changes nothing.
 #[derive(Debug, Default)]
 pub struct RecordChanges {
-    /// What lies on edges from now on. Most commits put one record.
+    /// Records that are put. Most commits put one.
     new: SmallVec<[OwnedRecord; 2]>,
-    /// What lay on edges until now.
+    /// Records that are replaced or deleted.
     superseded: SmallVec<[EdgeValue; 2]>,
-    /// What the newest state loses.
+    /// Bytes that the newest state loses.
     superseded_bytes: usize,
 }
 
 impl RecordChanges {
-    /// By how many bytes the records of the newest state grow.
+    /// The number of bytes by which the records of the newest state grow.
     #[must_use]
     pub fn growth(&self) -> isize {
         let new: usize = self.new.iter().map(OwnedRecord::memory_bytes).sum();
         new as isize - self.superseded_bytes as isize
     }
 
-    /// Makes a record with memory of its own; what stands for it.
+    /// Allocates a record. Returns its value.
     fn add(&mut self, bytes: &[u8]) -> EdgeValue {
         let record = OwnedRecord::new(bytes);
         let value = record.value();
@@ -88,7 +92,7 @@ impl RecordChanges {
         value
     }
 
-    /// The record that an edge was found to have is replaced, or goes with its edge.
+    /// Marks the record of an edge as replaced, or as deleted with its edge.
     fn supersede(&mut self, value: EdgeValue, bytes: &[u8]) {
         if !is_embedded(value) {
             self.superseded.push(value);
@@ -98,7 +102,7 @@ impl RecordChanges {
 }
 
 impl RecordHeap {
-    /// Of an empty graph.
+    /// The heap of an empty graph.
     #[must_use]
     pub fn new(catalog: &Catalog, topology: Topology) -> Self {
         let form = |edges: &EdgeSchema| match edges {
@@ -122,8 +126,8 @@ impl RecordHeap {
         self.form(label).is_some()
     }
 
-    /// Keeps new records, which edges have got at the stamp, and files those that they have no more. The engine has applied the changes:
-    /// where it has copies, it needs the originals no more.
+    /// Keeps the new records, put at the stamp, and files the replaced ones. The engine has applied
+    /// the changes: it no longer needs the originals of records that it embeds.
     pub fn apply(&self, stamp: Stamp, changes: RecordChanges) {
         if changes.new.is_empty() && changes.superseded.is_empty() {
             return;
@@ -136,8 +140,8 @@ impl RecordHeap {
         }
         let mut kept = SmallVec::new();
         for value in changes.superseded {
-            // SAFETY: it was the value of an edge that this commit changed under its lock, so that nobody else takes it. It
-            // is kept again below if anybody may read it.
+            // SAFETY: it was the value of an edge that this commit changed under its lock, so no
+            // other thread takes it. It is kept again below if a reader may see it.
             let record = unsafe { self.pieces.take(value) };
             let (born, bytes) = (record.born(), record.memory_bytes());
             memory.live -= bytes as isize;
@@ -146,24 +150,24 @@ impl RecordHeap {
                 let place = Kept { value: self.pieces.keep(record), bytes };
                 kept.push(Superseded { place, born, superseded: stamp.at() });
             }
-            // Otherwise nobody can see it, nor will, by the contract of `Stamp`: it is freed.
+            // Otherwise it is invisible, now and later, by the contract of `Stamp`: it is freed.
         }
         self.memory.add(memory);
         self.garbage.file(stamp.newest_registered(), kept);
     }
 
-    /// Frees records that nobody sees any more, until about `budget_bytes` are free.
+    /// Frees invisible records, until about `budget_bytes` are freed.
     pub fn reclaim(&self, live: &LiveTimestamps, budget_bytes: usize) -> Reclaimed {
         reclaim_unlocked(&self.garbage, live, budget_bytes, |Kept { value, bytes }| {
             self.memory.add(MemoryChange { live: 0, retained: -(bytes as isize) });
-            // SAFETY: it was kept when it was filed, with the lifetime within which an edge had it. No timestamp within is read or
-            // will be, and it came out of the garbage once.
+            // SAFETY: it was kept when it was filed, with the lifetime within which an edge had it.
+            // No timestamp within is read or will be, and it left the garbage once.
             drop(unsafe { self.pieces.take(value) });
             bytes
         })
     }
 
-    /// Continues a reclamation of the engine, up to the same budget.
+    /// Continues the engine's reclamation within the same budget.
     pub fn reclaim_after(&self, reclaimed: &mut Reclaimed, live: &LiveTimestamps, budget_bytes: usize) {
         if reclaimed.bytes < budget_bytes {
             let records = self.reclaim(live, budget_bytes - reclaimed.bytes);
@@ -173,7 +177,7 @@ impl RecordHeap {
         }
     }
 
-    /// Adds the bytes that each timestamp keeps to those of the engine.
+    /// Adds the bytes of records that each timestamp retains to those of the engine.
     pub fn add_retained(&self, retained: &mut Vec<(Timestamp, usize)>) {
         let buckets = self.garbage.buckets();
         if buckets.is_empty() {
@@ -186,7 +190,7 @@ impl RecordHeap {
         retained.extend(all);
     }
 
-    /// What records take. O(1).
+    /// The memory use of the records. O(1).
     #[must_use]
     pub fn memory(&self) -> MemoryUse {
         self.memory.used()

@@ -1,19 +1,23 @@
-//! How the bytes of the records of edges lie in memory, and what the [handles](hedgerow_model::RecordHandle) of a column are.
+//! The memory layout of the records of edges, and the meaning of a column's
+//! [handles](hedgerow_model::RecordHandle).
 //!
-//! A handle is the address of a length, which the bytes follow. A record that has memory of its own has a `usize` there. One that is
-//! *embedded* lies among others in memory of an engine, and has a `u16`; the lowest bit of its handle says so.
+//! A handle is the address of a length, followed by the bytes. A record with memory of its own has
+//! a `usize` length. An *embedded* record lies among others in an engine's memory, and has a `u16`
+//! length; the lowest bit of its handle is set.
 //!
-//! An address has no provenance but what was exposed. Indices into chunks would keep it; but looking up the base of a chunk takes 1.4 to 4.3 % more instructions where the
-//! newest records of a vertex are read on `rapid` (callgrind, emulated), by what a handle holds; and records would need an allocator that hands out parts of chunks.
+//! Such an address has exposed provenance. Indices into chunks would preserve provenance, but
+//! looking up the base of a chunk takes 1.4 to 4.3 % more instructions, depending on what a handle
+//! holds, when the newest records of a vertex are read on `rapid` (callgrind, emulated); and
+//! records would need an allocator that hands out parts of chunks.
 
 use hedgerow_model::EdgeValue;
 use std::ptr::NonNull;
 
-/// Records of more bytes are never embedded.
+/// Longer records are never embedded.
 pub const LONGEST_EMBEDDED: usize = 256;
 
-/// Where the second cache line begins at the latest that is asked for ahead of a record's use: short records end before it, and of
-/// most that line is the first, too.
+/// The latest offset of the second cache line that is prefetched before a record is used: short
+/// records end before it, and most have it in their first line anyway.
 const FETCHED_AHEAD: usize = 48;
 
 /// The bit of a handle whose record is embedded.
@@ -22,14 +26,15 @@ const EMBEDDED: usize = 1;
 /// The length of an embedded record.
 type EmbeddedLength = u16;
 
-/// Whether a handle leads into memory of an engine.
+/// Whether a handle points into an engine's memory.
 #[inline]
 #[must_use]
 pub const fn is_embedded(handle: EdgeValue) -> bool {
     handle.0 & EMBEDDED as u64 != 0
 }
 
-/// What an embedded record of so many bytes takes of memory: a multiple of two. Of a longer one than is embedded, 0.
+/// The memory that an embedded record of `length` bytes takes: a multiple of two, or 0 if it is too
+/// long to embed.
 #[inline]
 #[must_use]
 pub const fn embedded_size(length: usize) -> usize {
@@ -39,23 +44,23 @@ pub const fn embedded_size(length: usize) -> usize {
     (size_of::<EmbeddedLength>() + length).next_multiple_of(align_of::<EmbeddedLength>())
 }
 
-/// Embeds a record, which is no longer than [`LONGEST_EMBEDDED`]: its handle.
+/// Embeds a record of at most [`LONGEST_EMBEDDED`] bytes. Returns its handle.
 ///
 /// # Safety
-/// From `place` on, an even address, [`embedded_size`] bytes may be written.
+/// `place` is an even address, followed by [`embedded_size`] writable bytes.
 #[inline]
 pub unsafe fn embed(place: NonNull<u8>, record: &[u8]) -> EdgeValue {
     debug_assert!(record.len() <= LONGEST_EMBEDDED);
-    // SAFETY: the caller's promise; the length of what is embedded fits.
+    // SAFETY: the caller's promise; the length of an embedded record fits.
     unsafe { place.cast::<EmbeddedLength>().write(record.len() as EmbeddedLength) };
     // SAFETY: as above.
     let content = unsafe { place.add(size_of::<EmbeddedLength>()) };
-    // SAFETY: as above; nobody else has borrowed what may be written.
+    // SAFETY: as above; the writable bytes are not borrowed elsewhere.
     unsafe { content.copy_from_nonoverlapping(NonNull::from(record).cast(), record.len()) };
     EdgeValue((place.as_ptr().expose_provenance() | EMBEDDED) as u64)
 }
 
-/// Asks the processor for a record that is about to be read. Only a hint: any value will do.
+/// Prefetches a record that is about to be read. Only a hint: any value will do.
 #[inline]
 pub fn prefetch(handle: EdgeValue) {
     let first = std::ptr::with_exposed_provenance::<u8>(handle.0 as usize);
@@ -66,8 +71,8 @@ pub fn prefetch(handle: EdgeValue) {
 /// The bytes of a record.
 ///
 /// # Safety
-/// The handle leads to a record, as the [module](self) says, that nobody changes or frees for `'r`. The provenance of its address was
-/// exposed.
+/// The handle points to a record, as the [module](self) says, that is neither changed nor freed for
+/// `'r`. The provenance of its address was exposed.
 #[inline]
 #[must_use]
 pub unsafe fn bytes<'r>(handle: EdgeValue) -> &'r [u8] {
@@ -83,7 +88,7 @@ pub unsafe fn bytes<'r>(handle: EdgeValue) -> &'r [u8] {
         let length = unsafe { place.read() };
         (place.wrapping_add(1).cast(), length)
     };
-    // SAFETY: so many bytes follow, which do not change, by the caller's promise.
+    // SAFETY: `length` bytes follow, which do not change, by the caller's promise.
     unsafe { std::slice::from_raw_parts(content, length) }
 }
 

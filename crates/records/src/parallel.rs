@@ -1,8 +1,10 @@
-//! Parallel edges: what the value beside a neighbor leads to where any number of edges may lead there.
+//! Parallel edges: the data behind the value of a neighbor to which there may be any number of
+//! edges.
 //!
-//! A short list of edges is one piece of memory. A longer one is cut into chunks, and an index says where they are: a change writes anew
-//! the chunks that it touches, and the index. All of these are kept and freed as records are, each with a lifetime of its own; that
-//! of a chunk contains those of all indexes that name it, since the commit that replaces a chunk replaces the index, too.
+//! A short list of edges is one piece of memory. A longer one is split into chunks with an index of
+//! their addresses: a change rewrites the chunks that it touches, and the index. All pieces are
+//! kept and freed like records, each with its own lifetime; that of a chunk contains those of all
+//! indexes that point to it, since the commit that replaces a chunk also replaces the index.
 
 mod change;
 
@@ -11,42 +13,42 @@ use hedgerow_encoding::{EdgeList, EdgeListWriter};
 use hedgerow_model::{EdgeValue, ParallelEdges, ReadError};
 use std::ops::RangeInclusive;
 
-/// The first byte of a piece that is a list.
+/// The first byte of a list.
 const LIST: u8 = 0;
 
-/// The first byte of a piece that is an index.
+/// The first byte of an index.
 const INDEX: u8 = 1;
 
-/// In an index: the first key of a chunk, the number of its edges, and where it is.
+/// Bytes of an index entry: the first key of a chunk, its number of edges, and its handle.
 const INDEX_ENTRY: usize = 24;
 
-/// The parallel edges between two vertices, at least one, in a state that is readable for `'v`.
+/// The parallel edges between two vertices, at least one, readable for `'v`.
 #[derive(Clone, Copy, Debug)]
 pub struct HeapParallel<'v> {
     value: EdgeValue,
     bytes: &'v [u8],
 }
 
-/// Some of them, ascending.
+/// A range of the edges, ascending.
 #[derive(Clone, Copy, Debug)]
 struct Chunk<'v> {
-    /// No key is below, nor is one of an earlier chunk above.
+    /// No key is smaller, and no key of an earlier chunk is larger.
     first: u64,
     count: u64,
     list: &'v [u8],
-    /// What stands for it in the index; `None` if the list is all there is.
+    /// Its handle in the index; `None` if there is no index.
     value: Option<EdgeValue>,
 }
 
 impl<'v> HeapParallel<'v> {
     /// # Safety
-    /// `value` is that of an edge, of a label whose edges may be parallel, in a view that is alive for `'v`.
+    /// `value` is that of an edge of a label with parallel edges, in a view that is alive for `'v`.
     pub(crate) unsafe fn behind(value: EdgeValue) -> Self {
         // SAFETY: the caller's promise.
         HeapParallel { value, bytes: unsafe { heap::bytes(value) } }
     }
 
-    /// The entries of the index; none if there is none.
+    /// The entries of the index, or none.
     fn index(self) -> &'v [[u8; INDEX_ENTRY]] {
         match self.bytes {
             [INDEX, entries @ ..] => entries.as_chunks().0,
@@ -54,12 +56,12 @@ impl<'v> HeapParallel<'v> {
         }
     }
 
-    /// A chunk that an entry of the index names.
+    /// The chunk of an index entry.
     fn chunk(entry: &'v [u8; INDEX_ENTRY]) -> Chunk<'v> {
         let [first, count, value] = [0, 1, 2].map(|field| index_field(entry, field));
         let value = EdgeValue(value);
-        // SAFETY: the entry is one of an index that is readable for `'v`, by the contract of `behind`; its chunks live as long: see
-        // the module.
+        // SAFETY: the entry belongs to an index that is readable for `'v`, by the contract of
+        // `behind`; its chunks live as long: see the module.
         let list = unsafe { heap::bytes(value) };
         Chunk { first, count, list, value: Some(value) }
     }
@@ -75,7 +77,7 @@ impl<'v> HeapParallel<'v> {
         }
     }
 
-    /// How many edges there are.
+    /// The number of edges.
     fn length(self) -> u64 {
         match self.bytes {
             [LIST, list @ ..] => EdgeList::new(list).count() as u64,
@@ -83,17 +85,17 @@ impl<'v> HeapParallel<'v> {
         }
     }
 
-    /// All as one list.
+    /// All edges as one list.
     pub(crate) fn to_list(self) -> Vec<u8> {
         let mut list = EdgeListWriter::default();
-        // What is in memory was written as a list.
+        // Memory contains only lists that were written here.
         self.edges(0..=u64::MAX).flatten().for_each(|(key, record)| list.push(key, Some(record)));
         list.into_bytes()
     }
 }
 
 impl<'v> ParallelEdges<'v> for HeapParallel<'v> {
-    /// O(chunks), or O(edges) of a single one.
+    /// O(chunks), or O(edges) if there is only one.
     fn count(self) -> Result<u64, ReadError> {
         Ok(self.length())
     }
@@ -118,7 +120,7 @@ impl<'v> ParallelEdges<'v> for HeapParallel<'v> {
     }
 }
 
-/// One of the three numbers of an entry of an index.
+/// One of the three fields of an index entry.
 fn index_field(entry: &[u8; INDEX_ENTRY], field: usize) -> u64 {
     let mut bytes = [0; 8];
     bytes.copy_from_slice(&entry[field * 8..][..8]);
@@ -135,7 +137,7 @@ fn listed(list: &[u8]) -> impl Iterator<Item = Result<(u64, &[u8]), ReadError>> 
 
 #[cfg(test)]
 impl<'v> HeapParallel<'v> {
-    /// The parallel edges whose pieces belong to these changes, which free them with themselves.
+    /// The parallel edges whose pieces belong to these changes, which free them on drop.
     fn kept_by(value: EdgeValue, _changes: &'v [crate::RecordChanges]) -> Self {
         // SAFETY: the changes own the pieces for `'v`.
         unsafe { HeapParallel::behind(value) }

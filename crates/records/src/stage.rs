@@ -1,4 +1,4 @@
-//! From effects, whose records are bytes, to changes of the handles that an engine keeps.
+//! Turns effects, whose records are bytes, into changes of the handles that an engine stores.
 
 use crate::memory::{self, LONGEST_EMBEDDED, embedded_size, is_embedded};
 use crate::parallel::HeapParallel;
@@ -11,20 +11,21 @@ use hedgerow_model::{
 use smallvec::{SmallVec, smallvec};
 use std::ptr::NonNull;
 
-/// What the changes of a commit borrow from [`RecordHeap::stage`]. Has room for the commit of one edge with a short record.
+/// Buffers that the changes of a commit borrow from [`RecordHeap::stage`]. Inline room for the
+/// commit of one edge with a short record.
 #[derive(Debug, Default)]
 pub struct StagedEffects {
     /// The changes of labels with records, in the order of the effects.
     adjacencies: SmallVec<[AdjacencyEffects; 2]>,
-    /// The records that the engine embeds copies of, in the layout of embedded records.
+    /// Records for the engine to embed, in the layout of embedded records.
     originals: SmallVec<[u16; 64]>,
 }
 
-/// The changes of adjacencies that an engine makes: those of labels with records have handles as values.
+/// The adjacency changes for an engine: in labels with records, values are handles.
 #[derive(Clone, Debug)]
 pub struct StagedAdjacencies<'l> {
     effects: &'l [AdjacencyEffects],
-    /// What replaces some of them, in the same order.
+    /// Replacements of some of `effects`, in the same order.
     staged: &'l [AdjacencyEffects],
 }
 
@@ -48,16 +49,18 @@ impl<'l> Iterator for StagedAdjacencies<'l> {
 }
 
 impl RecordHeap {
-    /// Allocates the records that effects put, and looks up those that they replace: the changes of adjacencies that the engine has to make, and what becomes of
-    /// the records. What it counts of parallel edges is added to `outcome`.
+    /// Allocates the records that effects put, and looks up those that they replace. Returns the
+    /// adjacency changes for the engine to make, and the changes of records. Adds its counts of
+    /// parallel edges to `outcome`.
     ///
-    /// `newest` is the newest state, in which the owners of all changes are locked. The engine copies the records of labels that it `embeds` where they are no longer
-    /// than [`LONGEST_EMBEDDED`].
+    /// `newest` is the newest state, in which the owners of all changes are locked. In labels that
+    /// the engine `embeds`, it copies records of at most [`LONGEST_EMBEDDED`] bytes.
     ///
-    /// Copies nothing of labels without records. O(changes of labels with records · a search for each).
+    /// Does not touch labels without records. O(changes of labels with records · a search for
+    /// each).
     ///
     /// # Errors
-    /// What the edges have could not be read, or the record of parallel edges is no list.
+    /// The edges' current records could not be read, or the record of parallel edges is not a list.
     ///
     /// # Panics
     /// A label with records has no adjacency of handles.
@@ -81,7 +84,8 @@ impl RecordHeap {
         originals.clear();
         originals.resize(original_bytes / size_of::<u16>(), 0);
         let mut free = &mut originals[..];
-        // By the number of a record what the engine keeps of it: a handle, or nothing if no edge is left; and not known yet.
+        // What the engine stores, by record number: a handle, or `None` if no edge is left; outer
+        // `None` while unknown.
         let mut kept: SmallVec<[Option<Option<EdgeValue>>; 2]> = smallvec![None; effects.records.len()];
         for AdjacencyEffects { label, direction, changes: entries } in with_records() {
             let Some(form) = self.form(*label) else { continue };
@@ -104,7 +108,7 @@ impl RecordHeap {
                 let value = match known {
                     Some(known) => known,
                     None if is_canonical => edges.stage(entry)?,
-                    // The canonical entry of an edge comes before the other one.
+                    // The canonical entry of an edge precedes the other one.
                     None => None,
                 };
                 if let Some(kept) = number.and_then(|number| kept.get_mut(number)) {
@@ -118,21 +122,21 @@ impl RecordHeap {
     }
 }
 
-/// The changes of one label's edges.
+/// Stages the changes of one label's edges.
 struct Staging<'s, 'l, C> {
     effects: &'s Effects,
     label: LabelId,
     form: Form,
     /// The newest handles of the out-neighbors.
     handles: C,
-    /// Where the next record goes that the engine embeds, if it embeds those of the label.
+    /// Where to write the next record for the engine to embed, if it embeds this label's records.
     free: Option<&'s mut &'l mut [u16]>,
     changes: &'s mut RecordChanges,
     outcome: &'s mut Outcome,
 }
 
 impl<C: Cursor<Value = RecordHandle, Error: Into<ReadError>>> Staging<'_, '_, C> {
-    /// What the engine keeps of a changed edge from now on, by its canonical entry.
+    /// The value to store for a changed edge, given its canonical entry.
     fn stage(&mut self, entry: &EdgeChange) -> Result<Option<EdgeValue>, ReadError> {
         let found = self.handles.find(entry.owner, entry.neighbor).map_err(Into::into)?;
         let found = found.map(Column::to_bits);
@@ -145,9 +149,10 @@ impl<C: Cursor<Value = RecordHandle, Error: Into<ReadError>>> Staging<'_, '_, C>
 
     fn stage_one(&mut self, found: Option<EdgeValue>, record: Option<&[u8]>) -> Option<EdgeValue> {
         if let Some(handle) = found {
-            // SAFETY: the value of an edge whose owner is locked: it is there until the changes are applied.
+            // SAFETY: the value of an edge whose owner is locked: it stays until the changes are
+            // applied.
             let bytes = unsafe { heap::bytes(handle) };
-            // A copy that an engine embeds is of one entry only: those of both ends are written anew.
+            // An embedded copy belongs to one entry only: copies at both ends are rewritten.
             if record == Some(bytes) && !is_embedded(handle) {
                 return Some(handle);
             }
@@ -178,7 +183,8 @@ impl<C: Cursor<Value = RecordHandle, Error: Into<ReadError>>> Staging<'_, '_, C>
     }
 }
 
-/// Lays out a record that the engine embeds at the beginning of what is free: its handle until the engine has its copy.
+/// Writes a record for the engine to embed to the start of the free buffer. Returns its handle,
+/// valid until the engine has its copy.
 fn original(free: &mut &mut [u16], record: &[u8]) -> EdgeValue {
     let place = free.split_off_mut(..embedded_size(record.len()) / size_of::<u16>());
     let place = NonNull::from(place.expect("there is room for every record once"));

@@ -1,8 +1,8 @@
-//! Asking the processor for what the next changes of a large commit will touch.
+//! Prefetching for the next changes of a large commit.
 //!
-//! The partitions of a large commit lie all over memory, and finding a row takes three accesses that follow from each
-//! other: the chain, the place of the row, the row. Each is asked for some groups of changes before it is needed,
-//! so that many are under way at a time.
+//! The partitions of a large commit are spread over memory, and finding a row takes three dependent
+//! accesses: the chain, the row's offset, the row. Each is prefetched several groups of changes
+//! ahead, so that many cache misses overlap.
 
 use crate::chain::Chain;
 use crate::container::Container;
@@ -11,14 +11,14 @@ use crate::partition::{partition_of, slot_of};
 use hedgerow_model::EdgeChange;
 use hedgerow_sync::prefetch;
 
-/// How many groups ahead each access is asked for.
+/// Prefetch distance of each access, in groups.
 const CHAIN: usize = 12;
 const PLACES: usize = 8;
 const ROWS: usize = 4;
 
-/// Asks for what the groups after number `number` need, each of the changes of one partition.
+/// Prefetches for the groups after group `number`. A group holds the changes of one partition.
 ///
-/// `look` shows the newest container of a chain, whose lock is held.
+/// `look` calls its argument with the newest container of a chain, whose lock is held.
 #[inline]
 pub(crate) fn fetch<C: Container>(
     chains: &Directory<Chain<C>>,

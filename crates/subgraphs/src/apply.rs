@@ -1,4 +1,4 @@
-//! Making prepared changes part of the graph.
+//! Applying prepared changes.
 
 use crate::ahead;
 use crate::chain::Chain;
@@ -14,8 +14,9 @@ use hedgerow_reclamation::MemoryChange;
 use smallvec::SmallVec;
 
 impl<C: Container> Subgraphs<C> {
-    /// Makes every change. What was superseded and may be seen is filed under the newest
-    /// registered timestamp, after the counters know of it, so that reclaiming it finds it counted.
+    /// Applies every change. Superseded versions that a snapshot may see are filed under the newest
+    /// registered timestamp, after the memory counters include them, so that their reclamation
+    /// subtracts bytes that were counted.
     pub(crate) fn apply_changes(&self, stamp: Stamp, changes: SubgraphChanges<'_, C>) {
         assert!(std::ptr::eq(self, changes.engine), "changes are applied to the store that prepared them");
         let mut applied =
@@ -38,7 +39,7 @@ impl<C: Container> Subgraphs<C> {
     }
 }
 
-/// What the changes of a commit did so far.
+/// What applying a commit has done so far.
 struct Applied<'e, C: Container> {
     engine: &'e Subgraphs<C>,
     stamp: Stamp,

@@ -1,27 +1,30 @@
-//! Version chains: the one place where versions are linked, walked and freed.
+//! Version chains: the only place where versions are linked, searched and freed.
 //!
-//! The newest version of a chain lies in the chain itself, as a birth and a pointer; superseded ones are its
-//! [`Past`], an array by birth. Its invariants:
+//! The chain itself holds the birth and the pointer of the newest version; its [`Past`], an array
+//! sorted by birth, holds the superseded ones. Invariants:
 //!
-//! 1. `data`, and the content of a superseded version, are null (nothing is there) or own a content. The birth of the chain is
-//!    above those of its past, which ascend.
-//! 2. Everything is changed only by a holder of the exclusive lock of the chain's partition
-//!    ([`HeldLocks`], checked when the change is set up), so there is one writer at a time.
-//! 3. When a version is superseded and kept, it becomes part of the past first, then follow the birth of the new version,
-//!    then its data and what that occupies. So a reader that finds one birth before and after it loaded one of them has
-//!    that of this birth: had it loaded something newer, it would have found a newer birth, because births never return.
-//! 4. A content born at or after a stamp's `editable_from` is visible to nobody, nor will it be
-//!    before the stamp is applied ([`Stamp`]): readers that come by it, at older timestamps, look at its birth only.
-//!    Under the lock it is edited, moved and freed at once.
-//! 5. A superseded version leaves its chain when its lifetime, from its birth to its superseding, has no live
-//!    timestamp ([`LiveTimestamps`](hedgerow_model::token::LiveTimestamps), asked by the
-//!    reclamation before it calls [`Chain::unlink`]). Nobody reads its content, which is freed at once; readers may still compare
-//!    its birth, in an array that is left to the epoch when another one takes its place.
-//! 6. So the version that a registered timestamp sees is linked, and not edited, as long as the timestamp is
-//!    registered, and a search finds it.
+//! 1. `data` and the content pointer of a superseded version are null (empty) or own a content. The
+//!    birth of the chain is greater than those in its past, which ascend.
+//! 2. Only a thread that holds the exclusive lock of the chain's partition changes anything
+//!    ([`HeldLocks`], checked when the change is prepared), so there is one writer at a time.
+//! 3. A version that is superseded and kept is pushed to the past first; then the writer stores the
+//!    birth of the new version, then its data and occupied slots. A reader that finds the same
+//!    birth before and after loading one of these has the value of that birth: had it loaded
+//!    something newer, it would have found a newer birth, because births only grow.
+//! 4. A content born at or after a stamp's `editable_from` is invisible, and stays so until the
+//!    stamp is applied ([`Stamp`]): readers at older timestamps load only its birth. The holder of
+//!    the lock edits, moves and frees it at once.
+//! 5. A superseded version is unlinked once no live timestamp lies in its lifetime, from its birth
+//!    to its superseding ([`LiveTimestamps`](hedgerow_model::token::LiveTimestamps), which
+//!    reclamation checks before it calls [`Chain::unlink`]). No thread reads its content, which is
+//!    freed at once; readers may still compare its birth, in an array that the epoch frees after it
+//!    is replaced.
+//! 6. So the version that a registered timestamp sees stays linked and unedited while the timestamp
+//!    is registered, and a search finds it.
 //!
-//! `tests/shuttle.rs` of crate `rapid` checks them under the model checker. The tests of this module also run under Miri, with
-//! tree borrows, because `crossbeam-epoch` breaks the stacked ones.
+//! `tests/shuttle.rs` of crate `rapid` checks these invariants under the model checker. The tests
+//! of this module also run under Miri, with tree borrows, because `crossbeam-epoch` violates
+//! stacked borrows.
 
 use crate::container::Container;
 use crate::owned::{Content, Owned, edited_copy};
@@ -35,16 +38,16 @@ use hedgerow_sync::epoch::{self, Guard};
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
 
-/// The versions of one part of the graph, newest first. Aligned so that it lies in one cache line.
+/// The versions of one part of the graph, newest first. Aligned to fit in one cache line.
 #[repr(align(32))]
 pub(crate) struct Chain<T: Content> {
     /// The birth of the newest version; 0 before the first.
     born: AtomicU64,
     /// The newest content, or null.
     data: AtomicPtr<T>,
-    /// What the newest content says that is [occupied](Content::occupied), so that it need not be asked.
+    /// A copy of the newest content's [`occupied`](Content::occupied), which saves an access to it.
     occupied: AtomicU64,
-    /// The versions before.
+    /// The superseded versions.
     past: Past<T>,
 }
 
@@ -59,50 +62,51 @@ impl<T: Content> Default for Chain<T> {
     }
 }
 
-/// A change that is prepared but not made. Dropping it changes nothing.
+/// A prepared change. Dropping it changes nothing.
 pub(crate) struct Successor<'l, T: Content> {
-    /// The birth of the version that the change was prepared for, under its lock.
+    /// The birth of the newest version when the change was prepared, under the lock.
     pub(crate) base: Timestamp,
     pub(crate) change: Change<'l, T>,
-    /// What preparing it allocated.
+    /// Bytes that its preparation allocated.
     pub(crate) allocated: isize,
 }
 
-/// What becomes of the newest version.
+/// How a change makes the next version.
 pub(crate) enum Change<'l, T: Content> {
-    /// Another one, or nothing, follows it.
+    /// A new content, or none, supersedes the newest.
     Replace(Option<Owned<T>>),
-    /// It is edited, or an edited copy follows it.
+    /// The newest content is edited, or superseded by an edited copy.
     Edit(&'l [T::Change]),
 }
 
-/// What a change did.
+/// The result of a change.
 pub(crate) struct Linked {
     pub(crate) memory: MemoryChange,
-    /// The birth of the version that is superseded and kept.
+    /// The birth of the superseded version, if it is kept.
     pub(crate) kept: Option<Timestamp>,
 }
 
 impl<T: Content> Chain<T> {
-    /// The content at a registered timestamp. O(log versions newer than it).
+    /// The content at a registered timestamp. O(log number of newer versions).
     #[inline]
     pub(crate) fn at<'s>(&'s self, at: &'s Registered) -> Option<&'s T> {
         match self.newest_at(at, || self.data.load(Ordering::Acquire)) {
-            // SAFETY: by invariant 3 this is the version that `at` sees. By 6 it stays while `at` is registered, at
-            // least for `'s`.
+            // SAFETY: by invariant 3 this is the version that `at` sees. By invariant 6 it stays
+            // while `at` is registered, which is at least `'s`.
             Some(data) => unsafe { shared(data) },
             None => self.superseded_at(at),
         }
     }
 
-    /// What is occupied at a registered timestamp. O(log versions newer than it).
+    /// The occupied slots at a registered timestamp. O(log number of newer versions).
     #[inline]
     pub(crate) fn occupied_at(&self, at: &Registered) -> u64 {
         let newest = self.newest_at(at, || self.occupied.load(Ordering::Acquire));
         newest.unwrap_or_else(|| self.superseded_at(at).map_or(0, T::occupied))
     }
 
-    /// The content at a registered timestamp, and what of it is occupied. O(log versions newer than it).
+    /// The content and the occupied slots at a registered timestamp. O(log number of newer
+    /// versions).
     #[inline]
     pub(crate) fn at_with_occupied<'s>(&'s self, at: &'s Registered) -> (Option<&'s T>, u64) {
         let read = || (self.data.load(Ordering::Acquire), self.occupied.load(Ordering::Acquire));
@@ -116,7 +120,7 @@ impl<T: Content> Chain<T> {
         }
     }
 
-    /// What `read` loads of the newest version, if that is the one that a registered timestamp sees.
+    /// What `read` loads of the newest version, or `None` if `at` does not see that version.
     #[inline]
     fn newest_at<R>(&self, at: &Registered, read: impl FnOnce() -> R) -> Option<R> {
         let born = self.born.load(Ordering::Acquire);
@@ -124,49 +128,51 @@ impl<T: Content> Chain<T> {
             return None;
         }
         let read = read();
-        // By invariant 3, this is of the version of `born`, which was the newest when `at` was registered or later.
+        // By invariant 3, `read` saw the version of `born`, which was the newest when `at` was
+        // registered or later.
         (self.born.load(Ordering::Acquire) == born).then_some(read)
     }
 
     #[cold]
     fn superseded_at<'s>(&'s self, at: &'s Registered) -> Option<&'s T> {
-        // SAFETY: the version that `at` sees, see invariant 6.
+        // SAFETY: this is the version that `at` sees, by invariant 6.
         unsafe { shared(self.past.find(at.at())) }
     }
 
-    /// The newest content, under the chain's lock. Panics if `unit` is not locked. O(1).
+    /// The newest content. Panics if `unit`, the chain's lock, is not held. O(1).
     #[inline]
     pub(crate) fn newest<'l>(&'l self, locks: &'l HeldLocks<'_>, unit: LockUnit) -> Option<&'l T> {
         assert!(locks.covers(unit), "partition {} is used without its lock", unit.0);
-        // SAFETY: only a holder of the lock edits or frees it. For `'l` that is the holder of `locks`, who
-        // by the contract of `Stamp` reads nothing through them once it has applied.
+        // SAFETY: only the holder of the lock edits or frees it. For `'l` that is the holder of
+        // `locks`, which by the contract of `Stamp` reads nothing through them once it has applied.
         unsafe { shared(self.data.load(Ordering::Acquire)) }
     }
 
-    /// What is occupied in the newest state, whoever holds the chain's lock. O(1).
+    /// The occupied slots of the newest version, without the chain's lock. O(1).
     ///
-    /// Of a state whose stamp may not be applied yet. Without the lock it may be another one at once.
+    /// Its stamp may not be applied yet, and without the lock the answer may be stale at once.
     #[inline]
     pub(crate) fn newest_occupied(&self) -> u64 {
         self.occupied.load(Ordering::Acquire)
     }
 
-    /// Shows the newest content to whoever is about to [link](Chain::link) a change of it. O(1).
+    /// Calls `look` with the newest content, before the caller [links](Chain::link) a change of it.
+    /// O(1).
     ///
-    /// The chain's lock is held, as for that; `look` links nothing.
+    /// The caller holds the chain's lock, as for `link`; `look` links nothing.
     #[inline]
     pub(crate) fn look(&self, _stamp: Stamp, look: impl Fn(&T)) {
-        // SAFETY: only a holder of the lock edits or frees it, who is busy here.
+        // SAFETY: only the holder of the lock edits or frees it, and this thread holds it.
         unsafe { shared(self.data.load(Ordering::Acquire)) }.into_iter().for_each(look);
     }
 
-    /// Where the newest content is, to ask the processor for it.
+    /// The address of the newest content, for prefetching only.
     #[inline]
     pub(crate) fn hint(&self) -> *const T {
         self.data.load(Ordering::Relaxed)
     }
 
-    /// Prefetches the superseded versions, if a timestamp does not see the newest.
+    /// Prefetches the superseded versions if the newest is too new for `at`.
     #[inline]
     pub(crate) fn prefetch_superseded(&self, at: &Registered) {
         if self.born() > at.at() {
@@ -180,10 +186,10 @@ impl<T: Content> Chain<T> {
         Timestamp(self.born.load(Ordering::Acquire))
     }
 
-    /// Makes a change, at the stamp.
+    /// Makes a change at the stamp.
     ///
-    /// A version that nobody can see is edited or replaced; another one is kept behind the new one.
-    /// The chain's lock is held since the change was prepared; the contract of [`Stamp`] says so.
+    /// An invisible version is edited or replaced; a visible one is kept as superseded. By the
+    /// contract of [`Stamp`], the chain's lock has been held since the change was prepared.
     pub(crate) fn link(&self, successor: Successor<'_, T>, stamp: Stamp) -> Linked {
         let Successor { base, change, allocated } = successor;
         let born = self.born();
@@ -200,10 +206,11 @@ impl<T: Content> Chain<T> {
         Linked { memory, kept: is_kept.then_some(born) }
     }
 
-    /// Makes one change where it was found to belong when it was prepared for the version born at `base`, if nobody can see
-    /// that version and the change takes no other memory; else does nothing. Whether it was made.
+    /// Makes one change at the place where it was located when it was prepared, if the version born
+    /// at `base` is invisible and the change fits without reallocating; otherwise does nothing.
+    /// Returns whether the change was made.
     ///
-    /// The chain's lock is held since the change was prepared; the contract of [`Stamp`] says so.
+    /// By the contract of [`Stamp`], the chain's lock has been held since the change was prepared.
     #[inline]
     pub(crate) fn edit_unseen_at(
         &self,
@@ -222,9 +229,10 @@ impl<T: Content> Chain<T> {
         if born < stamp.editable_from() {
             return false;
         }
-        // Null while it is edited, as in `change_unseen`.
+        // Null during the edit, as in `change_unseen`.
         self.data.store(ptr::null_mut(), Ordering::Release);
-        // SAFETY: taken out of the chain above, whose lock is held, and by invariant 4 nobody reads it.
+        // SAFETY: taken out of the chain above, whose lock is held, and by invariant 4 no thread
+        // reads it.
         let mut head = ManuallyDrop::new(unsafe { Owned::from_raw(head) });
         let made = head.edit_at(place, change);
         self.occupied.store(head.occupied(), Ordering::Release);
@@ -232,10 +240,10 @@ impl<T: Content> Chain<T> {
         made
     }
 
-    /// Unlinks the superseded version born at `born`, which no live timestamp sees, and frees it.
+    /// Unlinks and frees the superseded version born at `born`, which no live timestamp sees.
     ///
-    /// Panics if `unit`, the chain's lock, is not held, or if there is no such version.
-    /// O(log versions newer than it), on average.
+    /// Panics if `unit`, the chain's lock, is not held, or if there is no such version. O(log
+    /// number of newer versions) on average.
     pub(crate) fn unlink(
         &self,
         locks: &HeldLocks<'_>,
@@ -246,7 +254,9 @@ impl<T: Content> Chain<T> {
         assert!(locks.covers(unit), "partition {} is reclaimed without its lock", unit.0);
         let ((), net) = account::measure(|| {
             let content = NonNull::new(self.past.unlink(born, guard));
-            // SAFETY: unlinked just now, and by invariant 5 nobody reads it.
+            // SAFETY: just unlinked, and by invariant 5 no thread reads it.
+            // Bytes that only the version born at `born` keeps, and no newer one; 0 if it is gone.
+            // The newest superseded version also accounts for the array.
             drop(content.map(|content| unsafe { Owned::from_raw(content) }));
         });
         MemoryChange { live: 0, retained: net }
@@ -266,7 +276,7 @@ impl<T: Content> Chain<T> {
         array + bytes_beside(content, newer)
     }
 
-    /// Walks the chain, which nobody else uses, and counts what [`MemoryChange`] counts step by step. For tests.
+    /// Recomputes by a walk, under the lock, what [`MemoryChange`] counts step by step. For tests.
     pub(crate) fn count_bytes(&self, locks: &HeldLocks<'_>, unit: LockUnit) -> MemoryChange {
         let newest = self.newest(locks, unit);
         let live = newest.map_or(0, T::bytes) as isize;
@@ -281,7 +291,7 @@ impl<T: Content> Chain<T> {
     }
 }
 
-/// What a superseded version keeps beside the next newer one.
+/// Bytes of a superseded version that the next newer one does not share.
 fn bytes_beside<T: Content>(content: Option<&T>, newer: Option<&T>) -> usize {
     match (content, newer) {
         (None, _) => 0,
@@ -290,9 +300,9 @@ fn bytes_beside<T: Content>(content: Option<&T>, newer: Option<&T>) -> usize {
     }
 }
 
-/// What a writer does under the chain's lock, in [`Chain::link`].
+/// What a writer does in [`Chain::link`], under the chain's lock.
 impl<T: Content> Chain<T> {
-    /// Whether there never was anything, or nothing of it is left.
+    /// Whether the chain has no content and no superseded versions.
     fn is_new(&self) -> bool {
         self.data.load(Ordering::Acquire).is_null() && self.past.is_empty()
     }
@@ -302,14 +312,14 @@ impl<T: Content> Chain<T> {
         unsafe { shared(self.data.load(Ordering::Acquire)) }.map_or(0, T::bytes) as isize
     }
 
-    /// Puts a new version before the newest, which is kept.
+    /// Links a new version and keeps the newest as superseded.
     fn supersede(&self, at: Timestamp, change: Change<'_, T>) {
         let head = self.data.load(Ordering::Acquire);
         let new = match change {
             Change::Replace(new) => new,
             Change::Edit(changes) => {
                 // SAFETY: owned by the chain, whose lock is held.
-                let head = unsafe { shared(head) }.expect("what is not there is not edited");
+                let head = unsafe { shared(head) }.expect("an edit needs a content");
                 Some(edited_copy(head, changes))
             }
         };
@@ -319,15 +329,17 @@ impl<T: Content> Chain<T> {
         self.publish(new);
     }
 
-    /// Changes the newest version, which nobody can see, or makes the first one.
+    /// Changes the newest version, which is invisible, or links the first one.
     fn change_unseen(&self, at: Timestamp, change: Change<'_, T>) {
         if self.is_new() {
             self.born.store(at.0, Ordering::Release);
         }
-        // Null while it is edited: a panic there leaks it, instead of leaving a pointer to what may be freed.
+        // Null during the edit: a panic there leaks the content instead of leaving a pointer to
+        // what may be freed.
         let head = NonNull::new(self.data.load(Ordering::Acquire));
         self.data.store(ptr::null_mut(), Ordering::Release);
-        // SAFETY: taken out of the chain above, whose lock is held, and by invariant 4 nobody reads it.
+        // SAFETY: taken out of the chain above, whose lock is held, and by invariant 4 no thread
+        // reads it.
         let head = head.map(|head| ManuallyDrop::new(unsafe { Owned::from_raw(head) }));
         let new = match change {
             Change::Replace(new) => {
@@ -335,7 +347,7 @@ impl<T: Content> Chain<T> {
                 new
             }
             Change::Edit(changes) => {
-                let mut head = head.expect("what is not there is not edited");
+                let mut head = head.expect("an edit needs a content");
                 T::edit(&mut head, changes);
                 Some(ManuallyDrop::into_inner(head))
             }
@@ -351,7 +363,7 @@ impl<T: Content> Chain<T> {
 
 impl<T: Content> Drop for Chain<T> {
     fn drop(&mut self) {
-        // SAFETY: the chain owns it, and nobody else borrows the chain.
+        // SAFETY: the chain owns it, and is borrowed exclusively.
         let own =
             |content| drop(NonNull::new(content).map(|content| unsafe { Owned::<T>::from_raw(content) }));
         own(self.data.load(Ordering::Acquire));
@@ -363,7 +375,7 @@ fn into_pointer<T: Content>(content: Option<Owned<T>>) -> *mut T {
     content.map_or(ptr::null_mut(), |content| content.into_raw().as_ptr())
 }
 
-/// What is behind a pointer that is null or valid.
+/// Dereferences a pointer that is null or valid.
 ///
 /// # Safety
 /// It is not freed, and not borrowed exclusively, during `'v`.

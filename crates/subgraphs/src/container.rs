@@ -1,4 +1,4 @@
-//! How the neighbors of one partition are kept.
+//! How the neighbors of one partition are stored.
 
 use crate::owned::{Content, Owned};
 use crate::partition::slots_of;
@@ -7,59 +7,64 @@ use hedgerow_model::{Column, ColumnType, Direction, EdgeChange, EdgeValue, Neigh
 use hedgerow_sync::prefetch;
 use std::ops::ControlFlow;
 
-/// The neighbors of the vertices of one partition, for one label and direction: sorted sets by slot.
+/// The neighbors of the vertices of one partition, for one label and direction: one sorted set per
+/// slot.
 ///
 /// A slot is the place of a vertex in its partition.
 pub trait Container: Content<Change = EdgeChange> {
-    /// How many bytes from its beginning a scan reads first; they are fetched ahead.
+    /// Bytes to prefetch from its start before a scan.
     const FETCHED_AHEAD: usize = size_of::<Self>();
 
     /// Whether [`Container::locate`] finds the place of a change.
     const LOCATES: bool = false;
 
-    /// What `changes`, which ascend and lie in one partition, mean for `old`, and what they did, in `tally`.
+    /// How to make `changes`, which ascend and lie in one partition, in `old`. Adds what they do to
+    /// `tally`.
     ///
-    /// Values beside the neighbors are of type `column`, the same for all versions of a container.
+    /// The values next to the neighbors have type `column`, which is the same for all versions of a
+    /// container.
     fn plan(old: Option<&Self>, column: ColumnType, changes: &[EdgeChange], tally: &mut Tally) -> Plan<Self>;
 
-    /// Counts what one change would do, and says where it was found to belong, by numbers of its own; `None` if
-    /// [`Content::edit`] is not the way to make it.
+    /// Counts what one change would do, and returns where it belongs, numbered as the container
+    /// likes. `None` if [`Content::edit`] cannot make it.
     #[inline]
     fn locate(&self, _change: &EdgeChange, _tally: &mut Tally) -> Option<u64> {
         None
     }
 
-    /// Makes a change at the place where [`Container::locate`] found that it belongs, if that takes and frees no memory
-    /// and leaves neighbors; else changes nothing. Whether it was made.
+    /// Makes a change at the place that [`Container::locate`] returned, if that neither allocates
+    /// nor frees memory and does not empty the container; otherwise changes nothing. Returns
+    /// whether the change was made.
     #[inline]
     fn edit_at(&mut self, _place: u64, _change: &EdgeChange) -> bool {
         false
     }
 
-    /// At most by how many bytes [`Content::edit`] would make this larger.
+    /// Upper bound on the bytes by which [`Content::edit`] would grow this.
     fn growth(&self, changes: &[EdgeChange]) -> usize;
 
-    /// How many neighbors there are in all. O(1).
+    /// The total number of neighbors. O(1).
     fn entries(&self) -> usize;
 
-    /// How many neighbors a slot has.
+    /// The number of neighbors of a slot.
     fn degree(&self, slot: usize) -> usize;
 
-    /// The value of a neighbor of a slot, if it is one. `W` is the type of the column, or `()`; `spread` is where
-    /// neighbors may lie.
+    /// The value next to a neighbor of a slot, or `None` if it is not a neighbor. `W` is the
+    /// column's type or `()`; `spread` bounds the ids of the neighbors.
     fn find<W: Column>(&self, slot: usize, spread: Spread, neighbor: VertexId) -> Option<W>;
 
-    /// The neighbors of a slot, if they lie in one run. `W` is the type of the column, or `()`.
+    /// The neighbors of a slot, if they are one contiguous run. `W` is the column's type or `()`.
     fn run<W: Column>(&self, slot: usize) -> Option<Neighbors<'_, W>>;
 
-    /// Hands over the neighbors of a slot in ascending runs that are not empty.
+    /// Visits the neighbors of a slot in ascending, nonempty runs.
     fn visit<W: Column, B>(
         &self,
         slot: usize,
         run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>,
     ) -> ControlFlow<B>;
 
-    /// Hands over the neighbors of the slots whose bits are set, ascending, each as [`Container::visit`] does.
+    /// Visits the neighbors of each slot whose bit is set, in ascending order, as
+    /// [`Container::visit`] does.
     #[inline]
     fn scan<W: Column, B>(
         &self,
@@ -70,13 +75,13 @@ pub trait Container: Content<Change = EdgeChange> {
             .try_for_each(|slot| self.visit(slot, |neighbors, values| run(slot, neighbors, values)))
     }
 
-    /// Prefetches what says where the neighbors of a slot are. Only a hint: the pointer may lead anywhere.
+    /// Prefetches the location of a slot's neighbors. Only a hint: the pointer may dangle.
     #[inline]
     fn prefetch_place(container: *const Self, _slot: usize) {
         prefetch(container, size_of::<Self>());
     }
 
-    /// Prefetches the first neighbors of a slot and the values beside them. Only a hint.
+    /// Prefetches the first neighbors of a slot and their values. Only a hint.
     #[inline]
     fn prefetch_row<W: Column>(&self, slot: usize) {
         if let Some((neighbors, values)) = self.run::<W>(slot) {
@@ -90,13 +95,13 @@ pub trait Container: Content<Change = EdgeChange> {
     fn prefetch_change(&self, _slot: usize, _neighbor: VertexId) {}
 }
 
-/// What changes mean for a container.
+/// How to apply changes to a container.
 pub enum Plan<T: Content> {
-    /// They change nothing.
+    /// Nothing changes.
     Nothing,
-    /// It is followed by another one; `None` if that would be empty.
+    /// A new container supersedes it; `None` if that would be empty.
     Replace(Option<Owned<T>>),
-    /// [`Content::edit`] makes them, in the container itself if nobody can see it.
+    /// [`Content::edit`] makes the changes, in place if the version is invisible.
     Edit,
 }
 
@@ -105,24 +110,24 @@ pub enum Plan<T: Content> {
 pub struct Tally {
     topology: Topology,
     stored: Direction,
-    /// Entries that are different now.
+    /// Entries that changed.
     pub(crate) changed: u64,
-    /// Edges that did not exist before.
+    /// Edges that were added.
     pub(crate) added: u64,
-    /// Edges that existed before.
+    /// Edges that were removed.
     pub(crate) removed: u64,
 }
 
 impl Tally {
-    /// Nothing done yet, in the adjacency of a direction.
+    /// An empty tally, for adjacencies of a direction.
     #[must_use]
     pub fn new(topology: Topology, stored: Direction) -> Self {
         Tally { topology, stored, changed: 0, added: 0, removed: 0 }
     }
 
-    /// Counts a change of an entry that was `found` or not; whether it makes a difference.
+    /// Counts a change of an entry that was `found` or not. Returns whether anything changes.
     ///
-    /// An entry that is found and gets a value is changed if the value is `different`.
+    /// Writing a value to an existing entry changes it if the value is `different`.
     #[inline]
     pub fn count(
         &mut self,
@@ -148,13 +153,14 @@ impl Tally {
         changes
     }
 
-    /// Entries that are different now.
+    /// Entries that changed.
     #[must_use]
     pub fn changed(&self) -> u64 {
         self.changed
     }
 
-    /// Edges that did not exist before, and edges that exist no more. An edge is counted at the one entry that stands for it.
+    /// The number of edges added and the number removed. An edge counts at its canonical entry
+    /// only.
     #[must_use]
     pub fn edges(&self) -> (u64, u64) {
         (self.added, self.removed)

@@ -9,26 +9,27 @@ use hedgerow_records::HandleCursor;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
-/// Not the number of a partition.
+/// Stands for no partition.
 const NONE: u32 = u32::MAX;
 
-/// Reads neighbors, and remembers the partitions that it read and asked for last: their versions are resolved once.
+/// Reads neighbors. Caches the partitions that it read and prefetched last, so that their versions
+/// are resolved once.
 pub struct SubgraphCursor<'s, C: Container, W> {
     adjacency: SubgraphAdjacency<'s, C, W>,
     bound: u32,
-    /// The partition that was read last.
+    /// The partition read last.
     read: Resolved<'s, C>,
-    /// The partition that was asked for last.
+    /// The partition prefetched last.
     ahead: Resolved<'s, C>,
-    /// What [`Cursor::gather`] copied.
+    /// Where [`Cursor::gather`] copies to.
     gathered: (Vec<VertexId>, Vec<W>),
 }
 
-/// A partition as the view of a cursor sees it.
+/// A partition as the cursor's view sees it.
 struct Resolved<'s, C> {
     partition: u32,
     container: Option<&'s C>,
-    /// Which of its slots have neighbors.
+    /// Its slots that have neighbors.
     occupied: u64,
 }
 
@@ -43,7 +44,7 @@ impl<C> Copy for Resolved<'_, C> {}
 impl<'s, C> Resolved<'s, C> {
     const NOTHING: Self = Resolved { partition: NONE, container: None, occupied: 0 };
 
-    /// The container of a vertex of this partition that has neighbors, and the vertex's slot in it.
+    /// The container and slot of a vertex of this partition; `None` if it has no neighbors.
     #[inline]
     fn locate(&self, vertex: VertexId) -> Option<(&'s C, usize)> {
         let slot = slot_of(vertex);
@@ -66,7 +67,7 @@ impl<'s, C: Container, W: Column> SubgraphCursor<'s, C, W> {
         }
     }
 
-    /// The container of a vertex that has neighbors, and the vertex's slot in it.
+    /// The container and slot of a vertex; `None` if it has no neighbors.
     #[inline]
     fn locate(&mut self, vertex: VertexId) -> Option<(&'s C, usize)> {
         if vertex.get() >= self.bound {

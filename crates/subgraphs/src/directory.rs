@@ -1,4 +1,4 @@
-//! From the number of a partition to its chain: a table that grows without ever moving.
+//! Maps the number of a partition to its chain: a table that grows without moving its entries.
 
 use crate::partition::PARTITIONS;
 use hedgerow_reclamation::Memory;
@@ -8,10 +8,10 @@ use std::ops::Range;
 /// Entries per segment. The model checker's atomics are large and its graphs small.
 const SEGMENT_SIZE: usize = if cfg!(hedgerow_shuttle) { 4 } else { 4096 };
 
-/// Segments of a full table.
+/// Segments in a full table.
 const SEGMENTS: usize = if cfg!(hedgerow_shuttle) { 4 } else { PARTITIONS / SEGMENT_SIZE };
 
-/// Segments that are listed together.
+/// Segments per list.
 const LIST_SIZE: usize = if cfg!(hedgerow_shuttle) { 4 } else { 128 };
 
 const LISTS: usize = SEGMENTS / LIST_SIZE;
@@ -19,7 +19,7 @@ const LISTS: usize = SEGMENTS / LIST_SIZE;
 type Segment<C> = OnceLock<Box<[C; SEGMENT_SIZE]>>;
 type List<C> = OnceLock<Box<[Segment<C>; LIST_SIZE]>>;
 
-/// A table with an entry for every partition, allocated where it is used: lists of segments of entries.
+/// A table with an entry for every partition, allocated on first use: lists of segments of entries.
 ///
 /// A single vertex at the end of the id space costs one list and one segment. Entries never move,
 /// so readers hold references while writers add segments.
@@ -37,13 +37,13 @@ impl<C: Default> Directory<C> {
     const LIST_BYTES: usize = LIST_SIZE * size_of::<Segment<C>>();
     const SEGMENT_BYTES: usize = SEGMENT_SIZE * size_of::<C>();
 
-    /// A segment, if there is one and it was ever used. O(1).
+    /// A segment, if it is in range and allocated. O(1).
     #[inline]
     fn segment(&self, segment: usize) -> Option<&[C; SEGMENT_SIZE]> {
         self.lists.get(segment / LIST_SIZE)?.get()?[segment % LIST_SIZE].get().map(|segment| &**segment)
     }
 
-    /// The entry of a partition, if there is such and its segment was ever used. O(1).
+    /// The entry of a partition, if it is in range and its segment is allocated. O(1).
     #[inline]
     pub(crate) fn get(&self, partition: u32) -> Option<&C> {
         let (segment, entry) = place(partition);
@@ -87,7 +87,7 @@ impl<C: Default> Directory<C> {
         absent * Self::SEGMENT_BYTES + absent_lists * Self::LIST_BYTES
     }
 
-    /// The entries in a range of partitions, ascending; segments that were never used are skipped whole.
+    /// The entries in a range of partitions, ascending. Skips segments that were never used.
     pub(crate) fn populated(&self, partitions: Range<u32>) -> impl Iterator<Item = (u32, &C)> {
         let Range { start, end } = partitions;
         let segments = if start < end { place(start).0..place(end - 1).0 + 1 } else { 0..0 };

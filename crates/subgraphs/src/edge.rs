@@ -1,4 +1,4 @@
-//! The short way of one edge: looked up in its container, and edited there.
+//! The fast path: a single edge is located in its containers and edited in place.
 
 use crate::chain::{Chain, Change, Successor};
 use crate::container::{Container, Tally};
@@ -12,14 +12,14 @@ use hedgerow_model::{
 use hedgerow_sync::prefetch;
 use smallvec::SmallVec;
 
-/// The change of one edge, found in its containers.
+/// A planned change of one edge, located in its containers.
 #[derive(Clone, Copy, Debug)]
 pub struct SubgraphPlan {
     changed: bool,
     outcome: EdgeOutcome,
-    /// The births of the versions that were looked at, one per entry.
+    /// The births of the versions in which the entries were located.
     bases: [Timestamp; 2],
-    /// Where each entry is or belongs, as [`Container::locate`] numbers places.
+    /// The place of each entry, as [`Container::locate`] numbers places.
     places: [u64; 2],
 }
 
@@ -44,7 +44,7 @@ impl<C: Container> ShortWrites for Subgraphs<C> {
         chain.is_some_and(|chain| chain.newest_occupied() >> slot_of(vertex) & 1 == 1)
     }
 
-    /// Asks for the chains of all edges, then for where the chains say that the neighbors lie.
+    /// Prefetches the chains of all edges, then the locations of the rows that the chains point to.
     #[inline]
     fn prefetch(&self, edges: &[StoredEdge]) {
         if let [_, _, ..] = edges {
@@ -59,7 +59,7 @@ impl<C: Container> ShortWrites for Subgraphs<C> {
         chains.for_each(|(chain, change)| C::prefetch_place(chain.hint(), slot_of(change.owner)));
     }
 
-    /// `None` where there is no container yet, and where one would become empty or is changed twice.
+    /// `None` if a container is missing, would become empty, or would be changed twice.
     #[inline]
     fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<SubgraphPlan> {
         let mut entries = Entries::new();
@@ -70,7 +70,7 @@ impl<C: Container> ShortWrites for Subgraphs<C> {
         self.plan_entries(edge, &entries)
     }
 
-    /// Takes each step for all edges before the next.
+    /// Takes each step for all edges before the next step.
     fn plan_edges(
         &self,
         locks: &HeldLocks<'_>,
@@ -116,7 +116,8 @@ impl<C: Container> ShortWrites for Subgraphs<C> {
 }
 
 impl<C: Container> Subgraphs<C> {
-    /// Adds where the entries of an edge are kept, if it has a short way; whether it has.
+    /// Appends where the entries of an edge are stored. Returns false if the edge cannot take the
+    /// fast path.
     #[inline]
     fn find_entries<'l>(
         &'l self,
@@ -154,7 +155,7 @@ impl<C: Container> Subgraphs<C> {
         Some(SubgraphPlan { changed, outcome, bases, places })
     }
 
-    /// The chains that an edge is kept in, if they were ever used, with what happens there.
+    /// The chains that store an edge, if they were ever used, each with its change.
     #[inline]
     pub(crate) fn chains_of<'e>(
         &'e self,
@@ -173,7 +174,7 @@ impl<C: Container> Subgraphs<C> {
     }
 }
 
-/// One of the entries of an edge, and where it is kept.
+/// One entry of an edge, and where it is stored.
 struct Entry<'l, C: Container> {
     direction: Direction,
     change: &'l EdgeChange,
@@ -181,7 +182,7 @@ struct Entry<'l, C: Container> {
     container: &'l C,
 }
 
-/// Those of the edges that are planned together.
+/// The entries of all edges that are planned together.
 type Entries<'l, C> = SmallVec<[Entry<'l, C>; 16]>;
 
 impl<C: Container> Entry<'_, C> {
@@ -191,7 +192,7 @@ impl<C: Container> Entry<'_, C> {
     }
 }
 
-/// Whether both entries of an edge are kept in one container.
+/// Whether one container stores both entries of an edge.
 #[inline]
 fn is_within_partition(edge: &StoredEdge) -> bool {
     match edge.entries() {

@@ -1,4 +1,4 @@
-//! The graph's place among the engines.
+//! The implementation of [`Engine`].
 
 use crate::container::Container;
 use crate::graph::Subgraphs;
@@ -27,11 +27,12 @@ impl<C: Container> Engine for Subgraphs<C> {
         unit_of(partition_of(vertex))
     }
 
-    /// Builds a block for each partition that changes; see the [crate]'s contract.
+    /// Builds or plans the next version of each partition that changes; see the [crate]'s contract.
     ///
-    /// [`CapacityError::Memory`](hedgerow_model::CapacityError::Memory) is the only error: a block cannot outgrow its offsets, because
-    /// large neighbor sets lie outside of it. Effects that name a label or a direction that is
-    /// not stored panic: whoever resolved them looked it up in the catalog.
+    /// [`CapacityError::Memory`](hedgerow_model::CapacityError::Memory) is the only error: a block
+    /// cannot outgrow its offsets, because large neighbor sets lie outside of it. Panics if the
+    /// effects name a label or a direction that is not stored: the caller resolved them against the
+    /// catalog.
     fn prepare<'l>(
         &'l self,
         locks: &'l HeldLocks<'_>,
@@ -47,7 +48,7 @@ impl<C: Container> Engine for Subgraphs<C> {
         self.apply_changes(stamp, changes);
     }
 
-    /// Containers that cannot say where a change belongs have no short way.
+    /// `None` if containers cannot locate changes.
     #[inline]
     fn short_writes(&self) -> Option<&Self> {
         C::LOCATES.then_some(self)

@@ -1,6 +1,6 @@
-//! Where the versions of a store belong.
+//! Where a version belongs.
 
-/// The block that a chain holds the versions of.
+/// Identifies the chain of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     pub(crate) table: Table,
@@ -10,11 +10,11 @@ pub struct Place {
 /// A table of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Table {
-    /// The vertices.
+    /// The table of vertices.
     Vertices,
-    /// The adjacency at this position.
+    /// The adjacency table at this position.
     Adjacency(u32),
 }
 
-/// A version that was followed by another one.
+/// A superseded version.
 pub(crate) type Superseded = hedgerow_reclamation::Superseded<Place>;

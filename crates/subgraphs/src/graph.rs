@@ -1,4 +1,4 @@
-//! The graph: tables of chains of versions, and what belongs to them.
+//! The graph: tables of version chains, and their shared state.
 
 use crate::chain::Chain;
 use crate::container::Container;
@@ -12,7 +12,7 @@ use hedgerow_model::{Catalog, ColumnType, Direction, LabelId, MemoryUse, Topolog
 use hedgerow_reclamation::{Garbage, Memory, MemoryChange};
 use hedgerow_records::RecordHeap;
 
-/// A graph in memory, as versioned subgraphs. See the [crate] for how it works.
+/// An in-memory graph of versioned subgraphs. The [crate] documentation explains how it works.
 pub struct Subgraphs<C: Container> {
     pub(crate) topology: Topology,
     pub(crate) vertices: Directory<Chain<VertexBlock>>,
@@ -24,7 +24,7 @@ pub struct Subgraphs<C: Container> {
     catalog: Catalog,
 }
 
-/// One label in one stored direction.
+/// The chains of one label in one stored direction.
 pub(crate) struct AdjacencyTable<C: Container> {
     pub(crate) label: LabelId,
     pub(crate) direction: Direction,
@@ -33,7 +33,7 @@ pub(crate) struct AdjacencyTable<C: Container> {
 }
 
 impl<C: Container> Subgraphs<C> {
-    /// An empty store.
+    /// An empty graph.
     pub fn new(options: SubgraphOptions) -> Self {
         let SubgraphOptions { topology, catalog } = options;
         // The catalog checked that its labels can be numbered.
@@ -59,12 +59,13 @@ impl<C: Container> Subgraphs<C> {
         }
     }
 
-    /// The labels and what lies on their edges.
+    /// The labels, and what their edges carry.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
     }
 
-    /// What [`Engine::memory`](hedgerow_model::Engine::memory) has to say, by a walk over everything, all of which is locked. For tests.
+    /// Recomputes [`Engine::memory`](hedgerow_model::Engine::memory) by walking everything, with
+    /// all partitions locked. For tests.
     ///
     /// O(partitions + large neighbor sets).
     pub fn recount_memory(&self, locks: &HeldLocks<'_>) -> MemoryUse {

@@ -1,45 +1,46 @@
-//! What a chain holds versions of, and the thin pointer that owns one.
+//! What a chain keeps versions of, and the thin pointer that owns one.
 
 use hedgerow_reclamation::account;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-/// A state of a part of the graph: shared once published, edited only while nobody can see it.
+/// The state of a part of the graph: shared once published, edited only while it is invisible.
 pub trait Content: Sized + Send + Sync + 'static {
-    /// What changes it.
+    /// A change of a content.
     type Change: Sync + 'static;
 
-    /// A copy that can be edited. What is large and immutable may be shared with this.
+    /// An editable copy. It may share large immutable parts with this content.
     fn copied(&self) -> Owned<Self>;
 
-    /// Makes changes, which ascend, in place or in a larger place.
+    /// Makes changes, which ascend, in place or after moving the content to larger memory.
     fn edit(this: &mut Owned<Self>, changes: &[Self::Change]);
 
-    /// A bit for each slot that has something: a vertex that exists, or neighbors.
+    /// One bit per slot: whether the vertex exists, or has neighbors.
     fn occupied(&self) -> u64;
 
-    /// All bytes that this reaches, those shared with other versions included. O(1).
+    /// All bytes reachable from here, including those shared with other versions. O(1).
     fn bytes(&self) -> usize;
 
-    /// Those of the bytes that `newer`, the next version, does not share.
+    /// The part of [`Content::bytes`] that `newer`, the next version, does not share.
     fn bytes_beside(&self, newer: &Self) -> usize;
 
-    /// The heap bytes that belong to a boxed content alone; see [`Owned::boxed`].
+    /// The heap bytes that a boxed content owns alone; see [`Owned::boxed`].
     fn own_heap_bytes(&self) -> usize;
 
-    /// Frees a content and says so to [`account`]. By default that of [`Owned::boxed`].
+    /// Frees a content and reports it to [`account`]. The default suits [`Owned::boxed`].
     ///
     /// # Safety
-    /// `this` came from [`Owned::into_raw`], and nobody uses it any more.
+    /// `this` came from [`Owned::into_raw`] and is not used any more.
     unsafe fn destroy(this: NonNull<Self>) {
-        // SAFETY: by default every owner is made by `Owned::boxed`; the caller has the only pointer.
+        // SAFETY: `Owned::boxed` makes every owner unless this is overridden; the caller has the
+        // only pointer.
         let content = unsafe { Box::from_raw(this.as_ptr()) };
         account::freed(size_of::<Self>() + content.own_heap_bytes());
     }
 }
 
-/// A copy of a content with these changes, which ascend.
+/// A copy of a content with `changes`, which ascend, applied.
 pub(crate) fn edited_copy<T: Content>(content: &T, changes: &[T::Change]) -> Owned<T> {
     let mut copy = content.copied();
     T::edit(&mut copy, changes);
@@ -49,32 +50,32 @@ pub(crate) fn edited_copy<T: Content>(content: &T, changes: &[T::Change]) -> Own
 /// Owns a content through a pointer of one word.
 pub struct Owned<T: Content>(NonNull<T>);
 
-// SAFETY: an owner is the only pointer to its content, as a box is.
+// SAFETY: an owner has the only pointer to its content, like a box.
 unsafe impl<T: Content> Send for Owned<T> {}
-// SAFETY: a shared owner gives shared references only.
+// SAFETY: a shared owner gives out only shared references.
 unsafe impl<T: Content> Sync for Owned<T> {}
 
 impl<T: Content> Owned<T> {
-    /// A content in a box. Its [`own_heap_bytes`](Content::own_heap_bytes) are counted with it.
+    /// Boxes a content, and accounts for it with its [`own_heap_bytes`](Content::own_heap_bytes).
     pub fn boxed(content: T) -> Self {
         account::allocated(size_of::<T>() + content.own_heap_bytes());
         Owned(NonNull::from(Box::leak(Box::new(content))))
     }
 
-    /// The owner of a content behind a pointer.
+    /// Takes ownership of a content.
     ///
     /// # Safety
-    /// [`Content::destroy`] can free `content`, and nobody else owns or uses it.
+    /// [`Content::destroy`] can free `content`, which has no other owner or user.
     pub unsafe fn from_raw(content: NonNull<T>) -> Self {
         Owned(content)
     }
 
-    /// The pointer; whoever has it owns the content.
+    /// Gives the content's ownership to the caller.
     pub fn into_raw(self) -> NonNull<T> {
         ManuallyDrop::new(self).0
     }
 
-    /// The pointer, while this keeps owning the content.
+    /// The pointer; this keeps ownership.
     pub fn as_raw(&self) -> NonNull<T> {
         self.0
     }

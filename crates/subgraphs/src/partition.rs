@@ -17,19 +17,20 @@ pub const fn partition_of(vertex: VertexId) -> u32 {
     vertex.get() >> BITS
 }
 
-/// The place of a vertex in its partition.
+/// The slot of a vertex in its partition.
 #[inline]
 pub const fn slot_of(vertex: VertexId) -> usize {
     vertex.index() % PARTITION_SIZE
 }
 
-/// The vertex at a place of a partition.
+/// The vertex in a slot of a partition.
 #[inline]
 pub const fn vertex_at(partition: u32, slot: usize) -> VertexId {
     VertexId::new((partition << BITS) + slot as u32)
 }
 
-/// The bound of the vertices of a partition. The largest bound is also that of the last partition.
+/// The exclusive bound of the ids in a partition; in the last partition, the largest possible
+/// bound.
 #[inline]
 pub(crate) const fn partition_end(partition: u32) -> u32 {
     (partition << BITS).saturating_add(PARTITION_SIZE as u32)
@@ -41,12 +42,12 @@ pub(crate) const fn unit_of(partition: u32) -> LockUnit {
     LockUnit(partition)
 }
 
-/// The partitions that a range of vertices touches.
+/// The partitions that overlap a range of vertices.
 pub(crate) fn partitions_of(vertices: &Range<u32>) -> Range<u32> {
     if vertices.is_empty() { 0..0 } else { vertices.start >> BITS..((vertices.end - 1) >> BITS) + 1 }
 }
 
-/// A bit for each slot of the partition that lies in the range of vertices.
+/// A bit mask of the partition's slots that lie in the range of vertices.
 #[inline]
 pub(crate) fn slots_within(partition: u32, vertices: &Range<u32>) -> u64 {
     let first = u64::from(partition) << BITS;
@@ -57,7 +58,7 @@ pub(crate) fn slots_within(partition: u32, vertices: &Range<u32>) -> u64 {
     below(vertices.end) & !below(vertices.start)
 }
 
-/// The positions of the bits that are set, ascending.
+/// The positions of the set bits, ascending.
 #[inline]
 pub fn slots_of(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {

@@ -1,12 +1,16 @@
-//! The superseded versions of a chain: one array, oldest first, in which a reader finds its version by bisection.
+//! The superseded versions of a chain: one array, oldest first, which readers search by bisection.
 //!
-//! 1. The pointer is null, or leads to an array whose first `len` entries are filled, ascending by birth. `len` only grows, and
-//!    a filled entry keeps its birth.
-//! 2. Everything is changed only by a holder of the lock of the chain's partition, so there is one writer at a time.
-//! 3. An entry is filled before `len` covers it, and an array is complete before the pointer leads to it (Release, Acquire).
-//! 4. An entry owns the content of its version until that is unlinked. Its birth stays, so that bisection needs no other look.
-//! 5. When an array is full, or more than half of its versions are unlinked, another one takes its place with those that are not;
-//!    none take the place of the last. What was replaced is left to the epoch: readers that were pinned before still search it.
+//! 1. The pointer is null or points to an array whose first `len` entries are filled, ascending by
+//!    birth. `len` only grows, and a filled entry keeps its birth.
+//! 2. Only a holder of the lock of the chain's partition changes anything, so there is one writer
+//!    at a time.
+//! 3. An entry is filled before `len` covers it, and an array is complete before it is published
+//!    (Release, Acquire).
+//! 4. An entry owns the content of its version until that is unlinked. Its birth stays, so that
+//!    bisection needs no extra check.
+//! 5. When an array is full, or more than half of its versions are unlinked, a new array with the
+//!    remaining versions replaces it; none replaces it when the last version goes. The epoch frees
+//!    the old array: readers pinned earlier may still search it.
 
 use hedgerow_model::Timestamp;
 use hedgerow_reclamation::account;
@@ -20,11 +24,11 @@ use std::slice;
 /// The superseded versions of a chain.
 pub(crate) struct Past<T: 'static>(AtomicPtr<Versions<T>>);
 
-/// An array of versions: the header, and as many entries behind it as it has room for.
+/// An array of versions: this header, followed by `capacity` entries.
 #[repr(C)]
 struct Versions<T> {
     len: AtomicU32,
-    /// How many of the filled entries have lost their version. For the holder of the lock.
+    /// How many filled entries are unlinked. Used only under the lock.
     unlinked: AtomicU32,
     capacity: u32,
     entries: [Entry<T>; 0],
@@ -32,11 +36,11 @@ struct Versions<T> {
 
 struct Entry<T> {
     born: Timestamp,
-    /// Its content, or null; [`unlinked`] afterwards.
+    /// The content, possibly null; [`unlinked`] afterwards.
     content: AtomicPtr<T>,
 }
 
-/// Stands for the content of a version that was unlinked.
+/// Marks the entry of an unlinked version.
 fn unlinked<T>() -> *mut T {
     ptr::without_provenance_mut(1)
 }
@@ -54,35 +58,39 @@ impl<T: 'static> Past<T> {
         self.0.load(Ordering::Acquire).is_null()
     }
 
-    /// The content of the newest version born at or before `at`; null if it is empty, or if there is no such version.
+    /// The content of the newest version born at or before `at`; null if that version is empty or
+    /// there is none.
     ///
-    /// `at` is a registered timestamp whose version was superseded. Pins the epoch. O(log versions newer than it).
+    /// `at` is a registered timestamp whose version was superseded. Pins the epoch. O(log number of
+    /// newer versions).
     pub(crate) fn find(&self, at: Timestamp) -> *mut T {
         let _pin = epoch::pin();
         let Some(versions) = NonNull::new(self.0.load(Ordering::Acquire)) else { return ptr::null_mut() };
-        // SAFETY: pinned since before it was loaded, so that it is not freed meanwhile.
+        // SAFETY: the thread was pinned before the load, so the array is not freed meanwhile.
         let entries = unsafe { Versions::filled(versions) };
         let content = match position_of(entries, at) {
             Some(position) => entries[position].content.load(Ordering::Relaxed),
             None => ptr::null_mut(),
         };
-        // Under the model checker others run at the loads: the array has to be live after them, too.
+        // Under the model checker, other threads run at each load: the array must be live after the
+        // loads, too.
         epoch::check_live(versions.as_ptr());
         content
     }
 
-    /// Prefetches the array, as far as a short one reaches.
+    /// Prefetches the array, enough of it for a short one.
     #[inline]
     pub(crate) fn prefetch(&self) {
         prefetch(self.0.load(Ordering::Relaxed), size_of::<Versions<T>>() + 2 * size_of::<Entry<T>>());
     }
 
-    /// Adds the version born at `born`, which is newer than all others, and owns its content from now on. O(1) on average.
+    /// Appends the version born at `born`, which is newer than all others, and takes ownership of
+    /// its content. O(1) amortized.
     ///
-    /// The lock of the chain's partition is held.
+    /// The caller holds the lock of the chain's partition.
     pub(crate) fn push(&self, born: Timestamp, content: *mut T) {
         let versions = match NonNull::new(self.0.load(Ordering::Acquire)) {
-            // SAFETY: linked, and only a holder of the lock, who is busy here, replaces it.
+            // SAFETY: linked, and only the holder of the lock, this thread, replaces it.
             Some(versions) if !unsafe { Versions::is_full(versions) } => versions,
             _ => {
                 let larger = self.compacted(1);
@@ -90,16 +98,18 @@ impl<T: 'static> Past<T> {
                 larger
             }
         };
-        // SAFETY: not full; linked, and changed by nobody else.
+        // SAFETY: not full; linked, and only this thread changes it.
         unsafe { Versions::fill(versions, Entry { born, content: AtomicPtr::new(content) }) };
     }
 
-    /// Unlinks the version born at `born` and gives its content, which may be null. O(log versions newer than it), on average.
+    /// Unlinks the version born at `born` and returns its content, which may be null. O(log number
+    /// of newer versions) on average.
     ///
-    /// The lock of the chain's partition is held, and no live timestamp sees the version. Panics if there is no such version.
+    /// The caller holds the lock of the chain's partition, and no live timestamp sees the version.
+    /// Panics if there is no such version.
     pub(crate) fn unlink(&self, born: Timestamp, guard: &Guard) -> *mut T {
         let versions = NonNull::new(self.0.load(Ordering::Acquire)).expect("a filed version is linked");
-        // SAFETY: linked, and only a holder of the lock, who is busy here, replaces it.
+        // SAFETY: linked, and only the holder of the lock, this thread, replaces it.
         let header = unsafe { versions.as_ref() };
         // SAFETY: as above.
         let entries = unsafe { Versions::filled(versions) };
@@ -116,9 +126,11 @@ impl<T: 'static> Past<T> {
         content
     }
 
-    /// The content of the version born at `born` and that of the next newer one, if that is superseded, too; `None` if it is gone.
+    /// The content of the version born at `born`, and that of the next newer one if that is
+    /// superseded, too. `None` if the version is gone.
     ///
-    /// The lock of the chain's partition is held. O(log versions newer than it), unless many of those were unlinked.
+    /// The caller holds the lock of the chain's partition. O(log number of newer versions), unless
+    /// many of those were unlinked.
     pub(crate) fn with_newer(&self, born: Timestamp) -> Option<(*mut T, Option<*mut T>)> {
         let entries = self.entries();
         let position = position_of(entries, born).filter(|position| entries[*position].born == born)?;
@@ -127,27 +139,28 @@ impl<T: 'static> Past<T> {
         (!entries[position].is_unlinked()).then(|| (next().unwrap_or_default(), next()))
     }
 
-    /// The contents of all versions, newest first. The lock of the chain's partition is held.
+    /// The contents of all versions, newest first. The caller holds the lock of the chain's
+    /// partition.
     pub(crate) fn contents(&self) -> impl Iterator<Item = *mut T> {
         let linked = self.entries().iter().rev().filter(|entry| !entry.is_unlinked());
         linked.map(|entry| entry.content.load(Ordering::Relaxed))
     }
 
-    /// Bytes of the array. The lock of the chain's partition is held.
+    /// The size of the array in bytes. The caller holds the lock of the chain's partition.
     pub(crate) fn bytes(&self) -> usize {
         // SAFETY: linked, and only a holder of the lock replaces it.
         let versions = unsafe { self.0.load(Ordering::Acquire).as_ref() };
         versions.map_or(0, |versions| layout::<T>(versions.capacity).size())
     }
 
-    /// The entries, under the lock.
+    /// The entries. The caller holds the lock.
     fn entries(&self) -> &[Entry<T>] {
         let versions = NonNull::new(self.0.load(Ordering::Acquire));
         // SAFETY: linked, and only a holder of the lock replaces it.
         versions.map_or(&[], |versions| unsafe { Versions::filled(versions) })
     }
 
-    /// A new array with the versions that are not unlinked, and with room for `more` and then some.
+    /// A new array with the versions that are still linked and spare room for at least `more`.
     #[cold]
     fn compacted(&self, more: usize) -> NonNull<Versions<T>> {
         let linked = || self.entries().iter().filter(|entry| !entry.is_unlinked());
@@ -155,33 +168,34 @@ impl<T: 'static> Past<T> {
         let new = Versions::allocate((count + more + count / 2).next_power_of_two());
         for Entry { born, content } in linked() {
             let content = AtomicPtr::new(content.load(Ordering::Relaxed));
-            // SAFETY: just made with room for all, and nobody else has it.
+            // SAFETY: newly allocated with room for all, and not shared yet.
             unsafe { Versions::fill(new, Entry { born: *born, content }) };
         }
         new
     }
 
-    /// Puts another array, or none, in the place of the present one, which is left to the epoch.
+    /// Replaces the array by another or none, and leaves the old one to the epoch.
     fn replace(&self, new: *mut Versions<T>, guard: &Guard) {
         if let Some(old) = NonNull::new(self.0.swap(new, Ordering::AcqRel)) {
-            // SAFETY: unlinked just now, and nobody else had it to unlink.
+            // SAFETY: just unlinked by this thread, which holds the lock.
             unsafe { Versions::retire(old, guard) };
         }
     }
 }
 
 impl<T: 'static> Drop for Past<T> {
-    /// The contents have been taken.
+    /// The owner has taken the contents.
     fn drop(&mut self) {
         if let Some(versions) = NonNull::new(self.0.load(Ordering::Acquire)) {
             epoch::check_live(versions.as_ptr());
-            // SAFETY: borrowed exclusively, and what was replaced before belongs to the epoch.
+            // SAFETY: borrowed exclusively; arrays replaced earlier belong to the epoch.
             unsafe { Versions::free(versions) };
         }
     }
 }
 
-/// The position of the newest entry born at or before `at`. Most of those who ask are near the newest: O(log entries newer than it).
+/// The position of the newest entry born at or before `at`. Gallops from the newest, which most
+/// readers are near: O(log number of newer entries).
 #[inline]
 fn position_of<T>(entries: &[Entry<T>], at: Timestamp) -> Option<usize> {
     let is_seen = |entry: &Entry<T>| {
@@ -223,13 +237,13 @@ impl<T: 'static> Versions<T> {
         versions
     }
 
-    /// Where the entries begin.
+    /// The address of the first entry.
     fn first(this: NonNull<Self>) -> *mut Entry<T> {
         // SAFETY: only an address within the allocation is computed.
         unsafe { &raw mut (*this.as_ptr()).entries }.cast()
     }
 
-    /// The entries that are filled.
+    /// The filled entries.
     ///
     /// # Safety
     /// The array is not freed during `'v`.
@@ -238,7 +252,7 @@ impl<T: 'static> Versions<T> {
         epoch::check_live(this.as_ptr());
         // SAFETY: not freed, as the caller promises; the header is changed through atomics only.
         let len = unsafe { this.as_ref() }.len.load(Ordering::Acquire);
-        // SAFETY: so many entries are filled, and are changed through atomics only.
+        // SAFETY: `len` entries are filled, and are changed through atomics only.
         unsafe { slice::from_raw_parts(Self::first(this), len as usize) }
     }
 
@@ -253,43 +267,43 @@ impl<T: 'static> Versions<T> {
     /// Fills the next entry.
     ///
     /// # Safety
-    /// The array is neither freed nor full, and nobody else fills it.
+    /// The array is neither freed nor full, and no other thread fills it.
     unsafe fn fill(this: NonNull<Self>, entry: Entry<T>) {
         // SAFETY: as the caller promises.
         let len = unsafe { this.as_ref() }.len.load(Ordering::Relaxed);
         // SAFETY: within the capacity, as the array is not full.
         let place = unsafe { Self::first(this).add(len as usize) };
-        // SAFETY: no reader looks at it before `len` covers it.
+        // SAFETY: readers do not access it before `len` covers it.
         unsafe { place.write(entry) };
         // SAFETY: as the caller promises.
         unsafe { this.as_ref() }.len.store(len + 1, Ordering::Release);
     }
 
-    /// Frees the array when every thread that is pinned now is unpinned.
+    /// Frees the array once every thread that is pinned now has unpinned.
     ///
     /// # Safety
-    /// It is unlinked, and passed here once.
+    /// It is unlinked, and is retired once.
     unsafe fn retire(this: NonNull<Self>, guard: &Guard) {
         struct Retired<T>(NonNull<Versions<T>>);
-        // SAFETY: nobody else frees the array, and its contents are not touched.
+        // SAFETY: this has the only right to free the array, and does not touch its contents.
         unsafe impl<T> Send for Retired<T> {}
         impl<T: 'static> Retired<T> {
             fn free(self) {
-                // SAFETY: every thread that might have searched it was unpinned since.
+                // SAFETY: every thread that might have searched it has unpinned since.
                 unsafe { Versions::free(self.0) }
             }
         }
-        // SAFETY: not freed before the epoch says so.
+        // SAFETY: the epoch has not freed it yet.
         account::freed(layout::<T>(unsafe { this.as_ref() }.capacity).size());
         let retired = Retired(this);
         // SAFETY: unlinked, as the caller promises; the closure uses nothing else.
         unsafe { guard.defer_free(this.as_ptr().cast(), move || retired.free()) };
     }
 
-    /// Frees the array at once. Its contents are their owners'.
+    /// Frees the array at once, but not its contents.
     ///
     /// # Safety
-    /// Nobody uses it, nor will.
+    /// It is not in use, and will not be.
     unsafe fn free(this: NonNull<Self>) {
         // SAFETY: as the caller promises.
         let layout = layout::<T>(unsafe { this.as_ref() }.capacity);

@@ -1,4 +1,4 @@
-//! Building the changes of a commit before anybody can see them.
+//! Building the changes of a commit before they become visible.
 
 use crate::ahead;
 use crate::chain::{Chain, Change, Successor};
@@ -22,26 +22,26 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 use smallvec::SmallVec;
 
-/// Effects with fewer changes than this are prepared by one thread even if there is a pool.
+/// Effects with fewer changes are prepared by one thread even if there is a pool.
 const PARALLEL_FROM: usize = 4096;
 
-/// What a commit built, not yet visible to anybody. Dropping it changes nothing.
+/// The prepared, invisible changes of a commit. Dropping it changes nothing.
 pub struct SubgraphChanges<'l, C: Container> {
     pub(crate) engine: &'l Subgraphs<C>,
     pub(crate) vertices: Vec<Planned<'l, VertexBlock>>,
-    /// One edge changes one or two partitions; that much needs no memory of its own.
+    /// Inline room for one edge, which changes one or two partitions.
     pub(crate) adjacencies: SmallVec<[Planned<'l, C>; 2]>,
     pub(crate) records: RecordChanges,
 }
 
-/// The change of a partition.
+/// A planned change of one partition.
 pub(crate) struct Planned<'l, T: Content> {
     pub(crate) place: Place,
     pub(crate) successor: Successor<'l, T>,
 }
 
 impl<'l, T: Content> Planned<'l, T> {
-    /// The changes that are made by an edit.
+    /// The changes, if they are made by an edit.
     pub(crate) fn edits(&self) -> &'l [T::Change] {
         match self.successor.change {
             Change::Edit(changes) => changes,
@@ -110,7 +110,8 @@ impl<C: Container> Subgraphs<C> {
         growth.count_missing(&self.vertices, planned)
     }
 
-    /// Plans the changes of one adjacency; how many edges they add and remove.
+    /// Plans the changes of one adjacency. Returns the number of edges that they add and the number
+    /// that they remove.
     fn plan_adjacency<'l>(
         &self,
         locks: &'l HeldLocks<'_>,
@@ -161,7 +162,8 @@ fn count(counter: &AtomicU64, more: u64) {
     }
 }
 
-/// Plans every group of changes, each of one partition. `fetch` is told the number of each before.
+/// Plans every group of changes, each of one partition. Calls `fetch` with the number of each group
+/// first.
 fn plan_all<'l, C: Sync + 'l, P: Send>(
     pool: Option<&ThreadPool>,
     groups: &[&'l [C]],
@@ -185,7 +187,7 @@ fn plan_all<'l, C: Sync + 'l, P: Send>(
     Ok(())
 }
 
-/// What changes mean for the newest version of one partition; `None` if nothing.
+/// Plans changes of the newest version of one partition; `None` if they change nothing.
 #[inline]
 fn plan_partition<'l, T: Content>(
     chains: &Directory<Chain<T>>,
@@ -202,7 +204,7 @@ fn plan_partition<'l, T: Content>(
     let old = chain.and_then(|chain| chain.newest(locks, unit));
     let base = chain.map_or(Timestamp::ZERO, Chain::born);
     let (plan, allocated) = account::measure(|| match (plan(old), old) {
-        // Whoever opens a snapshot waits for a commit that has its stamp: better that is after the copy.
+        // Opening a snapshot waits for commits that have a stamp, so the copy is made before that.
         (Plan::Edit, Some(old)) if base < locks.editable_now() => {
             Plan::Replace(Some(edited_copy(old, changes)))
         }
@@ -217,7 +219,7 @@ fn plan_partition<'l, T: Content>(
     Ok(Some(Planned { place, successor: Successor { base, change, allocated } }))
 }
 
-/// By how much the newest state grows, where that is limited.
+/// Tracks how much the newest state grows, if memory is limited.
 struct Growth {
     allowance: Allowance,
     held: usize,
@@ -230,7 +232,7 @@ impl Growth {
         Growth { allowance, held, grown: AtomicIsize::new(0) }
     }
 
-    /// Counts what a plan makes of an old content.
+    /// Counts the growth that a plan causes.
     fn count_plan<T: Content>(
         &self,
         old: Option<&T>,
@@ -248,7 +250,7 @@ impl Growth {
         })
     }
 
-    /// Counts the segments that a directory lacks.
+    /// Counts the segments that a directory would have to allocate.
     fn count_missing<T: Content>(
         &self,
         chains: &Directory<Chain<T>>,
@@ -261,7 +263,7 @@ impl Growth {
         self.count(missing as isize)
     }
 
-    /// Fails as soon as the sum exceeds what is allowed, before more is built.
+    /// Fails as soon as the sum exceeds the allowance, before more is built.
     fn count(&self, bytes: isize) -> Result<(), CapacityError> {
         self.grown.fetch_add(bytes, Ordering::Relaxed);
         if bytes > 0 { self.check() } else { Ok(()) }

@@ -1,4 +1,4 @@
-//! Freeing versions of partitions.
+//! Freeing superseded versions of partitions.
 
 use crate::container::Container;
 use crate::garbage::{Place, Superseded, Table};

@@ -9,18 +9,18 @@ use hedgerow_sync::Arc;
 
 type Records = [Option<Arc<Stored>>; PARTITION_SIZE];
 
-/// The vertices of one partition.
+/// Which vertices of one partition exist, and their records.
 #[derive(Clone, Default)]
 pub(crate) struct VertexBlock {
-    /// A bit for each vertex that exists.
+    /// One bit per vertex that exists.
     present: u64,
-    /// The records that are not empty; none as long as all are.
+    /// The records that are not empty; `None` while all are empty.
     records: Option<Box<Records>>,
-    /// The bytes of the records.
+    /// The total bytes of the records.
     record_bytes: usize,
 }
 
-/// A record, counted as long as a version has it.
+/// A record, included in the memory account until the last version drops it.
 struct Stored(Record);
 
 impl Stored {
@@ -30,7 +30,7 @@ impl Stored {
         stored
     }
 
-    /// With the two counts beside it.
+    /// Includes the two reference counts.
     fn bytes(&self) -> usize {
         size_of::<Self>() + 2 * size_of::<usize>() + self.0.heap_bytes()
     }
@@ -43,7 +43,7 @@ impl Drop for Stored {
 }
 
 impl VertexBlock {
-    /// What `changes`, which lie in its partition, mean for `old`.
+    /// Plans `changes`, which lie in one partition, of `old`.
     pub(crate) fn plan(old: Option<&VertexBlock>, changes: &[VertexEffect]) -> Plan<VertexBlock> {
         let empty = VertexBlock::default();
         let block = old.unwrap_or(&empty);
@@ -58,7 +58,7 @@ impl VertexBlock {
         Plan::Replace(Some(new))
     }
 
-    /// At most by how many bytes an edit makes this larger.
+    /// Upper bound on the bytes by which an edit grows this.
     pub(crate) fn growth(&self, changes: &[VertexEffect]) -> usize {
         let bytes = |effect: &VertexEffect| match &effect.change {
             VertexChange::Put(record) if !record.is_empty() => {
@@ -102,7 +102,7 @@ impl VertexBlock {
         self.present >> slot & 1 == 1
     }
 
-    /// The record of the vertex at `slot`; the empty one if it has none or does not exist.
+    /// The record of the vertex at `slot`; empty if it has none or does not exist.
     pub(crate) fn record(&self, slot: usize) -> &Record {
         self.stored(slot).map_or(&Record::EMPTY, |stored| &stored.0)
     }
@@ -151,7 +151,7 @@ fn no_records() -> Box<Records> {
     Box::new([const { None }; PARTITION_SIZE])
 }
 
-/// Whether two records are one and the same. Equality of their values would not do: 0.0 equals -0.0.
+/// Whether two records are the same object. Comparing values would not do: 0.0 equals -0.0.
 fn is_same(one: &Record, other: &Record) -> bool {
     std::ptr::eq(one.values(), other.values()) || one.is_empty() && other.is_empty()
 }

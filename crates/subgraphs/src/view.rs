@@ -1,4 +1,4 @@
-//! A state of the graph, and the adjacencies in it.
+//! Views of the graph, and the adjacencies in them.
 
 use crate::chain::Chain;
 use crate::container::Container;
@@ -20,10 +20,10 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
-/// A state of the graph: at a registered timestamp, or the newest of the locked partitions.
+/// A view of the graph: at a registered timestamp, or the newest state of the locked partitions.
 ///
-/// Costs nothing to make or copy. Reading a partition that is not locked through a view of the
-/// newest state panics.
+/// Making or copying one is free. Panics when a view of the newest state reads a partition that is
+/// not locked.
 pub struct SubgraphView<'s, C: Container> {
     engine: &'s Subgraphs<C>,
     state: ViewState<'s>,
@@ -46,7 +46,7 @@ impl<'s, C: Container> SubgraphView<'s, C> {
         SubgraphView { engine, state: ViewState::Locked(locks) }
     }
 
-    /// The block of a partition in this state. Walks versions newer than it; takes no lock.
+    /// The version of a partition that this view sees. Takes no lock.
     #[inline]
     fn resolve<T: Content>(&self, chain: &'s Chain<T>, partition: u32) -> Option<&'s T> {
         match self.state {
@@ -55,7 +55,7 @@ impl<'s, C: Container> SubgraphView<'s, C> {
         }
     }
 
-    /// What is occupied of a partition in this state.
+    /// The occupied slots of a partition in this view.
     #[inline]
     fn occupied<T: Content>(&self, chain: &Chain<T>, partition: u32) -> u64 {
         match self.state {
@@ -160,18 +160,19 @@ impl<'s, C: Container> RecordView for SubgraphView<'s, C> {
             return Err(ViewError::NoRecords(label));
         }
         let handles = self.adjacency::<RecordHandle>(label, direction)?.cursor();
-        // SAFETY: the handles are those of this engine, in a view that lives for `'s`; it embeds nothing.
+        // SAFETY: the handles are those of this engine, in a view that lives for `'s`; it embeds
+        // nothing.
         Ok(unsafe { HeapCursor::new(&self.engine.records, label, handles) })
     }
 }
 
-/// How many partitions ahead a count of entries asks for a container.
+/// Prefetch distance for containers while counting entries, in partitions.
 const ENTRIES_AHEAD: u32 = 16;
 
-/// How many partitions ahead a scan asks for the record of a superseded version.
+/// Prefetch distance for superseded versions during a scan, in partitions.
 const RECORDS_AHEAD: u32 = 6;
 
-/// One label in one direction, with values of type `W` beside the neighbors.
+/// The adjacency of one label in one direction, with values of type `W` next to the neighbors.
 pub struct SubgraphAdjacency<'s, C: Container, W> {
     view: SubgraphView<'s, C>,
     table: &'s AdjacencyTable<C>,
@@ -197,7 +198,7 @@ impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
         self.table.chains.get(partition)
     }
 
-    /// The container of a partition, and which of its slots have neighbors.
+    /// The container of a partition, and its slots that have neighbors.
     #[inline]
     pub(crate) fn container(&self, partition: u32) -> (Option<&'s C>, u64) {
         let Some(chain) = self.table.chains.get(partition) else { return (None, 0) };
@@ -210,7 +211,8 @@ impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
         }
     }
 
-    /// Where each partition of a range ends, with its number of entries. Prefetches the headers of the containers that follow.
+    /// The end and the number of entries of each partition in a range. Prefetches the headers of
+    /// later containers.
     fn blocks(&self, partitions: Range<u32>) -> Vec<(u32, u64)> {
         let (view, chains) = (self.view, &self.table.chains);
         let blocks = chains.populated(partitions).filter_map(move |(partition, chain)| {
@@ -222,7 +224,7 @@ impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
         blocks.collect()
     }
 
-    /// The containers of a range of partitions, ascending. With each, asks the processor for the ones that follow.
+    /// The containers of a range of partitions, ascending. Prefetches the following ones.
     #[inline]
     pub(crate) fn containers(&self, partitions: Range<u32>) -> impl Iterator<Item = (u32, &'s C)> {
         let (view, chains) = (self.view, &self.table.chains);
@@ -236,7 +238,7 @@ impl<'s, C: Container, W> SubgraphAdjacency<'s, C, W> {
             prefetch(container, C::FETCHED_AHEAD);
             Some((partition, container))
         });
-        // What is not locked is not looked at: the caller may stop before.
+        // Partitions that are not locked are not resolved ahead: the caller may stop before them.
         let looks_ahead = matches!(view.state, ViewState::Registered(_));
         let mut coming = if looks_ahead { [resolved.next(), resolved.next()] } else { [None, None] };
         std::iter::from_fn(move || {
@@ -265,7 +267,8 @@ impl<'s, C: Container, W: Column> Adjacency for SubgraphAdjacency<'s, C, W> {
         SubgraphCursor::new(*self)
     }
 
-    /// Together the ranges are all vertices below the bound; each ends with a partition. O(partitions).
+    /// The ranges cover all vertices below the bound, and each ends at a partition boundary.
+    /// O(partitions).
     fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {
         let bound = self.vertex_bound();
         let blocks = if parts <= 1 { Vec::new() } else { self.blocks(partitions_of(&(0..bound))) };

@@ -1,9 +1,9 @@
-//! Deferred destruction: what was unlinked is dropped when no thread can still be walking over it.
+//! Epoch-based reclamation: unlinked memory is freed once no thread can be accessing it any more.
 //!
-//! A thread pins itself for the few loads of a walk and never for longer; see
-//! `docs/concurrency.md`. In production this is `crossbeam-epoch`. Under the model checker it is a
-//! small exact stand-in that drops at the earliest moment the contract allows and remembers what
-//! was dropped, so that [`check_live`] catches a use after the drop.
+//! A thread pins itself only for the few loads of a traversal; see `docs/concurrency.md`. In
+//! production this is `crossbeam-epoch`. Under the model checker it is a small exact substitute
+//! that frees at the earliest moment that the contract allows and remembers what was freed, so that
+//! [`check_live`] catches a use after free.
 
 #[cfg(not(hedgerow_shuttle))]
 pub use production::{Guard, check_live, free_deferred, pin};
@@ -15,18 +15,19 @@ pub use modelled::{Guard, check_live, free_deferred, pin};
 mod production {
     use crossbeam_epoch::Shared;
 
-    /// While this lives, nothing that was reachable when it was made is dropped.
+    /// While this lives, nothing that was reachable when it was created is freed.
     pub struct Guard(crossbeam_epoch::Guard);
 
-    /// Pins the current thread. A few nanoseconds; may be nested.
+    /// Pins the current thread. Takes a few nanoseconds; may be nested.
     #[inline]
     #[must_use]
     pub fn pin() -> Guard {
         Guard(crossbeam_epoch::pin())
     }
 
-    /// Frees what was deferred and can be freed by now, up to about `count` pieces. Without it they go few at a time, as
-    /// threads pin themselves: slowly, where a large commit has deferred many.
+    /// Frees deferred memory that can be freed by now, up to about `count` pieces. Otherwise
+    /// threads free a few pieces each as they pin themselves, which is slow after a large commit
+    /// has deferred many.
     pub fn free_deferred(count: usize) {
         // A flush frees up to 512 pieces; the first ones may have to let epochs pass.
         for _ in 0..count / 256 + 3 {
@@ -34,40 +35,41 @@ mod production {
         }
     }
 
-    /// Under the model checker: panics if `pointer` was dropped already. Otherwise nothing.
+    /// Panics under the model checker if `pointer` was already dropped. Otherwise does nothing.
     #[inline]
     pub fn check_live<T>(_pointer: *const T) {}
 
     impl Guard {
-        /// Drops the box behind `pointer` once every thread pinned now has been unpinned.
+        /// Drops the box behind `pointer` once every thread pinned now has unpinned.
         ///
         /// # Safety
         /// `pointer` came from `Box::into_raw`, is unlinked (no thread that pins itself from now
         /// on can reach it), and is passed here once.
         pub unsafe fn defer_drop<T: Send + 'static>(&self, pointer: *mut T) {
             let unlinked = Shared::from(pointer.cast_const());
-            // SAFETY: the caller promises what `defer_destroy` asks for: unlinked, a box, once.
+            // SAFETY: the caller promises what `defer_destroy` requires: unlinked, a box, once.
             unsafe { self.0.defer_destroy(unlinked) }
         }
 
-        /// Runs `free`, which frees what is behind `pointer`, once every thread pinned now has been unpinned.
+        /// Runs `free`, which frees the memory behind `pointer`, once every thread pinned now has
+        /// unpinned.
         ///
         /// # Safety
-        /// What is behind `pointer` is unlinked (no thread that pins itself from now on can reach it), and `free` may run
-        /// on any thread at any later time, whatever it uses.
+        /// The memory is unlinked (no thread that pins itself from now on can reach it), and
+        /// `free`, with everything that it uses, may run on any thread at any later time.
         pub unsafe fn defer_free(&self, _pointer: *const u8, free: impl FnOnce() + Send + 'static) {
-            // SAFETY: the caller promises what `defer_unchecked` asks for.
+            // SAFETY: the caller promises what `defer_unchecked` requires.
             unsafe { self.0.defer_unchecked(free) }
         }
 
-        /// Unpins and pins again, so that what was unlinked meanwhile can be freed. Cheaper than a new guard; without
-        /// effect while the thread has another one.
+        /// Unpins and pins again, so that memory unlinked meanwhile can be freed. Cheaper than a
+        /// new guard; has no effect while the thread has another one.
         #[inline]
         pub fn repin(&mut self) {
             self.0.repin();
         }
 
-        /// Hands this thread's deferred drops to whoever may run them next.
+        /// Makes this thread's deferred drops available to all threads.
         pub fn flush(&self) {
             self.0.flush();
         }
@@ -92,12 +94,12 @@ mod modelled {
         dropped: HashSet<usize>,
     }
 
-    // Every task of one modelled execution runs on one thread of the operating system.
+    // All tasks of one modelled execution run on one operating system thread.
     thread_local! {
         static STATE: RefCell<State> = RefCell::default();
     }
 
-    /// While this lives, nothing that was reachable when it was made is dropped.
+    /// While this lives, nothing that was reachable when it was created is freed.
     pub struct Guard(u64);
 
     /// Pins the current task.
@@ -111,10 +113,10 @@ mod modelled {
         })
     }
 
-    /// Nothing: what can be dropped is dropped at once.
+    /// Does nothing: what can be dropped is dropped at once.
     pub fn free_deferred(_count: usize) {}
 
-    /// Panics if `pointer` was dropped already.
+    /// Panics if `pointer` was already dropped.
     pub fn check_live<T>(pointer: *const T) {
         STATE.with_borrow(|state| {
             assert!(!state.dropped.contains(&(pointer as usize)), "a version was used after it was dropped");
@@ -134,20 +136,21 @@ mod modelled {
     }
 
     impl Guard {
-        /// Marks the box behind `pointer` as dropped once every task pinned now is unpinned.
+        /// Marks the box behind `pointer` as dropped once every task pinned now has unpinned.
         ///
-        /// The memory is leaked, so that an address means one object for the whole execution.
+        /// The memory is leaked, so that an address identifies one object during the whole
+        /// execution.
         ///
         /// # Safety
-        /// None is needed here; the signature is that of production.
+        /// Nothing is required; the signature matches production.
         pub unsafe fn defer_drop<T: Send + 'static>(&self, pointer: *mut T) {
             defer(pointer as usize);
         }
 
-        /// Marks what is behind `pointer` as dropped once every task pinned now is unpinned.
+        /// Marks the memory behind `pointer` as dropped once every task pinned now has unpinned.
         ///
         /// # Safety
-        /// None is needed here; the signature is that of production.
+        /// Nothing is required; the signature matches production.
         pub unsafe fn defer_free(&self, pointer: *const u8, free: impl FnOnce() + Send + 'static) {
             drop(free);
             defer(pointer as usize);
@@ -158,7 +161,7 @@ mod modelled {
             *self = pin();
         }
 
-        /// Nothing to do here: what can be dropped is dropped when a pin ends.
+        /// Does nothing: what can be dropped is dropped when a pin ends.
         pub fn flush(&self) {}
     }
 

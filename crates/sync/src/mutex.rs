@@ -1,7 +1,7 @@
 //! A mutex and a condition variable without lock poisoning.
 //!
-//! What a panic leaves behind is judged by the code that owns the state (a graph poisons itself),
-//! never by whoever happens to lock next.
+//! The code that owns the state decides what a panic left behind (a graph poisons itself), not the
+//! thread that happens to lock next.
 
 #[cfg(hedgerow_shuttle)]
 use shuttle::sync as imp;
@@ -16,7 +16,7 @@ pub use imp::MutexGuard;
 pub struct Mutex<T>(imp::Mutex<T>);
 
 impl<T> Mutex<T> {
-    /// A lock around `value`.
+    /// An unlocked mutex around `value`.
     pub fn new(value: T) -> Self {
         Mutex(imp::Mutex::new(value))
     }
@@ -35,7 +35,7 @@ impl<T> Mutex<T> {
         }
     }
 
-    /// The value, by exclusive borrow instead of a lock.
+    /// The value, by exclusive borrow instead of locking.
     pub fn get_mut(&mut self) -> &mut T {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
@@ -46,12 +46,13 @@ impl<T> Mutex<T> {
 pub struct Condvar(imp::Condvar);
 
 impl Condvar {
-    /// A condition variable that nobody waits for.
+    /// A condition variable without waiting threads.
     pub fn new() -> Self {
         Condvar(imp::Condvar::new())
     }
 
-    /// Releases the lock, sleeps until notified, takes the lock again. Wakes spuriously: test the condition in a loop.
+    /// Releases the lock, sleeps until notified, and takes the lock again. Wakes spuriously: test
+    /// the condition in a loop.
     pub fn wait<'a, T>(&self, guard: MutexGuard<'a, T>) -> MutexGuard<'a, T> {
         self.0.wait(guard).unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! A lock of one byte that is taken and released by two separate calls.
+//! A one-byte lock that is taken and released by two separate calls.
 
 #[cfg(not(hedgerow_shuttle))]
 pub use production::RawLock;
@@ -10,7 +10,8 @@ pub use modelled::RawLock;
 mod production {
     use parking_lot::lock_api::RawMutex as _;
 
-    /// A lock without data and without a guard: one byte, so that tables of thousands stay in cache.
+    /// A lock without data and without a guard: one byte, so that tables of thousands stay in
+    /// cache.
     pub struct RawLock(parking_lot::RawMutex);
 
     impl Default for RawLock {
@@ -26,7 +27,7 @@ mod production {
             self.0.lock();
         }
 
-        /// Takes the lock if it is free; says whether it did.
+        /// Takes the lock if it is free. Returns whether it was taken.
         #[inline]
         pub fn try_lock(&self) -> bool {
             self.0.try_lock()
@@ -38,7 +39,7 @@ mod production {
         /// The caller holds the lock.
         #[inline]
         pub unsafe fn unlock(&self) {
-            // SAFETY: the caller holds the lock, which is what `RawMutex::unlock` asks for.
+            // SAFETY: the caller holds the lock, as `RawMutex::unlock` requires.
             unsafe { self.0.unlock() }
         }
     }
@@ -48,7 +49,7 @@ mod production {
 mod modelled {
     use crate::{Condvar, Mutex};
 
-    /// The lock of one byte as the model checker sees it: a flag with a queue of waiters.
+    /// The one-byte lock under the model checker: a flag with a queue of waiters.
     #[derive(Default)]
     pub struct RawLock {
         held: Mutex<bool>,
@@ -65,7 +66,7 @@ mod modelled {
             *held = true;
         }
 
-        /// Takes the lock if it is free; says whether it did.
+        /// Takes the lock if it is free. Returns whether it was taken.
         pub fn try_lock(&self) -> bool {
             let mut held = self.held.lock();
             !std::mem::replace(&mut *held, true)
@@ -77,7 +78,7 @@ mod modelled {
         /// The caller holds the lock.
         pub unsafe fn unlock(&self) {
             let was_held = std::mem::replace(&mut *self.held.lock(), false);
-            assert!(was_held, "a lock was released that nobody held");
+            assert!(was_held, "a lock was released that was not held");
             self.released.notify_all();
         }
     }

@@ -1,4 +1,4 @@
-//! Making prepared changes part of the graph.
+//! Applying prepared changes.
 
 use crate::block::{OwnedBlock, Writer};
 use crate::garbage::{NOTE_BYTES, Place, Superseded};
@@ -14,10 +14,12 @@ use hedgerow_sync::epoch::{self, Guard};
 use smallvec::SmallVec;
 
 impl Tel {
-    /// Publishes what was written ahead, ends what was superseded, and links the blocks that were copied. O(changes).
+    /// Publishes the entries that were written ahead, ends those that were superseded, and links
+    /// blocks that were copied. O(changes).
     ///
-    /// What was superseded and may be seen is filed under the newest registered timestamp, after
-    /// the counters know of it, so that reclaiming it finds it counted.
+    /// Superseded entries that a snapshot may see are filed under the newest registered timestamp,
+    /// after the memory counters include them, so that their reclamation subtracts bytes that were
+    /// counted.
     pub(crate) fn apply_changes(&self, stamp: Stamp, changes: TelChanges<'_>) {
         assert!(std::ptr::eq(self, changes.engine), "changes are applied to the store that prepared them");
         let guard = epoch::pin();
@@ -29,7 +31,7 @@ impl Tel {
     }
 }
 
-/// What the changes of a commit did so far.
+/// What applying a commit has done so far.
 pub(crate) struct Applied<'e> {
     engine: &'e Tel,
     stamp: Stamp,
@@ -50,7 +52,7 @@ impl<'e> Applied<'e> {
     }
 
     fn change_vertex(&mut self, link: &VertexLink<'_>, guard: &Guard) {
-        // Pinned, so that what is looked at stays though it is unlinked here.
+        // Pinned, so that versions unlinked here stay readable.
         let (memory, kept) = link.vertex.apply(&link.effect.change, self.stamp, guard, guard);
         self.memory += memory;
         let (place, superseded) = (Place::of_vertex(link.effect.vertex), self.stamp.at());
@@ -73,7 +75,8 @@ impl<'e> Applied<'e> {
         }
     }
 
-    /// Links a block in the place of one of so many bytes, which nobody uses any more. The owner is locked.
+    /// Links a block in place of one of `old_bytes` bytes, which is no longer used. The owner is
+    /// locked.
     pub(crate) fn link(
         &mut self,
         block: OwnedBlock<'_>,
@@ -87,12 +90,12 @@ impl<'e> Applied<'e> {
         let (index, context) = (self.engine.index(direction), (&self.engine.store, &self.engine.memory));
         // SAFETY: the locks of the commit are held until it is applied.
         let keeps = unsafe { Locked::assume() };
-        // SAFETY: the owner is locked, and this thread uses the old block no more.
+        // SAFETY: the owner is locked, and this thread no longer uses the old block.
         let lists = unsafe { index.link(owner, label, Some(block), context, &keeps, guard) };
         self.memory.live += lists;
     }
 
-    /// Whether nobody sees, or will see, what was born then and ends with the changes.
+    /// Whether an entry born at `born` that ends with these changes is invisible, now and later.
     #[inline]
     pub(crate) fn is_unseen_since(&self, born: Timestamp) -> bool {
         born >= self.stamp.editable_from()
@@ -104,13 +107,13 @@ impl<'e> Applied<'e> {
         self.stamp.at()
     }
 
-    /// Where they are made.
+    /// The engine that the changes are made in.
     #[inline]
     pub(crate) fn engine(&self) -> &'e Tel {
         self.engine
     }
 
-    /// What the record says of the time that an edge is put with, in the table of this number.
+    /// The time in the record of an edge that is put, for a table by number.
     pub(crate) fn time_put(&self, table: u32, value: EdgeValue) -> Option<i64> {
         self.engine.time_put(self.engine.tables[table as usize], value)
     }
@@ -132,8 +135,8 @@ impl<'e> Applied<'e> {
         self.list_if_sparse(writer, owner, table, dead);
     }
 
-    /// Ends the entry of a change, and appends the one that follows, if any, for which there is room: so that the log is in the
-    /// order in which edges were put. What nobody sees is dead at once.
+    /// Ends the entry of a change, and appends its successor, if any, for which there is room, so
+    /// that the log stays in the order in which edges were put. An invisible entry is dead at once.
     #[inline]
     pub(crate) fn end_one(
         &mut self,
@@ -157,7 +160,7 @@ impl<'e> Applied<'e> {
         self.memory.retained += NOTE_BYTES as isize;
     }
 
-    /// Lists a log that had so many dead entries before.
+    /// Lists a log if it has become sparse; `dead` is its number of dead entries before.
     #[inline]
     pub(crate) fn list_if_sparse(&self, writer: &Writer<'_>, owner: VertexId, table: u32, dead: usize) {
         let log = writer.log();

@@ -1,20 +1,24 @@
-//! A block: the log of the neighbors of one vertex for one label in one stored direction.
+//! A block: the log of the neighbors of one vertex, for one label in one stored direction.
 //!
-//! LiveGraph's transactional edge log (section 4, figure 3) in columns. Entries are appended, each with the timestamp of its
-//! creation, so creations ascend and what was created by a timestamp is a prefix. An entry is deleted or superseded by a
-//! timestamp in its invalidation. All else of an entry that somebody may see never changes, so readers borrow it.
+//! LiveGraph's transactional edge log (section 4, figure 3) in columns. Entries are appended, each
+//! with the timestamp of its creation, so creations ascend, and the entries created by a timestamp
+//! are a prefix. Deleting or superseding an entry stores a timestamp in its invalidation. Nothing
+//! else of a visible entry ever changes, so readers borrow it.
 //!
-//! In blocks whose shape [has records](Shape::has_records) the records of edges lie at the other end, if they are short: copied from where
-//! the handle of a new entry leads, which is replaced by that of the copy.
+//! Blocks whose shape [has records](Shape::has_records) store short records of edges at the other
+//! end: each is copied from the handle of the new entry, and the handle of the copy replaces that
+//! handle.
 //!
 //! Invariants of memory that [`OwnedBlock`] handed over and the store has not got back:
 //!
-//! 1. It is laid out by the [`Layout`] of its class and shape, and initialized: the header, the notes of records and the filter whole,
-//!    the columns below `length`.
-//! 2. One thread at a time writes, and looks at the notes: who holds the lock of the owner, or the owner of an [`OwnedBlock`].
-//! 3. Below `length` ids, creations and values never change, nor do the records that values lead to, and invalidations are atomic.
-//! 4. Values in a block that has records are handles of records: of such as lie in the block, or of longer ones. Those are not looked at, for
-//!    they may go before their entry does.
+//! 1. It is laid out by the [`Layout`] of its class and shape, and initialized: the header, the
+//!    record notes and the filter completely, the columns below `length`.
+//! 2. One thread at a time writes it, and reads the notes: the one that holds the lock of the
+//!    owner, or has the [`OwnedBlock`].
+//! 3. Below `length`, ids, creations and values never change, nor do the records that values point
+//!    to; invalidations are atomic.
+//! 4. Values in a block that has records are handles: of records in the block, or of longer ones
+//!    elsewhere. Those are not accessed here, because they may be freed before their entry is.
 
 mod owned;
 mod times;
@@ -32,16 +36,17 @@ use hedgerow_sync::{epoch, prefetch};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-/// The invalidation of an entry that is valid.
+/// The invalidation of a valid entry.
 pub(crate) const VALID: u64 = u64::MAX;
 
-/// The invalidation of an entry that nobody sees, nor ever will: as if it had ended before it began.
+/// The invalidation of an entry that is invisible for good, as if it had ended before it began.
 pub(crate) const DEAD: u64 = 0;
 
-/// Later than every timestamp that a commit has, earlier than [`VALID`]: what the newest state is read at.
+/// Later than every commit timestamp and earlier than [`VALID`]: the timestamp at which the newest
+/// state is read.
 pub(crate) const END_OF_TIME: Timestamp = Timestamp(u64::MAX - 1);
 
-/// The entries of a block that were there when it was looked at.
+/// The entries of a block, up to the length when it was loaded.
 #[derive(Clone, Copy)]
 pub(crate) struct Log<'a> {
     memory: NonNull<u8>,
@@ -51,7 +56,8 @@ pub(crate) struct Log<'a> {
     lives: PhantomData<&'a Header>,
 }
 
-// SAFETY: what it leads to is read by many threads, and written by one at a time in atomics or beyond what others read.
+// SAFETY: many threads read the memory, and one at a time writes it, in atomics or beyond what
+// others read.
 unsafe impl Send for Log<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for Log<'_> {}
@@ -60,13 +66,13 @@ impl<'a> Log<'a> {
     /// The block at an address.
     ///
     /// # Safety
-    /// It was linked with this class, and is not given back to its store during `'a`.
+    /// It was linked with this class, and is not returned to its store during `'a`.
     #[inline]
     pub(crate) unsafe fn new(memory: NonNull<u8>, class: u8) -> Self {
         epoch::check_live(memory.as_ptr());
         // SAFETY: invariant 1.
         let header: &'a Header = unsafe { memory.cast().as_ref() };
-        // Acquire: with the length come the entries below it.
+        // Acquire: pairs with the store that publishes the entries below the length.
         let length = header.length.load(Ordering::Acquire) as usize;
         Log { memory, length, shape: header.shape, class, lives: PhantomData }
     }
@@ -92,25 +98,25 @@ impl<'a> Log<'a> {
         self.header().label
     }
 
-    /// Entries, whether anybody sees them or not.
+    /// The number of entries, including dead ones.
     #[inline]
     pub(crate) fn length(&self) -> usize {
         self.length
     }
 
-    /// How many of the entries nobody sees.
+    /// The number of dead entries.
     #[inline]
     pub(crate) fn dead(&self) -> usize {
         self.header().dead.load(Ordering::Relaxed) as usize
     }
 
-    /// Bytes of the block.
+    /// The size of the block in bytes.
     #[inline]
     pub(crate) fn bytes(&self) -> usize {
         bytes_of(self.class)
     }
 
-    /// The address of what lies at an offset.
+    /// The address at an offset.
     #[inline]
     fn at<T>(&self, offset: usize) -> *mut T {
         self.memory.as_ptr().wrapping_add(offset).cast()
@@ -123,35 +129,37 @@ impl<'a> Log<'a> {
         unsafe { std::slice::from_raw_parts(self.at(HEADER_BYTES), self.length) }
     }
 
-    /// When they were created, ascending.
+    /// The creation timestamps of the entries, ascending.
     #[inline]
     pub(crate) fn creations(&self) -> &'a [Timestamp] {
         // SAFETY: as for the ids.
         unsafe { std::slice::from_raw_parts(self.at(self.layout().creations), self.length) }
     }
 
-    /// When they were invalidated.
+    /// The invalidation timestamps of the entries.
     #[inline]
     pub(crate) fn invalidations(&self) -> &'a [AtomicU64] {
         // SAFETY: as for the ids.
         unsafe { std::slice::from_raw_parts(self.at(self.layout().invalidations), self.length) }
     }
 
-    /// Values of a prefix that the reader's timestamp sees created, beside the ids. `W` is the column of the label, or `()`.
+    /// The values of a prefix of entries created by the reader's timestamp. `W` is the column of
+    /// the label or `()`.
     #[inline]
     pub(crate) fn values<W: Column>(&self, prefix: usize) -> &'a [W] {
         assert!(prefix <= self.length);
         if size_of::<W>() == 0 {
-            // SAFETY: values that take no memory lie anywhere.
+            // SAFETY: zero-sized values may lie anywhere.
             return unsafe { std::slice::from_raw_parts(NonNull::dangling().as_ptr(), prefix) };
         }
         let layout = self.layout();
         assert!(size_of::<W>() == layout.width, "a column of another width");
-        // SAFETY: invariants 1 and 3: within the prefix nobody changes a value. Aligned by the layout, valid whatever the bits.
+        // SAFETY: invariants 1 and 3: values within the prefix do not change. They are aligned by
+        // the layout, and every bit pattern is valid.
         unsafe { std::slice::from_raw_parts(self.at(layout.values), prefix) }
     }
 
-    /// The value at a position below the length, which is not being written.
+    /// The value at a position below the length that is not being written.
     #[inline]
     pub(crate) fn value(&self, position: usize) -> EdgeValue {
         assert!(position < self.length);
@@ -189,42 +197,44 @@ impl<'a> Log<'a> {
         Filter(unsafe { std::slice::from_raw_parts(self.at(layout.filter), layout.filter_words) })
     }
 
-    /// How many entries, from the first, were created by a timestamp. O(1) if all were and none ended later, else O(log entries).
+    /// The number of leading entries created by a timestamp. O(1) if all were and no entry ended
+    /// later, otherwise O(log entries).
     #[inline]
     pub(crate) fn created_by(&self, at: Timestamp) -> usize {
-        // Loaded after the length: no entry below that is newer.
+        // Loaded after the length: no entry below the length is newer.
         if self.header().changed.load(Ordering::Acquire) <= at.0 {
             return self.length;
         }
         self.creations().partition_point(|creation| *creation <= at)
     }
 
-    /// How many entries are valid at a timestamp, if nothing changed after it. O(1).
+    /// The number of entries valid at a timestamp, if nothing changed after it. O(1).
     ///
-    /// Loaded last, and stored first of what a stamp changes, is when the log changed: a reader that sees anything of a later stamp in the
-    /// length or in the number of the ended sees that, too. If it does not, it saw both as they are at its timestamp, for
-    /// all up to that was applied before it began. What nobody sees may die meanwhile, which changes neither.
+    /// Writers store `changed` first and readers load it last: a reader that sees any effect of a
+    /// later stamp in the length or in the number of ended entries sees a later `changed`, too. If
+    /// it does not, both values are those at its timestamp, because everything up to that was
+    /// applied before the reader began. Invisible entries may die meanwhile, which changes neither.
     #[inline]
     pub(crate) fn valid_if_unchanged_since(&self, at: Timestamp) -> Option<usize> {
-        // Acquire: with a number comes the change that was noted before it.
+        // Acquire: with `ended` comes the `changed` that was stored before it.
         let ended = self.header().ended.load(Ordering::Acquire) as usize;
         (self.header().changed.load(Ordering::Acquire) <= at.0).then(|| self.length - ended)
     }
 
-    /// Whether all entries created by a timestamp are valid then. O(1).
+    /// Whether all entries created by a timestamp are still valid then. O(1).
     #[inline]
     pub(crate) fn is_whole(&self, at: Timestamp) -> bool {
         at.0 < self.header().oldest_invalidation.load(Ordering::Acquire)
     }
 
-    /// False if there never was an entry of a neighbor. O(1).
+    /// False if there never was an entry of the neighbor. O(1).
     #[inline]
     pub(crate) fn may_have(&self, neighbor: VertexId) -> bool {
         self.filter().may_contain(neighbor)
     }
 
-    /// The newest entry of a neighbor among the first `prefix`, valid or not. O(1) if a filter knows that there is none, else
-    /// O(entries behind it).
+    /// The newest entry of a neighbor among the first `prefix`, valid or not. O(1) if the filter
+    /// rules it out, otherwise O(entries after it).
     #[inline]
     pub(crate) fn newest_of(&self, neighbor: VertexId, prefix: usize) -> Option<usize> {
         match self.filter().may_contain(neighbor) {
@@ -233,16 +243,17 @@ impl<'a> Log<'a> {
         }
     }
 
-    /// Where the entry of a neighbor that is valid at a timestamp is.
+    /// The position of a neighbor's entry that is valid at a timestamp.
     ///
-    /// The newest that was created by then decides: the lifetimes of a neighbor's entries follow each other.
+    /// The newest one created by then decides: the lifetimes of a neighbor's entries do not
+    /// overlap.
     #[inline]
     pub(crate) fn find(&self, neighbor: VertexId, at: Timestamp) -> Option<usize> {
         let position = self.newest_of(neighbor, self.created_by(at))?;
         (at.0 < self.invalidations()[position].load(Ordering::Relaxed)).then_some(position)
     }
 
-    /// Whether there is room for more. The owner is locked.
+    /// Whether there is room for `more`. The owner is locked.
     #[inline]
     pub(crate) fn has_room(&self, more: Need) -> bool {
         let layout = self.layout();
@@ -252,13 +263,13 @@ impl<'a> Log<'a> {
         layout.fits(more + Need { entries: self.length, record_bytes: self.record_bytes().published })
     }
 
-    /// What all but the dead entries need. The owner is locked.
+    /// What all entries but the dead ones need. The owner is locked.
     pub(crate) fn need_of_kept(&self) -> Need {
         let RecordBytes { published, dead } = self.record_bytes();
         Need { entries: self.length - self.dead(), record_bytes: published - dead }
     }
 
-    /// The owner is locked.
+    /// Bytes of records. The owner is locked.
     #[inline]
     fn record_bytes(&self) -> RecordBytes {
         if !self.shape.has_records() {
@@ -273,7 +284,7 @@ impl<'a> Log<'a> {
         self.at(self.layout().notes())
     }
 
-    /// Asks for what an entry of a neighbor is looked up by and where the next one is appended.
+    /// Prefetches what looking up a neighbor and appending an entry touch.
     #[inline]
     pub(crate) fn prefetch_change(&self, neighbor: VertexId) {
         self.filter().prefetch(neighbor);
@@ -287,7 +298,7 @@ impl<'a> Log<'a> {
     }
 }
 
-/// The record of an edge that is put, if a block that has records takes a copy of it.
+/// The record of an edge that is put, if it is short enough to be copied into a block.
 #[inline]
 fn record_of<'r>(handle: EdgeValue) -> Option<&'r [u8]> {
     Some(record_put(handle)).filter(|record| record.len() <= LONGEST_EMBEDDED)
@@ -296,46 +307,49 @@ fn record_of<'r>(handle: EdgeValue) -> Option<&'r [u8]> {
 /// The record of an edge that is put, for a label whose blocks have records.
 #[inline]
 pub(crate) fn record_put<'r>(handle: EdgeValue) -> &'r [u8] {
-    // SAFETY: the handles of changes come from `RecordHeap::stage`; what they lead to, memory of its own or a part of the commit's `StagedEffects`, stays until
-    // these changes are applied or dropped, and all callers use them before.
+    // SAFETY: the handles of changes come from `RecordHeap::stage`; the memory behind them, their
+    // own or part of the commit's `StagedEffects`, stays until these changes are applied or
+    // dropped, and all callers use them before that.
     unsafe { memory::bytes(handle) }
 }
 
-/// What the record of an edge that is put takes of a block that has records.
+/// The bytes that the record of an edge that is put takes in a block.
 #[inline]
 pub(crate) fn record_bytes(handle: EdgeValue) -> usize {
     record_of(handle).map_or(0, |record| embedded_size(record.len()))
 }
 
-/// A block that the current thread may write to.
+/// Write access to a block.
 ///
-/// Its functions are safe: entries are written beyond the length, and what is below it in the ways that invariant 3 allows.
+/// Its functions are safe: they write entries beyond the length, and change those below it only as
+/// invariant 3 allows.
 pub(crate) struct Writer<'a> {
     log: Log<'a>,
-    /// How many entries are written beyond the length.
+    /// The number of entries written beyond the length.
     ahead: usize,
-    /// Bytes of the records of these.
+    /// The bytes of their records.
     record_bytes_ahead: usize,
 }
 
 impl<'a> Writer<'a> {
-    /// Write access.
+    /// Takes write access.
     ///
     /// # Safety
-    /// Nobody else writes to the block during `'a`: its owner is locked, or nobody else knows it. `log` has its present length.
+    /// No other thread writes to the block during `'a`: its owner is locked, or the block is not
+    /// shared yet. `log` has its current length.
     #[inline]
     pub(crate) unsafe fn new(log: Log<'a>) -> Self {
         Writer { log, ahead: 0, record_bytes_ahead: 0 }
     }
 
-    /// What can be read, up to what was published last.
+    /// The readable part, up to the last publication.
     #[inline]
     pub(crate) fn log(&self) -> Log<'a> {
         self.log
     }
 
-    /// Writes an entry beyond the last one, where no reader looks. In a block that has records the value is the handle of one, which may
-    /// say a time: that is asked for there only.
+    /// Writes an entry beyond the last one, where no reader looks. In a block with records the
+    /// value is the handle of a record; `time` returns its time, and is called only there.
     #[inline]
     pub(crate) fn write_ahead(
         &mut self,
@@ -347,7 +361,7 @@ impl<'a> Writer<'a> {
         self.write_entry(neighbor, value);
     }
 
-    /// The value of an entry whose edge is put with this handle, in a block that has records.
+    /// The value to store for an edge that is put with this handle, in a block with records.
     #[inline(never)]
     fn embedding(&mut self, handle: EdgeValue, time: impl FnOnce() -> Option<i64>) -> EdgeValue {
         if let Some(time) = time() {
@@ -356,7 +370,7 @@ impl<'a> Writer<'a> {
         record_of(handle).map_or(handle, |record| self.embed(record))
     }
 
-    /// The same with the value that it has in this block.
+    /// Writes an entry with its final value beyond the last one.
     fn write_entry(&mut self, neighbor: VertexId, value: EdgeValue) {
         let position = self.log.length + self.ahead;
         let layout = self.log.layout();
@@ -370,7 +384,7 @@ impl<'a> Writer<'a> {
         self.ahead += 1;
     }
 
-    /// Copies a record below the others: its handle there.
+    /// Copies a record to below the others. Returns the copy's handle.
     #[inline(never)]
     fn embed(&mut self, record: &[u8]) -> EdgeValue {
         let layout = self.log.layout();
@@ -379,14 +393,15 @@ impl<'a> Writer<'a> {
         assert!(above <= layout.record_room, "a record is written where there is room");
         // SAFETY: within the block by the assertion.
         let place = unsafe { self.log.memory.add(layout.filter - above) };
-        // SAFETY: room for so many bytes by the assertion, below what others read, at a sum of even numbers.
+        // SAFETY: there is room by the assertion, below what others read, and the address is even
+        // as a sum of even numbers.
         unsafe { memory::embed(place, record) }
     }
 
     #[inline]
     fn write_invalidation(&self, layout: &Layout, position: usize, invalidation: u64) {
         let place = self.log.at::<AtomicU64>(layout.invalidations + size_of::<AtomicU64>() * position);
-        // SAFETY: below the capacity and beyond the length, as all callers have made sure.
+        // SAFETY: below the capacity and beyond the length, as all callers ensure.
         unsafe { place.write(AtomicU64::new(invalidation)) };
     }
 
@@ -404,7 +419,7 @@ impl<'a> Writer<'a> {
             0 => {}
             4 => {
                 let place = self.log.at::<u32>(values + 4 * position);
-                // SAFETY: below the capacity; nobody reads beyond the length.
+                // SAFETY: below the capacity; no reader looks beyond the length.
                 unsafe { place.write(value.0 as u32) };
             }
             _ => {
@@ -415,7 +430,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Makes entries that were written ahead part of the log. O(those).
+    /// Publishes the entries that were written ahead, with this creation. O(entries written ahead).
     #[inline]
     pub(crate) fn publish(&mut self, creation: Timestamp) {
         if self.ahead == 0 {
@@ -426,7 +441,7 @@ impl<'a> Writer<'a> {
         self.publish_written(creation);
     }
 
-    /// The same where they have their creations already.
+    /// Publishes entries whose creations are already written.
     #[inline]
     fn publish_written(&mut self, changed: Timestamp) {
         if self.record_bytes_ahead > 0 {
@@ -435,18 +450,19 @@ impl<'a> Writer<'a> {
         }
         let header = self.log.header();
         let length = self.log.length + self.ahead;
-        // Stored first: who sees a length sees a change at least as new.
+        // Stored first: a reader that sees this length sees this or a later change.
         header.changed.store(changed.0, Ordering::Release);
         header.length.store(length as u32, Ordering::Release);
         self.log.length = length;
         (self.ahead, self.record_bytes_ahead) = (0, 0);
     }
 
-    /// Ends an entry that somebody may see.
+    /// Ends an entry that may be visible.
     #[inline]
     pub(crate) fn invalidate(&self, position: usize, at: Timestamp) {
         let header = self.log.header();
-        // Stored first, as by `publish_written`: who sees that an entry ended sees when.
+        // Stored first, as in `publish_written`: a reader that sees the ended entry counted sees
+        // when it ended.
         header.changed.store(at.0, Ordering::Release);
         header.ended.store(header.ended.load(Ordering::Relaxed) + 1, Ordering::Release);
         let oldest = header.oldest_invalidation.load(Ordering::Relaxed).min(at.0);
@@ -454,14 +470,14 @@ impl<'a> Writer<'a> {
         self.log.invalidations()[position].store(at.0, Ordering::Release);
     }
 
-    /// Ends an entry that nobody sees.
+    /// Ends an invisible entry.
     #[inline]
     pub(crate) fn kill(&self, position: usize, at: Timestamp) {
         self.invalidate(position, at);
         self.bury(position);
     }
 
-    /// Marks an entry that was invalidated, and that nobody sees any more.
+    /// Marks an ended entry as dead, once it is invisible.
     #[inline]
     pub(crate) fn bury(&self, position: usize) {
         self.log.invalidations()[position].store(DEAD, Ordering::Release);

@@ -12,29 +12,30 @@ use hedgerow_sync::prefetch;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
-/// How many vertices ahead a scan asks for a block, and how many edges ahead a read for a record.
+/// Prefetch distance: in vertices for the blocks of a scan, in edges for records.
 const AHEAD: usize = 8;
 
-/// Bytes of each that it asks for.
+/// How many bytes of a block are prefetched.
 const AHEAD_BYTES: usize = 256;
 
-/// After so many vertices a scan lets go of what was retired meanwhile.
+/// A scan repins after this many vertices, so that retired memory can be freed.
 const PINNED: usize = 64;
 
-/// Reads neighbors: lends stretches of the logs themselves (LiveGraph, section 5, "sequential scans").
+/// Reads neighbors, lending ranges of the logs themselves (LiveGraph, section 5, "sequential
+/// scans").
 ///
-/// A cursor is pinned while it lives, and pins anew whenever it is called: so blocks that are replaced while a reader has
-/// a cursor are freed when each cursor was used again or is gone.
+/// A cursor keeps its thread pinned while it lives, and repins on every call: so blocks that are
+/// replaced during a cursor's life are freed once every such cursor was used again or dropped.
 pub struct TelCursor<'s, W> {
     adjacency: TelAdjacency<'s, W>,
     guard: Guard,
     at: Timestamp,
     bound: u32,
-    /// What [`Cursor::gather`] copied.
+    /// Where [`Cursor::gather`] copies to.
     gathered: (Vec<VertexId>, Vec<W>),
 }
 
-/// Asks for the record that a value leads to, if it does.
+/// Prefetches the record that a value points to, if it is a handle.
 #[inline]
 fn prefetch_record<W: Column>(value: W) {
     if W::TYPE == ColumnType::Record {
@@ -42,7 +43,7 @@ fn prefetch_record<W: Column>(value: W) {
     }
 }
 
-/// Hands over what is valid of a log in runs.
+/// Visits the valid entries of a log in runs.
 #[inline]
 fn runs<W: Column, B>(
     log: Log<'_>,
@@ -73,7 +74,7 @@ impl<'s, W: Column> TelCursor<'s, W> {
         if vertex.get() < self.bound { self.adjacency.index().directory.get(vertex) } else { None }
     }
 
-    /// The log of a vertex, as it is now.
+    /// The current log of a vertex.
     #[inline]
     fn log(&mut self, vertex: VertexId) -> Option<Log<'_>> {
         let slot = self.slot(vertex)?;
@@ -97,14 +98,15 @@ impl<W: Column> Cursor for TelCursor<'_, W> {
     type Error = Infallible;
     type Ordered = Self;
 
-    /// O(1) if nothing changed after the cursor's timestamp, as in the newest state, or nothing was deleted; else O(entries).
+    /// O(1) if nothing changed after the cursor's timestamp, as in the newest state, or if nothing
+    /// was deleted; otherwise O(entries).
     #[inline]
     fn degree(&mut self, vertex: VertexId) -> Result<usize, Infallible> {
         let at = self.at;
         Ok(self.log(vertex).map_or(0, |log| count_valid(log, at)))
     }
 
-    /// O(1) if the filter of a large log knows that there is no such edge, else O(entries).
+    /// O(1) if the filter of a large log rules out the edge, otherwise O(entries).
     #[inline]
     fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, Infallible> {
         let at = self.at;
@@ -224,7 +226,7 @@ impl<W: Column> NewestFirst for TelCursor<'_, W> {
         }
     }
 
-    /// `None` where the edges' records have no time.
+    /// `None` if the edges' records have no time.
     #[inline]
     fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, Infallible> {
         let has_times = self.adjacency.table().time.is_some();

@@ -1,4 +1,5 @@
-//! From a vertex to its slot: a table that grows without ever moving (LiveGraph, section 4, "vertex index").
+//! Maps a vertex to its slot: a table that grows without moving its entries (LiveGraph, section 4,
+//! "vertex index").
 
 use hedgerow_model::VertexId;
 use hedgerow_reclamation::Memory;
@@ -6,25 +7,25 @@ use hedgerow_sync::OnceLock;
 use hedgerow_sync::atomic::AtomicPtr;
 use std::ops::Range;
 
-/// Eight bytes, of which the lowest bits say what the others lead to.
+/// A tagged pointer of eight bytes: the lowest bits say what it points to.
 pub(crate) type Slot = AtomicPtr<u8>;
 
 /// Slots per segment. The model checker's atomics are large and its graphs small.
 const SEGMENT: usize = if cfg!(hedgerow_shuttle) { 4 } else { 4096 };
 
-/// Segments that are listed together.
+/// Segments per list.
 const LIST: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1024 };
 
-/// Lists of a full table.
+/// Lists in a full table.
 const LISTS: usize = if cfg!(hedgerow_shuttle) { 16 } else { (1 << 32) / (SEGMENT * LIST) };
 
 type Segment = OnceLock<Box<[Slot]>>;
 type List = OnceLock<Box<[Segment]>>;
 
-/// A table with a slot for every vertex, allocated where it is used: lists of segments of slots.
+/// A table with a slot for every vertex, allocated on first use: lists of segments of slots.
 ///
-/// A single vertex at the end of the id space costs one list and one segment. Slots never move, so readers hold
-/// references while writers add segments.
+/// A single vertex at the end of the id space costs one list and one segment. Slots never move, so
+/// readers hold references while writers add segments.
 pub(crate) struct Directory {
     lists: Box<[List]>,
 }
@@ -39,20 +40,20 @@ const LIST_BYTES: usize = LIST * size_of::<Segment>();
 const SEGMENT_BYTES: usize = SEGMENT * size_of::<Slot>();
 
 impl Directory {
-    /// A segment, if it was ever used. O(1).
+    /// A segment, if it is allocated. O(1).
     #[inline]
     fn segment(&self, segment: usize) -> Option<&[Slot]> {
         let list = self.lists.get(segment / LIST)?.get()?;
         list.get(segment % LIST)?.get().map(|segment| &**segment)
     }
 
-    /// The slot of a vertex, if its segment was ever used. O(1).
+    /// The slot of a vertex, if its segment is allocated. O(1).
     #[inline]
     pub(crate) fn get(&self, vertex: VertexId) -> Option<&Slot> {
         self.segment(vertex.index() / SEGMENT)?.get(vertex.index() % SEGMENT)
     }
 
-    /// The slot of a vertex; allocates what leads to it on first use. O(1) otherwise.
+    /// The slot of a vertex; allocates its list and segment on first use. O(1) otherwise.
     #[inline]
     pub(crate) fn get_or_create(&self, vertex: VertexId, memory: &Memory) -> &Slot {
         let number = vertex.index() / SEGMENT;
@@ -88,7 +89,8 @@ impl Directory {
         absent * SEGMENT_BYTES + absent_lists * LIST_BYTES
     }
 
-    /// Stretches of slots in a range of vertices, ascending, each with its first vertex; what was never used is skipped.
+    /// Runs of consecutive slots in a range of vertices, ascending, each with its first vertex.
+    /// Skips segments that were never used.
     pub(crate) fn stretches(&self, vertices: Range<u32>) -> impl Iterator<Item = (u32, &[Slot])> {
         let (start, end) = (vertices.start as usize, vertices.end as usize);
         let per_list = SEGMENT * LIST;
@@ -102,13 +104,13 @@ impl Directory {
                 let first = first + number * SEGMENT;
                 let from = start.saturating_sub(first);
                 let to = (end - first).min(SEGMENT);
-                // Below the end of the range, which is a number of 32 bits.
+                // Less than the end of the range, which fits in 32 bits.
                 Some(((first + from) as u32, &slots[from..to]))
             })
         })
     }
 
-    /// The slots of a range of vertices, ascending, but for those of segments that were never used.
+    /// The slots of a range of vertices, ascending, without those of segments that were never used.
     pub(crate) fn slots(&self, vertices: Range<u32>) -> impl Iterator<Item = (VertexId, &Slot)> {
         self.stretches(vertices).flat_map(|(first, slots)| {
             slots.iter().zip(first..).map(|(slot, vertex)| (VertexId::new(vertex), slot))

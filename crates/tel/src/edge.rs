@@ -1,4 +1,4 @@
-//! The short way of one edge: looked up in its logs, appended or ended there.
+//! The fast path: a single edge is looked up in its logs, and appended or ended there.
 
 use crate::apply::Applied;
 use crate::block::{END_OF_TIME, Log, OwnedBlock, Writer};
@@ -13,13 +13,14 @@ use hedgerow_model::{Direction, EdgeChange, EdgeOutcome, ShortPlan, ShortWrites,
 use hedgerow_sync::{epoch, prefetch};
 use smallvec::SmallVec;
 
-/// A log of up to so many bytes is copied into a larger block while its edge is applied: that is short.
+/// Logs of up to this many bytes are copied to a larger block on the fast path: that takes little
+/// time.
 const COPIED_BYTES: usize = 1 << 15;
 
-/// Bytes of a block that are asked for before it is known what is needed of it.
+/// How many bytes of a block are prefetched before it is known what will be accessed.
 const FIRST_LINES: usize = 128;
 
-/// The change of one edge, found in its logs.
+/// A planned change of one edge, located in its logs.
 #[derive(Clone, Copy, Debug)]
 pub struct TelPlan {
     changed: bool,
@@ -40,7 +41,7 @@ impl ShortPlan for TelPlan {
     }
 }
 
-/// One of the entries of an edge, and its log.
+/// One entry of an edge, and its log.
 struct Entry<'l> {
     change: &'l EdgeChange,
     direction: Direction,
@@ -48,7 +49,7 @@ struct Entry<'l> {
     log: Option<Log<'l>>,
 }
 
-/// Those of the edges that are planned together.
+/// The entries of all edges that are planned together.
 type Entries<'l> = SmallVec<[Entry<'l>; 16]>;
 
 impl ShortWrites for Tel {
@@ -59,7 +60,7 @@ impl ShortWrites for Tel {
         self.vertices.get(vertex).is_some_and(|slot| Vertex(slot).exists_now())
     }
 
-    /// Asks for the slots of all ends, then for the blocks that they lead to.
+    /// Prefetches the slots of all ends, then the blocks that they point to.
     #[inline]
     fn prefetch(&self, edges: &[StoredEdge]) {
         let slots = |edge: &StoredEdge| -> SmallVec<[_; 2]> {
@@ -77,7 +78,8 @@ impl ShortWrites for Tel {
         edges.iter().flat_map(slots).for_each(|slot| Index::prefetch_block(slot, FIRST_LINES));
     }
 
-    /// `None` where a large log would have to be copied, and where one would grow that may not or lies in a full file.
+    /// `None` if a large log would have to be copied, or if one would grow although `may_grow` is
+    /// false or the file is full.
     #[inline]
     fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<TelPlan> {
         let mut entries = Entries::new();
@@ -85,7 +87,7 @@ impl ShortWrites for Tel {
         self.plan_entries(edge, &entries, may_grow)
     }
 
-    /// Takes each step for all edges before the next.
+    /// Takes each step for all edges before the next step.
     fn plan_edges(
         &self,
         locks: &HeldLocks<'_>,
@@ -134,7 +136,7 @@ impl ShortWrites for Tel {
 }
 
 impl Tel {
-    /// Adds the entries of an edge, each with the log that it is kept in.
+    /// Appends the entries of an edge, each with its log.
     #[inline]
     fn find_entries<'l>(&self, locks: &'l HeldLocks<'_>, edge: &'l StoredEdge, entries: &mut Entries<'l>) {
         for (direction, change) in edge.entries() {
@@ -148,7 +150,7 @@ impl Tel {
     #[inline]
     fn plan_entries(&self, edge: &StoredEdge, entries: &[Entry<'_>], may_grow: bool) -> Option<TelPlan> {
         if self.records.has_records(edge.label) {
-            // Its record comes or goes with it.
+            // The edge's record is put or deleted with it.
             return None;
         }
         let (mut added, mut removed, mut changed) = (0, 0, false);
@@ -182,7 +184,7 @@ impl Tel {
 }
 
 impl Applied<'_> {
-    /// Makes one change in a log with room for it.
+    /// Makes one change in a log that has room for it.
     #[inline]
     fn write_one(&mut self, writer: &mut Writer<'_>, table: u32, change: &EdgeChange, position: u32) {
         if let (NEW, Some(value)) = (position, change.value) {
@@ -195,7 +197,7 @@ impl Applied<'_> {
         self.list_if_sparse(writer, change.owner, table, dead);
     }
 
-    /// Makes one change in a larger copy of a log, or in the first block of one.
+    /// Makes one change in a larger copy of a log, or in a log's first block.
     #[cold]
     fn grow(&mut self, log: Option<Log<'_>>, number: usize, change: &EdgeChange, position: u32) {
         let engine = self.engine();

@@ -1,4 +1,4 @@
-//! The graph's place among the engines.
+//! The implementation of [`Engine`].
 
 use crate::graph::{Tel, unit_of};
 use crate::prepare::TelChanges;
@@ -13,7 +13,8 @@ use hedgerow_sync::epoch;
 use rayon::ThreadPool;
 use std::convert::Infallible;
 
-/// A reclamation that has freed so many bytes gives them back as soon as nobody is pinned who may look at them.
+/// A reclamation that freed at least this many bytes flushes the epoch, which frees them once no
+/// thread that may read them is pinned.
 const FLUSHED_BYTES: usize = 1 << 12;
 
 impl Engine for Tel {
@@ -29,10 +30,11 @@ impl Engine for Tel {
         unit_of(vertex)
     }
 
-    /// Copies the blocks that have no room, and writes new entries where nobody looks yet.
+    /// Copies the blocks that have no room, and writes new entries where no reader looks yet.
     ///
-    /// [`Capacity`](EngineError::Capacity) is the only kind of error: of memory and, with the blocks in a file, of the disk. Effects that name a label or a direction that is
-    /// not stored panic: whoever resolved them looked it up in the catalog.
+    /// [`Capacity`](EngineError::Capacity) is the only kind of error: memory or, with the blocks in
+    /// a file, the disk ran out. Panics if the effects name a label or a direction that is not
+    /// stored: the caller resolved them against the catalog.
     fn prepare<'l>(
         &'l self,
         locks: &'l HeldLocks<'_>,
@@ -79,7 +81,7 @@ impl Engine for Tel {
         let mut reclaimed = hedgerow_reclamation::reclaim(self, live, units, budget_bytes);
         self.records.reclaim_after(&mut reclaimed, live, budget_bytes);
         self.compact_sparse(units, budget_bytes, &mut reclaimed);
-        // Writers come by often, and free little each time: that goes with what follows.
+        // Writers maintain often and free little each time: that is freed with later garbage.
         if reclaimed.bytes >= FLUSHED_BYTES {
             epoch::pin().flush();
         }

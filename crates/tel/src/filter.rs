@@ -1,20 +1,21 @@
-//! Whether a neighbor may be in a block: a Bloom filter whose bits for a neighbor lie in one word.
+//! Whether a neighbor may be in a block: a Bloom filter that keeps a neighbor's bits in one word.
 //!
-//! LiveGraph, section 4: a filter per log saves most insertions the scan for an older entry of the same neighbor. With bits in
-//! one word a look costs one line of memory ("Cache-, Hash- and Space-Efficient Bloom Filters", which it cites).
+//! LiveGraph, section 4: a filter per log saves most insertions the scan for an older entry of the
+//! same neighbor. With the bits in one word, a lookup costs one cache line ("Cache-, Hash- and
+//! Space-Efficient Bloom Filters", which the paper cites).
 
 use hedgerow_model::VertexId;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 
-/// The bits of the words of a filter. No words are a filter that tells nothing.
+/// The words of a filter. An empty filter rules nothing out.
 #[derive(Clone, Copy)]
 pub(crate) struct Filter<'a>(pub(crate) &'a [AtomicU64]);
 
 impl<'a> Filter<'a> {
-    /// The word of a neighbor, and its bits there: three, of which some may be the same.
+    /// The word of a neighbor and its bits there: three, not necessarily distinct.
     #[inline]
     fn place(self, id: VertexId) -> Option<(&'a AtomicU64, u64)> {
-        // The golden ratio's multiple mixes the bits upwards; those on top choose.
+        // Multiplying by the golden ratio mixes the bits upwards; the top bits choose.
         let hash = u64::from(id.get()).wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let hash = hash ^ (hash >> 29);
         let hash = hash.wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -23,7 +24,7 @@ impl<'a> Filter<'a> {
         Some((&self.0[hash as usize & mask], bits))
     }
 
-    /// Adds a neighbor. The only writer is the holder of its lock. O(1).
+    /// Adds a neighbor. Only the holder of its lock writes. O(1).
     #[inline]
     pub(crate) fn insert(self, id: VertexId) {
         if let Some((word, bits)) = self.place(id) {
@@ -37,7 +38,7 @@ impl<'a> Filter<'a> {
         self.place(id).is_none_or(|(word, bits)| word.load(Ordering::Relaxed) & bits == bits)
     }
 
-    /// Asks for the word of a neighbor.
+    /// Prefetches the word of a neighbor.
     #[inline]
     pub(crate) fn prefetch(self, id: VertexId) {
         if let Some((word, _)) = self.place(id) {
@@ -52,7 +53,7 @@ mod tests {
 
     #[test]
     fn what_was_added_is_found_and_most_else_is_not() {
-        // As full as a block of the size of the filter can be.
+        // As full as a block with a filter of this size can be.
         let words: Vec<AtomicU64> = (0..64).map(|_| AtomicU64::new(0)).collect();
         let filter = Filter(&words);
         let entries = 64 * 8 * 15 / 20;

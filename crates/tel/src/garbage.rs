@@ -1,37 +1,38 @@
-//! Where what was superseded lies.
+//! Where a superseded version lies.
 
 use hedgerow_model::VertexId;
 
-/// Where an old version lies: a vertex's own, or an entry of one of its logs.
+/// The location of an old version: a vertex's own, or an entry of one of its logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     pub(crate) owner: VertexId,
     /// The number of the table of the log, or [`Place::VERTEX`].
     pub(crate) table: u32,
     pub(crate) neighbor: VertexId,
-    /// Where the entry was when it was filed: it is there still, or before.
+    /// The entry's position when it was filed; compaction may move it to a lower one.
     pub(crate) position: u32,
 }
 
 impl Place {
-    /// In the place of the number of a table.
+    /// Used instead of a table's number.
     const VERTEX: u32 = u32::MAX;
 
-    /// Of the vertex itself.
+    /// The place of a vertex's own version.
     pub(crate) fn of_vertex(owner: VertexId) -> Self {
         Place { owner, table: Self::VERTEX, neighbor: owner, position: 0 }
     }
 
-    /// The number of the table, if it is an entry.
+    /// The number of the table, if the version is an entry.
     pub(crate) fn table(&self) -> Option<usize> {
         (self.table != Self::VERTEX).then_some(self.table as usize)
     }
 }
 
-/// A version that was followed by another one, or by none.
+/// A superseded or deleted version.
 pub(crate) type Superseded = hedgerow_reclamation::Superseded<Place>;
 
-/// What an old version takes beside the memory that it lies in: the note that files it.
+/// The memory that an old version takes besides its own: the note that files it.
 ///
-/// An old entry takes no other memory that is counted: it lies in a block, which is counted whole.
+/// For an old entry, only the note is counted: the block that contains the entry is counted as a
+/// whole.
 pub(crate) const NOTE_BYTES: usize = size_of::<Superseded>();

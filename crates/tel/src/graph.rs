@@ -1,4 +1,4 @@
-//! The graph: logs of edges by vertex, and what belongs to them.
+//! The graph: logs of edges by vertex, and their shared state.
 
 use crate::TelOptions;
 use crate::block::{Log, record_bytes, record_put};
@@ -22,7 +22,8 @@ use hedgerow_sync::Arc;
 use std::io;
 use std::path::Path;
 
-/// A graph in memory, as a log of edges per vertex. See the [crate] for how it works.
+/// An in-memory graph with a log of edges per vertex. The [crate] documentation explains how it
+/// works.
 pub struct Tel {
     pub(crate) topology: Topology,
     pub(crate) vertices: Directory,
@@ -38,21 +39,21 @@ pub struct Tel {
     catalog: Catalog,
 }
 
-/// One label in one stored direction.
+/// The logs of one label in one stored direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Table {
     pub(crate) label: LabelId,
     pub(crate) direction: Direction,
     /// Bytes of each value.
     width: u32,
-    /// Whether blocks have the records that values lead to.
+    /// Whether blocks contain the records that values point to.
     pub(crate) has_records: bool,
-    /// Which property of these says the time of an edge.
+    /// The property of a record that is the time of the edge.
     pub(crate) time: Option<u32>,
 }
 
 impl Table {
-    /// The smallest block that has room for so much.
+    /// The smallest block with room for `need`.
     #[inline]
     pub(crate) fn fit(self, need: Need) -> Fit {
         match self.has_records {
@@ -61,7 +62,7 @@ impl Table {
         }
     }
 
-    /// What a new entry of a value needs.
+    /// What a new entry with this value needs.
     #[inline]
     pub(crate) fn need_of(self, value: EdgeValue) -> Need {
         let record_bytes = if self.has_records { record_bytes(value) } else { 0 };
@@ -70,19 +71,21 @@ impl Table {
 }
 
 impl Tel {
-    /// An empty store.
+    /// An empty graph.
     pub fn new(options: TelOptions) -> Self {
         Self::with_blocks_in(BlockStore::default(), options)
     }
 
-    /// An empty store with its blocks in a file that is mapped into memory, for graphs larger than that. The file is
-    /// scratch: it has no name, is gone with the store, and takes up to `limit` bytes, if there is one.
+    /// An empty graph with its blocks in a memory-mapped file, for graphs larger than memory. The
+    /// file is scratch space: it has no name, is deleted with the graph, and takes up to `limit`
+    /// bytes, if given.
     ///
-    /// What leads to blocks, and what is known of vertices, stays in memory. In builds that check memory all does.
+    /// The tables of pointers to blocks, and the vertices, stay in memory. In builds that check
+    /// memory, everything does.
     ///
     /// # Errors
-    /// The file cannot be made in the directory, or its file system cannot reserve room for it. Only on Linux there is such a
-    /// file.
+    /// The file cannot be created in the directory, or its file system cannot reserve room for it.
+    /// Such a file is supported on Linux only.
     pub fn with_scratch(options: TelOptions, directory: &Path, limit: Option<usize>) -> io::Result<Self> {
         Ok(Self::with_blocks_in(BlockStore::in_file(directory, limit)?, options))
     }
@@ -117,12 +120,13 @@ impl Tel {
         }
     }
 
-    /// The labels and what lies on their edges.
+    /// The labels, and what their edges carry.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
     }
 
-    /// What [`Engine::memory`](hedgerow_model::Engine::memory) has to say, by a walk over everything, all of which is locked. For tests.
+    /// Recomputes [`Engine::memory`](hedgerow_model::Engine::memory) by walking everything, with
+    /// all vertices locked. For tests.
     ///
     /// O(vertices + entries).
     pub fn recount_memory(&self, locks: &HeldLocks<'_>) -> MemoryUse {
@@ -145,7 +149,8 @@ impl Tel {
         .plus(self.records.memory())
     }
 
-    /// Bytes that the store of blocks holds free: see [`MemoryUse::reserved_bytes`]. Each graph has a store of its own. O(shards).
+    /// Free bytes in the store of blocks; see [`MemoryUse::reserved_bytes`]. Each graph has its own
+    /// store. O(shards).
     pub fn reserved_bytes(&self) -> usize {
         self.store.free_bytes()
     }
@@ -171,13 +176,13 @@ impl Tel {
         &self.indexes[usize::from(stored == Direction::In)]
     }
 
-    /// What the record says of the time that an edge is put with. O(1), if the label has no time.
+    /// The time in the record of an edge that is put. O(1) if the label has no time.
     #[inline]
     pub(crate) fn time_put(&self, table: Table, value: EdgeValue) -> Option<i64> {
         table.time.and_then(|property| time_in_record(record_put(value), property as usize))
     }
 
-    /// What the record of an entry says of its time.
+    /// Reads the time in the record of an entry.
     pub(crate) fn time_in(&self, table: Table) -> impl Fn(&[u8]) -> Option<i64> {
         move |record| table.time.and_then(|property| time_in_record(record, property as usize))
     }
@@ -196,7 +201,7 @@ impl Drop for Tel {
     }
 }
 
-/// The time that a property of a record says; `None` if it is null.
+/// The time in a property of a record; `None` if it is null.
 fn time_in_record(record: &[u8], property: usize) -> Option<i64> {
     match decode_record_value(record, property) {
         Ok(ValueRef::Timestamp(time) | ValueRef::I64(time)) => Some(time),

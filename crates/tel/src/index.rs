@@ -1,7 +1,9 @@
-//! From a vertex and a label to a block, in one stored direction (LiveGraph, section 4, "label index blocks").
+//! Maps a vertex and a label to a block, in one stored direction (LiveGraph, section 4, "label
+//! index blocks").
 //!
-//! A slot is empty, or leads to the block of the only label that the vertex has edges of, or to a list of labels. The low bits of a
-//! block's address, which is a multiple of 64, are its class: so a scan knows how long a block is before it looks at it.
+//! A slot is empty, or points to the block of the only label that the vertex has edges of, or to a
+//! list of labels. A block's address is a multiple of 64; its low bits contain its class, so that a
+//! scan knows the size of a block before it accesses it.
 
 use crate::block::{Log, OwnedBlock};
 use crate::directory::{Directory, Slot};
@@ -14,19 +16,20 @@ use hedgerow_sync::epoch::{self, Guard};
 use hedgerow_sync::{Arc, prefetch};
 use std::ptr::NonNull;
 
-/// The bit that tells a list from a block.
+/// The bit that distinguishes a list from a block.
 const LIST: usize = 1;
 
-/// The bits with the class of a block, above that.
+/// The bits of a block's class, above the list bit.
 const CLASS: usize = 31 << 1;
 
-/// The blocks of a vertex in one stored direction, for all vertices.
+/// The blocks of all vertices in one stored direction.
 #[derive(Default)]
 pub(crate) struct Index {
     pub(crate) directory: Directory,
 }
 
-/// The blocks of a vertex that has edges of several labels, ascending by label. Which labels there are never changes.
+/// The blocks of a vertex that has edges of several labels, ascending by label. The set of labels
+/// never changes.
 pub(crate) struct Labels(Box<[(LabelId, Slot)]>);
 
 impl Labels {
@@ -41,7 +44,7 @@ impl Labels {
     }
 }
 
-/// What a slot leads to.
+/// What a slot points to.
 pub(crate) enum Target<'a> {
     Nothing,
     Block(BlockAt),
@@ -72,14 +75,14 @@ impl BlockAt {
         self.class
     }
 
-    /// Asks for the first lines of the block.
+    /// Prefetches the start of the block, at most `most` bytes.
     #[inline]
     pub(crate) fn prefetch(self, most: usize) {
         prefetch(self.memory.as_ptr(), most.min(crate::layout::bytes_of(self.class)));
     }
 }
 
-/// What a slot leads to.
+/// Decodes what a slot points to.
 #[inline]
 fn target<'a>(slot: &Slot, _keeps: &'a impl Keeps) -> Target<'a> {
     let pointer = slot.load(Ordering::Acquire);
@@ -88,12 +91,12 @@ fn target<'a>(slot: &Slot, _keeps: &'a impl Keeps) -> Target<'a> {
     }
     let labels = pointer.map_addr(|address| address & !LIST).cast::<Labels>();
     epoch::check_live(labels);
-    // SAFETY: linked by `Index::link` and not dropped while the proof is borrowed.
+    // SAFETY: linked by `Index::link`, and not dropped while `_keeps` is borrowed.
     Target::Labels(unsafe { &*labels })
 }
 
 impl Index {
-    /// The block of a label that a slot leads to, if any. O(log labels of the vertex).
+    /// The block of a label behind a slot, if any. O(log labels of the vertex).
     #[inline]
     pub(crate) fn log_at<'a>(slot: &Slot, label: LabelId, keeps: &'a impl Keeps) -> Option<Log<'a>> {
         match target(slot, keeps) {
@@ -117,9 +120,9 @@ impl Index {
         Self::log_at(self.directory.get(owner)?, label, keeps)
     }
 
-    /// The class of the block of a label that a slot leads to: about how much there is to read.
+    /// The class of the block of a label behind a slot: approximates how much there is to read.
     ///
-    /// Where a vertex has one label, which that is is not looked at.
+    /// If a vertex has a single label, does not check which one that is.
     #[inline]
     pub(crate) fn class_at(slot: &Slot, label: LabelId, keeps: &impl Keeps) -> Option<u8> {
         match target(slot, keeps) {
@@ -129,7 +132,7 @@ impl Index {
         }
     }
 
-    /// Asks for the first lines of the block that a slot leads to, if that is one.
+    /// Prefetches the start of the block that a slot points to, if it is one.
     #[inline]
     pub(crate) fn prefetch_block(slot: &Slot, most: usize) {
         let pointer = slot.load(Ordering::Relaxed);
@@ -140,11 +143,11 @@ impl Index {
         }
     }
 
-    /// Links a block, or none, in the place of the one that the vertex has for the label. By how many bytes the lists of
-    /// labels grew.
+    /// Links a block, or none, in place of the vertex's block for the label. Returns by how many
+    /// bytes the lists of labels grew.
     ///
     /// # Safety
-    /// The owner is locked. The block that was linked is not used by this thread any more.
+    /// The owner is locked. This thread no longer uses the block that was linked.
     pub(crate) unsafe fn link(
         &self,
         owner: VertexId,
@@ -163,7 +166,7 @@ impl Index {
                 let old_label = unsafe { Log::new(old.memory, old.class) }.label();
                 if old_label == label {
                     slot.store(linked, Ordering::Release);
-                    // SAFETY: unlinked just now.
+                    // SAFETY: just unlinked.
                     unsafe { retire(old, store, guard) };
                 } else if !linked.is_null() {
                     let mut labels = [(old_label, BlockAt::tagged((old.memory, old.class))), (label, linked)];
@@ -176,13 +179,13 @@ impl Index {
                     let old = BlockAt::of(of_label.load(Ordering::Acquire));
                     of_label.store(linked, Ordering::Release);
                     if let Some(old) = old {
-                        // SAFETY: unlinked just now.
+                        // SAFETY: just unlinked.
                         unsafe { retire(old, store, guard) };
                     }
                     let is_empty = |(_, slot): &(LabelId, Slot)| slot.load(Ordering::Acquire).is_null();
                     if linked.is_null() && labels.0.iter().all(is_empty) {
                         slot.store(linked, Ordering::Release);
-                        // SAFETY: unlinked just now.
+                        // SAFETY: just unlinked.
                         return unsafe { Self::retire_labels(labels, guard) };
                     }
                 }
@@ -193,7 +196,7 @@ impl Index {
                     let first = kept.clone().take(before);
                     let longer = first.chain(std::iter::once((label, linked))).chain(kept.skip(before));
                     let grown = Self::link_labels(slot, longer);
-                    // SAFETY: unlinked just now.
+                    // SAFETY: just unlinked.
                     return grown + unsafe { Self::retire_labels(labels, guard) };
                 }
             },
@@ -211,7 +214,7 @@ impl Index {
     }
 
     /// # Safety
-    /// The list is unlinked, and passed here once.
+    /// The list is unlinked, and is retired once.
     unsafe fn retire_labels(labels: &Labels, guard: &Guard) -> isize {
         let bytes = labels.bytes() as isize;
         // SAFETY: from `Box::into_raw` in `link_labels`, and unlinked.
@@ -219,7 +222,8 @@ impl Index {
         -bytes
     }
 
-    /// Bytes of all blocks and lists, and the notes of the old entries in the blocks. All vertices are locked. O(entries).
+    /// Visits the bytes of all blocks, each with its log, and those of all lists. All vertices are
+    /// locked. O(entries).
     pub(crate) fn count_bytes(&self, keeps: &impl Keeps, mut count: impl FnMut(Option<Log<'_>>, usize)) {
         let mut block = |BlockAt { memory, class }: BlockAt| {
             // SAFETY: linked with this class.
@@ -242,7 +246,7 @@ impl Index {
         count(None, lists);
     }
 
-    /// Frees all blocks and lists, when nobody can look at them any more.
+    /// Frees all blocks and lists, when no reader is left.
     pub(crate) fn clear(&mut self, store: &BlockStore) {
         for (_, slot) in self.directory.slots(0..u32::MAX) {
             let pointer = slot.swap(std::ptr::null_mut(), Ordering::AcqRel);
@@ -258,7 +262,7 @@ impl Index {
     }
 }
 
-/// Frees a block of a store that nobody looks at any more.
+/// Frees a block that is no longer in use.
 fn free(block: Option<BlockAt>, store: &BlockStore) {
     if let Some(BlockAt { memory, class }) = block {
         // SAFETY: it was linked; `clear` is exclusive.
@@ -266,24 +270,25 @@ fn free(block: Option<BlockAt>, store: &BlockStore) {
     }
 }
 
-/// Gives a block back when nobody can be reading it any more.
+/// Frees a block once no thread can be reading it any more.
 ///
 /// # Safety
-/// It is unlinked, and passed here once.
+/// It is unlinked, and is retired once.
 unsafe fn retire(block: BlockAt, store: &Arc<BlockStore>, guard: &Guard) {
-    /// What the closure owns keeps the store, so that the memory is there until it is given back.
+    /// Keeps the store alive until the block is returned to it.
     struct Retired(BlockAt, Arc<BlockStore>);
-    // SAFETY: nobody else uses the block.
+    // SAFETY: no other thread uses the block, apart from readers that the epoch waits for.
     unsafe impl Send for Retired {}
     impl Retired {
         fn free(self) {
             let Retired(BlockAt { memory, class }, store) = self;
-            // SAFETY: from this store with this class; every thread that might have read it was unpinned since.
+            // SAFETY: from this store with this class; every thread that might have read it has
+            // unpinned since.
             unsafe { store.free(memory, class) };
         }
     }
     let address = block.memory.as_ptr();
     let retired = Retired(block, Arc::clone(store));
-    // SAFETY: unlinked by the caller's promise; the closure owns what it uses.
+    // SAFETY: unlinked by the caller's promise; the closure owns everything that it uses.
     unsafe { guard.defer_free(address, move || retired.free()) };
 }

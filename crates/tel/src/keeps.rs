@@ -1,15 +1,16 @@
-//! Why what a slot leads to is not freed while it is used.
+//! Proofs that what a slot points to is not freed while it is used.
 
 use hedgerow_model::token::HeldLocks;
 use hedgerow_sync::epoch::Guard;
 
-/// While this is borrowed, nothing is freed that the slots of the vertices in question led to since.
+/// While this is borrowed, nothing is freed that a slot of the vertices in question pointed to at
+/// any time during the borrow.
 ///
 /// # Safety
-/// Who implements it keeps that promise, or says in its constructor's contract who does.
+/// Implementors keep that promise, or require it in the contract of their constructor.
 pub(crate) unsafe trait Keeps {}
 
-// SAFETY: what is unlinked is freed when every thread that was pinned then is unpinned.
+// SAFETY: unlinked memory is freed only after every thread that was pinned then has unpinned.
 unsafe impl Keeps for Guard {}
 
 /// The locks of the vertices in question: only their holder unlinks anything.
@@ -17,19 +18,19 @@ unsafe impl Keeps for Guard {}
 pub(crate) struct Locked<'l>(std::marker::PhantomData<&'l ()>);
 
 impl<'l> Locked<'l> {
-    /// From the locks that are held, of which the caller has checked that they cover what is looked up.
+    /// From held locks. The caller has checked that they cover the vertices that it looks up.
     #[inline]
     pub(crate) fn by(_locks: &'l HeldLocks<'_>) -> Self {
         Locked(std::marker::PhantomData)
     }
 
-    /// The same, borrowed as long as the locks are held.
+    /// Like [`Locked::by`], but borrowed for as long as the locks are held.
     #[inline]
     pub(crate) fn of(_locks: &'l HeldLocks<'_>) -> &'l Self {
         &Locked(std::marker::PhantomData)
     }
 
-    /// From the knowledge that they are.
+    /// Without the locks at hand.
     ///
     /// # Safety
     /// The locks of all vertices that are looked up are held during `'l`.
@@ -39,5 +40,6 @@ impl<'l> Locked<'l> {
     }
 }
 
-// SAFETY: what is looked up under a lock stays until its holder unlinks it, who uses it no more then.
+// SAFETY: what is looked up under a lock stays until the holder unlinks it, which no longer uses it
+// then.
 unsafe impl Keeps for Locked<'_> {}

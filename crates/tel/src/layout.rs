@@ -1,10 +1,10 @@
-//! How a block lies in memory, for each size and shape.
+//! The memory layout of a block, for each size and shape.
 
 use crate::header::{Header, RecordNotes};
 use hedgerow_records::memory::{LONGEST_EMBEDDED, embedded_size};
 use std::ops::Add;
 
-/// Sizes of blocks: powers of two from [`SMALLEST`] on.
+/// Size classes of blocks: powers of two from [`SMALLEST`] on.
 pub(crate) const CLASSES: usize = 32;
 
 /// Bytes of the smallest block. The model checker's atomics are large.
@@ -16,19 +16,20 @@ const FILTERED_FROM: usize = if cfg!(hedgerow_shuttle) { usize::MAX } else { 256
 /// Bytes of the header of a block.
 pub(crate) const HEADER_BYTES: usize = size_of::<Header>();
 
-/// Bytes of a timestamp that changes.
+/// Bytes of an atomic timestamp.
 const ATOMIC: usize = size_of::<hedgerow_sync::atomic::AtomicU64>();
 
-/// Bytes of what is noted of records, where the columns end.
+/// Bytes of the record notes, which follow the columns.
 const RECORD_NOTES: usize = size_of::<RecordNotes>();
 
-/// For how many bytes of records per entry a block may be laid out.
+/// Bytes of records per entry for which a block may be laid out.
 const DENSITIES: [usize; 12] = [8, 12, 16, 24, 32, 40, 48, 64, 96, 128, 192, embedded_size(LONGEST_EMBEDDED)];
 
-/// Shapes without records: one for each width of values.
+/// Shapes without records: one per width of values.
 const PLAIN_SHAPES: usize = 3;
 
-/// What lies in a block beside ids and timestamps, and how much of it is for what. A block keeps its shape.
+/// What a block contains besides ids and timestamps, and how its room is divided. Fixed when the
+/// block is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape(u8);
 
@@ -38,20 +39,20 @@ impl Shape {
         Shape((width / 4) as u8)
     }
 
-    /// Shapes with handles as values, and records that they lead to.
+    /// Shapes with handles as values, and the records that they point to.
     #[cfg(test)]
     pub(crate) fn with_records() -> impl Iterator<Item = Shape> {
         (PLAIN_SHAPES..PLAIN_SHAPES + DENSITIES.len()).map(|number| Shape(number as u8))
     }
 
-    /// Whether handles lead to records in the block.
+    /// Whether handles point to records in the block.
     #[inline]
     pub(crate) const fn has_records(self) -> bool {
         self.0 as usize >= PLAIN_SHAPES
     }
 }
 
-/// What a block is to have room for.
+/// The room that a block has to have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Need {
     pub(crate) entries: usize,
@@ -60,7 +61,7 @@ pub(crate) struct Need {
 }
 
 impl Need {
-    /// A quarter of it.
+    /// A quarter of each.
     pub(crate) fn quarter(self) -> Need {
         Need { entries: self.entries / 4, record_bytes: self.record_bytes / 4 }
     }
@@ -74,7 +75,7 @@ impl Add for Need {
     }
 }
 
-/// A size and a shape of a block.
+/// The size and shape of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fit {
     pub(crate) class: u8,
@@ -82,7 +83,7 @@ pub(crate) struct Fit {
 }
 
 impl Fit {
-    /// The smallest block without records that has room for so many entries. O(log entries).
+    /// The smallest block without records that has room for this many entries. O(log entries).
     ///
     /// Panics beyond 2^32 - 3 entries: a vertex has fewer neighbors, and old entries count.
     pub(crate) fn plain(width: usize, entries: usize) -> Fit {
@@ -91,9 +92,10 @@ impl Fit {
         Fit { class: fits.expect("a log has fewer than 2^32 - 3 entries"), shape }
     }
 
-    /// The smallest block that has room for entries and their records; of several shapes, that in which both can grow most. O(log bytes).
+    /// The smallest block with room for entries and their records; among several shapes, the one in
+    /// which both can grow most. O(log bytes).
     ///
-    /// Panics if the largest block, which no machine has memory for, is too small.
+    /// Panics if the largest block, for which no machine has enough memory, is too small.
     pub(crate) fn with_records(need: Need) -> Fit {
         let least = HEADER_BYTES + need.entries * 4 + need.record_bytes;
         let large_enough = (0..CLASSES as u8).skip_while(|class| bytes_of(*class) < least);
@@ -107,21 +109,23 @@ impl Fit {
     }
 }
 
-/// Where what lies in a block: the header, then columns of ids, values, creations and invalidations, then, from the other end, the filter
-/// and the records, the last of which lies lowest (LiveGraph, section 4, figure 3).
+/// The offsets in a block: the header, then the columns of ids, values, creations and
+/// invalidations, then, from the other end, the filter and the records, which grow downwards
+/// (LiveGraph, section 4, figure 3).
 ///
-/// Ids and values lie first, so that whoever scans a small block finds them in the lines of its header.
+/// Ids and values come first, so that a scan of a small block finds them in the cache lines of its
+/// header.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
-    /// How many entries there is room for.
+    /// The maximum number of entries.
     pub(crate) capacity: usize,
     /// Bytes of each value.
     pub(crate) width: usize,
-    /// Where the values begin, and the other columns.
+    /// Offsets of the columns; ids follow the header.
     pub(crate) values: usize,
     pub(crate) creations: usize,
     pub(crate) invalidations: usize,
-    /// How many bytes of records there is room for, up to the filter.
+    /// The room for records in bytes, up to the filter.
     pub(crate) record_room: usize,
     pub(crate) filter: usize,
     /// Words of the filter: a power of two, or 0.
@@ -133,7 +137,7 @@ const fn max(one: usize, other: usize) -> usize {
 }
 
 impl Layout {
-    /// With records, `per_entry` says for how many bytes of them.
+    /// `per_entry` is the bytes of records per entry; `None` without records.
     const fn compute(class: usize, width: usize, per_entry: Option<usize>) -> Layout {
         let bytes = SMALLEST << class;
         let filter_bytes = if bytes > FILTERED_FROM { bytes / 16 } else { 0 };
@@ -165,12 +169,12 @@ impl Layout {
                     filter_words: filter_bytes / 8,
                 };
             }
-            // What alignment takes.
+            // Alignment took more than is left.
             capacity -= 1;
         }
     }
 
-    /// Positions are numbers of 32 bits, of which two have another meaning.
+    /// Positions have 32 bits, and two values have another meaning.
     const MOST: usize = u32::MAX as usize - 2;
 
     const fn of_shape(shape: usize) -> [Layout; CLASSES] {
@@ -204,26 +208,26 @@ impl Layout {
         &LAYOUTS[usize::from(shape.0)][usize::from(class)]
     }
 
-    /// Where it is noted how many bytes of records there are: behind the columns.
+    /// The offset of the record notes, after the columns.
     #[inline]
     pub(crate) const fn notes(&self) -> usize {
         self.invalidations + self.capacity * ATOMIC
     }
 
-    /// Whether there is room for so much.
+    /// Whether there is room for `need`.
     #[inline]
     pub(crate) fn fits(&self, need: Need) -> bool {
         need.entries <= self.capacity && need.record_bytes <= self.record_room
     }
 
-    /// How many times as much there is room for, in parts of 256: what both, entries and records, can grow by.
+    /// The factor, in 1/256, by which both entries and records can grow.
     fn growth(&self, need: Need) -> usize {
         let times = |room: usize, needed: usize| room * 256 / needed.max(1);
         times(self.capacity, need.entries).min(times(self.record_room, need.record_bytes))
     }
 }
 
-/// Bytes of a block of a size class.
+/// The size in bytes of a block of a size class.
 #[inline]
 pub(crate) const fn bytes_of(class: u8) -> usize {
     SMALLEST << class
@@ -274,7 +278,7 @@ mod tests {
         }
     }
 
-    /// Whatever is needed has room, in the smallest block in which it has.
+    /// Every need fits, and into no smaller block than the one chosen.
     #[test]
     fn the_smallest_block_is_taken() {
         for entries in [1, 2, 3, 7, 40, 1000, 123_456] {

@@ -1,4 +1,4 @@
-//! Finding out what a commit changes, and making room for it, before anybody can see it.
+//! Planning the changes of a commit and making room for them, before they become visible.
 
 use crate::block::{END_OF_TIME, Log, OwnedBlock, VALID, Writer};
 use crate::graph::{Table, Tel, check_lock};
@@ -18,19 +18,19 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 use smallvec::SmallVec;
 
-/// Effects with fewer changes than this are prepared by one thread even if there is a pool.
+/// Effects with fewer changes are prepared by one thread even if there is a pool.
 const PARALLEL_FROM: usize = 4096;
 
-/// More changes of one log than this are looked up together, by one pass over it.
+/// More changes of one log than this are looked up together, in one pass over it.
 const TOGETHER_FROM: usize = 8;
 
-/// In the place of a position: there is no valid entry, and one is appended.
+/// Used instead of a position: there is no valid entry, and one is appended.
 pub(crate) const NEW: u32 = u32::MAX;
 
-/// In the place of a position: the change makes no difference.
+/// Used instead of a position: the change makes no difference.
 pub(crate) const NOTHING: u32 = u32::MAX - 1;
 
-/// What a commit will change, and the memory for it. Dropping it changes nothing.
+/// The planned changes of a commit, and the memory for them. Dropping it changes nothing.
 pub struct TelChanges<'l> {
     pub(crate) engine: &'l Tel,
     pub(crate) vertices: Vec<VertexLink<'l>>,
@@ -44,19 +44,19 @@ pub(crate) struct VertexLink<'l> {
     pub(crate) effect: &'l VertexEffect,
 }
 
-/// A log that changes. Its new entries are written already, where nobody looks.
+/// A log that changes. Its new entries are already written, where no reader looks.
 pub(crate) struct RowLink<'l> {
     pub(crate) owner: VertexId,
     pub(crate) table: u32,
     pub(crate) target: Target<'l>,
-    /// Bytes of the block that is in the index.
+    /// Bytes of the currently linked block.
     pub(crate) old_bytes: usize,
     pub(crate) changes: &'l [EdgeChange],
-    /// Beside each change, where its entry is in the target. Empty where all that is put is new.
+    /// The position in the target of each change's entry. Empty if every put is new.
     pub(crate) positions: Positions,
 }
 
-/// Where the entries of changes are; [`NEW`] and [`NOTHING`] are none.
+/// The positions of the entries of changes, or [`NEW`] or [`NOTHING`].
 pub(crate) type Positions = SmallVec<[u32; 4]>;
 
 /// Where the changes are written.
@@ -82,7 +82,7 @@ impl std::fmt::Debug for TelChanges<'_> {
     }
 }
 
-/// A vertex that will change, and by how much its record grows.
+/// A vertex that will change, and by how many bytes its record grows.
 struct PlannedVertex<'l> {
     effect: &'l VertexEffect,
     growth: isize,
@@ -95,9 +95,9 @@ struct PlannedRow<'l> {
     log: Option<Log<'l>>,
     changes: &'l [EdgeChange],
     positions: Positions,
-    /// The block that takes its place, if it needs one.
+    /// The block that will replace the log's, if necessary.
     fit: Option<Fit>,
-    /// Edges that did not exist before, and edges that exist no more.
+    /// Edges that are added and edges that are removed.
     added: u64,
     removed: u64,
 }
@@ -122,7 +122,7 @@ impl Tel {
         let pool = pool.filter(|_| effects.len() >= PARALLEL_FROM);
         let mut outcome = Outcome::default();
         let newest = TelView::locked(self, locks);
-        // Of labels that have one record on each edge, in blocks.
+        // Labels with one record per edge, stored in blocks.
         let embeds = |label| self.tables[self.position(label, Direction::Out)].has_records;
         let (adjacencies, records) = self.records.stage(effects, room, &newest, embeds, &mut outcome)?;
         let allowance = allowance.beside(self.records.memory().total_bytes(), records.growth());
@@ -177,8 +177,8 @@ impl Tel {
         Some(PlannedVertex { effect, growth })
     }
 
-    /// `None` if the changes, which are all of one log, make no difference. O(changes), and a pass over the log if many of
-    /// them may be in it.
+    /// `None` if the changes, all of one log, make no difference. O(changes), and a pass over the
+    /// log if many of them may be in it.
     fn plan_row<'l>(
         &self,
         locks: &'l HeldLocks<'_>,
@@ -192,7 +192,7 @@ impl Tel {
         let (mut more, mut deleted) = (Need::default(), 0);
         let (mut added, mut removed) = (0, 0);
         for (number, change) in changes.iter().enumerate() {
-            // Each edge is counted at the one entry that stands for it.
+            // Each edge counts at its canonical entry only.
             let counts = self.topology.is_canonical_entry(table.direction, owner, change.neighbor);
             match (positions.get(number).copied().unwrap_or(NEW), change.value) {
                 (NOTHING, _) | (NEW, None) => {}
@@ -213,7 +213,7 @@ impl Tel {
         Some(PlannedRow { owner, table: number, log, changes, positions, fit, added, removed })
     }
 
-    /// The log of a vertex that is locked.
+    /// The log of a locked vertex.
     pub(crate) fn log_of<'l>(
         &self,
         table: Table,
@@ -221,7 +221,7 @@ impl Tel {
         locks: &'l HeldLocks<'_>,
     ) -> Option<Log<'l>> {
         let slot = self.index(table.direction).directory.get(owner)?;
-        // The locks that are borrowed for so long are the proof.
+        // The borrowed locks are the proof.
         crate::index::Index::log_at(slot, table.label, Locked::of(locks))
     }
 
@@ -230,7 +230,8 @@ impl Tel {
         VertexLink { vertex: Vertex(slot), effect: planned.effect }
     }
 
-    /// Copies what has to move, and writes what is new beyond what readers see. O(changes), and O(log) if it is copied.
+    /// Copies the log if it has to move, and writes new entries beyond what readers see.
+    /// O(changes), and O(log) if it is copied.
     fn build_row<'l>(&'l self, planned: PlannedRow<'l>) -> Result<RowLink<'l>, CapacityError> {
         let PlannedRow { owner, table: number, log, changes, mut positions, fit, .. } = planned;
         let table = self.tables[number];
@@ -257,7 +258,8 @@ impl Tel {
         Ok(RowLink { owner, table: number as u32, target, old_bytes, changes, positions })
     }
 
-    /// Writes what is new ahead. Where edges have a time, in the order of that: what a commit puts has no other.
+    /// Writes new entries ahead, sorted by time if edges have one: the puts of a commit have no
+    /// other order.
     fn write_new(&self, writer: &mut Writer<'_>, table: Table, changes: &[EdgeChange], positions: &[u32]) {
         let is_new = |number: usize| positions.get(number).is_none_or(|position| *position == NEW);
         let new = changes.iter().enumerate().filter(|(number, _)| is_new(*number));
@@ -271,7 +273,8 @@ impl Tel {
         timed.into_iter().for_each(|(time, neighbor, value)| writer.write_ahead(neighbor, value, || time));
     }
 
-    /// A new block with the entries of a log, but for dead ones, whose positions it tells. O(log).
+    /// A new block with the entries of a log, without dead ones, whose positions are returned.
+    /// O(log).
     pub(crate) fn copied<'s>(
         &self,
         table: Table,
@@ -286,9 +289,9 @@ impl Tel {
     }
 }
 
-/// The block that a log needs to have room for more; `None` if it has that. The owner is locked.
+/// The block that a log needs to have room for more; `None` if it has enough. The owner is locked.
 ///
-/// A log that is copied has a quarter of what it holds in room afterwards, so that a copy costs O(1) per change.
+/// A copied log gets spare room of a quarter of its contents, so that copies cost O(1) per change.
 #[inline]
 pub(crate) fn fit_for_more(table: Table, log: Option<Log<'_>>, more: Need) -> Option<Fit> {
     let Some(log) = log else { return Some(table.fit(more)) };
@@ -299,7 +302,7 @@ pub(crate) fn fit_for_more(table: Table, log: Option<Log<'_>>, more: Need) -> Op
     Some(table.fit(kept + more + kept.quarter()))
 }
 
-/// Whether a label's column keeps one value as it keeps the other.
+/// Whether a column of this width stores two values identically.
 #[inline]
 pub(crate) fn is_same_value(width: usize, one: EdgeValue, other: EdgeValue) -> bool {
     match width {
@@ -309,7 +312,7 @@ pub(crate) fn is_same_value(width: usize, one: EdgeValue, other: EdgeValue) -> b
     }
 }
 
-/// What happens to a change of which the valid entry, if any, is known.
+/// Decides what to do about a change, given the valid entry, if any.
 #[inline]
 pub(crate) fn position_of(log: Log<'_>, found: Option<usize>, value: Option<EdgeValue>) -> u32 {
     match (found, value) {
@@ -322,7 +325,7 @@ pub(crate) fn position_of(log: Log<'_>, found: Option<usize>, value: Option<Edge
     }
 }
 
-/// Where the entries of changes are in a log, if they make a difference. The changes ascend by neighbor.
+/// The positions of the entries of changes in a log. The changes ascend by neighbor.
 fn positions_of(log: Log<'_>, changes: &[EdgeChange]) -> Positions {
     if changes.len() <= TOGETHER_FROM || log.length() <= TOGETHER_FROM {
         let found = changes
@@ -355,7 +358,7 @@ fn positions_of(log: Log<'_>, changes: &[EdgeChange]) -> Positions {
     positions
 }
 
-/// What of `parts` makes a difference, in their order.
+/// Maps `parts` in order, and keeps the results that are not `None`.
 fn map<C: Send, P: Send>(
     pool: Option<&ThreadPool>,
     parts: impl Iterator<Item = C>,
@@ -370,7 +373,7 @@ fn map<C: Send, P: Send>(
     }
 }
 
-/// What becomes of `parts`, in their order, if all succeed.
+/// Maps `parts` in order, if all succeed.
 fn try_map<C: Send, P: Send, E: Send>(
     pool: Option<&ThreadPool>,
     parts: Vec<C>,

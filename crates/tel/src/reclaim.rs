@@ -1,4 +1,4 @@
-//! Freeing old entries and versions of vertices that nobody sees any more.
+//! Freeing old entries, and old versions of vertices, that are garbage.
 
 use crate::block::{Log, Writer};
 use crate::garbage::{NOTE_BYTES, Place, Superseded};
@@ -26,7 +26,7 @@ impl Versioned for Tel {
         unit_of(place.owner)
     }
 
-    /// Marks entries dead, and rewrites the logs that became sparse by that.
+    /// Marks entries dead, and rewrites logs that become sparse by that.
     fn free(&self, locks: &HeldLocks<'_>, _unit: LockUnit, versions: &mut [Superseded]) -> MemoryChange {
         versions.sort_unstable_by_key(|version| (version.place.table, version.place.position));
         let keeps = Locked::by(locks);
@@ -63,9 +63,9 @@ impl Versioned for Tel {
     }
 }
 
-/// Marks entries dead, which are all in one log. The owner is locked.
+/// Marks entries of one log dead. The owner is locked.
 ///
-/// O(entries that are freed), or O(log) for all together where entries were moved since they were filed.
+/// O(entries that are freed), or O(log) in total if entries moved since they were filed.
 fn bury(log: Log<'_>, versions: &[Superseded]) {
     // SAFETY: the owner is locked, and the log was just looked up.
     let writer = unsafe { Writer::new(log) };
@@ -94,7 +94,7 @@ fn bury(log: Log<'_>, versions: &[Superseded]) {
     assert_eq!(buried, moved.len(), "an entry that is filed lies in its log");
 }
 
-/// Whether an entry is the one that was filed.
+/// Whether the entry at a position is the one that was filed.
 fn is(log: Log<'_>, position: usize, version: &Superseded) -> bool {
     log.ids()[position] == version.place.neighbor
         && log.creations()[position] == version.born

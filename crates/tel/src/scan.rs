@@ -1,14 +1,15 @@
-//! Looking through columns.
+//! Searching columns.
 
 use crate::block::Log;
 use hedgerow_model::{Timestamp, VertexId};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use std::ops::{ControlFlow, Range};
 
-/// Ids that are compared together.
+/// Number of ids compared at a time.
 const TOGETHER: usize = 32;
 
-/// The last position of an id. Compares from the end, some lines at a time. O(ids behind it).
+/// The last position of an id. Compares several cache lines at a time from the end. O(ids after
+/// it).
 #[inline]
 pub(crate) fn last_position(ids: &[VertexId], id: VertexId) -> Option<usize> {
     let mut rest = ids;
@@ -21,7 +22,7 @@ pub(crate) fn last_position(ids: &[VertexId], id: VertexId) -> Option<usize> {
     rest.iter().rposition(|other| *other == id)
 }
 
-/// The stretches of a prefix that are valid at a timestamp, as long as each can be. O(prefix).
+/// The maximal runs of a prefix that are valid at a timestamp. O(prefix).
 #[inline]
 pub(crate) fn valid_stretches<B>(
     invalidations: &[AtomicU64],
@@ -40,7 +41,8 @@ pub(crate) fn valid_stretches<B>(
     ControlFlow::Continue(())
 }
 
-/// The positions in a prefix that are valid at a timestamp, the last one first. O(visited, and what is invalid between them).
+/// The positions in a prefix that are valid at a timestamp, last one first. O(visited, and invalid
+/// ones between them).
 pub(crate) fn valid_from_the_end<B>(
     invalidations: &[AtomicU64],
     at: Timestamp,
@@ -50,7 +52,8 @@ pub(crate) fn valid_from_the_end<B>(
     (0..invalidations.len()).rev().filter(is_valid).try_for_each(visit)
 }
 
-/// How many entries are valid at a timestamp. O(1) if nothing changed after it, or all are that were created, else O(those).
+/// The number of entries valid at a timestamp. O(1) if nothing changed after it or all created by
+/// then are valid, otherwise O(entries created by then).
 #[inline]
 pub(crate) fn count_valid(log: Log<'_>, at: Timestamp) -> usize {
     if let Some(valid) = log.valid_if_unchanged_since(at) {

@@ -1,8 +1,9 @@
-//! Logs with many dead entries, and rewriting them without those (LiveGraph, section 6, "Compaction").
+//! Rewriting logs with many dead entries (LiveGraph, section 6, "Compaction").
 //!
-//! An entry that nobody sees any more is marked dead and stays where it is. A log is rewritten when half of it is dead: so
-//! a rewrite costs O(1) per entry that died, however large the log is. Where nobody could see an entry when it was
-//! superseded, it is dead at once, and no snapshot that closes would ask for the rewrite: such logs are listed here.
+//! An entry that is garbage is marked dead and stays in place. A log is rewritten when half of it
+//! is dead, so that rewriting costs O(1) per entry that died, however large the log is. An entry
+//! that was invisible when it was superseded is dead at once, and no closing snapshot will trigger
+//! the rewrite: such logs are listed here.
 
 use crate::block::{DEAD, Log, OwnedBlock, VALID};
 use crate::garbage::NOTE_BYTES;
@@ -14,17 +15,17 @@ use hedgerow_reclamation::MemoryChange;
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 use hedgerow_sync::{Mutex, epoch};
 
-/// Bytes of listed blocks from which on writers should help.
+/// Writers should help once listed blocks have this many bytes.
 const WORTHWHILE_BYTES: usize = 1 << 16;
 
-/// The logs that became sparse without a snapshot.
+/// The logs that became sparse without a snapshot's closing.
 #[derive(Default)]
 pub(crate) struct Sparse {
     logs: Mutex<Vec<SparseLog>>,
     bytes: AtomicUsize,
 }
 
-/// A log of which about half was dead when it was listed.
+/// A log about half of which was dead when it was listed.
 #[derive(Clone, Copy)]
 struct SparseLog {
     owner: VertexId,
@@ -52,20 +53,20 @@ impl Sparse {
     }
 }
 
-/// Whether a log with so many dead entries is worth rewriting.
+/// Whether a log with this many dead entries is worth rewriting.
 #[inline]
 pub(crate) fn is_sparse(length: usize, dead: usize) -> bool {
     dead > 0 && dead * 2 >= length
 }
 
-/// The bytes of the notes of old entries in a log that are filed. O(entries).
+/// The bytes of the notes that file old entries of a log. O(entries).
 pub(crate) fn note_bytes(log: Log<'_>) -> usize {
     let ends = log.invalidations().iter().map(|end| end.load(Ordering::Relaxed));
     ends.filter(|end| *end != VALID && *end != DEAD).count() * NOTE_BYTES
 }
 
 impl Tel {
-    /// Rewrites listed logs until the budget ends.
+    /// Rewrites listed logs until the budget is used up.
     pub(crate) fn compact_sparse(&self, units: &dyn UnitLocks, budget_bytes: usize, done: &mut Reclaimed) {
         let mut left = Vec::new();
         while done.bytes < budget_bytes {
@@ -84,8 +85,8 @@ impl Tel {
         done.more |= !self.sparse.logs.lock().is_empty();
     }
 
-    /// Rewrites a log without its dead entries, if enough of it is dead; one without any other entry goes. The owner is
-    /// locked. O(entries).
+    /// Rewrites a log without its dead entries, if enough of it is dead; removes a log without any
+    /// other entry. The owner is locked. O(entries).
     pub(crate) fn compact(&self, owner: VertexId, table: usize, keeps: Locked<'_>) -> MemoryChange {
         let of_table = self.tables[table];
         let Some(log) = self.log(of_table, owner, &keeps) else { return MemoryChange::default() };

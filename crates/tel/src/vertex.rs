@@ -1,7 +1,9 @@
-//! Vertices: whether they exist, their records, and the versions of both (LiveGraph, section 4, "vertex blocks").
+//! Vertices: whether they exist, their records, and the versions of both (LiveGraph, section 4,
+//! "vertex blocks").
 //!
-//! A slot is empty for a vertex that never existed, says itself since when one with an empty record exists, or leads to
-//! the newest version; versions are copied on write and linked newest first.
+//! The slot of a vertex is empty if it never existed, contains the timestamp since which it exists
+//! if its record is empty, or points to the newest version; versions are copied on write and linked
+//! newest first.
 
 use crate::directory::Slot;
 use crate::garbage::NOTE_BYTES;
@@ -12,15 +14,15 @@ use hedgerow_reclamation::MemoryChange;
 use hedgerow_sync::atomic::Ordering;
 use hedgerow_sync::epoch::{self, Guard};
 
-/// The bit of a slot that holds a timestamp: the vertex exists since then, without a value.
+/// Tags a slot with a timestamp: the vertex exists since then, with an empty record.
 const INLINE: usize = 1;
 
-/// The bit of a slot that leads to a deletion.
+/// Tags a slot that points to a deletion.
 const DELETED: usize = 2;
 
 const TAGS: usize = INLINE | DELETED;
 
-/// What a vertex was from one timestamp on.
+/// The state of a vertex from one timestamp on.
 pub(crate) struct Version {
     since: Timestamp,
     /// `None` while it does not exist.
@@ -28,7 +30,7 @@ pub(crate) struct Version {
     older: Slot,
 }
 
-/// What a slot says.
+/// The decoded content of a slot.
 enum State<'a> {
     Never,
     Inline(Timestamp),
@@ -49,7 +51,7 @@ fn state<'a>(pointer: *mut u8, _keeps: &'a impl Keeps) -> State<'a> {
     }
     let version = pointer.map_addr(|address| address & !TAGS).cast::<Version>();
     epoch::check_live(version);
-    // SAFETY: linked by `apply`, and not dropped while the proof is borrowed.
+    // SAFETY: linked by `apply`, and not dropped while `_keeps` is borrowed.
     State::Version(unsafe { &*version })
 }
 
@@ -88,19 +90,19 @@ impl State<'_> {
     }
 }
 
-/// A vertex, as its slot.
+/// A vertex, identified by its slot.
 #[derive(Clone, Copy)]
 pub(crate) struct Vertex<'a>(pub(crate) &'a Slot);
 
 impl Vertex<'_> {
-    /// Whether it exists in the newest state. O(1), and follows no pointer.
+    /// Whether it exists in the newest state. O(1), without following a pointer.
     #[inline]
     pub(crate) fn exists_now(self) -> bool {
         let pointer = self.0.load(Ordering::Acquire);
         !pointer.is_null() && pointer.addr() & DELETED == 0
     }
 
-    /// Its record at a timestamp; `None` if it does not exist then. O(versions newer than that).
+    /// Its record at a timestamp; `None` if it does not exist then. O(newer versions).
     #[inline]
     pub(crate) fn record(self, at: Timestamp, keeps: &impl Keeps) -> Option<Record> {
         self.with_record(at, keeps, Record::clone)
@@ -124,7 +126,8 @@ impl Vertex<'_> {
         }
     }
 
-    /// By how many bytes a change makes the newest state grow; `None` if it makes no difference. The vertex is locked.
+    /// The number of bytes by which a change grows the newest state; `None` if it makes no
+    /// difference. The vertex is locked.
     pub(crate) fn growth(self, change: &VertexChange, keeps: &impl Keeps) -> Option<isize> {
         let state = state(self.0.load(Ordering::Acquire), keeps);
         let is_same = match (change, state.record()) {
@@ -139,7 +142,8 @@ impl Vertex<'_> {
         (!is_same).then(|| bytes as isize - state.bytes() as isize)
     }
 
-    /// Makes a change at a stamp. The birth of the version that is superseded and kept, if any. The vertex is locked.
+    /// Makes a change at a stamp. Returns the birth of the superseded version, if it is kept. The
+    /// vertex is locked.
     pub(crate) fn apply(
         self,
         change: &VertexChange,
@@ -164,7 +168,7 @@ impl Vertex<'_> {
         }
         self.0.store(new, Ordering::Release);
         if let (None, State::Version(version)) = (kept, &old_state) {
-            // SAFETY: unlinked just now.
+            // SAFETY: just unlinked.
             unsafe { retire(version, guard) };
         }
         (memory, kept)
@@ -180,7 +184,7 @@ impl Vertex<'_> {
                 version.older.store(old.older(), Ordering::Release);
                 memory.retained -= (old.bytes() + NOTE_BYTES) as isize;
                 if let State::Version(old) = old {
-                    // SAFETY: unlinked just now.
+                    // SAFETY: just unlinked.
                     unsafe { retire(old, guard) };
                 }
                 break;
@@ -191,7 +195,7 @@ impl Vertex<'_> {
         memory
     }
 
-    /// What no older version needs is said by the slot itself, if it can be.
+    /// Stores the state in the slot itself if that is possible, once there are no older versions.
     fn shorten(self, keeps: &impl Keeps, guard: &Guard) -> isize {
         let newest = state(self.0.load(Ordering::Acquire), keeps);
         let State::Version(version) = newest else { return 0 };
@@ -205,12 +209,12 @@ impl Vertex<'_> {
         }
         let freed = newest.bytes() as isize;
         self.0.store(short, Ordering::Release);
-        // SAFETY: unlinked just now.
+        // SAFETY: just unlinked.
         unsafe { retire(version, guard) };
         -freed
     }
 
-    /// The bytes that the superseded version born at `born` keeps; 0 if it is gone.
+    /// The bytes that the superseded version born at `born` retains; 0 if it is gone.
     pub(crate) fn retained_bytes(self, born: Timestamp, keeps: &impl Keeps) -> usize {
         let mut older = state(state(self.0.load(Ordering::Acquire), keeps).older(), keeps);
         while older.since().is_some_and(|since| since != born) {
@@ -219,7 +223,7 @@ impl Vertex<'_> {
         older.since().map_or(0, |_| older.bytes() + NOTE_BYTES)
     }
 
-    /// What [`MemoryChange`] counts step by step. The vertex is locked.
+    /// Recomputes by a walk what [`MemoryChange`] counts step by step. The vertex is locked.
     pub(crate) fn count_bytes(self, keeps: &impl Keeps) -> MemoryChange {
         let newest = state(self.0.load(Ordering::Acquire), keeps);
         let mut memory = MemoryChange { live: newest.bytes() as isize, retained: 0 };
@@ -231,7 +235,7 @@ impl Vertex<'_> {
         memory
     }
 
-    /// Drops all versions, when nobody can look at them any more.
+    /// Drops all versions, when no reader is left.
     pub(crate) fn clear(self) {
         let mut pointer = self.0.swap(std::ptr::null_mut(), Ordering::AcqRel);
         while !pointer.is_null() && pointer.addr() & INLINE == 0 {
@@ -243,23 +247,23 @@ impl Vertex<'_> {
     }
 }
 
-/// A slot that leads to a new version.
+/// A slot that points to a new version.
 fn link(since: Timestamp, record: Option<Record>, older: *mut u8) -> *mut u8 {
     let tag = if record.is_none() { DELETED } else { 0 };
     let version = Box::new(Version { since, record, older: Slot::new(older) });
     Box::into_raw(version).cast::<u8>().map_addr(|address| address | tag)
 }
 
-/// Drops a version when nobody can be reading it any more.
+/// Drops a version once no thread can be reading it any more.
 ///
 /// # Safety
-/// It is unlinked, and passed here once.
+/// It is unlinked, and is retired once.
 unsafe fn retire(version: &Version, guard: &Guard) {
     // SAFETY: from `Box::into_raw` in `link`, and unlinked.
     unsafe { guard.defer_drop(std::ptr::from_ref(version).cast_mut()) }
 }
 
-/// Whether two records are one and the same. Equality of their values would not do: 0.0 equals -0.0.
+/// Whether two records are the same object. Comparing values would not do: 0.0 equals -0.0.
 fn is_same(one: &Record, other: &Record) -> bool {
     std::ptr::eq(one.values(), other.values()) || one.is_empty() && other.is_empty()
 }

@@ -1,4 +1,4 @@
-//! A state of the graph, and the adjacencies in it.
+//! Views of the graph, and the adjacencies in them.
 
 use crate::block::END_OF_TIME;
 use crate::cursor::TelCursor;
@@ -17,13 +17,13 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
-/// Vertices that [`Adjacency::cuts`] keeps together.
+/// Granularity of [`Adjacency::cuts`] in vertices.
 const TOGETHER: u32 = 64;
 
-/// A state of the graph: at a registered timestamp, or the newest of the locked vertices.
+/// A view of the graph: at a registered timestamp, or the newest state of the locked vertices.
 ///
-/// Costs nothing to make or copy. Reading a vertex that is not locked through a view of the newest
-/// state panics.
+/// Making or copying one is free. Panics when a view of the newest state reads a vertex that is not
+/// locked.
 #[derive(Clone, Copy)]
 pub struct TelView<'s> {
     engine: &'s Tel,
@@ -139,7 +139,7 @@ impl<'s> RecordView for TelView<'s> {
     where
         Self: 'v;
 
-    /// O(versions of the vertex that are newer than the view).
+    /// O(versions of the vertex newer than the view).
     fn vertex_record(&self, vertex: VertexId) -> Result<Option<Record>, Infallible> {
         Ok(self.vertex(vertex).and_then(|vertex| vertex.record(self.at(), &epoch::pin())))
     }
@@ -150,13 +150,14 @@ impl<'s> RecordView for TelView<'s> {
             return Err(ViewError::NoRecords(label));
         }
         let handles = self.adjacency::<RecordHandle>(label, direction)?.cursor();
-        // SAFETY: the handles are those of this engine, in a view that lives for `'s`. The cursor is pinned while it lives, and pins anew when it is called: so
-        // blocks, and the records in them, stay until its next call.
+        // SAFETY: the handles are those of this engine, in a view that lives for `'s`. The cursor
+        // keeps its thread pinned while it lives, and repins when it is called: so blocks, and the
+        // records in them, stay until its next call.
         Ok(unsafe { HeapCursor::new(&self.engine.records, label, handles) })
     }
 }
 
-/// One label in one direction, with values of type `W` beside the neighbors.
+/// The adjacency of one label in one direction, with values of type `W` next to the neighbors.
 pub struct TelAdjacency<'s, W> {
     view: TelView<'s>,
     table: Table,
@@ -181,7 +182,7 @@ impl<'s, W> TelAdjacency<'s, W> {
         self.view.at()
     }
 
-    /// Panics if the state is that of locked vertices, and this is none of them.
+    /// Panics if the view is of locked vertices, and this vertex is not locked.
     #[inline]
     pub(crate) fn check_lock(&self, vertex: VertexId) {
         self.view.check_lock(vertex);
@@ -195,7 +196,8 @@ impl<'s, W> TelAdjacency<'s, W> {
         self.view.engine.index(self.table.direction)
     }
 
-    /// Where each stretch of vertices that has blocks ends, with the bytes of those, ascending. O(vertices), reads no block.
+    /// Groups of vertices that have blocks: the end of each group and the bytes of its blocks,
+    /// ascending. O(vertices), reads no block.
     fn stretches(&self) -> Vec<(u32, u64)> {
         let mut stretches: Vec<(u32, u64)> = Vec::new();
         let guard = epoch::pin();
@@ -222,16 +224,17 @@ impl<'s, W: Column> Adjacency for TelAdjacency<'s, W> {
 
     /// In the order of their creation.
     const SORTED: bool = false;
-    /// Only where nothing was ever deleted.
+    /// Only if nothing was ever deleted.
     const DEGREE_IS_O1: bool = false;
 
     fn cursor(&self) -> TelCursor<'s, W> {
         TelCursor::new(*self)
     }
 
-    /// Together the ranges are all vertices below the bound; each ends with 64 vertices. O(vertices).
+    /// The ranges cover all vertices below the bound, and each ends at a multiple of 64.
+    /// O(vertices).
     ///
-    /// Work is what blocks take, which is told by the index.
+    /// The work of a vertex is the size of its blocks, which the index contains.
     fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {
         let blocks = if parts <= 1 { Vec::new() } else { self.stretches() };
         Ok(cuts_by_work(self.vertex_bound(), parts, &blocks))

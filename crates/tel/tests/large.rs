@@ -1,4 +1,4 @@
-//! Neighbor sets of the sizes that production has.
+//! Neighbor sets of production sizes.
 #![cfg(not(hedgerow_shuttle))]
 
 mod support;
@@ -8,7 +8,8 @@ use hedgerow_testing::oracle::Request;
 use hedgerow_testing::pipeline::Pipeline;
 use support::TestedTel;
 
-/// A hub grows one by one and in bulk, through many sizes of its block, and shrinks again, under snapshots.
+/// A hub grows one by one and in bulk, through many block sizes, and shrinks again, under
+/// snapshots.
 #[test]
 fn a_hub_grows_and_shrinks() {
     let hub = 63;
@@ -51,7 +52,8 @@ fn a_hub_grows_and_shrinks() {
     pipeline.assert_counters_are_exact();
 }
 
-/// Many old entries of one hub are freed in time that does not grow with their square, though rewrites move them meanwhile.
+/// Freeing many old entries of one hub does not take quadratic time, although rewrites move them
+/// meanwhile.
 #[test]
 fn the_garbage_of_a_hub_is_freed_in_pieces() {
     let put = |ids: Vec<u32>, value| Request::PutEdges { label: 2, source: 1, destinations: ids, value };

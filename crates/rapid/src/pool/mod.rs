@@ -1,13 +1,14 @@
-//! Memory for blocks and leaves: large regions on huge pages, cut up by a good-fit allocator.
+//! Memory for blocks and leaves: large regions on huge pages, divided by a good-fit allocator.
 //!
-//! The blocks of a graph grow and are copied at random, so that a general allocator scatters them over pages of 4 KiB. In
-//! regions of tens of mebibytes on huge pages a reader finds most of them without a miss of the page tables, and
-//! neighboring free pieces become one again. A region that has become empty goes back to the system.
+//! The blocks of a graph grow and are copied at random, so that a general-purpose allocator
+//! scatters them over 4 KiB pages. In regions of tens of mebibytes on huge pages, readers access
+//! most of them without a TLB miss, and adjacent free pieces coalesce. A region that has become
+//! empty is returned to the system.
 //!
-//! The pool is one for the process, as an allocator is: graphs come and go and use each other's memory. It is locked for the
-//! tens of nanoseconds that cutting off a piece takes, which a writer needs when a block outgrows its memory or is
-//! copied for a snapshot. Checked builds (`--cfg hedgerow_checked_memory`, Miri, the model checker) use the global allocator
-//! instead, so that their tools see every piece.
+//! There is one pool per process, as with any allocator: graphs come and go and reuse each other's
+//! memory. It is locked for the tens of nanoseconds that an allocation takes, when a block outgrows
+//! its memory or is copied for a snapshot. Checked builds (`--cfg hedgerow_checked_memory`, Miri,
+//! the model checker) use the global allocator instead, so that their tools see every piece.
 
 mod region;
 
@@ -17,36 +18,36 @@ use std::alloc::Layout;
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
 
-/// Pieces larger than this come from the global allocator.
+/// Larger pieces come from the global allocator.
 const LARGEST: usize = region::BYTES / 8;
 
-/// Whether small pieces do, too.
+/// Whether all pieces come from the global allocator.
 const IS_BYPASSED: bool = cfg!(any(hedgerow_checked_memory, hedgerow_shuttle, miri));
 
-/// What the pool holds.
+/// Memory use of the pool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolUse {
-    /// Bytes of all regions, whether the system had to back them by memory or not.
+    /// Bytes of all regions, whether backed by physical memory or not.
     pub region_bytes: usize,
-    /// Those of them that were ever in use since their region was made.
+    /// Bytes of the regions that have ever been in use.
     pub touched_bytes: usize,
-    /// Bytes of the pieces that are in use.
+    /// Bytes of pieces in use.
     pub used_bytes: usize,
 }
 
 impl PoolUse {
-    /// What costs memory and is in no piece: pieces that were given back, and what lies between pieces.
+    /// Bytes that cost memory but are in no piece: freed pieces, and gaps between pieces.
     #[must_use]
     pub fn free_bytes(&self) -> usize {
         self.touched_bytes - self.used_bytes
     }
 }
 
-/// What the pool holds, for all graphs of the process. O(regions).
+/// Memory use of the pool, which all graphs of the process share. O(regions).
 #[must_use]
 pub fn pool_use() -> PoolUse {
     if IS_BYPASSED {
-        // Nor may models that run side by side share a lock.
+        // Also, models that run in parallel must not share a lock.
         return PoolUse::default();
     }
     let pool = lock();
@@ -64,21 +65,21 @@ fn lock() -> MutexGuard<'static, Pool> {
     POOL.get_or_init(Mutex::default).lock()
 }
 
-/// The regions by their first address.
+/// The regions by address.
 #[derive(Default)]
 struct Pool {
     regions: BTreeMap<usize, Region>,
-    /// The region that had room last.
+    /// The region that last had room.
     current: usize,
 }
 
-/// The size that is handed out for `bytes`: what the allocator rounds up to.
+/// The size handed out for `bytes`, after the allocator's rounding.
 #[inline]
 pub(crate) const fn rounded(bytes: usize) -> usize {
     (bytes + region::HEADER).next_multiple_of(region::GRANULE) - region::HEADER
 }
 
-/// Memory of a [`rounded`] size, aligned to 16.
+/// Allocates memory of a [`rounded`] size, aligned to 16.
 pub(crate) fn allocate(bytes: usize) -> NonNull<u8> {
     debug_assert_eq!(bytes, rounded(bytes));
     if IS_BYPASSED || bytes > LARGEST {
@@ -87,10 +88,10 @@ pub(crate) fn allocate(bytes: usize) -> NonNull<u8> {
     lock().allocate(bytes)
 }
 
-/// Gives memory back.
+/// Frees memory.
 ///
 /// # Safety
-/// It came from [`allocate`] with the same size, and nobody uses it any more.
+/// It came from [`allocate`] with the same size, and is not used any more.
 pub(crate) unsafe fn free(memory: NonNull<u8>, bytes: usize) {
     if IS_BYPASSED || bytes > LARGEST {
         // SAFETY: the caller's promise; pieces of this size came from the global allocator.
@@ -124,7 +125,7 @@ impl Pool {
     unsafe fn free(&mut self, memory: NonNull<u8>, bytes: usize) {
         let at_most = self.regions.range_mut(..=memory.addr().get()).next_back();
         let (address, region) = at_most.expect("a piece lies in a region");
-        // SAFETY: regions don't overlap, so this is the one that handed it out.
+        // SAFETY: regions do not overlap, so this is the one that handed it out.
         unsafe { region.free(memory, bytes) };
         let (address, is_empty) = (*address, region.used_bytes() == 0);
         if is_empty && self.regions.len() > 1 {
@@ -149,7 +150,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Pieces keep what was written to them, and all memory comes back.
+        /// Pieces keep what was written to them, and all memory is returned.
         #[test]
         fn pieces_do_not_overlap(steps in prop::collection::vec((0..40_usize, 1..60_000_usize), 1..200)) {
             let mut pool = Pool::default();
@@ -167,7 +168,7 @@ mod tests {
                 let (bytes, mark) = (rounded(bytes), number as u8);
                 let memory = pool.allocate(bytes);
                 prop_assert_eq!(memory.addr().get() % 16, 0);
-                // SAFETY: so many bytes were just handed out.
+                // SAFETY: `bytes` bytes were just handed out.
                 unsafe { memory.write_bytes(mark, bytes) };
                 pieces.push((memory, bytes, mark));
             }

@@ -1,4 +1,4 @@
-//! One large piece of memory on huge pages, and what is free in it.
+//! One large range of memory on huge pages, with its allocator.
 
 use rlsf::Tlsf;
 use std::alloc::Layout;
@@ -7,27 +7,27 @@ use std::ptr::NonNull;
 /// The size of a region.
 pub(crate) const BYTES: usize = 32 << 20;
 
-/// Regions begin at huge pages.
+/// Regions are aligned to huge pages.
 const ALIGNMENT: usize = 2 << 20;
 
-/// Pieces and what the allocator keeps beside each are together multiples of this.
+/// A piece and its header together are a multiple of this.
 pub(crate) const GRANULE: usize = rlsf::GRANULARITY;
 
-/// What the allocator keeps beside each piece.
+/// The allocator's header of each piece.
 pub(crate) const HEADER: usize = GRANULE / 2;
 
-/// A two-level segregated-fit allocator: O(1), and free neighbors become one at once. A class is a
-/// thirty-second of a power of two.
+/// A two-level segregated-fit allocator: O(1), and coalesces adjacent free pieces at once. Each
+/// power of two has 32 size classes.
 type Allocator = Tlsf<'static, u32, u32, 20, 32>;
 
-/// Memory that is handed out in pieces.
+/// A range of memory that is handed out in pieces.
 pub(crate) struct Region {
     memory: NonNull<u8>,
     allocator: Box<Allocator>,
     used: usize,
-    /// The end of the furthest piece that was ever handed out: what lies behind costs no memory yet.
+    /// The end of the furthest piece ever handed out: memory after it costs nothing yet.
     touched: usize,
-    /// No piece of this size or more is free, if none was given back since.
+    /// No piece of at least this size is free, unless one was returned since.
     too_large: usize,
 }
 
@@ -42,7 +42,8 @@ impl Region {
         let memory = NonNull::new(memory).unwrap_or_else(|| std::alloc::handle_alloc_error(layout));
         use_huge_pages(memory);
         let mut allocator = Box::new(Allocator::new());
-        // SAFETY: nobody else uses the memory as long as the region, and with it the allocator, lives.
+        // SAFETY: only the allocator uses the memory while the region, and with it the allocator,
+        // lives.
         let added = unsafe { allocator.insert_free_block_ptr(NonNull::slice_from_raw_parts(memory, BYTES)) };
         debug_assert!(added.is_some());
         Region { memory, allocator, used: 0, touched: 0, too_large: usize::MAX }
@@ -56,17 +57,17 @@ impl Region {
         self.memory.addr().get()
     }
 
-    /// Bytes of the pieces in use.
+    /// Bytes of pieces in use.
     pub(crate) fn used_bytes(&self) -> usize {
         self.used
     }
 
-    /// Bytes up to the end of the furthest piece that was ever in use.
+    /// Bytes up to the end of the furthest piece ever in use.
     pub(crate) fn touched_bytes(&self) -> usize {
         self.touched
     }
 
-    /// A piece, aligned to 16, if there is room. O(1).
+    /// Allocates a piece, aligned to 16, if there is room. O(1).
     pub(crate) fn allocate(&mut self, bytes: usize) -> Option<NonNull<u8>> {
         if bytes >= self.too_large {
             return None;
@@ -81,10 +82,10 @@ impl Region {
         Some(piece)
     }
 
-    /// Takes a piece back. O(1).
+    /// Frees a piece. O(1).
     ///
     /// # Safety
-    /// This region handed it out with this size, and nobody uses it any more.
+    /// This region handed it out with this size, and it is not used any more.
     pub(crate) unsafe fn free(&mut self, piece: NonNull<u8>, bytes: usize) {
         // SAFETY: the caller's promise; all pieces have this alignment.
         unsafe { self.allocator.deallocate(piece, 16) };
@@ -96,12 +97,13 @@ impl Region {
 impl Drop for Region {
     fn drop(&mut self) {
         debug_assert_eq!(self.used, 0, "a region is dropped when nothing of it is in use");
-        // SAFETY: from `new` with this layout; the allocator, which knows its places, goes with it.
+        // SAFETY: from `new` with this layout; the allocator, which points into it, is dropped with
+        // it.
         unsafe { std::alloc::dealloc(self.memory.as_ptr(), Self::layout()) }
     }
 }
 
-/// Asks the system for huge pages. Without them everything works, only slower.
+/// Asks the kernel for huge pages. Everything works without them, only slower.
 fn use_huge_pages(memory: NonNull<u8>) {
     #[cfg(target_os = "linux")]
     {

@@ -1,4 +1,4 @@
-//! Named cases at the edges of the layout.
+//! Edge cases of the layout.
 
 use super::Pipeline;
 use crate::large_set::{LARGE, SMALL_AGAIN};

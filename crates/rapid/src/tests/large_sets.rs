@@ -1,4 +1,4 @@
-//! Large sets against a sorted map: many changes at once do what they do one by one.
+//! Large sets against a sorted map: many changes at once have the same result as one by one.
 
 use crate::directory::Entry;
 use crate::extent::Scratch;
@@ -9,15 +9,15 @@ use hedgerow_reclamation::account;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Ids are below this: a few dozen leaves of the size that they have in unit tests.
+/// Ids are below this: a few dozen leaves of the size used in unit tests.
 const BOUND: u32 = 200;
 
 type Model = BTreeMap<u32, u64>;
 
-/// Changes of one owner, at most one for each neighbor.
+/// Changes of one owner, at most one per neighbor.
 fn changes() -> impl Strategy<Value = BTreeMap<u32, Option<u64>>> {
     let value = || prop::option::weighted(0.6, 0..1000_u64);
-    // Scattered ones, and stretches that split one leaf into many or end several.
+    // Scattered ids, and runs that split one leaf into many or empty several.
     let scattered = prop::collection::btree_map(0..BOUND, value(), 1..20);
     let stretch = (0..BOUND, 1..6 * LEAF_CAPACITY as u32, 1..3_u32, value());
     let stretch = stretch.prop_map(|(first, length, step, value)| {
@@ -47,7 +47,8 @@ fn set_of(column: ColumnType, ids: &BTreeSet<u32>) -> LargeSet {
     LargeSet::new(&entries, 0..ids.len())
 }
 
-/// The set has the entries of the model, in leaves as they should be, and counts them right.
+/// Checks that the set has the entries of the model in well-formed leaves, and that its counts are
+/// right.
 fn check(column: ColumnType, set: &LargeSet, model: &Model) {
     let kept = |value: u64| EdgeValue(if column == ColumnType::Unit { 0 } else { value });
     let leaves = set.leaves();
@@ -109,7 +110,7 @@ proptest! {
         prop_assert_eq!(net, 0);
     }
 
-    /// What a version and the next have beside each other are the leaves that changed, and the directory.
+    /// Consecutive versions differ only in the leaves that changed and the directory.
     #[test]
     fn versions_share_the_leaves_that_do_not_change(
         first in prop::collection::btree_set(0..BOUND, 60..100),

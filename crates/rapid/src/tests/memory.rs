@@ -1,4 +1,4 @@
-//! What snapshots keep.
+//! Memory that snapshots retain.
 
 use super::Pipeline;
 use crate::large_set::LARGE;
@@ -17,13 +17,13 @@ fn a_snapshot_is_charged_with_what_only_it_keeps() {
     let one_leaf = pipeline.engine.memory().retained_bytes;
     assert!(one_leaf > 0);
     assert_eq!(pipeline.retained(), [(at, one_leaf)]);
-    // Replacing the newest version again and again leaves the snapshot with more and more of its own.
+    // Every replaced version leaves the snapshot with more memory of its own.
     for destination in many {
         pipeline.commit(&[put_valued(0, [destination], 3)], 0).unwrap();
         pipeline.assert_counters_are_exact();
     }
     let all = pipeline.engine.memory().retained_bytes;
-    // By then all leaves but the first are its own: an id and a value of four bytes per entry.
+    // By then it alone keeps all leaves but the first: an id and a value of four bytes per entry.
     assert!(all - one_leaf >= (4 * LARGE - LEAF_CAPACITY) * 8);
     assert_eq!(pipeline.retained(), [(at, all)]);
     pipeline.close(0);

@@ -1,4 +1,4 @@
-//! The store against the oracle.
+//! The engine against the oracle.
 
 #[path = "../../tests/support/mod.rs"]
 mod support;

@@ -1,4 +1,4 @@
-//! The engine, named for the tests that it shares with others.
+//! Names this engine for the shared tests.
 
 use hedgerow_model::{Catalog, Topology};
 use hedgerow_rapid::{PARTITION_SIZE, Rapid, RapidOptions};

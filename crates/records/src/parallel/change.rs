@@ -1,24 +1,24 @@
-//! What a commit makes of parallel edges: the chunks that it touches anew, and their index.
+//! Changes of parallel edges: rewrites the touched chunks and the index.
 
 use super::{Chunk, HeapParallel, INDEX, LIST};
 use crate::RecordChanges;
 use hedgerow_encoding::{EdgeDifference, ListedEdge, MergedEdges, list_of_edges};
 use hedgerow_model::{EdgeValue, ReadError};
 
-/// The list of a chunk has about so many bytes, at most.
+/// The approximate maximum size of a chunk's list in bytes.
 const CHUNK_BYTES: usize = 2048;
 
-/// What an edge takes in a list beside its record, at most.
+/// Upper bound on the bytes of an edge in a list, without its record.
 const BESIDE_RECORD: usize = 12;
 
-/// A part of the edges from now on.
+/// A part of the edges after the change.
 enum Part<'e> {
     Kept(Chunk<'e>),
     Written(Vec<ListedEdge<'e>>),
 }
 
 impl Part<'_> {
-    /// How many edges it has.
+    /// The number of its edges.
     fn count(&self) -> u64 {
         match self {
             Part::Kept(chunk) => chunk.count,
@@ -28,8 +28,9 @@ impl Part<'_> {
 }
 
 impl RecordChanges {
-    /// Changes the parallel edges that were found between two vertices, none if there was none: what stands for them from now
-    /// on, or `None` if none is left, and by how much their number changes. `differences` ascend by key.
+    /// Changes the parallel edges between two vertices; `found` is `None` if there was none.
+    /// `differences` ascend by key. Returns the new value, or `None` if no edge is left, and the
+    /// change in the number of edges.
     ///
     /// O(index + touched chunks).
     pub(crate) fn change_parallel(
@@ -45,7 +46,7 @@ impl RecordChanges {
         Ok((self.write_parts(parts)?, after as i64 - before as i64))
     }
 
-    /// The parallel edges that were found between two vertices are no more. Returns how many there were.
+    /// Removes all parallel edges between two vertices. Returns how many there were.
     pub(crate) fn remove_parallel(&mut self, found: HeapParallel<'_>) -> u64 {
         found.chunks().into_iter().for_each(|chunk| self.supersede_chunk(&chunk));
         self.supersede_piece(found.value, found.bytes);
@@ -60,7 +61,7 @@ impl RecordChanges {
         chunk.value.into_iter().for_each(|value| self.supersede_piece(value, chunk.list));
     }
 
-    /// The chunks with the differences in their places: those without any are kept.
+    /// The chunks with the differences merged in; untouched chunks are kept.
     fn changed_parts<'e>(
         &mut self,
         chunks: &[Chunk<'e>],
@@ -87,7 +88,7 @@ impl RecordChanges {
         Ok(parts)
     }
 
-    /// Writes the parts, and the index if there are several.
+    /// Writes the parts, and an index if there are several.
     fn write_parts(&mut self, mut parts: Vec<Part<'_>>) -> Result<Option<EdgeValue>, ReadError> {
         if let [Part::Kept(only)] = parts[..] {
             self.supersede_chunk(&only);
@@ -115,7 +116,8 @@ impl RecordChanges {
     }
 }
 
-/// Appends edges as parts of about equal size; few of them together with the part before.
+/// Appends edges as parts of about equal size; merges a few edges into the previous part if that is
+/// small.
 fn push_written<'e>(
     changes: &mut RecordChanges,
     parts: &mut Vec<Part<'e>>,
@@ -155,12 +157,12 @@ fn push_written<'e>(
     Ok(())
 }
 
-/// About how many bytes a list of edges has.
+/// The approximate size of a list of edges in bytes.
 fn list_bytes(edges: &[ListedEdge<'_>]) -> usize {
     edges.iter().map(|(_, record)| record.len() + BESIDE_RECORD).sum()
 }
 
-/// The edges of a list in memory, with differences in their places.
+/// The edges of a list with the differences merged in.
 fn merged<'e>(list: &'e [u8], differences: &[EdgeDifference<'e>]) -> Result<Vec<ListedEdge<'e>>, ReadError> {
     Ok(MergedEdges::of_list(list, differences)?.edges)
 }
@@ -175,7 +177,7 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
     use std::ops::RangeInclusive;
 
-    /// Parallel edges through many changes, beside a map; nothing is freed before the end.
+    /// Parallel edges through many changes, against a map; frees nothing before the end.
     #[derive(Default)]
     struct Edges {
         value: Option<EdgeValue>,
@@ -210,7 +212,7 @@ mod tests {
             edges.map(|edge| edge.map(|(key, record)| (key, record.to_vec())).unwrap()).collect()
         }
 
-        /// What stands for the pieces that are not superseded.
+        /// The values of the pieces that are not superseded.
         fn live(&self) -> BTreeSet<u64> {
             let new = self.changes.iter().flat_map(|changes| &changes.new).map(|piece| piece.value().0);
             let mut live: BTreeSet<u64> = new.collect();
@@ -259,11 +261,11 @@ mod tests {
     }
 
     #[test]
-    fn one_by_one_costs_a_chunk_each() {
+    fn adding_one_by_one_writes_a_chunk_each() {
         let mut edges = Edges::default();
         let count = if cfg!(miri) { 300 } else { 3_000_u64 };
         for number in 0..count {
-            // In an order that is not theirs.
+            // Not in key order.
             edges.change(BTreeMap::from([(number * 7_919 % count, Some(vec![1; 20]))]));
             let written: usize =
                 edges.changes[number as usize].new.iter().map(OwnedRecord::memory_bytes).sum();
@@ -278,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn all_go_at_once() {
+    fn all_are_removed_at_once() {
         let mut edges = Edges::default();
         edges.change((0..500).map(|key| (key, Some(vec![2; 30]))).collect());
         assert!(edges.found().is_some_and(|found| !found.index().is_empty()));

@@ -1,4 +1,4 @@
-//! One chain, by hand.
+//! Tests of a single chain.
 
 use super::*;
 use hedgerow_model::Counts;
@@ -7,7 +7,7 @@ use hedgerow_sync::atomic::AtomicU64;
 
 const UNIT: LockUnit = LockUnit(0);
 
-/// A number that is edited by adding to it, and knows how many of its kind were dropped.
+/// A number whose edits add to it, and which counts drops.
 pub(crate) struct Counted(u64, Arc<AtomicU64>);
 
 impl Drop for Counted {
@@ -60,7 +60,7 @@ pub(crate) fn link(
     dropped: &Arc<AtomicU64>,
     editable_from: u64,
 ) -> Linked {
-    // SAFETY: each test counts its stamps up, and its registered timestamps are below `editable_from`.
+    // SAFETY: each test uses ascending stamps, and registers only timestamps below `editable_from`.
     let stamp = unsafe { Stamp::new(Timestamp(value), Timestamp(editable_from)) };
     let (new, allocated) = account::measure(|| Owned::boxed(Counted(value, Arc::clone(dropped))));
     chain.link(Successor { base: chain.born(), change: Change::Replace(Some(new)), allocated }, stamp)
@@ -86,7 +86,7 @@ fn each_timestamp_reads_its_own_version() {
 }
 
 #[test]
-fn a_head_that_nobody_can_see_is_replaced() {
+fn an_invisible_head_is_replaced() {
     let (chain, dropped) = (Chain::default(), Arc::default());
     link(&chain, 2, &dropped, 0);
     link(&chain, 4, &dropped, 3);
@@ -134,7 +134,7 @@ fn edit(chain: &Chain<Counted>, at: u64, by: u64, editable_from: u64) -> Linked 
 }
 
 #[test]
-fn a_head_that_nobody_can_see_is_edited_and_another_one_copied() {
+fn an_invisible_head_is_edited_and_a_visible_one_copied() {
     let (chain, dropped) = (Chain::default(), Arc::<AtomicU64>::default());
     let mut counted = link(&chain, 2, &dropped, 0).memory;
     let linked = edit(&chain, 4, 10, 3);
@@ -150,7 +150,7 @@ fn a_head_that_nobody_can_see_is_edited_and_another_one_copied() {
 }
 
 #[test]
-fn what_is_emptied_is_empty_from_then_on() {
+fn an_emptied_chain_reads_as_empty() {
     let (chain, dropped) = (Chain::default(), Arc::<AtomicU64>::default());
     link(&chain, 2, &dropped, 0);
     // SAFETY: as in `link`.
@@ -185,7 +185,8 @@ fn the_newest_version_needs_the_lock() {
     Chain::<Counted>::default().newest(&none, UNIT);
 }
 
-/// As beside thousands of open snapshots: what a look, an unlinking and a question for the bytes cost hardly depends on the history.
+/// The history of thousands of open snapshots: the cost of a read, an unlink and a query for the
+/// retained bytes hardly depends on its length.
 #[test]
 fn a_long_history_is_searched_and_not_walked() {
     const VERSIONS: u64 = if cfg!(miri) { 100 } else { 10_000 };
@@ -198,14 +199,14 @@ fn a_long_history_is_searched_and_not_walked() {
         let (value, compared) =
             account::measure_compared(|| chain.at(&registered(at)).map(|content| content.0));
         assert_eq!(value, Some(at));
-        assert!(is_short(compared), "{compared} versions were looked at for {at}");
+        assert!(is_short(compared), "{compared} versions were compared for {at}");
     }
     let (_, compared) = account::measure_compared(|| chain.at(&registered(VERSIONS - 1)).is_some());
-    assert!(compared <= 2, "the version before the newest is the first that is looked at");
+    assert!(compared <= 2, "the search starts at the version before the newest");
     if !cfg!(miri) {
         let kept: usize =
             (1..VERSIONS).map(|born| chain.retained_bytes(&locks(), UNIT, Timestamp(born))).sum();
-        assert_eq!(kept as isize, counted.retained, "each byte is one version's");
+        assert_eq!(kept as isize, counted.retained, "each byte belongs to one version");
     }
     // Every second snapshot closes, then all.
     let odd_then_even = (1..VERSIONS).step_by(2).chain((2..VERSIONS).step_by(2));
@@ -215,7 +216,7 @@ fn a_long_history_is_searched_and_not_walked() {
         assert!(bytes > 0 && is_short(compared));
         let unlink = || chain.unlink(&locks(), UNIT, Timestamp(born), &epoch::pin());
         let (freed, compared) = account::measure_compared(unlink);
-        assert!(is_short(compared), "{compared} versions were looked at to unlink {born}");
+        assert!(is_short(compared), "{compared} versions were compared to unlink {born}");
         counted += freed;
         if number % 997 == 0 {
             assert_eq!(counted, chain.count_bytes(&locks(), UNIT));
@@ -226,7 +227,7 @@ fn a_long_history_is_searched_and_not_walked() {
     assert_eq!(dropped.load(Ordering::Relaxed), VERSIONS - 1);
 }
 
-/// A window of open snapshots moves on: the array of the versions between them stays as small as the window.
+/// The array of versions stays proportional to a moving window of open snapshots.
 #[test]
 fn the_array_of_a_moving_window_stays_small() {
     let (chain, dropped) = (Chain::default(), Arc::default());
@@ -253,7 +254,7 @@ fn readers_search_beside_a_writer() {
             scope.spawn(move || (0..200).for_each(|_| assert_eq!(read(chain, at), Some(at))));
         }
         for value in 3..100 {
-            // Timestamps 1 and 2 are registered; the version before is linked, then seen by nobody.
+            // Timestamps 1 and 2 are registered; the version before is linked, then becomes invisible.
             let kept = link(&chain, value, &dropped, value.max(4) - 1).kept;
             if let Some(born) = kept.filter(|born| *born > Timestamp(2)) {
                 chain.unlink(&locks(), UNIT, born, &epoch::pin());

@@ -1,4 +1,4 @@
-//! Blocks before they are linked: made, filled, and copied from others.
+//! Blocks before they are linked: allocated, filled, and copied.
 
 use super::{DEAD, Header, Log, RecordBytes, RecordNotes, VALID, Writer};
 use crate::layout::Fit;
@@ -8,24 +8,24 @@ use hedgerow_sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-/// A block that nobody else knows yet. Dropping it gives it back.
+/// A block that is not shared yet. Dropping it frees it.
 pub(crate) struct OwnedBlock<'s> {
     store: &'s BlockStore,
     writer: Writer<'s>,
 }
 
 impl<'s> OwnedBlock<'s> {
-    /// An empty block for a label, if there is memory for it.
+    /// Allocates an empty block for a label, if there is memory.
     pub(crate) fn try_new(store: &'s BlockStore, fit: Fit, label: LabelId) -> Result<Self, Full> {
         Ok(Self::at(store.allocate(fit.class)?, store, fit, label))
     }
 
-    /// The same for whom it is too late to fail.
+    /// Allocates an empty block for a caller that cannot fail any more.
     pub(crate) fn new(store: &'s BlockStore, fit: Fit, label: LabelId) -> Self {
         Self::at(store.allocate_surely(fit.class), store, fit, label)
     }
 
-    /// An empty block in memory that was just allocated for this class.
+    /// Initializes an empty block in memory that was just allocated for this class.
     fn at(memory: NonNull<u8>, store: &'s BlockStore, fit: Fit, label: LabelId) -> Self {
         let Fit { class, shape } = fit;
         let header = Header {
@@ -38,7 +38,7 @@ impl<'s> OwnedBlock<'s> {
             changed: AtomicU64::new(0),
             oldest_invalidation: AtomicU64::new(VALID),
         };
-        // SAFETY: as long as the class says, aligned, and nobody else's.
+        // SAFETY: as long as the class says, aligned, and not shared.
         unsafe { memory.cast::<Header>().write(header) };
         let log = Log { memory, length: 0, shape, class, lives: PhantomData };
         let layout = log.layout();
@@ -52,7 +52,7 @@ impl<'s> OwnedBlock<'s> {
             // SAFETY: as above.
             unsafe { log.notes().write(none) };
         }
-        // SAFETY: nobody else knows the block.
+        // SAFETY: the block is not shared.
         OwnedBlock { store, writer: unsafe { Writer::new(log) } }
     }
 
@@ -62,8 +62,9 @@ impl<'s> OwnedBlock<'s> {
         &mut self.writer
     }
 
-    /// Copies all entries but the dead ones, which is told by their positions, ascending. There is room, and nothing in the block yet. `time`
-    /// is what a record says: by that the copy may be in a better order, if it has no long records. O(entries).
+    /// Copies all entries but the dead ones into this empty block, for which there is room, and
+    /// passes the positions of the dead ones, ascending, to `left_out`. `time` reads the time in a
+    /// record: without long records it may tighten the out-of-order bound of the copy. O(entries).
     pub(crate) fn copy_from(
         &mut self,
         from: Log<'_>,
@@ -96,7 +97,8 @@ impl<'s> OwnedBlock<'s> {
             let header = writer.log.header();
             header.oldest_invalidation.store(oldest, Ordering::Relaxed);
             header.ended.store(ended, Ordering::Relaxed);
-            // What was left out may have been the last to change: as long as that is noted, nobody takes one state for another.
+            // A dead entry may have been the last change: keeping that timestamp prevents readers
+            // from mistaking one state for another.
             writer.publish_written(Timestamp(from.header().changed.load(Ordering::Relaxed)));
         }
     }
@@ -107,7 +109,7 @@ impl<'s> OwnedBlock<'s> {
         self.writer.log.class
     }
 
-    /// Hands the block over to whoever links it.
+    /// Hands over the block to be linked.
     pub(crate) fn into_linked(self) -> (NonNull<u8>, u8) {
         let linked = (self.writer.log.memory, self.writer.log.class);
         std::mem::forget(self);
@@ -117,7 +119,7 @@ impl<'s> OwnedBlock<'s> {
 
 impl Drop for OwnedBlock<'_> {
     fn drop(&mut self) {
-        // SAFETY: from this store with this class, and nobody else knows it.
+        // SAFETY: from this store with this class, and not shared.
         unsafe { self.store.free(self.writer.log.memory, self.writer.log.class) };
     }
 }

@@ -1,22 +1,23 @@
-//! How far the entries of a block are in the order of the times that their records say.
+//! How far the entries of a block are out of the order of the times in their records.
 
 use super::{DEAD, Log, Writer};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 
-/// In which order of times entries were written. Those without a time count for nothing.
+/// The order of times in which entries were written. Entries without a time are ignored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TimeOrder {
     latest: i64,
     lateness: Lateness,
 }
 
-/// By how much, at most, the time of an entry is before the latest of those that are older: the number of bits that it takes.
+/// An out-of-order bound: how far, at most, the time of an entry is before the latest time of older
+/// entries, as a number of bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Lateness(u8);
 
 impl Lateness {
     fn of(late: u64) -> Self {
-        // Up to 64.
+        // At most 64.
         Lateness((u64::BITS - late.leading_zeros()) as u8)
     }
 
@@ -35,27 +36,29 @@ impl TimeOrder {
 }
 
 impl Log<'_> {
-    /// By how much, at most, the time of an entry is before the latest of those that are older: 0 if all are in order, else less than twice as
-    /// much as it is. For blocks that have records; entries without a time count for nothing.
+    /// Upper bound on how far the time of an entry is before the latest time of older entries: 0 if
+    /// all are in order, otherwise less than twice the exact value. For blocks with records;
+    /// entries without a time are ignored.
     #[inline]
     pub(crate) fn lateness(&self) -> u64 {
         self.noted_lateness().most()
     }
 
-    /// Loaded after the length, so that it is that of all entries below it at least.
+    /// Loaded after the length, so that it covers at least all entries below the length.
     #[inline]
     fn noted_lateness(&self) -> Lateness {
         Lateness(self.header().lateness.load(Ordering::Relaxed))
     }
 
-    /// The order of all entries, in a block that has records. The owner is locked.
+    /// The time order of all entries, in a block with records. The owner is locked.
     fn time_order(&self) -> Option<TimeOrder> {
         // SAFETY: invariants 1 and 2.
         let latest = self.shape.has_records().then(|| unsafe { (*self.notes()).latest_time })?;
         Some(TimeOrder { latest, lateness: self.noted_lateness() })
     }
 
-    /// The same of all but the dead ones, by what their records say, if these lie in the block. O(1) if all are in order, else O(entries).
+    /// The time order of all but the dead entries, recomputed from their records if all lie in the
+    /// block, else that of all entries. O(1) if all are in order, otherwise O(entries).
     pub(super) fn time_order_of_kept(&self, time: impl Fn(&[u8]) -> Option<i64>) -> Option<TimeOrder> {
         let order = self.time_order()?;
         if order.lateness == TimeOrder::OF_NONE.lateness {
@@ -75,14 +78,16 @@ impl Log<'_> {
 }
 
 impl Writer<'_> {
-    /// Notes the time of an entry that is written ahead. If that is never published, too much is noted.
+    /// Accounts for the time of an entry that is written ahead. The bound stays too large if that
+    /// is never published.
     pub(super) fn note_time(&mut self, time: i64) {
         if let Some(order) = self.log.time_order() {
             self.note_time_order(order.followed_by(time));
         }
     }
 
-    /// Notes in which order all entries are, in a block that has records, before those that are written ahead are part of the log.
+    /// Stores the time order of all entries, in a block with records, before entries written ahead
+    /// are published.
     pub(super) fn note_time_order(&mut self, order: TimeOrder) {
         assert!(self.log.shape.has_records(), "times are those of records");
         self.log.header().lateness.store(order.lateness.0, Ordering::Relaxed);

@@ -1,27 +1,27 @@
-//! Large pieces of memory, cut off from the front.
+//! Large ranges of memory, handed out from the front.
 
 use super::scratch::{Full, Scratch};
 use std::alloc::Layout;
 use std::ptr::NonNull;
 
-/// Blocks begin at lines of memory.
+/// Blocks are aligned to cache lines.
 const ALIGNMENT: usize = 64;
 
-/// Large extents begin at huge pages.
+/// Large extents are aligned to huge pages.
 const HUGE_PAGE: usize = 2 << 20;
 
-/// The first extent of a store, which may hold a small graph.
+/// Bytes of the first extent of a store, which is enough for a small graph.
 const FIRST: usize = 1 << 20;
 
-/// The largest.
+/// Bytes of the largest extent.
 const MOST: usize = 64 << 20;
 
-/// Memory of which the front is in use.
+/// A range of memory whose front is in use.
 pub(super) struct Extent {
     memory: NonNull<u8>,
     bytes: usize,
     used: usize,
-    /// As what it was allocated. The memory of a file is the file's.
+    /// The layout that it was allocated with. `None` if the file owns the memory.
     layout: Option<Layout>,
 }
 
@@ -29,7 +29,8 @@ pub(super) struct Extent {
 unsafe impl Send for Extent {}
 
 impl Extent {
-    /// The extent that follows so many others, at least `least` long: twice as large as the one before.
+    /// The extent after `number` others, of at least `least` bytes: twice as large as the one
+    /// before.
     pub(super) fn new(number: usize, least: usize) -> Self {
         let bytes = length(number, least);
         let alignment = if bytes < 2 * HUGE_PAGE { ALIGNMENT } else { HUGE_PAGE };
@@ -41,13 +42,14 @@ impl Extent {
         Extent { memory, bytes, used: 0, layout: Some(layout) }
     }
 
-    /// The same in a file, shorter where the disk has not so much.
+    /// The extent after `number` others in a file; shorter if the disk is nearly full, but at least
+    /// `least` bytes.
     pub(super) fn in_file(number: usize, least: usize, scratch: &Scratch) -> Result<Self, Full> {
         let (memory, bytes) = scratch.extend(length(number, least), least)?;
         Ok(Extent { memory, bytes, used: 0, layout: None })
     }
 
-    /// The next bytes, if there are so many. O(1).
+    /// The next `bytes` bytes, if there are that many left. O(1).
     pub(super) fn cut(&mut self, bytes: usize) -> Option<NonNull<u8>> {
         if self.bytes - self.used < bytes {
             return None;
@@ -61,13 +63,14 @@ impl Extent {
 impl Drop for Extent {
     fn drop(&mut self) {
         if let Some(layout) = self.layout {
-            // SAFETY: allocated with this layout; who used pieces of it kept the store alive until now.
+            // SAFETY: allocated with this layout; users of its pieces kept the store alive until
+            // now.
             unsafe { std::alloc::dealloc(self.memory.as_ptr(), layout) }
         }
     }
 }
 
-/// Bytes of the extent that follows so many others.
+/// Bytes of the extent after `number` others.
 fn length(number: usize, least: usize) -> usize {
     (FIRST << number.min(6)).min(MOST).max(least)
 }
@@ -83,7 +86,7 @@ fn global_layout(bytes: usize) -> Layout {
     Layout::from_size_align(bytes, alignment).expect("a power of two")
 }
 
-/// Memory of the global allocator.
+/// Allocates memory from the global allocator.
 pub(super) fn allocate_globally(bytes: usize) -> NonNull<u8> {
     let memory = allocate(global_layout(bytes));
     if bytes >= 2 * HUGE_PAGE {
@@ -92,16 +95,16 @@ pub(super) fn allocate_globally(bytes: usize) -> NonNull<u8> {
     memory
 }
 
-/// Gives memory of the global allocator back.
+/// Returns memory to the global allocator.
 ///
 /// # Safety
-/// It came from [`allocate_globally`] with the same size, and nobody uses it any more.
+/// It came from [`allocate_globally`] with the same size, and is not used any more.
 pub(super) unsafe fn free_globally(memory: NonNull<u8>, bytes: usize) {
     // SAFETY: the caller's promise.
     unsafe { std::alloc::dealloc(memory.as_ptr(), global_layout(bytes)) }
 }
 
-/// Asks the system for huge pages. Without them everything works, only slower.
+/// Asks the kernel for huge pages. Everything works without them, only slower.
 fn use_huge_pages(memory: NonNull<u8>, bytes: usize) {
     #[cfg(all(target_os = "linux", not(miri)))]
     {
@@ -113,7 +116,7 @@ fn use_huge_pages(memory: NonNull<u8>, bytes: usize) {
     let _ = (memory, bytes);
 }
 
-/// Lets the system have the pages that lie within a piece that nobody uses. What was in it is lost.
+/// Returns the pages within an unused piece to the kernel. Their contents are lost.
 pub(super) fn give_back_pages(memory: NonNull<u8>, bytes: usize) {
     #[cfg(all(target_os = "linux", not(miri)))]
     {
@@ -122,7 +125,7 @@ pub(super) fn give_back_pages(memory: NonNull<u8>, bytes: usize) {
         let skipped = memory.as_ptr().align_offset(PAGE);
         let pages = bytes.saturating_sub(skipped) / PAGE * PAGE;
         let first = memory.as_ptr().wrapping_add(skipped);
-        // SAFETY: private memory of our own, of which nobody needs the content.
+        // SAFETY: private memory of our own, whose contents are not needed.
         let _ = unsafe { madvise(first.cast(), pages, Advice::LinuxDontNeed) };
     }
     #[cfg(not(all(target_os = "linux", not(miri))))]

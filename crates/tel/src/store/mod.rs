@@ -1,15 +1,18 @@
-//! Memory for blocks: powers of two out of large pieces that never move (LiveGraph, section 4, "memory management").
+//! The allocator of blocks: powers of two from large extents that never move (LiveGraph, section 4,
+//! "memory management").
 //!
-//! Small blocks have free lists in shards, of which a thread uses one; a shard takes chunks from what all share, which are large
-//! blocks themselves. Large blocks are split into halves where none of the size is free, and give the pages behind them back
-//! to the system while they are free. The largest come from the global allocator.
+//! Small blocks have free lists in shards, of which each thread uses one; a shard takes chunks,
+//! which are large blocks themselves, from the shared state. Large blocks are split in halves if
+//! none of their size is free, and return their pages to the kernel while they are free. The
+//! largest come from the global allocator.
 //!
-//! A store may have its memory in a [file](self::scratch) instead, the largest blocks too. Then there may be none: who can
-//! fail asks for it with [`BlockStore::allocate`]; who cannot gets it elsewhere, and those who can are told by
-//! [`BlockStore::is_full`] to do so from then on. So what is not in the file is little.
+//! A store may have its memory in a [file](self::scratch) instead, including the largest blocks.
+//! Then there may be none left: callers that can fail use [`BlockStore::allocate`]; those that
+//! cannot get memory outside the file, and from then on [`BlockStore::is_full`] tells the others to
+//! fail. So little memory lies outside the file.
 //!
-//! Checked builds (`--cfg hedgerow_checked_memory`, Miri, the model checker) use the global allocator for all, so that their
-//! tools see every block.
+//! Checked builds (`--cfg hedgerow_checked_memory`, Miri, the model checker) use the global
+//! allocator for everything, so that their tools see every block.
 
 mod extent;
 mod scratch;
@@ -31,32 +34,32 @@ use std::ptr::NonNull;
 /// Whether all blocks come from the global allocator.
 pub(crate) const IS_BYPASSED: bool = cfg!(any(hedgerow_checked_memory, hedgerow_shuttle, miri));
 
-/// Free lists that threads share.
+/// Number of free lists that threads share.
 const SHARDS: usize = if IS_BYPASSED { 1 } else { 16 };
 
-/// The class of the chunks that shards cut up.
+/// The class of the chunks that shards divide.
 const CHUNK: u8 = 10;
 
-/// Free bytes of one class that a shard keeps for itself; what is more it shares.
+/// Free bytes of one class that a shard keeps for itself; it shares the rest.
 const KEPT_BYTES: usize = 1 << 18;
 
-/// Where blocks come from and go to.
+/// The allocator of blocks.
 pub(crate) struct BlockStore {
     shards: Box<[Mutex<Shard>]>,
     shared: Mutex<Shared>,
     scratch: Option<Arc<Scratch>>,
 }
 
-/// Memory that is free, by class.
+/// Free memory by class.
 #[derive(Default)]
 struct Shard {
     free: [Vec<Free>; LARGE as usize],
 }
 
-/// A block that nobody uses.
+/// A free block.
 struct Free(NonNull<u8>);
 
-// SAFETY: nobody else uses it.
+// SAFETY: the block is not in use.
 unsafe impl Send for Free {}
 
 impl Default for BlockStore {
@@ -86,10 +89,11 @@ fn shard_number() -> usize {
 }
 
 impl BlockStore {
-    /// With memory in a file in this directory, which may grow up to a limit. Checked builds do without.
+    /// A store with its memory in a file in this directory, which may grow to `limit` bytes.
+    /// Checked builds use no file.
     ///
     /// # Errors
-    /// The file cannot be made.
+    /// The file cannot be created.
     pub(crate) fn in_file(directory: &Path, limit: Option<usize>) -> io::Result<Self> {
         if IS_BYPASSED {
             return Ok(BlockStore::default());
@@ -99,7 +103,7 @@ impl BlockStore {
         Ok(BlockStore { shared, scratch: Some(scratch), ..BlockStore::default() })
     }
 
-    /// Memory of a class, aligned to 64. What is in it is not defined.
+    /// Allocates memory of a class, aligned to 64, with undefined content.
     ///
     /// # Errors
     /// The file cannot grow.
@@ -107,7 +111,7 @@ impl BlockStore {
         self.allocate_with(class, Shared::allocate)
     }
 
-    /// The same for whom it is too late to fail.
+    /// Allocates memory of a class for a caller that cannot fail any more.
     pub(crate) fn allocate_surely(&self, class: u8) -> NonNull<u8> {
         let allocated = self.allocate_with(class, |shared, class| Ok(shared.allocate_surely(class)));
         allocated.unwrap_or_else(|Full { .. }| unreachable!("there is memory elsewhere"))
@@ -131,20 +135,21 @@ impl BlockStore {
         shard.refill(class, &self.shared, allocate)
     }
 
-    /// Whether the file could not grow lately: who can fail allocates then. O(1).
+    /// Whether the file recently could not grow: callers that can fail use `allocate` then. O(1).
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.scratch.as_ref().is_some_and(|scratch| scratch.is_full())
     }
 
-    /// Gives memory back.
+    /// Frees memory.
     ///
     /// # Safety
-    /// It came from this store with the same class, and nobody uses it any more.
+    /// It came from this store with the same class, and is not used any more.
     pub(crate) unsafe fn free(&self, memory: NonNull<u8>, class: u8) {
         let in_file = || self.scratch.as_ref().is_some_and(|scratch| scratch.has(memory));
         if IS_BYPASSED || class > LARGEST && !in_file() {
-            // SAFETY: the caller's promise; blocks of this class that are not in the file came from there.
+            // SAFETY: the caller's promise; blocks of this class outside the file came from the
+            // global allocator.
             return unsafe { free_globally(memory, bytes_of(class)) };
         }
         if class >= LARGE {
@@ -159,7 +164,7 @@ impl BlockStore {
         }
     }
 
-    /// Bytes that the store holds free. O(classes · shards).
+    /// Free bytes in the store. O(classes · shards).
     pub(crate) fn free_bytes(&self) -> usize {
         let of_shard = |shard: &Mutex<Shard>| -> usize {
             let shard = shard.lock();
@@ -170,7 +175,8 @@ impl BlockStore {
 }
 
 impl Shard {
-    /// Memory of a small class: from what others gave back, else from a chunk of which the rest is kept.
+    /// Allocates memory of a small class: from blocks that others returned, or from a chunk whose
+    /// rest is kept.
     fn refill(
         &mut self,
         class: u8,
@@ -183,10 +189,10 @@ impl Shard {
         if !given.is_empty() {
             *free = given;
         } else {
-            // Whole multiples: both are powers of two.
+            // A whole multiple: both are powers of two.
             let chunk = allocate(&mut shared, CHUNK)?;
             let count = bytes_of(CHUNK) / bytes_of(class);
-            // The first is used first: blocks that are made one after the other lie so.
+            // Ascending order of use: blocks that are allocated in sequence lie in sequence.
             let blocks = (0..count).rev().map(|number| {
                 let offset = number * bytes_of(class);
                 let address = chunk.as_ptr().wrapping_add(offset);

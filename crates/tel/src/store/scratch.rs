@@ -1,8 +1,9 @@
-//! A file that is mapped into memory, for graphs larger than memory: the system keeps of it what fits.
+//! A memory-mapped file, for graphs larger than memory: the kernel caches as much of it as fits.
 //!
-//! The file has no name, so that nothing is left of it however the process ends, and nobody else can change it. Addresses are
-//! reserved once, for all that the file may become; behind its end they lead nowhere. What is handed out was
-//! reserved on the disk before, so that a disk that is full is an error here, and not a signal at some later access.
+//! The file has no name, so that nothing is left of it however the process ends, and no other
+//! process can change it. Addresses are reserved once, for the maximum size of the file; those
+//! beyond its end are not accessible. Memory that is handed out has its room on the disk reserved
+//! first, so that a full disk is an error here, and not a signal at a later access.
 
 use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicBool, Ordering};
@@ -10,10 +11,10 @@ use std::io;
 use std::path::Path;
 use std::ptr::NonNull;
 
-/// Addresses that are asked for: 4 TiB. A process has 128 TiB of them.
+/// Address space to reserve: 4 TiB. A process has 128 TiB.
 const MOST_BYTES: usize = 1 << 42;
 
-/// Fewer are of no use: 1 GiB.
+/// Less address space is useless: 1 GiB.
 const LEAST_BYTES: usize = 1 << 30;
 
 /// The memory of blocks, in a file.
@@ -27,7 +28,7 @@ pub(super) struct Scratch {
 /// The file cannot grow.
 #[derive(Debug)]
 pub(crate) struct Full {
-    /// By how many bytes.
+    /// By how many bytes it should have grown.
     pub(crate) needed: usize,
     pub(crate) reason: io::ErrorKind,
 }
@@ -36,8 +37,8 @@ impl Scratch {
     /// An empty file in a directory, which may grow up to a limit.
     ///
     /// # Errors
-    /// The directory is missing or cannot be written, the process may not have so many addresses, or the file system cannot
-    /// reserve room.
+    /// The directory is missing or not writable, the process may not reserve that much address
+    /// space, or the file system cannot reserve room.
     pub(super) fn new(directory: &Path, limit: Option<usize>) -> io::Result<Self> {
         let map = match limit {
             Some(limit) => system::Map::new(directory, limit.max(1))?,
@@ -45,7 +46,7 @@ impl Scratch {
                 let mut bytes = MOST_BYTES;
                 loop {
                     match system::Map::new(directory, bytes) {
-                        // The process may not have so many.
+                        // The process may not reserve that much.
                         Err(error) if error.kind() == io::ErrorKind::OutOfMemory && bytes > LEAST_BYTES => {
                             bytes /= 2;
                         }
@@ -54,13 +55,14 @@ impl Scratch {
                 }
             }
         };
-        // A file system that cannot reserve room is refused now. What this takes is part of the first extent.
+        // Reject a file system that cannot reserve room now. This byte becomes part of the first
+        // extent.
         map.reserve(0, map.bytes().min(1))?;
         Ok(Scratch { map, length: Mutex::new(0), is_full: AtomicBool::new(false) })
     }
 
-    /// More of the file: as much as is wanted, or a half, a quarter, ... of it, but at least so much. Whole pages, if what
-    /// is asked for is.
+    /// Grows the file: by `wanted` bytes, or a half, a quarter, ... of that, but at least by
+    /// `least`. Whole pages if `wanted` is.
     pub(super) fn extend(&self, wanted: usize, least: usize) -> Result<(NonNull<u8>, usize), Full> {
         let mut length = self.length.lock();
         let mut bytes = wanted;
@@ -77,7 +79,7 @@ impl Scratch {
                     return Ok((memory, bytes));
                 }
                 Err(error) => {
-                    // Some of it may have been reserved.
+                    // Part of it may have been reserved.
                     self.map.give_back(*length, bytes);
                     if bytes / 2 < least {
                         return Err(self.full(bytes, &error));
@@ -88,7 +90,7 @@ impl Scratch {
         }
     }
 
-    /// Has room on the disk for a piece that was given back, or that has it.
+    /// Reserves room on the disk for a piece that was given back, or that already has it.
     pub(super) fn reserve(&self, memory: NonNull<u8>, bytes: usize) -> Result<(), Full> {
         let reserved = self.map.reserve(self.offset(memory), bytes);
         reserved.map_err(|error| self.full(bytes, &error))?;
@@ -96,24 +98,24 @@ impl Scratch {
         Ok(())
     }
 
-    /// Lets the disk, and memory, have the room of a piece that nobody uses. What was in it is lost.
+    /// Frees the memory and disk room of an unused piece. Its contents are lost.
     pub(super) fn give_back(&self, memory: NonNull<u8>, bytes: usize) {
         self.map.give_back(self.offset(memory), bytes);
     }
 
-    /// Whether a piece is of this file.
+    /// Whether a piece lies in this file.
     pub(super) fn has(&self, memory: NonNull<u8>) -> bool {
         let first = self.map.at(0).addr().get();
         (first..first + self.map.bytes()).contains(&memory.addr().get())
     }
 
-    /// Whether the file could not grow when it should have for the last time. O(1).
+    /// Whether the file could not grow at the last attempt. O(1).
     #[inline]
     pub(super) fn is_full(&self) -> bool {
         self.is_full.load(Ordering::Relaxed)
     }
 
-    /// What the file takes on the disk.
+    /// The room that the file takes on the disk.
     #[cfg(test)]
     pub(super) fn disk_bytes(&self) -> usize {
         self.map.disk_bytes()
@@ -138,7 +140,7 @@ mod system {
     use std::path::Path;
     use std::ptr::NonNull;
 
-    /// A file without a name, and the addresses where it is or will be.
+    /// A file without a name, and the addresses reserved for it.
     pub(super) struct Map {
         file: File,
         addresses: MmapRaw,
@@ -166,7 +168,7 @@ mod system {
 
         pub(super) fn give_back(&self, offset: usize, bytes: usize) {
             let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            // Where that cannot be done, the room stays.
+            // If that fails, the room stays taken.
             let _ = fallocate(&self.file, flags, offset as u64, bytes as u64);
         }
 
@@ -185,7 +187,7 @@ mod system {
     use std::path::Path;
     use std::ptr::NonNull;
 
-    /// There is none.
+    /// Not supported on this system.
     pub(super) struct Map(Infallible);
 
     impl Map {

@@ -1,4 +1,4 @@
-//! Large blocks, and what the shards have in common.
+//! Large blocks, and the state that shards share.
 
 use super::Free;
 use super::extent::{Extent, allocate_globally, give_back_pages};
@@ -7,19 +7,20 @@ use crate::layout::{CLASSES, SMALLEST, bytes_of};
 use hedgerow_sync::Arc;
 use std::ptr::NonNull;
 
-/// The smallest class that is not cut out of chunks: 8 KiB.
+/// The smallest class that is not divided from chunks: 8 KiB.
 pub(super) const LARGE: u8 = 7;
 
-/// The largest class that is cut out of extents: 512 KiB.
+/// The largest class that is taken from extents: 512 KiB.
 pub(super) const LARGEST: u8 = 13;
 
-/// Free blocks from here on keep only their first page, or nothing in a file: 128 KiB.
+/// The smallest class whose free blocks return their pages, except the first, which a file does not
+/// keep either: 128 KiB.
 const GIVEN_BACK_FROM: u8 = 11;
 
-/// What is behind a lock for all threads.
+/// State that all threads share, behind a lock.
 #[derive(Default)]
 pub(super) struct Shared {
-    /// By class. Those beyond [`LARGEST`] are of the file.
+    /// Free blocks by class. Those beyond [`LARGEST`] lie in the file.
     free: [Vec<Free>; CLASSES],
     extents: Vec<Extent>,
     scratch: Option<Arc<Scratch>>,
@@ -31,7 +32,8 @@ impl Shared {
         Shared { scratch: Some(scratch), ..Shared::default() }
     }
 
-    /// Memory of a large class: free, split off, or never used. O(classes).
+    /// Allocates a large block: a free one, a part of a larger one, or memory never used before.
+    /// O(classes).
     ///
     /// # Errors
     /// The file cannot grow.
@@ -39,7 +41,7 @@ impl Shared {
         let larger = (class..CLASSES as u8).find(|larger| !self.free[usize::from(*larger)].is_empty());
         let Some(larger) = larger else { return self.cut(class) };
         let Free(memory) = self.free[usize::from(larger)].pop().expect("found there");
-        // Only as much as is used needs its room on the disk again.
+        // Only the part in use needs its room on the disk again.
         let reserved = larger.min(class.max(GIVEN_BACK_FROM));
         self.split(memory, larger, reserved);
         if reserved >= GIVEN_BACK_FROM
@@ -53,7 +55,7 @@ impl Shared {
         Ok(memory)
     }
 
-    /// The same, from elsewhere if the file cannot grow.
+    /// Allocates a large block, outside the file if that cannot grow.
     pub(super) fn allocate_surely(&mut self, class: u8) -> NonNull<u8> {
         if let Ok(memory) = self.allocate(class) {
             return memory;
@@ -67,7 +69,7 @@ impl Shared {
         memory
     }
 
-    /// Splits a block of a class into one of a smaller class, which is its front, and halves that are free.
+    /// Splits a block into one of a smaller class at its front, and free halves.
     fn split(&mut self, memory: NonNull<u8>, class: u8, smaller: u8) {
         for half in smaller..class {
             let second = memory.as_ptr().wrapping_add(bytes_of(half));
@@ -75,7 +77,7 @@ impl Shared {
         }
     }
 
-    /// Memory that was never used.
+    /// Takes memory that was never used.
     fn cut(&mut self, class: u8) -> Result<NonNull<u8>, Full> {
         if class > LARGEST {
             let scratch =
@@ -86,7 +88,7 @@ impl Shared {
             return Ok(memory);
         }
         if let Some(last) = self.extents.last_mut() {
-            // What is left of it, in blocks as large as fit.
+            // Free the rest of it, in blocks as large as fit.
             for class in (0..=LARGEST).rev() {
                 while let Some(memory) = last.cut(bytes_of(class)) {
                     self.free[usize::from(class)].push(Free(memory));
@@ -103,7 +105,7 @@ impl Shared {
         Ok(memory)
     }
 
-    /// Takes a large block back. Nobody uses it.
+    /// Frees a large block.
     pub(super) fn free(&mut self, memory: NonNull<u8>, class: u8) {
         if class >= GIVEN_BACK_FROM {
             match self.scratch.as_ref().filter(|scratch| scratch.has(memory)) {
@@ -114,19 +116,19 @@ impl Shared {
         self.free[usize::from(class)].push(Free(memory));
     }
 
-    /// Takes over what a shard has too much of.
+    /// Takes over a shard's surplus blocks.
     pub(super) fn take_small(&mut self, class: u8, mut blocks: Vec<Free>) {
         self.free[usize::from(class)].append(&mut blocks);
     }
 
-    /// Some blocks of a small class that a shard has none of.
+    /// Gives some blocks of a small class to a shard that has none.
     pub(super) fn give_small(&mut self, class: u8) -> Vec<Free> {
         let free = &mut self.free[usize::from(class)];
         let count = (super::KEPT_BYTES / 2 / bytes_of(class)).max(1);
         free.split_off(free.len().saturating_sub(count))
     }
 
-    /// Bytes that are free. Of blocks beyond [`LARGEST`] nothing is in memory, or on the disk.
+    /// Free bytes. Blocks beyond [`LARGEST`] take neither memory nor disk room while they are free.
     pub(super) fn free_bytes(&self) -> usize {
         let bytes = |(class, free): (u8, &Vec<Free>)| free.len() * bytes_of(class);
         (0..=LARGEST).zip(&self.free).map(bytes).sum()

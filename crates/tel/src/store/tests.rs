@@ -1,4 +1,4 @@
-//! Memory of every size, in memory and in a file.
+//! Blocks of every size, in memory and in a file.
 
 use super::*;
 use hedgerow_testing::cases::one_case_in;
@@ -8,7 +8,8 @@ fn in_file(limit: Option<usize>) -> BlockStore {
     BlockStore::in_file(&std::env::temp_dir(), limit).expect("a folder for temporary files")
 }
 
-/// Takes blocks and gives them back as the steps say: what was written to them stays, and what was given back is used again.
+/// Allocates and frees blocks as `steps` say: what was written to them stays, and freed memory is
+/// reused.
 fn blocks_do_not_overlap(store: &BlockStore, steps: Vec<(usize, u8)>) {
     let mut blocks: Vec<(NonNull<u8>, u8, u8)> = Vec::new();
     for (number, (choice, class)) in steps.into_iter().enumerate() {
@@ -24,7 +25,7 @@ fn blocks_do_not_overlap(store: &BlockStore, steps: Vec<(usize, u8)>) {
         let mark = number as u8;
         let memory = store.allocate(class).expect("there is room");
         assert_eq!(memory.addr().get() % 64, 0);
-        // SAFETY: so many bytes were just handed out.
+        // SAFETY: `bytes_of(class)` bytes were just handed out.
         unsafe { memory.write_bytes(mark, bytes_of(class)) };
         blocks.push((memory, class, mark));
     }
@@ -82,7 +83,7 @@ fn a_large_block_is_split_for_smaller_ones() {
     unsafe { store.free(one, LARGE) };
 }
 
-/// A file that is full says so, whoever cannot fail gets memory all the same, and what is given back is used again.
+/// A full file is an error, callers that cannot fail still get memory, and freed memory is reused.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_file_is_an_error_and_not_the_end() {
@@ -98,14 +99,14 @@ fn a_full_file_is_an_error_and_not_the_end() {
         };
         assert_eq!(full.reason, io::ErrorKind::StorageFull);
         assert!(full.needed >= bytes_of(class) && store.is_full());
-        // No byte is lost but at the end of the last extent, which is not cut in two.
+        // Only the end of the last extent is lost, which is not split.
         assert!(
             blocks.len() * bytes_of(class) > limit - bytes_of(LARGEST + 1),
             "class {class}: {}",
             blocks.len()
         );
         let surely = store.allocate_surely(class);
-        // SAFETY: so many bytes were just handed out.
+        // SAFETY: `bytes_of(class)` bytes were just handed out.
         unsafe { surely.write_bytes(1, bytes_of(class)) };
         assert!(!blocks.contains(&surely) && store.is_full());
         // SAFETY: from the store, each once.
@@ -120,7 +121,7 @@ fn a_full_file_is_an_error_and_not_the_end() {
     }
 }
 
-/// Pages of large blocks that are free are not on the disk either.
+/// Pages of large free blocks are not on the disk either.
 #[test]
 #[cfg(target_os = "linux")]
 fn the_file_shrinks_when_large_blocks_go() {
@@ -132,10 +133,10 @@ fn the_file_shrinks_when_large_blocks_go() {
     // SAFETY: from the store, each once.
     blocks.into_iter().for_each(|memory| unsafe { store.free(memory, class) });
     assert!(allocated() < bytes_of(class), "{}", allocated());
-    // Only what is used of a large block takes its room again.
+    // Only the part of a large block that is used takes room again.
     let small = store.allocate(LARGE).expect("room");
     assert!(allocated() < bytes_of(class), "{}", allocated());
-    // SAFETY: so many bytes were just handed out.
+    // SAFETY: `bytes_of(LARGE)` bytes were just handed out.
     unsafe { small.write_bytes(1, bytes_of(LARGE)) };
     // SAFETY: from the store.
     unsafe { store.free(small, LARGE) };

@@ -1,4 +1,4 @@
-//! Logs against naive maps with a version per commit.
+//! Logs against simple maps with one version per commit.
 
 use super::TestedTel;
 use crate::block::{END_OF_TIME, VALID};
@@ -24,7 +24,7 @@ pub(super) fn delete(label: u16, destinations: impl IntoIterator<Item = u32>) ->
     Request::DeleteEdges { label, source: 1, destinations: destinations.into_iter().collect() }
 }
 
-/// One entry more than each size has room for, by one commit and by one each.
+/// One entry more than each size has room for, in one commit and one by one.
 #[test]
 fn logs_grow_at_every_size() {
     for (label, width) in WIDTHS {
@@ -46,7 +46,7 @@ fn logs_grow_at_every_size() {
     }
 }
 
-/// Where a filter is full, every neighbor is looked for.
+/// With a full filter, every lookup searches the log.
 #[test]
 fn a_full_filter_changes_nothing() {
     let mut pipeline = Tested::new(Topology::Directed, None);
@@ -58,7 +58,7 @@ fn a_full_filter_changes_nothing() {
     pipeline.assert_counters_are_exact();
 }
 
-/// Without any snapshot, deleted entries leave once writers are told to help.
+/// Without any snapshot, deleted entries are removed once writers are asked to help.
 #[test]
 fn a_log_that_became_sparse_without_a_snapshot_is_rewritten() {
     let mut pipeline = Tested::new(Topology::Directed, None);
@@ -78,7 +78,7 @@ fn a_log_that_became_sparse_without_a_snapshot_is_rewritten() {
     assert_eq!(pipeline.engine.memory().live_bytes, 0);
 }
 
-/// The copies that updates of one full log make cost a constant each.
+/// Updating a full log costs a constant amount of copying per update.
 #[test]
 fn updates_of_a_full_log_do_not_copy_it_each_time() {
     let mut pipeline = Tested::new(Topology::Directed, None);
@@ -92,7 +92,7 @@ fn updates_of_a_full_log_do_not_copy_it_each_time() {
     pipeline.check(&[0, 1, 2, full - 1]);
 }
 
-/// A vertex with edges of all labels has a list of them; it comes and goes.
+/// A vertex with edges of all labels has a list of labels, which comes and goes.
 #[test]
 fn labels_of_one_vertex_come_and_go() {
     let mut pipeline = Tested::new(Topology::Undirected, None);
@@ -143,7 +143,8 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(one_case_in(4))]
 
-    /// One log, with stretches of ids put, changed, deleted and put again, and rewritten at every point, under snapshots.
+    /// One log in which runs of ids are put, changed, deleted and put again, and which is rewritten
+    /// at every point, under snapshots.
     #[test]
     fn one_log_is_a_map_with_versions(
         label in 0..3_u16,
@@ -180,7 +181,8 @@ proptest! {
     }
 }
 
-/// In the newest state the edges of a log are counted without a look at them, whatever was deleted, and rightly as of earlier ones.
+/// In the newest state the edges of a log are counted without reading them, whatever was deleted;
+/// counts at earlier timestamps are right, too.
 #[test]
 fn the_newest_state_is_counted_in_constant_time() {
     for margin in [0, 1000] {

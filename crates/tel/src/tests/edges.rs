@@ -1,4 +1,4 @@
-//! The short way of single edges.
+//! The fast path of single edges.
 
 use super::TestedTel;
 use crate::layout::{Layout, Shape};
@@ -14,7 +14,7 @@ type Tested = Pipeline<TestedTel>;
 
 const VERTICES: u32 = 40;
 
-/// With vertices and no edge.
+/// A graph with vertices and no edges.
 fn with_vertices(topology: Topology, memory_limit: Option<usize>) -> Tested {
     let mut pipeline = Tested::new(topology, memory_limit);
     pipeline.commit(&[put(VERTICES, 0..VERTICES)], 0).unwrap();
@@ -31,7 +31,8 @@ fn first_edges_and_growth_take_the_short_way() {
     pipeline.check(&[0, 1, 2, 39]);
 }
 
-/// A limit is watched where memory is reserved, which no single append or deletion does.
+/// The memory limit is enforced where memory is reserved, which a single append or deletion never
+/// does.
 #[test]
 fn beside_a_limit_only_what_grows_takes_the_long_way() {
     let mut pipeline = with_vertices(Topology::Directed, Some(1 << 20));
@@ -68,7 +69,7 @@ fn step() -> impl Strategy<Value = Step> {
 proptest! {
     #![proptest_config(one_case_in(4))]
 
-    /// Single edges by the short way do what they do as commits.
+    /// Single edges on the fast path have the same effect as commits.
     #[test]
     fn single_edges_do_what_commits_do(
         topology in prop::sample::select(&[Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected][..]),
@@ -94,7 +95,7 @@ proptest! {
         pipeline.check(&[0, 1, 2, 20, 39, 40]);
     }
 
-    /// The log of a vertex is read in the order in which its edges were put, as every snapshot sees it.
+    /// Every snapshot reads the log of a vertex in the order in which its edges were put.
     #[test]
     fn edges_come_newest_first(steps in prop::collection::vec(step(), 1..200)) {
         let mut pipeline = with_vertices(Topology::Directed, None);
@@ -137,7 +138,7 @@ proptest! {
 /// Neighbor, value, and the commit that put it.
 type Put = (u32, u32, u64);
 
-/// What [`Cursor::newest_first`] says of vertex 0, turned round.
+/// What [`Cursor::newest_first`] returns for vertex 0, reversed.
 fn oldest_first(pipeline: &Tested, at: &Registered) -> Vec<Put> {
     let view = pipeline.engine.view(&(), at);
     let adjacency = view.adjacency::<u32>(LabelId(2), Direction::Out).unwrap();

@@ -1,4 +1,4 @@
-//! The store against the oracle, with its blocks in a file; and in one that is full.
+//! The engine against the oracle, with its blocks in a file, including a full one.
 
 use super::support::{TestedInFile, TestedInSmallFile};
 use hedgerow_model::{CapacityError, Engine, EngineError, Topology};
@@ -8,12 +8,12 @@ use hedgerow_testing::pipeline::Pipeline;
 hedgerow_testing::contract_tests!(TestedInFile);
 hedgerow_testing::accounting_tests!(TestedInFile);
 
-/// One put of a vertex's edges to a stretch of ids.
+/// Puts edges of one vertex to a range of ids.
 fn put(source: u32, ids: std::ops::Range<u32>) -> Request {
     Request::PutEdges { label: 2, source, destinations: ids.collect(), value: 3 }
 }
 
-/// Logs through all sizes up to those that take extents of their own, and back.
+/// Logs grow through all sizes, up to those with extents of their own, and shrink again.
 #[test]
 fn a_hub_grows_and_shrinks_in_a_file() {
     let mut pipeline = Pipeline::<TestedInFile>::new(Topology::Directed, None);
@@ -36,7 +36,8 @@ fn a_hub_grows_and_shrinks_in_a_file() {
     pipeline.check(&[0, 1, 2, 47_999]);
 }
 
-/// What does not fit is refused and has changed nothing; what needs no memory goes on, and after deletions there is room.
+/// A commit that does not fit fails and changes nothing; commits that need no memory succeed, and
+/// deletions make room.
 #[test]
 fn a_full_file_refuses_and_recovers() {
     let mut pipeline = Pipeline::<TestedInSmallFile>::new(Topology::Directed, None);
@@ -51,12 +52,13 @@ fn a_full_file_refuses_and_recovers() {
     assert!(error.to_string().contains("make room on its disk"), "{error}");
     assert!(vertices > 40, "{vertices} vertices fitted");
     pipeline.check(&[0, 1, vertices - 1, vertices]);
-    // A first edge takes the long way from now on, on which it can be refused; what needs no memory does not.
+    // From now on a first edge takes the slow path, where it can fail; changes that need no memory
+    // do not.
     assert!(pipeline.commit(&[put(0, 5000..6000), put(1, 5000..6000)], 0).is_err());
     assert!(!pipeline.commit_edge(2, (vertices + 1, 1), Some(1), 0));
     assert!(pipeline.commit_edge(2, (0, 1), None, 0));
     pipeline.check(&[0, 1, vertices - 1, vertices]);
-    // Whatever shrinks the graph succeeds, and is rewritten.
+    // Changes that shrink the graph succeed, and their logs are rewritten.
     for source in 0..vertices / 2 {
         let deleted = Request::DeleteEdges { label: 2, source, destinations: (10..1000).collect() };
         pipeline.commit(&[deleted], 0).unwrap();

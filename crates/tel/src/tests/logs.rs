@@ -1,5 +1,5 @@
-//! The cases that a log rarely meets, each met for certain: full blocks, every upgrade, filters that tell nothing, writers that
-//! give up, and compaction after every step.
+//! Deterministic tests of rare cases of a log: full blocks, every upgrade, saturated filters,
+//! abandoned writes, and compaction after every step.
 
 use super::blocks::{Tested, WIDTHS, delete, put};
 use crate::block::{DEAD, END_OF_TIME, Log, OwnedBlock};
@@ -15,10 +15,10 @@ use hedgerow_testing::oracle::{LABELS, Oracle};
 use proptest::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The class of blocks of 1 MiB; interpreted, of one that has a filter.
+/// The class of 1 MiB blocks; under Miri, that of blocks with a filter.
 const LAST: u8 = if cfg!(miri) { 4 } else { 14 };
 
-/// What a test wants to know of the log of vertex 1.
+/// Reads the log of vertex 1.
 pub(super) fn with_log<R>(pipeline: &Tested, label: u16, read: impl FnOnce(Log<'_>) -> R) -> Option<R> {
     let guard = epoch::pin();
     let table = pipeline.engine.tables[usize::from(label)];
@@ -29,12 +29,12 @@ pub(super) fn class(pipeline: &Tested, label: u16) -> Option<u8> {
     with_log(pipeline, label, |log| log.class())
 }
 
-/// How many more entries the log has room for.
+/// How many more entries fit in the log.
 fn room(pipeline: &Tested, label: u16) -> u32 {
     with_log(pipeline, label, |log| (log.layout().capacity - log.length()) as u32).unwrap_or(0)
 }
 
-/// The filter never denies an entry, entries that nobody sees are as many as the header says, and records lie one below the other.
+/// The filter denies no entry, the header counts the dead entries, and records are adjacent.
 pub(super) fn assert_log_is_consistent(pipeline: &Tested, label: u16) {
     with_log(pipeline, label, |log| {
         assert!(log.ids().iter().all(|id| log.may_have(*id)), "an entry that the filter denies");
@@ -65,7 +65,7 @@ fn assert_records_are_consistent(log: Log<'_>) {
     assert_eq!(log.need_of_kept(), kept);
 }
 
-/// As of each snapshot, about 200 neighbors of vertex 1 are found or not, as they should be.
+/// Looks up about 200 neighbors of vertex 1 in each snapshot.
 fn look_up_some(pipeline: &Tested, label: u16, last: u32) {
     for snapshot in &pipeline.snapshots {
         let (at, edges) = (snapshot.token.at(), &snapshot.oracle.edges[usize::from(label)]);
@@ -76,7 +76,8 @@ fn look_up_some(pipeline: &Tested, label: u16, last: u32) {
     }
 }
 
-/// A block of each size and width with one entry less than it has room for, with as many, and with one more.
+/// Blocks of each size and width with one entry fewer than fit, with exactly as many, and with one
+/// more.
 #[test]
 fn a_block_is_full_when_its_columns_meet_the_filter() {
     const { assert!(bytes_of(14) == 1 << 20) };
@@ -124,7 +125,7 @@ fn a_block_is_full_when_its_columns_meet_the_filter() {
                 assert!(width == 0 || log.value(number) == value(number));
                 assert!(log.may_have(VertexId::new(number as u32)));
             }
-            // What the filter tells of others: something, so that no column has run into it.
+            // The filter rules out some other ids, so no column has overwritten it.
             let wrong = (0..1000).filter(|id| log.may_have(VertexId::new(u32::MAX - 1 - id))).count();
             assert_eq!(wrong == 1000, layout.filter_words == 0, "{wrong} of 1000 in class {class}");
             assert!(wrong < 200 || layout.filter_words == 0, "{wrong} of 1000 in class {class}");
@@ -134,8 +135,9 @@ fn a_block_is_full_when_its_columns_meet_the_filter() {
     }
 }
 
-/// Every upgrade up to blocks of 1 MiB, each by a single entry, with snapshots on both sides of it, and with entries in the
-/// old block that ended before: some that a snapshot sees, some that nobody sees, which are left out.
+/// Every upgrade up to 1 MiB blocks, each by a single entry, with snapshots before and after it,
+/// and with ended entries in the old block: some that a snapshot sees, and dead ones, which are
+/// left out.
 #[test]
 fn every_upgrade_keeps_what_snapshots_see_and_leaves_out_the_dead() {
     for (label, _) in WIDTHS {
@@ -146,7 +148,7 @@ fn every_upgrade_keeps_what_snapshots_see_and_leaves_out_the_dead() {
             next += 1;
             let before = class(&pipeline, label).unwrap();
             reached.push(before);
-            // Up to 2 KiB entry by entry, then most of them by one commit.
+            // Up to 2 KiB entry by entry, then mostly in one commit.
             let most = room(&pipeline, label).saturating_sub(4);
             if before > 5 && most > 0 {
                 pipeline.commit(&[put(label, next..next + most, 2)], 0).unwrap();
@@ -174,7 +176,8 @@ fn every_upgrade_keeps_what_snapshots_see_and_leaves_out_the_dead() {
             pipeline.open();
             assert_log_is_consistent(&pipeline, label);
             pipeline.assert_counters_are_exact();
-            // Every neighbor of these is looked up, for which a log is searched: of large ones only some are.
+            // All neighbors are looked up in small logs, only some in large ones, since each lookup
+            // searches the log.
             let looked_at = if before < 9 { vec![0, 1, seen, seen + 1, next] } else { vec![0, seen] };
             pipeline.check(&looked_at);
             look_up_some(&pipeline, label, next);
@@ -187,7 +190,7 @@ fn every_upgrade_keeps_what_snapshots_see_and_leaves_out_the_dead() {
     }
 }
 
-/// Upgrades by batches that skip sizes, with what ended before and snapshots on both sides.
+/// Upgrades by batches that skip sizes, with ended entries and with snapshots before and after.
 #[test]
 fn upgrades_that_skip_sizes_are_upgrades() {
     for (label, width) in WIDTHS {
@@ -217,7 +220,8 @@ fn upgrades_that_skip_sizes_are_upgrades() {
     }
 }
 
-/// Ids that fall into the first word of a filter of so many words: some that set all its bits, and others.
+/// Ids that fall into the first word of a filter of `words` words: some that set all its bits, and
+/// others.
 fn in_one_word(words: usize) -> (Vec<u32>, Vec<u32>) {
     let words: Vec<AtomicU64> = (0..words).map(|_| AtomicU64::new(0)).collect();
     let bits_of = |id| {
@@ -240,8 +244,8 @@ fn in_one_word(words: usize) -> (Vec<u32>, Vec<u32>) {
     (saturating, others)
 }
 
-/// Where all bits are set the filter takes every neighbor for one that may be there: each is searched for and not found,
-/// and what is there is found, before and after the log moves to a larger and to a smaller block.
+/// With all bits set, the filter rules out no neighbor: absent ones are searched for and not found,
+/// and present ones are found, before and after the log moves to a larger and to a smaller block.
 #[test]
 fn a_saturated_filter_costs_searches_and_nothing_else() {
     for (label, width) in WIDTHS {
@@ -263,7 +267,8 @@ fn a_saturated_filter_costs_searches_and_nothing_else() {
             })
         };
         assert_eq!(agrees(&pipeline), Some(absent.len()), "each is a false positive");
-        // Deleting what is not there, by itself and with others, changes nothing; it can be put and deleted.
+        // Deleting absent edges, alone and with others, changes nothing; they can be put and
+        // deleted.
         pipeline.commit(&[delete(label, absent.iter().copied())], 0).unwrap();
         for id in &absent[..4] {
             pipeline.commit(&[put(0, [*id], 0)], 0).unwrap();
@@ -276,7 +281,7 @@ fn a_saturated_filter_costs_searches_and_nothing_else() {
         assert!(class(&pipeline, label) > Some(6));
         agrees(&pipeline);
         pipeline.check(&[0, 1, saturating[0], absent[0], 40_000]);
-        // Compaction into a smaller block, when nobody sees the rest.
+        // Compaction into a smaller block, once the rest is garbage.
         pipeline.close(0);
         pipeline.commit(&[delete(label, 30_000..50_000)], 0).unwrap();
         pipeline.reclaim(usize::MAX, 0);
@@ -287,7 +292,8 @@ fn a_saturated_filter_costs_searches_and_nothing_else() {
     }
 }
 
-/// Plans changes in every way and gives up, twice: nothing is seen of it, and the second time takes no more memory.
+/// Plans changes in every way and abandons them, three times: nothing becomes visible, and
+/// repeating takes no more memory.
 fn give_up(pipeline: &Tested, label: u16, first: u32, count: u32) {
     let ids = first..first + count;
     let requests = [put(label, ids.clone(), 77), delete(label, (first / 2..first).step_by(3))];
@@ -304,14 +310,15 @@ fn give_up(pipeline: &Tested, label: u16, first: u32, count: u32) {
         pipeline.engine.plan_edges(&locks, &edges, true, &mut plans);
         free.push(pipeline.engine.reserved_bytes());
     }
-    // What is free becomes more where the system gave some, and when nobody can be reading a block that was replaced before.
+    // Free memory grows when the system provides some, and when the epoch frees replaced blocks.
     assert!(free.is_sorted(), "memory is not given back: {free:?}");
 }
 
 proptest! {
     #![proptest_config(one_case_in(5))]
 
-    /// Writers that give up at any point leave nothing behind, whether what they prepared was appended in place or copied.
+    /// Writers that give up at any point leave nothing behind, whether they appended in place or
+    /// copied.
     #[test]
     fn writers_that_give_up_leave_nothing(
         label in 0..LABELS,
@@ -340,7 +347,8 @@ proptest! {
     }
 }
 
-/// Those whom a limit refuses leave nothing behind either, and whoever needs no more memory goes on.
+/// Writers that fail because of the limit leave nothing behind, and writes that need no more memory
+/// succeed.
 #[test]
 fn writers_that_a_limit_refuses_leave_nothing() {
     for label in 0..LABELS {
@@ -359,7 +367,7 @@ fn writers_that_a_limit_refuses_leave_nothing() {
                     );
                     assert!(pipeline.engine.reserved_bytes() >= free);
                     give_up(&pipeline, label, next, 150);
-                    // In the place of what is there others go.
+                    // Others replace what is there.
                     pipeline.commit(&[delete(label, next - 300..next - 100)], 0).unwrap();
                     next -= 100;
                     pipeline.reclaim(usize::MAX, 0);
@@ -372,8 +380,8 @@ fn writers_that_a_limit_refuses_leave_nothing() {
     }
 }
 
-/// Reclamation after every step, with every kind of budget and number of snapshots held: of a log that grows, is changed,
-/// shrinks, is emptied, and filled again.
+/// Reclamation after every step, with different budgets and numbers of open snapshots, of a log
+/// that grows, is changed, shrinks, is emptied, and is filled again.
 #[test]
 fn compaction_after_every_step_changes_no_state() {
     for label in 0..LABELS {

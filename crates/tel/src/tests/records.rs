@@ -1,4 +1,4 @@
-//! Records at the other end of a block.
+//! Records stored in blocks.
 
 use super::blocks::{Tested, delete, put};
 use super::logs::{assert_log_is_consistent, class, with_log};
@@ -15,16 +15,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// The label of [`hedgerow_testing::pipeline::catalog`] that has records.
 const LABEL: u16 = 3;
 
-/// The class of blocks of 64 KiB; interpreted, of one that has a filter.
+/// The class of 64 KiB blocks; under Miri, that of blocks with a filter.
 const LAST: u8 = if cfg!(miri) { 4 } else { 10 };
 
-/// The first number from one on whose record has so many bytes.
+/// The first number, starting at `first`, whose record has `length` bytes.
 fn of_length(first: u32, length: usize) -> u32 {
     (first..).find(|number| content(*number).len() == length).expect("lengths recur")
 }
 
-/// Blocks of each size and shape, filled with records of one length until there is no room for another: because of the entries, or
-/// because the records have met them.
+/// Blocks of each size and shape, filled with records of one length until no more fit: because of
+/// the entries, or because the records have reached the columns.
 #[test]
 fn a_block_is_full_when_its_records_meet_its_columns() {
     let store = BlockStore::default();
@@ -60,7 +60,7 @@ fn a_block_is_full_when_its_records_meet_its_columns() {
                 for position in 0..written {
                     let value = log.value(position);
                     assert_eq!(is_embedded(value), length <= LONGEST_EMBEDDED);
-                    // SAFETY: in a block that is there.
+                    // SAFETY: in a live block.
                     assert_eq!(unsafe { original(value) }, handle(number));
                     assert_eq!(log.ids()[position], VertexId::new(position as u32));
                     assert_eq!(log.creations()[position], Timestamp(position as u64 + 1));
@@ -79,7 +79,7 @@ fn a_block_is_full_when_its_records_meet_its_columns() {
     assert!(full_of_entries > 50 && full_of_records > 50, "{full_of_entries}, {full_of_records}");
 }
 
-/// Upgrades by single entries through all sizes, beside snapshots, with records of all lengths.
+/// Upgrades by single entries through all sizes, with snapshots and records of all lengths.
 #[test]
 fn records_move_with_their_entries() {
     let mut pipeline = Tested::new(Topology::Directed, None);
@@ -111,7 +111,7 @@ fn records_move_with_their_entries() {
     pipeline.assert_counters_are_exact();
 }
 
-/// A reader that is pinned reads the records of a block that was replaced, and given back to the store.
+/// A pinned reader still reads the records of a block that was replaced and returned to the store.
 #[test]
 fn what_a_pinned_reader_found_stays_while_the_block_is_replaced() {
     let mut pipeline = Tested::new(Topology::Directed, None);
@@ -136,14 +136,14 @@ fn what_a_pinned_reader_found_stays_while_the_block_is_replaced() {
     drop(guard);
 }
 
-/// Records that nobody sees any more take no room of a copy, whoever ended their edges.
+/// Records that are garbage take no room in a copy, however their edges ended.
 #[test]
 fn dead_records_leave_with_their_entries() {
     let mut pipeline = Tested::new(Topology::Directed, None);
     let long = of_length(1, 200);
     pipeline.commit(&[put(LABEL, 0..100, long)], 0).unwrap();
     let full = class(&pipeline, LABEL);
-    // By changes that nobody has seen before, by changes that a snapshot has, and by a rewrite.
+    // Ended by invisible changes, by changes that a snapshot sees, and by a rewrite.
     let short = of_length(1, 4);
     pipeline.commit(&[put(LABEL, 0..40, short)], 0).unwrap();
     pipeline.open();
@@ -157,8 +157,8 @@ fn dead_records_leave_with_their_entries() {
     pipeline.check(&[0, 1, 39, 40, 99, 100]);
 }
 
-/// A long record may be gone before its entry is: whoever put it frees it by a reckoning of his own. A log that moves then does not
-/// look at it.
+/// A long record may be freed before its entry: the record heap reclaims it independently. A log
+/// that moves then does not access it.
 #[test]
 fn long_records_are_not_looked_at_when_their_log_moves() {
     let store = BlockStore::default();
@@ -171,7 +171,7 @@ fn long_records_are_not_looked_at_when_their_log_moves() {
     block.writer().write_ahead(VertexId::new(1), value, || None);
     block.writer().publish(Timestamp(1));
     block.writer().invalidate(0, Timestamp(2));
-    // It is gone, and what lies there looks as if it were short.
+    // It is freed, and its memory now looks like a short record.
     // SAFETY: the first word of the record.
     unsafe { place.write(4) };
     let mut copy = OwnedBlock::new(&store, fit, LabelId(LABEL));
@@ -187,7 +187,8 @@ fn long_records_are_not_looked_at_when_their_log_moves() {
 proptest! {
     #![proptest_config(one_case_in(4))]
 
-    /// Whatever is put, changed, deleted, given up and reclaimed, under snapshots, in every topology.
+    /// Puts, changes, deletions, abandoned commits and reclamation, under snapshots, in every
+    /// topology.
     #[test]
     fn records_are_those_that_were_put(
         topology in prop::sample::select(&[Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected]),

@@ -1,4 +1,4 @@
-//! How far a log is in the order of the times that its records say.
+//! The out-of-order bound of logs.
 
 use super::blocks::{Tested, delete, put};
 use super::logs::{class, with_log};
@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 
 const LABEL: u16 = 3;
 
-/// Numbers of records that say times, ascending, from this one on.
+/// Numbers of records with ascending times, starting at `from`.
 fn numbers(from: u32, are_long: bool) -> impl Iterator<Item = u32> {
     let is_long = |record: &[u8]| record.len() > LONGEST_EMBEDDED;
     (from..).filter(move |number| {
@@ -28,7 +28,7 @@ fn lateness(pipeline: &Tested) -> u64 {
     with_log(pipeline, LABEL, |log| log.lateness()).expect("there is a log")
 }
 
-/// The neighbors of vertex 1 in the newest state, that which was put last first.
+/// The neighbors of vertex 1 in the newest state, the last put first.
 fn newest_first(pipeline: &Tested) -> Vec<u32> {
     let locks = pipeline.locks();
     let view = pipeline.engine.latest(&locks).unwrap();
@@ -47,7 +47,7 @@ fn a_log_that_is_put_in_the_order_of_times_is_in_order_whatever_becomes_of_it() 
     let mut pipeline = Tested::new(Topology::Directed, None);
     let (mut classes, mut id) = (Vec::new(), 0);
     for number in numbers(1, false).take(400) {
-        // Some are changed, and some are ended, beside snapshots and without.
+        // Some are changed and some are ended, with and without snapshots.
         id = if number % 5 == 0 { id } else { id + 1 };
         pipeline.commit(&[put(LABEL, [id], number)], 0).unwrap();
         match number % 9 {
@@ -65,7 +65,7 @@ fn a_log_that_is_put_in_the_order_of_times_is_in_order_whatever_becomes_of_it() 
     pipeline.check(&[0, 1, 2, id]);
 }
 
-/// Whatever their ids, and wherever the log grows: what one commit puts has no other order.
+/// Whatever their ids, and wherever the log grows: the puts of one commit have no other order.
 #[test]
 fn what_one_commit_puts_is_in_the_order_of_its_times() {
     let mut pipeline = Tested::new(Topology::Directed, None);
@@ -92,8 +92,8 @@ fn what_one_commit_puts_is_in_the_order_of_its_times() {
     pipeline.check(&[0, 1, 2, first]);
 }
 
-/// How late a record is stays noted while the log moves, until its edge is gone and the log is rewritten: unless there are long records,
-/// which are not looked at then.
+/// An out-of-order record keeps the bound up while the log moves, until its edge is gone and the
+/// log is rewritten; with long records, which are not accessed then, it stays.
 #[test]
 fn what_was_late_is_forgotten_when_it_is_gone() {
     for has_long in [false, true] {

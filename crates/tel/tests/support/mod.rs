@@ -1,4 +1,4 @@
-//! The engine, in memory and in a file, named for the tests that it shares with others.
+//! Names this engine for the shared tests, with its blocks in memory and in a file.
 #![allow(dead_code, reason = "not every test needs both")]
 
 use hedgerow_model::{Catalog, Topology};
