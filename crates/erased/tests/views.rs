@@ -81,7 +81,7 @@ proptest! {
 }
 
 #[test]
-fn a_view_tells_the_same_of_its_vertices_and_refuses_the_same() {
+fn a_view_has_the_same_vertices_and_errors() {
     let id = VertexId::new;
     let edges = [(id(0), id(1)), (id(700), id(3))];
     let csr = Csr::from_edges(1000, Topology::Directed, &edges, BuildOptions::default()).unwrap();

@@ -1,7 +1,7 @@
-//! Partitions that are never changed, as containers of versioned subgraphs: the rows of RapidStore's
-//! ablation (Table 6), each an engine of its own under the same commit pipeline.
+//! Immutable partitions as containers of versioned subgraphs: the rows of RapidStore's ablation
+//! (Table 6), each an engine under the same commit pipeline.
 //!
-//! | row | here | what a partition of 64 vertices is |
+//! | row | here | a partition of 64 vertices |
 //! |---|---|---|
 //! | ART | [`FineGrainedArt`] | a plain adaptive radix tree per vertex, a version per edge |
 //! | ART + SC | [`ArtGraph`] | an array of plain adaptive radix trees |
@@ -9,15 +9,15 @@
 //! | C-ART + SC + VEC | [`VectorArtGraph`] | an array of vectors, and of compressed trees above a degree of 256 |
 //! | C-ART + SC + CI | [`ClusteredArtGraph`] | a clustered index, and compressed trees above that degree |
 //!
-//! SC is subgraph-centric concurrency control: one version for all neighbors of a partition, which all but the
-//! first have. The row without it versions each edge and locks readers out: another concurrency control over
-//! the same trees.
+//! SC is subgraph-centric concurrency control: one version for all neighbors of a partition, in all
+//! rows but the first. The first row versions each edge and locks readers out: a different
+//! concurrency control over the same trees.
 //!
 //! [`FineGrainedArt`]: crate::fine_grained::FineGrainedArt
 //!
-//! Not as in the paper's system: a version is resolved when it is touched; single changes take the commit
-//! pipeline of this store, with its conflicts and counts; and memory comes from the program's allocator
-//! instead of a pool.
+//! Deviations from the paper's system: a version is resolved on first access; single changes take
+//! the commit pipeline of this store, with its conflicts and counts; and memory comes from the
+//! program's allocator instead of a pool.
 
 use crate::clustered::Clustered;
 use crate::partition::Partition;
@@ -28,21 +28,23 @@ use hedgerow_model::{Column, ColumnType, Direction, EdgeChange, Neighbors, Topol
 use hedgerow_subgraphs::{Container, Content, Owned, Plan, Subgraphs, Tally};
 use std::ops::ControlFlow;
 
-/// Versioned subgraphs over plain adaptive radix trees, one per vertex: "ART + SC" in RapidStore's ablation.
+/// Versioned subgraphs over plain adaptive radix trees, one per vertex: "ART + SC" in RapidStore's
+/// ablation.
 pub type ArtGraph = Subgraphs<CopyOnWrite<VertexIndex<Art>>>;
 
 /// Versioned subgraphs over compressed adaptive radix trees: "C-ART + SC".
 pub type CompressedArtGraph = Subgraphs<CopyOnWrite<VertexIndex<CompressedArt>>>;
 
-/// Versioned subgraphs over compressed trees, and a vector per vertex for small sets: "C-ART + SC + VEC".
+/// Versioned subgraphs over compressed trees, and a vector per vertex for small sets: "C-ART + SC +
+/// VEC".
 pub type VectorArtGraph = Subgraphs<CopyOnWrite<VertexIndex<VectorOrTree>>>;
 
-/// Versioned subgraphs over compressed trees and a clustered index of small sets: "C-ART + SC + CI",
-/// which is RapidStore whole.
+/// Versioned subgraphs over compressed trees and a clustered index of small sets: "C-ART + SC +
+/// CI", the complete RapidStore.
 pub type ClusteredArtGraph = Subgraphs<CopyOnWrite<Clustered>>;
 
-/// A partition that every change follows with another one, which shares what stays, as in
-/// RapidStore (section 6.4). Nothing is edited in place, not even what nobody can see yet.
+/// A partition of which every change makes a new one that shares the unchanged parts, as in
+/// RapidStore (section 6.4). Nothing is edited in place, not even invisible versions.
 #[derive(Clone, Debug)]
 pub struct CopyOnWrite<P> {
     partition: P,
@@ -61,7 +63,7 @@ impl<P: Partition> CopyOnWrite<P> {
         Some(CopyOnWrite { partition, column })
     }
 
-    /// The same for changes that are counted elsewhere.
+    /// The container after changes that are counted elsewhere.
     fn after(&self, changes: &[EdgeChange]) -> Option<Self> {
         let mut uncounted = Tally::new(Topology::Directed, Direction::Out);
         CopyOnWrite::merged(Some(self), self.column, changes, &mut uncounted)
@@ -75,7 +77,7 @@ impl<P: Partition> Content for CopyOnWrite<P> {
         Owned::boxed(self.clone())
     }
 
-    /// By another one in its place.
+    /// Replaces the container.
     fn edit(this: &mut Owned<Self>, changes: &[EdgeChange]) {
         if let Some(new) = this.after(changes) {
             *this = Owned::boxed(new);
@@ -109,7 +111,7 @@ impl<P: Partition> Container for CopyOnWrite<P> {
         }
     }
 
-    /// By as much as another one in its place would be larger; no plan asks for it.
+    /// The difference in size to the container after the changes; no plan needs it.
     fn growth(&self, changes: &[EdgeChange]) -> usize {
         self.after(changes).map_or(0, |new| new.bytes().saturating_sub(self.bytes()))
     }

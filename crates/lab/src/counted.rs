@@ -1,12 +1,12 @@
-//! Memory that versions share, told to the account when it comes and when it goes.
+//! Memory that versions share, with allocations and frees reported to the account.
 
 use hedgerow_reclamation::account;
 use hedgerow_sync::Arc;
 use std::ops::Deref;
 
-/// What knows the bytes that it has on the heap.
+/// A value that knows its heap bytes.
 pub trait HeapBytes {
-    /// Bytes on the heap that belong to this alone.
+    /// Heap bytes that this value owns alone.
     fn heap_bytes(&self) -> usize;
 }
 
@@ -15,7 +15,7 @@ pub trait HeapBytes {
 pub struct Counted<T: HeapBytes>(T);
 
 impl<T: HeapBytes> Counted<T> {
-    /// The bytes of any value, the two counts beside it included, without those on the heap.
+    /// Bytes of any value, including its two reference counts, without heap bytes.
     pub const BYTES: usize = size_of::<Self>() + 2 * size_of::<usize>();
 
     /// A value to share.
@@ -25,7 +25,7 @@ impl<T: HeapBytes> Counted<T> {
         Arc::new(counted)
     }
 
-    /// The bytes that it takes.
+    /// The bytes of this value, including heap bytes.
     pub fn bytes(&self) -> usize {
         Self::BYTES + self.0.heap_bytes()
     }

@@ -1,39 +1,44 @@
-//! The engines by their names, for graphs to be made with.
+//! The engines by name, for making graphs.
 
 use crate::fine_grained::{ArtEntries, Entries, FineGrained, FineGrainedOptions, SortedEntries};
 use crate::{ArtGraph, ClusteredArtGraph, CompressedArtGraph, VectorArtGraph};
 use hedgerow_erased::{CustomEngine, EngineOptions, ErasedEngine, Make};
 use hedgerow_subgraphs::SubgraphOptions;
 
-/// A sorted adjacency list per vertex with a version per edge and short locks, the scheme to measure against
-/// ("Revisiting the Design of In-Memory Dynamic Graph Storage", 2025).
+/// A sorted adjacency list per vertex with a version per edge and short locks, the scheme to
+/// compare with ("Revisiting the Design of In-Memory Dynamic Graph Storage", 2025).
 pub static ADJACENCY_LIST: CustomEngine =
     CustomEngine { name: "adjacency-list", make: Make::InMemory(fine_grained::<SortedEntries>) };
 
-/// The same scheme with a plain adaptive radix tree per vertex. "ART" in RapidStore's ablation (section 7.4).
+/// A plain adaptive radix tree per vertex with a version per edge and short locks. "ART" in
+/// RapidStore's ablation (section 7.4).
 pub static FINE_GRAINED_ART: CustomEngine =
     CustomEngine { name: "art-fine", make: Make::InMemory(fine_grained::<ArtEntries>) };
 
-/// The versions of engine `rapid`, always copied, over a plain adaptive radix tree per vertex. "ART + SC" in the ablation.
+/// Versioned subgraphs as in engine `rapid`, but always copied, over a plain adaptive radix tree
+/// per vertex. "ART + SC" in the ablation.
 pub static ART: CustomEngine = CustomEngine {
     name: "art",
     make: Make::InMemory(|options| ErasedEngine::new(ArtGraph::new(subgraphs(options)))),
 };
 
-/// The same over a compressed adaptive radix tree per vertex (section 6.2). "C-ART + SC".
+/// Versioned subgraphs, always copied, over a compressed adaptive radix tree per vertex (section
+/// 6.2). "C-ART + SC" in the ablation.
 pub static COMPRESSED_ART: CustomEngine = CustomEngine {
     name: "cart",
     make: Make::InMemory(|options| ErasedEngine::new(CompressedArtGraph::new(subgraphs(options)))),
 };
 
-/// The same with vectors of their own for small neighbor sets. "C-ART + SC + VEC".
+/// Versioned subgraphs, always copied, over compressed trees, with vectors for small neighbor sets.
+/// "C-ART + SC + VEC" in the ablation.
 pub static VECTOR_ART: CustomEngine = CustomEngine {
     name: "cart-vec",
     make: Make::InMemory(|options| ErasedEngine::new(VectorArtGraph::new(subgraphs(options)))),
 };
 
-/// The same with the small neighbor sets of a partition in a clustered index (section 6.3): RapidStore as the paper
-/// describes it. "C-ART + SC + CI".
+/// Versioned subgraphs, always copied, over compressed trees, with the small neighbor sets of a
+/// partition in a clustered index (section 6.3): RapidStore as the paper describes it. "C-ART + SC
+/// + CI" in the ablation.
 pub static CLUSTERED_ART: CustomEngine = CustomEngine {
     name: "cart-ci",
     make: Make::InMemory(|options| ErasedEngine::new(ClusteredArtGraph::new(subgraphs(options)))),

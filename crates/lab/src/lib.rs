@@ -1,12 +1,13 @@
-//! The engines of research, to measure against: each behind the traits of the model, and by its name as a
-//! [`CustomEngine`](hedgerow_erased::CustomEngine).
+//! Research engines to compare with: each implements the traits of the model, and is available by
+//! name as a [`CustomEngine`](hedgerow_erased::CustomEngine).
 //!
-//! [`AdjacencyList`](fine_grained::AdjacencyList) is an engine: sorted adjacency lists with a version
-//! per edge, the fine-grained scheme that `rapid` is measured against.
+//! [`AdjacencyList`](fine_grained::AdjacencyList) has sorted adjacency lists with a version per
+//! edge, the fine-grained scheme that `rapid` is compared with.
 //!
-//! [`ClusteredArtGraph`] is RapidStore as its paper describes it, over the same versioned subgraphs as
-//! the engine `rapid`; [`FineGrainedArt`](fine_grained::FineGrainedArt), [`ArtGraph`], [`CompressedArtGraph`]
-//! and [`VectorArtGraph`] are the steps of the paper's ablation that lead there. Their trees can be used alone: [`Art`], [`CompressedArt`].
+//! [`ClusteredArtGraph`] is RapidStore as its paper describes it, over the same versioned subgraphs
+//! as the engine `rapid`; [`FineGrainedArt`](fine_grained::FineGrainedArt), [`ArtGraph`],
+//! [`CompressedArtGraph`] and [`VectorArtGraph`] are the steps of the paper's ablation towards it.
+//! Their trees can be used alone: [`Art`], [`CompressedArt`].
 
 mod clustered;
 mod copy_on_write;
@@ -21,7 +22,7 @@ mod vertex_index;
 #[cfg(test)]
 mod tests;
 
-// The test support is shared with the integration tests, which name this crate from outside.
+// Unit tests share their support with the integration tests, which name this crate from outside.
 #[cfg(test)]
 extern crate self as hedgerow_lab;
 

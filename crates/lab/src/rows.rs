@@ -1,11 +1,11 @@
-//! Sorted neighbors with their values side by side, and how changes are merged into them.
+//! Parallel arrays of sorted neighbors and values, and merging changes into them.
 
 use crate::counted::HeapBytes;
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, ValueColumn, VertexId};
 use hedgerow_subgraphs::Tally;
 use std::ops::Range;
 
-/// Neighbors, and the value beside each.
+/// Neighbors, and a value for each.
 #[derive(Clone, Debug)]
 pub struct Rows {
     pub neighbors: Vec<VertexId>,
@@ -21,13 +21,13 @@ impl Rows {
         self.neighbors.len()
     }
 
-    /// Values of the type of the label's column, or units.
+    /// The values; `W` is the type of the label's column, or `()`.
     #[inline]
     pub fn values<W: Column>(&self) -> &[W] {
         W::slice(&self.values, 0..self.len())
     }
 
-    /// The position of a neighbor in a sorted stretch.
+    /// The position of a neighbor in a sorted range.
     #[inline]
     pub fn find(&self, stretch: Range<usize>, neighbor: VertexId) -> Option<usize> {
         let found = self.neighbors[stretch.clone()].binary_search(&neighbor);
@@ -44,7 +44,7 @@ impl Rows {
         self.values.extend_from(&other.values, stretch);
     }
 
-    /// Appends a stretch of these rows once more.
+    /// Appends a range of these rows again.
     pub fn extend_from_within(&mut self, stretch: Range<usize>) {
         self.neighbors.extend_from_within(stretch.clone());
         match &mut self.values {
@@ -54,9 +54,9 @@ impl Rows {
         }
     }
 
-    /// Appends a sorted stretch of `old` as it is after `changes`, which ascend by neighbor.
+    /// Appends a sorted range of `old` with `changes`, which ascend by neighbor, applied.
     ///
-    /// O(changes · log stretch) searches; what lies between the changes is copied whole.
+    /// O(changes · log range) searches; runs between changes are copied whole.
     pub fn extend_merged(
         &mut self,
         old: &Rows,

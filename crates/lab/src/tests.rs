@@ -1,4 +1,4 @@
-//! What the unit tests of several modules share.
+//! Shared by the unit tests of several modules.
 
 #[path = "../tests/support/mod.rs"]
 pub mod support;

@@ -1,4 +1,4 @@
-//! The scenario of the model checker on threads of the operating system.
+//! The model checker's scenario on operating system threads.
 #![cfg(not(hedgerow_shuttle))]
 
 mod support;

@@ -146,6 +146,7 @@ impl Container for Block {
     }
 
     /// Also prefetches as many bytes as each row has, some distance after it.
+    // Without that, PageRank takes 1.09 to 1.12 times as long.
     #[inline]
     fn scan<W: Column, B>(
         &self,
@@ -155,7 +156,7 @@ impl Container for Block {
         self.header.large.iter().filter_map(|set| set.leaves().first()).for_each(Entry::prefetch::<()>);
         for slot in slots_of(slots) {
             let stretch = self.header.stretch(slot);
-            // For short rows that would cost more than it brings.
+            // Not worth its cost for short rows.
             if stretch.len() >= IDS_PER_LINE {
                 let ids = self.ids().as_ptr().wrapping_add(IDS_BEHIND);
                 stretch.step_by(IDS_PER_LINE).for_each(|position| prefetch(ids.wrapping_add(position), 1));

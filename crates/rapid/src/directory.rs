@@ -225,7 +225,7 @@ impl Directory {
     #[inline]
     fn parts_mut(&mut self) -> Option<(&mut Table, &mut [Entry])> {
         let table = self.table.get_mut()?;
-        // SAFETY: invariant 1; borrowed exclusively with the table, behind which they lie.
+        // SAFETY: invariant 1; borrowed exclusively with the table, which they follow.
         let entries = unsafe { std::slice::from_raw_parts_mut(table.first_mut(), table.leaves as usize) };
         Some((table, entries))
     }
@@ -286,7 +286,7 @@ impl Directory {
         table.leaves += 1;
         let at = table.first_mut().wrapping_add(place);
         account::moved((leaves - place) * size_of::<Entry>());
-        // SAFETY: by invariant 1 these are initialized, and there is room for one more behind them.
+        // SAFETY: by invariant 1 these are initialized, and there is room for one more after them.
         unsafe { at.copy_to(at.wrapping_add(1), leaves - place) };
         // SAFETY: within the capacity; what was there was moved.
         unsafe { at.write(entry) };
@@ -306,7 +306,7 @@ impl Directory {
         entries[place..].rotate_left(1);
         account::moved((entries.len() - place) * size_of::<Entry>());
         // Borrowed again: a borrow from before the entries moved must not be used to access them.
-        let table = self.table.get_mut().expect("nobody has become another owner");
+        let table = self.table.get_mut().expect("there is still only one owner");
         table.leaves -= 1;
         let last = table.first_mut().wrapping_add(table.leaves as usize);
         // SAFETY: initialized by invariant 1, and no longer among the entries.
@@ -343,7 +343,8 @@ unsafe impl Counted for Table {
         let entries = std::ptr::slice_from_raw_parts_mut(table.first_mut(), table.leaves as usize);
         // SAFETY: initialized by invariant 1, and not used again.
         unsafe { entries.drop_in_place() };
-        // SAFETY: the memory came from the pool with this size; the table itself has nothing to drop.
+        // SAFETY: the memory came from the pool with this size; the table itself has nothing to
+        // drop.
         unsafe { pool::free(this.cast(), bytes) };
         account::freed(bytes);
     }

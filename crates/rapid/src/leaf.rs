@@ -123,7 +123,7 @@ impl Leaf {
     /// The first `length` neighbors. Does not access the header.
     ///
     /// # Safety
-    /// The leaf has room for at least `length` neighbors.
+    /// The leaf has at least `length` neighbors.
     #[inline]
     pub(crate) unsafe fn first_ids(&self, length: usize) -> &[VertexId] {
         // SAFETY: the caller's promise.
@@ -134,7 +134,7 @@ impl Leaf {
     /// zero-sized.
     ///
     /// # Safety
-    /// The leaf has room for at least `length` neighbors.
+    /// The leaf has at least `length` neighbors.
     #[inline]
     pub(crate) unsafe fn first_neighbors<W: Column>(&self, length: usize) -> Neighbors<'_, W> {
         // SAFETY: the caller's promise.

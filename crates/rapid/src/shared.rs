@@ -65,7 +65,8 @@ impl<T: Counted> Deref for Shared<T> {
 
     #[inline]
     fn deref(&self) -> &T {
-        // SAFETY: an owner keeps it alive, and it changes only while borrowed exclusively from its only owner.
+        // SAFETY: an owner keeps it alive, and it changes only while borrowed exclusively from its
+        // only owner.
         unsafe { self.0.as_ref() }
     }
 }

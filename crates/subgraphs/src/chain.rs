@@ -255,14 +255,13 @@ impl<T: Content> Chain<T> {
         let ((), net) = account::measure(|| {
             let content = NonNull::new(self.past.unlink(born, guard));
             // SAFETY: just unlinked, and by invariant 5 no thread reads it.
-            // Bytes that only the version born at `born` keeps, and no newer one; 0 if it is gone.
-            // The newest superseded version also accounts for the array.
             drop(content.map(|content| unsafe { Owned::from_raw(content) }));
         });
         MemoryChange { live: 0, retained: net }
     }
 
-    /// What the version born at `born` and no newer one keeps; 0 if it is gone. The array of superseded versions counts with the newest of them.
+    /// Bytes that the version born at `born` keeps and no newer one shares; 0 if it is gone. The
+    /// newest superseded version also accounts for the array of versions.
     pub(crate) fn retained_bytes(&self, locks: &HeldLocks<'_>, unit: LockUnit, born: Timestamp) -> usize {
         let newest = self.newest(locks, unit);
         let Some((content, newer)) = self.past.with_newer(born) else { return 0 };

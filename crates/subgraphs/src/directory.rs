@@ -76,7 +76,8 @@ impl<C: Default> Directory<C> {
         segment
     }
 
-    /// The bytes that [`Directory::get_or_create`] would allocate for these partitions, which ascend.
+    /// The bytes that [`Directory::get_or_create`] would allocate for these partitions, which
+    /// ascend.
     pub(crate) fn missing_bytes(&self, partitions: impl Iterator<Item = u32>) -> usize {
         let mut segments: Vec<usize> = partitions.map(|partition| place(partition).0).collect();
         segments.dedup();
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_appear_where_they_are_used_and_entries_stay_where_they_are() {
+    fn segments_are_allocated_on_use_and_entries_do_not_move() {
         let (directory, memory) = (Directory::<u64>::default(), Memory::default());
         assert!(directory.get(LAST).is_none());
         let missing = directory.missing_bytes([0, 1, LAST].into_iter());

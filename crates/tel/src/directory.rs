@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_appear_where_they_are_used_and_slots_stay_where_they_are() {
+    fn segments_are_allocated_on_use_and_slots_do_not_move() {
         let (directory, memory) = (Directory::default(), Memory::default());
         let ids = [0, 1, 4096, LAST].map(VertexId::new);
         assert!(directory.get(ids[3]).is_none());

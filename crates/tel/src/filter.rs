@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn no_words_tell_nothing() {
+    fn an_empty_filter_rules_nothing_out() {
         Filter(&[]).insert(VertexId::new(1));
         assert!(Filter(&[]).may_contain(VertexId::new(2)));
     }

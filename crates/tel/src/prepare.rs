@@ -238,7 +238,8 @@ impl Tel {
         self.index(table.direction).directory.get_or_create(owner, &self.memory);
         let mut target = match (fit, log) {
             (None, Some(log)) => {
-                // SAFETY: the owner is locked, and nothing was published since the log was looked up.
+                // SAFETY: the owner is locked, and nothing was published since the log was looked
+                // up.
                 Target::InPlace(unsafe { Writer::new(log) })
             }
             (fit, log) => {

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn stretches_are_as_long_as_they_can_be() {
+    fn runs_are_maximal() {
         let ends = [9, 0, 9, 9, 3, 3, 9].map(AtomicU64::new);
         let stretches = |at, length: usize| {
             let mut stretches = Vec::new();

@@ -1,4 +1,4 @@
-//! Putting a partition together from an old one and what changes.
+//! Builds a partition from an old one and its changes.
 
 use super::{Clustered, LEAF_CAPACITY, Place, Set};
 use crate::counted::Counted;
@@ -11,25 +11,26 @@ use hedgerow_subgraphs::partition::{PARTITION_SIZE, slots_of};
 use hedgerow_sync::Arc;
 use std::ops::Range;
 
-/// A changed leaf with fewer entries than this merges with a sibling.
+/// A changed leaf with fewer entries merges with a sibling.
 const SPARSE: usize = LEAF_CAPACITY / 4;
 
-/// Siblings merge if they have no more entries than this, so that they are not split again soon.
+/// Siblings merge if together they have at most this many entries, so that they are not split again
+/// soon.
 const MERGED: usize = LEAF_CAPACITY * 3 / 4;
 
-/// A partition that is being put together.
+/// A partition under construction.
 pub(super) struct Builder<'o> {
     old: &'o Clustered,
     column: ColumnType,
-    /// What changed slots hold from now on, ascending by slot.
+    /// The new contents of changed slots, ascending by slot.
     changed: Vec<(usize, Changed)>,
     /// The rows of changed small sets.
     rows: Rows,
 }
 
-/// What a slot holds from now on.
+/// The new contents of a slot.
 enum Changed {
-    /// A small set, or none: a stretch of the builder's rows.
+    /// A range of the builder's rows: a small set, or none.
     Small(Range<usize>),
     Large(CompressedArt),
 }
@@ -79,8 +80,8 @@ impl<'o> Builder<'o> {
         Changed::Large(tree)
     }
 
-    /// A bit for each old leaf that cannot be shared. A set that is new joins the leaf of the set
-    /// before it, or else of the one behind it.
+    /// A bit mask of the old leaves that cannot be shared. A new set joins the leaf of the set
+    /// before it, or else that of the set after it.
     fn changed_leaves(&self) -> u64 {
         let small = self.old.occupied & !self.old.large_slots;
         let mut leaves = 0;
@@ -135,15 +136,15 @@ impl Clustered {
     }
 }
 
-/// The leaves of a B+ tree that is being put together, and where each set lies.
+/// The leaves of a B+ tree under construction, and the place of each set.
 struct Leaves {
     column: ColumnType,
     places: [Place; PARTITION_SIZE],
     leaves: Vec<Arc<Counted<Rows>>>,
-    /// Sets of which the next leaves will be made, and their slots.
+    /// The sets for the next leaves, and their slots.
     open: Rows,
     open_slots: Vec<(usize, Range<usize>)>,
-    /// An old leaf that does not change, whose sets join the open ones nevertheless.
+    /// An old leaf that does not change, but whose sets join the open ones.
     drawn_in: Option<Arc<Counted<Rows>>>,
 }
 
@@ -159,7 +160,7 @@ impl Leaves {
         }
     }
 
-    /// Appends a set that goes into a new leaf; nothing if it is empty.
+    /// Appends a set to the open ones, unless it is empty.
     fn append(&mut self, slot: usize, rows: &Rows, stretch: Range<usize>) {
         if stretch.is_empty() {
             return;
@@ -169,9 +170,9 @@ impl Leaves {
         self.open_slots.push((slot, start..self.open.len()));
     }
 
-    /// Appends a set that lies in a leaf of which nothing changes.
+    /// Appends a set of an unchanged leaf.
     ///
-    /// Sparse sets before it draw that leaf in.
+    /// Sparse open sets before it draw that leaf in.
     fn share(&mut self, slot: usize, leaf: &Arc<Counted<Rows>>, stretch: Range<usize>) {
         let is_leaf = |other: &Arc<Counted<Rows>>| Arc::ptr_eq(other, leaf);
         if self.leaves.last().is_some_and(is_leaf) {
@@ -187,12 +188,12 @@ impl Leaves {
         self.place(slot, stretch);
     }
 
-    /// Whether the open sets are too few for a leaf of their own.
+    /// Whether the open sets are too few for a leaf.
     fn is_sparse(&self) -> bool {
         (1..SPARSE).contains(&self.open.len())
     }
 
-    /// Says where in the last leaf a set lies.
+    /// Records where in the last leaf a set lies.
     fn place(&mut self, slot: usize, stretch: Range<usize>) {
         self.places[slot] = Place {
             leaf: (self.leaves.len() - 1) as u16,
@@ -201,7 +202,7 @@ impl Leaves {
         };
     }
 
-    /// Makes leaves of the open sets, of about equal size, cut between sets.
+    /// Turns the open sets into leaves of about equal size, split between sets.
     fn close(&mut self) {
         if self.is_sparse() {
             self.reopen_last();
@@ -222,7 +223,7 @@ impl Leaves {
         self.open.truncate(0);
     }
 
-    /// Takes the sets of the last leaf back if they have room beside the open ones.
+    /// Reopens the sets of the last leaf if they fit with the open ones.
     fn reopen_last(&mut self) {
         let beside = self.open.len();
         let Some(last) = self.leaves.pop_if(|last| last.len() + beside <= MERGED) else { return };

@@ -1,10 +1,10 @@
-//! Partitions with a clustered index: small neighbor sets side by side in the leaves of one B+
-//! tree, large sets in trees of their own (RapidStore, section 6.3).
+//! Partitions with a clustered index: small neighbor sets next to each other in the leaves of one
+//! B+ tree, large sets in separate trees (RapidStore, section 6.3).
 //!
-//! The keys of the B+ tree are pairs of a slot and a neighbor. Its leaves are cut between slots
-//! only, which a set that is small allows: so each set is one run, and the vertex index says in which
-//! leaf and where, with no search. A partition of small sets never has more leaves than slots; so
-//! two levels are enough, and the root is an array of leaves.
+//! The keys of the B+ tree are pairs of a slot and a neighbor. Its leaves are split only between
+//! slots, which is possible because a small set fits into a leaf: so each set is one run, and the
+//! vertex index contains its leaf and position, without a search. A partition of small sets never
+//! has more leaves than slots; so two levels are enough, and the root is an array of leaves.
 
 mod builder;
 #[cfg(test)]
@@ -25,19 +25,19 @@ use std::ops::{ControlFlow, Range};
 /// operations cross it.
 const LEAF_CAPACITY: usize = if cfg!(test) { 16 } else { 512 };
 
-// A set that is not large fits into a leaf, and places are kept in 16 bits.
+// A set that is not large fits into a leaf, and places have 16 bits.
 const _: () = assert!(LARGE <= LEAF_CAPACITY && LEAF_CAPACITY <= u16::MAX as usize);
 
-/// The neighbors of one partition. Never changed once published.
+/// The neighbors of one partition. Immutable once published.
 #[derive(Clone, Debug)]
 pub struct Clustered {
     /// The vertex index of the small sets.
     places: [Place; PARTITION_SIZE],
     /// The leaves of the B+ tree, ascending.
     leaves: Vec<Arc<Counted<Rows>>>,
-    /// A bit for each slot that has neighbors.
+    /// One bit per slot: whether it has neighbors.
     occupied: u64,
-    /// A bit for each slot whose neighbors are a tree.
+    /// One bit per slot: whether its neighbors are a tree.
     large_slots: u64,
     /// The trees, ascending by slot.
     large: Vec<CompressedArt>,
@@ -61,7 +61,7 @@ impl Place {
     }
 }
 
-/// The neighbors of a slot that has any.
+/// The neighbors of a slot; not empty.
 enum Set<'c> {
     Small(&'c Rows, Range<usize>),
     Large(&'c CompressedArt),
@@ -98,7 +98,7 @@ impl Clustered {
         &self.large[before.count_ones() as usize]
     }
 
-    /// The bytes that can be shared with other versions, counted.
+    /// Counts the bytes that can be shared with other versions.
     fn count_shared_bytes(&self) -> usize {
         let leaves: usize = self.leaves.iter().map(|leaf| leaf.bytes()).sum();
         leaves + self.large.iter().map(CompressedArt::heap_bytes).sum::<usize>()

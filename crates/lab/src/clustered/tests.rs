@@ -1,10 +1,10 @@
-//! What a clustered index looks like inside.
+//! The structure of a clustered index.
 
 use super::*;
 use hedgerow_model::{Direction, Topology};
 use proptest::prelude::*;
 
-/// A slot, ids, and their value from now on.
+/// A slot, ids, and their new value.
 type Change = (u32, Range<u32>, Option<u64>);
 
 fn change(old: Option<&Clustered>, changes: &[Change]) -> Clustered {
@@ -28,7 +28,7 @@ fn lengths(partition: &Clustered) -> Vec<usize> {
     partition.leaves.iter().map(|leaf| leaf.len()).collect()
 }
 
-/// Each row of each leaf belongs to one set, in the order of the slots.
+/// Checks that each row of each leaf belongs to one set, in slot order.
 fn assert_is_sound(partition: &Clustered) {
     let mut next = vec![0; partition.leaves.len()];
     let mut last_leaf = 0;
@@ -65,7 +65,7 @@ fn leaves_are_cut_between_slots() {
     let partition =
         change(None, &[(0, 0..7, Some(0)), (1, 0..7, Some(0)), (9, 0..5, Some(0)), (63, 0..3, Some(0))]);
     assert_eq!(lengths(&partition), [14, 8]);
-    // A new slot between them joins the leaf before it, which is then too full.
+    // A new slot between them joins the leaf before it, which then overflows.
     let partition = change(Some(&partition), &[(5, 0..4, Some(0))]);
     assert_eq!(lengths(&partition), [14, 4, 8]);
     assert_eq!(partition.degree(5), 4);
@@ -86,7 +86,7 @@ fn a_change_copies_one_leaf() {
 fn sparse_leaves_merge_with_either_sibling() {
     let old = change(None, &[(0, 0..8, Some(0)), (1, 0..12, Some(0)), (2, 0..9, Some(0))]);
     assert_eq!(lengths(&old), [8, 12, 9]);
-    // Three and nine fill three quarters of a leaf; three and twelve are more.
+    // Three and nine fill three quarters of a leaf; three and twelve exceed that.
     let behind = change(Some(&old), &[(1, 3..12, None)]);
     assert_eq!(lengths(&behind), [8, 12]);
     let before = change(Some(&change(Some(&old), &[(0, 0..1, None)])), &[(2, 3..9, None)]);

@@ -1,4 +1,4 @@
-//! The containers under the contract of engines: named cases, and random commits and snapshots.
+//! The containers under the engine contract: named cases, and random commits and snapshots.
 
 use crate::tests::support::TestedEngine;
 use crate::{ArtGraph, ClusteredArtGraph, CompressedArtGraph, VectorArtGraph};

@@ -1,4 +1,4 @@
-//! Making prepared changes part of the graph.
+//! Applying prepared changes.
 
 use super::engine::FineGrained;
 use super::entries::Entries;
@@ -10,10 +10,11 @@ use hedgerow_reclamation::MemoryChange;
 use smallvec::SmallVec;
 
 impl<E: Entries> FineGrained<E> {
-    /// Changes vertices and rows one by one, each under its own lock for as long as that takes.
+    /// Changes vertices and rows one by one, each briefly under its own lock.
     ///
-    /// What was superseded and may be seen is filed under the newest registered timestamp, after
-    /// the counters know of it, so that reclaiming it finds it counted.
+    /// Superseded versions that a snapshot may see are filed under the newest registered timestamp,
+    /// after the memory counters include them, so that their reclamation subtracts bytes that were
+    /// counted.
     pub(super) fn apply_changes(&self, stamp: Stamp, changes: FineGrainedChanges<'_, E>) {
         assert!(std::ptr::eq(self, changes.engine), "changes are applied to the store that prepared them");
         let mut applied = Applied { stamp, memory: MemoryChange::default(), superseded: SmallVec::new() };
@@ -25,7 +26,7 @@ impl<E: Entries> FineGrained<E> {
     }
 }
 
-/// What the changes of a commit did so far.
+/// What applying a commit has done so far.
 struct Applied {
     stamp: Stamp,
     memory: MemoryChange,

@@ -9,15 +9,16 @@ use hedgerow_sync::RwLock;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
-/// Reads neighbors: copies those that are visible while it shares the lock of their row, and
-/// hands over the copy when it has let go of it.
+/// Reads neighbors: copies the visible ones under the shared lock of their row, and passes the copy
+/// on after releasing it.
 ///
-/// So no lock is held while the caller's code runs, which may read the same row again or write to it.
+/// So no lock is held while the caller's code runs, which may read the same row again or write to
+/// it.
 pub struct FineGrainedCursor<'s, E, W> {
     adjacency: FineGrainedAdjacency<'s, E, W>,
     at: Timestamp,
     bound: u32,
-    /// The copy of the row that was read last.
+    /// The copy of the last row read.
     neighbors: Vec<VertexId>,
     values: Vec<W>,
 }
@@ -33,7 +34,7 @@ impl<'s, E: Entries, W: Column> FineGrainedCursor<'s, E, W> {
         if vertex.get() < self.bound { self.adjacency.row(vertex) } else { None }
     }
 
-    /// Copies what is visible of a row.
+    /// Copies the visible neighbors of a row.
     #[inline]
     fn copy(&mut self, row: Option<&RwLock<Row<E>>>) -> Neighbors<'_, W> {
         self.neighbors.clear();
@@ -59,7 +60,7 @@ impl<E: Entries, W: Column> Cursor for FineGrainedCursor<'_, E, W> {
         Ok(self.row(vertex).map_or(0, |row| row.read().degree(self.at)))
     }
 
-    /// O(search + versions of the edge that are newer than the view).
+    /// O(search + versions of the edge newer than the view).
     #[inline]
     fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, Infallible> {
         let found = self.row(vertex).and_then(|row| row.read().find(neighbor, self.at));

@@ -1,22 +1,22 @@
-//! From a vertex to its cell: a table that grows without ever moving.
+//! Maps a vertex to its cell: a table that grows without moving its entries.
 
 use hedgerow_model::VertexId;
 use hedgerow_reclamation::Memory;
 use hedgerow_sync::OnceLock;
 use std::ops::Range;
 
-/// Bits of a vertex id that choose a slot of the root, of a branch, of a leaf. The model
-/// checker's locks are large and its graphs small.
+/// Bits of a vertex id that select a slot of the root, of a branch, of a leaf. The model checker's
+/// locks are large and its graphs small.
 const ROOT_BITS: u32 = if cfg!(hedgerow_shuttle) { 5 } else { 11 };
 const BRANCH_BITS: u32 = if cfg!(hedgerow_shuttle) { 2 } else { 11 };
 const LEAF_BITS: u32 = if cfg!(hedgerow_shuttle) { 2 } else { 10 };
 
 /// The vertex index of the study, a dynamic array ("Revisiting the Design of In-Memory Dynamic
-/// Graph Storage", section 4.2), in pieces that are allocated where they are used: one vertex at
-/// the end of the id space costs three pieces, and readers hold references while writers add more.
+/// Graph Storage", section 4.2), in pieces allocated on first use: one vertex at the end of the id
+/// space costs three pieces, and readers hold references while writers add more.
 pub(super) struct Directory<C>(Level<Level<Level<C>>>);
 
-/// Slots that are allocated together on first use.
+/// Slots that are allocated together, on first use.
 struct Level<T>(OnceLock<Box<[T]>>);
 
 impl<T> Default for Level<T> {
@@ -51,14 +51,14 @@ impl<C> Default for Directory<C> {
 }
 
 impl<C: Default> Directory<C> {
-    /// The cell of a vertex, if its leaf was ever used. O(1).
+    /// The cell of a vertex, if its leaf is allocated. O(1).
     #[inline]
     pub(super) fn get(&self, vertex: VertexId) -> Option<&C> {
         let [root, branch, leaf] = place(vertex.get());
         self.0.slots().get(root)?.slots().get(branch)?.slots().get(leaf)
     }
 
-    /// The cell of a vertex; allocates what leads to it on first use. O(1) otherwise.
+    /// The cell of a vertex; allocates the path to it on first use. O(1) otherwise.
     pub(super) fn get_or_create(&self, vertex: VertexId, memory: &Memory) -> &C {
         let [root, branch, leaf] = place(vertex.get());
         let mut allocated = 0;
@@ -94,7 +94,7 @@ impl<C: Default> Directory<C> {
         bytes
     }
 
-    /// The cells of a range of vertices, ascending; leaves that were never used are skipped whole.
+    /// The cells of a range of vertices, ascending; skips leaves that were never used.
     pub(super) fn populated(&self, vertices: Range<u32>) -> impl Iterator<Item = (VertexId, &C)> {
         let Range { start, end } = vertices;
         let within = move |first: u64, bits: u32, slots: usize| {
@@ -110,7 +110,7 @@ impl<C: Default> Directory<C> {
     }
 }
 
-/// The slots that `within` chooses, each with the number of its first vertex.
+/// The slots selected by `within`, each with the number of its first vertex.
 fn numbered<T>(
     slots: &[T],
     first: u64,
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_appear_where_they_are_used_and_cells_stay_where_they_are() {
+    fn leaves_are_allocated_on_use_and_cells_do_not_move() {
         let (directory, memory) = (Directory::<u64>::default(), Memory::default());
         let ids = [0, 1, 1024, LAST - 1024, LAST].map(VertexId::new);
         assert!(directory.get(ids[4]).is_none());
@@ -168,7 +168,7 @@ mod tests {
         assert_eq!(numbers(&directory, LAST - 1..u32::MAX), [LAST - 1, LAST]);
         let all = numbers(&directory, 0..u32::MAX);
         assert!(all.is_sorted());
-        // The number above the last vertex has a slot, too, which is never read.
+        // The slot after the last vertex's exists, too, but is never read.
         assert_eq!(all.len(), 3 * 1024 - 1);
         assert_eq!(numbers(&directory, 4100..4100), []);
     }

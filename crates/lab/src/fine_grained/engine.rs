@@ -1,4 +1,4 @@
-//! The store and its place among the engines.
+//! The graph and its implementation of [`Engine`].
 
 use super::FineGrainedOptions;
 use super::directory::Directory;
@@ -19,7 +19,8 @@ use hedgerow_sync::RwLock;
 use rayon::ThreadPool;
 use std::convert::Infallible;
 
-/// A graph in memory with a version per edge. See the [module](super) for how it works.
+/// An in-memory graph with a version per edge. The [module](super) documentation explains how it
+/// works.
 pub struct FineGrained<E> {
     pub(super) topology: Topology,
     pub(super) vertices: Directory<RwLock<VertexCell>>,
@@ -31,7 +32,7 @@ pub struct FineGrained<E> {
     catalog: Catalog,
 }
 
-/// One label in one stored direction.
+/// The rows of one label in one stored direction.
 pub(super) struct Table<E> {
     pub(super) label: LabelId,
     pub(super) direction: Direction,
@@ -41,7 +42,7 @@ pub(super) struct Table<E> {
 }
 
 impl<E: Entries> FineGrained<E> {
-    /// An empty store.
+    /// An empty graph.
     pub fn new(options: FineGrainedOptions) -> Self {
         let FineGrainedOptions { topology, catalog } = options;
         // The catalog checked that its labels can be numbered.
@@ -67,12 +68,12 @@ impl<E: Entries> FineGrained<E> {
         }
     }
 
-    /// The labels and what lies on their edges.
+    /// The labels, and what their edges carry.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
     }
 
-    /// What [`Engine::memory`] has to say, by a walk over everything. For tests.
+    /// Recomputes [`Engine::memory`] by walking everything. For tests.
     ///
     /// O(entries + versions).
     pub fn recount_memory(&self) -> MemoryUse {
@@ -119,10 +120,11 @@ impl<E: Entries> Engine for FineGrained<E> {
         unit_of(vertex)
     }
 
-    /// Finds out what changes and reserves memory for it; see the [module](super)'s contract.
+    /// Plans the changes and reserves memory for them; see the [module](super)'s contract.
     ///
-    /// [`CapacityError::Memory`](hedgerow_model::CapacityError::Memory) is the only error. Effects that name a label or a direction that
-    /// is not stored panic: whoever resolved them looked it up in the catalog.
+    /// [`CapacityError::Memory`](hedgerow_model::CapacityError::Memory) is the only error. Panics
+    /// if the effects name a label or a direction that is not stored: the caller resolved them
+    /// against the catalog.
     fn prepare<'l>(
         &'l self,
         locks: &'l HeldLocks<'_>,
@@ -134,7 +136,8 @@ impl<E: Entries> Engine for FineGrained<E> {
         self.prepare_changes(locks, effects, room, allowance, pool)
     }
 
-    /// In arrays O(entries behind the first change of each row that changes): entries are inserted in place.
+    /// With arrays, O(entries after the first change of each row that changes): entries are
+    /// inserted in place.
     fn apply(&self, stamp: Stamp, changes: FineGrainedChanges<'_, E>) {
         self.apply_changes(stamp, changes);
     }

@@ -9,7 +9,7 @@ pub struct Place {
     pub(super) part: Part,
 }
 
-/// What of a vertex has the version.
+/// The part of a vertex that the version belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
     /// Its existence and its record.
@@ -19,7 +19,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// The label and stored direction of the row, if it is in one.
+    /// The label and stored direction of the row, if the version belongs to one.
     pub(super) fn table(self) -> Option<(LabelId, Direction)> {
         match self {
             Part::Vertex => None,
@@ -28,5 +28,5 @@ impl Part {
     }
 }
 
-/// A version that was followed by another one.
+/// A superseded version.
 pub(super) type Superseded = hedgerow_reclamation::Superseded<Place>;

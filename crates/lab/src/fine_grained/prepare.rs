@@ -1,4 +1,4 @@
-//! Finding out what a commit changes, before anybody can see it.
+//! Planning the changes of a commit, before they become visible.
 
 use super::directory::Directory;
 use super::engine::{FineGrained, Table, unit_of};
@@ -15,10 +15,10 @@ use hedgerow_sync::RwLock;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-/// Effects with fewer changes than this are prepared by one thread even if there is a pool.
+/// Effects with fewer changes are prepared by one thread even if there is a pool.
 const PARALLEL_FROM: usize = 4096;
 
-/// What a commit will change, and the memory for it. Dropping it changes nothing.
+/// The planned changes of a commit, and the memory for them. Dropping it changes nothing.
 pub struct FineGrainedChanges<'l, E: Entries> {
     pub(super) engine: &'l FineGrained<E>,
     pub(super) vertices: Vec<VertexLink<'l>>,
@@ -32,7 +32,7 @@ pub(super) struct VertexLink<'l> {
     pub(super) effect: &'l VertexEffect,
 }
 
-/// A row that changes, and the memory for its new entries if they need some.
+/// A row that changes, and the memory for its new entries, if they need any.
 pub(super) struct RowLink<'l, E: Entries> {
     pub(super) table: &'l Table<E>,
     pub(super) cell: &'l RwLock<Row<E>>,
@@ -48,7 +48,7 @@ impl<E: Entries> std::fmt::Debug for FineGrainedChanges<'_, E> {
     }
 }
 
-/// A vertex that will change, and by how much its record grows.
+/// A vertex that will change, and by how many bytes its record grows.
 struct PlannedVertex<'l> {
     effect: &'l VertexEffect,
     growth: isize,
@@ -58,10 +58,10 @@ struct PlannedVertex<'l> {
 struct PlannedRow<'l, E: Entries> {
     owner: VertexId,
     changes: &'l [EdgeChange],
-    /// What its new entries take, if anything.
+    /// The memory that its new entries need, if any.
     growth: Option<E::Growth>,
     growth_bytes: isize,
-    /// Edges that did not exist before, and edges that exist no more.
+    /// Edges that are added and edges that are removed.
     added: u64,
     removed: u64,
 }
@@ -131,7 +131,7 @@ impl<E: Entries> FineGrained<E> {
         growth.map(|growth| PlannedVertex { effect, growth })
     }
 
-    /// `None` if the changes, which are all of one row, make no difference.
+    /// `None` if the changes, all of one row, make no difference.
     fn plan_row<'l>(
         &self,
         locks: &HeldLocks<'_>,
@@ -141,7 +141,7 @@ impl<E: Entries> FineGrained<E> {
         let owner = changes[0].owner;
         check_lock(locks, owner);
         let (mut added, mut removed) = (0, 0);
-        // Each edge is counted at the one entry that stands for it.
+        // Each edge counts at its canonical entry only.
         let count = |change: &EdgeChange| {
             let counts = self.topology.is_canonical_entry(table.direction, owner, change.neighbor);
             let counter = if change.value.is_some() { &mut added } else { &mut removed };
@@ -173,7 +173,7 @@ impl<E: Entries> FineGrained<E> {
     }
 }
 
-/// What of `parts` makes a difference, in their order.
+/// Maps `parts` in order, and keeps the results that are not `None`.
 fn plan<C: Send, P: Send>(
     pool: Option<&ThreadPool>,
     parts: Vec<C>,

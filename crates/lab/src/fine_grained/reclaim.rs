@@ -1,4 +1,4 @@
-//! Freeing versions of vertices and edges.
+//! Freeing superseded versions of vertices and edges.
 
 use super::engine::{FineGrained, Table, unit_of};
 use super::entries::Entries;
@@ -23,7 +23,7 @@ impl<E: Entries> Versioned for FineGrained<E> {
         unit_of(place.owner)
     }
 
-    /// Part by part of the vertex, each under its own lock.
+    /// Frees versions by part of the vertex, each under its own lock.
     fn free(&self, _locks: &HeldLocks<'_>, _unit: LockUnit, versions: &mut [Superseded]) -> MemoryChange {
         versions.sort_unstable_by_key(|version| version.place);
         let same_table =
@@ -61,7 +61,7 @@ impl<E: Entries> FineGrained<E> {
         MemoryChange { live: 0, retained: -(freed as isize) }
     }
 
-    /// Also takes the entries out of the row that are deleted for everybody now.
+    /// Also removes the entries that are now deleted at every live timestamp.
     fn free_neighbors(&self, table: &Table<E>, versions: &[Superseded]) -> MemoryChange {
         let cell = table.rows.get(versions[0].place.owner).expect("a filed version has a row");
         let mut row = cell.write();

@@ -11,9 +11,10 @@ use smallvec::SmallVec;
 /// The bytes of a superseded version and of the note that files it.
 pub(super) const VERSION_BYTES: usize = size_of::<Version<EdgeValue>>() + size_of::<Superseded>();
 
-/// The neighbors of a vertex, deleted ones included that somebody may still see.
+/// The neighbors of a vertex, including deleted ones that may still be visible.
 ///
-/// An entry that is absent, a deletion without older versions, is taken out by whoever makes one.
+/// An absent entry, which is a deletion without older versions, is removed by the operation that
+/// makes it so.
 #[derive(Default)]
 pub(super) struct Row<E> {
     pub(super) entries: E,
@@ -39,12 +40,12 @@ impl<E: Entries> Row<E> {
         if head.begin.shows_at(at) { Some(self.entries.value(place)) } else { head.earlier(at) }
     }
 
-    /// How many neighbors there are at `at`. O(entries).
+    /// The number of neighbors at `at`. O(entries).
     pub(super) fn degree(&self, at: Timestamp) -> usize {
         self.entries.degree(at)
     }
 
-    /// Appends the neighbors at `at` to `neighbors` and `values`. O(entries).
+    /// Appends the neighbors visible at `at` to `neighbors` and `values`. O(entries).
     #[inline]
     pub(super) fn copy_visible<W: Column>(
         &self,
@@ -57,8 +58,8 @@ impl<E: Entries> Row<E> {
 
     // --- writing -------------------------------------------------------------------------------
 
-    /// What `changes`, which ascend by neighbor, would do. `visit` is told of each edge that
-    /// begins or ceases to exist. O(changes) searches.
+    /// Plans `changes`, which ascend by neighbor. Calls `visit` with each edge that is added or
+    /// removed. O(changes) searches.
     pub(super) fn plan(&self, changes: &[EdgeChange], mut visit: impl FnMut(&EdgeChange)) -> Plan {
         let mut plan = Plan::default();
         for change in changes {
@@ -75,8 +76,8 @@ impl<E: Entries> Row<E> {
         plan
     }
 
-    /// Makes changes, which ascend by neighbor, at a stamp, with the room that they need for new entries.
-    /// `kept` is told of each version that is superseded and kept: the neighbor and the birth.
+    /// Makes changes, which ascend by neighbor, at a stamp, with the room for new entries. Calls
+    /// `kept` with the neighbor and the birth of each superseded version that is kept.
     pub(super) fn apply(
         &mut self,
         changes: &[EdgeChange],
@@ -102,7 +103,7 @@ impl<E: Entries> Row<E> {
         }
     }
 
-    /// Frees the superseded version of `neighbor` born at `born`. Whoever calls this calls
+    /// Frees the superseded version of `neighbor` born at `born`. The caller calls
     /// [`Entries::drop_absent`] afterwards.
     pub(super) fn remove_version(&mut self, neighbor: VertexId, born: Timestamp) {
         let place = self.entries.locate(neighbor).expect("a filed version has an entry");
@@ -110,7 +111,8 @@ impl<E: Entries> Row<E> {
         assert!(removed.is_some(), "a filed version is linked");
     }
 
-    /// What [`MemoryChange`] counts step by step. Checks the order of the entries on the way.
+    /// Recomputes by a walk what [`MemoryChange`] counts step by step, and checks the order of the
+    /// entries.
     pub(super) fn count_bytes(&self) -> MemoryChange {
         let heads = self.entries.heads();
         debug_assert!(heads.windows(2).all(|pair| pair[0].0 < pair[1].0), "entries ascend, each once");
@@ -125,7 +127,7 @@ impl<E: Entries> Row<E> {
         self.entries.head(place).begin.exists().then(|| self.entries.value(place))
     }
 
-    /// Gives an entry a new newest version. The birth of the former one, if it is kept.
+    /// Gives an entry a new newest version. Returns the birth of the previous one, if it is kept.
     fn change(&mut self, place: usize, value: Option<EdgeValue>, stamp: Stamp) -> Option<Timestamp> {
         if self.newest(place) == value {
             return None;
@@ -133,7 +135,7 @@ impl<E: Entries> Row<E> {
         let old = self.entries.value(place);
         let head = self.entries.head_mut(place);
         let born = head.begin.at();
-        // What nobody sees or will is overwritten.
+        // An invisible version is overwritten.
         let kept = (born < stamp.editable_from()).then_some(born);
         if kept.is_some() {
             head.older.push(head.begin, old);

@@ -1,23 +1,23 @@
 //! Versions of one edge or one vertex.
 //!
-//! The newest version lies where the edge or the vertex is; the older ones hang behind it as a
-//! chain, newest first. Births descend strictly along a chain.
+//! The newest version lies in the edge's entry or the vertex itself, followed by a chain of the
+//! older ones, newest first. Births strictly descend along a chain.
 
 use hedgerow_model::Timestamp;
 
 /// The highest bit of a [`Begin`].
 const DELETION: u64 = 1 << 63;
 
-/// When a version began, and whether it is a deletion: that is the highest bit ("Revisiting the
+/// When a version began, and whether it is a deletion, which is the highest bit ("Revisiting the
 /// Design of In-Memory Dynamic Graph Storage", section 4.2, "Space").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Begin(u64);
 
 impl Begin {
-    /// The deletion before anything happened: what never existed.
+    /// The deletion before everything, of what never existed.
     pub(super) const NEVER: Begin = Begin(DELETION);
 
-    /// Later than every stamp: at this timestamp a reader sees the newest versions.
+    /// Later than every stamp: a reader at this timestamp sees the newest versions.
     pub(super) const END_OF_TIME: Timestamp = Timestamp(DELETION - 1);
 
     /// A version that begins at `at`: a state, or a deletion.
@@ -39,8 +39,8 @@ impl Begin {
         self.0 & DELETION == 0
     }
 
-    /// Whether this is a state that began at or before `at`: the one comparison that a scan makes
-    /// for each neighbor, because a deletion is larger than every timestamp.
+    /// Whether this is a state that began at or before `at`. A scan makes only this one comparison
+    /// per neighbor, because a deletion is larger than every timestamp.
     #[inline]
     pub(super) fn shows_at(self, at: Timestamp) -> bool {
         self.0 <= at.0
@@ -73,14 +73,15 @@ impl<S> History<S> {
         self.0.is_none()
     }
 
-    /// Adds a version that is newer than all in here. O(1).
+    /// Adds a version that is newer than all others. O(1).
     pub(super) fn push(&mut self, begin: Begin, state: S) {
         debug_assert!(self.0.as_ref().is_none_or(|newest| newest.begin.at() < begin.at()));
         let older = std::mem::take(self);
         self.0 = Some(Box::new(Version { begin, state, older }));
     }
 
-    /// What existed at `at`; `None` if it was deleted then or is younger. O(versions newer than `at`).
+    /// The state at `at`; `None` if it was deleted then or had not begun. O(versions newer than
+    /// `at`).
     pub(super) fn at(&self, at: Timestamp) -> Option<&S> {
         let version = self.iter().find(|version| version.begin.at() <= at)?;
         version.begin.exists().then_some(&version.state)
@@ -91,7 +92,7 @@ impl<S> History<S> {
         self.iter().find(|version| version.begin.at() == born).map(|version| &version.state)
     }
 
-    /// Takes out the version born at `born` and returns its state. O(versions newer than it).
+    /// Removes the version born at `born` and returns its state. O(newer versions).
     pub(super) fn remove(&mut self, born: Timestamp) -> Option<S> {
         let mut link = self;
         while link.0.as_ref()?.begin.at() != born {
@@ -113,7 +114,7 @@ impl<S> History<S> {
 }
 
 impl<S> Drop for History<S> {
-    /// One version after the other: a chain may be longer than the stack is deep.
+    /// Iteratively: a chain may be longer than the stack allows recursion.
     fn drop(&mut self) {
         let mut next = self.0.take();
         while let Some(mut version) = next {
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn versions_are_taken_out_anywhere() {
+    fn versions_can_be_removed_anywhere() {
         let (a, c) = (Some('a'), Some('c'));
         let mut history = history();
         assert_eq!(history.remove(Timestamp(5)), None);
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn deletions_show_at_no_time() {
+    fn deletions_are_never_visible() {
         let (state, deletion) = (Begin::new(Timestamp(3), true), Begin::new(Timestamp(3), false));
         assert!(state.shows_at(Timestamp(3)) && !state.shows_at(Timestamp(2)));
         assert!(!deletion.shows_at(Begin::END_OF_TIME) && !Begin::NEVER.shows_at(Begin::END_OF_TIME));

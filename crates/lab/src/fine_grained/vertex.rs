@@ -6,10 +6,10 @@ use hedgerow_model::token::Stamp;
 use hedgerow_model::{Record, Timestamp, VertexChange};
 use hedgerow_reclamation::MemoryChange;
 
-/// One vertex in every version that somebody sees.
+/// A vertex with all versions that may be visible.
 pub(super) struct VertexCell {
     begin: Begin,
-    /// The empty one while the vertex does not exist.
+    /// Empty while the vertex does not exist.
     record: Record,
     older: History<Record>,
 }
@@ -29,21 +29,22 @@ impl VertexCell {
         self.older.at(at).filter(|_| self.begin.at() > at)
     }
 
-    /// By how many bytes a change makes the newest state grow; `None` if it makes no difference.
+    /// The number of bytes by which a change grows the newest state; `None` if it makes no
+    /// difference.
     pub(super) fn growth(&self, change: &VertexChange) -> Option<isize> {
         let (exists, record) = parts(change);
         let same = self.begin.exists() == exists && is_same(&self.record, record);
         (!same).then(|| record.heap_bytes() as isize - self.record.heap_bytes() as isize)
     }
 
-    /// Makes a change at a stamp. The birth of the version that is superseded and kept, if any.
+    /// Makes a change at a stamp. Returns the birth of the superseded version, if it is kept.
     pub(super) fn apply(&mut self, change: &VertexChange, stamp: Stamp) -> (MemoryChange, Option<Timestamp>) {
         let (exists, record) = parts(change);
         let old = std::mem::replace(&mut self.record, record.clone());
         let live = self.record.heap_bytes() as isize - old.heap_bytes() as isize;
         let mut memory = MemoryChange { live, retained: 0 };
         let born = self.begin.at();
-        // What never existed needs no version, and what nobody sees or will is overwritten.
+        // What never existed needs no version, and an invisible version is overwritten.
         let kept = (self.begin != Begin::NEVER && born < stamp.editable_from()).then_some(born);
         if kept.is_some() {
             memory.retained = version_bytes(&old) as isize;
@@ -54,25 +55,25 @@ impl VertexCell {
         (memory, kept)
     }
 
-    /// Frees the superseded version born at `born`; its bytes.
+    /// Frees the superseded version born at `born`. Returns its bytes.
     pub(super) fn remove_version(&mut self, born: Timestamp) -> usize {
         let record = self.older.remove(born).expect("a filed version is linked");
         self.forget_deletion();
         version_bytes(&record)
     }
 
-    /// The bytes that the superseded version born at `born` keeps; 0 if it is gone.
+    /// The bytes that the superseded version born at `born` retains; 0 if it is gone.
     pub(super) fn retained_bytes(&self, born: Timestamp) -> usize {
         self.older.born_at(born).map_or(0, version_bytes)
     }
 
-    /// What [`MemoryChange`] counts step by step.
+    /// Recomputes by a walk what [`MemoryChange`] counts step by step.
     pub(super) fn count_bytes(&self) -> MemoryChange {
         let retained: usize = self.older.states().map(version_bytes).sum();
         MemoryChange { live: self.record.heap_bytes() as isize, retained: retained as isize }
     }
 
-    /// A deletion that no older version needs is as if the vertex had never existed.
+    /// Resets the vertex to never having existed if it is deleted and there are no older versions.
     fn forget_deletion(&mut self) {
         if !self.begin.exists() && self.older.is_empty() {
             self.begin = Begin::NEVER;
@@ -92,7 +93,7 @@ fn parts(change: &VertexChange) -> (bool, &Record) {
     }
 }
 
-/// Whether two records are one and the same. Equality of their values would not do: 0.0 equals -0.0.
+/// Whether two records are the same object. Comparing values would not do: 0.0 equals -0.0.
 fn is_same(one: &Record, other: &Record) -> bool {
     std::ptr::eq(one.values(), other.values()) || one.is_empty() && other.is_empty()
 }

@@ -1,4 +1,4 @@
-//! A state of the graph, and the adjacencies in it.
+//! Views of the graph, and the adjacencies in them.
 
 use super::cursor::FineGrainedCursor;
 use super::engine::{FineGrained, Table, unit_of};
@@ -17,13 +17,13 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
-/// Vertices that [`Adjacency::cuts`] keeps together.
+/// Granularity of [`Adjacency::cuts`] in vertices.
 const BLOCK: u32 = 64;
 
-/// A state of the graph: at a registered timestamp, or the newest of the locked vertices.
+/// A view of the graph: at a registered timestamp, or the newest state of the locked vertices.
 ///
-/// Costs nothing to make or copy. Reading a vertex that is not locked through a view of the newest
-/// state panics.
+/// Making or copying one is free. Panics when a view of the newest state reads a vertex that is not
+/// locked.
 pub struct FineGrainedView<'s, E> {
     engine: &'s FineGrained<E>,
     state: ViewState<'s>,
@@ -149,12 +149,13 @@ impl<'s, E: Entries> RecordView for FineGrainedView<'s, E> {
             return Err(ViewError::NoRecords(label));
         }
         let handles = self.adjacency::<RecordHandle>(label, direction)?.cursor();
-        // SAFETY: the handles are those of this engine, in a view that lives for `'s`; it embeds nothing.
+        // SAFETY: the handles are those of this engine, in a view that lives for `'s`; it embeds
+        // nothing.
         Ok(unsafe { HeapCursor::new(&self.engine.records, label, handles) })
     }
 }
 
-/// One label in one direction, with values of type `W` beside the neighbors.
+/// The adjacency of one label in one direction, with values of type `W` next to the neighbors.
 pub struct FineGrainedAdjacency<'s, E, W> {
     view: FineGrainedView<'s, E>,
     table: &'s Table<E>,
@@ -193,7 +194,8 @@ impl<'s, E: Entries, W> FineGrainedAdjacency<'s, E, W> {
         rows.inspect(move |(vertex, _)| view.check_lock(*vertex))
     }
 
-    /// Where each block of vertices that has entries ends, with the number of entries, ascending. O(vertices).
+    /// Blocks of vertices that have entries: the end of each block and its number of entries,
+    /// ascending. O(vertices).
     fn blocks(&self) -> Vec<(u32, u64)> {
         let mut blocks: Vec<(u32, u64)> = Vec::new();
         for (vertex, row) in self.rows(0..self.vertex_bound()) {
@@ -218,16 +220,17 @@ impl<'s, E: Entries, W: Column> Adjacency for FineGrainedAdjacency<'s, E, W> {
         Self: 'a;
 
     const SORTED: bool = true;
-    /// Only a look at every version of a row tells how many of its entries are visible.
+    /// Counting the visible entries of a row takes a check of every version.
     const DEGREE_IS_O1: bool = false;
 
     fn cursor(&self) -> FineGrainedCursor<'s, E, W> {
         FineGrainedCursor::new(*self)
     }
 
-    /// Together the ranges are all vertices below the bound; each ends with a block of 64. O(vertices).
+    /// The ranges cover all vertices below the bound, and each ends at a multiple of 64.
+    /// O(vertices).
     ///
-    /// Entries that are not visible count: they are looked at, too.
+    /// Invisible entries count as work: they are checked, too.
     fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {
         Ok(cuts_by_work(self.vertex_bound(), parts, &self.blocks()))
     }

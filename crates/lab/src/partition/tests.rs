@@ -1,4 +1,4 @@
-//! Every kind of partition against a map: random changes, and versions that are read again later.
+//! Every kind of partition against a map: random changes, and old versions read again later.
 
 use super::*;
 use crate::clustered::Clustered;
@@ -10,10 +10,10 @@ use hedgerow_subgraphs::partition::PARTITION_SIZE;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Slot and neighbor, and the value.
+/// Maps a slot and a neighbor to the value.
 type Model = BTreeMap<(u32, u32), u64>;
 
-/// What a batch puts, or removes.
+/// What a batch puts or removes.
 type Batch = BTreeMap<(u32, u32), Option<u64>>;
 
 const COLUMN: ColumnType = ColumnType::U64;
@@ -78,12 +78,12 @@ fn check<P: Partition>(partition: &P, model: &Model) {
     assert_eq!(partition.occupied(), occupied);
 }
 
-/// The bytes of a partition that are behind reference counts.
+/// The reference-counted bytes of a partition.
 fn counted_bytes<P: Partition>(partition: &P) -> isize {
     (partition.heap_bytes() - partition.own_heap_bytes()) as isize
 }
 
-/// Runs batches, keeps some versions, and reads all that are kept again at the end.
+/// Runs batches, keeps some versions, and reads all that were kept again at the end.
 fn run<P: Partition>(batches: &[(Batch, bool)]) {
     let ((), left) = measure(|| keep_and_read::<P>(batches));
     assert_eq!(left, 0, "what is allocated is freed");
@@ -103,7 +103,7 @@ fn keep_and_read<P: Partition>(batches: &[(Batch, bool)]) {
             versions.push((new, model.clone()));
             continue;
         }
-        // Nobody else has what the two do not share.
+        // What the two do not share has no other owner.
         let (old, _) = versions.remove(0);
         let beside = counted_bytes(&old) - shared;
         assert_eq!(measure(|| drop(old)).1, -beside);
@@ -133,22 +133,22 @@ fn batches() -> impl Strategy<Value = Vec<(Batch, bool)>> {
 
 proptest! {
     #[test]
-    fn plain_trees_are_what_a_map_would_be(batches in batches()) {
+    fn plain_trees_match_a_map(batches in batches()) {
         run::<VertexIndex<Art>>(&batches);
     }
 
     #[test]
-    fn compressed_trees_are_what_a_map_would_be(batches in batches()) {
+    fn compressed_trees_match_a_map(batches in batches()) {
         run::<VertexIndex<CompressedArt>>(&batches);
     }
 
     #[test]
-    fn vectors_and_trees_are_what_a_map_would_be(batches in batches()) {
+    fn vectors_and_trees_match_a_map(batches in batches()) {
         run::<VertexIndex<VectorOrTree>>(&batches);
     }
 
     #[test]
-    fn clustered_sets_are_what_a_map_would_be(batches in batches()) {
+    fn clustered_sets_match_a_map(batches in batches()) {
         run::<Clustered>(&batches);
     }
 }

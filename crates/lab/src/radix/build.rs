@@ -1,4 +1,4 @@
-//! Subtrees of sorted neighbors, and how too many of them are split.
+//! Building subtrees from sorted neighbors, and splitting leaves.
 
 use super::child::Child;
 use super::keys::{byte, common_bytes};
@@ -7,8 +7,8 @@ use super::nodes::Layout;
 use crate::rows::Rows;
 use std::ops::Range;
 
-/// The subtree of a sorted stretch that is not empty: a leaf, or a node at the first byte in which
-/// the neighbors differ. O(stretch).
+/// The subtree of a nonempty sorted range: a leaf, or a node at the first byte in which the
+/// neighbors differ. O(range).
 pub(super) fn build<L: Leaf>(rows: &Rows, stretch: Range<usize>) -> Child<L> {
     if stretch.len() <= L::CAPACITY {
         return Child::Leaf(L::new(rows, stretch));
@@ -20,11 +20,11 @@ pub(super) fn build<L: Leaf>(rows: &Rows, stretch: Range<usize>) -> Child<L> {
     layout.into_node(first, depth)
 }
 
-/// Appends the neighbors of a sorted stretch, which have the bytes before `depth` in common, to a node.
+/// Appends the neighbors of a sorted range, whose bytes before `depth` are equal, to a node.
 ///
-/// Keys share a leaf as long as it has room (section 6.2, case 1). What is too much for one leaf is
-/// split before the first key that starts at an equal share or later (case 2); a key with too
-/// much for a leaf of its own gets a node (case 3).
+/// Keys share a leaf while it has room (section 6.2, case 1). A range too long for one leaf is
+/// split before the first key that starts at an equal share or later (case 2); a key with too many
+/// neighbors for one leaf gets a node (case 3).
 pub(super) fn cut<L: Leaf>(rows: &Rows, stretch: Range<usize>, depth: u8, layout: &mut Layout<L>) {
     let leaves = stretch.len().div_ceil(L::CAPACITY).max(1);
     let share = stretch.len().div_ceil(leaves);
@@ -53,7 +53,7 @@ fn push_leaf<L: Leaf>(rows: &Rows, stretch: Range<usize>, keys: &mut Vec<u8>, la
     }
 }
 
-/// Where the neighbors with the same byte as the first end.
+/// Where the neighbors with the same byte as the first one end.
 fn end_of_key(rows: &Rows, stretch: Range<usize>, depth: u8) -> usize {
     let neighbors = &rows.neighbors[stretch.clone()];
     let key = byte(neighbors[0], depth);

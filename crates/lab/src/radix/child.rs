@@ -6,8 +6,7 @@ use hedgerow_model::{Column, EdgeValue, VertexId};
 use smallvec::{SmallVec, smallvec};
 use std::ops::ControlFlow;
 
-/// A subtree, never empty. Cheap to clone: versions share what does not change between them
-/// (RapidStore, section 6.4).
+/// A nonempty subtree. Cheap to clone: versions share unchanged subtrees (RapidStore, section 6.4).
 #[derive(Clone, Debug)]
 pub(super) enum Child<L: Leaf> {
     Leaf(L),
@@ -15,7 +14,7 @@ pub(super) enum Child<L: Leaf> {
 }
 
 impl<L: Leaf> Child<L> {
-    /// How many ids there are. O(1).
+    /// The number of ids. O(1).
     #[inline]
     pub(super) fn len(&self) -> usize {
         match self {
@@ -24,7 +23,7 @@ impl<L: Leaf> Child<L> {
         }
     }
 
-    /// Bytes on the heap. O(1).
+    /// Heap bytes. O(1).
     pub(super) fn heap_bytes(&self) -> usize {
         match self {
             Child::Leaf(leaf) => leaf.heap_bytes(),
@@ -32,7 +31,7 @@ impl<L: Leaf> Child<L> {
         }
     }
 
-    /// Whether both are one in memory.
+    /// Whether both are the same object in memory.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
             (Child::Leaf(one), Child::Leaf(other)) => one.is_same(other),
@@ -41,7 +40,7 @@ impl<L: Leaf> Child<L> {
         }
     }
 
-    /// The value of a neighbor. The bytes that paths leave out are compared in the leaf.
+    /// The value of a neighbor. Bytes that the path skips are compared in the leaf.
     #[inline]
     pub(super) fn find(&self, neighbor: VertexId) -> Option<EdgeValue> {
         let mut child = self;
@@ -53,7 +52,7 @@ impl<L: Leaf> Child<L> {
         }
     }
 
-    /// Hands over the neighbors, ascending, leaf by leaf.
+    /// Visits the neighbors, ascending, leaf by leaf.
     #[inline]
     pub(super) fn runs<W: Column, B>(
         &self,
@@ -73,7 +72,7 @@ impl<L: Leaf> Child<L> {
 
 /// The leaves of a subtree, ascending.
 pub(super) struct Leaves<'t, L: Leaf> {
-    /// What is still to come: subtrees, each with the place at which its children go on.
+    /// The subtrees still to visit, each with the place of its next child.
     path: SmallVec<[(&'t Child<L>, usize); 5]>,
 }
 

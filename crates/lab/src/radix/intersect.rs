@@ -1,4 +1,4 @@
-//! Neighbors that two trees have in common (RapidStore, section 6.5).
+//! Common neighbors of two trees (RapidStore, section 6.5).
 
 use super::child::{Child, Leaves};
 use super::leaf::Leaf;
@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 /// Visits the common neighbors of two trees, ascending.
 ///
-/// O(smaller · log capacity of a leaf) if their sizes differ much, else O(both).
+/// O(smaller · log capacity of a leaf) if their sizes differ much, otherwise O(both).
 pub(super) fn intersect<L: Leaf>(one: &Child<L>, other: &Child<L>, visit: impl FnMut(VertexId)) {
     let (small, large) = if one.len() <= other.len() { (one, other) } else { (other, one) };
     if is_much_larger(large.len(), small.len()) {
@@ -27,7 +27,7 @@ pub(super) fn probe<L: Leaf>(small: &Child<L>, large: &Child<L>, mut visit: impl
     debug_assert!(flow.is_continue());
 }
 
-/// Reads both trees in step. Leaves that end before the other tree goes on are passed over.
+/// Reads both trees in step. Skips leaves that end before the other tree's next neighbor.
 pub(super) fn merge<L: Leaf>(one: &Child<L>, other: &Child<L>, mut visit: impl FnMut(VertexId)) {
     let (mut one, mut other) = (Side::new(one), Side::new(other));
     let mut bound = 0;
@@ -40,10 +40,10 @@ pub(super) fn merge<L: Leaf>(one: &Child<L>, other: &Child<L>, mut visit: impl F
     }
 }
 
-/// One of two trees that are read in step.
+/// One of two trees read in step.
 struct Side<'t, L: Leaf> {
     leaves: Leaves<'t, L>,
-    /// The neighbors of the leaf that was reached, and how many of them were passed.
+    /// The neighbors of the current leaf, and how many of them were passed.
     ids: Vec<VertexId>,
     passed: usize,
 }
@@ -53,7 +53,7 @@ impl<'t, L: Leaf> Side<'t, L> {
         Side { leaves: tree.leaves(), ids: Vec::with_capacity(L::CAPACITY), passed: 0 }
     }
 
-    /// The first neighbor from here on that is `bound` or above.
+    /// The next neighbor that is at least `bound`.
     #[inline]
     fn seek(&mut self, bound: u32) -> Option<VertexId> {
         loop {

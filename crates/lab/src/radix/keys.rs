@@ -2,19 +2,19 @@
 
 use hedgerow_model::VertexId;
 
-/// The byte of an id at `depth`; that at 0 is the most significant.
+/// The byte of an id at `depth`; 0 is the most significant.
 #[inline]
 pub(super) const fn byte(id: VertexId, depth: u8) -> u8 {
     (id.get() >> (24 - 8 * depth)) as u8
 }
 
-/// How many leading bytes two ids have in common.
+/// The number of leading bytes that two ids have in common.
 #[inline]
 pub(super) const fn common_bytes(one: VertexId, other: VertexId) -> u8 {
     ((one.get() ^ other.get()).leading_zeros() / 8) as u8
 }
 
-/// The leading `depth` bytes of an id, at their place.
+/// The leading `depth` bytes of an id, in place; the others are zero.
 #[inline]
 pub(super) const fn prefix(id: VertexId, depth: u8) -> u32 {
     id.get() & mask(depth)
@@ -26,7 +26,7 @@ pub(super) const fn last_below(id: VertexId, depth: u8) -> u32 {
     id.get() | !mask(depth)
 }
 
-/// A bit for each of the leading `depth` bytes.
+/// A mask of the leading `depth` bytes.
 const fn mask(depth: u8) -> u32 {
     (u64::MAX << (32 - 8 * depth)) as u32
 }

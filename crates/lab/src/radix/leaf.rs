@@ -1,27 +1,27 @@
-//! What a leaf of a radix tree is.
+//! The trait of leaves of a radix tree.
 
 use crate::rows::Rows;
 use hedgerow_model::{Column, EdgeValue, VertexId};
 use std::ops::{ControlFlow, Range};
 
-/// A leaf: a few neighbors, never none, with their values. Never changed; cheap to clone.
+/// A leaf: a few neighbors, at least one, with their values. Immutable; cheap to clone.
 pub trait Leaf: Clone + Send + Sync + 'static {
     /// The most neighbors of a leaf.
     const CAPACITY: usize;
 
-    /// A leaf that shrinks to fewer neighbors than this looks for a sibling to merge with
+    /// A leaf that shrinks below this many neighbors is merged with a sibling if possible
     /// (RapidStore, section 6.2, "Delete").
     const SPARSE: usize = Self::CAPACITY / 2;
 
-    /// A leaf of a sorted stretch of rows, which is not empty and not longer than the capacity.
+    /// A leaf of a sorted range of rows, which is not empty and at most as long as the capacity.
     fn new(rows: &Rows, stretch: Range<usize>) -> Self;
 
-    /// A leaf of one neighbor, if that is all a leaf can hold.
+    /// A leaf of one neighbor, if leaves hold only one.
     fn single(_neighbor: VertexId, _value: EdgeValue) -> Option<Self> {
         None
     }
 
-    /// How many neighbors there are. O(1).
+    /// The number of neighbors. O(1).
     fn len(&self) -> usize;
 
     /// The first and the last neighbor. O(1).
@@ -30,28 +30,29 @@ pub trait Leaf: Clone + Send + Sync + 'static {
     /// The value of a neighbor. O(log capacity).
     fn find(&self, neighbor: VertexId) -> Option<EdgeValue>;
 
-    /// The leaf with another value of a neighbor, with one neighbor more, or (`value` is `None`)
+    /// The leaf with another value of a neighbor, with one neighbor more, or (if `value` is `None`)
     /// without one that it has.
     ///
-    /// `None` if that is more than a change of this leaf: it has no room or other bytes in common, or
-    /// below a node whose depth is `parent` it gets sparse or loses a key.
+    /// `None` if the change affects more than this leaf: the leaf is full or its common bytes
+    /// change, or, below a node of depth `parent`, it becomes sparse or loses a key.
     fn edited(&self, neighbor: VertexId, value: Option<EdgeValue>, parent: Option<u8>) -> Option<Self>;
 
     /// Appends the neighbors and their values.
     fn append_to(&self, rows: &mut Rows);
 
-    /// Hands over the neighbors, ascending.
+    /// Visits the neighbors, ascending.
     fn runs<W: Column, B>(&self, run: &mut impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>)
     -> ControlFlow<B>;
 
-    /// Bytes on the heap.
+    /// Heap bytes.
     fn heap_bytes(&self) -> usize;
 
-    /// Whether both are one leaf in memory. A leaf without memory of its own is no other.
+    /// Whether both are the same leaf in memory. A leaf without memory of its own is never the same
+    /// as another.
     fn is_same(&self, other: &Self) -> bool;
 }
 
-/// A leaf of the plain adaptive radix tree: one neighbor, stored in the place of its pointer.
+/// A leaf of the plain adaptive radix tree: one neighbor, stored in place of a pointer.
 #[derive(Clone, Copy, Debug)]
 pub struct SingleLeaf {
     neighbor: VertexId,

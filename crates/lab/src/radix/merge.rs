@@ -1,4 +1,4 @@
-//! Changes merged into a subtree: a new version, which shares with the old one what does not change.
+//! Merging changes into a subtree: makes a new version that shares the unchanged parts.
 
 use super::build::{build, cut};
 use super::child::Child;
@@ -11,10 +11,10 @@ use hedgerow_model::{ColumnType, EdgeChange};
 use hedgerow_subgraphs::Tally;
 use std::ops::Range;
 
-/// A merge under way: the rows of new leaves, and the count of what changed.
+/// A merge in progress: the rows of new leaves, and the count of changes.
 pub(super) struct Merge<'t> {
     rows: Rows,
-    /// The leaf that is merged, as it was.
+    /// The rows of the leaf being merged, before the changes.
     old: Rows,
     tally: &'t mut Tally,
 }
@@ -24,15 +24,15 @@ impl<'t> Merge<'t> {
         Merge { rows: Rows::with_capacity(column, 0), old: Rows::with_capacity(column, 0), tally }
     }
 
-    /// A subtree of what `changes` insert into nothing.
+    /// A new subtree of the neighbors that `changes` insert.
     pub(super) fn new_child<L: Leaf>(&mut self, changes: &[EdgeChange]) -> Option<Child<L>> {
         let stretch = self.insert(changes);
         (!stretch.is_empty()).then(|| build(&self.rows, stretch))
     }
 
-    /// A subtree after `changes`, which ascend by neighbor; `None` if nothing is left.
+    /// A subtree after `changes`, which ascend by neighbor; `None` if it becomes empty.
     ///
-    /// The path from the root to each changed leaf is copied, all else is shared (section 6.4).
+    /// Copies the path from the root to each changed leaf and shares everything else (section 6.4).
     pub(super) fn child<L: Leaf>(&mut self, old: &Child<L>, changes: &[EdgeChange]) -> Option<Child<L>> {
         match old {
             Child::Leaf(leaf) => {
@@ -47,7 +47,7 @@ impl<'t> Merge<'t> {
         }
     }
 
-    /// The same for a node, where some changes may lie beside the ids that its prefix allows.
+    /// A node after `changes`, some of which may lie outside the ids that its prefix allows.
     fn node<L: Leaf>(&mut self, old: &Node<L>, changes: &[EdgeChange]) -> Option<Child<L>> {
         let header = old.header();
         let first = prefix(header.example, header.depth);
@@ -78,7 +78,7 @@ impl<'t> Merge<'t> {
         }
     }
 
-    /// The same for changes that all lie below the node.
+    /// A node after `changes`, all of which lie below it.
     fn inner_node<L: Leaf>(&mut self, old: &Node<L>, changes: &[EdgeChange]) -> Option<Child<L>> {
         let header = old.header();
         let before = self.tally.changed();
@@ -94,8 +94,8 @@ impl<'t> Merge<'t> {
         }
     }
 
-    /// What becomes of the children of a node. A key that has no child joins the leaf before it, or
-    /// else the leaf behind it.
+    /// The new parts of a node. A key without a child joins the leaf before it, or else the leaf
+    /// after it.
     fn parts<L: Leaf>(&mut self, old: &Node<L>, depth: u8, mut changes: &[EdgeChange]) -> Parts<L> {
         let mut parts = Parts::new();
         let mut next = old.next_key(0);
@@ -118,7 +118,7 @@ impl<'t> Merge<'t> {
         parts
     }
 
-    /// What becomes of one child.
+    /// Appends the new part of one child.
     fn part<L: Leaf>(&mut self, parts: &mut Parts<L>, child: &Child<L>, keys: Keys, changes: &[EdgeChange]) {
         let before = self.tally.changed();
         match child {
@@ -139,7 +139,7 @@ impl<'t> Merge<'t> {
         parts.keep(&mut self.rows, child, keys);
     }
 
-    /// Rows of a leaf after changes.
+    /// The rows of a leaf after changes.
     fn merge<L: Leaf>(&mut self, leaf: &L, changes: &[EdgeChange]) -> Range<usize> {
         self.old.truncate(0);
         leaf.append_to(&mut self.old);
@@ -148,7 +148,7 @@ impl<'t> Merge<'t> {
         start..self.rows.len()
     }
 
-    /// Rows of what changes insert where nothing is.
+    /// The rows that changes insert where there is nothing yet.
     fn insert(&mut self, changes: &[EdgeChange]) -> Range<usize> {
         let start = self.rows.len();
         self.old.truncate(0);
@@ -157,7 +157,7 @@ impl<'t> Merge<'t> {
     }
 }
 
-/// The keys that lead to one child, from the first to the last, and what comes behind them.
+/// The keys of one child, from the first to the last, and the next key with its child.
 fn keys_of_child<'n, L: Leaf>(
     node: &'n Node<L>,
     first: u8,
@@ -172,7 +172,7 @@ fn keys_of_child<'n, L: Leaf>(
     }
 }
 
-/// Takes the changes off the front whose byte at `depth` is below `bound`.
+/// Splits off the leading changes whose byte at `depth` is below `bound`.
 fn take_below<'c>(changes: &mut &'c [EdgeChange], depth: u8, bound: u16) -> &'c [EdgeChange] {
     let below = changes.partition_point(|change| u16::from(byte(change.neighbor, depth)) < bound);
     let (taken, rest) = changes.split_at(below);
@@ -180,7 +180,8 @@ fn take_below<'c>(changes: &mut &'c [EdgeChange], depth: u8, bound: u16) -> &'c 
     taken
 }
 
-/// A node over `node` and rows before and behind the ids that its prefix allows; not both are empty.
+/// A node above `node` and rows before and after the ids that its prefix allows; the rows are not
+/// both empty.
 fn join<L: Leaf>(rows: &Rows, before: Range<usize>, node: Node<L>, after: Range<usize>) -> Child<L> {
     let header = *node.header();
     let first = if before.is_empty() { header.example } else { rows.neighbors[before.start] };

@@ -2,26 +2,26 @@
 //! compressed one of RapidStore (PVLDB 18(10), 2025, section 6.2).
 //!
 //! Both are one tree with different leaves. A leaf of the plain tree ([`Art`]) is one neighbor; a
-//! leaf of the compressed one ([`CompressedArt`]) is a segment of up to 512 with one prefix, to
-//! which several keys of a node may lead.
+//! leaf of the compressed one ([`CompressedArt`]) is a segment of up to 512 with one prefix, which
+//! several keys of a node may share.
 //!
-//! A tree never changes. A change makes a new root that shares what it can with the old one, by
-//! reference counts (section 6.4); whoever drops the last version that has a node drops the node.
+//! A tree is immutable. A change makes a new root that shares memory with the old one where
+//! possible, by reference counts (section 6.4); a node is freed with the last version that has it.
 //!
 //! | file | what |
 //! |---|---|
-//! | `leaf.rs`, `segment.rs`, `suffixes.rs` | what leaves are, and how ids lie in them |
+//! | `leaf.rs`, `segment.rs`, `suffixes.rs` | leaves, and the layout of their ids |
 //! | `nodes/` | the kinds of nodes |
 //! | `child.rs` | a subtree, and how it is read |
-//! | `build.rs` | subtrees of sorted neighbors; how leaves are split |
-//! | `merge.rs`, `parts.rs` | changes of any number; how sparse leaves are merged |
-//! | `edit.rs`, `values.rs` | the short way for one change |
-//! | `intersect.rs`, `shared.rs` | common neighbors; common memory |
+//! | `build.rs` | building subtrees from sorted neighbors; splitting leaves |
+//! | `merge.rs`, `parts.rs` | any number of changes; merging sparse leaves |
+//! | `edit.rs`, `values.rs` | the fast path of one change |
+//! | `intersect.rs`, `shared.rs` | common neighbors; shared memory |
 //!
-//! Three things are not as in the paper, because a tree that is never changed in place allows them.
-//! A set that fits into one leaf has no root node. Where a leaf is split is found in the leaf itself
-//! instead of in offsets beside the pointers. A node that has many keys but few leaves has one pointer
-//! for each leaf and a table of 256 bytes, like a Node48, instead of one pointer for each key.
+//! There are three deviations from the paper, which immutable trees allow. A set that fits into one
+//! leaf has no root node. Where to split a leaf is found in the leaf itself instead of in offsets
+//! next to the pointers. A node with many keys but few leaves has one pointer per leaf and a table
+//! of 256 bytes, like a Node48, instead of one pointer per key.
 
 mod build;
 mod child;
@@ -59,15 +59,15 @@ pub type Art = RadixTree<SingleLeaf>;
 /// A compressed adaptive radix tree: leaves of many neighbors with a common prefix.
 pub type CompressedArt = RadixTree<SegmentLeaf<LEAF_CAPACITY>>;
 
-/// A set of neighbors, not empty, with a value beside each. Never changed; a clone costs O(1).
+/// A nonempty set of neighbors, each with a value. Immutable; cloning costs O(1).
 ///
 /// ```
 /// use hedgerow_lab::CompressedArt;
 /// use hedgerow_model::VertexId;
 ///
-/// let ids = |step: u32| (0..1000).map(|id| VertexId::new(id * step)).collect::<Vec<_>>();
-/// let (Some(thirds), Some(fifths)) = (CompressedArt::from_sorted(&ids(3)), CompressedArt::from_sorted(&ids(5)))
-/// else { panic!("they ascend") };
+/// let ids = |step: u32| (0..1000).map(|id| VertexId::new(id * step)).collect::<Vec<_>>(); let
+/// (Some(thirds), Some(fifths)) = (CompressedArt::from_sorted(&ids(3)),
+/// CompressedArt::from_sorted(&ids(5))) else { panic!("they ascend") };
 ///
 /// let mut common = Vec::new();
 /// thirds.intersect(&fifths, |id| common.push(id.get()));
@@ -89,12 +89,12 @@ impl<L: Leaf> RadixTree<L> {
         Some(RadixTree::new(&rows, 0..rows.len()))
     }
 
-    /// A set of a sorted stretch of rows that is not empty. O(stretch).
+    /// A set of a nonempty sorted range of rows. O(range).
     pub(crate) fn new(rows: &Rows, stretch: Range<usize>) -> Self {
         RadixTree { root: build::build(rows, stretch) }
     }
 
-    /// The set after `changes`, which ascend by neighbor; `None` if nothing is left.
+    /// The set after `changes`, which ascend by neighbor; `None` if it becomes empty.
     ///
     /// O(bytes of an id · (256 + leaf capacity)) for one change.
     pub fn merged(
@@ -116,7 +116,7 @@ impl<L: Leaf> RadixTree<L> {
         root.map(|root| RadixTree { root })
     }
 
-    /// The set after one change that leaves the tree its shape.
+    /// The set after one change that keeps the shape of the tree.
     fn edited(&self, column: ColumnType, change: &EdgeChange, tally: &mut Tally) -> Option<Self> {
         let found = self.find(change.neighbor);
         let is_different = |value: EdgeValue| match column.width() {
@@ -131,7 +131,7 @@ impl<L: Leaf> RadixTree<L> {
         Some(new)
     }
 
-    /// How many neighbors there are, at least one. O(1).
+    /// The number of neighbors, at least one. O(1).
     #[must_use]
     #[expect(clippy::len_without_is_empty, reason = "a set is never empty")]
     #[inline]
@@ -146,7 +146,7 @@ impl<L: Leaf> RadixTree<L> {
         self.root.find(neighbor)
     }
 
-    /// Hands over the neighbors in runs, ascending. O(neighbors).
+    /// Visits the neighbors in runs, ascending. O(neighbors).
     #[inline]
     pub fn runs<W: Column, B>(
         &self,
@@ -160,21 +160,21 @@ impl<L: Leaf> RadixTree<L> {
         self.root.leaves().for_each(|leaf| leaf.append_to(rows));
     }
 
-    /// Visits the neighbors that two sets have in common, ascending.
+    /// Visits the common neighbors of two sets, ascending.
     ///
-    /// Sets of about one size are read in step, O(both); for much smaller ones the larger set is
+    /// Sets of similar size are read in step, O(both); if one is much smaller, the larger one is
     /// searched, O(smaller · log leaf capacity) (section 6.5).
     pub fn intersect(&self, other: &Self, visit: impl FnMut(VertexId)) {
         intersect::intersect(&self.root, &other.root, visit);
     }
 
-    /// Bytes on the heap, those shared with other versions included. O(1).
+    /// Heap bytes, including those shared with other versions. O(1).
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.root.heap_bytes()
     }
 
-    /// Those of the bytes that `newer` shares. O(keys of the nodes that are not shared).
+    /// The part of the heap bytes that `newer` shares. O(keys of the nodes that are not shared).
     #[must_use]
     pub fn shared_bytes(&self, newer: &Self) -> usize {
         shared::shared_bytes(&self.root, &newer.root)

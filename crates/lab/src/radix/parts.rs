@@ -1,4 +1,4 @@
-//! What becomes of the children of a node: kept, or rows of which leaves are made.
+//! The new parts of a node: kept children, or rows for new leaves.
 
 use super::build::cut;
 use super::child::Child;
@@ -10,7 +10,7 @@ use std::ops::{Range, RangeInclusive};
 /// The keys of a child, from the first to the last.
 pub(super) type Keys = RangeInclusive<u8>;
 
-/// A child, or neighbors of which one or more leaves will be made.
+/// A child, or neighbors for one or more new leaves.
 #[derive(Debug)]
 pub(super) enum Part<L: Leaf> {
     Kept(Child<L>, Keys),
@@ -22,8 +22,8 @@ pub(super) enum Part<L: Leaf> {
 pub(super) struct Parts<L: Leaf>(Vec<Part<L>>);
 
 impl<L: Leaf> Parts<L> {
-    /// Siblings are merged if they have no more neighbors than this. Below the capacity, so that
-    /// the next insertion does not split them again.
+    /// Siblings merge if together they have at most this many neighbors. Less than the capacity, so
+    /// that the next insertion does not split them again.
     const MERGED: usize = L::CAPACITY * 3 / 4;
 
     pub(super) fn new() -> Self {
@@ -34,7 +34,7 @@ impl<L: Leaf> Parts<L> {
         &self.0
     }
 
-    /// Appends a child that does not change. A changed leaf before it may draw it in.
+    /// Appends an unchanged child. A sparse changed leaf before it may draw it in.
     pub(super) fn keep(&mut self, rows: &mut Rows, child: &Child<L>, keys: Keys) {
         if let (Some(Part::Rows(before)), Child::Leaf(leaf)) = (self.0.last_mut(), child)
             && before.len() < L::SPARSE
@@ -49,7 +49,7 @@ impl<L: Leaf> Parts<L> {
         self.0.push(Part::Kept(child.clone(), keys));
     }
 
-    /// Appends what a node became.
+    /// Appends the new version of a node.
     pub(super) fn replace(&mut self, rows: &mut Rows, child: Option<Child<L>>, keys: Keys) {
         match child {
             None => {}
@@ -63,7 +63,7 @@ impl<L: Leaf> Parts<L> {
         }
     }
 
-    /// Appends the neighbors of a changed leaf. If they are few they join a leaf before them.
+    /// Appends the neighbors of a changed leaf. If they are few, they join the leaf before them.
     pub(super) fn change(&mut self, rows: &mut Rows, stretch: Range<usize>) {
         if stretch.is_empty() {
             return;
@@ -88,7 +88,7 @@ impl<L: Leaf> Parts<L> {
         self.0.push(Part::Rows(start..rows.len()));
     }
 
-    /// The node of these parts, at least two, in the place of `old`.
+    /// Builds the node of these parts, at least two, that replaces `old`.
     pub(super) fn into_node(self, rows: &Rows, old: &Node<L>) -> Child<L> {
         let header = old.header();
         let mut layout = Layout::with_capacity(64, self.0.len() + 1);

@@ -10,7 +10,7 @@ use hedgerow_model::{Column, EdgeValue, ValueColumn, VertexId};
 use hedgerow_sync::Arc;
 use std::ops::{ControlFlow, Range};
 
-/// Up to `CAPACITY` neighbors with one prefix, shared by the versions of a tree and by the keys of a node.
+/// Up to `CAPACITY` neighbors with one prefix. Versions of a tree and keys of a node share it.
 #[derive(Debug)]
 pub struct SegmentLeaf<const CAPACITY: usize>(Arc<Counted<Segment>>);
 
@@ -94,7 +94,8 @@ impl<const CAPACITY: usize> Leaf for SegmentLeaf<CAPACITY> {
 }
 
 impl<const CAPACITY: usize> SegmentLeaf<CAPACITY> {
-    /// Whether a removal leaves the common bytes as they are, and below a node its keys and enough neighbors.
+    /// Whether a removal keeps the common bytes and, below a node, the leaf's keys and enough
+    /// neighbors.
     fn loses_only_a_neighbor(&self, position: usize, parent: Option<u8>) -> bool {
         let ids = &self.0.ids;
         let is_inside = position > 0 && position + 1 < ids.len();

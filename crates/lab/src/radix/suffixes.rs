@@ -1,12 +1,11 @@
-//! What is left of the ids of a leaf when their common bytes are taken away (section 6.2,
-//! "Optimization").
+//! The ids of a leaf without their common bytes (section 6.2, "Optimization").
 
 use super::edit::{with_inserted, with_removed};
 use super::keys::{common_bytes, prefix};
 use hedgerow_model::VertexId;
 use std::ops::ControlFlow;
 
-/// Ids are put together again in stretches of this many, on the stack.
+/// Ids are decoded in runs of this many, on the stack.
 const DECODED: usize = 64;
 
 /// The ids of a leaf without their common prefix, in as many bytes as differ.
@@ -18,21 +17,21 @@ pub(super) enum Suffixes {
     Three(Box<[[u8; 3]]>),
     /// Two bytes.
     Two(Box<[u16]>),
-    /// Only the last byte differs: a bit for each that is there.
+    /// Only the last byte differs: one bit per value that is present.
     Bitmap([u64; 4]),
 }
 
 /// Sorted ids, at least one, compressed.
 #[derive(Clone, Debug)]
 pub(super) struct CompressedIds {
-    /// The common bytes at their place; the others are zero.
+    /// The common bytes in place; the others are zero.
     prefix: u32,
     length: u16,
     suffixes: Suffixes,
 }
 
 impl CompressedIds {
-    /// Of ids that ascend, at least one and at most 65,535.
+    /// Compresses ids, which ascend, at least one and at most 65,535.
     pub(super) fn new(ids: &[VertexId]) -> Self {
         let (first, last) = (ids[0], ids[ids.len() - 1]);
         let common = common_bytes(first, last);
@@ -54,7 +53,7 @@ impl CompressedIds {
         (self.id_at(0), self.id_at(self.len() - 1))
     }
 
-    /// The position of an id. A binary search; in a bitmap a count of the bits before.
+    /// The position of an id, by binary search; in a bitmap, by counting the bits before it.
     #[inline]
     pub(super) fn position(&self, id: VertexId) -> Option<usize> {
         let suffix = id.get() ^ self.prefix;
@@ -69,7 +68,7 @@ impl CompressedIds {
         }
     }
 
-    /// Where an id that is not there would be; `None` if it has not the bytes that these have in common.
+    /// Where to insert an id that is absent; `None` if it does not have the common bytes.
     pub(super) fn place_of(&self, id: VertexId) -> Option<usize> {
         let suffix = id.get() ^ self.prefix;
         match &self.suffixes {
@@ -85,7 +84,7 @@ impl CompressedIds {
         }
     }
 
-    /// The ids with one more, at the place that [`place_of`](Self::place_of) names.
+    /// A copy with an id inserted at the place that [`place_of`](Self::place_of) returned.
     pub(super) fn inserted(&self, place: usize, id: VertexId) -> Self {
         let suffixes = match &self.suffixes {
             Suffixes::Four(ids) => Suffixes::Four(with_inserted(ids, place, id).into()),
@@ -98,7 +97,8 @@ impl CompressedIds {
         CompressedIds { prefix: self.prefix, length: self.length + 1, suffixes }
     }
 
-    /// The ids without one, neither the first nor the last, so that the common bytes stay the same.
+    /// A copy without one id, which is neither the first nor the last, so that the common bytes do
+    /// not change.
     pub(super) fn removed(&self, position: usize) -> Self {
         debug_assert!((1..self.len() - 1).contains(&position));
         let suffixes = match &self.suffixes {
@@ -121,7 +121,7 @@ impl CompressedIds {
         VertexId::new(self.prefix | suffix)
     }
 
-    /// Hands over the ids, ascending, each stretch with the position of its first.
+    /// Visits the ids in ascending runs, each with the position of its first id.
     #[inline]
     pub(super) fn stretches<B>(
         &self,
@@ -136,7 +136,7 @@ impl CompressedIds {
         }
     }
 
-    /// Bytes on the heap.
+    /// Heap bytes.
     pub(super) fn heap_bytes(&self) -> usize {
         match &self.suffixes {
             Suffixes::Four(ids) => size_of_val::<[VertexId]>(ids),
@@ -166,21 +166,21 @@ fn bitmap_of(ids: &[VertexId]) -> [u64; 4] {
     words
 }
 
-/// Bits with that of one id set if it was not, else not.
+/// The bitmap with the bit of one id flipped.
 fn with_flipped(words: &[u64; 4], id: VertexId) -> [u64; 4] {
     let (mut words, low) = (*words, id.get() as u8);
     words[usize::from(low / 64)] ^= 1 << (low % 64);
     words
 }
 
-/// How many bits are set before `bit`, if it is set itself.
+/// The number of set bits before `bit`, if it is set itself.
 #[inline]
 fn rank(words: &[u64; 4], bit: u8) -> Option<usize> {
     let is_set = words[usize::from(bit / 64)] >> (bit % 64) & 1 == 1;
     is_set.then(|| bits_before(words, bit))
 }
 
-/// How many bits are set before `bit`.
+/// The number of set bits before `bit`.
 #[inline]
 fn bits_before(words: &[u64; 4], bit: u8) -> usize {
     let (word, bit) = (usize::from(bit / 64), bit % 64);
@@ -188,7 +188,7 @@ fn bits_before(words: &[u64; 4], bit: u8) -> usize {
     (before + (words[word] & ((1 << bit) - 1)).count_ones()) as usize
 }
 
-/// The bit before which `before` others are set.
+/// The position of the set bit that has `before` set bits before it.
 fn nth_bit(words: &[u64; 4], mut before: usize) -> u32 {
     for (word, mut bits) in (0..).zip(words.iter().copied()) {
         let here = bits.count_ones() as usize;
@@ -278,7 +278,7 @@ mod tests {
         }
     }
 
-    /// An id is inserted if it has the common bytes, and then all is as if it had always been there.
+    /// An id with the common bytes is inserted, and the result is as if it had always been there.
     fn check_insertion(compressed: &CompressedIds, ids: &BTreeSet<u32>, id: VertexId) {
         let with: Vec<VertexId> = ids
             .iter()

@@ -1,4 +1,4 @@
-//! Columns of values with one more, one less, or another one.
+//! Copies of columns with a value inserted, removed, or replaced.
 
 use super::edit::{with_inserted, with_removed};
 use hedgerow_model::{EdgeValue, ValueColumn};

@@ -1,5 +1,5 @@
-//! Partitions that keep a set for each vertex: the vertex index of RapidStore (section 6.1), with
-//! the trees or the vectors of its ablation behind it.
+//! Partitions with a set per vertex: the vertex index of RapidStore (section 6.1), over the trees
+//! or the vectors of its ablation.
 
 mod vector;
 
@@ -12,9 +12,9 @@ use hedgerow_subgraphs::Tally;
 use hedgerow_subgraphs::partition::{PARTITION_SIZE, slot_of, slots_of};
 use std::ops::ControlFlow;
 
-/// The neighbors of one vertex, never none. Never changed; cheap to clone.
+/// The neighbors of one vertex, at least one. Immutable; cheap to clone.
 pub trait NeighborSet: Clone + Send + Sync + 'static {
-    /// The set after `changes`, which ascend by neighbor; `None` if nothing is left.
+    /// The set after `changes`, which ascend by neighbor; `None` if it becomes empty.
     fn merged(
         old: Option<&Self>,
         column: ColumnType,
@@ -22,22 +22,22 @@ pub trait NeighborSet: Clone + Send + Sync + 'static {
         tally: &mut Tally,
     ) -> Option<Self>;
 
-    /// How many neighbors there are. O(1).
+    /// The number of neighbors. O(1).
     fn len(&self) -> usize;
 
     /// The value of a neighbor.
     fn find(&self, neighbor: VertexId) -> Option<EdgeValue>;
 
-    /// The neighbors, if they lie in one run.
+    /// The neighbors, if they are one contiguous run.
     fn run<W: Column>(&self) -> Option<Neighbors<'_, W>>;
 
-    /// Hands over the neighbors in runs, ascending.
+    /// Visits the neighbors in runs, ascending.
     fn runs<W: Column, B>(&self, run: impl FnMut(&[VertexId], &[W]) -> ControlFlow<B>) -> ControlFlow<B>;
 
-    /// Bytes on the heap, those shared with other versions included. O(1).
+    /// Heap bytes, including those shared with other versions. O(1).
     fn heap_bytes(&self) -> usize;
 
-    /// Those of the bytes that `newer` shares.
+    /// The part of the heap bytes that `newer` shares.
     fn shared_bytes(&self, newer: &Self) -> usize;
 }
 
@@ -61,7 +61,7 @@ impl<L: Leaf> NeighborSet for RadixTree<L> {
         RadixTree::find(self, neighbor)
     }
 
-    /// None: no leaf of a tree is asked for its form.
+    /// Always `None`, even if the tree is a single leaf.
     fn run<W: Column>(&self) -> Option<Neighbors<'_, W>> {
         None
     }
@@ -80,7 +80,7 @@ impl<L: Leaf> NeighborSet for RadixTree<L> {
     }
 }
 
-/// The neighbors of one partition: a set for each vertex that has any. Never changed once published.
+/// The neighbors of one partition: a set per vertex that has any. Immutable once published.
 #[derive(Clone, Debug)]
 pub struct VertexIndex<S> {
     sets: [Option<S>; PARTITION_SIZE],
@@ -89,7 +89,7 @@ pub struct VertexIndex<S> {
 }
 
 impl<S: NeighborSet> Partition for VertexIndex<S> {
-    /// Copies the array of sets, and of the sets that change what they don't share.
+    /// Copies the array of sets, and the parts of changed sets that are not shared.
     fn merged(
         old: Option<&Self>,
         column: ColumnType,

@@ -1,4 +1,4 @@
-//! Small sets as vectors of their own, large ones as trees ("VEC" in the ablation).
+//! Small sets as vectors, large ones as trees ("VEC" in the ablation).
 
 use super::NeighborSet;
 use crate::counted::Counted;
@@ -10,7 +10,7 @@ use hedgerow_subgraphs::Tally;
 use hedgerow_sync::Arc;
 use std::ops::ControlFlow;
 
-/// A sorted vector, or a tree from the size on at which it pays.
+/// A sorted vector, or a tree for sets large enough for one to pay off.
 #[derive(Clone, Debug)]
 pub enum VectorOrTree {
     /// At most [`LARGE`] neighbors.

@@ -1,4 +1,4 @@
-//! The engines, named for the tests that they share with others.
+//! Names the engines for the shared tests.
 
 use hedgerow_lab::fine_grained::{Entries, FineGrained, FineGrainedOptions};
 use hedgerow_model::{Catalog, Topology};

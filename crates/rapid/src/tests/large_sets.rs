@@ -80,7 +80,7 @@ proptest! {
     #![proptest_config(if cfg!(miri) { ProptestConfig::with_cases(1) } else { ProptestConfig::default() })]
 
     #[test]
-    fn many_changes_do_what_they_do_one_by_one(
+    fn many_changes_equal_single_changes(
         column in column(),
         first in prop::collection::btree_set(0..BOUND, 1..100),
         batches in prop::collection::vec((changes(), any::<bool>()), 1..12),

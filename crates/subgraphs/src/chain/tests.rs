@@ -254,7 +254,8 @@ fn readers_search_beside_a_writer() {
             scope.spawn(move || (0..200).for_each(|_| assert_eq!(read(chain, at), Some(at))));
         }
         for value in 3..100 {
-            // Timestamps 1 and 2 are registered; the version before is linked, then becomes invisible.
+            // Timestamps 1 and 2 are registered; the version before is linked, then becomes
+            // invisible.
             let kept = link(&chain, value, &dropped, value.max(4) - 1).kept;
             if let Some(born) = kept.filter(|born| *born > Timestamp(2)) {
                 chain.unlink(&locks(), UNIT, born, &epoch::pin());

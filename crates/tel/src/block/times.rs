@@ -103,7 +103,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_entry_is_later_than_what_follows_and_its_lateness(
+        fn the_bound_is_at_most_twice_the_exact_lateness(
             times in prop::collection::vec(prop_oneof![0..9_i64, any::<i64>()], 0..20)
         ) {
             let order = times.iter().fold(TimeOrder::OF_NONE, |order, time| order.followed_by(*time));

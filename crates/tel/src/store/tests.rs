@@ -55,7 +55,7 @@ proptest! {
 }
 
 #[test]
-fn what_one_thread_gives_back_another_uses() {
+fn memory_freed_by_one_thread_is_reused_by_another() {
     let store = BlockStore::default();
     let churn = |class: u8| {
         let blocks: Vec<NonNull<u8>> = (0..100_000).map(|_| store.allocate_surely(class)).collect();
@@ -86,7 +86,7 @@ fn a_large_block_is_split_for_smaller_ones() {
 /// A full file is an error, callers that cannot fail still get memory, and freed memory is reused.
 #[test]
 #[cfg(target_os = "linux")]
-fn a_full_file_is_an_error_and_not_the_end() {
+fn allocations_fail_while_the_file_is_full() {
     for class in [0, LARGE, LARGEST, LARGEST + 1] {
         let limit = 4 << 20;
         let store = in_file(Some(limit));
@@ -144,7 +144,7 @@ fn the_file_shrinks_when_large_blocks_go() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_directory_that_is_missing_is_told() {
+fn a_missing_directory_is_an_error() {
     let missing = std::env::temp_dir().join("there is no such directory");
     let error = BlockStore::in_file(&missing, None).err().expect("no file can be made");
     assert_eq!(error.kind(), io::ErrorKind::NotFound);

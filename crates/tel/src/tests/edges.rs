@@ -22,7 +22,7 @@ fn with_vertices(topology: Topology, memory_limit: Option<usize>) -> Tested {
 }
 
 #[test]
-fn first_edges_and_growth_take_the_short_way() {
+fn first_edges_and_growth_take_the_fast_path() {
     let mut pipeline = with_vertices(Topology::Undirected, None);
     for destination in 0..VERTICES {
         assert!(pipeline.commit_edge(2, (1, destination), Some(7), 0));
@@ -34,7 +34,7 @@ fn first_edges_and_growth_take_the_short_way() {
 /// The memory limit is enforced where memory is reserved, which a single append or deletion never
 /// does.
 #[test]
-fn beside_a_limit_only_what_grows_takes_the_long_way() {
+fn with_a_memory_limit_only_growth_takes_the_slow_path() {
     let mut pipeline = with_vertices(Topology::Directed, Some(1 << 20));
     assert!(!pipeline.commit_edge(0, (1, 2), Some(0), 0));
     pipeline.commit(&[put(1, 2..4)], 0).unwrap();

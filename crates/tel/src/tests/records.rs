@@ -160,7 +160,7 @@ fn dead_records_leave_with_their_entries() {
 /// A long record may be freed before its entry: the record heap reclaims it independently. A log
 /// that moves then does not access it.
 #[test]
-fn long_records_are_not_looked_at_when_their_log_moves() {
+fn long_records_are_not_accessed_when_their_log_moves() {
     let store = BlockStore::default();
     let fit = Fit::with_records(Need { entries: 4, record_bytes: 100 });
     let mut record = vec![0; 1 + LONGEST_EMBEDDED].into_boxed_slice();

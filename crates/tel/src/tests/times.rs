@@ -43,7 +43,7 @@ fn newest_first(pipeline: &Tested) -> Vec<u32> {
 }
 
 #[test]
-fn a_log_that_is_put_in_the_order_of_times_is_in_order_whatever_becomes_of_it() {
+fn a_log_put_in_time_order_stays_in_order() {
     let mut pipeline = Tested::new(Topology::Directed, None);
     let (mut classes, mut id) = (Vec::new(), 0);
     for number in numbers(1, false).take(400) {
@@ -67,7 +67,7 @@ fn a_log_that_is_put_in_the_order_of_times_is_in_order_whatever_becomes_of_it() 
 
 /// Whatever their ids, and wherever the log grows: the puts of one commit have no other order.
 #[test]
-fn what_one_commit_puts_is_in_the_order_of_its_times() {
+fn one_commit_puts_edges_in_time_order() {
     let mut pipeline = Tested::new(Topology::Directed, None);
     let mut first = 1;
     for count in [1, 2, 9, 40, 200_u32] {
@@ -95,7 +95,7 @@ fn what_one_commit_puts_is_in_the_order_of_its_times() {
 /// An out-of-order record keeps the bound up while the log moves, until its edge is gone and the
 /// log is rewritten; with long records, which are not accessed then, it stays.
 #[test]
-fn what_was_late_is_forgotten_when_it_is_gone() {
+fn the_bound_forgets_late_entries_that_are_gone() {
     for has_long in [false, true] {
         let mut pipeline = Tested::new(Topology::Directed, None);
         let early = numbers(1, has_long).next().expect("numbers go on");

@@ -9,10 +9,10 @@ use hedgerow_model::{
 use hedgerow_subgraphs::Tally;
 use std::ops::ControlFlow;
 
-/// A plain adaptive radix tree from neighbors to slots, in which versions and values lie.
+/// A plain adaptive radix tree from neighbors to slots, which contain versions and values.
 ///
-/// A change that inserts or removes an entry copies the path to its leaf, as everywhere in this crate; slots
-/// stay where they are.
+/// Inserting or removing an entry copies the path to its leaf, as everywhere in this crate; slots
+/// do not move.
 #[derive(Debug)]
 pub struct ArtEntries {
     /// The slot of each neighbor; `None` if there are none.
@@ -24,27 +24,27 @@ pub struct ArtEntries {
 struct Slots {
     heads: Vec<Head>,
     values: ValueColumn,
-    /// Slots that no entry has. There is room for all, so that removing an entry takes no memory.
+    /// Unused slots. Has room for all slots, so that removing an entry allocates nothing.
     free: Vec<u32>,
 }
 
-/// A tree that has the new entries, too, and how many slots it takes.
+/// A tree that includes the new entries, and the number of slots needed.
 pub struct Grown {
     tree: Option<Art>,
     tree_bytes_before: usize,
-    /// How many slots larger arrays hold, and how many the present ones.
+    /// The capacity of larger arrays, if needed, and that of the current ones.
     capacity: Option<usize>,
     capacity_before: usize,
 }
 
-/// The tree, and larger arrays if they are needed.
+/// The tree, and larger arrays if necessary.
 pub struct Room {
     tree: Option<Art>,
     slots: Option<Slots>,
 }
 
 impl Default for ArtEntries {
-    /// Without room. The column gets its type when there is some.
+    /// Without capacity. The column gets its type when there is some.
     fn default() -> Self {
         ArtEntries { tree: None, slots: Slots::with_capacity(ColumnType::Unit, 0) }
     }
@@ -55,7 +55,7 @@ impl Slots {
         Slots::around(ValueColumn::with_capacity(column, capacity), capacity)
     }
 
-    /// Empty arrays with room for `capacity` entries beside a column that has it.
+    /// Empty arrays with room for `capacity` entries, with a column that has it.
     fn around(values: ValueColumn, capacity: usize) -> Self {
         Slots { heads: Vec::with_capacity(capacity), values, free: Vec::with_capacity(capacity) }
     }
@@ -70,7 +70,7 @@ impl Slots {
         Slots::around(values, capacity)
     }
 
-    /// The bytes of a slot with a value of this type.
+    /// Bytes per slot with a value of this type.
     const fn slot_bytes(column: ColumnType) -> usize {
         size_of::<Head>() + column.width() + size_of::<u32>()
     }
@@ -79,7 +79,7 @@ impl Slots {
         self.heads.len() - self.free.len()
     }
 
-    /// The slots that the next entries get, in this order.
+    /// The slots of the next entries, in this order.
     fn next(&self) -> impl Iterator<Item = u32> {
         self.free.iter().rev().copied().chain(self.heads.len() as u32..)
     }
@@ -94,7 +94,7 @@ impl Slots {
         }
     }
 
-    /// Moves everything into arrays that are empty and large enough.
+    /// Moves everything into empty arrays that are large enough.
     fn move_into(&mut self, mut room: Slots) {
         if !self.heads.is_empty() {
             room.values.extend_from(&self.values, 0..self.heads.len());
@@ -110,7 +110,7 @@ impl Slots {
     }
 }
 
-/// A tree after neighbors got slots or (`None`) lost them.
+/// A tree after neighbors were given slots, or (`None`) removed.
 fn changed(tree: Option<&Art>, slots: impl Iterator<Item = (VertexId, Option<u32>)>) -> Option<Art> {
     let change = |(neighbor, slot): (VertexId, Option<u32>)| EdgeChange {
         owner: VertexId::default(),
@@ -143,7 +143,7 @@ impl Entries for ArtEntries {
     type Growth = Grown;
     type Room = Room;
 
-    /// O(bytes of an id). What is not there has its place in no order.
+    /// O(bytes of an id). The place of an absent neighbor has no meaning.
     #[inline]
     fn locate(&self, neighbor: VertexId) -> Result<usize, usize> {
         let slot = self.tree.as_ref().and_then(|tree| tree.find(neighbor));
@@ -171,7 +171,7 @@ impl Entries for ArtEntries {
     }
 
     fn degree(&self, at: Timestamp) -> usize {
-        // A slot that no entry has shows at no time.
+        // An unused slot is visible at no timestamp.
         self.slots.heads.iter().filter(|head| head.shows_at(at)).count()
     }
 
@@ -186,7 +186,7 @@ impl Entries for ArtEntries {
         });
     }
 
-    /// The tree is made here, because only it knows what it takes.
+    /// Builds the tree already, because its size is not known otherwise.
     fn growth(&self, _column: ColumnType, new: &[VertexId]) -> Option<Grown> {
         if new.is_empty() {
             return None;
@@ -203,7 +203,7 @@ impl Entries for ArtEntries {
 
     fn growth_bytes(growth: &Grown, column: ColumnType) -> usize {
         let slots = growth.capacity.map_or(0, |capacity| capacity - growth.capacity_before);
-        // A tree may get smaller by an insertion, where a node of another kind takes less.
+        // An insertion may shrink a tree, if a node of another kind takes less memory.
         tree_bytes(growth.tree.as_ref()).saturating_sub(growth.tree_bytes_before)
             + slots * Slots::slot_bytes(column)
     }
@@ -240,7 +240,7 @@ impl Entries for ArtEntries {
         }
     }
 
-    /// By another tree with the slots in the order of their neighbors.
+    /// Builds another tree with the slots in neighbor order.
     fn shrink_if_sparse(&mut self) {
         let (used, capacity) = (self.slots.used(), self.slots.heads.capacity());
         if capacity <= SMALLEST || used * SPARSE >= capacity {

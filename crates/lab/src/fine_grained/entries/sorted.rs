@@ -1,27 +1,27 @@
-//! A row as sorted arrays, and how entries are moved in them.
+//! A row as sorted arrays.
 
 use super::{Entries, Head, NewEntry, SMALLEST, SPARSE};
 use crate::fine_grained::version::Begin;
 use hedgerow_model::search::{Spread, lower_bound};
 use hedgerow_model::{Column, ColumnType, EdgeValue, Timestamp, ValueColumn, VertexId};
 
-/// Entries whose versions are checked together before they are copied one by one.
+/// Entries whose versions are checked together, before they are copied one by one.
 const STRETCH: usize = 32;
 
-/// Three sorted dynamic arrays side by side: ids, versions, values.
+/// Three parallel sorted dynamic arrays: ids, versions, values.
 ///
-/// The ids lie apart, so that a search touches nothing else and a scan copies stretches of them.
-/// An entry takes 20 bytes and its value.
+/// The ids are separate, so that a search touches nothing else and a scan copies runs of them. An
+/// entry takes 20 bytes and its value.
 #[derive(Debug)]
 pub struct SortedEntries {
-    /// Ascending, each once.
+    /// Ascending, without duplicates.
     neighbors: Vec<VertexId>,
     heads: Vec<Head>,
     values: ValueColumn,
 }
 
 impl Default for SortedEntries {
-    /// Without room. The column gets its type when there is some.
+    /// Without capacity. The column gets its type when there is some.
     fn default() -> Self {
         SortedEntries::with_capacity(ColumnType::Unit, 0)
     }
@@ -37,12 +37,12 @@ impl SortedEntries {
         }
     }
 
-    /// Bytes of an entry with a value of this type.
+    /// Bytes per entry with a value of this type.
     const fn entry_bytes(column: ColumnType) -> usize {
         size_of::<VertexId>() + size_of::<Head>() + column.width()
     }
 
-    /// Moves everything into arrays that are empty and large enough.
+    /// Moves everything into empty arrays that are large enough.
     fn move_into(&mut self, mut room: SortedEntries) {
         if !self.neighbors.is_empty() {
             room.neighbors.extend_from_slice(&self.neighbors);
@@ -52,7 +52,7 @@ impl SortedEntries {
         *self = room;
     }
 
-    /// Inserts entries, which ascend: from the end, so that each entry moves once.
+    /// Inserts entries, which ascend, from the end, so that each entry moves once.
     fn insert_all(&mut self, new: &[NewEntry], begin: Begin) {
         let mut from = self.neighbors.len();
         let mut to = from + new.len();
@@ -71,7 +71,7 @@ impl SortedEntries {
         debug_assert!(self.neighbors.is_sorted());
     }
 
-    /// Takes out an entry. O(entries behind it).
+    /// Removes an entry. O(entries after it).
     fn remove(&mut self, position: usize) {
         self.neighbors.remove(position);
         self.heads.remove(position);
@@ -79,7 +79,7 @@ impl SortedEntries {
         self.values.resize(self.neighbors.len());
     }
 
-    /// Takes out every absent entry from `first` on. O(entries from there on).
+    /// Removes all absent entries from `first` on. O(entries from there on).
     fn compact(&mut self, first: usize) {
         let mut end = first;
         for position in first..self.neighbors.len() {
@@ -146,7 +146,7 @@ impl Entries for SortedEntries {
         let column = W::slice(&self.values, 0..self.neighbors.len());
         let stretches = self.neighbors.chunks(STRETCH).zip(self.heads.chunks(STRETCH));
         for ((ids, heads), column) in stretches.zip(column.chunks(STRETCH)) {
-            // Without a branch per entry, so that the processor compares several at once.
+            // Without a branch per entry, so that several are compared at once.
             if heads.iter().fold(true, |all, head| all & head.begin.shows_at(at)) {
                 neighbors.extend_from_slice(ids);
                 values.extend_from_slice(column);
@@ -161,7 +161,7 @@ impl Entries for SortedEntries {
         }
     }
 
-    /// Doubling makes growth amortised O(1) per entry.
+    /// Doubling makes growth amortized O(1) per entry.
     fn growth(&self, _column: ColumnType, new: &[VertexId]) -> Option<Larger> {
         let (entries, former) = (self.neighbors.len() + new.len(), self.neighbors.capacity());
         (entries > former).then(|| Larger { capacity: entries.max(2 * former).max(SMALLEST), former })
@@ -175,7 +175,7 @@ impl Entries for SortedEntries {
         SortedEntries::with_capacity(column, growth.capacity)
     }
 
-    /// O(entries behind the first new one).
+    /// O(entries after the first new one).
     fn insert(&mut self, new: &[NewEntry], begin: Begin, room: Option<SortedEntries>) {
         if let Some(room) = room {
             self.move_into(room);
@@ -189,7 +189,7 @@ impl Entries for SortedEntries {
         }
     }
 
-    /// O(entries behind it) for one, O(entries) for several.
+    /// O(entries after it) for one, O(entries) for several.
     fn drop_absent(&mut self, neighbors: impl Iterator<Item = VertexId>) {
         let found = neighbors.filter_map(|neighbor| self.locate(neighbor).ok());
         let mut absent = found.filter(|position| self.heads[*position].is_absent());
@@ -222,7 +222,7 @@ impl Entries for SortedEntries {
     }
 }
 
-/// Larger arrays: their capacity, and that of the former ones.
+/// Larger arrays: their capacity, and that of the current ones.
 #[derive(Debug)]
 pub struct Larger {
     capacity: usize,

@@ -1,4 +1,4 @@
-//! Named cases at the edges of rows.
+//! Edge cases of rows.
 
 use super::Pipeline;
 use crate::fine_grained::{ArtEntries, Entries, SortedEntries};
@@ -9,14 +9,14 @@ use hedgerow_model::{
 use hedgerow_testing::contract::{delete, put};
 use std::ops::ControlFlow;
 
-/// How many entries the row of a vertex has, visible or not.
+/// The number of entries in the row of a vertex, visible or not.
 fn entries<E: Entries>(pipeline: &Pipeline<E>, vertex: u32) -> usize {
     let row = pipeline.engine.tables[0].rows.get(VertexId::new(vertex));
     row.map_or(0, |row| row.read().entries.count())
 }
 
 #[test]
-fn a_deleted_edge_stays_in_its_row_as_long_as_somebody_sees_it() {
+fn a_deleted_edge_stays_in_its_row_while_it_is_visible() {
     delete_under_a_snapshot::<SortedEntries>();
     delete_under_a_snapshot::<ArtEntries>();
 }
@@ -25,7 +25,7 @@ fn delete_under_a_snapshot<E: Entries>() {
     let mut pipeline = Pipeline::<E>::new(Topology::Directed, None);
     pipeline.commit(&[put(1, 0..10)], 0).unwrap();
     pipeline.commit(&[delete(1, [3])], 0).unwrap();
-    assert_eq!(entries(&pipeline, 1), 9, "nobody had seen it");
+    assert_eq!(entries(&pipeline, 1), 9, "it was never visible");
     pipeline.open();
     pipeline.commit(&[delete(1, [4, 5])], 0).unwrap();
     assert_eq!(entries(&pipeline, 1), 9);
@@ -57,7 +57,7 @@ fn empty_a_row<E: Entries>() {
     pipeline.check(&[1]);
 }
 
-/// What a cursor hands over is a copy: the row can be changed, and read again, meanwhile.
+/// A cursor lends a copy: the row can be changed, and read again, meanwhile.
 #[test]
 fn a_row_can_be_changed_while_it_is_read() {
     change_a_row_while_it_is_read::<SortedEntries>();

@@ -1,4 +1,4 @@
-//! What changes need, and what snapshots keep.
+//! Memory that changes need, and memory that snapshots retain.
 
 use super::Pipeline;
 use crate::fine_grained::row::VERSION_BYTES;
@@ -23,7 +23,7 @@ fn an_entry_needs_an_id_a_version_and_a_value() {
 }
 
 #[test]
-fn what_is_needed_is_what_is_taken() {
+fn planned_memory_matches_allocated_memory() {
     take_what_is_needed::<SortedEntries>();
     take_what_is_needed::<ArtEntries>();
 }

@@ -1,4 +1,4 @@
-//! Versions per edge under the contract of engines, and what is theirs alone.
+//! Versions per edge under the engine contract, and tests of their own.
 
 mod edges;
 mod memory;

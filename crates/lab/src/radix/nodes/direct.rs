@@ -1,16 +1,16 @@
-//! Node256: a pointer for each key, and a bitmap of the keys that have one.
+//! Node256: a pointer per key, and a bitmap of the keys that have one.
 
 use super::{Children, Layout};
 use crate::radix::child::Child;
 use crate::radix::leaf::Leaf;
 
-/// Any keys and children.
+/// Any number of keys and children.
 #[derive(Debug)]
 pub(in crate::radix) struct Direct<L: Leaf> {
-    /// A bit for each key that has a child, so that a reader passes over the others (section 6.2,
+    /// One bit per key: whether it has a child, so that readers skip the others (section 6.2,
     /// "Optimization").
     present: [u64; 4],
-    /// A bit for each key whose child is not that of the key before.
+    /// One bit per key: whether it has a child, and not that of the previous key.
     starts: [u64; 4],
     children: [Option<Child<L>>; 256],
 }
@@ -68,7 +68,7 @@ impl<L: Leaf> Children<L> for Direct<L> {
     }
 }
 
-/// The first bit at or after `from` that is set.
+/// The first set bit at or after `from`.
 #[inline]
 fn next_bit(words: &[u64; 4], from: usize) -> Option<usize> {
     let mut word = from / 64;

@@ -1,4 +1,4 @@
-//! Node48: a table from each key to the number of its child.
+//! Node48: a table that maps each key to the number of its child.
 
 use super::{Children, Layout};
 use crate::radix::child::Child;
@@ -7,13 +7,13 @@ use crate::radix::leaf::Leaf;
 /// The most children.
 pub(super) const MOST: usize = 48;
 
-/// In the table: no child.
+/// Marks a key without a child in the table.
 const NONE: u8 = u8::MAX;
 
-/// Any number of keys that lead to at most 48 children.
+/// Any number of keys that share at most 48 children.
 ///
-/// In the plain tree each key has a child of its own. Where keys share leaves this kind also
-/// serves nodes that have more keys than 48, with one pointer per leaf instead of one per key.
+/// In the plain tree each key has its own child. If keys share leaves, this kind also serves nodes
+/// with more than 48 keys, with one pointer per leaf instead of one per key.
 #[derive(Debug)]
 pub(in crate::radix) struct Indirect<L: Leaf> {
     numbers: [u8; 256],

@@ -1,4 +1,4 @@
-//! The keys and children of a node that is to be made.
+//! The keys and children of a node to be built.
 
 use super::indirect::MOST as MOST_INDIRECT;
 use super::{Body, Children, Header, Node};
@@ -8,7 +8,7 @@ use crate::radix::leaf::Leaf;
 use hedgerow_model::VertexId;
 use hedgerow_sync::Arc;
 
-/// Keys, ascending, and the children that they lead to.
+/// Ascending keys, and their children.
 #[derive(Debug)]
 pub(in crate::radix) struct Layout<L: Leaf> {
     keys: Vec<Entry>,
@@ -27,7 +27,7 @@ impl<L: Leaf> Layout<L> {
         Layout { keys: Vec::with_capacity(keys), children: Vec::with_capacity(children) }
     }
 
-    /// Appends a child that `keys`, above those so far, lead to.
+    /// Appends a child for `keys`, which are greater than those so far.
     pub(in crate::radix) fn push(&mut self, keys: impl IntoIterator<Item = u8>, child: Child<L>) {
         let number = self.children.len() as u8;
         self.keys.extend(keys.into_iter().map(|key| Entry { key, child: number }));
@@ -35,7 +35,8 @@ impl<L: Leaf> Layout<L> {
         debug_assert!(self.keys.is_sorted_by(|one, next| one.key < next.key), "keys ascend");
     }
 
-    /// The smallest node that has room, for ids that have the bytes before `depth` in common with `example`.
+    /// Builds the smallest node that fits, for ids whose bytes before `depth` equal those of
+    /// `example`.
     pub(in crate::radix) fn into_node(self, example: VertexId, depth: u8) -> Child<L> {
         debug_assert!(self.children.len() > 1, "a node with one child is that child");
         Child::Node(match (self.keys.len(), self.children.len()) {

@@ -1,8 +1,9 @@
-//! The inner nodes: from a byte of an id to the child whose ids have that byte.
+//! Inner nodes, which map a byte of an id to the child whose ids have that byte.
 //!
-//! Four kinds, each as small as its keys and children allow (The Adaptive Radix Tree, ICDE 2013,
-//! section III): [`Sorted`] with 4 or 16 keys, [`Indirect`], [`Direct`]. Several consecutive keys
-//! may lead to one leaf (RapidStore, section 6.2), which is then counted, visited and shared once.
+//! There are four kinds, each as small as its keys and children allow (The Adaptive Radix Tree,
+//! ICDE 2013, section III): [`Sorted`] with 4 or 16 keys, [`Indirect`], [`Direct`]. Several
+//! consecutive keys may share one leaf (RapidStore, section 6.2), which is then counted, visited
+//! and shared once.
 
 mod direct;
 mod indirect;
@@ -21,20 +22,20 @@ use hedgerow_sync::Arc;
 use indirect::Indirect;
 use sorted::Sorted;
 
-/// What all nodes know of the ids below them.
+/// What all nodes store about the ids below them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Header {
-    /// Has the bytes before `depth` that all ids below the node have in common.
+    /// An id with the bytes before `depth` that all ids below the node have in common.
     pub(super) example: VertexId,
-    /// Which byte leads to a child.
+    /// The position of the byte that selects a child.
     pub(super) depth: u8,
-    /// How many ids there are.
+    /// The number of ids.
     pub(super) entries: usize,
-    /// Bytes on the heap, those of the node included.
+    /// Heap bytes, including those of the node.
     pub(super) bytes: usize,
 }
 
-/// A node, with its kind beside the pointer. Never changed; cheap to clone.
+/// A node: its kind and a pointer. Immutable; cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) enum Node<L: Leaf> {
     Node4(Arc<Counted<Body<Sorted<L, 4>>>>),
@@ -43,7 +44,7 @@ pub(super) enum Node<L: Leaf> {
     Node256(Arc<Counted<Body<Direct<L>>>>),
 }
 
-/// What a node is in memory.
+/// The memory of a node.
 #[derive(Debug)]
 pub(super) struct Body<T> {
     header: Header,
@@ -84,26 +85,27 @@ impl<T> Body<T> {
 
 /// How a kind of node finds its children.
 trait Children<L: Leaf>: Sized {
-    /// The children of a layout that this kind has room for.
+    /// A node of a layout that fits into this kind.
     fn new(layout: Layout<L>) -> Self;
 
     /// The child of a key.
     fn get(&self, key: u8) -> Option<&Child<L>>;
 
-    /// The same with another child in the place of that of `key`, for all its keys.
+    /// A copy with another child in place of that of `key`, for all its keys.
     fn replaced(&self, key: u8, child: &Child<L>) -> Self;
 
-    /// The same with a child of a key that has none, if this kind has room. No two keys share a child.
+    /// A copy with a child added for a key that has none, if there is room. No two keys share a
+    /// child.
     fn inserted(&self, key: u8, child: Child<L>) -> Option<Self>;
 
-    /// The first child at a place or after it, and the place that follows. Places start at 0.
+    /// The first child at or after a place, and the place after it. Places start at 0.
     fn next(&self, place: usize) -> Option<(&Child<L>, usize)>;
 
     /// The first key at or after `key`, which may be 256, and its child.
     fn next_key(&self, key: usize) -> Option<(u8, &Child<L>)>;
 }
 
-/// Runs an expression with the body of a node, of whichever kind.
+/// Evaluates an expression with the body of a node of any kind.
 macro_rules! with_body {
     ($node:expr, $body:ident => $run:expr) => {
         match $node {
@@ -121,7 +123,7 @@ impl<L: Leaf> Node<L> {
         with_body!(self, body => &body.header)
     }
 
-    /// Whether both are one in memory.
+    /// Whether both are the same object in memory.
     pub(super) fn is_same(&self, other: &Self) -> bool {
         std::ptr::eq(self.header(), other.header())
     }
@@ -132,7 +134,7 @@ impl<L: Leaf> Node<L> {
         with_body!(self, body => body.children.get(byte(id, body.header.depth)))
     }
 
-    /// The same node with another child in the place of that which `id` leads to.
+    /// A copy with another child in place of the child of `id`.
     pub(super) fn replaced(&self, id: VertexId, child: &Child<L>) -> Self {
         match self {
             Node::Node4(body) => Node::Node4(body.replaced(id, child)),
@@ -142,7 +144,8 @@ impl<L: Leaf> Node<L> {
         }
     }
 
-    /// A node of the same kind with a child where `id` led to none, if it has room. No two keys share a child.
+    /// A copy with a child added for `id`, which has none, if this kind has room. No two keys share
+    /// a child.
     pub(super) fn inserted(&self, id: VertexId, child: Child<L>) -> Option<Self> {
         Some(match self {
             Node::Node4(body) => Node::Node4(body.inserted(id, child)?),
@@ -152,7 +155,7 @@ impl<L: Leaf> Node<L> {
         })
     }
 
-    /// The first child at a place or after it, and the place that follows. Places start at 0.
+    /// The first child at or after a place, and the place after it. Places start at 0.
     #[inline]
     pub(super) fn next(&self, place: usize) -> Option<(&Child<L>, usize)> {
         with_body!(self, body => body.children.next(place))

@@ -1,4 +1,4 @@
-//! Node4 and Node16: the keys in order, the child of each beside it.
+//! Node4 and Node16: sorted keys, and the child of each.
 
 use super::{Children, Layout};
 use crate::radix::child::Child;
@@ -8,7 +8,8 @@ use crate::radix::simd::position_of_16;
 /// Up to `N` keys and as many pointers.
 #[derive(Debug)]
 pub(in crate::radix) struct Sorted<L: Leaf, const N: usize> {
-    /// Keys after the last are copies of it, so that a search never finds a place without a child.
+    /// Unused keys are copies of the last one, so that a search never finds a place without a
+    /// child.
     keys: [u8; N],
     length: u8,
     children: [Option<Child<L>>; N],

@@ -19,7 +19,7 @@ fn ids(most: usize) -> impl Strategy<Value = Ids> {
     })
 }
 
-/// What is visited.
+/// Collects the visited ids.
 fn collected(run: impl FnOnce(&mut dyn FnMut(VertexId))) -> Vec<u32> {
     let mut found = Vec::new();
     run(&mut |id| found.push(id.get()));
@@ -57,7 +57,7 @@ fn sets_of_any_ratio_of_sizes_meet() {
 }
 
 #[test]
-fn sets_apart_have_nothing_in_common() {
+fn disjoint_sets_have_no_common_neighbors() {
     check_intersections::<SegmentLeaf<4>>(&(0..100).collect(), &(100..200).collect());
     check_intersections::<SegmentLeaf<4>>(&[u32::MAX - 1].into(), &[0].into());
 }

@@ -1,4 +1,4 @@
-//! Trees against a map, and what they look like inside.
+//! Trees against a map, and their structure.
 
 mod intersect;
 mod random;
@@ -12,7 +12,7 @@ use super::*;
 use hedgerow_model::{Direction, Topology};
 use std::collections::BTreeMap;
 
-/// What a tree should hold.
+/// The expected content of a tree.
 type Model = BTreeMap<u32, u64>;
 
 const COLUMN: ColumnType = ColumnType::U64;
@@ -74,7 +74,7 @@ fn remove<L: Leaf>(tree: &RadixTree<L>, ids: impl IntoIterator<Item = u32>) -> O
     change(Some(tree), &mut contents(tree), &ids.into_iter().map(|id| (id, None)).collect())
 }
 
-/// What a tree holds, read run by run.
+/// The content of a tree, read run by run.
 fn contents<L: Leaf>(tree: &RadixTree<L>) -> Model {
     let mut entries = Vec::new();
     let flow = tree.runs::<u64, ()>(|ids, values| {
@@ -88,7 +88,7 @@ fn contents<L: Leaf>(tree: &RadixTree<L>) -> Model {
     entries.into_iter().collect()
 }
 
-/// Checks all reads of a tree, and its inside.
+/// Checks all reads of a tree, and its structure.
 fn check<L: Leaf>(tree: Option<&RadixTree<L>>, model: &Model, others: &[u32]) {
     let Some(tree) = tree else {
         assert!(model.is_empty());
@@ -105,7 +105,7 @@ fn check<L: Leaf>(tree: Option<&RadixTree<L>>, model: &Model, others: &[u32]) {
     assert_eq!(check_subtree(&tree.root), (tree.len(), tree.heap_bytes()));
 }
 
-/// Checks what must hold inside; the entries and bytes, counted.
+/// Checks structural invariants. Returns the number of entries and bytes, counted.
 fn check_subtree<L: Leaf>(child: &Child<L>) -> (usize, usize) {
     let node = match child {
         Child::Leaf(leaf) => {
@@ -132,7 +132,7 @@ fn check_subtree<L: Leaf>(child: &Child<L>) -> (usize, usize) {
                 leaf.append_to(&mut ids);
                 let mut bytes: Vec<u8> = ids.neighbors.iter().map(|id| byte(*id, header.depth)).collect();
                 bytes.dedup();
-                // A leaf without memory of its own is the same as no other.
+                // A leaf without memory of its own is never the same as another.
                 assert!(keys == bytes || L::CAPACITY == 1 && keys.is_empty());
             }
             Child::Node(below) => {
@@ -157,7 +157,7 @@ fn keys_of<L: Leaf>(node: &Node<L>) -> Vec<(u8, &Child<L>)> {
     keys
 }
 
-/// The bytes of a node alone, by its kind.
+/// The bytes of a node without its children, by its kind.
 fn node_bytes<L: Leaf>(node: &Node<L>) -> usize {
     let counts = 2 * size_of::<usize>();
     counts
@@ -175,7 +175,7 @@ fn bounds<L: Leaf>(child: &Child<L>) -> (VertexId, VertexId) {
     (first.bounds().0, leaves.last().unwrap_or(first).bounds().1)
 }
 
-/// The subtrees of a tree that have memory of their own, and the bytes of each alone.
+/// The subtrees of a tree that have memory of their own, and the bytes of each.
 fn allocations<L: Leaf>(child: &Child<L>) -> Vec<(Child<L>, usize)> {
     match child {
         Child::Leaf(leaf) => vec![(child.clone(), leaf.heap_bytes())],
@@ -186,7 +186,7 @@ fn allocations<L: Leaf>(child: &Child<L>) -> Vec<(Child<L>, usize)> {
     }
 }
 
-/// What two trees share, counted one by one.
+/// The bytes that two trees share, counted one by one.
 fn count_shared<L: Leaf>(old: &RadixTree<L>, new: &RadixTree<L>) -> usize {
     let new = allocations(&new.root);
     let shared = |(child, _): &&(Child<L>, usize)| new.iter().any(|(other, _)| other.is_same(child));

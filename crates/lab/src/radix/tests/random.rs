@@ -1,11 +1,12 @@
-//! Random changes against a map, with versions that are read again later.
+//! Random changes against a map, and old versions read again later.
 
 use super::super::leaf::SingleLeaf;
 use super::super::segment::SegmentLeaf;
 use super::*;
 use proptest::prelude::*;
 
-/// Ids that are close together, far apart, alike in their first bytes, and at the ends.
+/// Ids that are close together, far apart, share their first bytes, or are at the ends of the
+/// range.
 fn id() -> impl Strategy<Value = u32> {
     let prefixes =
         prop::sample::select(vec![0_u32, 0x0001_0000, 0x0001_0200, 0x00FF_FF00, 0x0100_0000, 0xFFFF_FE00]);
@@ -23,9 +24,9 @@ fn id() -> impl Strategy<Value = u32> {
 enum Batch {
     /// Puts and removals of any ids.
     Any(BTreeMap<u32, Option<u64>>),
-    /// Removes every id of a range that is there.
+    /// Removes every id in a range.
     Clear(u32, u32),
-    /// Puts every id of a short range, each so far from the next.
+    /// Puts the ids of a short range, at equal distances.
     Fill(u32, u32, u32),
 }
 
@@ -72,28 +73,28 @@ fn run<L: Leaf>(batches: &[Batch], others: &[u32]) {
 
 proptest! {
     #[test]
-    fn the_plain_tree_is_what_a_map_would_be(
+    fn the_plain_tree_matches_a_map(
         batches in batches(), others in prop::collection::vec(id(), 0..30),
     ) {
         run::<SingleLeaf>(&batches, &others);
     }
 
     #[test]
-    fn a_compressed_tree_with_tiny_leaves_is_what_a_map_would_be(
+    fn a_compressed_tree_with_tiny_leaves_matches_a_map(
         batches in batches(), others in prop::collection::vec(id(), 0..30),
     ) {
         run::<SegmentLeaf<4>>(&batches, &others);
     }
 
     #[test]
-    fn a_compressed_tree_with_small_leaves_is_what_a_map_would_be(
+    fn a_compressed_tree_with_small_leaves_matches_a_map(
         batches in batches(), others in prop::collection::vec(id(), 0..30),
     ) {
         run::<SegmentLeaf<16>>(&batches, &others);
     }
 
     #[test]
-    fn a_compressed_tree_with_full_leaves_is_what_a_map_would_be(
+    fn a_compressed_tree_with_full_leaves_matches_a_map(
         batches in batches(), others in prop::collection::vec(id(), 0..30),
     ) {
         run::<SegmentLeaf<LEAF_CAPACITY>>(&batches, &others);

@@ -1,4 +1,4 @@
-//! What trees look like inside: kinds of nodes, splits, merges, what versions share.
+//! The structure of trees: kinds of nodes, splits, merges, shared memory.
 
 use super::super::leaf::SingleLeaf;
 use super::super::segment::SegmentLeaf;
@@ -7,7 +7,7 @@ use super::*;
 /// A tree small enough to think about.
 type Small = RadixTree<SegmentLeaf<4>>;
 
-/// The kind of a node by the most children that the original tree gives it; a leaf is 1.
+/// The kind of a node by the maximum number of children in the original tree; a leaf is 1.
 fn kind<L: Leaf>(child: &Child<L>) -> usize {
     match child {
         Child::Leaf(_) => 1,
@@ -80,7 +80,7 @@ fn each_kind_of_node_finds_and_visits_its_children() {
     for count in [2_u32, 4, 5, 16, 17, 48, 49, 255, 256] {
         for depth in 0..4 {
             let shift = 8 * (3 - depth);
-            // The last key there is stands below ids that are one too large where all bytes are 255.
+            // All bytes 255 would exceed the largest id by one, so the last id is one less.
             let ids: Vec<u32> =
                 (0..count).map(|key| ((key * 255 / (count - 1)) << shift).min(u32::MAX - 1)).collect();
             let model: Model = ids.iter().map(|id| (*id, u64::from(*id) + 1)).collect();
@@ -99,7 +99,7 @@ fn keys_that_share_leaves_need_no_pointer_each() {
     let tree: CompressedArt = tree_of_ids((0..600).map(|id| id / 3 * 256 + id % 3));
     assert_eq!(kind(&tree.root), 48);
     assert_eq!(root(&tree).children().count(), 2);
-    // With leaves of four, 150 of them: a pointer each.
+    // With leaves of four there are 150: a pointer each.
     let tree: Small = tree_of_ids((0..600).map(|id| id / 3 * 256 + id % 3));
     assert_eq!(kind(&tree.root), 256);
     assert_eq!(root(&tree).children().count(), 200);
@@ -162,14 +162,14 @@ fn sparse_leaves_merge_with_their_siblings() {
     // The second is sparse with five left; twelve fill three quarters of a leaf.
     let tree = remove(&tree, (21..32).map(|key| key * 256)).unwrap();
     assert_eq!((leaf_lengths(&tree), kind(&tree.root)), (vec![12], 1));
-    // One more is more than three quarters.
+    // One more exceeds three quarters.
     let tree: Tree = tree_of_ids((0..32).map(|key| key * 256));
     let tree = remove(&tree, (0..9).map(|key| key * 256)).unwrap();
     let tree = remove(&tree, (22..32).map(|key| key * 256)).unwrap();
     assert_eq!(leaf_lengths(&tree), [7, 6]);
     let tree = remove(&tree, [9 * 256]).unwrap();
     assert_eq!(leaf_lengths(&tree), [12]);
-    // The same from the other side.
+    // From the other side.
     let tree: Tree = tree_of_ids((0..32).map(|key| key * 256));
     let tree = remove(&tree, (21..32).map(|key| key * 256)).unwrap();
     assert_eq!(leaf_lengths(&tree), [16, 5]);
