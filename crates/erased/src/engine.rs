@@ -146,7 +146,7 @@ impl<E: Engine> AnyEngine for E {
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<ErasedChanges<'l>>, EngineError> {
         let room = room.0.insert(Box::new(E::Room::default()));
-        let room = room.downcast_mut().expect("the room that was just made is of this type");
+        let room = room.downcast_mut().expect("the new room has this type");
         let prepared = Engine::prepare(self, locks, effects, room, allowance, pool)?;
         let Prepared { changes, outcome, changed } = prepared;
         let apply = Box::new(move |stamp| Engine::apply(self, stamp, changes));

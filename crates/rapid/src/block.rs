@@ -47,7 +47,7 @@ struct Place {
     length: u16,
 }
 
-/// Longer than any row.
+/// Marks a slot whose neighbors are a large set: longer than any row.
 const IS_LARGE: u16 = u16::MAX;
 const _: () = assert!(LARGE < IS_LARGE as usize);
 
@@ -105,7 +105,7 @@ impl Block {
     /// The entries of a row of this block. Without values, it accesses only the ids.
     #[inline]
     pub(crate) fn entries_of<W: Column>(&self, row: Range<usize>) -> Neighbors<'_, W> {
-        debug_assert!(row.end <= self.capacity(), "a row beyond its block");
+        debug_assert!(row.end <= self.capacity(), "a row lies within its block");
         // SAFETY: rows lie within the capacity; only this module and those that change blocks make
         // any.
         unsafe { self.neighbors_unchecked(row) }

@@ -233,7 +233,7 @@ impl Directory {
     /// Changes a leaf. Panics if this is not the only owner; see [`Directory::make_own`].
     #[inline]
     pub(crate) fn change<R>(&mut self, place: usize, change: impl FnOnce(&mut Leaf) -> R) -> R {
-        let (table, entries) = self.parts_mut().expect("only its only owner changes a directory");
+        let (table, entries) = self.parts_mut().expect("only the sole owner changes a directory");
         let entry = &mut entries[place];
         let (length, bytes) = (mem::take(&mut entry.length), entry.leaf.bytes());
         let result = change(&mut entry.leaf);
@@ -278,9 +278,9 @@ impl Directory {
 
     /// Inserts an entry, for which there is room.
     fn put(&mut self, place: usize, entry: Entry) {
-        let table = self.table.get_mut().expect("only its only owner changes a directory");
+        let table = self.table.get_mut().expect("only the sole owner changes a directory");
         let leaves = table.leaves as usize;
-        assert!(place <= leaves && table.leaves < table.capacity, "an entry beyond the directory");
+        assert!(place <= leaves && table.leaves < table.capacity, "an entry fits in the directory");
         self.length += entry.length;
         table.leaf_bytes += entry.leaf.bytes();
         table.leaves += 1;
@@ -302,7 +302,7 @@ impl Directory {
 
     /// Removes a leaf. Panics if this is not the only owner. O(leaves).
     pub(crate) fn remove(&mut self, place: usize) -> Leaf {
-        let (_, entries) = self.parts_mut().expect("only its only owner changes a directory");
+        let (_, entries) = self.parts_mut().expect("only the sole owner changes a directory");
         entries[place..].rotate_left(1);
         account::moved((entries.len() - place) * size_of::<Entry>());
         // Borrowed again: a borrow from before the entries moved must not be used to access them.

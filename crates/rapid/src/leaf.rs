@@ -81,14 +81,14 @@ impl Leaf {
 
     fn append<H>(&mut self, entries: &Extent<H>, stretch: Range<usize>) {
         let at = self.len();
-        let extent = self.0.get_mut().expect("a leaf that is being made has one owner");
+        let extent = self.0.get_mut().expect("a leaf under construction has one owner");
         extent.copy_from(entries, stretch.clone(), at);
         extent.header.length += stretch.len() as u32;
     }
 
     fn push(&mut self, id: VertexId, value: EdgeValue) {
         let at = self.len();
-        let extent = self.0.get_mut().expect("a leaf that is being made has one owner");
+        let extent = self.0.get_mut().expect("a leaf under construction has one owner");
         extent.put(at, id, value);
         extent.header.length += 1;
     }

@@ -119,7 +119,7 @@ fn assemble(old: &Block, rows: Vec<NewRow<'_>>) -> Owned<Block> {
     while total > Block::MOST {
         let is_left = |slot: &usize| promoted >> slot & 1 == 0;
         let longest = (0..PARTITION_SIZE).filter(is_left).max_by_key(|slot| rows[*slot].length());
-        let longest = longest.expect("the rows that are left are more than a block can hold");
+        let longest = longest.expect("the remaining rows exceed a block");
         promoted |= 1 << longest;
         total -= rows[longest].length();
     }

@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 /// Precedes the bytes. A handle points to the length, as [`memory`] says.
 #[repr(C)]
 struct Header {
-    /// When the record was put; 0 until then.
+    /// The timestamp of the commit that put the record; 0 before that is known.
     born: AtomicU64,
     /// The previous and the next piece of the list that this one is in. Guarded by the list's lock.
     before: Option<NonNull<Header>>,
@@ -143,7 +143,7 @@ impl Pieces {
     /// # Safety
     /// `value` came from [`Pieces::keep`] of this instance, and is taken once.
     pub(crate) unsafe fn take(&self, value: EdgeValue) -> OwnedRecord {
-        let header = NonNull::new(header_of(value)).expect("a record that was kept has an address");
+        let header = NonNull::new(header_of(value)).expect("a kept record has an address");
         let mut list = self.list_of(header).lock();
         // SAFETY: the record is in this list, which is locked and owns its links.
         let Header { before, behind, .. } = *unsafe { header.as_ref() };

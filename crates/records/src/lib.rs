@@ -38,8 +38,8 @@ use std::collections::BTreeMap;
 /// Safe functions of this crate rely on this: in an engine that stages its effects here, the value
 /// of an edge of a label with records is a handle. It is either the handle of a record that
 /// [`RecordHeap::apply`] kept at the edge's commit, freed once no timestamp that sees the edge is
-/// read any more; or that of a copy which the engine embedded, and keeps while a thread is pinned
-/// that was pinned when it read the handle.
+/// read any more; or that of a copy which the engine embedded, and keeps while any thread that was
+/// pinned when it read the handle stays pinned.
 pub struct RecordHeap {
     /// The form of each label's records, by label number.
     labels: Vec<Option<Form>>,

@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_are_embedded_one_behind_the_other() {
+    fn records_are_embedded_one_after_the_other() {
         let mut memory = [0_u64; 128];
         let first = NonNull::from(&mut memory).cast::<u8>();
         let mut end = 0;

@@ -193,7 +193,7 @@ impl<T: Content> Chain<T> {
     pub(crate) fn link(&self, successor: Successor<'_, T>, stamp: Stamp) -> Linked {
         let Successor { base, change, allocated } = successor;
         let born = self.born();
-        assert!(born == base, "a change was applied to another state than it was prepared for");
+        assert!(born == base, "a change was applied to a different state than it was prepared for");
         assert!(stamp.follows(base), "stamps reach a chain in ascending order");
         let is_kept = born < stamp.editable_from() && !self.is_new();
         let live_before = self.live_bytes();
@@ -223,7 +223,7 @@ impl<T: Content> Chain<T> {
         T: Container,
     {
         let born = self.born();
-        assert!(born == base, "a change was applied to another state than it was prepared for");
+        assert!(born == base, "a change was applied to a different state than it was prepared for");
         assert!(stamp.follows(base), "stamps reach a chain in ascending order");
         let Some(head) = NonNull::new(self.data.load(Ordering::Acquire)) else { return false };
         if born < stamp.editable_from() {

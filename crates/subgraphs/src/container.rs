@@ -18,7 +18,7 @@ pub trait Container: Content<Change = EdgeChange> {
     /// Whether [`Container::locate`] finds the place of a change.
     const LOCATES: bool = false;
 
-    /// How to make `changes`, which ascend and lie in one partition, in `old`. Adds what they do to
+    /// Plans `changes`, which ascend and lie in one partition, of `old`, and counts what they do in
     /// `tally`.
     ///
     /// The values next to the neighbors have type `column`, which is the same for all versions of a

@@ -7,7 +7,7 @@ pub struct Place {
     pub(crate) partition: u32,
 }
 
-/// A table of the store.
+/// A table of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Table {
     /// The table of vertices.

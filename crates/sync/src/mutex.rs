@@ -41,7 +41,7 @@ impl<T> Mutex<T> {
     }
 }
 
-/// A condition that threads wait for with a [`Mutex`].
+/// A condition variable for use with a [`Mutex`].
 #[derive(Debug, Default)]
 pub struct Condvar(imp::Condvar);
 

@@ -374,7 +374,7 @@ impl<'a> Writer<'a> {
     fn write_entry(&mut self, neighbor: VertexId, value: EdgeValue) {
         let position = self.log.length + self.ahead;
         let layout = self.log.layout();
-        assert!(position < layout.capacity, "an entry is written where there is room");
+        assert!(position < layout.capacity, "an entry fits in its block");
         let id = self.log.at::<VertexId>(HEADER_BYTES + 4 * position);
         // SAFETY: within the columns by the assertion, and beyond what others read.
         unsafe { id.write(neighbor) };
@@ -390,7 +390,7 @@ impl<'a> Writer<'a> {
         let layout = self.log.layout();
         self.record_bytes_ahead += embedded_size(record.len());
         let above = self.log.record_bytes().published + self.record_bytes_ahead;
-        assert!(above <= layout.record_room, "a record is written where there is room");
+        assert!(above <= layout.record_room, "a record fits in its block");
         // SAFETY: within the block by the assertion.
         let place = unsafe { self.log.memory.add(layout.filter - above) };
         // SAFETY: there is room by the assertion, below what others read, and the address is even

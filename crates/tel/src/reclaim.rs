@@ -36,7 +36,7 @@ impl Versioned for Tel {
             match place.table() {
                 Some(table) => {
                     let log = self.log(self.tables[table], place.owner, &keeps);
-                    bury(log.expect("an entry that is filed lies in a log"), versions);
+                    bury(log.expect("a filed entry lies in a log"), versions);
                     change.retained -= (versions.len() * NOTE_BYTES) as isize;
                     change += self.compact(place.owner, table, keeps);
                 }
@@ -91,7 +91,7 @@ fn bury(log: Log<'_>, versions: &[Superseded]) {
             buried += 1;
         }
     }
-    assert_eq!(buried, moved.len(), "an entry that is filed lies in its log");
+    assert_eq!(buried, moved.len(), "a filed entry lies in its log");
 }
 
 /// Whether the entry at a position is the one that was filed.

@@ -40,7 +40,7 @@ impl Sparse {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Whether there is enough to do. O(1).
+    /// Whether enough logs are listed for writers to help. O(1).
     #[inline]
     pub(crate) fn is_worthwhile(&self) -> bool {
         self.bytes.load(Ordering::Relaxed) >= WORTHWHILE_BYTES

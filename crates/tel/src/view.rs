@@ -222,7 +222,7 @@ impl<'s, W: Column> Adjacency for TelAdjacency<'s, W> {
     where
         Self: 'a;
 
-    /// In the order of their creation.
+    /// Neighbors are in order of creation.
     const SORTED: bool = false;
     /// Only if nothing was ever deleted.
     const DEGREE_IS_O1: bool = false;

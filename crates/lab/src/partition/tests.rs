@@ -86,7 +86,7 @@ fn counted_bytes<P: Partition>(partition: &P) -> isize {
 /// Runs batches, keeps some versions, and reads all that were kept again at the end.
 fn run<P: Partition>(batches: &[(Batch, bool)]) {
     let ((), left) = measure(|| keep_and_read::<P>(batches));
-    assert_eq!(left, 0, "what is allocated is freed");
+    assert_eq!(left, 0, "everything allocated is freed");
 }
 
 fn keep_and_read<P: Partition>(batches: &[(Batch, bool)]) {
@@ -98,7 +98,7 @@ fn keep_and_read<P: Partition>(batches: &[(Batch, bool)]) {
         let Some(new) = new else { continue };
         check(&new, &model);
         let shared = old.map_or(0, |old| old.shared_bytes(&new)) as isize;
-        assert_eq!(counted_bytes(&new) - shared, allocated, "all that is not shared is new");
+        assert_eq!(counted_bytes(&new) - shared, allocated, "everything not shared is new");
         if *keeps || versions.len() != 1 {
             versions.push((new, model.clone()));
             continue;

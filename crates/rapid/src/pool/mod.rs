@@ -121,7 +121,7 @@ impl Pool {
     }
 
     /// # Safety
-    /// As [`free`].
+    /// The contract of [`free`].
     unsafe fn free(&mut self, memory: NonNull<u8>, bytes: usize) {
         let at_most = self.regions.range_mut(..=memory.addr().get()).next_back();
         let (address, region) = at_most.expect("a piece lies in a region");
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_region_goes_back_to_the_system() {
+    fn an_empty_region_is_returned_to_the_system() {
         let mut pool = Pool::default();
         let bytes = rounded(LARGEST - 100);
         let pieces: Vec<_> = (0..40).map(|_| pool.allocate(bytes)).collect();

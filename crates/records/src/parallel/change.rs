@@ -217,7 +217,7 @@ mod tests {
             let new = self.changes.iter().flat_map(|changes| &changes.new).map(|piece| piece.value().0);
             let mut live: BTreeSet<u64> = new.collect();
             for EdgeValue(value) in self.changes.iter().flat_map(|changes| &changes.superseded) {
-                assert!(live.remove(value), "a piece is superseded twice, or was none");
+                assert!(live.remove(value), "a piece was superseded twice, or did not exist");
             }
             live
         }

@@ -8,8 +8,8 @@
 //!
 //! A store may have its memory in a [file](self::scratch) instead, including the largest blocks.
 //! Then there may be none left: callers that can fail use [`BlockStore::allocate`]; those that
-//! cannot get memory outside the file, and from then on [`BlockStore::is_full`] tells the others to
-//! fail. So little memory lies outside the file.
+//! cannot get memory outside the file, and from then on [`BlockStore::is_full`] makes callers take
+//! the path that can fail. So little memory lies outside the file.
 //!
 //! Checked builds (`--cfg hedgerow_checked_memory`, Miri, the model checker) use the global
 //! allocator for everything, so that their tools see every block.
@@ -135,7 +135,8 @@ impl BlockStore {
         shard.refill(class, &self.shared, allocate)
     }
 
-    /// Whether the file recently could not grow: callers that can fail use `allocate` then. O(1).
+    /// Whether the file recently could not grow, so that callers must take the path that can fail.
+    /// O(1).
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.scratch.as_ref().is_some_and(|scratch| scratch.is_full())

@@ -27,7 +27,7 @@ pub(super) struct Shared {
 }
 
 impl Shared {
-    /// With memory in a file.
+    /// The shared state of a store with its memory in a file.
     pub(super) fn in_file(scratch: Arc<Scratch>) -> Self {
         Shared { scratch: Some(scratch), ..Shared::default() }
     }
@@ -81,7 +81,7 @@ impl Shared {
     fn cut(&mut self, class: u8) -> Result<NonNull<u8>, Full> {
         if class > LARGEST {
             let scratch =
-                self.scratch.as_ref().expect("without a file, such blocks are of the global allocator");
+                self.scratch.as_ref().expect("without a file, such blocks come from the global allocator");
             return scratch.extend(bytes_of(class), bytes_of(class)).map(|(memory, _)| memory);
         }
         if let Some(memory) = self.extents.last_mut().and_then(|extent| extent.cut(bytes_of(class))) {

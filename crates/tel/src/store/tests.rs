@@ -5,7 +5,7 @@ use hedgerow_testing::cases::one_case_in;
 use proptest::prelude::*;
 
 fn in_file(limit: Option<usize>) -> BlockStore {
-    BlockStore::in_file(&std::env::temp_dir(), limit).expect("a folder for temporary files")
+    BlockStore::in_file(&std::env::temp_dir(), limit).expect("a temporary directory")
 }
 
 /// Allocates and frees blocks as `steps` say: what was written to them stays, and freed memory is

@@ -130,7 +130,7 @@ fn a_block_is_full_when_its_columns_meet_the_filter() {
             assert_eq!(wrong == 1000, layout.filter_words == 0, "{wrong} of 1000 in class {class}");
             assert!(wrong < 200 || layout.filter_words == 0, "{wrong} of 1000 in class {class}");
             let one_more = AssertUnwindSafe(|| writer.write_ahead(VertexId::new(0), EdgeValue(0), || None));
-            assert!(catch_unwind(one_more).is_err(), "an entry behind the last");
+            assert!(catch_unwind(one_more).is_err(), "an entry after the last");
         }
     }
 }
@@ -311,7 +311,7 @@ fn give_up(pipeline: &Tested, label: u16, first: u32, count: u32) {
         free.push(pipeline.engine.reserved_bytes());
     }
     // Free memory grows when the system provides some, and when the epoch frees replaced blocks.
-    assert!(free.is_sorted(), "memory is not given back: {free:?}");
+    assert!(free.is_sorted(), "memory is not freed: {free:?}");
 }
 
 proptest! {

@@ -72,7 +72,7 @@ fn a_block_is_full_when_its_records_meet_its_columns() {
                 );
                 let one_more =
                     AssertUnwindSafe(|| writer.write_ahead(VertexId::new(0), handle(number), || None));
-                assert!(catch_unwind(one_more).is_err(), "a record behind the last");
+                assert!(catch_unwind(one_more).is_err(), "a record after the last");
             }
         }
     }

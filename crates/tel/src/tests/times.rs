@@ -21,7 +21,7 @@ fn numbers(from: u32, are_long: bool) -> impl Iterator<Item = u32> {
 }
 
 fn time_of(number: u32) -> i64 {
-    time(&content(number)).expect("it says a time")
+    time(&content(number)).expect("it has a time")
 }
 
 fn lateness(pipeline: &Tested) -> u64 {

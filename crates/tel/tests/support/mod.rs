@@ -18,7 +18,7 @@ impl Tested for TestedTel {
     }
 }
 
-/// With its blocks in a file.
+/// The engine with its blocks in a file.
 pub struct TestedInFile;
 
 impl Tested for TestedInFile {
@@ -30,11 +30,11 @@ impl Tested for TestedInFile {
     fn engine(topology: Topology, catalog: Catalog) -> Tel {
         let options = TelOptions { topology, catalog };
         let engine = Tel::with_scratch(options, &std::env::temp_dir(), None);
-        engine.expect("a folder for temporary files")
+        engine.expect("a temporary directory")
     }
 }
 
-/// With its blocks in a file of 3 MiB.
+/// The engine with its blocks in a file of 3 MiB.
 pub struct TestedInSmallFile;
 
 impl Tested for TestedInSmallFile {
@@ -46,6 +46,6 @@ impl Tested for TestedInSmallFile {
     fn engine(topology: Topology, catalog: Catalog) -> Tel {
         let options = TelOptions { topology, catalog };
         let engine = Tel::with_scratch(options, &std::env::temp_dir(), Some(3 << 20));
-        engine.expect("a folder for temporary files")
+        engine.expect("a temporary directory")
     }
 }

@@ -269,7 +269,7 @@ impl Entries for ArtEntries {
     fn heads(&self) -> Vec<(VertexId, &Head)> {
         let mut heads = Vec::new();
         self.visit(|neighbor, slot| heads.push((neighbor, &self.slots.heads[slot])));
-        debug_assert_eq!(heads.len(), self.slots.used(), "each slot that is not free has a neighbor");
+        debug_assert_eq!(heads.len(), self.slots.used(), "each slot in use has a neighbor");
         debug_assert!(self.slots.free.iter().all(|slot| self.slots.heads[*slot as usize].is_absent()));
         heads
     }
