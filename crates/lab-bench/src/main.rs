@@ -1,5 +1,5 @@
-//! The `hedgerow-lab` command: measures research engines next to those of Hedgerow, as `hedgerow
-//! bench` does. See `docs/bench.md`.
+//! The `hedgerow-lab` command: measures research engines next to those of Hedgerow, as
+//! `hedgerow bench` does. See `docs/bench.md`.
 
 mod engines;
 

@@ -37,8 +37,8 @@ pub static VECTOR_ART: CustomEngine = CustomEngine {
 };
 
 /// Versioned subgraphs, always copied, over compressed trees, with the small neighbor sets of a
-/// partition in a clustered index (section 6.3): RapidStore as the paper describes it. "C-ART + SC
-/// + CI" in the ablation.
+/// partition in a clustered index (section 6.3): RapidStore as the paper describes it.
+/// "C-ART + SC + CI" in the ablation.
 pub static CLUSTERED_ART: CustomEngine = CustomEngine {
     name: "cart-ci",
     make: Make::InMemory(|options| ErasedEngine::new(ClusteredArtGraph::new(subgraphs(options)))),
