@@ -1,4 +1,4 @@
-//! Keys to ids and back, whatever kind of keys a graph has.
+//! The dictionary: keys to ids and back, for any kind of keys.
 
 use crate::error::DictionaryError;
 use crate::ids::IdAllocator;
@@ -10,14 +10,14 @@ use hedgerow_model::{Key, KeyKind, KeyRef, LockUnit, Timestamp, VertexId};
 use hedgerow_sequencer::{LockGuard, LockTable, Sequencer, Stripes};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 
-/// Locks over keys. Taken before any lock of a unit, in ascending order.
+/// Number of stripes for keys. Locked before any unit, in ascending order.
 const KEY_STRIPES: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1024 };
 
 /// Maps keys to ids and back.
 pub struct Dictionary {
     keys: Keys,
     ids: IdAllocator,
-    /// For each id: the vertex that has it was not visible before this timestamp.
+    /// For each id: a timestamp before which its vertex was not visible.
     born: Slots<NumberSlot>,
     locks: LockTable,
     generation: AtomicU64,
@@ -29,9 +29,9 @@ enum Keys {
     Text(KeyMap<Box<str>>),
 }
 
-/// The ids of keys, looked up without a lock; cheaper than one by one.
+/// Looks up the ids of several keys without a lock, for less than one by one.
 ///
-/// For the duration of one call: while this lives, memory of the dictionary is not freed.
+/// Meant for the duration of one call: while this lives, the dictionary frees no memory.
 pub struct PinnedIds<'d> {
     dictionary: &'d Dictionary,
     keys: PinnedMap<'d>,
@@ -44,9 +44,9 @@ enum PinnedMap<'d> {
 }
 
 impl PinnedIds<'_> {
-    /// The id that a key has now, for a dense graph whether or not the vertex exists. O(1).
+    /// The current id of a key; for a dense graph whether or not the vertex exists. O(1).
     ///
-    /// Certain while the key's lock is held; otherwise see [`Dictionary::generation`].
+    /// Reliable while the key's lock is held; otherwise see [`Dictionary::generation`].
     #[inline]
     pub fn get(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, DictionaryError> {
         match (&self.keys, key) {
@@ -76,7 +76,7 @@ impl PinnedIds<'_> {
 }
 
 impl Dictionary {
-    /// Without keys.
+    /// An empty dictionary.
     pub fn new(kind: KeyKind) -> Self {
         let keys = match kind {
             KeyKind::Number => Keys::Numbers(KeyMap::new()),
@@ -88,7 +88,7 @@ impl Dictionary {
         Dictionary { keys, ids, born, locks, generation: AtomicU64::new(0) }
     }
 
-    /// What the keys are.
+    /// The kind of keys.
     #[inline]
     pub fn kind(&self) -> KeyKind {
         match &self.keys {
@@ -98,13 +98,13 @@ impl Dictionary {
         }
     }
 
-    /// Whether keys are the ids themselves.
+    /// Whether keys are ids.
     #[inline]
     pub fn is_dense(&self) -> bool {
         matches!(self.keys, Keys::Dense)
     }
 
-    /// Fails if a key is of another kind than the graph's, or no vertex id.
+    /// Fails if a key is of another kind than the graph's, or not a valid vertex id.
     #[inline]
     pub fn check(&self, key: KeyRef<'_>) -> Result<(), DictionaryError> {
         match (&self.keys, key) {
@@ -114,7 +114,7 @@ impl Dictionary {
         }
     }
 
-    /// The id that the key is, in a dense graph; `None` in any other, and for what is no id.
+    /// The id that the key itself is in a dense graph; `None` in other graphs, and for a key that is no id.
     #[inline]
     pub fn dense_id(&self, key: KeyRef<'_>) -> Option<VertexId> {
         match (&self.keys, key) {
@@ -123,7 +123,7 @@ impl Dictionary {
         }
     }
 
-    /// The ids of keys, for several look-ups on one thread.
+    /// Looks up the ids of several keys on one thread.
     #[inline]
     pub fn pinned(&self) -> PinnedIds<'_> {
         let keys = match &self.keys {
@@ -134,13 +134,13 @@ impl Dictionary {
         PinnedIds { dictionary: self, keys }
     }
 
-    /// The current id of one key, as [`PinnedIds::get`].
+    /// The current id of one key; see [`PinnedIds::get`].
     #[inline]
     pub fn current(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, DictionaryError> {
         self.pinned().get(key)
     }
 
-    /// The first id that the key has or had for which `visible` holds. O(1), no lock.
+    /// The first of the key's present and former ids for which `visible` holds. O(1), lock-free.
     pub fn find<E: From<DictionaryError>>(
         &self,
         key: KeyRef<'_>,
@@ -181,17 +181,17 @@ impl Dictionary {
         key.expect("a vertex that exists was assigned to a key")
     }
 
-    /// Changes whenever a key loses an id.
+    /// A counter that changes whenever a key loses an id.
     ///
-    /// If it is the same before a key was looked up and after the unit of its id was locked, the id
-    /// is still the key's: whoever takes it away changes this after he took it and before he unlocks
-    /// that unit.
+    /// If it is the same before a key is looked up and after the unit of its id is locked, the key
+    /// still has the id: a commit that takes the id away changes the counter after that and before
+    /// it unlocks that unit.
     #[inline]
     pub fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// A number that stands for the key where conflicts are looked for. Two keys may share one.
+    /// A hash of the key for conflict checks. Two keys may have the same.
     #[inline]
     pub fn hash(&self, key: KeyRef<'_>) -> u64 {
         match key {
@@ -200,7 +200,7 @@ impl Dictionary {
         }
     }
 
-    /// Locks `keys` against being created or deleted by anybody else.
+    /// Locks `keys` against creation and deletion by other commits.
     #[inline]
     pub fn lock<'d, 'k>(&'d self, keys: impl Iterator<Item = KeyRef<'k>>) -> LockGuard<&'d LockTable> {
         let stripes = if self.is_dense() {
@@ -211,7 +211,7 @@ impl Dictionary {
         LockGuard::lock(&self.locks, stripes)
     }
 
-    /// Gives the key an id. The caller holds the key's lock and found that it has none.
+    /// Assigns an id to the key. The caller holds the key's lock and found that it has none.
     ///
     /// The vertex becomes visible when the engine applies it, after `newest`, the newest stamp so
     /// far; until then [`Self::release`] undoes this.
@@ -233,13 +233,13 @@ impl Dictionary {
         match (&self.keys, key) {
             (Keys::Numbers(map), KeyRef::Number(number)) => map.insert(number, id),
             (Keys::Text(map), KeyRef::Text(text)) => map.insert(text.into(), id),
-            // Keys of dense graphs are their ids; other kinds do not pass the check.
+            // Keys of dense graphs are ids; other kinds do not pass the check.
             _ => {}
         }
         Ok(id)
     }
 
-    /// Lets the former keys of deleted vertices that nobody can read forget their ids, which are then free.
+    /// Removes the ids of deleted vertices that no reader can see from their keys, and frees them.
     fn free_unreadable(&self, sequencer: &Sequencer) {
         for id in self.ids.unreadable(sequencer) {
             self.forget(id);
@@ -247,14 +247,14 @@ impl Dictionary {
         }
     }
 
-    /// Takes back what [`Self::assign`] gave, because the commit failed. The caller still holds the key's lock.
+    /// Undoes [`Self::assign`], because the commit failed. The caller still holds the key's lock.
     pub fn release(&self, id: VertexId) {
         self.forget(id);
         self.generation.fetch_add(1, Ordering::AcqRel);
         self.ids.free(id);
     }
 
-    /// Notes that the vertex was deleted at `deletion`. The caller holds the key's lock.
+    /// Records that the vertex was deleted at `deletion`. The caller holds the key's lock.
     pub fn delete(&self, id: VertexId, deletion: Timestamp) {
         match &self.keys {
             Keys::Dense => return,
@@ -266,13 +266,14 @@ impl Dictionary {
         self.ids.delete(id, born..deletion);
     }
 
-    /// Gives a key the id that it had when the graph was stored; false if it has one. Nobody reads the graph yet.
+    /// Restores the id that a key had when the graph was stored; returns false if the key has one
+    /// already. The graph has no readers yet.
     pub fn restore(&self, key: KeyRef<'_>, id: VertexId) -> Result<bool, DictionaryError> {
         self.check(key)?;
         Ok(match (&self.keys, key) {
             (Keys::Numbers(map), KeyRef::Number(number)) => map.restore(number, id),
             (Keys::Text(map), KeyRef::Text(text)) => map.restore(text.into(), id),
-            // Keys of dense graphs are their ids; other kinds do not pass the check.
+            // Keys of dense graphs are ids; other kinds do not pass the check.
             _ => key == KeyRef::Number(u64::from(id.get())),
         })
     }
@@ -298,8 +299,8 @@ impl Dictionary {
         Ok(())
     }
 
-    /// Forgets the keys of deleted vertices that no live timestamp can read; `live` was collected after `releases` releases. Returns the
-    /// bytes freed.
+    /// Removes the keys of deleted vertices that no live timestamp can read; `live` was collected
+    /// after `releases` releases. Returns the bytes freed.
     pub fn reclaim(&self, live: &LiveTimestamps, releases: u64) -> usize {
         if self.is_dense() {
             return 0;
@@ -316,7 +317,7 @@ impl Dictionary {
         before.saturating_sub(self.bytes())
     }
 
-    /// An estimate of the bytes held. O(1).
+    /// Estimated heap bytes. O(1).
     pub fn bytes(&self) -> usize {
         let keys = match &self.keys {
             Keys::Dense => 0,
@@ -326,7 +327,7 @@ impl Dictionary {
         keys + self.born.bytes() + self.ids.bytes()
     }
 
-    /// An estimate of the bytes of a new key.
+    /// Estimated bytes of a new key.
     pub fn bytes_of(&self, key: KeyRef<'_>) -> usize {
         let entry = match key {
             KeyRef::Number(number) => KeyMap::<u64>::bytes_of(&number),
@@ -335,7 +336,7 @@ impl Dictionary {
         entry + size_of::<NumberSlot>()
     }
 
-    /// Lets the key of a vertex that nobody can read forget its id.
+    /// Removes the id of a vertex that no reader can see from its key.
     pub fn forget(&self, id: VertexId) {
         match &self.keys {
             Keys::Dense => {}

@@ -1,8 +1,8 @@
-//! Why a key has no id.
+//! Errors of the dictionary.
 
 use hedgerow_model::{CapacityError, Key, KeyKind, VertexIdError};
 
-/// Why a key has no id, and gets none. Nothing has changed.
+/// Why a key has no id and cannot get one. Nothing has changed.
 #[derive(Debug, thiserror::Error)]
 pub enum DictionaryError {
     /// The key is of another kind than the keys of the graph.
@@ -10,10 +10,10 @@ pub enum DictionaryError {
     WrongKeyKind {
         /// The key.
         key: Key,
-        /// What it would have to be.
+        /// The kind of the graph's keys.
         expected: KeyKind,
     },
-    /// The key of a dense graph is no vertex id.
+    /// The key of a dense graph is not a valid vertex id.
     #[error(transparent)]
     VertexId(#[from] VertexIdError),
     /// No id is free.

@@ -1,4 +1,4 @@
-//! Which vertex ids are free.
+//! Allocation of vertex ids.
 
 use hedgerow_model::token::LiveTimestamps;
 use hedgerow_model::{CapacityError, Timestamp, VertexId};
@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::ops::Range;
 
-/// Assigns vertex ids: in order, or again when nobody can read the vertex that was deleted.
+/// Assigns vertex ids: in order, or reused once no reader can see the deleted vertex.
 #[derive(Default)]
 pub(crate) struct IdAllocator {
     state: Mutex<State>,
@@ -18,17 +18,17 @@ pub(crate) struct IdAllocator {
 struct State {
     /// Ids from here on were never assigned.
     next: u32,
-    /// Ids to assign again; the smallest comes first.
+    /// Ids to reuse, smallest first.
     free: BinaryHeap<Reverse<VertexId>>,
-    /// Stretches of ids below `next` that were free when the graph was opened, descending; none is empty.
+    /// Nonempty ranges of ids below `next` that were free when the graph was opened, descending.
     gaps: Vec<Range<u32>>,
-    /// Ids of deleted vertices that were not looked at since.
+    /// Ids deleted since the last check.
     deleted: Vec<Deleted>,
-    /// Ids of deleted vertices that somebody can read, under the newest timestamp that does.
+    /// Ids of deleted vertices that readers can still see, by the newest timestamp that does.
     kept: BTreeMap<Timestamp, Vec<Deleted>>,
-    /// How many of them there are.
+    /// Number of ids in `kept`.
     kept_ids: usize,
-    /// How often a timestamp had lost its last reader when `kept` was last looked at.
+    /// The release count at the last check of `kept`.
     seen_releases: u64,
 }
 
@@ -40,12 +40,12 @@ struct Deleted {
 }
 
 impl IdAllocator {
-    /// An id that was given back. O(log free).
+    /// A free id to reuse. O(log free).
     pub(crate) fn reassign(&self) -> Option<VertexId> {
         self.state.lock().reassign()
     }
 
-    /// An id that was given back, or else the smallest that was never assigned. O(log free).
+    /// A free id to reuse, or else the smallest that was never assigned. O(log free).
     pub(crate) fn assign(&self) -> Result<VertexId, CapacityError> {
         let mut state = self.state.lock();
         if let Some(id) = state.reassign() {
@@ -56,7 +56,8 @@ impl IdAllocator {
         Ok(id)
     }
 
-    /// Ids from `next` on were never assigned, those of `gaps`, which ascend, are to be assigned again. O(gaps).
+    /// Restores the state: ids from `next` on were never assigned, those in `gaps`, which ascend,
+    /// can be reused. O(gaps).
     pub(crate) fn restore(&self, next: u32, gaps: impl DoubleEndedIterator<Item = Range<u32>>) {
         let mut state = self.state.lock();
         state.next = next;
@@ -64,17 +65,17 @@ impl IdAllocator {
         state.gaps = gaps.filter(|gap| gap.start < gap.end).rev().collect();
     }
 
-    /// Gives back an id that no vertex has which somebody can read.
+    /// Frees an id whose vertex no reader can see.
     pub(crate) fn free(&self, id: VertexId) {
         self.state.lock().free.push(Reverse(id));
     }
 
-    /// Notes that the vertex of `id`, which was visible within `lifetime`, is deleted.
+    /// Records that the vertex of `id`, which was visible within `lifetime`, is deleted.
     pub(crate) fn delete(&self, id: VertexId, lifetime: Range<Timestamp>) {
         self.state.lock().deleted.push(Deleted { id, lifetime });
     }
 
-    /// Bytes held. O(1).
+    /// Heap bytes. O(1).
     pub(crate) fn bytes(&self) -> usize {
         let State { free, gaps, deleted, kept_ids, .. } = &*self.state.lock();
         let deleted = deleted.capacity() + kept_ids;
@@ -83,8 +84,8 @@ impl IdAllocator {
             + deleted * size_of::<Deleted>()
     }
 
-    /// The deleted ids that no live timestamp can read; `live` was collected after `releases` releases. They are not free yet: see
-    /// [`Self::free`].
+    /// Takes the deleted ids that no live timestamp can read; `live` was collected after `releases`
+    /// releases. The caller must [free](Self::free) them.
     pub(crate) fn dead(&self, live: &LiveTimestamps, releases: u64) -> Vec<VertexId> {
         let mut state = self.state.lock();
         if state.deleted.is_empty() && state.kept.is_empty() {
@@ -94,9 +95,11 @@ impl IdAllocator {
         state.sort_out(live)
     }
 
-    /// The deleted ids whose vertices nobody can read any more. They are not free yet: see [`Self::free`].
+    /// Takes the deleted ids whose vertices no reader can see. The caller must [free](Self::free)
+    /// them.
     ///
-    /// Looks at what was deleted and released since the last time; amortised O(log open timestamps) each.
+    /// Checks what was deleted and released since the last call; amortized O(log open timestamps)
+    /// each.
     pub(crate) fn unreadable(&self, sequencer: &Sequencer) -> Vec<VertexId> {
         let mut state = self.state.lock();
         if state.deleted.is_empty() && state.kept.is_empty() {
@@ -115,7 +118,7 @@ impl IdAllocator {
 }
 
 impl State {
-    /// The smallest id that was given back, and if there is none, the smallest of the gaps.
+    /// The smallest freed id or, if there is none, the smallest id of the gaps.
     fn reassign(&mut self) -> Option<VertexId> {
         if let Some(Reverse(id)) = self.free.pop() {
             return Some(id);
@@ -187,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deleted_id_waits_for_the_readers_of_its_vertex_and_for_nobody_else() {
+    fn a_deleted_id_waits_only_for_readers_of_its_vertex() {
         let (ids, sequencer) = (IdAllocator::default(), Arc::<Sequencer>::default());
         let created = commit(&sequencer);
         let sees_first = Sequencer::open(&*sequencer, Reader::Snapshot).unwrap();

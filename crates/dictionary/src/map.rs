@@ -13,15 +13,15 @@ use std::hash::{BuildHasher, Hash};
 pub(crate) trait DictionaryKey:
     Clone + Eq + Hash + Send + Sync + Borrow<Self::Borrowed> + 'static
 {
-    /// The key as it is looked up.
+    /// The borrowed form for lookups.
     type Borrowed: Hash + Eq + ?Sized;
-    /// The place of one key.
+    /// The slot of one key.
     type Slot: Slot<Key = Self>;
 
-    /// Bytes on the heap.
+    /// Heap bytes.
     fn heap_bytes(key: &Self::Borrowed) -> usize;
 
-    /// The key as the application sees it.
+    /// The key in the form that applications use.
     fn into_key(self) -> Key;
 }
 
@@ -51,15 +51,15 @@ impl DictionaryKey for Box<str> {
     }
 }
 
-/// An id that a key has, or had.
+/// A present or former id of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Holding {
     id: VertexId,
-    /// The vertex was deleted. Older snapshots may still read it.
+    /// Whether the vertex was deleted. Older snapshots may still read it.
     deleted: bool,
 }
 
-/// Bytes per place of the table: a pointer to the entry on the heap and a byte of metadata.
+/// Bytes per entry of the table: a pointer to the entry on the heap and a byte of metadata.
 const PLACE_BYTES: usize = size_of::<usize>() + 1;
 
 /// The ids of one key, newest first. Nearly always one.
@@ -69,17 +69,17 @@ type Holdings = SmallVec<[Holding; 1]>;
 pub(crate) struct KeyMap<K: DictionaryKey> {
     ids: papaya::HashMap<K, Holdings, FixedState>,
     keys: Slots<K::Slot>,
-    /// Bytes that keys take on the heap, beside their entries.
+    /// Heap bytes of keys, in addition to their entries.
     heap_bytes: AtomicUsize,
 }
 
-/// A [`KeyMap`] for several look-ups on one thread, within one call.
+/// A [`KeyMap`] pinned for several lookups on one thread, within one call.
 pub(crate) struct PinnedKeys<'m, K>(papaya::HashMapRef<'m, K, Holdings, FixedState, papaya::LocalGuard<'m>>);
 
 impl<K: DictionaryKey> PinnedKeys<'_, K> {
-    /// The id of a key whose vertex was not deleted. O(1).
+    /// The id of a key whose vertex is not deleted. O(1).
     ///
-    /// Without a lock the answer may be outdated, or of a commit under way.
+    /// Without a lock the result may be outdated, or belong to a running commit.
     #[inline]
     pub(crate) fn current(&self, key: &K::Borrowed) -> Option<VertexId> {
         let newest = *self.0.get(key)?.first()?;
@@ -103,23 +103,23 @@ impl<K: DictionaryKey> PinnedKeys<'_, K> {
 
 impl<K: DictionaryKey> KeyMap<K> {
     pub(crate) fn new() -> Self {
-        // Incremental resizing leaves look-ups to walk several tables, for twenty times as long.
+        // Incremental resizing makes lookups search several tables for twenty times as long.
         let mode = papaya::ResizeMode::Blocking;
         let ids = papaya::HashMap::builder().hasher(FixedState::default()).resize_mode(mode).build();
         KeyMap { ids, keys: Slots::new(), heap_bytes: AtomicUsize::new(0) }
     }
 
-    /// A hash of the key, the same in every process.
+    /// A hash of the key, equal in all processes.
     pub(crate) fn hash(key: &K::Borrowed) -> u64 {
         FixedState::default().hash_one(key)
     }
 
-    /// The map for several look-ups, which is cheaper than one by one.
+    /// Pins the map for several lookups, which is cheaper than one by one.
     pub(crate) fn pin(&self) -> PinnedKeys<'_, K> {
         PinnedKeys(self.ids.pin())
     }
 
-    /// The first of the ids that the key has or had for which `visible` holds.
+    /// The first of the key's present and former ids for which `visible` holds.
     pub(crate) fn find<E>(
         &self,
         key: &K::Borrowed,
@@ -134,13 +134,14 @@ impl<K: DictionaryKey> KeyMap<K> {
         Some(self.keys.get(id.get())?.load())
     }
 
-    /// Gives `id` to a key that has none. The caller holds the key's lock.
+    /// Assigns `id` to a key that has none. The caller holds the key's lock.
     pub(crate) fn insert(&self, key: K, id: VertexId) {
         self.keep(&key, id);
         self.update(key, |holdings| holdings.insert(0, Holding { id, deleted: false }));
     }
 
-    /// Gives `id` to a key, unless it has one; whether it did. Nobody looks keys up yet, but others may give ids to other keys.
+    /// Assigns `id` to a key unless it has one; returns whether it did. The graph is not shared
+    /// yet, but other threads may restore other keys.
     pub(crate) fn restore(&self, key: K, id: VertexId) -> bool {
         self.keep(&key, id);
         self.add_bytes(K::heap_bytes(key.borrow()));
@@ -148,13 +149,13 @@ impl<K: DictionaryKey> KeyMap<K> {
         self.ids.pin().try_insert(key, SmallVec::from_buf([holding])).is_ok()
     }
 
-    /// Notes the key of `id`.
+    /// Stores the key of `id`.
     fn keep(&self, key: &K, id: VertexId) {
         self.add_bytes(K::Slot::heap_bytes(K::heap_bytes(key.borrow())));
         self.keys.get_or_allocate(id.get()).store(key);
     }
 
-    /// Takes `id` from a key altogether: nobody can read the vertex under this key.
+    /// Removes `id` from a key. No reader can see the vertex under this key.
     pub(crate) fn remove(&self, key: K, id: VertexId) {
         self.subtract_bytes(K::Slot::heap_bytes(K::heap_bytes(key.borrow())));
         self.update(key, |holdings| holdings.retain(|holding| holding.id != id));
@@ -200,7 +201,7 @@ impl<K: DictionaryKey> KeyMap<K> {
         }
     }
 
-    /// An estimate of the bytes held. O(1).
+    /// Estimated heap bytes. O(1).
     pub(crate) fn bytes(&self) -> usize {
         let entries = self.ids.len();
         // The table doubles when it is about half full.
@@ -209,7 +210,7 @@ impl<K: DictionaryKey> KeyMap<K> {
         entries * size_of::<(K, Holdings)>() + places * PLACE_BYTES + heap_bytes + self.keys.bytes()
     }
 
-    /// An estimate of the bytes of a new key.
+    /// Estimated bytes of a new key.
     pub(crate) fn bytes_of(key: &K::Borrowed) -> usize {
         let place = 3 * PLACE_BYTES + size_of::<K::Slot>();
         size_of::<(K, Holdings)>() + place + K::heap_bytes(key) + K::Slot::heap_bytes(K::heap_bytes(key))

@@ -1,28 +1,29 @@
-//! The key of one vertex id.
+//! Slots for the keys of vertex ids.
 
 use arc_swap::ArcSwapOption;
 use hedgerow_sync::Arc;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 
-/// A place for the key of one vertex id. Empty until the id is first assigned; overwritten when it is reused.
+/// A slot for the key of one vertex id. Empty until the id is first assigned; overwritten when it
+/// is reused.
 pub(crate) trait Slot: Default + Send + Sync {
-    /// What it holds.
+    /// The type of the key.
     type Key;
 
-    /// Puts a key in.
+    /// Stores a key.
     fn store(&self, key: &Self::Key);
 
-    /// Takes the key out again.
+    /// Removes the key.
     fn clear(&self);
 
-    /// Bytes on the heap of a slot whose key has `of_key` bytes there by itself.
+    /// Heap bytes of a slot whose key itself has `of_key` heap bytes.
     fn heap_bytes(of_key: usize) -> usize;
 
-    /// The key last put in; of a slot that nobody stored to, whatever its default is.
+    /// The key last stored; the default if there was none.
     fn load(&self) -> Self::Key;
 }
 
-/// A number in its slot.
+/// A slot for a number.
 #[derive(Default)]
 pub(crate) struct NumberSlot(AtomicU64);
 
@@ -46,7 +47,7 @@ impl Slot for NumberSlot {
     }
 }
 
-/// A text in its slot.
+/// A slot for text.
 #[derive(Default)]
 pub(crate) struct TextSlot(ArcSwapOption<Box<str>>);
 
@@ -62,7 +63,7 @@ impl Slot for TextSlot {
     }
 
     fn heap_bytes(of_key: usize) -> usize {
-        // Two counts lie beside the pointer.
+        // Two reference counts are stored with the pointer.
         size_of::<[usize; 2]>() + size_of::<Box<str>>() + of_key
     }
 

@@ -1,10 +1,11 @@
-//! Something of each vertex id: an array that grows without moving.
+//! A value per vertex id: an array that grows without moving.
 
 use hedgerow_sync::OnceLock;
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 
-/// Slots in chunks that are made when they are first stored to, so that a slot never moves, readers need no lock, and ids with nothing
-/// in between cost next to no memory. The chunks are in groups, and these in segments of doubling size.
+/// Slots in chunks that are allocated at the first store, so that a slot never moves, readers need
+/// no lock, and unused ids cost next to no memory. Chunks are in groups, and groups in segments of
+/// doubling size.
 pub(crate) struct Slots<S> {
     segments: [OnceLock<Box<[Group<S>]>>; SEGMENTS],
     bytes: AtomicUsize,
@@ -19,7 +20,7 @@ const CHUNK_SLOTS: usize = 1 << CHUNK_BITS;
 const GROUP_BITS: u32 = 8;
 const GROUP_CHUNKS: usize = 1 << GROUP_BITS;
 
-/// The first segment has one group, each later one as many as all before it together.
+/// The first segment has one group, each later one as many as all earlier ones together.
 const SEGMENTS: usize = (u32::BITS - CHUNK_BITS - GROUP_BITS + 1) as usize;
 
 impl<S: Default> Slots<S> {
@@ -53,13 +54,13 @@ impl<S: Default> Slots<S> {
     }
 }
 
-/// New elements, of which the bytes are added to `bytes`.
+/// New elements; adds their bytes to `bytes`.
 fn allocated<T: Default>(count: usize, bytes: &mut usize) -> Box<[T]> {
     *bytes += count * size_of::<T>();
     (0..count).map(|_| T::default()).collect()
 }
 
-/// Where the slot of an id is.
+/// The location of an id's slot.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     segment: usize,
@@ -85,7 +86,7 @@ impl Place {
         }
     }
 
-    /// Groups of all segments before this one.
+    /// Number of groups in all segments before this one.
     #[inline]
     fn groups_before(segment: usize) -> usize {
         (1 << segment) >> 1
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_follows_what_is_stored_and_not_the_largest_id() {
+    fn memory_depends_on_what_is_stored_and_not_on_the_largest_id() {
         let slots: Slots<AtomicU64> = Slots::new();
         slots.get_or_allocate(u32::MAX).store(7, Ordering::Relaxed);
         assert_eq!(slots.get(u32::MAX).unwrap().load(Ordering::Relaxed), 7);

@@ -1,4 +1,5 @@
-//! From the effects of a commit to the contents of entries: the side that writes what [`ReadRows`](crate::ReadRows) reads.
+//! From the effects of a commit to the contents of entries, which [`ReadRows`](crate::ReadRows)
+//! reads.
 
 use crate::{EntryKey, MergedEdges};
 use hedgerow_model::{
@@ -6,16 +7,19 @@ use hedgerow_model::{
 };
 use std::collections::HashMap;
 
-/// Visits the adjacency entries that a commit changes, in the order of its effects, each with its content from now on; `None` removes the neighbor.
+/// Visits the adjacency entries that a commit changes, in the order of its effects, each with its
+/// new content; `None` removes the neighbor.
 ///
-/// For an engine that does not look at what an entry replaces: all edges are [left to be counted later](Outcome::defer), but for parallel ones. `present`
-/// reads the content that an entry of those has, for their differences to be merged into. Both entries of an edge get the same list.
+/// For an engine that does not read the entries that it replaces: the counts of all edges are
+/// [deferred](Outcome::defer), except parallel ones. `present` reads the current content of an
+/// entry with parallel edges, into which their differences are merged. Both entries of an edge get
+/// the same list.
 ///
 /// # Errors
-/// `present` failed, a record is missing, or that of parallel edges is no list.
+/// If `present` fails, a record is missing, or a record of parallel edges is not a list.
 ///
 /// # Panics
-/// The effects name a label that the catalog does not have.
+/// If the effects name a label that the catalog does not have.
 pub fn changed_entries<P: AsRef<[u8]>>(
     effects: &Effects,
     topology: Topology,
@@ -24,14 +28,14 @@ pub fn changed_entries<P: AsRef<[u8]>>(
     mut visit: impl FnMut(LabelId, Direction, EntryKey, Option<&[u8]>),
 ) -> Result<Outcome, ReadError> {
     let mut outcome = Outcome::default();
-    // By the numbers of the records of their differences.
+    // By the record number of their differences.
     let mut lists = HashMap::new();
     for AdjacencyEffects { label, direction, changes } in &effects.adjacencies {
         let schema = &catalog.label(*label).expect("effects name labels of the catalog").edges;
         let is_parallel = matches!(schema, EdgeSchema::Parallel(_));
         for change in changes {
             let key = EntryKey::new(change.owner, change.neighbor);
-            // The entry that its edge is counted by; it comes before the other one.
+            // The entry by which its edge is counted; it precedes the other one.
             let is_canonical = topology.is_canonical_entry(*direction, change.owner, change.neighbor);
             if is_canonical && is_parallel {
                 let present = present(*label, *direction, key)?;
@@ -87,7 +91,7 @@ mod tests {
         Catalog::new(named.collect(), RecordSchema::default()).unwrap()
     }
 
-    /// An undirected edge between 1 and 2 in each label, as both entries have it.
+    /// An undirected edge between 1 and 2 in each label, with both entries.
     fn effects(values: [Option<u64>; 4], records: &[&[u8]]) -> Effects {
         let mut effects = Effects::default();
         for (number, value) in (0..).zip(values) {

@@ -1,13 +1,18 @@
-//! Records and lists of parallel edges as bytes: in effects, in the log, in checkpoints, and wherever an engine keeps them.
+//! Encodings of records and of lists of parallel edges: in effects, in the log, in checkpoints, and
+//! in engines.
 //!
-//! - [`encode_record`], [`decode_record`], [`RecordValues`]: the values of a record, of a vertex or of an edge;
-//! - [`EdgeList`], [`EdgeListWriter`]: the parallel edges between two vertices, which are one record to an engine;
-//! - [`MergedEdges`]: what a commit makes of them;
-//! - [`ReadRows`], [`RowAdjacency`], [`RowRecords`]: cursors for engines that read entries by copying, over contents in these encodings;
+//! - [`encode_record`], [`decode_record`], [`RecordValues`]: the values of a record, of a vertex or
+//!   of an edge;
+//! - [`EdgeList`], [`EdgeListWriter`]: the parallel edges between two vertices, which are one
+//!   record to an engine;
+//! - [`MergedEdges`]: the same after a commit has changed them;
+//! - [`ReadRows`], [`RowAdjacency`], [`RowRecords`]: cursors for engines that read entries by
+//!   copying, over contents in these encodings;
 //! - [`changed_entries`]: those contents, as a commit changes them;
-//! - [`wire`]: the numbers that records and lists are made of.
+//! - [`wire`]: the numbers that records and lists consist of.
 //!
-//! Every decoder is total: any bytes give a value or a [`DecodeError`]. `docs/format.md` has the layout byte by byte.
+//! Every decoder is total: it returns a value or a [`DecodeError`] for any bytes. `docs/format.md`
+//! describes the layout byte by byte.
 
 mod changes;
 mod list;

@@ -1,14 +1,16 @@
-//! Parallel edges from one vertex to another as bytes: in the log, in checkpoints, and where they are kept in memory.
+//! Encoding of the parallel edges from one vertex to another: in the log, in checkpoints, and in
+//! memory.
 //!
-//! A list has edges ascending by their keys: the first key, then the gaps between them, less one; with each the
-//! [bytes](crate::encode_record) of its record. A list of changes says of some edges that they are no more.
+//! A list has edges ascending by key: the first key, then the gaps between keys, less one; with
+//! each the [bytes](crate::encode_record) of its record. A list of changes marks some edges as
+//! deleted.
 
 use crate::record::BYTES;
 use crate::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{ParallelEdges, ReadError};
 use std::ops::RangeInclusive;
 
-/// Parallel edges, or changes of such, as bytes that grow.
+/// Encodes parallel edges, or changes of them.
 #[derive(Clone, Debug, Default)]
 pub struct EdgeListWriter {
     bytes: Vec<u8>,
@@ -16,10 +18,10 @@ pub struct EdgeListWriter {
 }
 
 impl EdgeListWriter {
-    /// Appends the edge of a key, which is above those before; `None` says that it is no more.
+    /// Appends the edge with a key, which is greater than all before; `None` marks it as deleted.
     ///
     /// # Panics
-    /// The key is not above those before.
+    /// If the key is not greater than all before.
     pub fn push(&mut self, key: u64, record: Option<&[u8]>) {
         let gap = self.last.map_or(Some(key), |last| key.checked_sub(last)?.checked_sub(1));
         put_varint(&mut self.bytes, gap.expect("keys of parallel edges ascend"));
@@ -28,16 +30,17 @@ impl EdgeListWriter {
         self.last = Some(key);
     }
 
-    /// The bytes.
+    /// The encoded list.
     #[must_use]
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 }
 
-/// Reads a list of parallel edges, or of changes of such: each key with its record, or `None` if it is no more.
+/// Reads a list of parallel edges, or of changes: each key with its record, or `None` if it is
+/// deleted.
 ///
-/// Fails once, at the first byte that is not as it should be.
+/// Fails once, at the first invalid byte.
 #[derive(Clone, Debug)]
 pub struct EdgeList<'b> {
     reader: Reader<'b>,
@@ -46,7 +49,7 @@ pub struct EdgeList<'b> {
 }
 
 impl<'b> EdgeList<'b> {
-    /// The list that [`EdgeListWriter`] wrote.
+    /// Reads a list that [`EdgeListWriter`] wrote.
     #[must_use]
     pub fn new(bytes: &'b [u8]) -> Self {
         EdgeList { reader: Reader::new(bytes), last: None, failed: false }
@@ -77,7 +80,7 @@ impl<'b> Iterator for EdgeList<'b> {
     }
 }
 
-/// Parallel edges that are one list of bytes: what a view lends of an engine that keeps them as records.
+/// Encoded parallel edges, as lent by a view of an engine that keeps them as records.
 #[derive(Clone, Copy, Debug)]
 pub struct ParallelList<'b>(&'b [u8]);
 
@@ -91,7 +94,7 @@ impl<'b> ParallelList<'b> {
     /// The edges of a list that is kept [as a record](list_as_record).
     ///
     /// # Errors
-    /// The record stands for no list.
+    /// If the record is not a list.
     pub fn of_record(record: &'b [u8]) -> Result<Self, ReadError> {
         list_of_record(record).map(ParallelList).map_err(unreadable)
     }
@@ -102,12 +105,12 @@ pub(crate) fn unreadable(error: DecodeError) -> ReadError {
 }
 
 impl<'b> ParallelEdges<'b> for ParallelList<'b> {
-    /// O(edges).
+    /// Number of edges. O(edges).
     fn count(self) -> Result<u64, ReadError> {
         EdgeList::new(self.0).try_fold(0, |count, edge| edge.map(|_| count + 1)).map_err(unreadable)
     }
 
-    /// O(edges up to the last of them).
+    /// The edges whose keys are in a range. O(edges up to the last of them).
     fn edges(self, keys: RangeInclusive<u64>) -> impl Iterator<Item = Result<(u64, &'b [u8]), ReadError>> {
         let (first, last) = keys.into_inner();
         let edges = EdgeList::new(self.0).map(|edge| match edge {
@@ -120,7 +123,8 @@ impl<'b> ParallelEdges<'b> for ParallelList<'b> {
     }
 }
 
-/// A list as a record, of one value: so parallel edges are kept where other edges have their record.
+/// Wraps a list in a record of one value, so that parallel edges are kept where other edges have
+/// their record.
 #[must_use]
 pub fn list_as_record(list: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(list.len() + 8);
@@ -129,10 +133,10 @@ pub fn list_as_record(list: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The list that a record [stands for](list_as_record).
+/// Unwraps the list from a [record](list_as_record).
 ///
 /// # Errors
-/// It stands for none. The list itself is not looked at.
+/// If the record is not a list. The list itself is not checked.
 pub fn list_of_record(record: &[u8]) -> Result<&[u8], DecodeError> {
     let mut reader = Reader::new(record);
     if reader.varint()? != 1 || reader.byte()? != BYTES {
@@ -174,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_off_or_too_large_is_refused() {
+    fn truncated_and_oversized_input_is_refused() {
         let mut writer = EdgeListWriter::default();
         writer.push(u64::MAX, Some(b"last"));
         let bytes = writer.into_bytes();

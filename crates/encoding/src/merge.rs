@@ -1,19 +1,20 @@
-//! Changing parallel edges: a commit says what is different, and an engine merges that into what it has.
+//! Changing parallel edges: a commit lists the differences, and an engine merges them into what it
+//! has.
 
 use crate::list::unreadable;
 use crate::{EdgeList, EdgeListWriter, list_as_record, list_of_record};
 use hedgerow_model::ReadError;
 
-/// One of parallel edges: its key and its record.
+/// A parallel edge: its key and its record.
 pub type ListedEdge<'b> = (u64, &'b [u8]);
 
-/// A change of one of parallel edges: its record from now on, or that it is no more.
+/// A change of a parallel edge: its new record, or `None` if it is deleted.
 pub type EdgeDifference<'b> = (u64, Option<&'b [u8]>);
 
-/// The differences that a [record](list_as_record) of a commit's effects lists, ascending by key.
+/// Decodes the differences in a [record](list_as_record) of a commit's effects, ascending by key.
 ///
 /// # Errors
-/// The record is no such list.
+/// If the record is not such a list.
 pub fn differences_of_record(record: &[u8]) -> Result<Vec<EdgeDifference<'_>>, ReadError> {
     EdgeList::new(list_of_record(record).map_err(unreadable)?).map(|edge| edge.map_err(unreadable)).collect()
 }
@@ -21,19 +22,19 @@ pub fn differences_of_record(record: &[u8]) -> Result<Vec<EdgeDifference<'_>>, R
 /// Parallel edges after a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MergedEdges<'b> {
-    /// The edges from now on, ascending by key.
+    /// The new edges, ascending by key.
     pub edges: Vec<ListedEdge<'b>>,
-    /// How many did not exist before.
+    /// Number of edges added.
     pub added: u64,
-    /// How many existed before and do not any more.
+    /// Number of edges removed.
     pub removed: u64,
 }
 
 impl<'b> MergedEdges<'b> {
-    /// The edges of a list, with differences, which ascend by key, in their places. O(both).
+    /// Merges a list of edges with differences, which ascend by key. O(both).
     ///
     /// # Errors
-    /// The list is malformed.
+    /// If the list is malformed.
     pub fn of_list(list: &'b [u8], differences: &[EdgeDifference<'b>]) -> Result<Self, ReadError> {
         let mut merged = MergedEdges::default();
         let mut rest = differences;
@@ -55,11 +56,12 @@ impl<'b> MergedEdges<'b> {
         Ok(merged)
     }
 
-    /// Like [`of_list`](MergedEdges::of_list), of what engines are given and keep: `present` is the record of the edges so far, `None` if there were
-    /// none; `change` is that of the differences, `None` if all edges are deleted.
+    /// Like [`of_list`](MergedEdges::of_list), but for records as engines get and keep them:
+    /// `present` is the record of the current edges, `None` if there are none; `change` is that of
+    /// the differences, `None` if all edges are deleted.
     ///
     /// # Errors
-    /// A record is no list of parallel edges.
+    /// If a record is not a list of parallel edges.
     pub fn of_records(present: Option<&'b [u8]>, change: Option<&'b [u8]>) -> Result<Self, ReadError> {
         let list = present.map(list_of_record).transpose().map_err(unreadable)?.unwrap_or_default();
         match change {
@@ -71,14 +73,14 @@ impl<'b> MergedEdges<'b> {
         }
     }
 
-    /// Takes in differences of keys that there was no edge of.
+    /// Adds differences whose keys have no edge.
     fn add(&mut self, differences: &[EdgeDifference<'b>]) {
         let before = self.edges.len();
         self.edges.extend(differences.iter().filter_map(|(key, record)| Some((*key, (*record)?))));
         self.added += (self.edges.len() - before) as u64;
     }
 
-    /// By how much the number of edges changed.
+    /// The change of the number of edges.
     #[must_use]
     pub fn net(&self) -> i64 {
         self.added as i64 - self.removed as i64
@@ -91,7 +93,7 @@ impl<'b> MergedEdges<'b> {
     }
 }
 
-/// The list of edges, which ascend by key.
+/// Encodes edges, which ascend by key, as a list.
 #[must_use]
 pub fn list_of_edges(edges: &[ListedEdge<'_>]) -> Vec<u8> {
     let mut list = EdgeListWriter::default();
@@ -146,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_refused() {
+    fn malformed_lists_are_refused() {
         let list = as_record(&BTreeMap::from([(1, None)]));
         assert!(MergedEdges::of_records(Some(b"?"), Some(&list)).is_err());
         assert!(MergedEdges::of_records(Some(&list), Some(b"?")).is_err());

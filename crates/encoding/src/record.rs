@@ -1,11 +1,12 @@
-//! Records as bytes: in the log, in checkpoints, and where records of edges are kept in memory.
+//! Encoding of records: in the log, in checkpoints, and in memory.
 //!
-//! A record is the number of its values, then each value as its type and what it needs beside that. Equal records have equal bytes.
+//! A record is the number of its values, then each value as its type and its content. Equal records
+//! have equal bytes.
 
 use crate::wire::{DecodeError, Reader, put_bytes, put_signed, put_varint};
 use hedgerow_model::{Record, Value, ValueRef};
 
-/// A record as bytes. O(bytes).
+/// Encodes a record. O(bytes).
 #[must_use]
 pub fn encode_record(record: &Record) -> Vec<u8> {
     let content = |value: &Value| match value {
@@ -13,7 +14,7 @@ pub fn encode_record(record: &Record) -> Vec<u8> {
         Value::Bytes(content) => content.len(),
         Value::Null | Value::Bool(_) | Value::I64(_) | Value::F64(_) | Value::Timestamp(_) => 0,
     };
-    // Nearly always enough, so that the bytes are written without moving.
+    // Nearly always enough, so that the buffer does not grow.
     let capacity = 1 + record.values().iter().map(|value| 10 + content(value)).sum::<usize>();
     let mut bytes = Vec::with_capacity(capacity);
     put_varint(&mut bytes, record.values().len() as u64);
@@ -21,10 +22,10 @@ pub fn encode_record(record: &Record) -> Vec<u8> {
     bytes
 }
 
-/// The record that bytes stand for, all of them. O(bytes).
+/// Decodes a record, which must span all bytes. O(bytes).
 ///
 /// # Errors
-/// They stand for none.
+/// If the bytes are not a record.
 pub fn decode_record(bytes: &[u8]) -> Result<Record, DecodeError> {
     let mut reader = Reader::new(bytes);
     let count = reader.varint()?;
@@ -33,10 +34,10 @@ pub fn decode_record(bytes: &[u8]) -> Result<Record, DecodeError> {
     Ok(record)
 }
 
-/// One value of the record that bytes stand for: the one at a position of the schema. O(bytes before it).
+/// Decodes one value of an encoded record, at a position of the schema. O(bytes before it).
 ///
 /// # Errors
-/// They stand for no record, or for one without that position; what lies behind the value is not looked at.
+/// If the bytes are not a record with that position; bytes after the value are not checked.
 #[inline]
 pub fn decode_record_value(bytes: &[u8], position: usize) -> Result<ValueRef<'_>, DecodeError> {
     let mut reader = Reader::new(bytes);
@@ -47,7 +48,8 @@ pub fn decode_record_value(bytes: &[u8], position: usize) -> Result<ValueRef<'_>
     decode_value_ref(&mut reader)
 }
 
-/// The values of the record that bytes stand for, in order, where they lie. Fails once, at the first byte that is not as it should be.
+/// The values of an encoded record, in order, borrowed from it. Fails once, at the first invalid
+/// byte.
 #[derive(Clone, Debug)]
 pub struct RecordValues<'b> {
     reader: Reader<'b>,
@@ -55,10 +57,10 @@ pub struct RecordValues<'b> {
 }
 
 impl<'b> RecordValues<'b> {
-    /// Of a record as [`encode_record`] wrote it.
+    /// Reads a record that [`encode_record`] wrote.
     ///
     /// # Errors
-    /// The bytes stand for none.
+    /// If the bytes are not a record.
     #[inline]
     pub fn new(bytes: &'b [u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(bytes);
@@ -81,10 +83,10 @@ impl<'b> Iterator for RecordValues<'b> {
     }
 }
 
-/// Reads so many values.
+/// Reads `count` values.
 pub fn decode_values(reader: &mut Reader<'_>, count: u64) -> Result<Record, DecodeError> {
     if count == 0 {
-        // Most vertices, in bulk.
+        // Most vertices of a bulk load.
         return Ok(Record::default());
     }
     if count > reader.remaining() as u64 {
@@ -100,7 +102,7 @@ const TRUE: u8 = 2;
 const I64: u8 = 3;
 const F64: u8 = 4;
 const STRING: u8 = 5;
-/// What a value of type bytes begins with.
+/// The tag of a value of type bytes.
 pub const BYTES: u8 = 6;
 const TIMESTAMP: u8 = 7;
 
@@ -126,7 +128,7 @@ pub fn encode_value(bytes: &mut Vec<u8>, value: &Value) {
     }
 }
 
-/// Reads over a value, and makes nothing of it.
+/// Skips a value without decoding it.
 #[inline]
 fn skip_value(reader: &mut Reader<'_>) -> Result<(), DecodeError> {
     match reader.byte()? {
@@ -142,7 +144,7 @@ fn decode_value(reader: &mut Reader<'_>) -> Result<Value, DecodeError> {
     decode_value_ref(reader).map(Value::from)
 }
 
-/// Part of its caller: handed over in memory, a value of several words would be waited for.
+/// Inlined: returning a value of several words through memory would stall the caller.
 #[inline(always)]
 fn decode_value_ref<'b>(reader: &mut Reader<'b>) -> Result<ValueRef<'b>, DecodeError> {
     Ok(match reader.byte()? {

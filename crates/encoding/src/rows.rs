@@ -1,13 +1,15 @@
 //! Cursors over rows that are read by copying.
 //!
-//! An engine on files cannot lend what it stores: it decodes blocks, merges files and logs, and lets go of both when it reads on. All it can do is to
-//! [visit the entries](ReadRows) of a range of keys. From that alone, this module makes an adjacency, its cursor, and the cursor over its records.
+//! An engine on files cannot lend what it stores: it decodes blocks, merges files and logs, and
+//! drops both when it reads on. It can only [visit the entries](ReadRows) in a range of keys. From
+//! that, this module builds an adjacency, its cursor, and the cursor over its records.
 //!
-//! The content of an entry is bytes. They are in this crate's encodings, which is why the adapters are here and not beside the traits:
+//! The content of an entry is bytes in this crate's encodings, so the adapters are here and not
+//! beside the traits:
 //!
 //! | the label has | content |
 //! |---|---|
-//! | topology | not looked at |
+//! | topology | ignored |
 //! | values | the bits of the value, least significant byte first; zeros may be missing at the end |
 //! | records | the [record](crate::encode_record) |
 //! | parallel edges | their [list as a record](crate::list_as_record) |
@@ -20,38 +22,39 @@ use hedgerow_model::{
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
-/// Which entry of an adjacency, or a bound of a range of them. Keys ascend in the order in which adjacencies are scanned.
+/// The key of an adjacency entry, or a bound of a range of keys. Keys ascend in the order in which
+/// adjacencies are scanned.
 ///
 /// A bound may be above every vertex id, so the fields are numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EntryKey {
-    /// The vertex whose neighbor it is.
+    /// The vertex that the entry belongs to.
     pub owner: u32,
     /// The neighbor.
     pub neighbor: u32,
 }
 
 impl EntryKey {
-    /// The entry of a neighbor.
+    /// The key of a neighbor's entry.
     #[must_use]
     pub fn new(owner: VertexId, neighbor: VertexId) -> Self {
         EntryKey { owner: owner.get(), neighbor: neighbor.get() }
     }
 
-    /// This entry alone.
+    /// The range of this entry only.
     #[must_use]
     pub fn alone(self) -> Range<EntryKey> {
         // The largest vertex id is below the largest number.
         self..EntryKey { neighbor: self.neighbor + 1, ..self }
     }
 
-    /// All entries of one vertex.
+    /// The range of all entries of one vertex.
     #[must_use]
     pub fn row(owner: VertexId) -> Range<EntryKey> {
         EntryKey::rows(owner.get()..owner.get() + 1)
     }
 
-    /// All entries of the vertices in `owners`.
+    /// The range of all entries of the vertices in `owners`.
     #[must_use]
     pub fn rows(owners: Range<u32>) -> Range<EntryKey> {
         let first = |owner| EntryKey { owner, neighbor: 0 };
@@ -59,12 +62,14 @@ impl EntryKey {
     }
 }
 
-/// One label in one direction, in one state of the graph, as an engine reads it that copies. A cheap handle: every cursor has one.
+/// Reads one label in one direction, in one state of the graph, for an engine that copies entries.
+/// A cheap handle: every cursor has one.
 pub trait ReadRows: Clone + Sync {
     /// Visits the entries in `keys` that exist, ascending, each with its content, until `visit` breaks or fails.
     ///
-    /// Keys that [`EntryKey::alone`] and [`EntryKey::row`] make are read for one edge and one vertex. In a view of the newest state, reading a vertex that
-    /// is not locked panics, whether it has entries or not.
+    /// Ranges from [`EntryKey::alone`] and [`EntryKey::row`] read one edge and one vertex. In a
+    /// view of the newest state, reading a vertex that is not locked panics, whether it has entries
+    /// or not.
     ///
     /// # Errors
     /// The store could not be read, or `visit` failed.
@@ -74,24 +79,25 @@ pub trait ReadRows: Clone + Sync {
         visit: impl FnMut(EntryKey, &[u8]) -> Result<ControlFlow<B>, ReadError>,
     ) -> Result<ControlFlow<B>, ReadError>;
 
-    /// See [`Adjacency::cuts`].
+    /// Partitions the vertices into ranges of about equal work; see [`Adjacency::cuts`].
     ///
     /// # Errors
     /// The store could not be read.
     fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, ReadError>;
 }
 
-/// The neighbors that rows have, with values of type `W`.
+/// The adjacency of rows, with values of type `W`.
 pub struct RowAdjacency<R, W> {
     rows: R,
     values: PhantomData<fn() -> W>,
 }
 
 impl<R: ReadRows, W: Column> RowAdjacency<R, W> {
-    /// The rows of a label whose column is `declared`.
+    /// The adjacency of a label whose column is `declared`.
     ///
     /// # Errors
-    /// Values of type `W` are neither what the label has nor topology, or handles of records, of which there are none.
+    /// If `W` is neither the label's type nor topology, or asks for handles of records, of which
+    /// there are none.
     pub fn new(rows: R, label: LabelId, declared: ColumnType) -> Result<Self, ViewError> {
         match W::TYPE {
             ColumnType::Unit => {}
@@ -131,7 +137,7 @@ pub struct RowCursor<R, W> {
     values: Vec<W>,
 }
 
-/// A value of its content.
+/// Decodes the value in an entry's content.
 fn value_of<W: Column>(content: &[u8]) -> Result<W, ReadError> {
     if W::TYPE == ColumnType::Unit {
         return Ok(W::default());
@@ -198,16 +204,16 @@ impl<R: ReadRows, W: Column> Cursor for RowCursor<R, W> {
 /// Reads the records of edges, or lists of parallel ones.
 pub struct RowRecords<R> {
     rows: R,
-    /// A copy of what was read last: the neighbors, each with where its record ends.
+    /// A copy of what was read last: the neighbors, each with the end of its record.
     neighbors: Vec<(VertexId, usize)>,
     records: Vec<u8>,
 }
 
 impl<R: ReadRows> RowRecords<R> {
-    /// The rows of a label whose column is `declared`.
+    /// The records of a label whose column is `declared`.
     ///
     /// # Errors
-    /// The label has no records.
+    /// If the label has no records.
     pub fn new(rows: R, label: LabelId, declared: ColumnType) -> Result<Self, ViewError> {
         match declared {
             ColumnType::Record => Ok(RowRecords { rows, neighbors: Vec::new(), records: Vec::new() }),
@@ -215,7 +221,7 @@ impl<R: ReadRows> RowRecords<R> {
         }
     }
 
-    /// Copies what exists of these keys, and lends it.
+    /// Copies the existing entries with these keys, and lends them.
     fn copied(
         &mut self,
         keys: Range<EntryKey>,
@@ -303,7 +309,7 @@ mod tests {
     use hedgerow_model::{ParallelEdges, RecordHandle};
     use std::collections::BTreeMap;
 
-    /// Entries in memory, of which one cannot be read.
+    /// Entries in memory, one of which cannot be read.
     #[derive(Clone, Default)]
     struct Entries {
         content: BTreeMap<EntryKey, Vec<u8>>,
@@ -374,9 +380,9 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_fails_every_method_that_needs_it() {
+    fn unreadable_content_fails_every_method_that_needs_it() {
         let mut rows = entries([(1, 2, vec![7]), (1, 5, vec![0; 9])]);
-        assert_eq!(cursor::<()>(&rows).degree(id(1)), Ok(2), "topology does not look at content");
+        assert_eq!(cursor::<()>(&rows).degree(id(1)), Ok(2), "topology ignores content");
         assert_eq!(cursor::<u64>(&rows).gather(id(1)).unwrap_err().place(), "a value");
         rows.unreadable = Some(EntryKey { owner: 1, neighbor: 5 });
         let mut ends = cursor::<()>(&rows);

@@ -1,16 +1,17 @@
-//! How numbers and bytes are written one after the other: little endian, or as variable-length numbers.
+//! Encoding of numbers and bytes: little endian, or as variable-length numbers.
 
-/// Bytes do not mean what they should.
+/// Bytes are not a valid encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} at byte {offset}")]
 pub struct DecodeError {
-    /// Where, counted from the first byte that was given.
+    /// The offset in the bytes that were given.
     pub offset: usize,
     /// What is wrong.
     pub what: &'static str,
 }
 
-/// Appends `value` in one to ten bytes: seven bits each, the lowest first, the top bit where more follow.
+/// Appends `value` in one to ten bytes: seven bits each, the lowest first; the top bit is set if
+/// more follow.
 #[inline]
 pub fn put_varint(bytes: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
@@ -20,7 +21,7 @@ pub fn put_varint(bytes: &mut Vec<u8>, mut value: u64) {
     bytes.push(value as u8);
 }
 
-/// The lower seven bits of each byte, next to each other. The top bits must be 0.
+/// Joins the lower seven bits of each byte. The top bits must be 0.
 #[inline]
 fn sevens_together(bits: u64) -> u64 {
     let bits = bits & 0x007f_007f_007f_007f | (bits & 0x7f00_7f00_7f00_7f00) >> 1;
@@ -28,18 +29,18 @@ fn sevens_together(bits: u64) -> u64 {
     bits & 0x0fff_ffff | (bits & 0x0fff_ffff_0000_0000) >> 4
 }
 
-/// Appends a signed number, small ones of either sign in few bytes.
+/// Appends a signed number; small ones of either sign take few bytes.
 pub fn put_signed(bytes: &mut Vec<u8>, value: i64) {
     put_varint(bytes, ((value << 1) ^ (value >> 63)) as u64);
 }
 
-/// Appends a length and so many bytes.
+/// Appends a length and the bytes.
 pub fn put_bytes(bytes: &mut Vec<u8>, value: &[u8]) {
     put_varint(bytes, value.len() as u64);
     bytes.extend_from_slice(value);
 }
 
-/// Reads what the functions above wrote.
+/// Reads what the functions above write.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a> {
     bytes: &'a [u8],
@@ -47,34 +48,34 @@ pub struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// From the first byte on.
+    /// A reader at the first byte.
     #[inline]
     pub fn new(bytes: &'a [u8]) -> Self {
         Reader { bytes, position: 0 }
     }
 
-    /// How many bytes were read.
+    /// Number of bytes read.
     #[inline]
     pub fn position(&self) -> usize {
         self.position
     }
 
-    /// How many bytes are left.
+    /// Number of bytes left.
     #[inline]
     pub fn remaining(&self) -> usize {
         self.bytes.len() - self.position
     }
 
-    /// An error about what was just read.
+    /// An error at the current position.
     #[inline]
     pub fn error(&self, what: &'static str) -> DecodeError {
         DecodeError { offset: self.position, what }
     }
 
-    /// The next `count` bytes.
+    /// Reads `count` bytes.
     ///
     /// # Errors
-    /// There are fewer.
+    /// If there are fewer.
     #[inline]
     pub fn take(&mut self, count: usize) -> Result<&'a [u8], DecodeError> {
         match self.bytes[self.position..].split_at_checked(count) {
@@ -86,10 +87,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// As many bytes as the array has.
+    /// Reads an array of bytes.
     ///
     /// # Errors
-    /// There are fewer.
+    /// If there are fewer.
     #[inline]
     pub fn array<const COUNT: usize>(&mut self) -> Result<[u8; COUNT], DecodeError> {
         let mut array = [0; COUNT];
@@ -97,10 +98,10 @@ impl<'a> Reader<'a> {
         Ok(array)
     }
 
-    /// The next byte.
+    /// Reads a byte.
     ///
     /// # Errors
-    /// There is none.
+    /// If there is none.
     #[inline]
     pub fn byte(&mut self) -> Result<u8, DecodeError> {
         match self.bytes.get(self.position) {
@@ -112,10 +113,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A number that [`put_varint`] wrote.
+    /// Reads a number that [`put_varint`] wrote.
     ///
     /// # Errors
-    /// The end comes too early, or the number is longer than 64 bits.
+    /// If the input ends early, or the number is longer than 64 bits.
     #[inline]
     pub fn varint(&mut self) -> Result<u64, DecodeError> {
         match self.bytes.get(self.position) {
@@ -127,7 +128,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A number of two to eight bytes at once, if eight bytes are left.
+    /// Reads a number of two to eight bytes at once, if eight bytes are left.
     #[inline]
     fn long_varint(&mut self) -> Result<u64, DecodeError> {
         const TOP_BITS: u64 = 0x8080_8080_8080_8080;
@@ -135,7 +136,7 @@ impl<'a> Reader<'a> {
             let word = u64::from_le_bytes(*word);
             let ends = !word & TOP_BITS;
             if ends != 0 {
-                // All bits up to the first top bit that is not set, without the top bits.
+                // All bits up to the first clear top bit, without the top bits.
                 let bits = word & (ends ^ (ends - 1)) & !TOP_BITS;
                 self.position += ends.trailing_zeros() as usize / 8 + 1;
                 return Ok(sevens_together(bits));
@@ -161,7 +162,7 @@ impl<'a> Reader<'a> {
         Err(self.error("a number is longer than 64 bits"))
     }
 
-    /// A number that [`put_signed`] wrote.
+    /// Reads a number that [`put_signed`] wrote.
     ///
     /// # Errors
     /// As [`Reader::varint`].
@@ -171,7 +172,7 @@ impl<'a> Reader<'a> {
         Ok((bits >> 1) as i64 ^ -((bits & 1) as i64))
     }
 
-    /// How many things follow, of which each takes at least one byte.
+    /// Reads the number of the following items, each of which takes at least one byte.
     #[inline]
     pub fn count(&mut self) -> Result<usize, DecodeError> {
         let count = self.varint()?;
@@ -181,30 +182,30 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Bytes that [`put_bytes`] wrote.
+    /// Reads bytes that [`put_bytes`] wrote.
     ///
     /// # Errors
-    /// The end comes too early.
+    /// If the input ends early.
     #[inline]
     pub fn bytes(&mut self) -> Result<&'a [u8], DecodeError> {
         let length = self.count()?;
         self.take(length)
     }
 
-    /// As [`Reader::bytes`], of text.
+    /// Reads text that [`put_bytes`] wrote.
     ///
     /// # Errors
-    /// The end comes too early, or the bytes are not UTF-8.
+    /// If the input ends early, or the bytes are not UTF-8.
     #[inline]
     pub fn text(&mut self) -> Result<&'a str, DecodeError> {
         let error = self.error("a text is not UTF-8");
         str::from_utf8(self.bytes()?).map_err(|_| error)
     }
 
-    /// A byte that is 0 or 1.
+    /// Reads a byte that must be 0 or 1.
     ///
     /// # Errors
-    /// It is another one, or there is none.
+    /// If it is another one, or there is none.
     pub fn flag(&mut self) -> Result<bool, DecodeError> {
         match self.byte()? {
             0 => Ok(false),
@@ -216,7 +217,7 @@ impl<'a> Reader<'a> {
     /// Checks that nothing is left.
     ///
     /// # Errors
-    /// Something is.
+    /// If there is more.
     pub fn end(&self) -> Result<(), DecodeError> {
         match self.remaining() {
             0 => Ok(()),
@@ -244,7 +245,7 @@ mod tests {
             prop_assert_eq!(reader.end(), Ok(()));
         }
 
-        /// Of every length, with anything behind.
+        /// Numbers of every length, followed by anything.
         #[test]
         fn several_bytes_at_once_are_what_they_are_one_by_one(mut bytes: Vec<u8>, long in 0..10_usize) {
             bytes.iter_mut().take(long).for_each(|byte| *byte |= 0x80);

@@ -4,8 +4,9 @@ use crate::CapacityError;
 
 /// How much memory a commit may take.
 ///
-/// Only growth of the newest state is limited, so that a graph at its limit can be shrunk: what snapshots keep of the state before is
-/// held already. Commits that run at the same time each see what was held before them.
+/// Limits only growth of the newest state, so that a graph at its limit can be shrunk: what
+/// snapshots keep of the former state is in memory already. Concurrent commits each see the memory
+/// used before any of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allowance(Option<Limited>);
 
@@ -13,7 +14,7 @@ pub struct Allowance(Option<Limited>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Limited {
     limit: usize,
-    /// Held outside the engine.
+    /// Memory in use outside the engine.
     held: usize,
     /// Growth outside the engine.
     growth: isize,
@@ -24,19 +25,22 @@ impl Allowance {
     /// No limit.
     pub const UNLIMITED: Self = Allowance(None);
 
-    /// The graph may hold `limit` bytes. Outside its engine it holds `held`, and the commit grows that by `growth`.
+    /// The graph may use `limit` bytes. Outside its engine it uses `held`, and the commit grows
+    /// that by `growth`.
     #[must_use]
     pub fn up_to(limit: usize, held: usize, growth: isize) -> Self {
         Allowance(Some(Limited { limit, held, growth, overdraft: 0 }))
     }
 
-    /// Allows twice the limit, for a graph that is being opened: its layout in memory may differ from that of the graph that was closed.
+    /// Allows twice the limit, for a graph that is being opened: its memory layout may differ from
+    /// that of the graph that was closed.
     #[must_use]
     pub fn with_overdraft(self) -> Self {
         Allowance(self.0.map(|limited| Limited { overdraft: limited.limit, ..limited }))
     }
 
-    /// The allowance of a commit that also grows by `growth` bytes what holds `held` bytes beside the engine.
+    /// The allowance with `held` more bytes in use outside the engine, which the commit grows by
+    /// `growth`.
     #[must_use]
     pub fn beside(self, held: usize, growth: isize) -> Self {
         Allowance(self.0.map(|limited| Limited {
@@ -53,10 +57,11 @@ impl Allowance {
         self.0.is_some()
     }
 
-    /// Checks a commit that grows the newest state by `growth` bytes in an engine that holds `engine_bytes`.
+    /// Checks a commit that grows the newest state by `growth` bytes in an engine that uses
+    /// `engine_bytes`.
     ///
     /// # Errors
-    /// The newest state would grow, and the graph would exceed its limit.
+    /// If the newest state would grow, and the graph would exceed its limit.
     pub fn check(&self, engine_bytes: usize, growth: isize) -> Result<(), CapacityError> {
         let Some(limited) = self.0 else { return Ok(()) };
         let limit = limited.limit;

@@ -1,8 +1,8 @@
-//! Values of fixed width that lie beside the neighbors of a vertex, one per neighbor.
+//! Values of fixed width, one per neighbor of a vertex.
 
 use std::ops::Range;
 
-/// The type of the value beside each neighbor.
+/// The type of the value of each neighbor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ColumnType {
     /// No value.
@@ -48,7 +48,8 @@ impl std::fmt::Display for ColumnType {
     }
 }
 
-/// Runs an expression with a name for the type of a [`ColumnType`] that is known at run time.
+/// Evaluates an expression in which a name stands for the type of a [`ColumnType`] known at run
+/// time.
 ///
 /// ```
 /// use hedgerow_model::{Column, ColumnType, with_column};
@@ -82,9 +83,9 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A type that can lie beside the neighbors: `()`, `u32`, `u64`, `i64`, `f32`, `f64`, [`RecordHandle`].
+/// A type of edge values: `()`, `u32`, `u64`, `i64`, `f32`, `f64`, [`RecordHandle`].
 ///
-/// `()` is topology: it reads every label, whatever that label's column.
+/// `()` is topology: it can read every label, whatever that label's column.
 pub trait Column:
     bytemuck::Pod + Default + PartialEq + std::fmt::Debug + Send + Sync + sealed::Sealed
 {
@@ -99,15 +100,15 @@ pub trait Column:
 
     /// The values of `column` in `range`.
     ///
-    /// For `()` the column is not looked at. Panics if the width differs: the caller has compared
-    /// the types when it made its adjacency.
+    /// For `()` the column is ignored. Panics if the width differs: the caller compared the types
+    /// when it made its adjacency.
     fn slice(column: &ValueColumn, range: Range<usize>) -> &[Self];
 }
 
-/// `length` units: the values of topology.
+/// `length` units, the values of topology.
 #[must_use]
 pub fn unit_slice(length: usize) -> &'static [()] {
-    // An array of a type without a size takes no memory however long it is.
+    // An array of zero-sized elements takes no memory.
     static UNITS: [(); usize::MAX] = [(); usize::MAX];
     &UNITS[..length]
 }
@@ -164,7 +165,8 @@ column!(f32, F32, Four, |value: f32| u64::from(value.to_bits()), |bits: u64| f32
 column!(f64, F64, Eight, f64::to_bits, f64::from_bits);
 column!(RecordHandle, Record, Eight, |handle: RecordHandle| handle.0, RecordHandle);
 
-/// Where an engine that uses `hedgerow-records` keeps the record of an edge: a value beside the neighbor that only the engine can read.
+/// The handle of an edge's record in an engine that uses `hedgerow-records`: an edge value that
+/// only the engine can read.
 ///
 /// Other engines have no column of this type, and [refuse](crate::ViewError::NoHandles) to read one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
@@ -216,7 +218,7 @@ impl ValueColumn {
         }
     }
 
-    /// The value at `position`; for topology always the same.
+    /// The value at `position`; always zero for topology.
     #[inline]
     #[must_use]
     pub fn get(&self, position: usize) -> EdgeValue {
@@ -237,7 +239,7 @@ impl ValueColumn {
         }
     }
 
-    /// Inserts a value at `position` and moves those from there on up by one.
+    /// Inserts a value at `position`, and shifts the later ones by one.
     #[inline]
     pub fn insert(&mut self, position: usize, value: EdgeValue) {
         match self {
@@ -257,7 +259,7 @@ impl ValueColumn {
         }
     }
 
-    /// Cuts off values, or appends zeros, until there are `length`.
+    /// Truncates the column, or appends zeros, to `length` values.
     pub fn resize(&mut self, length: usize) {
         match self {
             ValueColumn::Unit => {}
@@ -266,7 +268,7 @@ impl ValueColumn {
         }
     }
 
-    /// Bytes on the heap.
+    /// Heap bytes.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         match self {
@@ -276,7 +278,7 @@ impl ValueColumn {
         }
     }
 
-    /// Gives back capacity, down to `capacity` or the number of values if that is more.
+    /// Shrinks the capacity to `capacity`, or to the number of values if that is greater.
     pub fn shrink_to(&mut self, capacity: usize) {
         match self {
             ValueColumn::Unit => {}
@@ -285,7 +287,7 @@ impl ValueColumn {
         }
     }
 
-    /// Gives back the capacity that is not used.
+    /// Releases unused capacity.
     pub fn shrink_to_fit(&mut self) {
         match self {
             ValueColumn::Unit => {}

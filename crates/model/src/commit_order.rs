@@ -1,4 +1,5 @@
-//! Capability: edges in the order of the commits that put them (LiveGraph, section 4: a log is read from its end).
+//! Capability: reading edges in the order of the commits that put them (LiveGraph, section 4: a log
+//! is read from its end).
 
 use crate::{Column, Cursor, Neighbors, ReadError, Timestamp, VertexId};
 use std::convert::Infallible;
@@ -7,8 +8,8 @@ use std::ops::{ControlFlow, Range};
 
 /// A cursor of an engine that keeps the order in which edges were put.
 pub trait NewestFirst: Cursor {
-    /// Visits the neighbors of `vertex`, each with its value and the commit that put it as it is: the one that was put
-    /// last comes first. O(visited, and entries that were superseded between them).
+    /// Visits the neighbors of `vertex`, each with its value and the commit that put or last
+    /// changed it, newest first. O(visited, and superseded entries between them).
     ///
     /// # Errors
     /// The store could not be read.
@@ -18,7 +19,8 @@ pub trait NewestFirst: Cursor {
         visit: impl FnMut(VertexId, Self::Value, Timestamp) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Self::Error>;
 
-    /// See [`NewestRecords::time_disorder`].
+    /// An upper bound on how far edges are out of the order of their times; see
+    /// [`NewestRecords::time_disorder`].
     ///
     /// # Errors
     /// The store could not be read.
@@ -28,13 +30,13 @@ pub trait NewestFirst: Cursor {
     }
 }
 
-/// The records of edges in the order in which they were put, read by a cursor that is borrowed for `'c`.
+/// Reads the records of edges in the order in which they were put. Borrows a cursor for `'c`.
 pub trait NewestRecords<'c> {
     /// Why a read can fail.
     type Error;
 
-    /// Visits the neighbors of `vertex` with the records of their edges and the commits that put these, the newest first. O(visited, and superseded entries
-    /// between them).
+    /// Visits the neighbors of `vertex` with the records of their edges and the commits that put
+    /// these, newest first. O(visited, and superseded entries between them).
     ///
     /// # Errors
     /// The store could not be read.
@@ -44,8 +46,10 @@ pub trait NewestRecords<'c> {
         visit: impl FnMut(VertexId, &'c [u8], Timestamp) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Self::Error>;
 
-    /// An upper bound on how far the edges of `vertex` are out of the order of their [times](crate::RecordSchema::time): the time of an edge exceeds that of
-    /// one that [`NewestRecords::newest_first`] visits before it by no more than this. Edges whose time is null count for nothing. `None` if the engine keeps no
+    /// An upper bound on how far the edges of `vertex` are out of the order of their
+    /// [times](crate::RecordSchema::time): the time of an edge exceeds that of an edge that
+    /// [`NewestRecords::newest_first`] visits earlier by at most this. Ignores edges whose time is
+    /// null. `None` if the engine keeps no bound. O(1).
     /// bound. O(1).
     ///
     /// # Errors
@@ -53,7 +57,7 @@ pub trait NewestRecords<'c> {
     fn time_disorder(&mut self, vertex: VertexId) -> Result<Option<u64>, Self::Error>;
 }
 
-/// The capability of cursors that keep no order of commits: there is none.
+/// The capability type of cursors that keep no commit order. It has no values.
 #[derive(Debug)]
 pub struct NoCommitOrder<W, E> {
     never: Infallible,

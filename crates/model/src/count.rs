@@ -1,11 +1,12 @@
-//! How many there are of something, where an engine may put off counting.
+//! Counts that may be known only as bounds, because an engine may defer counting.
 
 use std::fmt;
 use std::ops::{Add, AddAssign};
 
-/// A number that is known, or two bounds of it.
+/// An exact number, or bounds on it.
 ///
-/// An engine that would have to read a disk to know whether an edge is new counts it later: until then only bounds are known.
+/// An engine that would have to read a disk to know whether an edge is new counts it later: until
+/// then only bounds are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Count {
     low: u64,
@@ -13,40 +14,40 @@ pub struct Count {
 }
 
 impl Count {
-    /// A number that is known.
+    /// An exact number.
     #[inline]
     #[must_use]
     pub fn exactly(number: u64) -> Self {
         Count { low: number, high: number }
     }
 
-    /// A number of which only bounds are known, unless they are equal.
+    /// A number between two bounds; exact if they are equal.
     #[must_use]
     pub fn between(low: u64, high: u64) -> Self {
         debug_assert!(low <= high);
         Count { low, high }
     }
 
-    /// The number, if it is known.
+    /// The number, if it is exact.
     #[must_use]
     pub fn exact(self) -> Option<u64> {
         (self.low == self.high).then_some(self.low)
     }
 
-    /// Whether the number may be this one.
+    /// Whether `number` is within the bounds.
     #[must_use]
     pub fn may_be(self, number: u64) -> bool {
         (self.low..=self.high).contains(&number)
     }
 
-    /// There are no fewer.
+    /// The lower bound.
     #[inline]
     #[must_use]
     pub fn at_least(self) -> u64 {
         self.low
     }
 
-    /// There are no more.
+    /// The upper bound.
     #[inline]
     #[must_use]
     pub fn at_most(self) -> u64 {
@@ -61,7 +62,7 @@ impl From<u64> for Count {
 }
 
 impl PartialEq<u64> for Count {
-    /// Whether the number is known to be `other`.
+    /// Whether the number is exact and equals `other`.
     fn eq(&self, other: &u64) -> bool {
         self.exact() == Some(*other)
     }

@@ -1,10 +1,11 @@
-//! Cutting the vertices of a graph into ranges of about equal work.
+//! Partitions the vertices of a graph into ranges of about equal work.
 
 use std::ops::Range;
 
-/// Cuts the ids below `bound` into at most `parts` ranges of about equal work, which together are all of them.
+/// Partitions the ids below `bound` into at most `parts` ranges of about equal work.
 ///
-/// `blocks` are the stretches of ids that are not cut: for each the id behind it and its work, ascending. Ids between two blocks are no work. O(blocks).
+/// `blocks` are ranges of ids that are not split: for each the id after it and its work, ascending.
+/// Ids between two blocks cost nothing. O(blocks).
 #[must_use]
 pub fn cuts_by_work(bound: u32, parts: usize, blocks: &[(u32, u64)]) -> Vec<Range<u32>> {
     let work = |block: &(u32, u64)| u128::from(block.1);
@@ -44,7 +45,7 @@ mod tests {
             prop_assert_eq!(cuts.iter().map(|cut| cut.start).collect::<Vec<_>>(),
                 cuts.iter().scan(0, |start, cut| Some(std::mem::replace(start, cut.end))).collect::<Vec<_>>());
             prop_assert_eq!(cuts.last().map_or(0, |cut| cut.end), bound);
-            // No range has more than its share and one block, which is never cut.
+            // A range has at most its share plus one block, which is never split.
             let total: u64 = blocks.iter().map(|(_, work)| work).sum();
             let largest = blocks.iter().map(|(_, work)| *work).max().unwrap_or(0);
             for cut in &cuts {

@@ -1,4 +1,4 @@
-//! What a commit does, in terms of vertex ids: decided, sorted, ready for an engine.
+//! The effects of a commit, by vertex ids: decided, sorted, ready for an engine.
 
 use crate::{Count, Direction, EdgeValue, EffectRecords, LabelId, ReadError, Record, Topology, VertexId};
 use smallvec::SmallVec;
@@ -6,17 +6,18 @@ use std::sync::Arc;
 
 /// The resolved changes of one commit.
 ///
-/// Nothing in here is conditional, so that replaying it gives the same state on every engine.
+/// No effect is conditional, so replaying them gives the same state on every engine.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Effects {
     /// Changes of vertices, ascending by vertex, at most one each.
     pub vertices: Vec<VertexEffect>,
     /// Changes of adjacencies, ascending by label, then direction, at most one each.
     ///
-    /// All stored directions of an edge are here: an undirected edge appears from both ends.
+    /// Contains all stored directions of an edge: an undirected edge appears from both ends.
     pub adjacencies: SmallVec<[AdjacencyEffects; 2]>,
-    /// The records of edges whose labels have some: the value of such a change is the number of its record. Both entries of an edge name the same one.
-    /// The record of parallel edges is the list of those that change.
+    /// The records of edges of labels with records: the value of such a change is the number of its
+    /// record. Both entries of an edge refer to the same record. The record of parallel edges is
+    /// the list of those that change.
     pub records: EffectRecords,
 }
 
@@ -25,16 +26,16 @@ pub struct Effects {
 pub struct VertexEffect {
     /// The vertex.
     pub vertex: VertexId,
-    /// What happens to it.
+    /// Its change.
     pub change: VertexChange,
 }
 
-/// What happens to a vertex.
+/// A change of a vertex.
 #[derive(Clone, Debug, PartialEq)]
 pub enum VertexChange {
-    /// It exists from now on, with this record.
+    /// The vertex exists from now on, with this record.
     Put(Record),
-    /// It does not exist any more. The deletions of its edges are in the same effects.
+    /// The vertex no longer exists. The deletions of its edges are in the same effects.
     Delete,
 }
 
@@ -56,19 +57,19 @@ pub struct EdgeChange {
     pub owner: VertexId,
     /// The neighbor.
     pub neighbor: VertexId,
-    /// The value from now on; `None` removes the neighbor.
+    /// The new value; `None` removes the neighbor.
     pub value: Option<EdgeValue>,
 }
 
 impl EdgeChange {
-    /// What changes are sorted by: the owner, then the neighbor, as one number.
+    /// The sort key of changes: the owner, then the neighbor, as one number.
     #[inline]
     #[must_use]
     pub fn position(&self) -> u64 {
         EdgeChange::position_of(self.owner, self.neighbor)
     }
 
-    /// The same of an entry.
+    /// The sort key of an entry: the owner, then the neighbor, as one number.
     #[inline]
     #[must_use]
     pub fn position_of(owner: VertexId, neighbor: VertexId) -> u64 {
@@ -79,7 +80,7 @@ impl EdgeChange {
     #[inline]
     #[must_use]
     pub fn put_at(position: u64, value: EdgeValue) -> Self {
-        // The two halves, both of which were ids.
+        // Both halves were ids.
         let (owner, neighbor) = (VertexId::new((position >> 32) as u32), VertexId::new(position as u32));
         EdgeChange { owner, neighbor, value: Some(value) }
     }
@@ -92,22 +93,22 @@ impl Effects {
         self.vertices.is_empty() && self.adjacencies.iter().all(|effects| effects.changes.is_empty())
     }
 
-    /// How many vertices and adjacency entries change.
+    /// Number of changed vertices and adjacency entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.vertices.len() + self.adjacencies.iter().map(|effects| effects.changes.len()).sum::<usize>()
     }
 
-    /// The record that a change names by its number.
+    /// The record of a change, by its number.
     ///
     /// # Errors
-    /// There is no such record.
+    /// If there is no such record.
     pub fn record(&self, number: EdgeValue) -> Result<&[u8], ReadError> {
         let record = self.records.get(number);
         record.ok_or_else(|| ReadError::new("the effects of a commit", "a record is missing"))
     }
 
-    /// Whether the order and uniqueness that the fields promise hold. For assertions. O(n).
+    /// Whether the fields have the documented order and uniqueness. For assertions. O(n).
     #[must_use]
     pub fn is_sorted(&self) -> bool {
         let vertices = self.vertices.windows(2).all(|pair| pair[0].vertex < pair[1].vertex);
@@ -123,7 +124,7 @@ impl Effects {
     }
 }
 
-/// The change of one edge alone, as it is stored: from one end or from both.
+/// The change of a single edge, as it is stored: from one end or from both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredEdge {
     /// The label.
@@ -133,7 +134,7 @@ pub struct StoredEdge {
 }
 
 impl StoredEdge {
-    /// The change of an edge, of which `None` is the deletion.
+    /// The change of an edge; without a value, its deletion.
     #[inline]
     #[must_use]
     pub fn new(
@@ -150,7 +151,7 @@ impl StoredEdge {
         StoredEdge { label, entries: [first, second.unwrap_or(first)], length }
     }
 
-    /// The source and the destination, as they were given.
+    /// The source and the destination, as they were passed in.
     #[inline]
     #[must_use]
     pub fn ends(&self) -> (VertexId, VertexId) {
@@ -166,14 +167,16 @@ impl StoredEdge {
     }
 }
 
-/// What an engine found out while it prepared effects.
+/// What an engine found out while preparing effects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// Per label that changed: edges that did not exist before, and edges that exist no more. Each edge once.
+    /// Per label that changed: edges added and removed, each edge once.
     pub edges: SmallVec<[EdgeOutcome; 1]>,
-    /// Per label whose edges may be parallel and that changed: what becomes of their number, where `edges` counts the pairs of vertices that they connect.
+    /// Per label with parallel edges that changed: the change of their number. For such labels
+    /// `edges` counts the pairs of vertices that they connect.
     pub parallel: Vec<ParallelOutcome>,
-    /// Per label: edges of which the engine did not look whether they existed, and which `edges` leaves out. Empty if it always looks.
+    /// Per label: edges that the engine did not look up, and that `edges` leaves out. Empty if it
+    /// always looks them up.
     pub deferred: Vec<DeferredOutcome>,
 }
 
@@ -188,7 +191,8 @@ pub struct EdgeOutcome {
     pub removed: u64,
 }
 
-/// Changes of edges of one label that are counted later: whether they make a difference would have to be read.
+/// Changes of edges of one label that are counted later, because the engine would have to read
+/// whether they change anything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeferredOutcome {
     /// The label.
@@ -200,7 +204,7 @@ pub struct DeferredOutcome {
 }
 
 impl Outcome {
-    /// Counts edges of `label`. Labels are reported in ascending order.
+    /// Adds edges of `label`. Labels are reported in ascending order.
     pub fn count(&mut self, label: LabelId, added: u64, removed: u64) {
         match self.edges.iter_mut().find(|outcome| outcome.label == label) {
             Some(outcome) => {
@@ -211,7 +215,7 @@ impl Outcome {
         }
     }
 
-    /// Counts parallel edges of `label`.
+    /// Adds parallel edges of `label`.
     pub fn count_parallel(&mut self, label: LabelId, net: i64) {
         match self.parallel.iter_mut().find(|outcome| outcome.label == label) {
             Some(outcome) => outcome.net += net,
@@ -219,7 +223,7 @@ impl Outcome {
         }
     }
 
-    /// Leaves edges of `label` to be counted later.
+    /// Defers the counting of edges of `label`.
     pub fn defer(&mut self, label: LabelId, puts: u64, deletions: u64) {
         match self.deferred.iter_mut().find(|outcome| outcome.label == label) {
             Some(outcome) => {
@@ -247,39 +251,42 @@ impl Outcome {
     }
 }
 
-/// How large the graph is at a timestamp.
+/// The size of the graph at a timestamp.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Every vertex id in use is below this.
+    /// Greater than every vertex id in use.
     pub vertex_bound: u32,
     /// Vertices that exist.
     pub vertices: u64,
-    /// Edges per label at most, by position in the catalog. Labels beyond the end have none.
+    /// Upper bound on the edges per label, by position in the catalog. Labels beyond the end have
+    /// none.
     pub edges: SmallVec<[u64; 2]>,
-    /// What else is counted, per label in the same way. `None` if there never was any.
+    /// Further counts per label, by position in the catalog. `None` if there never were any.
     pub beside: Option<Arc<Vec<CountsBeside>>>,
 }
 
-/// What few graphs have to count of a label.
+/// Counts of a label that few graphs need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CountsBeside {
-    /// Parallel edges, where the edges that are counted are the pairs of vertices that they connect.
+    /// Number of parallel edges, where edges are counted as the pairs of vertices that they
+    /// connect.
     pub parallel: u64,
-    /// How many of the counted edges may not exist: changes of them were [deferred](DeferredOutcome).
+    /// Number of counted edges that may not exist, because changes of them were
+    /// [deferred](DeferredOutcome).
     pub uncertain: u64,
 }
 
-/// By how much the number of parallel edges of a label changes.
+/// The change of the number of parallel edges of a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParallelOutcome {
     /// The label.
     pub label: LabelId,
-    /// Those that are added, less those that are removed.
+    /// Edges added less edges removed.
     pub net: i64,
 }
 
 impl Counts {
-    /// Edges of `label`.
+    /// Number of edges of `label`.
     #[must_use]
     pub fn edges_of(&self, label: LabelId) -> Count {
         let most = self.edges.get(label.index()).copied().unwrap_or(0);
@@ -289,26 +296,26 @@ impl Counts {
         }
     }
 
-    /// Edges of all labels. O(labels).
+    /// Number of edges of all labels. O(labels).
     #[must_use]
     pub fn total_edges(&self) -> Count {
-        // The catalog checked that its labels can be numbered.
+        // The catalog checked that its labels fit in 16 bits.
         (0..self.edges.len() as u16).map(|label| self.edges_of(LabelId(label))).sum()
     }
 
-    /// Parallel edges of `label`.
+    /// Number of parallel edges of `label`.
     #[must_use]
     pub fn parallel_of(&self, label: LabelId) -> u64 {
         self.beside_of(label).parallel
     }
 
-    /// What else is counted of `label`.
+    /// Further counts of `label`.
     #[must_use]
     pub fn beside_of(&self, label: LabelId) -> CountsBeside {
         self.beside.as_ref().and_then(|beside| beside.get(label.index()).copied()).unwrap_or_default()
     }
 
-    /// Takes over what a commit changed of edges. O(labels that changed).
+    /// Adds the edge changes of a commit. O(labels changed).
     pub fn add(&mut self, outcome: &[EdgeOutcome]) {
         for change in outcome {
             let edges = self.edges_mut(change.label);
@@ -316,15 +323,15 @@ impl Counts {
         }
     }
 
-    /// Takes over what a commit changed of parallel edges. O(labels).
+    /// Adds the parallel-edge changes of a commit. O(labels).
     pub fn add_parallel(&mut self, outcome: &[ParallelOutcome]) {
         for ParallelOutcome { label, net } in outcome {
             let parallel = &mut self.beside_mut(*label).parallel;
-            *parallel = parallel.checked_add_signed(*net).expect("what is removed was there");
+            *parallel = parallel.checked_add_signed(*net).expect("removed edges were counted");
         }
     }
 
-    /// Takes over what a commit may have changed. O(labels).
+    /// Adds the deferred edge changes of a commit. O(labels).
     pub fn add_deferred(&mut self, outcome: &[DeferredOutcome]) {
         for DeferredOutcome { label, puts, deletions } in outcome {
             let edges = self.edges_mut(*label);
@@ -356,7 +363,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_deferred_widens_the_bounds() {
+    fn deferred_changes_widen_the_bounds() {
         let (label, mut counts) = (LabelId(1), Counts::default());
         counts.add(&[EdgeOutcome { label, added: 5, removed: 1 }]);
         assert_eq!((counts.edges_of(label), counts.total_edges()), (Count::exactly(4), Count::exactly(4)));

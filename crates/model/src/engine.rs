@@ -1,4 +1,4 @@
-//! What a storage engine is: apply effects, give views, do its own work in the background.
+//! The interface of storage engines: applying effects, reading states, background work.
 
 use crate::token::{HeldLocks, LiveTimestamps, Registered, Stamp};
 use crate::{
@@ -9,10 +9,10 @@ use rayon::ThreadPool;
 
 /// A store of versioned adjacencies.
 ///
-/// An engine knows nothing of transactions, keys, logs or conflicts; those exist once, in the
-/// commit pipeline above it. It is handed proofs ([`token`](crate::token)) of what it may rely on.
+/// An engine knows nothing of transactions, keys, logs or conflicts, which the commit pipeline
+/// handles. It receives proofs ([`token`](crate::token)) of what it may rely on.
 pub trait Engine: Send + Sync + 'static {
-    /// What is made once for each snapshot and read through as long as it is open, such as the files that it reads; `()` in memory.
+    /// State that each open snapshot holds and reads through, such as open files; `()` in memory.
     type Snapshot: Send + Sync + 'static;
 
     /// A state of the graph.
@@ -20,7 +20,8 @@ pub trait Engine: Send + Sync + 'static {
     where
         Self: 's;
 
-    /// Room for what [`prepare`](Engine::prepare) makes and its changes borrow, such as the effects in a form of the engine's own.
+    /// Space for what [`prepare`](Engine::prepare) builds and its changes borrow, such as the
+    /// effects in the engine's own form.
     type Room: Default + Send + 'static;
 
     /// What [`prepare`](Engine::prepare) built, not yet visible. Dropping it changes nothing.
@@ -28,10 +29,12 @@ pub trait Engine: Send + Sync + 'static {
     where
         Self: 'l;
 
-    /// Why [`latest`](Engine::latest) can fail: [`ReadError`] if it reads files, `Infallible` in memory, where checks of it compile to nothing.
+    /// The error of [`Engine::latest`]: [`ReadError`] if it reads files, `Infallible` in memory,
+    /// where checks compile to nothing.
     type LatestError: Into<ReadError> + Send;
 
-    /// How it commits single edges: usually itself, or [`NoShortWrites`](crate::NoShortWrites).
+    /// The fast path of single edges: usually the engine itself, or
+    /// [`NoShortWrites`](crate::NoShortWrites).
     type ShortWrites: ShortWrites;
 
     /// The lock that covers every structure that a write at `vertex` touches.
@@ -39,13 +42,15 @@ pub trait Engine: Send + Sync + 'static {
     /// A commit takes its units in ascending order. O(1).
     fn lock_unit(&self, vertex: VertexId) -> LockUnit;
 
-    /// Builds what `effects` need: memory, copies, new blocks. Shows nothing to anybody.
+    /// Builds what `effects` need: memory, copies, new blocks. None of it becomes visible.
     ///
-    /// The units of all changed vertices are in `locks`; a miss panics. The memory that the newest state grows by is checked against
-    /// `allowance`. With a pool, large effects are prepared in parallel.
+    /// `locks` covers the units of all changed vertices; otherwise this panics. Checks the growth
+    /// of the newest state against `allowance`. With a pool, large effects are prepared in
+    /// parallel.
     ///
     /// # Errors
-    /// A limit would be exceeded, or a file of the engine could not be read or written. Nothing has changed then, and the graph goes on.
+    /// A limit would be exceeded, or a file of the engine could not be read or written. Nothing has
+    /// changed then, and the graph stays usable.
     fn prepare<'l>(
         &'l self,
         locks: &'l HeldLocks<'_>,
@@ -55,41 +60,45 @@ pub trait Engine: Send + Sync + 'static {
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<Self::Changes<'l>>, EngineError>;
 
-    /// Makes prepared changes part of the graph at `stamp`. Cannot fail, and is short.
+    /// Applies prepared changes at `stamp`. Cannot fail, and is short.
     fn apply(&self, stamp: Stamp, changes: Self::Changes<'_>);
 
-    /// The short way of single edges; `None`, the default, if every commit takes [`prepare`](Engine::prepare).
+    /// The fast path of single edges; `None`, the default, if every commit goes through
+    /// [`prepare`](Engine::prepare).
     fn short_writes(&self) -> Option<&Self::ShortWrites> {
         None
     }
 
-    /// The capability to keep the graph in files; `None` if it ends with the engine, and comes back from a checkpoint and the log.
+    /// The capability to store the graph in files; `None` if the graph is in memory, and restored
+    /// from a checkpoint and the log.
     fn durable(&self) -> Option<&dyn Durable> {
         None
     }
 
-    /// Whether a commit of about `bytes` bytes may begin, asked before it takes locks. An engine that has put off too much work holds
-    /// commits back here, where they block no other commit. O(1).
+    /// Whether a commit of about `bytes` bytes may begin. Called before the commit takes locks. An
+    /// engine that has deferred too much work delays commits here, where they block no other
+    /// commit. O(1).
     ///
-    /// With nothing put off the engine grants a commit of any size: maintenance could not help a commit that is larger than all it allows, which would
-    /// wait for ever.
+    /// With no deferred work the engine must admit a commit of any size: maintenance could never
+    /// make room for a commit larger than the limit, so it would wait forever.
     #[inline]
     fn admit(&self, bytes: usize) -> Admission {
         let _ = bytes;
         Admission::Granted
     }
 
-    /// Makes what a snapshot of a registered timestamp reads through. O(1) in memory.
+    /// Opens the state that a snapshot of a registered timestamp reads through. O(1) in memory.
     ///
-    /// The call may come long after the timestamp was published: commits, [flushes](Durable::flush) and steps of [maintenance](Engine::maintain) may
-    /// have come between, and what is made of the same timestamp twice may differ. It shows the same state each time, since a registered timestamp
-    /// keeps the versions that it sees.
+    /// The call may come long after the timestamp was published, after commits,
+    /// [flushes](Durable::flush) and steps of [maintenance](Engine::maintain), and two calls for
+    /// one timestamp may return different values. Both show the same state, because a registered
+    /// timestamp keeps the versions that it sees.
     ///
     /// # Errors
     /// A file of the engine could not be read.
     fn open_snapshot(&self, at: &Registered) -> Result<Self::Snapshot, EngineError>;
 
-    /// The state at a registered timestamp, through what was made of it. O(1).
+    /// The state at a registered timestamp, read through `snapshot`. O(1).
     fn view<'s>(&'s self, snapshot: &'s Self::Snapshot, at: &'s Registered) -> Self::View<'s>;
 
     /// The newest state of the locked units, for conditions and declared writes. O(1).
@@ -100,28 +109,31 @@ pub trait Engine: Send + Sync + 'static {
     /// A file of the engine could not be read.
     fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<Self::View<'l>, Self::LatestError>;
 
-    /// Whether the engine has put off so much work that needs no timestamp to be released that writers should take a
-    /// [step](Engine::maintain). O(1), asked after each commit.
+    /// Whether the engine has deferred so much work that writers should take a
+    /// [step](Engine::maintain) of it even if no timestamp is released. O(1), called after each
+    /// commit.
     #[inline]
     fn is_maintenance_due(&self) -> bool {
         false
     }
 
-    /// Takes one step of background work: frees versions that no timestamp in `live` sees, and does what else the engine has put off
-    /// (rewriting, flushing, compaction), until about `budget_bytes` are free.
+    /// Takes one step of background work: frees versions that no timestamp in `live` sees, and does
+    /// other deferred work (rewriting, flushing, compaction), until about `budget_bytes` are free.
     ///
-    /// Units that another thread has locked are left for a later step. Cost is proportional to what was kept for timestamps that are
-    /// live no more and to what was put off, not to the size of the graph.
+    /// Skips units that another thread has locked. The cost is proportional to what was kept for
+    /// timestamps that are no longer live and to the deferred work, not to the size of the graph.
     ///
     /// # Errors
-    /// A file of the engine could not be read or written. Every view shows what it showed; what the step was to free or to
-    /// move stays where it is, and a later step does it.
+    /// A file of the engine could not be read or written. Every view is unchanged; what the step
+    /// should have freed or moved stays where it is, and a later step handles it.
     ///
-    /// A failed step fails no commit and poisons nothing. The commit that a writer takes it after is applied, perhaps durable: told that
-    /// it failed, the caller would repeat it. And nothing is lost but room, which the next step may regain, for a full disk empties. So
-    /// the graph keeps the first failure until the application asks for the same work (`Graph::reclaim`) or for the end of all work
-    /// (`Graph::close`), and takes steps as before meanwhile. Where steps go on failing the graph grows, up to its memory limit: a commit
-    /// there takes a step before it gives up, and fails with the error of that.
+    /// A failed step fails no commit and poisons nothing. The commit before the step is applied,
+    /// perhaps durable: if it returned an error, the caller would repeat it. Nothing but space is
+    /// lost, which the next step may regain once the disk has room. So the graph keeps the first
+    /// failure until the application asks for the same work (`Graph::reclaim`) or closes the graph
+    /// (`Graph::close`), and continues to take steps. If steps keep failing the graph grows, up to
+    /// its memory limit: a commit at the limit takes a step before it gives up, and fails with the
+    /// error of the step.
     fn maintain(
         &self,
         live: &LiveTimestamps,
@@ -129,92 +141,98 @@ pub trait Engine: Send + Sync + 'static {
         budget_bytes: usize,
     ) -> Result<Progress, EngineError>;
 
-    /// Bytes kept for each timestamp and for no newer one, ascending by timestamp; empty if the engine does not tell them apart.
+    /// Bytes kept for each timestamp and for no newer one, ascending by timestamp; empty if the
+    /// engine does not track them.
     ///
-    /// Where a unit is locked by another thread, what is kept there is left out.
+    /// Leaves out units that another thread has locked.
     fn retained(&self, _units: &dyn UnitLocks) -> Vec<(Timestamp, usize)> {
         Vec::new()
     }
 
-    /// What the engine holds in memory, without what its allocator has [reserved](MemoryUse::reserved_bytes). O(1).
+    /// The memory that the engine uses, without what its allocator has
+    /// [reserved](MemoryUse::reserved_bytes). O(1).
     fn memory(&self) -> MemoryUse;
 }
 
-/// Changes that can be applied, and what they will do to the counts.
+/// Changes that can be applied, and how they change the counts.
 #[derive(Debug)]
 pub struct Prepared<C> {
-    /// What [`Engine::apply`] takes.
+    /// The argument of [`Engine::apply`].
     pub changes: C,
     /// Edges added and removed.
     pub outcome: Outcome,
-    /// Whether applying the changes may make a difference; if not, the commit takes no timestamp. An engine that always looks says exactly that. One
-    /// that [defers](Outcome::defer) counts does not know whether what it puts or deletes exists, and says `true`.
+    /// Whether applying the changes may change the state; if not, the commit takes no timestamp.
+    /// Exact for an engine that always looks up edges. An engine that [defers](Outcome::defer)
+    /// counts does not know whether the edges that it puts or deletes exist, and returns `true`.
     pub changed: bool,
 }
 
-/// What [`Engine::admit`] says.
+/// The result of [`Engine::admit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
     /// The commit may begin.
     Granted,
-    /// Not before a step of [maintenance](Engine::maintain), after which to ask again; of an engine that [owns files](Engine::durable), not before a
-    /// [flush](Durable::flush).
+    /// The commit may ask again after a step of [maintenance](Engine::maintain) or, with an engine
+    /// that [owns files](Engine::durable), after a [flush](Durable::flush).
     AfterMaintenance,
 }
 
-/// How [`Engine::maintain`] takes the locks that it needs.
+/// Lets [`Engine::maintain`] take the locks that it needs.
 pub trait UnitLocks {
-    /// Runs `work` under the lock of `unit` if that is free; says whether it was.
+    /// Runs `work` under the lock of `unit` if that is free; returns whether it was.
     fn try_with(&self, unit: LockUnit, work: &mut dyn FnMut(&HeldLocks<'_>)) -> bool;
 }
 
 /// What a step of [`Engine::maintain`] did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// What it freed in memory, and whether anything is left to do. What it freed in files is not counted.
+    /// Memory that it freed, and whether work is left. Space freed in files is not counted.
     pub reclaimed: Reclaimed,
-    /// Whether the step did anything, in memory or in files. If not, and something is left, other threads hold the locks: the next step waits.
+    /// Whether the step did anything, in memory or in files. If not, and work is left, other
+    /// threads hold the locks, and the next step should wait.
     pub advanced: bool,
 }
 
 impl From<Reclaimed> for Progress {
-    /// A step that did nothing but free memory.
+    /// The progress of a step that only freed memory.
     fn from(reclaimed: Reclaimed) -> Self {
         Progress { reclaimed, advanced: reclaimed.bytes > 0 }
     }
 }
 
-/// What a reclamation did in memory.
+/// What a reclamation freed in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reclaimed {
-    /// Versions freed. An engine on files counts those that a merge left out, too.
+    /// Versions freed. An engine with files includes those that a merge left out.
     pub versions: usize,
-    /// Bytes by which [what the engine holds in memory](Engine::memory) shrank. Files that were removed do not count: budgets and limits are about memory.
+    /// Bytes by which the [memory that the engine uses](Engine::memory) shrank. Removed files do
+    /// not count: budgets and limits are about memory.
     pub bytes: usize,
-    /// Whether work is left, because the budget ended or a unit was locked.
+    /// Whether work is left because the budget was used up or a unit was locked.
     pub more: bool,
 }
 
-/// What an engine holds, in bytes.
+/// Memory in use, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryUse {
     /// The newest version of everything.
     pub live_bytes: usize,
-    /// Older versions that snapshots keep, and dead ones not yet reclaimed.
+    /// Older versions that snapshots keep, and garbage not yet reclaimed.
     pub retained_bytes: usize,
     /// Directories and other structure.
     pub index_bytes: usize,
-    /// Bytes that are held free for what is written next: pieces given back between others, and what the allocator keeps
-    /// beside each piece.
+    /// Bytes that are free for future writes: freed pieces between used ones, and the allocator's
+    /// overhead per piece.
     ///
-    /// They belong to no graph and are not part of [`total_bytes`](MemoryUse::total_bytes): the pool of engine `rapid`
-    /// serves all graphs of the process, so this is the same number whichever of them is asked. 0 where the engine takes its
-    /// memory from the global allocator, and wherever an [engine](Engine::memory) tells what it holds: the graph fills it in.
+    /// They belong to no graph and are not part of [`total_bytes`](MemoryUse::total_bytes): the
+    /// pool of engine `rapid` serves all graphs of the process, so every graph reports the same
+    /// number. 0 if the engine uses the global allocator, and in the result of [`Engine::memory`]:
+    /// the graph fills it in.
     pub reserved_bytes: usize,
 }
 
 impl MemoryUse {
-    /// What two parts of a graph hold together.
+    /// The sum of the memory of two parts of a graph.
     #[must_use]
     pub fn plus(self, other: MemoryUse) -> Self {
         MemoryUse {
@@ -225,7 +243,7 @@ impl MemoryUse {
         }
     }
 
-    /// All that the graph holds, which what is reserved is not part of.
+    /// All memory that the graph uses, without reserved bytes.
     #[must_use]
     pub fn total_bytes(&self) -> usize {
         self.live_bytes + self.retained_bytes + self.index_bytes

@@ -1,4 +1,4 @@
-//! Why an engine refuses a commit, or a step of its own work fails.
+//! Errors of engines.
 
 use crate::{ReadError, VertexId};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub struct WriteError {
 }
 
 impl WriteError {
-    /// `place` says what was being written, for people: a file and an offset, a level, a block.
+    /// `place` tells people what was being written: a file and an offset, a level, a block.
     pub fn new(
         place: impl Into<String>,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -44,19 +44,19 @@ impl WriteError {
 impl Eq for WriteError {}
 
 impl PartialEq for WriteError {
-    /// Whether both failed at the same place for a reason that reads the same.
+    /// Whether both have the same place and the same error text.
     fn eq(&self, other: &Self) -> bool {
         self.place == other.place && self.source.to_string() == other.source.to_string()
     }
 }
 
-/// A limit of the store would be exceeded. The commit has changed nothing; the graph stays usable.
+/// A limit would be exceeded. The commit has changed nothing; the graph stays usable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CapacityError {
     /// All vertex ids are in use.
     #[error("all vertex ids up to {} are in use", VertexId::MAX)]
     VertexIds,
-    /// The memory limit of the graph.
+    /// The memory limit of the graph would be exceeded.
     #[error(
         "the commit needs {needed} bytes, the graph holds {held} of at most {limit}; raise the memory limit, delete \
          something, or close snapshots"
@@ -64,20 +64,20 @@ pub enum CapacityError {
     Memory {
         /// Bytes that the commit needs.
         needed: usize,
-        /// Bytes that the graph holds.
+        /// Bytes that the graph uses.
         held: usize,
         /// The graph's limit.
         limit: usize,
     },
-    /// The file that an engine keeps blocks in cannot grow.
+    /// The file of an engine's blocks cannot grow.
     #[error(
         "the scratch file, which the graph lies in, cannot grow by {needed} bytes: {reason}; make room on its disk or raise \
          its limit, delete something, or close snapshots"
     )]
     Scratch {
-        /// Bytes that it should have grown by.
+        /// Bytes to grow by.
         needed: usize,
-        /// Why it cannot.
+        /// Why it cannot grow.
         reason: std::io::ErrorKind,
     },
     /// The neighbors of one block outgrow its 32-bit offsets.

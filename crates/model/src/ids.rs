@@ -2,16 +2,16 @@
 
 use bytemuck::{Pod, Zeroable};
 
-/// A vertex inside the store: a dense number from 0 to 2^32 - 2.
+/// The id of a vertex: a dense number from 0 to 2^32 - 2.
 ///
-/// Ids are assigned in order and name array positions in kernels. Applications use keys of
-/// their own; see [`Key`](crate::Key).
+/// Ids are assigned in order, and are array indexes in kernels. Applications use their own keys;
+/// see [`Key`](crate::Key).
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Pod, Zeroable)]
 pub struct VertexId(u32);
 
 impl VertexId {
-    /// The largest valid id, 2^32 - 2. One above it is the largest vertex bound.
+    /// The largest valid id, 2^32 - 2. The largest vertex bound is one above it.
     pub const MAX: VertexId = VertexId(u32::MAX - 1);
 
     /// The vertex numbered `index`, which is at most [`VertexId::MAX`].
@@ -43,7 +43,7 @@ impl std::fmt::Display for VertexId {
     }
 }
 
-/// A number is beyond the vertex ids.
+/// A number is too large for a vertex id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("vertex id {0} is beyond the limit of {limit}", limit = VertexId::MAX)]
 pub struct VertexIdError(pub u64);
@@ -82,12 +82,12 @@ impl std::fmt::Display for Timestamp {
     }
 }
 
-/// A label of edges, as its position in the [`Catalog`](crate::Catalog).
+/// The id of an edge label: its position in the [`Catalog`](crate::Catalog).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LabelId(pub u16);
 
 impl LabelId {
-    /// The label that every graph has and that is used where none is named.
+    /// The label that every graph has, which is used where none is named.
     pub const DEFAULT: LabelId = LabelId(0);
 
     /// The position in the catalog.
@@ -98,7 +98,7 @@ impl LabelId {
     }
 }
 
-/// What one lock covers: every structure of an engine that a write at a vertex touches.
+/// The unit of locking: covers every structure of an engine that a write at a vertex touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LockUnit(pub u32);
 

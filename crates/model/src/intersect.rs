@@ -1,24 +1,25 @@
-//! What two neighbor sets have in common (RapidStore, section 6.5).
+//! Intersection of neighbor sets (RapidStore, section 6.5).
 //!
-//! Sets of about one size are read in step. If one is much larger, it is searched for each member of
-//! the other. [`Adjacency::intersect`] and [`Adjacency::common_neighbors`] do so on any view.
+//! Sets of similar size are merged. If one is much larger, it is searched for each member of the
+//! other. [`Adjacency::intersect`] and [`Adjacency::common_neighbors`] do so on any view.
 
 use crate::search::{Spread, lower_bound};
 use crate::{Adjacency, Cursor, VertexId};
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-/// A set that is at least this many times as large as another is searched for each member of that.
+/// From this size ratio on, the larger set is searched for each member of the smaller one.
 pub const PROBE_FROM: usize = 10;
 
-/// Whether a set of `large` members is searched for each of `small` members, instead of both being read.
+/// Whether to search a set of `large` members for each of `small` members, instead of merging both.
 #[inline]
 #[must_use]
 pub const fn is_much_larger(large: usize, small: usize) -> bool {
     large / PROBE_FROM >= small
 }
 
-/// Visits what two ascending slices have in common: ascending, each once, however often it is in them.
+/// Visits the intersection of two ascending slices: ascending, without duplicates, even if the
+/// slices contain some.
 ///
 /// O(both), or O(smaller · log larger) if one is much larger.
 #[inline]
@@ -32,7 +33,7 @@ pub fn slices(one: &[VertexId], other: &[VertexId], visit: impl FnMut(VertexId))
     }
 }
 
-/// Leaves out what is visited twice in a row.
+/// Drops consecutive duplicates.
 #[inline]
 fn once(mut visit: impl FnMut(VertexId)) -> impl FnMut(VertexId) {
     let mut last = None;
@@ -43,9 +44,9 @@ fn once(mut visit: impl FnMut(VertexId)) -> impl FnMut(VertexId) {
     }
 }
 
-/// Searches the large set for each member of the small one, from where the search before ended.
+/// Searches the large set for each member of the small one, from where the previous search ended.
 ///
-/// Returns what of the large set is not below the last member.
+/// Returns the part of the large set that is not below the last member.
 #[inline]
 fn probe<'l>(
     small: &[VertexId],
@@ -63,7 +64,8 @@ fn probe<'l>(
     large
 }
 
-/// Reads both in step, without a branch on which of them goes on. Returns what of the other one was not passed.
+/// Merges both sets without a branch on which one advances. Returns the part of `other` that was
+/// not passed.
 #[inline]
 fn merge<'o>(one: &[VertexId], other: &'o [VertexId], visit: &mut impl FnMut(VertexId)) -> &'o [VertexId] {
     let (mut left, mut right) = (0, 0);
@@ -77,7 +79,7 @@ fn merge<'o>(one: &[VertexId], other: &'o [VertexId], visit: &mut impl FnMut(Ver
     &other[right..]
 }
 
-/// What [`Adjacency::intersect`] does unless a view knows better.
+/// The default implementation of [`Adjacency::intersect`].
 #[inline]
 pub(crate) fn with_ids<'a, A: Adjacency + 'a>(
     cursor: &mut A::Cursor<'a>,
@@ -94,7 +96,7 @@ pub(crate) fn with_ids<'a, A: Adjacency + 'a>(
         return Ok(());
     }
     let mut visit = once(visit);
-    // A degree that had to be counted would cost as much as reading in step.
+    // Counting a degree would cost as much as merging.
     let degree = if A::DEGREE_IS_O1 { cursor.degree(vertex)? } else { ids.len() };
     if is_much_larger(degree, ids.len()) {
         for id in ids {
@@ -112,7 +114,8 @@ pub(crate) fn with_ids<'a, A: Adjacency + 'a>(
     walked.map(drop)
 }
 
-/// What [`Adjacency::common_neighbors`] does: the smaller set is a slice to intersect the other with.
+/// The implementation of [`Adjacency::common_neighbors`]: intersects the larger set with a slice of
+/// the smaller one.
 #[inline]
 pub(crate) fn of_vertices<'a, A: Adjacency + 'a>(
     cursors: [&mut A::Cursor<'a>; 2],
@@ -148,7 +151,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// Ascending, with repetitions.
+    /// Ascending, with duplicates.
     fn rows(most: usize) -> impl Strategy<Value = Vec<VertexId>> {
         prop::collection::vec(0..500_u32, 0..most).prop_map(|mut ids| {
             ids.sort_unstable();
@@ -173,7 +176,7 @@ mod tests {
                     let after_probe = probe(small, large, &mut once(|id| probed.push(id)));
                     let after_merge = merge(small, large, &mut once(|id| merged.push(id)));
                     prop_assert_eq!((&probed, &merged), (&found, &found));
-                    // What comes after the last of the small set is left for those that follow it.
+                    // What comes after the last of the small set is left for later ones.
                     let last = small.last().copied().unwrap_or_default();
                     let above: Vec<_> = large.iter().filter(|id| **id > last).copied().collect();
                     prop_assert!(small.is_empty() || after_probe.ends_with(&above) && after_merge.ends_with(&above));

@@ -1,8 +1,8 @@
-//! Application keys: how a user of the graph names a vertex.
+//! Application keys, by which users of a graph name vertices.
 
 use std::fmt;
 
-/// What the keys of a graph are; fixed when the graph is made.
+/// The kind of a graph's keys; fixed when the graph is created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum KeyKind {
     /// Any `u64`; a dictionary assigns dense vertex ids.
@@ -24,7 +24,7 @@ impl fmt::Display for KeyKind {
     }
 }
 
-/// A key, owned.
+/// An owned key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Key {
     /// A number, or a dense id.
@@ -33,7 +33,7 @@ pub enum Key {
     Text(Box<str>),
 }
 
-/// A key, borrowed: what the methods of a graph take.
+/// A borrowed key, which the methods of a graph take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum KeyRef<'a> {
     /// A number, or a dense id.
@@ -43,7 +43,7 @@ pub enum KeyRef<'a> {
 }
 
 impl Key {
-    /// The key, borrowed.
+    /// Borrows the key.
     #[must_use]
     pub fn as_ref(&self) -> KeyRef<'_> {
         match self {
@@ -54,7 +54,7 @@ impl Key {
 }
 
 impl KeyRef<'_> {
-    /// The key, owned.
+    /// Copies the key.
     #[must_use]
     pub fn to_key(self) -> Key {
         match self {
@@ -97,9 +97,9 @@ impl From<String> for Key {
     }
 }
 
-/// What can name a vertex: a number, a dense id, a string, a [`Key`].
+/// A type that can name a vertex: a number, a dense id, a string, a [`Key`].
 pub trait AsKey: Sync {
-    /// The key, borrowed.
+    /// Borrows the key.
     fn as_key(&self) -> KeyRef<'_>;
 }
 

@@ -1,12 +1,14 @@
-//! The data model of Hedgerow and the traits that hold it together.
+//! The data model of Hedgerow, and the traits that connect its crates.
 //!
 //! - [`ids`](VertexId): vertices, labels, timestamps and application keys;
-//! - [`Record`], [`EdgeValue`] and the schemas that say what lies on vertices and edges;
-//! - [`Operation`]: what a transaction asks for, by key; [`Effects`]: what a commit does, by id;
-//! - [`Engine`]: how effects get into a store and what nobody can see gets out of it;
-//! - [`ShortWrites`]: a capability of engines that commit single edges in place; [`Durable`]: of engines that own files;
+//! - [`Record`], [`EdgeValue`] and the schemas of vertices and edges;
+//! - [`Operation`]: what a transaction asks for, by keys; [`Effects`]: what that comes to, by ids;
+//! - [`Engine`]: how an engine applies effects and frees garbage;
+//! - [`ShortWrites`]: a capability of engines that commit single edges in place; [`Durable`]: of
+//!   engines with their own files;
 //! - [`GraphView`], [`Adjacency`], [`Cursor`]: how a state of the graph is read;
-//! - [`token`]: the proofs (a registered timestamp, held locks, a stamp) that connect the two.
+//! - [`token`]: the proofs (a registered timestamp, held locks, a stamp) that connect readers,
+//!   writers and engines.
 //!
 //! # The operations of the literature
 //!
@@ -20,7 +22,7 @@
 //! | delete of a vertex | [`Operation::DeleteVertex`], as [`VertexChange::Delete`] and an [`EdgeChange`] per incident edge |
 //! | InsEdge(u, v), its update | [`Operation::PutEdge`], as an [`EdgeChange`] with a value |
 //! | delete of an edge | [`Operation::DeleteEdge`], as an [`EdgeChange`] without a value |
-//! | change of what lies on an edge, or of one of several parallel ones | [`Operation::ChangeRecord`], as either of these |
+//! | change of an edge's record, or of one parallel edge | [`Operation::ChangeRecord`], as either of these |
 //! | SearchVtx(u) | [`GraphView::contains_vertex`] |
 //! | SearchEdge(u, v) | [`Cursor::find`] |
 //! | ScanVtx(G) | [`GraphView::scan_vertices`] |

@@ -1,68 +1,68 @@
-//! What a transaction asks for, in terms of application keys.
+//! The operations of a transaction, by application keys.
 
 use crate::{EdgeValue, Key, LabelId, RecordChange, RecordMode, Value};
 
-/// One request of a transaction.
+/// One operation of a transaction.
 ///
-/// Operations apply in the order in which they were staged. A commit decides them into
-/// [`Effects`](crate::Effects): ids assigned, conditions checked.
+/// Operations apply in the order in which they were staged. A commit resolves them to
+/// [`Effects`](crate::Effects): it assigns ids and checks conditions.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operation {
-    /// Makes a vertex exist. Nothing changes if it does.
+    /// Creates a vertex. Does nothing if it exists.
     AddVertex {
         /// The vertex.
         key: Key,
     },
-    /// Deletes a vertex and all its incident edges. Nothing changes if there is none.
+    /// Deletes a vertex and all its incident edges. Does nothing if it does not exist.
     DeleteVertex {
         /// The vertex.
         key: Key,
     },
-    /// Sets some properties of a vertex, which is created if it does not exist.
+    /// Sets some properties of a vertex, and creates it if it does not exist.
     SetProperties {
         /// The vertex.
         key: Key,
         /// Positions in the vertex schema, and the new values.
         properties: Vec<(usize, Value)>,
     },
-    /// Inserts an edge or replaces its value; missing endpoints are created unless the graph is strict.
+    /// Inserts an edge or replaces its value; creates missing endpoints unless the graph is strict.
     PutEdge {
         /// The label.
         label: LabelId,
-        /// Where the edge starts.
+        /// The source of the edge.
         source: Key,
-        /// Where the edge ends.
+        /// The destination of the edge.
         destination: Key,
         /// The value, in the bits of the label's column.
         value: EdgeValue,
     },
-    /// Deletes an edge, or all that are parallel. Nothing changes if there is none.
+    /// Deletes an edge, or all parallel ones. Does nothing if there is none.
     DeleteEdge {
         /// The label.
         label: LabelId,
-        /// Where the edge starts.
+        /// The source of the edge.
         source: Key,
-        /// Where the edge ends.
+        /// The destination of the edge.
         destination: Key,
     },
-    /// Puts, changes or deletes an edge that has a record, under a condition or without; missing endpoints of an edge that
-    /// may be put without a condition are created unless the graph is strict.
+    /// Puts, changes or deletes an edge with a record, with or without a condition. Without one,
+    /// creates missing endpoints of an edge that may be put, unless the graph is strict.
     ChangeRecord {
         /// The label.
         label: LabelId,
-        /// Where the edge starts.
+        /// The source of the edge.
         source: Key,
-        /// Where the edge ends.
+        /// The destination of the edge.
         destination: Key,
-        /// Which of parallel edges it is; `None` where the label has none.
+        /// The key of a parallel edge; `None` if the label has no parallel edges.
         key: Option<u64>,
-        /// What happens to it.
+        /// The change.
         change: RecordChange,
     },
 }
 
 impl Operation {
-    /// Whether it deletes, if it changes anything.
+    /// Whether the operation only deletes.
     #[must_use]
     pub fn deletes(&self) -> bool {
         match self {

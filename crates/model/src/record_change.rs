@@ -1,28 +1,30 @@
-//! How the record of an edge changes.
+//! Changes of edge records.
 
 use crate::{Record, RecordSchema, Value, ValueType};
 
-/// A change of the record of one edge, decided when it is committed.
+/// A change of one edge's record, decided at commit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordChange {
-    /// What happens to the edge.
+    /// The kind of change.
     pub mode: RecordMode,
     /// Positions in the schema of the label, and the new values.
     pub fields: Vec<(usize, Value)>,
-    /// Positions and values that the record has to have, or nothing changes. An edge that does not exist has none of them.
+    /// Positions and values that the record must have; otherwise nothing changes. An edge that does
+    /// not exist has none of them.
     pub condition: Option<Vec<(usize, Value)>>,
 }
 
-/// What a change does to an edge.
+/// The kind of a record change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecordMode {
-    /// The edge exists from now on, with these fields and nulls in all others.
+    /// Puts the edge, with these fields and nulls in all others.
     Put,
-    /// The same, if the edge does not exist; else nothing changes.
+    /// Puts the edge, with these fields and nulls in all others, if it does not exist; else does
+    /// nothing.
     Insert,
-    /// These fields change and all others stay; an edge that does not exist is put.
+    /// Changes these fields and keeps all others; puts the edge if it does not exist.
     Update,
-    /// The edge does not exist from now on.
+    /// Deletes the edge.
     Delete,
 }
 
@@ -39,8 +41,9 @@ impl RecordChange {
         self.mode != RecordMode::Delete && self.condition.is_none()
     }
 
-    /// What becomes of an edge whose record is `current`, or which does not exist: `None` if nothing changes, else its record
-    /// from now on, or that it exists no more. `schema` is that of its label.
+    /// The new state of an edge with record `current`, or without one if it does not exist: `None`
+    /// if nothing changes, `Some(None)` if the edge is deleted, else its new record. `schema` is
+    /// that of its label.
     #[must_use]
     pub fn decide(&self, current: Option<&Record>, schema: &RecordSchema) -> Option<Option<Record>> {
         let holds = |condition: &Vec<(usize, Value)>| {
@@ -60,7 +63,7 @@ impl RecordChange {
                 self.applied_to(vec![Value::Null; schema.fields.len()])
             }
         };
-        // A version alone makes no difference.
+        // A new version alone is no change.
         let versions = |change: &dyn Fn(&Value) -> Value| counted(schema, &changed, current, change);
         let unchanged = current.is_some() && current == Some(&versions(&Value::clone));
         (!unchanged).then(|| Some(versions(&next_version)))
@@ -74,7 +77,7 @@ impl RecordChange {
     }
 }
 
-/// A record whose versions are what `change` makes of the current ones, null if there are none.
+/// A record whose version fields are `change` of the current ones, or of null if there are none.
 fn counted(
     schema: &RecordSchema,
     record: &Record,
@@ -92,7 +95,7 @@ fn counted(
     Record::new(values.collect())
 }
 
-/// The version after a change. It begins anew where it would no longer be counted, which takes centuries.
+/// The version after a change. On overflow, after centuries, it starts at 1 again.
 fn next_version(version: &Value) -> Value {
     Value::I64(version.as_i64().and_then(|version| version.checked_add(1)).unwrap_or(1))
 }
@@ -162,7 +165,7 @@ mod tests {
         assert_eq!(change.decide(Some(&record(3, 5)), &schema()), None);
         assert_eq!(change.decide(None, &schema()), None);
         assert!(!change.may_create());
-        // Even one that asks for nothing needs an edge.
+        // An empty condition also requires that the edge exists.
         let any = RecordChange { condition: Some(Vec::new()), ..change };
         assert_eq!(any.decide(None, &schema()), None);
     }

@@ -1,4 +1,4 @@
-//! Records as bytes: in effects, and lent by views.
+//! Encoded records: in effects, and returned by views.
 
 use crate::{
     Direction, EdgeValue, GraphView, LabelId, NewestRecords, NoCommitOrder, ReadError, Record, VertexId,
@@ -9,11 +9,12 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range, RangeInclusive};
 
-/// The records of edges in a commit, one behind the other. A change of an edge that has a record names it by its number.
+/// The edge records of a commit, concatenated. A change of an edge with a record refers to it by
+/// number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EffectRecords {
     bytes: Vec<u8>,
-    /// Where each record ends. Most commits put one.
+    /// The end of each record. Most commits have one.
     ends: SmallVec<[usize; 2]>,
 }
 
@@ -24,7 +25,8 @@ impl EffectRecords {
         self.end_record()
     }
 
-    /// Like [`push`](EffectRecords::push), but keeps the buffer of the first record instead of copying from it.
+    /// Like [`push`](EffectRecords::push), but takes over the buffer of the first record instead of
+    /// copying it.
     pub fn push_owned(&mut self, record: Vec<u8>) -> EdgeValue {
         match self.bytes.is_empty() {
             true => self.bytes = record,
@@ -33,13 +35,13 @@ impl EffectRecords {
         self.end_record()
     }
 
-    /// Ends a record behind the bytes that were appended.
+    /// Ends a record after the appended bytes.
     fn end_record(&mut self) -> EdgeValue {
         self.ends.push(self.bytes.len());
         EdgeValue(self.ends.len() as u64 - 1)
     }
 
-    /// The record of a number; `None` if there are fewer.
+    /// The record with a number, if there is one.
     #[inline]
     #[must_use]
     pub fn get(&self, number: EdgeValue) -> Option<&[u8]> {
@@ -49,13 +51,13 @@ impl EffectRecords {
         self.bytes.get(start..end)
     }
 
-    /// The records, in the order of their numbers.
+    /// The records, by ascending number.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| &self.bytes[start..*end])
     }
 
-    /// How many records there are.
+    /// Number of records.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
@@ -68,7 +70,7 @@ impl EffectRecords {
     }
 }
 
-/// The records of vertices and edges, as a capability of a view.
+/// Capability of a view: reading the records of vertices and edges.
 pub trait RecordView: GraphView {
     /// How the records of one label's edges are read.
     type EdgeRecords<'v>: RecordCursor<Error = Self::Error>
@@ -88,10 +90,10 @@ pub trait RecordView: GraphView {
     fn edge_records(&self, label: LabelId, direction: Direction) -> Result<Self::EdgeRecords<'_>, ViewError>;
 }
 
-/// Reads the records of edges, as bytes in the encoding of effects, and lends them until its next call.
+/// Reads the encoded records of edges, and lends them until its next call.
 ///
-/// A label has one record on each edge, or [parallel](crate::EdgeSchema::Parallel) edges, which are read by methods of their own. A vertex that does not
-/// exist has no neighbors.
+/// A label has one record on each edge, or [parallel](crate::EdgeSchema::Parallel) edges, which
+/// have their own methods. A vertex that does not exist has no neighbors.
 pub trait RecordCursor {
     /// Why a read can fail.
     type Error: Into<ReadError> + Send;
@@ -123,8 +125,8 @@ pub trait RecordCursor {
         visit: impl FnMut(VertexId, &'c [u8]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Self::Error>;
 
-    /// Visits the edges of every vertex in `range`, ascending by vertex, each with its record, which is lent inside the call. Parallel edges come as one
-    /// record, the list of all of them.
+    /// Visits the edges of every vertex in `range`, ascending by vertex, each with its record,
+    /// which is valid during the call. Parallel edges come as one record, the list of all of them.
     ///
     /// # Errors
     /// The store could not be read.
@@ -134,7 +136,7 @@ pub trait RecordCursor {
         visit: impl FnMut(VertexId, VertexId, &[u8]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Self::Error>;
 
-    /// The records newest first, if the engine keeps the order of commits.
+    /// Reads the records newest first, if the engine keeps the order of commits.
     #[inline]
     fn in_commit_order(&mut self) -> Option<Self::Ordered<'_>> {
         None
@@ -150,7 +152,7 @@ pub trait RecordCursor {
         neighbor: VertexId,
     ) -> Result<Option<Self::Parallel<'_>>, Self::Error>;
 
-    /// Visits the neighbors of `vertex`, each with the parallel edges that lead there.
+    /// Visits the neighbors of `vertex`, each with the parallel edges to it.
     ///
     /// # Errors
     /// The store could not be read.
@@ -161,18 +163,18 @@ pub trait RecordCursor {
     ) -> Result<ControlFlow<B>, Self::Error>;
 }
 
-/// The parallel edges from one vertex to another, at least one, by ascending key.
+/// The parallel edges from one vertex to another, at least one, ascending by key.
 pub trait ParallelEdges<'c>: Copy {
-    /// How many there are.
+    /// Number of edges.
     ///
     /// # Errors
     /// They could not be read.
     fn count(self) -> Result<u64, ReadError>;
 
-    /// Those whose keys are in a range, ascending, each with its record.
+    /// The edges whose keys are in a range, ascending, each with its record.
     fn edges(self, keys: RangeInclusive<u64>) -> impl Iterator<Item = Result<(u64, &'c [u8]), ReadError>>;
 
-    /// The record of the edge of a key, if there is such an edge.
+    /// The record of the edge with a key, if there is one.
     ///
     /// # Errors
     /// The edges could not be read.
@@ -181,7 +183,7 @@ pub trait ParallelEdges<'c>: Copy {
     }
 }
 
-/// The records of edges in views that have none: there is no such cursor.
+/// The record cursor of views without records. It has no values.
 #[derive(Debug)]
 pub struct NoRecords<E> {
     never: Infallible,
@@ -234,7 +236,7 @@ impl<E: Into<ReadError> + Send> RecordCursor for NoRecords<E> {
     }
 }
 
-/// Parallel edges in views that have none.
+/// The parallel edges of views without any.
 #[derive(Clone, Copy, Debug)]
 pub struct NoParallelEdges;
 

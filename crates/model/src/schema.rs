@@ -1,4 +1,4 @@
-//! What lies on the edges of a label and on vertices.
+//! Schemas of labels and of vertices.
 
 use crate::{ColumnType, LabelId, Record, Value, ValueType};
 
@@ -20,34 +20,35 @@ pub struct RecordSchema {
     pub fields: Vec<Field>,
 }
 
-/// What lies on each edge of a label.
+/// What the edges of a label carry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum EdgeSchema {
     /// Nothing: topology only.
     #[default]
     Topology,
-    /// One value of fixed width beside each neighbor: a weight, a time.
+    /// One value of fixed width: a weight, a time.
     Value(ColumnType),
     /// A record of typed fields.
     Record(RecordSchema),
-    /// Any number of edges between two vertices, told apart by a key, each with a record.
+    /// Any number of edges between two vertices, each with a key and a record.
     Parallel(ParallelSchema),
 }
 
-/// Edges of which any number may lead from one vertex to another, told apart by a `u64`: payments by their number, flows by their time.
+/// Any number of edges from one vertex to another, told apart by a `u64` key: payments by their
+/// number, flows by their time.
 ///
-/// Adjacencies, degrees, counts of edges and kernels see the vertices that are connected, each once; the edges between them are read by
-/// their keys.
+/// Adjacencies, degrees, edge counts and kernels see each pair of connected vertices once; the
+/// parallel edges are read by their keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParallelSchema {
-    /// What the key is called, in files and on the command line. No field of the record has that name.
+    /// The name of the key, in files and on the command line. No field of the record has that name.
     pub key: String,
-    /// What each of the edges carries; it may have no fields.
+    /// The record of each edge; may have no fields.
     pub record: RecordSchema,
 }
 
 impl EdgeSchema {
-    /// The column that lies beside the neighbors.
+    /// The type of the edge values.
     #[must_use]
     pub fn column(&self) -> ColumnType {
         match self {
@@ -57,7 +58,7 @@ impl EdgeSchema {
         }
     }
 
-    /// The schema of the records, if edges have records, each of them or each of several that are parallel.
+    /// The schema of the records, if edges have records, single or parallel ones.
     #[must_use]
     pub fn record(&self) -> Option<&RecordSchema> {
         match self {
@@ -68,7 +69,7 @@ impl EdgeSchema {
         }
     }
 
-    /// What the key is called that tells parallel edges apart, if there may be such.
+    /// The name of the key of parallel edges, if edges may be parallel.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         match self {
@@ -78,23 +79,23 @@ impl EdgeSchema {
     }
 }
 
-/// A label and what lies on its edges.
+/// A label and what its edges carry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabelSchema {
     /// The name, unique in its graph.
     pub name: String,
-    /// What lies on each edge.
+    /// What each edge carries.
     pub edges: EdgeSchema,
 }
 
-/// All labels of a graph, and what lies on its vertices.
+/// All labels of a graph, and the schema of its vertices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Catalog {
     labels: Vec<LabelSchema>,
     vertices: RecordSchema,
 }
 
-/// A schema was declared or used wrongly.
+/// An error in declaring or using a schema.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
     /// Two labels, or two fields of a record, have the same name.
@@ -106,7 +107,7 @@ pub enum SchemaError {
     /// A property of vertices is a version, which only edges have.
     #[error("the vertex property {0:?} cannot be of type version: only edges have versions")]
     VersionOfVertex(String),
-    /// A version is set, which the store counts.
+    /// A version is set, though the store counts it.
     #[error(
         "property {0:?} is a version, which the store counts: it can be asked for in a condition, not set"
     )]
@@ -128,7 +129,7 @@ pub enum SchemaError {
         /// Values in the record.
         found: usize,
     },
-    /// A value has another type than its field, or is null where that must not be.
+    /// A value has another type than its field, or is null in a field that must not be.
     #[error("{}", wrong_type(field, *expected, *found))]
     FieldType {
         /// The field.
@@ -140,7 +141,7 @@ pub enum SchemaError {
     },
 }
 
-/// What is wrong with a value, and what to do about it.
+/// The message for a value of the wrong type.
 fn wrong_type(field: &str, expected: ValueType, found: Option<ValueType>) -> String {
     match found {
         None => format!("property {field:?} must not be null: give it a value of type {expected}"),
@@ -149,10 +150,10 @@ fn wrong_type(field: &str, expected: ValueType, found: Option<ValueType>) -> Str
 }
 
 impl RecordSchema {
-    /// Whether `record` fits: one value per field, each of the field's type.
+    /// Checks that `record` has one value per field, each of the field's type.
     ///
     /// # Errors
-    /// The first value that does not fit.
+    /// For the first value that does not fit.
     pub fn check(&self, record: &Record) -> Result<(), SchemaError> {
         let values = record.values();
         if values.len() != self.fields.len() {
@@ -172,13 +173,14 @@ impl RecordSchema {
         position.ok_or_else(|| SchemaError::UnknownField(name.to_owned()))
     }
 
-    /// The position of the first field of type timestamp: what says the time of an edge, unless another is named.
+    /// The position of the first field of type timestamp, which is the time of an edge unless
+    /// another field is named.
     #[must_use]
     pub fn time(&self) -> Option<usize> {
         self.fields.iter().position(|field| field.value_type == ValueType::Timestamp)
     }
 
-    /// The record of a vertex of which no field was set: null everywhere.
+    /// The record of a vertex without any field set: all nulls.
     #[must_use]
     pub fn nulls(&self) -> Record {
         Record::new(vec![Value::Null; self.fields.len()])
@@ -186,7 +188,7 @@ impl RecordSchema {
 }
 
 impl Field {
-    /// Whether `value` fits this field.
+    /// Checks that `value` fits this field.
     ///
     /// # Errors
     /// [`SchemaError::FieldType`] if it has another type, or is null where the field is not nullable.
@@ -203,7 +205,7 @@ impl Field {
         })
     }
 
-    /// Whether `value` fits this field, and may be set by whoever writes the record.
+    /// Checks that `value` fits this field, and may be set by the writer.
     ///
     /// # Errors
     /// As [`Field::check`], or [`SchemaError::Counted`] if the store counts the field itself.
@@ -218,11 +220,11 @@ impl Field {
 impl Catalog {
     /// A catalog of these labels; the first is [`LabelId::DEFAULT`].
     ///
-    /// Without any label there is one, called `edge`, without values.
+    /// If `labels` is empty, the catalog has one label, called `edge`, without values.
     ///
     /// # Errors
-    /// Two labels or fields have one name, a vertex property is not nullable, or there are more
-    /// labels than ids.
+    /// If two labels or fields have the same name, a vertex property is not nullable, or there are
+    /// more labels than ids.
     pub fn new(mut labels: Vec<LabelSchema>, vertices: RecordSchema) -> Result<Self, SchemaError> {
         if labels.is_empty() {
             labels.push(LabelSchema { name: "edge".to_owned(), edges: EdgeSchema::Topology });
@@ -246,7 +248,8 @@ impl Catalog {
         Ok(Catalog { labels, vertices })
     }
 
-    /// The schema of the records of a label's edges; `None` if they have none, or there is no such label.
+    /// The schema of the records of a label's edges; `None` if they have none, or the label does
+    /// not exist.
     #[must_use]
     pub fn record_schema(&self, label: LabelId) -> Option<&RecordSchema> {
         self.label(label)?.edges.record()
@@ -264,7 +267,7 @@ impl Catalog {
         labels.filter(|(_, schema)| schema.edges.record().is_some()).map(|(label, _)| label)
     }
 
-    /// The same with further labels behind those that it has.
+    /// The catalog with further labels appended.
     ///
     /// # Errors
     /// As [`Catalog::new`].
@@ -272,7 +275,7 @@ impl Catalog {
         Catalog::new([&self.labels, labels].concat(), self.vertices.clone())
     }
 
-    /// Whether this is `earlier`, or became it by [further labels](Catalog::with_labels).
+    /// Whether this is `earlier`, or `earlier` with [further labels](Catalog::with_labels).
     #[must_use]
     pub fn extends(&self, earlier: &Catalog) -> bool {
         self.labels.starts_with(&earlier.labels) && self.vertices == earlier.vertices
@@ -290,7 +293,7 @@ impl Catalog {
         &self.vertices
     }
 
-    /// The schema of a label, if there is such a label.
+    /// The schema of a label, if the label exists.
     #[must_use]
     pub fn label(&self, label: LabelId) -> Option<&LabelSchema> {
         self.labels.get(label.index())
@@ -347,18 +350,18 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_does_not_fit_is_told_with_what_would() {
+    fn errors_name_the_type_that_would_fit() {
         let required = field("amount", ValueType::F64, false);
-        let told = |value| required.check(&value).map_err(|error| error.to_string());
+        let checked = |value| required.check(&value).map_err(|error| error.to_string());
         let missing = "property \"amount\" must not be null: give it a value of type f64";
-        assert_eq!(told(Value::Null), Err(missing.to_owned()));
+        assert_eq!(checked(Value::Null), Err(missing.to_owned()));
         let other = "property \"amount\" has values of type f64, not string";
-        assert_eq!(told(Value::from("much")), Err(other.to_owned()));
-        assert_eq!(told(Value::F64(1.0)), Ok(()));
+        assert_eq!(checked(Value::from("much")), Err(other.to_owned()));
+        assert_eq!(checked(Value::F64(1.0)), Ok(()));
     }
 
     #[test]
-    fn labels_are_added_behind_the_others() {
+    fn labels_are_appended() {
         let label = |name: &str| LabelSchema { name: name.to_owned(), edges: EdgeSchema::Topology };
         let before = Catalog::new(vec![label("a")], RecordSchema::default()).unwrap();
         let after = before.with_labels(&[label("b"), label("c")]).unwrap();

@@ -1,38 +1,40 @@
 //! Search in sorted neighbors.
 //!
-//! Halving a row of hundreds of neighbors waits for memory at every step. Ids are numbers, so a search guesses where one
-//! lies, looks at the lines of memory around that place at once, and halves only what it missed by.
+//! Binary search in a row of hundreds of neighbors waits for memory at every step. Ids are numbers,
+//! so a search interpolates the position, reads the cache lines around it at once, and falls back
+//! to binary search for the remaining distance.
 
 use crate::VertexId;
 use hedgerow_sync::prefetch;
 
-/// A stretch of this length is compared as a whole: one cache line.
+/// A run of this length, one cache line, is compared as a whole.
 const WINDOW: usize = 16;
 
-/// So many windows are looked at around a guess.
+/// Number of windows read around a guess.
 const WINDOWS: usize = 3;
 
-/// In rows longer than this a search guesses.
+/// Rows longer than this are searched by interpolation.
 const GUESSED_FROM: usize = 4 * WINDOW;
 
-/// From where to where the ids of a row lie, or might: what a search guesses by. Right or wrong, it finds the same.
+/// The actual or assumed range of the ids of a row, for interpolation. A wrong range costs time and
+/// changes no result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spread {
     /// The least id.
     pub first: VertexId,
-    /// The greatest.
+    /// The greatest id.
     pub last: VertexId,
 }
 
 impl Spread {
-    /// Of all ids up to `last`.
+    /// The range of all ids up to `last`.
     #[inline]
     #[must_use]
     pub fn up_to(last: VertexId) -> Self {
         Spread { first: VertexId::default(), last }
     }
 
-    /// Of the ids of a row; looks at its ends.
+    /// The range of a row's ids; reads its first and last id.
     #[inline]
     #[must_use]
     pub fn of(row: &[VertexId]) -> Self {
@@ -40,7 +42,7 @@ impl Spread {
         Spread { first: end(row.first()), last: end(row.last()) }
     }
 
-    /// How many of `count` evenly spread ids lie before one that is `distance` from the first.
+    /// Of `count` evenly spread ids, the number before one that is `distance` above the first.
     #[inline]
     fn share(self, count: usize, distance: u32) -> usize {
         let span = u64::from(self.last.get().saturating_sub(self.first.get())) + 1;
@@ -48,7 +50,7 @@ impl Spread {
         (u64::from(distance) * count as u64 / span) as usize
     }
 
-    /// The place of `id` among `count` evenly spread ids.
+    /// The position of `id` among `count` evenly spread ids.
     #[inline]
     #[must_use]
     pub fn guess(self, count: usize, id: VertexId) -> usize {
@@ -56,7 +58,8 @@ impl Spread {
     }
 }
 
-/// Where `id` is or belongs: a stretch of at most [`WINDOW`] neighbors, and what lies before it.
+/// A run of at most [`WINDOW`] neighbors where `id` is or belongs, and the number of neighbors
+/// before it.
 #[inline]
 fn window(row: &[VertexId], spread: Spread, id: VertexId) -> (usize, &[VertexId]) {
     match row.len() > GUESSED_FROM {
@@ -65,9 +68,10 @@ fn window(row: &[VertexId], spread: Spread, id: VertexId) -> (usize, &[VertexId]
     }
 }
 
-/// The same, in a stretch of a row that is given with what lies before it.
+/// A run of at most [`WINDOW`] neighbors where `id` is or belongs, within a run given with the
+/// number of neighbors before it.
 ///
-/// Comparing the last stretch as a whole costs no badly predicted branch for four steps of halving.
+/// Comparing the last run as a whole avoids the mispredicted branches of four halvings.
 #[inline]
 fn halved((mut before, mut rest): (usize, &[VertexId]), id: VertexId) -> (usize, &[VertexId]) {
     while rest.len() > WINDOW {
@@ -75,7 +79,8 @@ fn halved((mut before, mut rest): (usize, &[VertexId]), id: VertexId) -> (usize,
         if rest[half] <= id {
             before += half;
             rest = &rest[half..];
-            // Keeps this a branch: the processor guesses, and goes on to the next look before it knows what this one found.
+            // Forces a branch, so that the processor speculates into the next probe before this one
+            // has arrived.
             prefetch(&rest[rest.len() / 2], 1);
         } else {
             rest = &rest[..half];
@@ -84,27 +89,28 @@ fn halved((mut before, mut rest): (usize, &[VertexId]), id: VertexId) -> (usize,
     (before, rest)
 }
 
-/// A stretch of a long row where `id` is or belongs, and what lies before it.
+/// A run of a long row where `id` is or belongs, and the number of neighbors before it.
 #[inline]
 fn guessed(row: &[VertexId], spread: Spread, id: VertexId) -> (usize, &[VertexId]) {
     let middle = WINDOWS * WINDOW / 2;
     let start = spread.guess(row.len(), id).saturating_sub(middle).min(row.len() - WINDOWS * WINDOW);
     let reaches = |at: usize| row.get(at).is_some_and(|neighbor| *neighbor <= id);
-    // Without a branch, so that all lines are asked for at once.
+    // Branchless, so that all cache lines are requested at once.
     let reached: usize = (0..=WINDOWS).map(|number| usize::from(reaches(start + number * WINDOW))).sum();
     if (1..=WINDOWS).contains(&reached) {
         let from = start + (reached - 1) * WINDOW;
         return (from, &row[from..from + WINDOW]);
     }
-    // Missed: by how much, the distance of the ids says, and how dense they really are.
+    // Missed: estimate the error from the distance of the ids and the actual density.
     let missed = Spread::of(row).share(row.len(), row[start].get().abs_diff(id.get()));
     let guess = if reached == 0 { start.saturating_sub(missed) } else { start + missed };
     bracket(row, guess.min(row.len() - 1), WINDOW, |neighbor| *neighbor <= id)
 }
 
-/// A stretch of items, and what lies before it: `reaches` holds for all before it and for none behind it.
+/// A run of items, and the number of items before it: `reaches` holds for all before it and for
+/// none after it.
 ///
-/// Looks at `guess` first and goes on from there in steps that double. O(log distance).
+/// Gallops from `guess` in doubling steps. O(log distance).
 #[inline]
 fn bracket<T>(items: &[T], guess: usize, mut step: usize, reaches: impl Fn(&T) -> bool) -> (usize, &[T]) {
     let (mut from, mut to) = (guess, guess);
@@ -128,7 +134,8 @@ fn bracket<T>(items: &[T], guess: usize, mut step: usize, reaches: impl Fn(&T) -
     }
 }
 
-/// The last of the items, which ascend by `first`, that begins at `id` or below; 0 if none does. O(log items).
+/// The index of the last item, ascending by `first`, that begins at `id` or below; 0 if none does.
+/// O(log items).
 #[inline]
 #[must_use]
 pub fn last_from<T>(items: &[T], spread: Spread, id: VertexId, first: impl Fn(&T) -> VertexId) -> usize {
@@ -155,7 +162,8 @@ pub fn position(row: &[VertexId], spread: Spread, id: VertexId) -> Option<usize>
     position_within(window(row, spread, id), id)
 }
 
-/// The same without a guess, as in the arrays that engines are compared with. O(log row).
+/// The position of `id` in a sorted row by plain binary search, as in the arrays that engines are
+/// compared with. O(log row).
 #[inline]
 #[must_use]
 pub fn position_by_halving(row: &[VertexId], id: VertexId) -> Option<usize> {
@@ -173,7 +181,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Ids spread evenly, in heaps, or as powers of two: what guesses are good, bad and worst for.
+    /// Ids spread evenly, in clusters, or as powers of two: best, bad and worst cases of
+    /// interpolation.
     fn ids() -> impl Strategy<Value = Vec<u32>> {
         let even = prop::collection::btree_set(0..3000_u32, 0..2000);
         let heap = |start: u32| prop::collection::btree_set(start..start.saturating_add(700), 0..600);

@@ -1,35 +1,40 @@
-//! Commits of single edges without the general way through `prepare`, as a capability of an engine.
+//! Capability: the fast path for commits of single edges, without `prepare`.
 
 use crate::token::{HeldLocks, Stamp};
 use crate::{EdgeOutcome, StoredEdge, VertexId};
 
-/// Decides and makes the change of one edge with nothing prepared.
+/// Plans and applies the change of one edge without preparing effects.
 ///
-/// The most frequent commit is one edge between vertices that exist. An engine that finds and changes an edge in place does so
-/// here, without [`Effects`](crate::Effects) to sort and without [`Changes`](crate::Engine::Changes) to build and drop. What it cannot
-/// decide this way takes [`Engine::prepare`](crate::Engine::prepare), so that a capability is free to cover the frequent cases alone.
+/// The most frequent commit is one edge between existing vertices. An engine that finds and changes
+/// an edge in place does so here, without [`Effects`](crate::Effects) to sort or
+/// [`Changes`](crate::Engine::Changes) to build and drop. What it cannot decide this way goes
+/// through [`Engine::prepare`](crate::Engine::prepare), so an engine may support only the frequent
+/// cases.
 pub trait ShortWrites {
-    /// What a planned edge needs in order to be applied. The plan of a single edge stays on the stack.
+    /// The plan of an edge, for applying it. The plan of a single edge stays on the stack.
     type Plan: ShortPlan + Send + 'static;
 
-    /// Whether a vertex exists in the newest state, asked of either end of an edge. O(1).
+    /// Whether a vertex exists in the newest state; called for both ends of an edge. O(1).
     ///
-    /// Without its lock, what it says may change at once. But whoever deletes a vertex of a graph whose edges are
-    /// stored from one end only holds every lock: to whoever holds one, what exists there goes on existing.
+    /// Without the vertex's lock the result may be outdated at once. But if edges are stored from
+    /// one end only, deleting a vertex takes every lock of the graph, so while the caller holds any
+    /// lock, a vertex that exists stays.
     fn exists(&self, vertex: VertexId) -> bool;
 
-    /// Prefetches what finding these edges starts with. A hint: the caller holds no lock yet, and is about to lock
-    /// the ends that the edges are stored from.
+    /// Prefetches the start of the search for these edges. A hint: the caller holds no lock yet,
+    /// and is about to lock the ends that store the edges.
     fn prefetch(&self, edges: &[StoredEdge]);
 
-    /// Decides the change of an edge between existing vertices; `None` if it takes [`Engine::prepare`](crate::Engine::prepare).
+    /// Plans the change of an edge between existing vertices; `None` if it must go through
+    /// [`Engine::prepare`](crate::Engine::prepare).
     ///
-    /// The units of all ends that the edge is stored from are in `locks`. Unless it `may_grow`, a change that may take memory is
-    /// left to `prepare`, which checks the limit.
+    /// `locks` covers the units of all ends that store the edge. Unless it `may_grow`, a change
+    /// that may take memory is left to `prepare`, which checks the limit.
     fn plan_edge(&self, locks: &HeldLocks<'_>, edge: &StoredEdge, may_grow: bool) -> Option<Self::Plan>;
 
-    /// Plans several edges, no two of which share a unit, as [`plan_edge`](ShortWrites::plan_edge) does: appends plans of the
-    /// first of them, up to the first that takes [`Engine::prepare`](crate::Engine::prepare). Their cache misses may overlap.
+    /// Plans several edges, no two of which share a unit, like
+    /// [`plan_edge`](ShortWrites::plan_edge): appends plans up to the first edge that must go
+    /// through [`Engine::prepare`](crate::Engine::prepare). Their cache misses may overlap.
     #[inline]
     fn plan_edges(
         &self,
@@ -41,20 +46,20 @@ pub trait ShortWrites {
         plans.extend(edges.iter().map_while(|edge| self.plan_edge(locks, edge, may_grow)));
     }
 
-    /// Makes the change that was planned for `edge` under the same locks. Cannot fail, and is short.
+    /// Applies the planned change of `edge`, under the same locks. Cannot fail, and is short.
     fn apply_edge(&self, stamp: Stamp, edge: &StoredEdge, plan: &Self::Plan);
 }
 
-/// What the change of one edge will do.
+/// The planned change of one edge.
 pub trait ShortPlan {
-    /// Whether applying it makes any difference.
+    /// Whether applying it changes anything.
     fn is_change(&self) -> bool;
 
-    /// Whether the edge is new, or exists no more.
+    /// Whether the edge is added or removed.
     fn outcome(&self) -> EdgeOutcome;
 }
 
-/// The capability of an engine that has no short writes. It has no values.
+/// The capability type of an engine without a fast path. It has no values.
 #[derive(Clone, Copy, Debug)]
 pub enum NoShortWrites {}
 

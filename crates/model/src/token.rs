@@ -1,14 +1,14 @@
-//! Proofs that the commit pipeline hands to engines.
+//! Proofs that the commit pipeline passes to engines.
 //!
-//! Engines free memory and edit blocks in place on the strength of these values, so each can only
-//! be made by `unsafe` code that has checked what it stands for. The protocol behind them is
-//! written down in `docs/concurrency.md`.
+//! Engines rely on these values when they free memory and edit blocks in place. So only `unsafe`
+//! code that has checked what they prove can make them. `docs/concurrency.md` describes the
+//! protocol.
 
 use crate::{Counts, LockUnit, Timestamp};
 use std::marker::PhantomData;
 use std::ops::Range;
 
-/// The place of a commit in the order of commits, taken from the sequencer.
+/// The timestamp of a commit, taken from the sequencer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     at: Timestamp,
@@ -16,14 +16,14 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// A stamp.
+    /// Makes a stamp.
     ///
     /// # Safety
-    /// `at` is used once, is larger than every earlier stamp, and whoever applies it holds the
-    /// locks of what it changes. (While a graph is restored that nobody else can see, with `editable_from` 0, changes one after
-    /// the other may have one stamp.) No timestamp in `editable_from..at` is registered, and none will
-    /// be before this stamp is applied. No view of the newest state that was taken under these
-    /// locks is read once the stamp is applied.
+    /// `at` is used once, is larger than every earlier stamp, and the thread that applies it holds
+    /// the locks of what it changes. (While a graph is restored and not shared, with
+    /// `editable_from` 0, consecutive changes may have the same stamp.) No timestamp in
+    /// `editable_from..at` is registered, and none will be before this stamp is applied. No view of
+    /// the newest state that was taken under these locks is read once the stamp is applied.
     #[must_use]
     pub unsafe fn new(at: Timestamp, editable_from: Timestamp) -> Self {
         debug_assert!(editable_from <= at);
@@ -37,23 +37,24 @@ impl Stamp {
         self.at
     }
 
-    /// A version born at or after this can be seen by nobody and may be edited or replaced; an
-    /// older one is kept for whoever registered a timestamp below this.
+    /// A version born at or after this is visible to no reader and may be edited or replaced; an
+    /// older one is kept for readers that registered a timestamp below this.
     #[inline]
     #[must_use]
     pub fn editable_from(self) -> Timestamp {
         self.editable_from
     }
 
-    /// Whether a change at this stamp may follow one that was made at `base`: at an earlier stamp; while a graph is restored, or at
-    /// the same one.
+    /// Whether a change at this stamp may follow one at `base`, which must be an earlier stamp or,
+    /// while a graph is restored, may be the same one.
     #[inline]
     #[must_use]
     pub fn follows(self, base: Timestamp) -> bool {
         base < self.at || base == self.at && self.editable_from == Timestamp::ZERO
     }
 
-    /// The newest timestamp that was registered when the stamp was taken, or can be registered before it is applied.
+    /// The newest timestamp that was registered when the stamp was taken, or can be registered
+    /// before it is applied.
     #[inline]
     #[must_use]
     pub fn newest_registered(self) -> Timestamp {
@@ -61,7 +62,7 @@ impl Stamp {
     }
 }
 
-/// A timestamp that the registry keeps readable while this value lives.
+/// A timestamp that stays readable while this value lives.
 #[derive(Debug)]
 pub struct Registered {
     at: Timestamp,
@@ -69,7 +70,7 @@ pub struct Registered {
 }
 
 impl Registered {
-    /// A registered timestamp.
+    /// Makes a registered timestamp.
     ///
     /// # Safety
     /// Until the value is dropped, `at` is among the live timestamps of every reclamation and at
@@ -87,7 +88,7 @@ impl Registered {
         self.at
     }
 
-    /// How large the graph is at the timestamp.
+    /// The size of the graph at the timestamp.
     #[inline]
     #[must_use]
     pub fn counts(&self) -> &Counts {
@@ -100,7 +101,7 @@ impl Registered {
 pub struct HeldLocks<'l> {
     cover: Cover<'l>,
     counts: CountsSource<'l>,
-    /// What was said instead of what the source says.
+    /// Overrides the hint of the counts' source.
     editable_now: Option<Timestamp>,
 }
 
@@ -110,21 +111,23 @@ enum Cover<'l> {
     Stripes { stripes: &'l [u32], mask: u32 },
 }
 
-/// Who knows how large the graph is, and who reads it.
+/// Knows the size of the newest state, and which timestamps are read.
 pub trait NewestState: Sync {
     /// The counts of the newest state.
     fn newest_counts(&self) -> Counts;
 
-    /// What [`Stamp::editable_from`] would be of a stamp that is taken now, about, as far as it comes from readers. (Where each commit is synced it is
-    /// above that, in the batch of the log that is being filled: snapshots of what was synced before do not wait for such a commit.)
+    /// A hint for the [`Stamp::editable_from`] of a stamp taken now, as far as it depends on
+    /// readers. (Where each commit is synced, `editable_from` is higher, in the batch of the log
+    /// that is being filled: snapshots open older timestamps, so they do not wait for such a
+    /// commit.)
     fn editable_now(&self) -> Timestamp;
 }
 
-/// Where the graph's counts come from: few commits ask.
+/// The source of the graph's counts, which few commits need.
 pub enum CountsSource<'l> {
-    /// These.
+    /// The counts themselves.
     Known(Counts),
-    /// Whoever counts them.
+    /// Provides the counts on request.
     Asked(&'l dyn NewestState),
 }
 
@@ -171,16 +174,19 @@ impl<'l> HeldLocks<'l> {
         HeldLocks { cover: Cover::All(PhantomData), counts: counts.into(), editable_now: None }
     }
 
-    /// The same locks, of a commit whose [`Stamp::editable_from`] will most likely be `editable_now`.
+    /// The same locks, for a commit whose [`Stamp::editable_from`] will most likely be
+    /// `editable_now`.
     #[inline]
     #[must_use]
     pub fn with_editable_now(self, editable_now: Timestamp) -> Self {
         HeldLocks { editable_now: Some(editable_now), ..self }
     }
 
-    /// From which birth on the commit will most likely find versions [editable](Stamp::editable_from). Only a hint; 0 if nobody knows.
+    /// The birth from which on the commit will most likely find versions
+    /// [editable](Stamp::editable_from). Only a hint; 0 if unknown.
     ///
-    /// Whoever opens a snapshot waits for the commits that have a stamp. So what has to be copied is better copied before.
+    /// A reader that opens a snapshot waits for commits that have a stamp. So copies that will be
+    /// needed are better made before.
     #[must_use]
     pub fn editable_now(&self) -> Timestamp {
         let asked = || match &self.counts {
@@ -200,9 +206,10 @@ impl<'l> HeldLocks<'l> {
         }
     }
 
-    /// The graph's counts, at least as new as anything in the locked units. May take a lock for a moment.
+    /// The graph's counts, at least as new as anything in the locked units. May briefly take a
+    /// lock.
     ///
-    /// Exact if every lock is held; otherwise other commits go on elsewhere.
+    /// Exact if every lock is held; otherwise concurrent commits may change other units.
     #[must_use]
     pub fn counts(&self) -> Counts {
         match &self.counts {
@@ -212,37 +219,38 @@ impl<'l> HeldLocks<'l> {
     }
 }
 
-/// The timestamps that somebody can still read.
+/// The timestamps that readers can still see.
 #[derive(Clone, Debug)]
 pub struct LiveTimestamps {
     timestamps: Vec<Timestamp>,
-    /// From here on all are live.
+    /// Every timestamp from here on is live.
     all_from: Timestamp,
     as_of: Timestamp,
 }
 
 impl LiveTimestamps {
-    /// The live timestamps, ascending, as they were when `next` was the oldest timestamp that could be registered next.
+    /// The live timestamps, ascending, collected when `next` was the oldest timestamp that could be
+    /// registered next.
     ///
-    /// Commits and registrations may go on while the value is in use: it decides only about
+    /// Commits and registrations may continue while the value is in use: it only decides about
     /// versions that were superseded by then, see [`LiveTimestamps::decides`].
     ///
     /// # Safety
-    /// Every registered timestamp below `next` is in `timestamps`, and no timestamp below `next` will be
-    /// registered any more, but for those that [`LiveTimestamps::and_all_from`] names.
+    /// Every registered timestamp below `next` is in `timestamps`, and no timestamp below `next`
+    /// will be registered any more, except those added by [`LiveTimestamps::and_all_from`].
     #[must_use]
     pub unsafe fn as_of(timestamps: Vec<Timestamp>, next: Timestamp) -> Self {
         debug_assert!(timestamps.is_sorted());
         LiveTimestamps { timestamps, all_from: Timestamp(u64::MAX), as_of: next }
     }
 
-    /// The same, and every timestamp from `oldest` on, though nobody has registered them: the history of the graph is kept.
+    /// Adds every timestamp from `oldest` on, registered or not, for a graph with history.
     #[must_use]
     pub fn and_all_from(self, oldest: Timestamp) -> Self {
         LiveTimestamps { all_from: oldest, ..self }
     }
 
-    /// Whether what is said about a version that was superseded at `superseded` is final.
+    /// Whether this value can decide about a version that was superseded at `superseded`.
     ///
     /// A version that was superseded later may be seen at timestamps that are not in here.
     #[inline]
@@ -251,8 +259,8 @@ impl LiveTimestamps {
         superseded <= self.as_of
     }
 
-    /// The newest live timestamp in `lifetime`: who keeps a version that lived from its start up
-    /// to, not including, its end. `None` if the version is dead. O(log n).
+    /// The newest live timestamp in `lifetime`, which keeps a version with that lifetime (the end
+    /// is exclusive). `None` if the version is garbage. O(log n).
     #[must_use]
     pub fn holder(&self, lifetime: Range<Timestamp>) -> Option<Timestamp> {
         if self.all_from < lifetime.end && lifetime.start < lifetime.end {
@@ -277,7 +285,7 @@ mod tests {
     #[test]
     fn a_version_is_kept_by_the_newest_timestamp_within_its_life() {
         let timestamps = [3, 7, 9].map(Timestamp).to_vec();
-        // SAFETY: no engine is involved; the value is only asked about numbers.
+        // SAFETY: no engine is involved; the value is only queried for numbers.
         let live = unsafe { LiveTimestamps::as_of(timestamps, Timestamp(20)) };
         let holder = |from, to| live.holder(Timestamp(from)..Timestamp(to));
         assert_eq!(holder(0, 3), None);
@@ -290,7 +298,7 @@ mod tests {
 
     #[test]
     fn a_version_is_kept_by_the_history_up_to_the_end_of_its_life() {
-        // SAFETY: no engine is involved; the value is only asked about numbers.
+        // SAFETY: no engine is involved; the value is only queried for numbers.
         let live = unsafe { LiveTimestamps::as_of(vec![Timestamp(3)], Timestamp(20)) };
         let live = live.and_all_from(Timestamp(8));
         let holder = |from, to| live.holder(Timestamp(from)..Timestamp(to));
@@ -303,7 +311,7 @@ mod tests {
 
     #[test]
     fn versions_superseded_after_the_timestamps_were_collected_are_undecided() {
-        // SAFETY: no engine is involved; the value is only asked about numbers.
+        // SAFETY: no engine is involved; the value is only queried for numbers.
         let live = unsafe { LiveTimestamps::as_of(vec![Timestamp(3)], Timestamp(9)) };
         assert!(live.decides(Timestamp(9)));
         assert!(!live.decides(Timestamp(10)));
@@ -311,7 +319,7 @@ mod tests {
 
     #[test]
     fn striped_locks_cover_every_unit_of_a_stripe() {
-        // SAFETY: no engine is involved; the value is only asked about numbers.
+        // SAFETY: no engine is involved; the value is only queried for numbers.
         let locks = unsafe { HeldLocks::stripes(&[1, 5], 7, Counts::default()) };
         let covered: Vec<u32> = (0..16).filter(|unit| locks.covers(LockUnit(*unit))).collect();
         assert_eq!(covered, [1, 5, 9, 13]);

@@ -1,9 +1,9 @@
-//! Directed and undirected graphs, and which adjacencies a store keeps for them.
+//! Directed and undirected graphs, and which adjacencies are stored for them.
 
 use crate::VertexId;
 use smallvec::SmallVec;
 
-/// The end of an edge from which an adjacency sees it.
+/// The end of an edge that an adjacency belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
     /// From the source: the neighbors are destinations.
@@ -31,7 +31,7 @@ impl Topology {
         matches!(self, Topology::Undirected)
     }
 
-    /// The stored adjacency that answers reads in `direction`; `None` if there is none.
+    /// The stored adjacency that serves reads in `direction`; `None` if there is none.
     #[must_use]
     pub const fn stored(self, direction: Direction) -> Option<Direction> {
         match (self, direction) {
@@ -41,7 +41,7 @@ impl Topology {
         }
     }
 
-    /// The adjacencies that are stored.
+    /// The stored directions.
     #[must_use]
     pub const fn directions(self) -> &'static [Direction] {
         match self {
@@ -50,7 +50,8 @@ impl Topology {
         }
     }
 
-    /// The one identity of an edge: as given, or with the smaller id first in an undirected graph.
+    /// The canonical ends of an edge: as given, or with the smaller id first in an undirected
+    /// graph.
     #[must_use]
     pub fn canonical(self, source: VertexId, destination: VertexId) -> (VertexId, VertexId) {
         if self.is_undirected() && destination < source {
@@ -73,7 +74,8 @@ impl Topology {
         std::iter::once(first).chain(self.second_entry(source, destination)).collect()
     }
 
-    /// The adjacency entry of an edge beside the one that its source owns, if there is one.
+    /// The second adjacency entry of an edge, besides the one that its source owns, if there is
+    /// one.
     #[inline]
     #[must_use]
     pub fn second_entry(
@@ -88,7 +90,7 @@ impl Topology {
         }
     }
 
-    /// Whether an entry stands for its edge where each edge is to be seen exactly once.
+    /// Whether an entry is the canonical one of its edge.
     #[must_use]
     pub fn is_canonical_entry(self, stored: Direction, owner: VertexId, neighbor: VertexId) -> bool {
         stored == Direction::Out && (!self.is_undirected() || owner <= neighbor)

@@ -1,4 +1,4 @@
-//! Property values and the records made of them.
+//! Property values and records.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,13 +18,14 @@ pub enum ValueType {
     Bytes,
     /// Microseconds since 1970-01-01 UTC.
     Timestamp,
-    /// How often the record was changed, which the store counts: 1 when it is put, one more with each change. Its values are
-    /// [`Value::I64`] and never null; nobody sets them, but conditions may ask for one. On edges only.
+    /// The number of changes of the record, counted by the store: 1 when it is put, one more with
+    /// each change. Its values are [`Value::I64`] and never null; they cannot be set, but
+    /// conditions may require one. Edges only.
     Version,
 }
 
 impl ValueType {
-    /// All types whose values are set.
+    /// All types whose values can be set.
     pub const ALL: [ValueType; 6] = [
         ValueType::Bool,
         ValueType::I64,
@@ -34,7 +35,7 @@ impl ValueType {
         ValueType::Timestamp,
     ];
 
-    /// What users call the type.
+    /// The name of the type for users.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -74,7 +75,7 @@ pub enum Value {
     Timestamp(i64),
 }
 
-/// The value of a property where it lies: text and bytes are borrowed.
+/// A borrowed property value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ValueRef<'v> {
     /// No value.
@@ -122,7 +123,7 @@ impl Value {
         }
     }
 
-    /// What a [`Value::Bool`] says; `None` for any other.
+    /// The content of a [`Value::Bool`]; `None` for any other.
     #[must_use]
     pub fn as_bool(&self) -> Option<bool> {
         if let Value::Bool(truth) = self { Some(*truth) } else { None }
@@ -158,7 +159,7 @@ impl Value {
         if let Value::Timestamp(microseconds) = self { Some(*microseconds) } else { None }
     }
 
-    /// Bytes on the heap behind this value.
+    /// Heap bytes of this value.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         match self {
@@ -183,12 +184,12 @@ into_value!(bool => Bool, i64 => I64, i32 => I64, u32 => I64, f64 => F64, f32 =>
 
 /// The properties of a vertex or an edge: one value per field of its [`RecordSchema`](crate::RecordSchema), in its order.
 ///
-/// Cheap to clone; never changed in place, so that snapshots share it.
+/// Cheap to clone; never changed in place, so that snapshots can share it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Record(Option<Arc<[Value]>>);
 
 impl Record {
-    /// The record without a field.
+    /// The record without fields.
     pub const EMPTY: Record = Record(None);
 
     /// A record of these values.
@@ -203,13 +204,13 @@ impl Record {
         self.0.as_deref().unwrap_or_default()
     }
 
-    /// Whether there is no value at all.
+    /// Whether there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Bytes on the heap behind this record.
+    /// Heap bytes of this record.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let inline = std::mem::size_of_val(self.values());

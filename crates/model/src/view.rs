@@ -9,10 +9,10 @@ use crate::{
 use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 
-/// A state of the graph that does not change.
+/// An immutable state of the graph.
 ///
-/// Every method that may have to read a disk can fail. In memory nothing can: the error is [`Infallible`](std::convert::Infallible), and checks of it
-/// compile to nothing.
+/// Every method that may have to read a disk can fail. In memory the error is
+/// [`Infallible`](std::convert::Infallible), and checks compile to nothing.
 pub trait GraphView: Sync {
     /// Why a read can fail; `Infallible` in memory.
     type Error: Into<ReadError> + Send;
@@ -22,19 +22,20 @@ pub trait GraphView: Sync {
     where
         Self: 'v;
 
-    /// The commit whose state this is.
+    /// The commit of this state.
     fn timestamp(&self) -> Timestamp;
 
     /// Whether edges are directed, and which directions can be read.
     fn topology(&self) -> Topology;
 
-    /// Every vertex id is below this. O(1).
+    /// Greater than every vertex id. O(1).
     fn vertex_bound(&self) -> u32;
 
-    /// How many vertices exist. O(1).
+    /// Number of vertices. O(1).
     fn vertex_count(&self) -> u64;
 
-    /// How many edges of `label` exist, as far as the engine has counted them; an undirected edge counts once. O(1).
+    /// Number of edges of `label`, as far as the engine has counted them; an undirected edge counts
+    /// once. O(1).
     fn edge_count(&self, label: LabelId) -> Count;
 
     /// Whether `vertex` exists. O(1).
@@ -68,12 +69,14 @@ pub trait GraphView: Sync {
 
     /// The adjacency of `label` in `direction`. `W = ()` is topology, whatever the label's column.
     ///
-    /// [`RecordHandle`](crate::RecordHandle) is a column of engines that keep records behind handles (`hedgerow-records`), and means something to them
-    /// alone. A view without handles answers [`ViewError::NoHandles`] for a label with records; every view lends them by
+    /// [`RecordHandle`](crate::RecordHandle) is a column of engines that keep records behind
+    /// handles (`hedgerow-records`), which only they can read. A view without handles returns
+    /// [`ViewError::NoHandles`] for a label with records; every view lends records by
     /// [`edge_records`](crate::RecordView::edge_records).
     ///
     /// # Errors
-    /// There is no such label, no such direction, the column has another type, or the view has no handles of records.
+    /// If the label or direction does not exist, the column has another type, or the view has no
+    /// handles of records.
     fn adjacency<W: Column>(
         &self,
         label: LabelId,
@@ -83,26 +86,27 @@ pub trait GraphView: Sync {
 
 /// The neighbors of all vertices, for one label and direction.
 ///
-/// Every id handed out, as an owner or as a neighbor, is below the view's [`vertex_bound`](GraphView::vertex_bound).
+/// Every id returned, of an owner or of a neighbor, is below the view's
+/// [`vertex_bound`](GraphView::vertex_bound).
 pub trait Adjacency: Sync {
-    /// What lies beside each neighbor.
+    /// The type of edge values.
     type Value: Column;
     /// Why a read can fail; `Infallible` in memory.
     type Error: Into<ReadError> + Send;
-    /// What reads.
+    /// The type of cursors.
     type Cursor<'a>: Cursor<Value = Self::Value, Error = Self::Error>
     where
         Self: 'a;
 
     /// Whether neighbors ascend within and across runs.
     const SORTED: bool;
-    /// Whether a degree costs O(1); else a kernel counts once and keeps the array.
+    /// Whether a degree costs O(1); if not, kernels count once and keep the array.
     const DEGREE_IS_O1: bool;
 
-    /// A cursor: one per thread, two to intersect.
+    /// A cursor: one per thread, two for an intersection.
     fn cursor(&self) -> Self::Cursor<'_>;
 
-    /// Cuts the vertices below the bound into at most `parts` ranges of about equal work.
+    /// Partitions the vertices below the bound into at most `parts` ranges of about equal work.
     ///
     /// The ranges ascend, don't overlap, and cover every vertex that has neighbors.
     ///
@@ -110,10 +114,11 @@ pub trait Adjacency: Sync {
     /// The store could not be read.
     fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Self::Error>;
 
-    /// Visits those of `ids`, which ascend, that are neighbors of `vertex`: ascending, each once.
+    /// Visits the members of `ids`, which ascend, that are neighbors of `vertex`: ascending,
+    /// without duplicates.
     ///
-    /// O(both), or O(smaller · log larger) if one of the two sets is much larger than the other
-    /// ([`intersect`]); where neighbors are not sorted, they are sorted first.
+    /// O(both), or O(smaller · log larger) if one set is much larger ([`intersect`]); unsorted
+    /// neighbors are sorted first.
     ///
     /// # Errors
     /// The store could not be read.
@@ -130,8 +135,9 @@ pub trait Adjacency: Sync {
         intersect::with_ids::<Self>(cursor, vertex, ids, visit)
     }
 
-    /// Visits the neighbors that two vertices have in common: ascending, each once. Costs as much as
-    /// [`intersect`](Self::intersect), and a copy of the smaller set if it does not lie in one run.
+    /// Visits the common neighbors of two vertices: ascending, without duplicates. Costs as much as
+    /// [`intersect`](Self::intersect), plus a copy of the smaller set if it does not lie in one
+    /// run.
     ///
     /// # Errors
     /// The store could not be read.
@@ -148,21 +154,22 @@ pub trait Adjacency: Sync {
     }
 }
 
-/// Neighbors, and what lies beside each of them: two slices of one length.
+/// Neighbors and their values: two slices of equal length.
 pub type Neighbors<'a, W> = (&'a [VertexId], &'a [W]);
 
 /// Reads neighbors. Owns its scratch space; not shared between threads.
 ///
-/// A vertex that does not exist has no neighbors; ids at or above the view's bound are such.
+/// A vertex that does not exist has no neighbors, nor does an id at or above the view's bound.
 pub trait Cursor {
-    /// What lies beside each neighbor.
+    /// The type of edge values.
     type Value: Column;
     /// Why a read can fail.
     type Error;
     /// The capability to read edges newest first; [`NoCommitOrder`](crate::NoCommitOrder) without it.
     type Ordered: NewestFirst<Value = Self::Value, Error = Self::Error>;
 
-    /// The number of neighbors of `vertex`. By default it gathers them; a cursor that need not do so overrides it.
+    /// The number of neighbors of `vertex`. By default it gathers them; cursors that can do better
+    /// override it.
     ///
     /// # Errors
     /// The store could not be read.
@@ -177,8 +184,9 @@ pub trait Cursor {
     /// The store could not be read.
     fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<Self::Value>, Self::Error>;
 
-    /// Hands over the neighbors of `vertex` in runs that are valid inside the call; none is empty. By default it gathers them into one run; a cursor
-    /// whose rows lie in several runs overrides it and copies nothing.
+    /// Passes on the neighbors of `vertex` in nonempty runs that are valid during the call. By
+    /// default it gathers them into one run; a cursor whose rows lie in several runs overrides it
+    /// and copies nothing.
     ///
     /// # Errors
     /// The store could not be read.
@@ -194,8 +202,8 @@ pub trait Cursor {
         })
     }
 
-    /// Hands over the neighbors of every vertex in `range` that has any, ascending by vertex, in runs that are valid inside the call. A vertex may come in
-    /// several runs.
+    /// Passes on the neighbors of every vertex in `range` that has any, ascending by vertex, in
+    /// runs that are valid during the call. A vertex may have several runs.
     ///
     /// # Errors
     /// The store could not be read.
@@ -205,27 +213,27 @@ pub trait Cursor {
         run: impl FnMut(VertexId, &[VertexId], &[Self::Value]) -> ControlFlow<B>,
     ) -> Result<ControlFlow<B>, Self::Error>;
 
-    /// This cursor as one that reads edges newest first, if the engine keeps the order of commits.
+    /// Reads edges newest first, if the engine keeps the order of commits.
     #[inline]
     fn in_commit_order(&mut self) -> Option<&mut Self::Ordered> {
         None
     }
 
-    /// Says that [`Cursor::prefetch`] will be called for `vertex` soon: where its neighbors are may be on its way from
-    /// memory meanwhile. Changes no result; by default it does nothing.
+    /// Prefetches the place of `vertex`'s neighbors, for a later [`Cursor::prefetch`]. Changes no
+    /// result; does nothing by default.
     #[inline]
     fn prefetch_place(&self, vertex: VertexId) {
         let _ = vertex;
     }
 
-    /// Says that the neighbors of `vertex` will be read soon, so that they may be on their way from
-    /// memory meanwhile. Changes no result; by default it does nothing.
+    /// Prefetches the neighbors of `vertex`, which will be read soon. Changes no result; does
+    /// nothing by default.
     #[inline]
     fn prefetch(&mut self, vertex: VertexId) {
         let _ = vertex;
     }
 
-    /// All neighbors of `vertex` as one slice, if they lie in one run; by default they never do.
+    /// All neighbors of `vertex` as one slice, if they lie in one run; by default `None`.
     ///
     /// # Errors
     /// The store could not be read.
@@ -243,10 +251,10 @@ pub trait Cursor {
     fn gather(&mut self, vertex: VertexId) -> Result<Neighbors<'_, Self::Value>, Self::Error>;
 }
 
-/// An adjacency does not exist in the form that was asked for.
+/// The requested adjacency does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ViewError {
-    /// There is no such label.
+    /// The label does not exist.
     #[error("there is no label number {}", .0.0)]
     UnknownLabel(LabelId),
     /// The label's column has another type.
@@ -254,18 +262,18 @@ pub enum ViewError {
     WrongColumn {
         /// The label.
         label: LabelId,
-        /// The type that it was declared with.
+        /// The declared type.
         declared: ColumnType,
-        /// The type that was asked for.
+        /// The requested type.
         asked: ColumnType,
     },
-    /// The label's edges have records, but the view keeps no handles of them.
+    /// The label's edges have records, but the view has no handles of them.
     #[error("the records of label number {} have no handles here: they are read as bytes", .0.0)]
     NoHandles(LabelId),
     /// The label's edges have no records.
     #[error("the edges of label number {} have no records", .0.0)]
     NoRecords(LabelId),
-    /// A directed graph keeps in-neighbors only if it is asked to.
+    /// A directed graph stores in-neighbors only if requested.
     #[error("this directed graph keeps no reverse adjacency: create it with one, or transpose a snapshot")]
     NoReverse,
 }
@@ -279,7 +287,7 @@ pub struct ReadError {
 }
 
 impl ReadError {
-    /// `place` says what was being read, for people: a file and an offset, a block, a vertex.
+    /// `place` tells people what was being read: a file and an offset, a block, a vertex.
     pub fn new(
         place: impl Into<String>,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -297,7 +305,7 @@ impl ReadError {
 impl Eq for ReadError {}
 
 impl PartialEq for ReadError {
-    /// Whether both failed at the same place for a reason that reads the same.
+    /// Whether both have the same place and the same error text.
     fn eq(&self, other: &Self) -> bool {
         self.place == other.place && self.source.to_string() == other.source.to_string()
     }

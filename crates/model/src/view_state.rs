@@ -1,11 +1,12 @@
-//! Which state a view of an engine shows.
+//! The state that a view of an engine shows.
 
 use crate::token::{HeldLocks, Registered};
 use crate::{Count, Counts, LabelId, Timestamp, VertexId};
 
-/// The state that a view of an engine shows, in memory or on files: its timestamp and its counts. Costs nothing to make or copy.
+/// The state that a view of an engine shows: its timestamp and its counts. Costs nothing to make or
+/// copy.
 ///
-/// A view on files has beside it what its snapshot reads through.
+/// A view on files also holds what its snapshot reads through.
 #[derive(Clone, Copy, Debug)]
 pub enum ViewState<'s> {
     /// The state at a registered timestamp.
@@ -15,7 +16,7 @@ pub enum ViewState<'s> {
 }
 
 impl ViewState<'_> {
-    /// The registered timestamp; for the newest state of locked units the largest number there is.
+    /// The registered timestamp; the largest number for the newest state of locked units.
     #[inline]
     #[must_use]
     pub fn timestamp(self) -> Timestamp {
@@ -25,26 +26,27 @@ impl ViewState<'_> {
         }
     }
 
-    /// Every vertex id of the state is below this.
+    /// Greater than every vertex id of the state.
     #[inline]
     #[must_use]
     pub fn vertex_bound(self) -> u32 {
         self.with_counts(|counts| counts.vertex_bound)
     }
 
-    /// How many vertices exist.
+    /// Number of vertices.
     #[must_use]
     pub fn vertex_count(self) -> u64 {
         self.with_counts(|counts| counts.vertices)
     }
 
-    /// How many edges of a label exist.
+    /// Number of edges of a label.
     #[must_use]
     pub fn edge_count(self, label: LabelId) -> Count {
         self.with_counts(|counts| counts.edges_of(label))
     }
 
-    /// Whether the state may have this vertex. The engine itself has nothing at or above the bound of the newest state.
+    /// Whether the state may contain this vertex. The engine itself stores nothing at or above the
+    /// bound of the newest state.
     #[inline]
     #[must_use]
     pub fn may_have(self, vertex: VertexId) -> bool {

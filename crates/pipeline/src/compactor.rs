@@ -1,28 +1,28 @@
-//! The thread of a graph that frees what nobody sees any more, where that is not the work of writers.
+//! The garbage collection thread of a graph, used where writers do not collect garbage.
 
 use hedgerow_sequencer::Wakeup;
 use hedgerow_sync::Arc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// How long the thread waits for locks that are held before it looks again.
+/// How long the thread waits before it retries units whose locks are held.
 const BREATH: Duration = Duration::from_millis(1);
 
-/// After so many looks at held locks it waits until it is woken again: whoever holds them will wake it.
+/// Number of retries before the thread sleeps: the holders of the locks will wake it.
 const LOOKS: usize = 8;
 
-/// What a step came to.
+/// The result of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// There is more to do.
     More,
-    /// There is more to do, but somebody writes to it at the moment.
+    /// There is more to do, but writers hold its locks.
     Held,
-    /// There is nothing to do, or the step failed; the thread sleeps until it is asked again.
+    /// There is nothing to do, or the step failed; the thread sleeps until it is woken.
     Done,
 }
 
-/// The thread, while it runs. Ended when this is dropped.
+/// The running thread. Dropping this ends it.
 #[derive(Debug)]
 pub struct Compactor {
     wakeup: Arc<Wakeup>,
@@ -30,7 +30,8 @@ pub struct Compactor {
 }
 
 impl Compactor {
-    /// Begins to take steps whenever the wakeup was woken; `None` where no thread can be had.
+    /// Starts a thread that takes steps whenever `wakeup` is signaled; `None` if no thread can be
+    /// spawned.
     pub fn start(wakeup: Arc<Wakeup>, step: impl Fn() -> Step + Send + 'static) -> Option<Self> {
         let woken = Arc::clone(&wakeup);
         let compact = move || {
@@ -62,7 +63,7 @@ impl Drop for Compactor {
     fn drop(&mut self) {
         self.wakeup.end();
         if let Some(running) = self.running.take() {
-            // If it panicked, it has told.
+            // A panic was already reported by the thread.
             let _ = running.join();
         }
     }
@@ -74,9 +75,9 @@ mod tests {
     use hedgerow_sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc;
 
-    /// It steps until all is done, again when it is woken, and has ended when it is dropped.
+    /// The thread runs steps until done, starts again when woken, and ends on drop.
     #[test]
-    fn it_works_when_it_is_rung_and_ends_when_it_is_dropped() {
+    fn it_runs_when_woken_and_ends_when_dropped() {
         let (wakeup, steps) = (Arc::new(Wakeup::default()), Arc::new(AtomicUsize::new(0)));
         let (sender, receiver) = mpsc::channel();
         let counted = Arc::clone(&steps);
@@ -99,9 +100,9 @@ mod tests {
         assert_eq!(Arc::strong_count(&steps), 1, "the thread has ended");
     }
 
-    /// Locks that stay held are given up, until it is woken again.
+    /// The thread gives up locks that stay held, until it is woken again.
     #[test]
-    fn held_locks_are_not_looked_at_for_ever() {
+    fn held_locks_are_not_retried_forever() {
         let wakeup = Arc::new(Wakeup::default());
         let (sender, receiver) = mpsc::channel();
         let step = move || {

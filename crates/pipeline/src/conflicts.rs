@@ -7,35 +7,36 @@ use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use std::hash::BuildHasher;
 
-/// Something that a transaction can read or write, at the grain at which conflicts are found.
+/// What a transaction can read or write, at the granularity of conflicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Touched {
-    /// An edge, by its canonical ends.
+    /// An edge, by its canonical endpoints.
     Edge(LabelId, VertexId, VertexId),
-    /// The set of edges at a vertex, of every label, from either end.
+    /// All edges of a vertex: every label, both directions.
     Neighbors(VertexId),
     /// The record of a vertex.
     Record(VertexId),
-    /// That a key has a vertex; by the key's hash.
+    /// A key got a vertex; by the key's hash.
     Created(u64),
-    /// That a key's vertex is gone; by the key's hash.
+    /// A key lost its vertex; by the key's hash.
     Deleted(u64),
 }
 
-/// The newest commit that changed each thing, as far as an open transaction may ask.
+/// The newest commit that changed each item, for all commits that an open transaction may ask
+/// about.
 ///
 /// Commits record here only while interactive transactions are open, so that blind and bulk
 /// writers pay nothing otherwise.
 pub(crate) struct ConflictTable {
     shards: [Mutex<Shard>; SHARDS],
-    /// The newest commit that was too large to be recorded piece by piece.
+    /// The newest commit that was too large to record its items.
     large: AtomicU64,
 }
 
 #[derive(Default)]
 struct Shard {
     newest: HashMap<Touched, Timestamp, FixedState>,
-    /// Entries left after the last clearing, to clear again when they doubled.
+    /// Entries left after the last cleanup; the next one is due at twice as many.
     kept: usize,
 }
 
@@ -44,10 +45,11 @@ const SHARDS: usize = 16;
 /// Commits that touch more than this conflict with every transaction that began before them.
 pub(crate) const LARGE_COMMIT: usize = 1 << 16;
 
-/// A shard that would hold more entries than this is given up, which conflicts with every open transaction.
+/// Maximum entries of a shard. Above that it is dropped, and every open transaction conflicts.
 const LARGEST_SHARD: usize = 1 << 16;
 
-/// A shard with fewer entries is not cleared. Few, so that commits that nobody may ask for leave the caches to others.
+/// A shard with fewer entries is not cleaned up. Small, so that entries no transaction needs take
+/// little cache.
 const SMALL_SHARD: usize = 64;
 
 impl ConflictTable {
@@ -55,9 +57,10 @@ impl ConflictTable {
         ConflictTable { shards: std::array::from_fn(|_| Mutex::default()), large: AtomicU64::new(0) }
     }
 
-    /// Notes that the commit at `at` changed `touched`. The caller still holds its locks.
+    /// Records that the commit at `at` changed `touched`. The caller still holds its locks.
     ///
-    /// Entries at or before `oldest_interactive()` may be forgotten: nobody will ask for them.
+    /// Entries at or before `oldest_interactive()` may be dropped, because no transaction needs
+    /// them.
     pub(crate) fn record(
         &self,
         touched: Touched,
@@ -74,14 +77,14 @@ impl ConflictTable {
             shard.newest.shrink_to(room);
         }
         if shard.newest.len() > LARGEST_SHARD {
-            // Somebody has been undecided for very long: from now on he is in conflict with everything.
+            // A transaction has been open for very long: from now on it conflicts with everything.
             *shard = Shard::default();
             drop(shard);
             self.record_large(at);
         }
     }
 
-    /// Notes that the commit at `at` changed more than is worth recording.
+    /// Records that the commit at `at` changed too much to record its items.
     pub(crate) fn record_large(&self, at: Timestamp) {
         self.large.fetch_max(at.0, Ordering::AcqRel);
     }
@@ -95,7 +98,7 @@ impl ConflictTable {
         shard.newest.get(touched).is_some_and(|newest| *newest > began)
     }
 
-    /// Forgets the commits at or before `oldest_interactive`: no transaction will ask for them.
+    /// Drops the commits at or before `oldest_interactive`, which no transaction needs.
     pub(crate) fn forget_up_to(&self, oldest_interactive: Timestamp) {
         for shard in &self.shards {
             let mut shard = shard.lock();
@@ -105,7 +108,7 @@ impl ConflictTable {
         }
     }
 
-    /// Bytes held.
+    /// Heap bytes.
     pub(crate) fn bytes(&self) -> usize {
         let entry = size_of::<(Touched, Timestamp)>() + 1;
         self.shards.iter().map(|shard| shard.lock().newest.capacity() * entry).sum()
@@ -113,7 +116,7 @@ impl ConflictTable {
 
     fn shard(&self, touched: &Touched) -> &Mutex<Shard> {
         let hash = FixedState::default().hash_one(touched);
-        // Not the highest bits, by which the map tells its entries apart.
+        // The map itself uses the highest bits.
         &self.shards[(hash >> 32) as usize % SHARDS]
     }
 }

@@ -1,4 +1,4 @@
-//! Why something went wrong with a graph.
+//! Errors of graph operations.
 
 use hedgerow_dictionary::DictionaryError;
 use hedgerow_log::checkpoint::CheckpointError;
@@ -10,27 +10,28 @@ use hedgerow_model::{
 use hedgerow_sequencer::SequencerError;
 use std::time::Duration;
 
-/// Why a commit, a read, or bringing a graph back from a store failed. Unless a variant says otherwise, nothing has changed.
+/// Why a commit, a read, or opening a store failed. Unless a variant says otherwise, nothing has
+/// changed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// First committer wins.
+    /// Another transaction committed first.
     #[error("another commit changed what this transaction read or wrote; run it again")]
     Conflict,
-    /// A strict graph creates no ends of edges.
+    /// A strict graph does not create the endpoints of edges.
     #[error("there is no vertex {0}, and the graph is strict: add it before its edges")]
     NoSuchVertex(Key),
-    /// A key of another kind than the graph's.
+    /// The key is of another kind than the graph's.
     #[error("the key {key} does not fit: the keys of this graph are of kind {expected}")]
     WrongKeyKind {
         /// The key.
         key: Key,
-        /// What the keys of the graph are.
+        /// The kind of the graph's keys.
         expected: KeyKind,
     },
-    /// The label's edges have values, or nothing.
+    /// The edges of the label carry a value or nothing, not records.
     #[error("the edges of label number {} have no records", .0.0)]
     NoRecords(LabelId),
-    /// Nothing says when edges of the label were.
+    /// The edges of the label carry no time.
     #[error(
         "the edges of {label:?} have no time: it would be a property of type timestamp, or an integer beside each edge; \
          name the property of type i64 that says it, if there is one"
@@ -39,16 +40,16 @@ pub enum Error {
         /// The label.
         label: String,
     },
-    /// A property of another type.
+    /// The property has a type that cannot hold a time.
     #[error("the property {property:?} says no time: it would be of type timestamp or i64")]
     NotATime {
         /// The property.
         property: String,
     },
-    /// No history was asked for.
+    /// The graph keeps no history.
     #[error("this graph keeps no past states: make or open it with a history (`GraphOptions::history`)")]
     NoHistory,
-    /// A past state is gone.
+    /// A past state is not kept.
     #[error(
         "that state is not kept any more, or was before the graph was opened; the oldest is that of commit {oldest}"
     )]
@@ -56,7 +57,7 @@ pub enum Error {
         /// The oldest that is kept.
         oldest: Timestamp,
     },
-    /// Times of commits in the future say nothing.
+    /// A commit carries a wall-clock time in the future, which says nothing about when it was made.
     #[error(
         "a commit of this store carries a time {} seconds ahead of this machine's clock, so it is unknown which state was the newest \
          at the time asked for; open the state after a commit, or the newest", ahead.as_secs_f64()
@@ -65,30 +66,30 @@ pub enum Error {
         /// How far the commit is ahead.
         ahead: Duration,
     },
-    /// A state of the future.
+    /// The commit has not happened yet.
     #[error("commit {at} is not there yet; the newest is {newest}")]
     NotYet {
-        /// What was asked for.
+        /// The requested commit.
         at: Timestamp,
-        /// What there is.
+        /// The newest commit.
         newest: Timestamp,
     },
-    /// The engine is none that is `NewestFirst`.
+    /// The engine is not `NewestFirst`.
     #[error("this engine does not keep the order in which edges were put; `tel` does")]
     NoCommitOrder,
-    /// Parallel edges are one record to an engine.
+    /// An engine sees parallel edges as one record.
     #[error("edges of {label:?} may be parallel, and are not kept in the order in which they were put")]
     NoCommitOrderOfParallel {
         /// The label.
         label: String,
     },
-    /// No vertex id.
+    /// A vertex id is out of range.
     #[error(transparent)]
     VertexId(#[from] VertexIdError),
     /// A value, a record or a schema that does not fit.
     #[error(transparent)]
     Schema(#[from] SchemaError),
-    /// The same of one of many edges.
+    /// A record of one of many edges does not fit.
     #[error("number {edge} of the edges to ingest, counted from 0: {error}")]
     BulkRecord {
         /// Its position among the edges.
@@ -96,13 +97,13 @@ pub enum Error {
         /// What is wrong with its record.
         error: SchemaError,
     },
-    /// A label or direction that there is not.
+    /// The label or direction does not exist.
     #[error(transparent)]
     View(#[from] ViewError),
-    /// A limit.
+    /// A limit would be exceeded.
     #[error(transparent)]
     Capacity(#[from] CapacityError),
-    /// A commit ended half way: nothing goes on but reads of open snapshots.
+    /// A commit failed after its stamp; only open snapshots can be read.
     #[error("a commit of this graph failed half way; open snapshots can still be read, nothing else")]
     Poisoned,
     /// The engine, or a record, could not be read.
@@ -111,26 +112,26 @@ pub enum Error {
     /// A file of the engine could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
-    // Boxed where it is large: a commit hands errors up by value.
-    /// The store.
+    // Boxed where it is large: a commit passes errors up by value.
+    /// The store failed.
     #[error(transparent)]
     Store(Box<StoreError>),
-    /// The log: whether what was under way is durable nobody knows.
+    /// The log failed. Commits under way may or may not be durable.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// A checkpoint.
+    /// A checkpoint failed.
     #[error(transparent)]
     Checkpoint(Box<CheckpointError>),
-    /// The graph cannot be written.
+    /// The graph is read-only.
     #[error("this graph was opened to be read only")]
     ReadOnly,
-    /// There is no store.
+    /// The graph has no store.
     #[error("this graph lives in memory; make it with `Graph::create` to keep it")]
     InMemory,
 }
 
 impl Error {
-    /// Whether memory, or the disk that the graph lies on, has no room.
+    /// Whether memory or the engine's disk is full.
     pub fn is_full(&self) -> bool {
         matches!(self, Error::Capacity(CapacityError::Memory { .. } | CapacityError::Scratch { .. }))
     }

@@ -1,16 +1,20 @@
-//! From what an application asks of a graph to a state that others see, on any engine.
+//! Commits, reads, recovery and maintenance of a graph, on any engine.
 //!
-//! [`Store`] is a graph on one engine: the engine, the [dictionary](hedgerow_dictionary) of keys, the [sequencer](hedgerow_sequencer) of commits, the locks
-//! of units, and its [`Journal`] if it is durable. It is not the interface for applications, which is the crate `hedgerow`: whoever uses this one keeps
-//! what that one checks, that keys, labels and values fit the graph.
+//! [`Store`] is a graph on one engine: the engine, the [dictionary](hedgerow_dictionary) of keys,
+//! the [sequencer](hedgerow_sequencer) of commits, the locks of units, and its [`Journal`] if it is
+//! durable. Applications use the crate `hedgerow`, which checks that keys, labels and values fit
+//! the graph; direct callers of this crate must ensure that themselves.
 //!
-//! What it guarantees, and `docs/concurrency.md` argues:
+//! Guarantees, which `docs/concurrency.md` proves:
 //!
-//! - a commit is seen whole or not at all, and survives whole or not at all;
-//! - commits have one order, that of their stamps, which is the order of the log; a snapshot shows all commits up to one of them;
-//! - an interactive transaction commits only if what it wrote, and if asked for what it read, is as it was when it began;
-//! - what fails before a commit has its stamp changes nothing; what fails behind it poisons the graph;
-//! - a store that is opened has every commit that was acknowledged as durable, and no part of any other.
+//! - a commit is visible whole or not at all, and survives whole or not at all;
+//! - commits are ordered by their stamps, as in the log; a snapshot shows all commits up to one of
+//!   them;
+//! - an interactive transaction commits only if what it wrote, and optionally what it read, is
+//!   unchanged since it began;
+//! - a failure before a commit has its stamp changes nothing; a failure after it poisons the graph;
+//! - a store that is opened contains every commit that was acknowledged as durable, and no part of
+//!   any other.
 //!
 //! | module | what |
 //! |---|---|

@@ -1,4 +1,4 @@
-//! What a graph knows of the work that is put off.
+//! State of deferred work.
 
 use crate::error::Error;
 use crate::settings::{Compaction, Settings};
@@ -6,20 +6,20 @@ use hedgerow_sequencer::Wakeup;
 use hedgerow_sync::atomic::{AtomicU64, AtomicUsize};
 use hedgerow_sync::{Arc, Mutex};
 
-/// What is known of the work that is put off.
+/// State of deferred work.
 pub(crate) struct Maintenance {
     pub(crate) compaction: Compaction,
-    /// The sequencer's count of releases up to which everything is reclaimed.
+    /// The sequencer's release count up to which everything is reclaimed.
     pub(crate) reclaimed_releases: AtomicU64,
-    /// Writers that reclaim at the moment.
+    /// Number of writers that are reclaiming.
     pub(crate) reclaimers: AtomicUsize,
-    /// The first failed step that no caller was told of yet.
+    /// The first failed step that was not reported to a caller yet.
     pub(crate) failed: Mutex<Option<Error>>,
-    /// Whoever writes the engine's own files has it.
+    /// Held while the engine's own files are written.
     pub(crate) flushing: Mutex<()>,
-    /// Whoever waits until the engine admits a commit has it.
+    /// Held by a commit while it waits for the engine to admit it.
     pub(crate) admitting: Mutex<()>,
-    /// Of the thread that reclaims, if one is to.
+    /// Wakes the garbage collection thread, if the graph has one.
     pub(crate) wakeup: Option<Arc<Wakeup>>,
 }
 

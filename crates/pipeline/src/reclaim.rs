@@ -1,4 +1,4 @@
-//! Work that is put off: who frees what nobody sees any more, how much of it, and what becomes of a failure.
+//! Deferred work: which thread collects garbage, how much at a time, and how failures are reported.
 
 use crate::compactor::Step;
 use crate::error::Error;
@@ -9,40 +9,40 @@ use hedgerow_sequencer::{PendingReclaim, ReclaimLocks};
 use hedgerow_sync::atomic::Ordering;
 use hedgerow_sync::epoch;
 
-/// What a writer reclaims after its commit, and a thread in a step, at most.
+/// The most that a writer reclaims after its commit, and a thread per step.
 const STEP_BUDGET_BYTES: usize = 1 << 20;
 
-/// If less than this is old it is left for the time being: each look at what may be freed takes a turn at what all commits and snapshots
-/// share.
+/// Less garbage than this is left for later, because each look for reclaimable versions contends
+/// with all commits and snapshots.
 const LEFT_BYTES: usize = 1 << 16;
 
-/// Writers reclaim at the same time, one and another for each of so many bytes that are old: one that lost its core while it does must not keep
-/// all others from it, where threads are many and cores are few.
+/// One writer may reclaim, and one more per this number of superseded bytes. If threads outnumber
+/// cores, a reclaimer that lost its core must not block all others.
 const BYTES_PER_RECLAIMER: usize = 16 << 20;
 
-/// Deferred pieces of memory that are freed when the last snapshot has closed.
+/// Number of deferred frees to run when the last snapshot has closed.
 const FLUSHED: usize = 1 << 13;
 
 impl<E: Engine> Store<E> {
-    /// Frees everything that no open snapshot sees any more, for a caller who asks for it; or tells which step failed since the
-    /// last call, and does nothing.
+    /// Frees everything that no open snapshot sees, at the caller's request. If a step failed since
+    /// the last call, returns its error and does nothing.
     pub fn reclaim(&self) -> Result<Reclaimed, Error> {
         self.report_failed_maintenance()?;
         Ok(self.maintain(usize::MAX)?.reclaimed)
     }
 
-    /// Fails with the first failed step of maintenance that no caller was told of yet.
+    /// Returns the first failed step of maintenance that was not reported yet.
     pub fn report_failed_maintenance(&self) -> Result<(), Error> {
         self.maintenance.failed.lock().take().map_or(Ok(()), Err)
     }
 
-    /// Takes a step of maintenance: frees what no open snapshot sees any more, up to about `budget_bytes`.
+    /// Takes a step of maintenance: frees up to about `budget_bytes` that no open snapshot sees.
     pub(crate) fn maintain(&self, budget_bytes: usize) -> Result<Progress, Error> {
         let locks = ReclaimLocks { table: &self.units, sequencer: &self.sequencer };
         self.maintain_under(&locks, budget_bytes)
     }
 
-    /// As [`Store::maintain`], under the given locks.
+    /// Like [`Store::maintain`], with the given locks.
     pub(crate) fn maintain_under(
         &self,
         locks: &dyn UnitLocks,
@@ -60,8 +60,9 @@ impl<E: Engine> Store<E> {
         Ok(Progress { reclaimed, advanced: advanced || reclaimed.bytes > 0 })
     }
 
-    /// Reclaims a little, as part of a commit, if enough snapshots were closed since the last time
-    /// (RapidStore, section 5.3: reclamation by writers), or if the engine asks for it; or wakes the thread that does.
+    /// Reclaims a little after a commit, if enough snapshots were closed since the last time
+    /// (RapidStore, section 5.3: reclamation by writers) or the engine asks for it; or wakes the
+    /// garbage collection thread.
     pub(crate) fn reclaim_after_commit(&self, pending: PendingReclaim) {
         if self.maintenance.compaction == Compaction::Off || !self.is_reclaiming_worthwhile(pending) {
             return;
@@ -79,8 +80,8 @@ impl<E: Engine> Store<E> {
         self.maintenance.reclaimers.fetch_sub(1, Ordering::AcqRel);
     }
 
-    /// Frees what closed snapshots kept, once the last one is closed: no commit may ever follow that would do it. Up to a step is left to
-    /// commits, so that readers seldom work for them.
+    /// Frees what closed snapshots kept, once the last one is closed, because no later commit may
+    /// do it. Leaves up to a step of it to commits, so that readers rarely do this work.
     #[inline]
     pub fn reclaim_after_close(&self) {
         let releases = self.sequencer.pending_reclaim().releases;
@@ -103,12 +104,14 @@ impl<E: Engine> Store<E> {
         epoch::free_deferred(FLUSHED);
     }
 
-    /// Takes a step; and further ones while no snapshot is open, since nothing else may ever reclaim then.
+    /// Takes a step, and more while no snapshot is open, because nothing else may ever reclaim
+    /// then.
     fn reclaim_unread(&self) {
         while self.reclaim_step() == Step::More && self.sequencer.is_unread() {}
     }
 
-    /// Takes a step of maintenance, if there is enough to do. What fails is kept for the next caller who may be told.
+    /// Takes a step of maintenance, if there is enough to do. Keeps an error for the next caller
+    /// that can report it.
     pub fn reclaim_step(&self) -> Step {
         let is_worthwhile = self.is_reclaiming_worthwhile(self.sequencer.pending_reclaim());
         if !is_worthwhile || self.sequencer.is_poisoned() {
@@ -132,7 +135,7 @@ impl<E: Engine> Store<E> {
         (may_free && self.retained_bytes() >= LEFT_BYTES) || self.engine.is_maintenance_due()
     }
 
-    /// Bytes of what is old, whether anybody can see it or not.
+    /// Bytes of superseded versions, visible or not.
     fn retained_bytes(&self) -> usize {
         self.engine.memory().retained_bytes
     }

@@ -1,17 +1,17 @@
-//! Records of edges as bytes that are read and checked.
+//! Decoding and checking encoded edge records.
 
 use crate::error::{Error, read_failed};
 use hedgerow_encoding::wire::DecodeError;
 use hedgerow_encoding::{EdgeList, decode_record, decode_record_value, list_of_record};
 use hedgerow_model::{ReadError, Record, RecordSchema, ValueRef};
 
-/// What is being read when the bytes of a record are decoded.
+/// The place that read errors name.
 const PLACE: &str = "the record of an edge";
 
-/// The record that bytes stand for.
+/// Decodes a record.
 ///
 /// # Errors
-/// They stand for none.
+/// If the bytes are not a record.
 pub fn decoded(bytes: &[u8]) -> Result<Record, Error> {
     decode_record(bytes).map_err(unreadable)
 }
@@ -21,7 +21,7 @@ fn unreadable(error: DecodeError) -> Error {
     read_failed(ReadError::new(PLACE, error))
 }
 
-/// The time that a property of an encoded record says.
+/// The time stored in a property of an encoded record.
 pub(crate) fn time_in(record: &[u8], position: usize) -> Result<Option<i64>, Error> {
     match decode_record_value(record, position) {
         Ok(ValueRef::Timestamp(time) | ValueRef::I64(time)) => Ok(Some(time)),
@@ -30,7 +30,8 @@ pub(crate) fn time_in(record: &[u8], position: usize) -> Result<Option<i64>, Err
     }
 }
 
-/// Fails if bytes are no list of parallel edges, or of changes of such, with records of a schema. Returns how many of them are put.
+/// Fails if the bytes are not a list of parallel edges, or of changes of them, with records of the
+/// schema. Returns the number of edges put.
 pub(crate) fn check_parallel(schema: &RecordSchema, record: &[u8]) -> Result<usize, String> {
     let list = list_of_record(record).map_err(|error| error.to_string())?;
     let mut put = 0;
@@ -44,7 +45,7 @@ pub(crate) fn check_parallel(schema: &RecordSchema, record: &[u8]) -> Result<usi
     Ok(put)
 }
 
-/// Fails if bytes are no record of a schema.
+/// Fails if the bytes are not a record of the schema.
 pub(crate) fn check_encoded(schema: &RecordSchema, bytes: &[u8]) -> Result<(), String> {
     let record = decode_record(bytes).map_err(|error| error.to_string())?;
     schema.check(&record).map_err(|error| error.to_string())

@@ -1,4 +1,4 @@
-//! A graph for one engine: engine, dictionary, sequencer, locks, and what belongs to them.
+//! A graph on one engine: engine, dictionary, sequencer, locks, and their settings.
 
 use crate::conflicts::ConflictTable;
 use crate::error::{Error, read_failed};
@@ -13,21 +13,21 @@ use hedgerow_sync::{Arc, OnceLock};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
 
-/// Locks over units. More units than this share a lock with others.
+/// Number of lock stripes. If there are more units, some share a lock.
 const UNIT_STRIPES: usize = if cfg!(hedgerow_shuttle) { 4 } else { 1 << 14 };
 
-/// Commits that change more than this are sorted and prepared on several threads.
+/// Commits with more changes are sorted and prepared on several threads.
 const PARALLEL_CHANGES: usize = 1 << 13;
 
-/// Everything of a graph but its public face.
+/// A graph without its public interface.
 pub struct Store<E: Engine> {
-    /// What holds vertices and edges.
+    /// The engine, which stores vertices and edges.
     pub engine: E,
     /// The keys.
     pub dictionary: Dictionary,
     /// The order of commits and snapshots.
     pub sequencer: Arc<Sequencer>,
-    /// Where commits are logged; `None`: nowhere. The same as long as anybody else sees the graph.
+    /// The log of commits, if there is one. Does not change while the graph is shared.
     pub(crate) journal: Option<Journal>,
     pub(crate) units: LockTable,
     pub(crate) conflicts: ConflictTable,
@@ -40,9 +40,9 @@ pub struct Store<E: Engine> {
     pub(crate) strict: bool,
     pool: OnceLock<ThreadPool>,
     threads: usize,
-    /// Bytes that the graph may hold.
+    /// Memory limit in bytes.
     memory_limit: Option<usize>,
-    /// What is known of the work that is put off.
+    /// State of deferred work.
     pub(crate) maintenance: Maintenance,
 }
 
@@ -74,28 +74,28 @@ impl<E: Engine> Store<E> {
         }
     }
 
-    /// Where commits are logged; `None`: nowhere.
+    /// The log of commits, if there is one.
     #[inline]
     pub fn journal(&self) -> Option<&Journal> {
         self.journal.as_ref()
     }
 
-    /// For whoever is to be woken to free what nobody sees any more, if that is a thread.
+    /// Wakes the garbage collection thread, if the graph has one.
     pub fn wakeup(&self) -> Option<&Arc<Wakeup>> {
         self.maintenance.wakeup.as_ref()
     }
 
     /// The labels of the graph.
     pub fn labels(&self) -> impl Iterator<Item = LabelId> + use<E> {
-        // The catalog checked that its labels can be numbered.
+        // The catalog checked that its labels fit in 16 bits.
         (0..self.catalog.labels().len() as u16).map(LabelId)
     }
 
-    /// The worker threads, if a commit of so many changes is worth waking them.
+    /// The worker threads, if a commit of `changes` changes is worth waking them.
     ///
-    /// Only work that takes no lock of the graph runs on them. A commit on a thread of another
-    /// pool does without: while it waited here with its locks held, that thread would run other work of
-    /// its own pool, which may wait for the same locks.
+    /// Only work that takes no lock of the graph runs on them. A commit on a thread of another pool
+    /// gets none: while it waited here with its locks held, that thread would run other work of its
+    /// own pool, which may wait for the same locks.
     pub(crate) fn pool_for(&self, changes: usize) -> Option<&ThreadPool> {
         let on_another_pool = rayon::current_thread_index().is_some();
         if self.threads == 1 || changes < PARALLEL_CHANGES || on_another_pool || cfg!(hedgerow_shuttle) {
@@ -105,43 +105,43 @@ impl<E: Engine> Store<E> {
             return Some(pool);
         }
         let named = |index| format!("hedgerow-{index}");
-        // Without threads the commit goes on, only slower.
+        // Without threads the commit still works, only slower.
         let pool = ThreadPoolBuilder::new().num_threads(self.threads).thread_name(named).build().ok()?;
         Some(self.pool.get_or_init(|| pool))
     }
 
-    /// The newest state of what is locked.
+    /// The newest state of what `held` locks.
     #[inline]
     pub fn latest<'l>(&'l self, held: &'l HeldLocks<'_>) -> Result<E::View<'l>, Error> {
         self.engine.latest(held).map_err(read_failed)
     }
 
-    /// What each timestamp keeps; see [`Engine::retained`].
+    /// Bytes that each timestamp keeps; see [`Engine::retained`].
     pub fn retained(&self) -> BTreeMap<Timestamp, usize> {
         let locks = ReclaimLocks { table: &self.units, sequencer: &self.sequencer };
         self.engine.retained(&locks).into_iter().collect()
     }
 
-    /// What the graph holds in memory. O(1).
+    /// The memory that the graph uses. O(1).
     pub fn memory(&self) -> MemoryUse {
         let mut memory = self.engine.memory();
         self.add_memory_beside(&mut memory);
         memory
     }
 
-    /// Adds what lies outside the engine.
+    /// Adds the memory outside the engine.
     fn add_memory_beside(&self, memory: &mut MemoryUse) {
         memory.index_bytes +=
             self.dictionary.bytes() + self.conflicts.bytes() + self.sequencer.history_bytes();
     }
 
-    /// Whether the memory of the graph has no limit.
+    /// Whether the graph has no memory limit.
     #[inline]
     pub(crate) fn is_unlimited(&self) -> bool {
         self.memory_limit.is_none()
     }
 
-    /// What a commit may take.
+    /// How much memory a commit may take.
     pub(crate) fn allowance(&self) -> Allowance {
         self.memory_limit.map_or(Allowance::UNLIMITED, |limit| {
             let mut beside = MemoryUse::default();

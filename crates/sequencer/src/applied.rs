@@ -1,77 +1,81 @@
-//! Which stamps are applied: one store for a writer, a few loads for whoever opens a snapshot.
+//! Which stamps are applied: a writer stores one number, a reader that opens a snapshot loads a
+//! few.
 
 use hedgerow_model::Timestamp;
 use hedgerow_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use hedgerow_sync::thread;
 
-/// Stamps that are remembered one by one. A commit waits for the one so many stamps before it.
+/// Number of stamps that are tracked one by one. A commit waits for the one this far before it.
 const REMEMBERED: usize = if cfg!(hedgerow_shuttle) { 2 } else { 256 };
 
-/// Looks after which a waiting thread lets others run in between, and after which it sleeps in between.
-const LOOKS: u32 = 64;
+/// Checks before a waiting thread starts to yield, and before it starts to sleep.
+const CHECKS: u32 = 64;
 const YIELDS: u32 = 256;
 
 /// The newest applied stamp of each residue.
 ///
-/// A stamp s writes to place s mod [`REMEMBERED`] when it is applied, and before that waits until every stamp up to
-/// s - [`REMEMBERED`] is. So places hold ascending stamps, and what a place shows, it and every stamp of
-/// its residue before it are applied.
+/// When stamp s is applied it is stored in place s mod [`REMEMBERED`], once every stamp up to s -
+/// [`REMEMBERED`] is applied. So the stamps in a place ascend, and the stamp in a place and every
+/// earlier one of its residue are applied.
 #[derive(Debug)]
 pub(crate) struct Applied {
     places: Box<[AtomicU64]>,
-    /// Every stamp up to this is applied. Moved by whoever opens a snapshot, and when stamps outrun it.
-    published: AtomicU64,
+    /// Every stamp up to this is applied. Advanced by readers that open snapshots, and by writers
+    /// when stamps outrun it.
+    applied_up_to: AtomicU64,
     poisoned: AtomicBool,
 }
 
 impl Default for Applied {
     fn default() -> Self {
         let places = (0..REMEMBERED).map(|_| AtomicU64::new(0)).collect();
-        Applied { places, published: AtomicU64::new(0), poisoned: AtomicBool::new(false) }
+        Applied { places, applied_up_to: AtomicU64::new(0), poisoned: AtomicBool::new(false) }
     }
 }
 
 impl Applied {
-    /// Notes that a stamp is applied. Waits for those [`REMEMBERED`] stamps before it and earlier.
+    /// Marks a stamp as applied, once every stamp up to [`REMEMBERED`] before it is applied.
     #[inline]
     pub(crate) fn note(&self, at: Timestamp) {
         let overwritten = at.0.saturating_sub(REMEMBERED as u64);
-        if overwritten <= self.published.load(Ordering::Acquire) || self.publish(overwritten) {
+        if overwritten <= self.applied_up_to.load(Ordering::Acquire) || self.advance(overwritten) {
             self.place(at.0).store(at.0, Ordering::Release);
         }
     }
 
-    /// Waits until every stamp up to `at` is applied; false if that will never be. O(1).
+    /// Waits until every stamp up to `at` is applied; returns false if the graph is poisoned.
+    /// Amortized O(1).
     #[inline]
     pub(crate) fn wait_up_to(&self, at: Timestamp) -> bool {
-        // Most of the time nothing was committed since somebody else looked, and nothing is written that others read.
-        let is_published = at.0 <= self.published.load(Ordering::Acquire);
-        (is_published || self.publish(at.0)) && !self.is_poisoned()
+        // Usually there was no commit since the last call, and no shared cache line is written.
+        let is_known = at.0 <= self.applied_up_to.load(Ordering::Acquire);
+        (is_known || self.advance(at.0)) && !self.is_poisoned()
     }
 
-    /// Waits until every stamp up to `wanted` is applied, and notes that these and those that follow are. O([`REMEMBERED`]).
+    /// Waits until every stamp up to `wanted` is applied, and advances `applied_up_to` as far as
+    /// possible. O([`REMEMBERED`]).
     #[cold]
-    fn publish(&self, wanted: u64) -> bool {
-        let mut published = self.published.load(Ordering::Acquire);
-        while published < wanted {
-            if !self.wait_for(published + 1) {
+    fn advance(&self, wanted: u64) -> bool {
+        let mut last = self.applied_up_to.load(Ordering::Acquire);
+        while last < wanted {
+            if !self.wait_for(last + 1) {
                 return false;
             }
-            published += 1;
+            last += 1;
         }
-        while self.place(published + 1).load(Ordering::Acquire) > published {
-            published += 1;
+        while self.place(last + 1).load(Ordering::Acquire) > last {
+            last += 1;
         }
-        self.published.fetch_max(published, Ordering::AcqRel);
+        self.applied_up_to.fetch_max(last, Ordering::AcqRel);
         true
     }
 
-    /// Everything up to `at` is applied, as nobody else can see yet.
+    /// Marks everything up to `at` as applied, before the graph is shared.
     pub(crate) fn restore(&self, at: Timestamp) {
-        self.published.store(at.0, Ordering::Release);
+        self.applied_up_to.store(at.0, Ordering::Release);
     }
 
-    /// Some stamp will never be applied: ends all waiting.
+    /// Ends all waits, because a stamp will never be applied.
     pub(crate) fn poison(&self) {
         self.poisoned.store(true, Ordering::Release);
     }
@@ -86,25 +90,25 @@ impl Applied {
         &self.places[stamp as usize % REMEMBERED]
     }
 
-    /// Waits until a stamp is applied; false if the graph is poisoned before.
+    /// Waits until a stamp is applied; false if the graph is poisoned first.
     #[inline]
     fn wait_for(&self, stamp: u64) -> bool {
         let is_applied = || self.place(stamp).load(Ordering::Acquire) >= stamp;
         is_applied() || self.wait_long(is_applied)
     }
 
-    /// The holder of a stamp waits for nothing but earlier stamps, so that this ends.
+    /// Ends, because the holder of a stamp waits only for earlier stamps.
     #[cold]
     fn wait_long(&self, is_applied: impl Fn() -> bool) -> bool {
-        let mut looks = 0;
+        let mut checks = 0;
         while !is_applied() {
             if self.is_poisoned() {
                 return false;
             }
-            looks += 1;
-            if cfg!(hedgerow_shuttle) || (LOOKS..YIELDS).contains(&looks) {
+            checks += 1;
+            if cfg!(hedgerow_shuttle) || (CHECKS..YIELDS).contains(&checks) {
                 thread::yield_now();
-            } else if looks < LOOKS {
+            } else if checks < CHECKS {
                 std::hint::spin_loop();
             } else {
                 std::thread::sleep(std::time::Duration::from_micros(50));
@@ -125,7 +129,7 @@ mod tests {
         std::thread::scope(|scope| {
             let opened = scope.spawn(|| applied.wait_up_to(Timestamp(3)));
             assert!(!opened.is_finished());
-            assert_eq!(applied.published.load(Ordering::Acquire), 0);
+            assert_eq!(applied.applied_up_to.load(Ordering::Acquire), 0);
             applied.note(Timestamp(2));
             assert!(opened.join().unwrap());
         });
@@ -144,11 +148,11 @@ mod tests {
             }
             assert!(applied.wait_up_to(Timestamp(last)));
         });
-        assert_eq!(applied.published.load(Ordering::Acquire), last);
+        assert_eq!(applied.applied_up_to.load(Ordering::Acquire), last);
     }
 
     #[test]
-    fn nobody_waits_for_a_poisoned_graph() {
+    fn poisoning_ends_every_wait() {
         let applied = Applied::default();
         std::thread::scope(|scope| {
             let opened = scope.spawn(|| applied.wait_up_to(Timestamp(1)));

@@ -1,13 +1,13 @@
 //! The clocks of a graph.
 //!
-//! Commits carry wall-clock times, because applications ask for states by them. The wall clock may be wrong or stepped back, so ages are
-//! measured by a monotonic clock.
+//! Commits carry wall-clock times, because applications ask for states by them. The wall clock may
+//! be wrong or stepped back, so a monotonic clock measures ages.
 
 use hedgerow_sync::Arc;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// One moment by both clocks, in microseconds.
+/// One moment on both clocks, in microseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Now {
     /// Since 1970-01-01 UTC.
@@ -19,7 +19,7 @@ pub struct Now {
 /// The clocks of a graph.
 #[derive(Clone, Debug)]
 pub enum Clock {
-    /// The system's; monotonic time counts from this moment.
+    /// The clocks of the system; monotonic time counts from this moment.
     System(Instant),
     /// Time stands still, so that runs can be repeated.
     Still,
@@ -56,7 +56,7 @@ impl Clock {
         }
     }
 
-    /// The time by both clocks.
+    /// The time on both clocks.
     pub fn now(&self) -> Now {
         Now { wall: self.wall(), monotonic: self.monotonic() }
     }
@@ -66,7 +66,7 @@ fn microseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// A clock that a test sets. Clones are the same clock.
+/// A clock that a test sets. Clones share one clock.
 #[derive(Clone, Debug, Default)]
 pub struct ManualClock(Arc<Times>);
 
@@ -77,12 +77,12 @@ struct Times {
 }
 
 impl ManualClock {
-    /// Steps the wall clock, in microseconds since 1970-01-01 UTC. No time passes.
+    /// Sets the wall clock, in microseconds since 1970-01-01 UTC. The monotonic clock stays.
     pub fn set(&self, wall: u64) {
         self.0.wall.store(wall, Ordering::Relaxed);
     }
 
-    /// Lets time pass on both clocks.
+    /// Advances both clocks.
     pub fn advance(&self, duration: Duration) {
         self.0.wall.fetch_add(microseconds(duration), Ordering::Relaxed);
         self.0.monotonic.fetch_add(microseconds(duration), Ordering::Relaxed);

@@ -1,33 +1,33 @@
-//! What a commit tells the sequencer, and what it is told.
+//! What a commit reports to the sequencer, and what it gets back.
 
 use hedgerow_model::{DeferredOutcome, EdgeOutcome, LabelId, ParallelOutcome};
 
-/// How a commit changes the counts, beside the edges that its engine counted.
+/// How a commit changes the counts of vertices.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct VertexCounts {
     /// Vertices that did not exist before.
     pub added: u64,
-    /// Vertices that existed and do not exist any more.
+    /// Vertices that existed and no longer do.
     pub removed: u64,
-    /// Above every vertex id of the commit.
+    /// Greater than every vertex id of the commit.
     pub bound: u32,
 }
 
 /// How a commit changes all counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CountChanges<'c> {
-    /// Of vertices.
+    /// Changes of the counts of vertices.
     pub vertices: VertexCounts,
-    /// What the engine counted.
+    /// Edges that the engine counted.
     pub edges: &'c [EdgeOutcome],
-    /// What is known of parallel edges beside it.
+    /// Counts of parallel edges, where they are known.
     pub parallel: &'c [ParallelOutcome],
-    /// What the engine left to be counted later.
+    /// Edges that the engine will count later.
     pub deferred: &'c [DeferredOutcome],
 }
 
 impl CountChanges<'_> {
-    /// The labels whose edges are counted anew.
+    /// The labels whose counts change.
     pub(crate) fn labels(self) -> impl Iterator<Item = LabelId> {
         self.edges
             .iter()
@@ -37,22 +37,23 @@ impl CountChanges<'_> {
     }
 }
 
-/// What a commit saw of the snapshots when it took its stamp.
+/// What a commit saw of the snapshots when it ended.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PendingReclaim {
-    /// How often a timestamp had lost its last reader, or a commit filed something meanwhile.
+    /// Number of releases, and of commits that filed something during one.
     pub releases: u64,
-    /// Whether a timestamp lost its last reader between the commit's stamp and its end: if the last one, nothing else reclaims what the commit filed.
+    /// Whether a timestamp lost its last reader between the commit's stamp and its end. If it was
+    /// the last one, nothing else reclaims what the commit filed.
     pub filed_late: bool,
-    /// How many timestamps had readers in the registry.
+    /// Number of timestamps with readers in the registry.
     pub open_timestamps: usize,
 }
 
-/// Who commits.
+/// The kind of a committing writer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
-    /// Nobody who registered himself as [`Reader::Interactive`](crate::Reader::Interactive).
+    /// A writer that is not registered as [`Reader::Interactive`](crate::Reader::Interactive).
     Blind,
-    /// An interactive transaction, itself among those that are open.
+    /// An interactive transaction, which is itself among the open ones.
     Interactive,
 }

@@ -1,18 +1,19 @@
-//! Why a stamp or a snapshot is refused.
+//! Errors of stamps and snapshots.
 
 use hedgerow_log::LogError;
 use hedgerow_model::Timestamp;
 
-/// Why a stamp or a snapshot is refused. Nothing has changed.
+/// Why the sequencer refuses a stamp or a snapshot. Nothing has changed.
 #[derive(Debug, thiserror::Error)]
 pub enum SequencerError {
-    /// A stamp will never be applied: no other is given out, and no snapshot opened.
+    /// A stamp will never be applied, so no more stamps are given out and no more snapshots are
+    /// opened.
     #[error("a commit of this graph failed half way; open snapshots can still be read, nothing else")]
     Poisoned,
-    /// A past state is asked for where none are kept.
+    /// The caller asked for a past state, but the graph keeps none.
     #[error("this graph keeps no past states: make or open it with a history (`GraphOptions::history`)")]
     NoHistory,
-    /// The state is older than those that are kept.
+    /// The state is older than every state that is kept.
     #[error(
         "that state is not kept any more, or was before the graph was opened; the oldest is that of commit {oldest}"
     )]
@@ -20,12 +21,12 @@ pub enum SequencerError {
         /// The oldest state that is kept.
         oldest: Timestamp,
     },
-    /// The commit is not published.
+    /// Snapshots cannot show the commit yet.
     #[error("commit {at} is not there yet; the newest is {newest}")]
     NotYet {
-        /// The commit that was asked for.
+        /// The requested commit.
         at: Timestamp,
-        /// The newest that is published.
+        /// The newest commit that a snapshot can show.
         newest: Timestamp,
     },
     /// The log refuses the commit.

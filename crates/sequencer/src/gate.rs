@@ -1,31 +1,34 @@
-//! Turns for those that need many locks, so that those that need few do not overtake them without end.
+//! Turns for threads that need many locks, so that threads that need few cannot overtake them
+//! forever.
 
 use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use hedgerow_sync::{Condvar, Mutex};
 
-/// Lets one thread at a time take many locks, in the order in which they ask, while those that need few locks and have none wait.
+/// Lets one thread at a time take many locks, in the order of the requests, while threads that need
+/// few locks and hold none wait.
 ///
-/// Each of those waits for the end of one turn at most and then passes, however many turns are asked for meanwhile: so neither side waits for ever. A
-/// thread in its turn waits for those that passed before, each of which has its locks already or takes them in ascending order.
+/// A waiting thread passes after at most one turn has ended, no matter how many turns are requested
+/// meanwhile, so neither side starves. A thread in its turn waits for threads that passed earlier;
+/// each of them has its locks already or takes them in ascending order.
 #[derive(Debug, Default)]
 pub(crate) struct Gate {
-    /// Whether a thread has a turn, or waits for one. Read by all, and seldom written.
+    /// Whether a thread has a turn or waits for one. Read by all threads, rarely written.
     is_closed: AtomicBool,
     turns: Mutex<Turns>,
     ended: Condvar,
 }
 
-/// Turns by number, in the order in which they were asked for.
+/// Turns, numbered in the order of the requests.
 #[derive(Debug, Default)]
 struct Turns {
     asked: u64,
     ended: u64,
-    /// Threads that wait to pass.
+    /// Number of threads that wait to pass.
     waiting: usize,
 }
 
 impl Gate {
-    /// Waits, if a thread has a turn, until one has ended.
+    /// If a thread has a turn, waits until one has ended.
     #[inline]
     pub(crate) fn pass(&self) {
         if self.is_closed.load(Ordering::Relaxed) {
@@ -44,7 +47,7 @@ impl Gate {
         turns.waiting -= 1;
     }
 
-    /// Waits for a turn, and takes locks in it.
+    /// Waits for a turn, and runs `take` in it, which takes locks.
     pub(crate) fn in_turn(&self, take: impl FnOnce()) {
         let mut turns = self.turns.lock();
         let own = turns.asked;
@@ -61,14 +64,14 @@ impl Gate {
         self.ended.notify_all();
     }
 
-    /// How many turns are asked for and not ended.
+    /// Number of turns that were requested and have not ended.
     #[cfg(test)]
     pub(crate) fn turns(&self) -> u64 {
         let turns = self.turns.lock();
         turns.asked - turns.ended
     }
 
-    /// How many threads wait to pass.
+    /// Number of threads that wait to pass.
     #[cfg(test)]
     pub(crate) fn waiting(&self) -> usize {
         self.turns.lock().waiting

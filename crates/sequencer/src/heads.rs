@@ -1,37 +1,38 @@
-//! What is known of the graph at a timestamp without a look at the engine: at the newest one, and at those that may be
-//! published next.
+//! What the sequencer knows of the graph without asking the engine: at the newest timestamp, and at
+//! those that snapshots may open next.
 
 use hedgerow_model::{Counts, Timestamp};
 use hedgerow_sync::Arc;
 use std::collections::VecDeque;
 
-/// What is known of the graph at a timestamp.
+/// What the sequencer knows of the graph at a timestamp.
 #[derive(Clone, Debug, Default)]
 pub struct Head {
     /// The timestamp.
     pub at: Timestamp,
-    /// How large the graph is.
+    /// The size of the graph.
     pub counts: Counts,
-    /// The time that the commit carries, in microseconds since 1970-01-01 UTC: never before that of an earlier one. 0 in memory.
+    /// The wall-clock time of the commit, in microseconds since 1970-01-01 UTC: never before that
+    /// of an earlier commit. 0 in memory.
     pub wall_clock: u64,
-    /// How far the last importer got, in bytes of its own.
+    /// The position of the last importer, in its own format.
     pub input: Option<Arc<[u8]>>,
 }
 
-/// The ends of batches of the log of which it is not known yet that they are durable, ascending, and the last one of which it is.
-///
-/// The newest stamp is not among them.
+/// The batch ends of the log that are not known to be durable, and the last one that is, ascending.
+/// Does not contain the newest stamp.
 #[derive(Debug, Default)]
 pub(crate) struct FormerHeads(VecDeque<Head>);
 
 impl FormerHeads {
-    /// Adds the end of a batch, which is above all others.
+    /// Adds the end of a batch, which is greater than all others.
     pub(crate) fn push(&mut self, head: Head) {
         debug_assert!(self.0.back().is_none_or(|newest| newest.at < head.at));
         self.0.push_back(head);
     }
 
-    /// Forgets those that nobody can ask for any more, now that everything up to `durable` is durable. Says how many; amortised O(1).
+    /// Forgets the heads that no snapshot can open any more, given that everything up to `durable`
+    /// is durable. Returns their number. Amortized O(1).
     pub(crate) fn forget_before(&mut self, durable: Timestamp, newest: Timestamp) -> usize {
         let kept = if durable >= newest {
             self.0.len()
@@ -41,7 +42,7 @@ impl FormerHeads {
         self.0.drain(..kept).count()
     }
 
-    /// The oldest that was not forgotten.
+    /// The oldest head that was not forgotten.
     pub(crate) fn oldest(&self) -> Option<&Head> {
         self.0.front()
     }

@@ -1,7 +1,8 @@
-//! Past states that can be read though nobody reads them: which are kept, and until when.
+//! Past states that stay readable without an open snapshot: which are kept, and for how long.
 //!
-//! A kept state is as good as a registered one. While a graph keeps its history, every timestamp from the oldest that is kept is live
-//! to every reclamation, and no stamp lets anything be edited in place that an earlier one has made. So engines need not know of it.
+//! A kept state is treated like a registered one. While a graph keeps history, every timestamp from
+//! the oldest kept one on is live for each reclamation, and no stamp permits edits in place of
+//! anything that an earlier one made. So engines need not know of history.
 
 use crate::clock::Now;
 use crate::error::SequencerError;
@@ -10,54 +11,56 @@ use hedgerow_model::{Counts, Timestamp};
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// The states of a graph that can be asked for, ascending.
+/// The states of a graph that can still be opened, ascending.
 #[derive(Debug)]
 pub(crate) struct KeptStates {
-    /// The state of each commit, from the oldest that is kept.
+    /// The state after each commit, from the oldest that is kept.
     states: VecDeque<State>,
-    /// For how long, in microseconds; `None` is for ever.
+    /// Retention time in microseconds; `None` means forever.
     keep_for: Option<u64>,
 }
 
-/// What is known of a state without a look at the engine.
+/// What the sequencer knows of a state without asking the engine.
 #[derive(Clone, Debug)]
 struct State {
     at: Timestamp,
-    /// The time that its commit carries.
+    /// The wall-clock time of the commit.
     wall_clock: u64,
-    /// When it became the newest, by the monotonic clock.
+    /// When the state became the newest, on the monotonic clock.
     since: u64,
     counts: Counts,
 }
 
-/// Which past states of a graph can be read, beside those that snapshots are open on.
+/// Which past states of a graph can be read, in addition to those with open snapshots.
 ///
-/// A graph that keeps them changes nothing in place: engine `rapid` copies a partition for each commit that touches it, `tel`
-/// keeps 32 bytes for an entry that ends. Each commit is remembered with its time and the size of the graph: 72 bytes with at most two
-/// labels.
+/// A graph with history changes nothing in place: engine `rapid` copies a partition for each commit
+/// that touches it, `tel` keeps 32 bytes for an entry that ends. Each commit is remembered with its
+/// wall-clock time and the size of the graph: 72 bytes with at most two labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum History {
-    /// The newest alone.
+    /// Only the newest state.
     #[default]
     None,
-    /// Every state that was the newest within this time, measured by a monotonic clock.
+    /// Every state that was the newest within this time, on a monotonic clock.
     For(Duration),
-    /// All, since the graph was made or opened.
+    /// All states since the graph was created or opened.
     All,
 }
 
-/// Which state of a graph is asked for: a past one, or the newest.
+/// Selects a state of a graph: a past one, or the newest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AsOf {
     /// The state after this commit.
     Commit(Timestamp),
-    /// What was the newest state at this time, in microseconds since 1970-01-01 UTC; of several commits at that microsecond, after the
-    /// last. At or after the present time this is the newest state.
+    /// The newest state at this wall-clock time, in microseconds since 1970-01-01 UTC; after the
+    /// last of several commits in that microsecond. At or after the present time this is the newest
+    /// state.
     ///
-    /// A commit carries the wall-clock time at which it was made, but never an earlier one than the commit before it. If the clock was
-    /// ahead, or is set back, commits carry times in the future, and a store does not tell when they were made:
-    /// `Graph::open_at` then refuses times between the commit before them and now. A graph that keeps its history
-    /// also measures their age by a monotonic clock, and finds them by that.
+    /// A commit carries the wall-clock time at which it was made, but never an earlier one than the
+    /// commit before it. If the clock was ahead, or is set back, commits carry times in the future,
+    /// and a store does not record when they were made: `Graph::open_at` then refuses times between
+    /// the commit before them and now. A graph with history also measures the age of commits on a
+    /// monotonic clock, and finds them by that.
     Time(u64),
 }
 
@@ -68,7 +71,7 @@ impl From<Timestamp> for AsOf {
 }
 
 impl AsOf {
-    /// Whether a commit that was made then belongs to the state.
+    /// Whether the state contains a commit made at `at` and `wall_clock`.
     pub fn includes(self, at: Timestamp, wall_clock: u64) -> bool {
         match self {
             AsOf::Commit(last) => at <= last,
@@ -78,7 +81,7 @@ impl AsOf {
 }
 
 impl KeptStates {
-    /// From a state on; `None` if the graph keeps no history.
+    /// Keeps states from the newest one, `from`, on; `None` if the graph keeps no history.
     pub(crate) fn new(history: History, from: &Head, since: u64) -> Option<Self> {
         let microseconds = |duration: Duration| u64::try_from(duration.as_micros()).unwrap_or(u64::MAX);
         let keep_for = match history {
@@ -91,7 +94,8 @@ impl KeptStates {
         Some(kept)
     }
 
-    /// Keeps the state of the newest commit, made at `since` by the monotonic clock. O(1) amortised.
+    /// Adds the state after the newest commit, made at `since` on the monotonic clock. Amortized
+    /// O(1).
     pub(crate) fn push(&mut self, head: &Head, since: u64) {
         debug_assert!(self.states.back().is_none_or(|newest| newest.at < head.at));
         // Commits read the clock before they take their stamps.
@@ -100,7 +104,8 @@ impl KeptStates {
         self.states.push_back(State { at: *at, wall_clock: *wall_clock, since, counts: counts.clone() });
     }
 
-    /// Forgets states that have not been the newest for long enough at `now` by the monotonic clock. Says how many; amortised O(1).
+    /// Drops the states whose retention time is over at `now`, on the monotonic clock. Returns
+    /// their number. Amortized O(1).
     pub(crate) fn expire(&mut self, now: u64) -> usize {
         let Some(keep_for) = self.keep_for else { return 0 };
         let expired = |next: &State| next.since.saturating_add(keep_for) <= now;
@@ -111,32 +116,32 @@ impl KeptStates {
         before - self.states.len()
     }
 
-    /// Bytes held. O(1).
+    /// Heap bytes. O(1).
     pub(crate) fn bytes(&self) -> usize {
         self.states.capacity() * size_of::<State>()
     }
 
-    /// The oldest state that is kept.
+    /// The timestamp of the oldest state that is kept.
     pub(crate) fn oldest(&self) -> Timestamp {
         self.states.front().map_or(Timestamp::ZERO, |oldest| oldest.at)
     }
 
-    /// When the commit of the oldest state was made, in microseconds since 1970-01-01 UTC.
+    /// The wall-clock time of the oldest state that is kept, in microseconds since 1970-01-01 UTC.
     pub(crate) fn oldest_wall_clock(&self) -> u64 {
         self.states.front().map_or(0, |oldest| oldest.wall_clock)
     }
 
-    /// A state among those up to `published`, and how large the graph is there. O(log states).
+    /// Finds a state up to `newest`, and the size of the graph there. O(log states).
     pub(crate) fn find(
         &self,
         as_of: AsOf,
-        published: Timestamp,
+        newest: Timestamp,
         now: Now,
     ) -> Result<(Timestamp, Counts), SequencerError> {
-        let known = self.states.partition_point(|state| state.at <= published);
+        let known = self.states.partition_point(|state| state.at <= newest);
         let after = match as_of {
-            AsOf::Commit(at) if at > published => {
-                return Err(SequencerError::NotYet { at, newest: published });
+            AsOf::Commit(at) if at > newest => {
+                return Err(SequencerError::NotYet { at, newest });
             }
             AsOf::Commit(at) => self.states.partition_point(|state| state.at <= at),
             AsOf::Time(time) if time >= now.wall => known,
@@ -147,14 +152,14 @@ impl KeptStates {
         Ok((state.at, state.counts.clone()))
     }
 
-    /// How many states there were at a time in the past.
+    /// Number of states that existed at a past wall-clock time.
     fn made_until(&self, time: u64, now: Now) -> usize {
         let dated_until = |time: u64| self.states.partition_point(|state| state.wall_clock <= time);
         let (until_then, until_now) = (dated_until(time), dated_until(now.wall));
         if until_then < until_now {
             return until_then;
         }
-        // The others carry times in the future, so their age tells whether they had been made by then.
+        // The others carry times in the future: their age says whether they existed by then.
         let age = now.wall - time;
         let was_made = |state: &State| state.since.saturating_add(age) <= now.monotonic;
         self.states.partition_point(|state| state.wall_clock <= now.wall || was_made(state))
@@ -167,7 +172,7 @@ mod tests {
 
     const NOW: Now = Now { wall: 1_000, monotonic: 2_000 };
 
-    /// Commits 5, 6 and 8, made at 100, 100 and 200, by the other clock 1,000 later.
+    /// Commits 5, 6 and 8, made at wall-clock time 100, 100 and 200 and monotonic time 1,000 later.
     fn kept(history: History) -> KeptStates {
         let head = |at, wall_clock| Head {
             at: Timestamp(at),
@@ -194,11 +199,11 @@ mod tests {
             kept.find(AsOf::Commit(Timestamp(9)), Timestamp(8), NOW),
             Err(SequencerError::NotYet { newest: Timestamp(8), .. })
         ));
-        // What is not published yet is not shown.
+        // A snapshot cannot show commit 8 yet.
         assert_eq!(kept.find(AsOf::Time(300), Timestamp(7), NOW).unwrap().0, Timestamp(6));
     }
 
-    /// The wall clock says 150. Commit 8 was made 30 ago, when it said 200.
+    /// The wall clock is at 150. Commit 8 was made 30 µs ago, when it was at 200.
     #[test]
     fn a_state_dated_in_the_future_is_found_by_its_age() {
         let kept = kept(History::All);
@@ -209,12 +214,12 @@ mod tests {
     }
 
     #[test]
-    fn a_state_takes_what_the_documentation_says() {
+    fn a_state_takes_the_documented_bytes() {
         assert_eq!(size_of::<State>(), 72);
     }
 
     #[test]
-    fn a_state_is_kept_until_it_was_not_the_newest_for_so_long() {
+    fn a_state_expires_after_it_has_not_been_the_newest_for_the_retention_time() {
         let mut kept = kept(History::For(Duration::from_micros(50)));
         assert_eq!((kept.expire(1149), kept.oldest()), (0, Timestamp(5)));
         assert_eq!((kept.expire(1150), kept.oldest()), (1, Timestamp(6)));

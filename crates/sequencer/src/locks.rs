@@ -1,8 +1,9 @@
-//! Locks over units: a table of stripes, taken in ascending order.
+//! Locks of units: a table of stripes, locked in ascending order.
 //!
-//! A commit that takes many of them, a bulk or the deletion of a vertex with many neighbors, would wait at each for commits that take one
-//! or two and come again and again, and the more threads there are for the cores, the longer. So it takes them in a [turn](Gate): until it
-//! has them all, commits that have no lock yet wait.
+//! A commit that takes many stripes (a bulk write, or the deletion of a vertex with many neighbors)
+//! would wait at each for commits that take one or two and keep coming; the more threads per core,
+//! the longer. So it takes them in a [turn](Gate): until it holds them all, commits that hold no
+//! lock yet wait.
 
 use crate::gate::Gate;
 use crate::sequencer::Sequencer;
@@ -12,20 +13,20 @@ use hedgerow_sync::RawLock;
 use smallvec::SmallVec;
 use std::borrow::Borrow;
 
-/// Locks for any number of units. Units that share a stripe share its lock.
+/// Locks of any number of units. Units on the same stripe share its lock.
 pub struct LockTable {
     stripes: Box<[RawLock]>,
     gate: Gate,
 }
 
-/// A commit that takes at least so many stripes takes them in a turn.
+/// A commit that takes at least this number of stripes takes them in a turn.
 const MANY: usize = if cfg!(hedgerow_shuttle) { 3 } else { 64 };
 
-/// Which stripes a guard holds, ascending.
+/// The stripes that a guard holds, ascending.
 pub type Stripes = SmallVec<[u32; 4]>;
 
 impl LockTable {
-    /// A table of `stripes` locks, a power of two.
+    /// A table of `stripes` locks, which must be a power of two.
     pub fn new(stripes: usize) -> Self {
         assert!(stripes.is_power_of_two() && u32::try_from(stripes).is_ok());
         LockTable { stripes: (0..stripes).map(|_| RawLock::default()).collect(), gate: Gate::default() }
@@ -33,7 +34,7 @@ impl LockTable {
 
     #[inline]
     fn mask(&self) -> u32 {
-        // At most 2^32 - 1: the constructor checked it.
+        // At most 2^32 - 1, as the constructor checked.
         (self.stripes.len() - 1) as u32
     }
 
@@ -43,20 +44,21 @@ impl LockTable {
         unit.0 & self.mask()
     }
 
-    /// The stripe of a unit, as what a guard takes.
+    /// The stripe of a unit, as a list for a guard.
     #[inline]
     pub fn one(&self, unit: LockUnit) -> Stripes {
         Stripes::from_buf_and_len([self.stripe(unit), 0, 0, 0], 1)
     }
 
-    /// The stripes of two units: ascending, each once.
+    /// The stripes of two units, ascending, without duplicates.
     #[inline]
     pub fn two(&self, one: LockUnit, other: LockUnit) -> Stripes {
         let (one, other) = (self.stripe(one), self.stripe(other));
         Stripes::from_buf_and_len([one.min(other), one.max(other), 0, 0], 1 + usize::from(one != other))
     }
 
-    /// The stripes of `units`: ascending, each once. O(n log n), or O(n + stripes) if there are said to be some thousands.
+    /// The stripes of `units`, ascending, without duplicates. O(n log n), or O(n + stripes) if the
+    /// size hint is above 1/16 of the table.
     pub fn stripes(&self, units: impl Iterator<Item = LockUnit>) -> Stripes {
         if units.size_hint().0 > self.stripes.len() / 16 {
             let mut wanted = vec![false; self.stripes.len()];
@@ -69,35 +71,35 @@ impl LockTable {
         stripes
     }
 
-    /// Takes the locks of `stripes`, which ascend.
+    /// Locks `stripes`, which ascend.
     #[inline]
     fn lock(&self, stripes: &[u32]) {
         stripes.iter().for_each(|stripe| self.stripes[*stripe as usize].lock());
     }
 
-    /// Takes the locks of `stripes` in a turn.
+    /// Locks `stripes` in a turn.
     #[cold]
     fn lock_in_turn(&self, stripes: &[u32]) {
         self.gate.in_turn(|| self.lock(stripes));
     }
 
-    /// Every stripe.
+    /// All stripes.
     pub fn all(&self) -> Stripes {
         (0..=self.mask()).collect()
     }
 }
 
-/// Locks that are held; released when dropped.
+/// Held locks, released on drop.
 ///
-/// Every thread takes its stripes in ascending order, and no second guard of one table while it
-/// has one, so no two wait for each other.
+/// Every thread takes its stripes in ascending order, and takes no second guard of a table while it
+/// holds one, so no two threads deadlock.
 pub struct LockGuard<T: Borrow<LockTable>> {
     table: T,
     stripes: Stripes,
 }
 
 impl<T: Borrow<LockTable>> LockGuard<T> {
-    /// Waits for the locks of `stripes`, which ascend, and takes them.
+    /// Locks `stripes`, which ascend, waiting as needed.
     #[inline(always)]
     pub fn lock(table: T, stripes: Stripes) -> Self {
         debug_assert!(stripes.windows(2).all(|pair| pair[0] < pair[1]));
@@ -111,7 +113,7 @@ impl<T: Borrow<LockTable>> LockGuard<T> {
         LockGuard { table, stripes }
     }
 
-    /// The stripes held.
+    /// The stripes that are held.
     pub fn stripes(&self) -> &[u32] {
         &self.stripes
     }
@@ -121,22 +123,24 @@ impl<T: Borrow<LockTable>> LockGuard<T> {
         self.stripes.binary_search(&self.table.borrow().stripe(unit)).is_ok()
     }
 
-    /// Releases the locks, and gives back the list of them.
+    /// Releases the locks, and returns their list for reuse.
     pub fn release(mut self) -> Stripes {
         self.unlock()
     }
 
-    /// Releases every lock that is held, and forgets it.
+    /// Releases every lock that is held, and empties the list.
     fn unlock(&mut self) -> Stripes {
         let stripes = std::mem::take(&mut self.stripes);
         for stripe in stripes.iter().rev() {
-            // SAFETY: the guard took this lock when it was made, nobody else releases it, and it is forgotten.
+            // SAFETY: the guard took this lock when it was made, no other code releases it, and the
+            // list is empty now.
             unsafe { self.table.borrow().stripes[*stripe as usize].unlock() }
         }
         stripes
     }
 
-    /// The proof for engines that the locks are held. The sequencer is asked what is newest when that is needed.
+    /// The proof for engines that the locks are held. It asks `sequencer` for the newest state when
+    /// needed.
     #[inline]
     pub fn held<'l>(&'l self, sequencer: &'l Sequencer) -> HeldLocks<'l> {
         let table = self.table.borrow();
@@ -155,11 +159,11 @@ impl<T: Borrow<LockTable>> Drop for LockGuard<T> {
     }
 }
 
-/// The locks as a reclamation takes them: one at a time, and only if free.
+/// Locks units for reclamation: one at a time, and only if free.
 pub struct ReclaimLocks<'t> {
-    /// The locks.
+    /// The lock table.
     pub table: &'t LockTable,
-    /// Says what is newest under them.
+    /// Knows the newest state while a lock is held.
     pub sequencer: &'t Sequencer,
 }
 
@@ -181,7 +185,7 @@ mod tests {
     use hedgerow_sync::Mutex;
 
     #[test]
-    fn stripes_ascend_and_repeat_nothing_however_many_units() {
+    fn stripes_ascend_without_duplicates() {
         let table = LockTable::new(64);
         for count in [0, 1, 3, 4, 5, 63, 1000] {
             let units = (0..count).map(|unit| LockUnit(unit * 7 % 130));
@@ -196,9 +200,9 @@ mod tests {
         }
     }
 
-    /// A commit that takes all locks waits for those that have one, and not for those that come later.
+    /// A commit that takes all locks waits for commits that hold one, but not for later ones.
     #[test]
-    fn a_commit_that_takes_many_locks_goes_before_those_that_come_later() {
+    fn a_commit_with_many_locks_goes_before_later_commits() {
         let (table, order) = (LockTable::new(MANY), Mutex::new(Vec::new()));
         let take = |name, stripes| {
             let guard = LockGuard::lock(&table, stripes);

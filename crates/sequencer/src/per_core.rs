@@ -1,23 +1,23 @@
-//! What there is one of per core, so that threads seldom share one.
+//! Per-core instances, so that threads rarely share one.
 
 use std::ops::Deref;
 
-/// There is one per core, but not more than this.
+/// The maximum number of instances.
 pub(crate) const MOST: usize = 64;
 
-/// One per core. A thread always uses the same one, which it shares with few others.
+/// One instance per core. A thread always uses the same one, and shares it with few others.
 #[derive(Debug)]
 pub(crate) struct PerCore<T>(Box<[T]>);
 
 impl<T> PerCore<T> {
-    /// All of them, each made by `make`; one alone under the model checker.
+    /// Makes all instances with `make`; a single one under the model checker.
     pub(crate) fn new(make: impl FnMut() -> T) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let count = if cfg!(hedgerow_shuttle) { 1 } else { cores.min(MOST) };
         PerCore(std::iter::repeat_with(make).take(count).collect())
     }
 
-    /// Which of them this thread uses.
+    /// The index of the instance of this thread.
     #[inline]
     pub(crate) fn number(&self) -> usize {
         thread_number() % self.0.len()
@@ -33,7 +33,7 @@ impl<T> Deref for PerCore<T> {
     }
 }
 
-/// A number for each thread: they count up, so that they spread.
+/// Numbers threads in order of first use, to spread them over instances.
 #[inline]
 fn thread_number() -> usize {
     #[cfg(hedgerow_shuttle)]
@@ -45,7 +45,7 @@ fn thread_number() -> usize {
         hedgerow_sync::thread_local! {
             static NUMBER: usize = NEXT.fetch_add(1, Ordering::Relaxed);
         }
-        // A thread that ends has none any more.
+        // A thread that is exiting has lost its number.
         NUMBER.try_with(|number| *number).unwrap_or(0)
     }
 }

@@ -1,4 +1,4 @@
-//! The newest stamp and how large the graph is there, for whoever takes no lock.
+//! The newest stamp and the size of the graph there, readable without a lock.
 
 use crate::commit::CountChanges;
 use crate::heads::Head;
@@ -7,14 +7,15 @@ use hedgerow_sync::Arc;
 use hedgerow_sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use smallvec::SmallVec;
 
-/// In the place of a stamp, while the next one is taken.
+/// Stored in place of a stamp while the next one is taken.
 const HIDDEN: u64 = u64::MAX;
 
-/// A copy of what is known at the newest stamp, written by whoever has the sequencer's mutex, read without it.
+/// A copy of the newest head, written under the sequencer's mutex, read without it.
 ///
-/// Whoever reads it compares the stamp before and after, and has what belongs together if it is the same: stamps never return. Hiding and the
-/// comparison are sequentially consistent, so that of two threads, of which one hides and then looks elsewhere, and the other writes there
-/// and then compares, one at least learns of the other.
+/// A reader compares the stamp before and after it reads the counts. If it is the same they belong
+/// together, because stamps never recur. Hiding and the comparison are sequentially consistent. So
+/// if one thread hides the head and then reads another location, and a second thread writes that
+/// location and then compares, at least one of them sees the other.
 #[derive(Debug, Default)]
 pub(crate) struct PublishedHead {
     at: AtomicU64,
@@ -31,22 +32,23 @@ struct LabelCounts {
 }
 
 impl PublishedHead {
-    /// Of an empty graph with so many labels.
+    /// The head of an empty graph with `labels` labels.
     pub(crate) fn new(labels: usize) -> Self {
         let labels = (0..labels).map(|_| LabelCounts::default()).collect();
         PublishedHead { labels, ..PublishedHead::default() }
     }
 
-    /// Hides it until it is shown again. The caller has the mutex.
+    /// Hides the head until it is shown again. The caller holds the mutex.
     #[inline]
     pub(crate) fn hide(&self) {
         self.at.store(HIDDEN, Ordering::SeqCst);
     }
 
-    /// Shows what is known at the newest stamp, where a commit changed this since it was hidden. The caller has the mutex. O(labels that changed).
+    /// Shows the newest head after a commit made `changes`. The caller holds the mutex. O(labels
+    /// changed).
     #[inline]
     pub(crate) fn show_changes(&self, head: &Head, changes: CountChanges<'_>) {
-        // Whoever sees one of these also sees that it was hidden before.
+        // A reader that sees one of these stores also sees that the head was hidden before.
         for outcome in changes.edges {
             let label = outcome.label.index();
             self.labels[label].edges.store(head.counts.edges[label], Ordering::Release);
@@ -57,7 +59,8 @@ impl PublishedHead {
         self.show_vertices(head);
     }
 
-    /// The same, where the edges of these labels changed.
+    /// Shows the newest head after the edges of the labels in `changed` changed. The caller holds
+    /// the mutex.
     pub(crate) fn show(&self, head: &Head, changed: impl Iterator<Item = LabelId>) {
         changed.for_each(|label| self.show_label(head, label));
         self.show_vertices(head);
@@ -79,8 +82,9 @@ impl PublishedHead {
         counts.uncertain.store(uncertain, Ordering::Release);
     }
 
-    /// The newest stamp, and how large the graph is there if [`PublishedHead::is_still`] says so afterwards; `None` while the next one is
-    /// taken. O(labels).
+    /// The newest stamp and the size of the graph there, which are consistent if
+    /// [`PublishedHead::is_still`] returns true afterwards; `None` while the next stamp is taken.
+    /// O(labels).
     #[inline]
     pub(crate) fn read(&self) -> Option<(Timestamp, Counts)> {
         let at = self.at.load(Ordering::Acquire);
@@ -99,7 +103,7 @@ impl PublishedHead {
         (at != HIDDEN).then_some((Timestamp(at), counts))
     }
 
-    /// Whether nobody has begun to take a stamp behind `at`.
+    /// Whether no thread has begun to take a stamp after `at`.
     #[inline]
     pub(crate) fn is_still(&self, at: Timestamp) -> bool {
         self.at.load(Ordering::SeqCst) == at.0
@@ -130,14 +134,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_is_read_and_what_is_hidden_is_not() {
-        let announced = PublishedHead::new(3);
+    fn a_hidden_head_cannot_be_read() {
+        let published_head = PublishedHead::new(3);
         for at in 1..4 {
-            announced.hide();
-            assert!(announced.read().is_none() && !announced.is_still(Timestamp(at - 1)));
-            announced.show(&head(at), labels());
-            let (newest, counts) = announced.read().unwrap();
-            assert!(newest == Timestamp(at) && announced.is_still(newest));
+            published_head.hide();
+            assert!(published_head.read().is_none() && !published_head.is_still(Timestamp(at - 1)));
+            published_head.show(&head(at), labels());
+            let (newest, counts) = published_head.read().unwrap();
+            assert!(newest == Timestamp(at) && published_head.is_still(newest));
             let expected = head(at).counts;
             assert_eq!(
                 (counts.vertices, counts.vertex_bound, &counts.edges),
@@ -148,15 +152,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_belongs_together() {
+    fn reads_are_consistent() {
         const LAST: u64 = if cfg!(miri) { 200 } else { 100_000 };
-        let announced = PublishedHead::new(3);
+        let published_head = PublishedHead::new(3);
         std::thread::scope(|scope| {
             let reader = || {
                 let mut newest = 0;
                 while newest < LAST {
-                    let Some((at, counts)) = announced.read() else { continue };
-                    if announced.is_still(at) {
+                    let Some((at, counts)) = published_head.read() else { continue };
+                    if published_head.is_still(at) {
                         assert!(at.0 >= newest);
                         newest = at.0;
                         assert_eq!(counts.vertices, newest);
@@ -166,8 +170,8 @@ mod tests {
             };
             let readers = [scope.spawn(reader), scope.spawn(reader)];
             for at in 1..=LAST {
-                announced.hide();
-                announced.show(&head(at), labels());
+                published_head.hide();
+                published_head.show(&head(at), labels());
             }
             readers.into_iter().for_each(|reader| reader.join().unwrap());
         });

@@ -1,4 +1,4 @@
-//! Where readers of the newest state register without a lock.
+//! Slots in which readers of the newest state register without a lock.
 
 use crate::per_core::{self, PerCore};
 use crossbeam_utils::CachePadded;
@@ -6,37 +6,39 @@ use hedgerow_model::Timestamp;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// ReaderSlots of a row: what lies on one cache line.
+/// Slots of a row, which fill one cache line.
 const SLOTS: usize = if cfg!(hedgerow_shuttle) { 2 } else { 8 };
 
-// A bit each in `ReaderSlots::used`.
+// One bit per row in `ReaderSlots::used`.
 const _: () = assert!(per_core::MOST <= 64);
 
-/// Readers of the newest state, each with a slot of its own.
+/// The readers of the newest state, each in its own slot.
 ///
-/// A thread looks for a slot in one row only, which it shares with few others, so that readers do not take cache lines from each other.
-/// Who looks through all slots, as every commit does, reads a line of each row in which somebody ever sat.
+/// A thread looks for a free slot in one row only, which it shares with few others, so that readers
+/// do not take cache lines from each other. A scan of all slots, which every commit does, reads one
+/// line per row that was ever used.
 ///
-/// All is sequentially consistent: a reader sits down and then looks whether a stamp is being taken; whoever takes one announces that and then looks
-/// at the slots. So the one sees the other, or the other way round.
+/// All accesses are sequentially consistent: a reader takes a slot and then checks whether a commit
+/// is taking a stamp; a commit that takes a stamp announces that and then reads the slots. So at
+/// least one of them sees the other.
 #[derive(Debug)]
 pub(crate) struct ReaderSlots {
-    /// The rows in which somebody ever sat, a bit each.
+    /// The rows that were ever used, one bit each.
     used: AtomicU64,
     rows: PerCore<CachePadded<Row>>,
-    /// What times are counted from.
+    /// The origin of `since`.
     epoch: Instant,
 }
 
 #[derive(Debug, Default)]
 struct Row {
-    /// The timestamp behind the one that is read; 0 if the slot is free.
+    /// One above the timestamp that is read; 0 if the slot is free.
     readers: [AtomicU64; SLOTS],
-    /// Since when, in nanoseconds and one; 0 if that is not known yet.
+    /// When the slot was taken, in nanoseconds plus one; 0 if that is not stored yet.
     since: [AtomicU64; SLOTS],
 }
 
-/// A slot that is taken.
+/// A taken slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReaderSlot {
     row: u8,
@@ -54,12 +56,12 @@ impl Default for ReaderSlots {
 }
 
 impl ReaderSlots {
-    /// Takes a slot for a reader of `at`, as of now, if one is free where this thread looks. O(1).
+    /// Takes a slot for a reader of `at`, as of now, if this thread's row has a free one. O(1).
     #[inline]
     pub(crate) fn take(&self, at: Timestamp, now: Instant) -> Option<ReaderSlot> {
         let row = self.rows.number();
         let free = |reader: &AtomicU64| {
-            // A look first: most slots of others stay taken for longer than a look.
+            // Load first: most slots of other threads stay taken for longer than this.
             reader.load(Ordering::Relaxed) == 0
                 && reader.compare_exchange(0, at.0 + 1, Ordering::SeqCst, Ordering::Relaxed).is_ok()
         };
@@ -81,7 +83,7 @@ impl ReaderSlots {
         readers[number].store(0, Ordering::SeqCst);
     }
 
-    /// Above every timestamp that is read; 0 if none is. O(slots of the rows in which somebody ever sat).
+    /// One above every timestamp that is read; 0 if none is. O(slots of the rows ever used).
     #[inline]
     pub(crate) fn read_below(&self) -> Timestamp {
         let (mut below, mut used) = (0, self.used.load(Ordering::SeqCst));
@@ -94,12 +96,12 @@ impl ReaderSlots {
         Timestamp(below)
     }
 
-    /// The timestamps that are read, in no order. O(slots of the rows in which somebody ever sat).
+    /// The timestamps that are read, unordered. O(slots of the rows ever used).
     pub(crate) fn taken(&self) -> impl Iterator<Item = Timestamp> {
         self.in_slots().map(|(at, _)| at)
     }
 
-    /// The same, and since when.
+    /// The timestamps that are read, unordered, and since when.
     pub(crate) fn taken_since(&self) -> impl Iterator<Item = (Timestamp, Instant)> {
         self.in_slots().map(|(at, since)| {
             let since = since.load(Ordering::Relaxed).checked_sub(1).map(Duration::from_nanos);
@@ -128,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn seats_are_taken_one_by_one_and_left_for_others() {
+    fn slots_are_taken_one_by_one_and_reused() {
         let (slots, now) = (ReaderSlots::default(), Instant::now());
         assert_eq!(sorted(&slots), []);
         let mut taken: Vec<_> = (0..SLOTS as u64).map(|at| slots.take(Timestamp(at), now).unwrap()).collect();
@@ -143,9 +145,9 @@ mod tests {
     }
 
     #[test]
-    fn a_seat_has_one_reader_at_a_time() {
+    fn a_slot_has_one_reader_at_a_time() {
         let slots = ReaderSlots::default();
-        let sit = || {
+        let register = || {
             for at in 0..if cfg!(miri) { 20 } else { 10_000 } {
                 if let Some(slot) = slots.take(Timestamp(at), Instant::now()) {
                     assert!(slots.taken().any(|taken| taken.0 == at));
@@ -153,7 +155,7 @@ mod tests {
                 }
             }
         };
-        std::thread::scope(|scope| (0..12).for_each(|_| drop(scope.spawn(sit))));
+        std::thread::scope(|scope| (0..12).for_each(|_| drop(scope.spawn(register))));
         assert_eq!(sorted(&slots), []);
     }
 

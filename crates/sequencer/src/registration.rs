@@ -1,4 +1,4 @@
-//! Registering timestamps for whoever reads them, and releasing them: what opens and closes snapshots.
+//! Registers and releases timestamps for readers: how snapshots open and close.
 
 use crate::error::SequencerError;
 use crate::heads::Head;
@@ -12,18 +12,18 @@ use hedgerow_sync::atomic::Ordering;
 use std::ops::Deref;
 use std::time::Instant;
 
-/// Who reads a registered timestamp.
+/// The kind of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
     /// A snapshot.
     Snapshot,
-    /// A transaction whose commit will look for conflicts since then.
+    /// A transaction whose commit will check for conflicts since then.
     Interactive,
 }
 
-/// What leads to the sequencer.
+/// A pointer to the sequencer.
 pub trait Registrar: Deref<Target = Sequencer> {
-    /// A registration has ended, and was released.
+    /// Called after a registration was released.
     fn released(&self) {}
 }
 
@@ -31,12 +31,12 @@ impl Registrar for &Sequencer {}
 
 impl Registrar for Arc<Sequencer> {}
 
-/// A registered timestamp; released when dropped.
+/// A registered timestamp, released on drop.
 #[derive(Debug)]
 pub struct Registration<P: Registrar> {
     token: Registered,
     opened: Instant,
-    /// What leads to the sequencer.
+    /// The pointer to the sequencer.
     sequencer: P,
     place: Place,
 }
@@ -55,12 +55,12 @@ impl<P: Registrar> Registration<P> {
         &self.token
     }
 
-    /// When it was registered.
+    /// When the timestamp was registered.
     pub fn opened(&self) -> Instant {
         self.opened
     }
 
-    /// What leads to the sequencer.
+    /// The pointer to the sequencer.
     pub fn by(&self) -> &P {
         &self.sequencer
     }
@@ -74,11 +74,12 @@ impl<P: Registrar> Drop for Registration<P> {
 }
 
 impl Sequencer {
-    /// Registers the newest stamp that is published and waits until everything up to it is applied. The registration keeps what leads to
-    /// the sequencer.
+    /// Registers the newest timestamp that a snapshot may open, and waits until everything up to it
+    /// is applied. The registration keeps the pointer `by`.
     ///
-    /// A snapshot takes no lock unless a commit is taking a stamp at the moment, or the newest stamp is not published yet, or no slot is free.
-    /// O(1), plus the wait for commits that have their stamp and not yet been applied.
+    /// A snapshot takes no lock unless a commit is taking a stamp, the newest stamp is not durable
+    /// yet in a synced graph, or the thread finds no free slot. O(1), plus the wait for commits
+    /// that have their stamp and are not applied yet.
     pub fn open<P: Registrar>(by: P, reader: Reader) -> Result<Registration<P>, SequencerError> {
         let now = Instant::now();
         if reader == Reader::Snapshot
@@ -89,7 +90,7 @@ impl Sequencer {
         Self::open_and_see(by, reader, |_| ()).map(|(registration, ())| registration)
     }
 
-    /// As [`Sequencer::open`], with a look at what is known of the graph there.
+    /// Like [`Sequencer::open`], but also calls `see` with the head there, under the mutex.
     pub fn open_and_see<P: Registrar, T>(
         by: P,
         reader: Reader,
@@ -97,7 +98,7 @@ impl Sequencer {
     ) -> Result<(Registration<P>, T), SequencerError> {
         let now = Instant::now();
         let mut state = by.state.lock();
-        let head = by.published(&mut state);
+        let head = by.openable_head(&mut state);
         let (at, counts, seen) = (head.at, head.counts.clone(), see(head));
         state.registry.register(at, now);
         if reader == Reader::Interactive {
@@ -112,9 +113,9 @@ impl Sequencer {
     pub fn open_past<P: Registrar>(by: P, as_of: AsOf) -> Result<Registration<P>, SequencerError> {
         let (now, asked_at) = (Instant::now(), by.clock.now());
         let mut state = by.state.lock();
-        let published = by.published(&mut state).at;
+        let newest = by.openable_head(&mut state).at;
         let kept = state.kept.as_ref().ok_or(SequencerError::NoHistory)?;
-        let (at, counts) = kept.find(as_of, published, asked_at)?;
+        let (at, counts) = kept.find(as_of, newest, asked_at)?;
         // Until now it was live because it is kept.
         state.registry.register_past(at, now);
         by.note_open(&state);
@@ -122,24 +123,26 @@ impl Sequencer {
         Self::registered(by, (at, now), counts, Place::Registry(Reader::Snapshot))
     }
 
-    /// Registers the newest stamp without a lock, if that can be had: where, which, and how large the graph is there.
+    /// Tries to register the newest stamp without a lock. Returns the slot, the stamp and the
+    /// counts there.
     #[inline]
     fn take_slot(&self, now: Instant) -> Option<(ReaderSlot, Timestamp, Counts)> {
         let (at, counts) = self.published_head.read()?;
-        if !self.is_published(at) {
+        if !self.is_openable(at) {
             return None;
         }
         let slot = self.reader_slots.take(at, now)?;
         if self.published_head.is_still(at) {
-            // Whoever takes a stamp from now on sees the slot. It was the newest when that was looked at, so that what was durable then
-            // was no later stamp, and not within a batch: the log has a commit only after this was hidden.
+            // A commit that takes a stamp from now on sees the slot. `at` was the newest stamp
+            // during the check, so nothing later was durable, and `at` is no stamp within a batch:
+            // a commit hides the head before the log has it.
             return Some((slot, at, counts));
         }
         self.release(at, Place::ReaderSlot(slot));
         None
     }
 
-    /// Waits until everything up to a registered timestamp is applied, where the graph is so large.
+    /// Waits until everything up to a registered timestamp is applied. `counts` are those at it.
     fn registered<P: Registrar>(
         by: P,
         (at, opened): (Timestamp, Instant),
@@ -150,8 +153,8 @@ impl Sequencer {
             by.release(at, place);
             return Err(SequencerError::Poisoned);
         }
-        // SAFETY: registered by the caller, until the registration is dropped; applied up to `at`; the
-        // counts are those at the stamp.
+        // SAFETY: registered by the caller, until the registration is dropped; applied up to `at`;
+        // the counts are those at the stamp.
         let token = unsafe { Registered::new(at, counts) };
         Ok(Registration { token, opened, sequencer: by, place })
     }
@@ -167,20 +170,20 @@ impl Sequencer {
         }
     }
 
-    /// Says whether something may have been kept for the timestamp that nobody reads any more.
+    /// Returns whether something may have been kept for the timestamp, which has lost this reader.
     #[inline]
     fn leave_slot(&self, at: Timestamp, slot: ReaderSlot) -> bool {
         self.reader_slots.leave(slot);
-        // Whoever saw the slot when he took a stamp had hidden this one before.
+        // A commit that saw the slot when it took its stamp had hidden `at` before.
         let may_free = !self.published_head.is_still(at);
         if may_free {
-            // Whoever sees this finds the slot empty.
+            // A thread that sees this count finds the slot empty.
             self.released.fetch_add(1, Ordering::Release);
         }
         may_free
     }
 
-    /// Says whether the timestamp lost its last reader, as far as the registry knows.
+    /// Returns whether the timestamp lost its last reader in the registry.
     fn deregister(&self, at: Timestamp, reader: Reader) -> bool {
         let mut state = self.state.lock();
         let is_last = state.registry.release(at);
@@ -236,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_commit_is_told_of_readers_in_seats() {
+    fn a_commit_sees_readers_in_slots() {
         let sequencer = Sequencer::default();
         commit(&sequencer);
         assert_eq!(sequencer.editable_now(), Timestamp::ZERO);
@@ -249,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn snapshots_sit_down_however_many_commits_found_no_reader() {
+    fn snapshots_take_slots_however_many_commits_found_no_reader() {
         let sequencer = Sequencer::new(2, History::None, Clock::Still, None);
         let edges = [EdgeOutcome { label: LabelId(1), added: 1, removed: 0 }];
         for commits in 1..200 {
@@ -265,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn commits_and_readers_that_meet_learn_of_each_other() {
+    fn concurrent_commits_and_readers_see_each_other() {
         const COMMITS: usize = if cfg!(miri) { 60 } else { 100_000 };
         let (sequencer, stamps) = (Sequencer::default(), Mutex::new(Vec::new()));
         let read = || {
@@ -273,7 +276,7 @@ mod tests {
                 let snapshot = open(&sequencer, Reader::Snapshot);
                 let at = snapshot.token().at();
                 std::thread::yield_now();
-                // These were taken since: a snapshot is of the newest stamp, and still open.
+                // Taken since the snapshot of the newest stamp was opened, and it is still open.
                 let stamps = stamps.lock();
                 let mut later = stamps.iter().rev().take_while(|stamp: &&Stamp| stamp.at() > at);
                 assert!(later.all(|stamp| stamp.editable_from() > at), "edits what {at} reads");
@@ -291,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_live_when_its_release_was_counted_is_looked_at_again() {
+    fn a_release_after_a_reclamation_began_is_counted_again() {
         const ROUNDS: usize = if cfg!(miri) { 20 } else { 300_000 };
         let (sequencer, looks) = (Sequencer::default(), Mutex::new(VecDeque::new()));
         let read = || {
@@ -302,7 +305,7 @@ mod tests {
                 drop(snapshot);
                 let releases = sequencer.pending_reclaim().releases;
                 let is_missed = |(live, seen): &(LiveTimestamps, u64)| live.contains(at) && *seen >= releases;
-                assert!(!looks.lock().iter().any(is_missed), "nobody frees what was kept for {at}");
+                assert!(!looks.lock().iter().any(is_missed), "what was kept for {at} leaks");
             }
         };
         std::thread::scope(|scope| {

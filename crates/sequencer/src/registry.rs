@@ -1,14 +1,14 @@
-//! Which timestamps are being read: a queue of timestamps with the number of their readers.
+//! The timestamps that are read: a queue of timestamps with reader counts.
 
 use hedgerow_model::Timestamp;
 use std::collections::VecDeque;
 use std::time::Instant;
 
-/// The timestamps that somebody reads, ascending.
+/// The timestamps that have readers, ascending.
 ///
-/// A timestamp is registered only at the newest end, so both ends are found in O(1) and
-/// registering costs O(1). Entries released in the middle stay behind as empty ones until they
-/// outnumber the others.
+/// Only the newest timestamp is registered here ([`Registry::register_past`] is the exception), so
+/// both ends are found in O(1) and registration costs O(1). Entries released in the middle stay
+/// behind as empty ones until they outnumber the others.
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
     entries: VecDeque<Entry>,
@@ -20,13 +20,13 @@ pub(crate) struct Registry {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub(crate) at: Timestamp,
-    /// How many handles read it.
+    /// Number of handles that read it.
     pub(crate) handles: usize,
     /// When it was first registered.
     pub(crate) since: Instant,
 }
 
-/// Empty entries that are tolerated whatever the number of live ones.
+/// Empty entries that are tolerated regardless of the number of live ones.
 const TOLERATED_EMPTY: usize = 32;
 
 impl Registry {
@@ -46,7 +46,8 @@ impl Registry {
         }
     }
 
-    /// Registers a reader of any timestamp, as of now. O(log n) if it is registered already, else O(n).
+    /// Registers a reader of any timestamp, as of now. O(log n) if it is registered already, else
+    /// O(n).
     pub(crate) fn register_past(&mut self, at: Timestamp, now: Instant) {
         let position = self.entries.partition_point(|entry| entry.at < at);
         if self.entries.get(position).is_none_or(|entry| entry.at != at) {
@@ -58,7 +59,7 @@ impl Registry {
         entry.handles += 1;
     }
 
-    /// Releases a reader of `at`; says whether it was the last one. Amortised O(log n).
+    /// Releases a reader of `at`; returns whether it was the last one. Amortized O(log n).
     pub(crate) fn release(&mut self, at: Timestamp) -> bool {
         self.handles -= 1;
         let entry = self.entry(at);
@@ -86,12 +87,12 @@ impl Registry {
         self.entries.iter().filter(|entry| entry.handles > 0)
     }
 
-    /// How many readers there are. O(1).
+    /// Number of readers. O(1).
     pub(crate) fn handles(&self) -> usize {
         self.handles
     }
 
-    /// How many timestamps have readers. O(1).
+    /// Number of timestamps with readers. O(1).
     pub(crate) fn len(&self) -> usize {
         self.live
     }
@@ -103,7 +104,7 @@ impl Registry {
         entry
     }
 
-    /// Both ends are always live, so that `oldest` and `newest` are right.
+    /// Drops empty entries. Both ends stay live, so that `oldest` and `newest` are right.
     fn drop_empty(&mut self) {
         while self.entries.front().is_some_and(|entry| entry.handles == 0) {
             self.entries.pop_front();

@@ -2,17 +2,21 @@
 //!
 //! Invariants, all checked by the models in `crates/hedgerow/tests/shuttle/` and argued in `docs/concurrency.md`:
 //!
-//! 1. A stamp is larger than every earlier one. Its holder keeps the locks of what it changes
-//!    until it is applied.
-//! 2. A snapshot is registered at the newest stamp that is published, and handed out when every stamp up to it is applied (`registration.rs`).
-//!    Published is every stamp; or, where each commit is synced, what the log says is durable, which is the end of a batch of the log.
+//! 1. A stamp is larger than every earlier one. Its holder keeps the locks of what it changes until
+//!    the stamp is applied.
+//! 2. A snapshot registers the newest timestamp that it may open, and is returned once every stamp
+//!    up to it is applied (`registration.rs`). It may open the newest stamp or, where each commit
+//!    is synced, the newest durable one, which is the end of a batch of the log.
 //! 3. `editable_from` of a stamp is above every registered timestamp. By 2 no timestamp between
-//!    them is registered before the stamp is applied: a later snapshot has at least this stamp. Where each commit is synced, it is the
-//!    first stamp of the batch: what is durable before ends before it, and later with this stamp or behind it.
+//!    them is registered before the stamp is applied: a later snapshot registers this stamp or a
+//!    later one. Where each commit is synced, `editable_from` is the first stamp of the batch: an
+//!    earlier durable timestamp is below it, and a later one is this stamp or above.
 //!
-//! Stamps are ordered by one short mutex, which a commit takes once. Most snapshots are registered without it, in [`ReaderSlots`]: whoever takes
-//! a stamp first hides what is [`PublishedHead`] of the newest one, then looks at the slots; whoever opens a snapshot first takes a slot, then looks whether what was
-//! announced still is. That a stamp is applied it says by one store, in [`Applied`]; whoever opens a snapshot looks there.
+//! One mutex, held briefly and once per commit, orders stamps. Most snapshots register without it,
+//! in [`ReaderSlots`]: a commit that takes a stamp first hides the [`PublishedHead`], then reads
+//! the slots; a reader first takes a slot, then checks that the published head is unchanged. A
+//! commit marks its stamp as applied by one store, in [`Applied`], which readers check when they
+//! open a snapshot.
 
 use crate::applied::Applied;
 use crate::clock::{Clock, Now};
@@ -41,44 +45,49 @@ mod restore;
 /// Orders commits and snapshots of one graph.
 #[derive(Debug, Default)]
 pub struct Sequencer {
-    /// Apart from the rest, which commits only read: every commit takes this cache line from the one before.
+    /// Padded from the other fields, which commits only read: every commit takes this cache line
+    /// from the one before.
     pub(crate) state: CachePadded<Mutex<State>>,
-    /// What readers see of the newest stamp without the mutex.
+    /// A copy of the newest head that readers read without the mutex.
     pub(crate) published_head: CachePadded<PublishedHead>,
-    /// Where they register.
+    /// Where readers of the newest state register without the mutex.
     pub(crate) reader_slots: ReaderSlots,
     pub(crate) applied: Applied,
-    /// How often a timestamp lost its last reader, or one that had a slot; and how many are in the registry, changed under the mutex.
+    /// Number of releases: a timestamp lost its last reader in the registry, a reader left a slot
+    /// after a newer stamp, or a kept state expired.
     ///
-    /// Where each commit is synced, the end of a batch that can be published no more counts as one that lost its readers.
+    /// Where each commit is synced, the end of a batch that can no longer be opened counts as a
+    /// release.
     pub(crate) released: AtomicU64,
-    /// How many commits filed what they superseded while a timestamp lost its readers: for it, perhaps, after a reclamation had looked.
+    /// Number of commits during which a release happened: they may have filed superseded versions
+    /// after a reclamation had looked.
     filed_late: AtomicU64,
+    /// Number of timestamps in the registry. Changed under the mutex.
     open: AtomicUsize,
-    /// The timestamp behind the newest in the registry; 0 if there is none. Changed under the mutex.
+    /// One above the newest timestamp in the registry; 0 if it is empty. Changed under the mutex.
     registered_below: AtomicU64,
-    /// Where commits are logged; `None`: nowhere. The same as long as anybody else sees the graph.
+    /// The log of commits, if there is one. Does not change while the graph is shared.
     log: Option<CommitLog>,
-    /// Which past states are kept. The same as long as anybody else sees the graph.
+    /// Which past states are kept. Does not change while the graph is shared.
     history: History,
     pub(crate) clock: Clock,
-    /// For whoever frees what nobody reads any more.
+    /// Wakes the garbage collection thread.
     pub(crate) wakeup: Option<Arc<Wakeup>>,
 }
 
-/// What a commit changes comes first, so that it lies beside the lock.
+/// The fields that a commit changes come first, next to the lock.
 #[derive(Debug, Default)]
 #[repr(C)]
 pub(crate) struct State {
-    /// The newest stamp, and how large the graph is there.
+    /// The newest stamp, and the size of the graph there.
     head: Head,
-    /// The timestamps that are read, but for those of readers in slots.
+    /// The timestamps that are read, except by readers in slots.
     pub(crate) registry: Registry,
     /// The timestamps at which interactive transactions began.
     pub(crate) interactive: Registry,
-    /// What may be published before `head`, where each commit is synced.
+    /// Batch ends before `head` that snapshots may open, where each commit is synced.
     former: FormerHeads,
-    /// Past states that are kept, up to `head`, if any are.
+    /// The past states that are kept, up to `head`, if the graph keeps history.
     pub(crate) kept: Option<KeptStates>,
 }
 
@@ -104,23 +113,24 @@ impl State {
     }
 }
 
-/// A stamp, and what else its commit must know.
+/// A stamp, and the context that its commit needs.
 pub struct Stamped {
     /// The stamp.
     pub stamp: Stamp,
-    /// Interactive transactions are open that may have to find a conflict with this commit.
+    /// An open interactive transaction may have to find a conflict with this commit.
     pub record_conflicts: bool,
-    /// How many releases had been counted by then; see [`Sequencer::applied`].
+    /// Number of releases when the stamp was taken; see [`Sequencer::applied`].
     pub released: u64,
 }
 
-/// Stamps that follow each other, ascending, and what else their commits must know.
+/// Consecutive stamps, ascending, and the context that their commits need.
 pub struct ManyStamped {
     left: Range<u64>,
     editable_from: Timestamp,
-    /// As in [`Stamped`].
+    /// Whether an open interactive transaction may have to find a conflict with one of these
+    /// commits.
     pub record_conflicts: bool,
-    /// As in [`Stamped`].
+    /// Number of releases when the stamps were taken; see [`Sequencer::applied`].
     pub released: u64,
 }
 
@@ -130,9 +140,10 @@ impl Iterator for ManyStamped {
     #[inline]
     fn next(&mut self) -> Option<Stamp> {
         let at = Timestamp(self.left.next()?);
-        // SAFETY: when these stamps were taken they were new and the largest (invariant 1; the caller holds the locks of
-        // all), and each is given out once. Nobody read a timestamp from `editable_from` on, and whoever
-        // registers one before the last of them is applied registers at least the last (invariants 2 and 3).
+        // SAFETY: when these stamps were taken they were new and the largest (invariant 1; the
+        // caller holds the locks of all), and each is given out once. No reader had registered a
+        // timestamp from `editable_from` on, and a reader that registers before the last of them is
+        // applied registers at least the last (invariants 2 and 3).
         Some(unsafe { Stamp::new(at, self.editable_from.min(at)) })
     }
 }
@@ -144,15 +155,15 @@ pub struct OpenTimestamp {
     pub at: Timestamp,
     /// How many snapshots and transactions read it.
     pub handles: usize,
-    /// Since when it is read.
+    /// When its first reader registered it.
     pub since: Instant,
 }
 
 impl Sequencer {
-    /// Of an empty graph with so many labels.
+    /// The sequencer of an empty graph with `labels` labels.
     ///
-    /// The wakeup, if there is one, is woken when a timestamp loses its last reader in the registry,
-    /// and when a reader leaves a slot after a newer stamp was taken.
+    /// It wakes `wakeup`, if given, when a timestamp loses its last reader in the registry, and
+    /// when a reader leaves a slot after a newer stamp was taken.
     pub fn new(labels: usize, history: History, clock: Clock, wakeup: Option<Arc<Wakeup>>) -> Self {
         let published_head = CachePadded::new(PublishedHead::new(labels));
         let mut sequencer = Sequencer { published_head, history, clock, wakeup, ..Sequencer::default() };
@@ -160,20 +171,22 @@ impl Sequencer {
         sequencer
     }
 
-    /// Takes the next stamp and counts what the commit changes. O(1), plus the wait for the commit 256 stamps before it, if that is not applied yet.
+    /// Takes the next stamp and adds what the commit changes to the counts. O(1).
     ///
-    /// The caller holds the locks of everything that it changes, and calls [`Sequencer::applied`]
-    /// when it has applied the stamp, or [`Sequencer::poison`] when it could not.
+    /// The caller holds the locks of everything that it changes. It calls [`Sequencer::applied`]
+    /// when it has applied the stamp, or [`Sequencer::poison`] when that fails.
     pub fn stamp(&self, counts: CountChanges<'_>, writer: Writer) -> Result<Stamped, SequencerError> {
         let mut stamped = self.stamp_many(1, counts, writer)?;
         let stamp = stamped.next().expect("one stamp was taken");
         Ok(Stamped { stamp, record_conflicts: stamped.record_conflicts, released: stamped.released })
     }
 
-    /// Takes the next `commits` stamps in one step, and counts what all of these commits change.
+    /// Takes the next `commits` stamps in one step, and adds what all of these commits change to
+    /// the counts.
     ///
-    /// Nobody registers a timestamp between two of them, so only the counts at the last one matter. The caller does as for
-    /// [`Sequencer::stamp`], for each of them, in their order.
+    /// No timestamp between two of them is ever registered, so only the counts at the last one
+    /// matter. The caller's duties are those of [`Sequencer::stamp`], for each stamp, in their
+    /// order.
     #[inline]
     pub fn stamp_many(
         &self,
@@ -201,8 +214,11 @@ impl Sequencer {
         Ok(ManyStamped { left, editable_from, record_conflicts, released })
     }
 
-    /// As [`Sequencer::stamp`], for a commit that is logged: gives it its place in the log at the stamp that it takes. If the log refuses,
-    /// no stamp is taken. `commit_log` is the one that was attached, `input` is what an importer notes with the commit.
+    /// Like [`Sequencer::stamp`], but also appends the commit to the log at its stamp. If the log
+    /// refuses, no stamp is taken.
+    ///
+    /// `commit_log` is the attached log; `input` is the importer's position to store with the
+    /// commit.
     pub fn stamp_logged(
         &self,
         commit_log: &CommitLog,
@@ -219,7 +235,7 @@ impl Sequencer {
         if self.applied.is_poisoned() {
             return Err(SequencerError::Poisoned);
         }
-        // Before the log has the commit, which may then be durable at any moment.
+        // Before the append: once appended, the commit may become durable at any moment.
         self.published_head.hide();
         let before = state.head.at;
         let at = before.next();
@@ -242,7 +258,7 @@ impl Sequencer {
             true => appended.batch_from(),
             false => self.editable_from(&state),
         };
-        // Whoever begins later may begin before this is published.
+        // A transaction that begins later may begin before this commit is durable.
         let record_conflicts = is_synced || state.records_conflicts(writer);
         debug_assert!(state.registry.newest().is_none_or(|newest| newest < editable_from));
         state.count(at, counts);
@@ -255,13 +271,14 @@ impl Sequencer {
         }
         let released = self.released.load(Ordering::Relaxed);
         drop(state);
-        // SAFETY: new and the largest (invariant 1; the caller holds the locks). Nobody read a timestamp from `editable_from` on, and
-        // whoever registers one before it is applied registers at least this one (invariants 2 and 3).
+        // SAFETY: new and the largest (invariant 1; the caller holds the locks). No reader had
+        // registered a timestamp from `editable_from` on, and a reader that registers before this
+        // one is applied registers at least this one (invariants 2 and 3).
         let stamp = unsafe { Stamp::new(at, editable_from) };
         Ok(Stamped { stamp, record_conflicts, released })
     }
 
-    /// Keeps the state of the newest stamp. `now` is `None` if no past states are kept.
+    /// Keeps the state of the newest stamp. `now` is `None` if the graph keeps no history.
     #[inline]
     fn keep(&self, state: &mut State, now: Option<Now>) {
         let Some(now) = now else { return };
@@ -271,24 +288,25 @@ impl Sequencer {
         self.released.fetch_add(kept.expire(now.monotonic) as u64, Ordering::Relaxed);
     }
 
-    /// How far a time, in microseconds since 1970-01-01 UTC, is ahead of the clock.
+    /// How far a wall-clock time (microseconds since 1970-01-01 UTC) is ahead of the clock.
     pub fn ahead_of_clock(&self, wall_clock: u64) -> Duration {
         Duration::from_micros(wall_clock.saturating_sub(self.clock.wall()))
     }
 
-    /// Whether past states are kept, so that each commit has to be counted by itself.
+    /// Whether past states are kept, so that each commit needs its own counts.
     #[inline]
     pub fn keeps_history(&self) -> bool {
         self.history != History::None
     }
 
-    /// The oldest past state that is kept, and the time of its commit; `None` if none are kept.
+    /// The oldest past state that is kept, and the wall-clock time of its commit; `None` without
+    /// history.
     pub fn oldest_kept(&self) -> Option<(Timestamp, u64)> {
         let state = self.state.lock();
         state.kept.as_ref().map(|kept| (kept.oldest(), kept.oldest_wall_clock()))
     }
 
-    /// Bytes of the list of past states.
+    /// Bytes used by the list of past states.
     pub fn history_bytes(&self) -> usize {
         match self.keeps_history() {
             true => self.state.lock().kept.as_ref().map_or(0, KeptStates::bytes),
@@ -296,12 +314,12 @@ impl Sequencer {
         }
     }
 
-    /// Notes how far an importer got, of a graph that is not logged.
+    /// Records an importer's position, in a graph without a log.
     pub fn note_input(&self, input: &[u8]) {
         self.state.lock().head.input = Some(input.into());
     }
 
-    /// Forgets the ends of batches that can be published no more.
+    /// Forgets the ends of batches that can no longer be opened.
     fn forget_former(&self, log: &CommitLog, state: &mut State) {
         let forgotten = state.former.forget_before(log.durable(), state.head.at);
         if forgotten > 0 {
@@ -309,7 +327,8 @@ impl Sequencer {
         }
     }
 
-    /// Above every timestamp that is read, or kept. The caller has hidden the newest stamp, so that nobody else will read it.
+    /// One above every timestamp that is read or kept. The caller has hidden the published head, so
+    /// no other reader can register below.
     #[inline]
     fn editable_from(&self, state: &State) -> Timestamp {
         if state.kept.is_some() {
@@ -319,49 +338,54 @@ impl Sequencer {
         registered.max(self.reader_slots.read_below())
     }
 
-    /// Whether the newest stamp is published. O(1).
+    /// Whether snapshots may open the newest stamp, `newest`. O(1).
     #[inline]
-    pub(crate) fn is_published(&self, newest: Timestamp) -> bool {
+    pub(crate) fn is_openable(&self, newest: Timestamp) -> bool {
         self.log.as_ref().is_none_or(|log| !log.is_synced() || log.durable() >= newest)
     }
 
-    /// What is published.
+    /// The head that a new snapshot opens: the newest one, or the newest durable one where each
+    /// commit is synced. It may not be applied yet.
     #[inline]
-    pub(crate) fn published<'s>(&self, state: &'s mut State) -> &'s Head {
+    pub(crate) fn openable_head<'s>(&self, state: &'s mut State) -> &'s Head {
         match &self.log {
             Some(log) if log.is_synced() => {
                 self.forget_former(log, state);
-                // Every durable timestamp is the end of a batch: the newest stamp, or one that was kept when the next batch began.
+                // Every durable timestamp is the end of a batch: the newest stamp, or one kept when
+                // the next batch began.
                 state.former.oldest().unwrap_or(&state.head)
             }
             _ => &state.head,
         }
     }
 
-    /// Notes that a stamp is applied, which was taken when so many releases had been counted. O(1).
+    /// Marks a stamp as applied, and returns what there may be to reclaim. `released` is the number
+    /// of releases when the stamp was taken.
     ///
-    /// Tells what there may be to reclaim.
+    /// Waits until the commit 256 stamps before it, and all earlier ones, are applied; otherwise
+    /// amortized O(1).
     #[inline]
     pub fn applied(&self, stamp: Stamp, released: u64) -> PendingReclaim {
         self.applied.note(stamp.at());
         let filed_late = self.released.load(Ordering::Relaxed) != released;
         if filed_late {
-            // Whatever this commit filed: it is looked at again.
+            // A reclamation may have missed what this commit filed, so it looks again.
             self.filed_late.fetch_add(1, Ordering::Release);
         }
         PendingReclaim { filed_late, ..self.pending_reclaim() }
     }
 
-    /// Stops all commits and all new snapshots: a stamp will never be applied.
+    /// Stops all commits and all new snapshots, because a stamp will never be applied.
     pub fn poison(&self) {
         self.applied.poison();
     }
 
-    /// Notes how many timestamps are in the registry and which is the newest, where that is seen without the mutex.
+    /// Copies the number of timestamps in the registry, and the newest, to where they are read
+    /// without the mutex.
     #[inline]
     pub(crate) fn note_open(&self, state: &State) {
         let open = state.registry.len();
-        // If it is as it was, others go on reading it where they have it.
+        // Stores only changes, so that the cache line stays shared.
         if self.open.load(Ordering::Relaxed) != open {
             self.open.store(open, Ordering::Relaxed);
         }
@@ -371,40 +395,44 @@ impl Sequencer {
         }
     }
 
-    /// Whether a commit ended half way.
+    /// Whether a commit failed between its stamp and its end.
     #[inline]
     pub fn is_poisoned(&self) -> bool {
         self.applied.is_poisoned()
     }
 
-    /// The newest stamp, and how large the graph is at it. O(1).
+    /// The newest stamp, and the size of the graph there. O(1).
     pub fn newest(&self) -> (Timestamp, Counts) {
         let state = self.state.lock();
         (state.head.at, state.head.counts.clone())
     }
 
-    /// How far the last importer got whose commit is published.
+    /// The position of the last importer whose commit a new snapshot shows.
     pub fn input(&self) -> Option<Arc<[u8]>> {
         let mut state = self.state.lock();
-        self.published(&mut state).input.clone()
+        self.openable_head(&mut state).input.clone()
     }
 
-    /// The timestamps that somebody can still read, and how many releases they take into account at least. O(open timestamps).
+    /// The timestamps that can still be read, and a lower bound on the releases they take into
+    /// account. O(open timestamps).
     pub fn live(&self) -> (LiveTimestamps, u64) {
         let now = self.keeps_history().then(|| self.clock.monotonic());
         let mut state = self.state.lock();
         let expired = state.kept.as_mut().zip(now).map_or(0, |(kept, now)| kept.expire(now));
         self.released.fetch_add(expired as u64, Ordering::Relaxed);
-        let next = self.published(&mut state).at;
-        // Before the look at the slots: one that is left after it counts as another release, for which somebody looks again.
+        let next = self.openable_head(&mut state).at;
+        // Read before the slots: a slot left after this counts as another release, for which there
+        // is another look.
         let released = self.releases();
-        // What is announced comes before the look at the slots for everybody, so that whoever is not seen there will find this stamp or a later one.
+        // The published head was stored before the slots are read, so a reader whose slot is missed
+        // here finds this stamp or a later one.
         fence(Ordering::SeqCst);
         let mut timestamps: Vec<_> =
             state.registry.live().map(|entry| entry.at).chain(self.reader_slots.taken()).collect();
         timestamps.sort_unstable();
         timestamps.dedup();
-        // SAFETY: all registered timestamps are there, and the next one will be what is published now or later, or one that is kept.
+        // SAFETY: contains all registered timestamps. The next one to be registered is what a
+        // snapshot may open now or later, or one that is kept.
         let mut live = unsafe { LiveTimestamps::as_of(timestamps, next) };
         if let Some(kept) = &state.kept {
             live = live.and_all_from(kept.oldest());
@@ -412,14 +440,14 @@ impl Sequencer {
         (live, released)
     }
 
-    /// What there may be to reclaim. Of those who read, only those in the registry are counted. O(1).
+    /// What there may be to reclaim. Counts only readers in the registry. O(1).
     #[inline]
     pub fn pending_reclaim(&self) -> PendingReclaim {
         let open_timestamps = self.open.load(Ordering::Relaxed);
         PendingReclaim { releases: self.releases(), filed_late: false, open_timestamps }
     }
 
-    /// How often there came to be something to reclaim, perhaps.
+    /// Number of times that something may have become reclaimable.
     #[inline]
     fn releases(&self) -> u64 {
         self.released.load(Ordering::Acquire) + self.filed_late.load(Ordering::Acquire)
@@ -431,10 +459,11 @@ impl Sequencer {
         self.open.load(Ordering::Relaxed) == 0 && self.reader_slots.read_below() == Timestamp::ZERO
     }
 
-    /// No interactive transaction that is open, or will be opened, began before this. O(1).
+    /// A lower bound on where interactive transactions began, those that are open and those to
+    /// come. O(1).
     pub fn oldest_interactive(&self) -> Timestamp {
         let mut state = self.state.lock();
-        let next = self.published(&mut state).at;
+        let next = self.openable_head(&mut state).at;
         state.interactive.oldest().unwrap_or(next)
     }
 
@@ -459,7 +488,7 @@ impl NewestState for Sequencer {
     }
 
     fn editable_now(&self) -> Timestamp {
-        // Where history is kept each state is read.
+        // With history, every state is read.
         if self.keeps_history() {
             return Timestamp(u64::MAX);
         }

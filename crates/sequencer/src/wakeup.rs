@@ -1,8 +1,8 @@
-//! How the thread that frees what nobody sees any more is told that there may be something to do.
+//! Wakes the garbage collection thread.
 
 use hedgerow_sync::{Condvar, Mutex};
 
-/// A condition variable for one sleeping thread. Wake-ups that come while the thread is awake count as one.
+/// A condition variable for one sleeping thread. Calls while the thread is awake count as one.
 #[derive(Debug, Default)]
 pub struct Wakeup {
     state: Mutex<State>,
@@ -16,7 +16,8 @@ struct State {
 }
 
 impl Wakeup {
-    /// There may be something to do. Never waits for the thread's work. `false` if there is no thread.
+    /// Wakes the thread, because there may be work. Never waits for that work. Returns `false` if
+    /// there is no thread.
     pub fn wake(&self) -> bool {
         let mut state = self.state.lock();
         if !state.is_asked {
@@ -26,7 +27,7 @@ impl Wakeup {
         !state.is_over
     }
 
-    /// Waits until there may be something to do; `false` if the thread is to end.
+    /// Waits until there may be work; returns `false` if the thread must exit.
     pub fn wait(&self) -> bool {
         let mut state = self.state.lock();
         while !state.is_asked && !state.is_over {
@@ -36,12 +37,12 @@ impl Wakeup {
         !state.is_over
     }
 
-    /// Whether the thread is to end, or there is none.
+    /// Whether the thread must exit, or does not exist.
     pub fn is_over(&self) -> bool {
         self.state.lock().is_over
     }
 
-    /// There is no thread any more, or it is to end.
+    /// Marks the thread as gone, or asks it to exit.
     pub fn end(&self) {
         self.state.lock().is_over = true;
         self.woken.notify_one();

@@ -1,8 +1,8 @@
-//! From operations by key to vertex ids under locks: the growing phase of a commit.
+//! The growing phase of a commit: from operations by key to vertex ids under locks.
 //!
-//! Locks are taken in one global order, so that no two commits wait for each other: first the
-//! stripes of keys, ascending, then the stripes of units, ascending. When a commit finds under its
-//! locks that it needs more, it lets go of the units and takes the larger set.
+//! Locks are taken in one global order, so that commits do not deadlock: first the stripes of keys,
+//! then the stripes of units, each in ascending order. A commit that finds under its locks that it
+//! needs more releases the units and takes the larger set.
 
 use crate::commit::holdings::{AssignedIds, Holdings};
 use crate::conflicts::Touched;
@@ -18,7 +18,8 @@ use smallvec::SmallVec;
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-/// The ids of an operation's keys. `None`: there is no such vertex, and the operation does not make one.
+/// The ids of an operation's keys. `None`: no such vertex exists, and the operation does not create
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OperationIds {
     /// The vertex, or the source of the edge.
@@ -32,16 +33,17 @@ pub(crate) struct OperationIds {
 pub struct ReadSet {
     /// What must be unchanged.
     pub touched: HashSet<Touched>,
-    /// Vertices whose units cover it.
+    /// The vertices to lock for that.
     pub vertices: HashSet<VertexId>,
     /// Keys that had no vertex.
     pub absent: HashSet<Key>,
 }
 
 impl ReadSet {
-    /// Notes that `key` was looked up in `state`, and what was read of its vertex. Gives the vertex.
+    /// Records that `key` was looked up in `state`, and what was read of its vertex, which it
+    /// returns.
     ///
-    /// A key of the wrong kind is not noted: the read itself reports it.
+    /// A key of the wrong kind is not recorded: the read itself returns the error.
     pub fn track<E: Engine>(
         &mut self,
         store: &Store<E>,
@@ -76,7 +78,7 @@ pub struct Acquired<'s, E: Engine> {
     ids: SmallVec<[OperationIds; 1]>,
 }
 
-/// How often a commit looks for more locks to take before it takes all.
+/// Number of times that a commit looks for more locks to take before it takes all.
 const LOCK_ATTEMPTS: usize = 3;
 
 impl<'s, E: Engine> Acquired<'s, E> {
@@ -101,9 +103,9 @@ impl<'s, E: Engine> Acquired<'s, E> {
         Ok(Acquired { holdings, ids })
     }
 
-    /// The common case: every key has a vertex and none is deleted, so that locking the units is enough.
+    /// The common case: every key has a vertex and none is deleted, so locking the units suffices.
     ///
-    /// `None` if it is not so after all.
+    /// `None` if that turns out false.
     fn without_key_locks(
         store: &'s Store<E>,
         operations: &[Operation],
@@ -124,8 +126,8 @@ impl<'s, E: Engine> Acquired<'s, E> {
         Ok((store.dictionary.is_dense() || acquired.all_exist(store)?).then_some(acquired))
     }
 
-    /// Whether every id is an existing vertex. If not, another commit has assigned it and not created it
-    /// yet, and may still fail.
+    /// Whether every id is an existing vertex. If not, another commit has assigned the id, has not
+    /// created the vertex yet, and may still fail.
     fn all_exist(&self, store: &Store<E>) -> Result<bool, Error> {
         let held = self.held();
         let latest = store.latest(&held)?;
@@ -147,7 +149,7 @@ impl<'s, E: Engine> Acquired<'s, E> {
         &self.ids
     }
 
-    /// Replaces the operations by others on the same keys, whose ids are all assigned and locked.
+    /// Replaces the operations by others on the same keys, which all have ids and are locked.
     pub fn look_up_again(&mut self, operations: &[Operation]) -> Result<(), Error> {
         self.ids.clear();
         for operation in operations {
@@ -156,13 +158,14 @@ impl<'s, E: Engine> Acquired<'s, E> {
         Ok(())
     }
 
-    /// The ids that were assigned to new keys.
+    /// The ids assigned to new keys.
     pub(crate) fn assigned(&mut self) -> &mut AssignedIds<'s, E> {
         &mut self.holdings.assigned
     }
 }
 
-/// The ids of an operation's keys, all of which are locked; assigns those that it creates.
+/// The ids of an operation's keys, all of which are locked; assigns ids to the keys that it
+/// creates.
 fn resolve_keys<E: Engine>(
     assigned: &mut AssignedIds<'_, E>,
     operation: &Operation,
@@ -204,7 +207,7 @@ fn find_existing<E: Engine>(
     Ok(Some(ids))
 }
 
-/// Locks the units of all ids, and of all neighbors of vertices that are deleted.
+/// Locks the units of all ids, and of all neighbors of deleted vertices.
 ///
 /// "Revisiting the Design of In-Memory Dynamic Graph Storage", section 4.1.2 (locks in ascending
 /// order); RapidStore, section 6.5 (deletion of a vertex).
@@ -228,7 +231,7 @@ fn lock_units<'s, E: Engine>(
         return Ok(LockGuard::lock(table, stripes));
     }
     if store.topology == Topology::Directed {
-        // Only a scan of everything finds the edges that end at a vertex.
+        // Only a full scan finds the edges that end at a vertex.
         return Ok(LockGuard::lock(table, table.all()));
     }
     lock_with_neighbors(store, stripes, &deleted)
@@ -287,7 +290,7 @@ pub(crate) fn for_each_incident<E: Engine, V: GraphView>(
     Ok(())
 }
 
-/// The keys of an operation: the vertex, or the ends of the edge.
+/// The keys of an operation: the vertex, or the endpoints of the edge.
 fn keys_of(operation: &Operation) -> (&Key, Option<&Key>) {
     match operation {
         Operation::AddVertex { key }

@@ -1,16 +1,20 @@
-//! From what a commit decided under its locks to a state that others see: one way for all commits.
+//! From what a commit decided under its locks to a visible state, in the same way for all commits.
 //!
-//! A commit goes through phases, each a value that only the one before leads to:
+//! A commit goes through phases. Each is a value that only the phase before can make:
 //!
 //! | phase | value | what holds |
 //! |---|---|---|
-//! | locked | [`LockGuard`](hedgerow_sequencer::LockGuard), [`Acquired`](super::acquire::Acquired) | what it may change is its own |
-//! | decided | a [`Decision`] | what it does is known and prepared, and nobody sees any of it; to drop it changes nothing |
-//! | stamped | [`Stamped`] | its place in the order of commits, and in the log |
-//! | applied | [`AppliedCommit`] | writers that lock the same units see it; new snapshots do once it is published |
-//! | settled | [`Commit`](super::Commit) | its locks are released, and it is as durable as was asked for |
+//! | locked | [`LockGuard`](hedgerow_sequencer::LockGuard), [`Acquired`](super::acquire::Acquired)
+//! | no other commit changes what it locked |
+//! | decided | a [`Decision`] | its changes are known and prepared, but not visible; dropping it
+//! changes nothing |
+//! | stamped | [`Stamped`] | its place in the order of commits and in the log is fixed |
+//! | applied | [`AppliedCommit`] | writers that lock the same units see it; new snapshots do once
+//! it is published |
+//! | settled | [`Commit`](super::Commit) | its locks are released, and it is as durable as
+//! requested |
 //!
-//! Single edges, streams of them, bulk, transactions and what comes back from a store differ in how they decide.
+//! Single edges, streams of them, bulk writes, transactions and recovery differ in how they decide.
 
 use crate::commit::edge::PlanOf;
 use crate::commit::resolve::Resolved;
@@ -27,31 +31,31 @@ use hedgerow_model::{
 use hedgerow_sequencer::{CountChanges, PendingReclaim, Stamped, VertexCounts, Writer};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// What a commit does, decided and prepared, while its locks are held.
+/// The decided and prepared changes of a commit, while its locks are held.
 pub(crate) trait Decision {
     /// How it changes the counts.
     fn counts(&self) -> CountChanges<'_>;
 
-    /// Writes it as the log keeps it, with what an importer notes.
+    /// Encodes it for the log, with the importer's position.
     fn encode(&self, body: &mut Body, input: Option<&[u8]>);
 
-    /// Makes it part of the graph. Cannot fail, and is short.
+    /// Applies it to the graph. Cannot fail, and is short.
     fn apply(&mut self, stamp: Stamp);
 
-    /// Tells open interactive transactions what it changed.
+    /// Records what it changed, for open interactive transactions.
     fn record_conflicts(&self, stamp: Stamp);
 
-    /// Takes the keys of deleted vertices, now that everybody was told.
+    /// Removes the keys of deleted vertices, after conflicts are recorded.
     fn delete_keys(&self, _stamp: Stamp) {}
 
-    /// What is told of the commit at `at`.
+    /// The result of the commit at `at`.
     fn commit(&self, at: Timestamp) -> Commit;
 
-    /// How many things it changes.
+    /// Number of changes.
     fn size(&self) -> usize;
 }
 
-/// A commit that is part of the graph, and has its locks.
+/// A commit that is applied and still holds its locks.
 #[must_use]
 pub(crate) struct AppliedCommit {
     pub(super) commit: Commit,
@@ -60,7 +64,7 @@ pub(crate) struct AppliedCommit {
 }
 
 impl AppliedCommit {
-    /// Releases the locks, and does what a commit does for others then: it frees a little of what nobody sees any more.
+    /// Releases the locks, and then collects a little garbage.
     #[inline]
     pub(super) fn release<E: Engine>(self, store: &Store<E>, locks: impl Sized) -> Commit {
         drop(locks);
@@ -70,11 +74,11 @@ impl AppliedCommit {
     }
 }
 
-/// Effects that the engine has prepared: what every commit comes to that does not take the short way.
+/// Effects that the engine has prepared: the decision of every commit off the fast path.
 pub(crate) struct PreparedEffects<'d, E: Engine> {
     store: &'d Store<E>,
     resolved: &'d Resolved,
-    /// `None` if nothing changes, and the commit only notes how far an importer got.
+    /// `None` if nothing changes, and the commit only stores an importer's position.
     changes: Option<E::Changes<'d>>,
     outcome: Outcome,
     vertices: VertexCounts,
@@ -91,7 +95,8 @@ impl<'d, E: Engine> PreparedEffects<'d, E> {
         PreparedEffects { store, resolved, changes: changed.then_some(changes), outcome, vertices }
     }
 
-    /// How many edges were added, and how many removed, as far as that is known. Where edges may be parallel, the engine counts the pairs that they connect.
+    /// Number of edges added and removed, as far as known. With parallel edges, the engine counts
+    /// the pairs that they connect.
     fn edges(&self) -> (Count, Count) {
         let is_single = |label| !self.store.catalog.are_parallel(label);
         let known = self.outcome.edges.iter().filter(|of| is_single(of.label)).chain(&self.resolved.parallel);
@@ -139,7 +144,7 @@ impl<E: Engine> Decision for PreparedEffects<'_, E> {
     }
 }
 
-/// One edge that the engine has planned to change, without effects.
+/// One edge that the engine has planned to change, on the fast path.
 pub(super) struct PlannedEdge<'d, E: Engine> {
     store: &'d Store<E>,
     short: &'d E::ShortWrites,
@@ -198,7 +203,7 @@ impl<E: Engine> Decision for PlannedEdge<'_, E> {
 }
 
 impl<E: Engine> Store<E> {
-    /// Stamps and applies what was decided. `input` is what an importer notes with it.
+    /// Stamps and applies a decision. `input` is the importer's position.
     #[inline]
     pub(super) fn stamp_and_apply(
         &self,
@@ -230,15 +235,16 @@ impl<E: Engine> Store<E> {
         Ok(AppliedCommit { commit: decided.commit(stamp.at()), pending, size: decided.size() })
     }
 
-    /// Waits until a commit, whose locks are released, is as durable as the graph's option says, or as `asked` does if that is more. Of a commit that
-    /// changed nothing, until what it saw is.
+    /// Waits until a commit, whose locks are released, is as durable as the graph's option and
+    /// `asked` demand. For a commit that changed nothing, waits for what it saw.
     #[inline]
     pub fn settle(&self, commit: Commit, asked: Durability) -> Result<Commit, Error> {
         self.settle_at(commit.at, commit.changed, asked)?;
         Ok(commit)
     }
 
-    /// Waits until all commits up to `at` are as durable as they have to be; `changed` says whether one of them is the caller's own.
+    /// Waits until all commits up to `at` are durable enough; `changed` says whether one of them is
+    /// the caller's.
     #[inline]
     pub(super) fn settle_at(&self, at: Timestamp, changed: bool, asked: Durability) -> Result<(), Error> {
         let Some(journal) = self.journal() else { return Ok(()) };
@@ -251,23 +257,24 @@ impl<E: Engine> Store<E> {
         journal.settle_read(at, asked)
     }
 
-    /// Waits until everything that is stamped is as durable as the graph's option says: whoever saw it under locks may then tell.
+    /// Waits until everything stamped is as durable as the graph's option demands, so that what a
+    /// caller saw under locks may be reported.
     pub fn settle_seen(&self) -> Result<(), Error> {
         self.settle_read(self.sequencer.newest().0, Durability::None)
     }
 
-    /// Waits until what was read at `at` is as durable as `asked` says.
+    /// Waits until what was read at `at` is as durable as `asked` demands.
     pub fn settle_read(&self, at: Timestamp, asked: Durability) -> Result<(), Error> {
         self.journal().map_or(Ok(()), |journal| journal.settle_read(at, asked))
     }
 
-    /// What a commit comes to that changes nothing: it takes no stamp.
+    /// The result of a commit that changes nothing: it takes no stamp.
     pub(super) fn unchanged(&self) -> AppliedCommit {
         let commit = Commit { at: self.sequencer.newest().0, ..Commit::default() };
         AppliedCommit { commit, pending: PendingReclaim::default(), size: 0 }
     }
 
-    /// New vertices with their keys, which the log keeps. None where the keys are the ids.
+    /// The keys of new vertices, for the log. Empty where keys are ids.
     fn keys_of(&self, created: &[VertexId]) -> Vec<(VertexId, Key)> {
         match self.dictionary.is_dense() {
             true => Vec::new(),
@@ -275,7 +282,7 @@ impl<E: Engine> Store<E> {
         }
     }
 
-    /// Applies stamps; if that panics, the graph is poisoned, for one will never be applied.
+    /// Applies stamps; if that panics, poisons the graph, because a stamp will never be applied.
     pub(super) fn poisoning_on_panic(&self, apply: impl FnOnce()) {
         if let Err(panic) = catch_unwind(AssertUnwindSafe(apply)) {
             self.sequencer.poison();
@@ -284,7 +291,7 @@ impl<E: Engine> Store<E> {
     }
 }
 
-/// Makes a decision that has its stamp part of the graph.
+/// Applies a stamped decision to the graph.
 #[inline]
 pub(crate) fn apply(decided: &mut impl Decision, stamp: Stamp, record_conflicts: bool) {
     decided.apply(stamp);

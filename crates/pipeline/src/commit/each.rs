@@ -1,8 +1,9 @@
-//! A stream of edges, each committed by itself.
+//! A stream of edges, each its own commit.
 //!
-//! A single commit waits for memory several times, and each wait follows from the one before. Who commits a stream knows
-//! what comes next: so a few commits at a time take their locks together, ask for all that they will touch, and take
-//! their stamps in one step. Beyond that each is a commit as any other, with a timestamp of its own.
+//! A single commit waits for memory several times, each time for an address that the previous
+//! access returned. The writer of a stream knows its next edges, so a few commits at a time take
+//! their locks together, prefetch all that they will touch, and take their stamps in one step.
+//! Otherwise each is an ordinary commit with its own timestamp.
 
 use crate::commit::decided::{PlannedEdge, apply};
 use crate::commit::edge::{EdgeWrite, PlanOf};
@@ -16,28 +17,29 @@ use hedgerow_model::{Count, EdgeOutcome, Engine, ShortPlan, ShortWrites, StoredE
 use hedgerow_sequencer::{CountChanges, LockGuard, PendingReclaim, Stripes, Writer};
 use std::ops::Range;
 
-/// How many commits wait for memory together: as many as hide a wait behind the others. They hold each other's locks meanwhile.
+/// Number of commits that wait for memory together, enough to overlap the waits. They also hold
+/// each other's locks meanwhile.
 const TOGETHER: usize = if cfg!(hedgerow_shuttle) { 2 } else { 16 };
 
 /// What a stream of commits did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Commits {
-    /// How many edges of the stream, from its beginning, are committed.
+    /// Number of edges committed, from the beginning of the stream.
     pub committed: usize,
-    /// How many of them changed anything, and so took a timestamp.
+    /// Number of them that changed something, and so took a timestamp.
     pub changed: usize,
     /// The newest timestamp among them; zero if nothing changed.
     pub at: Timestamp,
     /// Edges that did not exist before.
     pub edges_added: Count,
-    /// Edges that existed and do not exist any more.
+    /// Edges that existed and no longer do.
     pub edges_removed: Count,
     /// Vertices that did not exist before.
     pub vertices_added: u64,
 }
 
 impl Commits {
-    /// Counts one that went its way alone.
+    /// Adds a commit that was made alone.
     pub fn count(&mut self, commit: Commit) {
         self.committed += 1;
         if commit.changed {
@@ -50,16 +52,17 @@ impl Commits {
     }
 }
 
-/// Why a stream of commits ended early. What was committed before stays.
+/// Why a stream of commits ended early. Earlier commits stay.
 #[derive(Debug)]
 pub struct StreamError {
-    /// What was committed before. Nothing, if what was committed before could not be made durable: nobody knows then whether it is.
+    /// The commits before the error. Empty if they could not be made durable: then they may or may
+    /// not be durable.
     pub committed: Commits,
-    /// What is wrong with the next edge of the stream.
+    /// The error of the next edge of the stream.
     pub error: Error,
 }
 
-/// Commits that go together: no two of them need the same lock.
+/// Commits that go together: no two need the same lock.
 struct Group<P> {
     edges: Vec<StoredEdge>,
     stripes: Stripes,
@@ -76,7 +79,8 @@ impl<P> Group<P> {
         self.stripes.clear();
     }
 
-    /// Adds the locks of another edge if none of them is needed already; whether it did.
+    /// Adds the locks of another edge unless one of them is in the group already; returns whether
+    /// it did.
     #[inline]
     fn admit(&mut self, stripes: &[u32]) -> bool {
         if stripes.iter().any(|stripe| self.stripes.contains(stripe)) {
@@ -88,7 +92,7 @@ impl<P> Group<P> {
 }
 
 impl<E: Engine> Store<E> {
-    /// Commits `count` edges of one label one after the other, as `write` gives them by their position.
+    /// Commits `count` edges of one label one by one; `write` returns each by its position.
     pub fn commit_each<'k>(
         &self,
         count: usize,
@@ -96,7 +100,7 @@ impl<E: Engine> Store<E> {
     ) -> Result<Commits, StreamError> {
         let mut done = Commits::default();
         let stream = self.commit_each_unsettled(count, write, &mut done);
-        // Of commits that could not be made durable nobody knows whether they are.
+        // If settling fails, the commits may or may not be durable.
         self.settle_stream(&done).map_err(|error| StreamError { committed: Commits::default(), error })?;
         match stream {
             Ok(()) => Ok(done),
@@ -104,7 +108,8 @@ impl<E: Engine> Store<E> {
         }
     }
 
-    /// The same, and somebody else waits until they are durable. What was done before an error is in `done`.
+    /// Like [`Store::commit_each`], but does not settle the commits. `done` holds what was
+    /// committed before an error.
     fn commit_each_unsettled<'k>(
         &self,
         count: usize,
@@ -114,7 +119,8 @@ impl<E: Engine> Store<E> {
         let mut group = Group::new();
         while done.committed < count {
             let next = done.committed;
-            // A history keeps the state after each commit, so stamps cannot be taken together.
+            // With history, the state after each commit is kept, so stamps cannot be taken
+            // together.
             if let Some(short) = self.engine.short_writes()
                 && !self.sequencer.keeps_history()
             {
@@ -129,7 +135,7 @@ impl<E: Engine> Store<E> {
         Ok(())
     }
 
-    /// Waits until all that a stream committed or saw is as durable as the graph's option says.
+    /// Waits until all that a stream committed or saw is as durable as the graph's option demands.
     fn settle_stream(&self, done: &Commits) -> Result<(), Error> {
         if done.committed == 0 {
             return Ok(());
@@ -139,7 +145,8 @@ impl<E: Engine> Store<E> {
         self.settle_at(at, done.changed > 0, Durability::None)
     }
 
-    /// Commits as many of the next edges as can go together; none if the next one needs a way of its own.
+    /// Commits as many of the next edges as can go together; none if the next one needs the general
+    /// commit.
     fn commit_together<'k>(
         &self,
         short: &E::ShortWrites,
@@ -164,13 +171,13 @@ impl<E: Engine> Store<E> {
         Ok(())
     }
 
-    /// The next edges whose ends have ids and need different locks.
+    /// Collects the next edges whose ends have ids and need different locks.
     fn gather<'k, P>(&self, writes: impl Iterator<Item = EdgeWrite<'k>>, group: &mut Group<P>) {
         group.clear();
         let current = self.dictionary.pinned();
         for EdgeWrite { label, source, destination, value } in writes {
             let (source, destination) = (current.get(source), current.get(destination));
-            // What is wrong with a key is found out again where its edge goes alone.
+            // A wrong key is reported when its edge is committed alone.
             let (Ok(Some(source)), Ok(Some(destination))) = (source, destination) else { break };
             let edge = StoredEdge::new(self.topology, label, source, destination, value);
             let stripes = self.stripes_of_edge(&edge);
@@ -182,7 +189,7 @@ impl<E: Engine> Store<E> {
         group.stripes.sort_unstable();
     }
 
-    /// Decides what the edges of a group change, as far as they exist from end to end and have a short way.
+    /// Plans the edges of a group, up to the first that needs the general commit.
     fn plan_group(
         &self,
         short: &E::ShortWrites,
@@ -199,7 +206,8 @@ impl<E: Engine> Store<E> {
         Ok(())
     }
 
-    /// The shrinking phase of all: stamp them, and apply and publish one after the other. Those that are logged are stamped one by one.
+    /// The shrinking phase of a group: stamps all, then applies them one after the other. Logged
+    /// commits are stamped one by one.
     fn finish_group(
         &self,
         short: &E::ShortWrites,
@@ -239,7 +247,7 @@ impl<E: Engine> Store<E> {
     }
 }
 
-/// What plans that change edges of one label do together.
+/// The sum of the outcomes of plans that change edges of one label.
 fn sum(plans: &[impl ShortPlan]) -> EdgeOutcome {
     let label = plans[0].outcome().label;
     let (added, removed) = plans.iter().map(ShortPlan::outcome).fold((0, 0), |(added, removed), outcome| {

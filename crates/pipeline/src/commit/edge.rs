@@ -1,7 +1,7 @@
-//! The most frequent commit: one edge between vertices that exist.
+//! The fast path, for the most frequent commit: one edge between vertices that exist.
 //!
-//! It does what the general commit does, in the same order; but with one operation there is nothing to sort, to override or
-//! to create, so that acquiring and resolving it takes no memory and few instructions.
+//! It takes the steps of the general commit in the same order. With one operation there is nothing
+//! to sort, override or create, so acquiring and resolving it takes no memory and few instructions.
 
 use crate::commit::decided::{AppliedCommit, PlannedEdge};
 use crate::commit::resolve::Resolved;
@@ -16,16 +16,16 @@ use hedgerow_model::{
 };
 use hedgerow_sequencer::{LockGuard, Stripes, Writer};
 
-/// An edge that is put, or deleted without a value, by the keys of its ends.
+/// An edge to put, or to delete without a value, by the keys of its endpoints.
 #[derive(Clone, Copy, Debug)]
 pub struct EdgeWrite<'k> {
     /// The label.
     pub label: LabelId,
-    /// Where the edge starts.
+    /// The source of the edge.
     pub source: KeyRef<'k>,
-    /// Where it ends.
+    /// The destination of the edge.
     pub destination: KeyRef<'k>,
-    /// What lies beside it; `None` deletes it.
+    /// The value of the edge; `None` deletes it.
     pub value: Option<EdgeValue>,
 }
 
@@ -44,14 +44,14 @@ impl EdgeWrite<'_> {
 pub(super) type PlanOf<E> = <<E as Engine>::ShortWrites as ShortWrites>::Plan;
 
 impl<E: Engine> Store<E> {
-    /// Commits one edge. Blind.
+    /// Commits one edge blindly.
     #[inline]
     pub fn commit_edge(&self, write: EdgeWrite<'_>) -> Result<Commit, Error> {
         let commit = self.commit_edge_unsettled(write)?;
         self.settle(commit, Durability::None)
     }
 
-    /// The same, and somebody else waits until it is durable.
+    /// Like [`Store::commit_edge`], but does not settle the commit.
     #[inline]
     pub(super) fn commit_edge_unsettled(&self, write: EdgeWrite<'_>) -> Result<Commit, Error> {
         self.admit(BYTES_OF_CHANGE)?;
@@ -61,7 +61,7 @@ impl<E: Engine> Store<E> {
         }
     }
 
-    /// Commits one edge, if both ends exist; `None` if this needs the general commit.
+    /// Commits one edge, if both endpoints exist; `None` if this needs the general commit.
     fn try_commit_edge(&self, write: EdgeWrite<'_>) -> Result<Option<Commit>, Error> {
         let EdgeWrite { label, source, destination, value } = write;
         let generation = self.dictionary.generation();
@@ -110,9 +110,11 @@ impl<E: Engine> Store<E> {
         Ok(self.exists(held, source)? && self.exists(held, destination)?)
     }
 
-    /// The locks of the ends that an edge is stored from. Where that is one, the other end needs none, if
-    /// the engine can tell that it [exists](ShortWrites::exists).
-    // Locking both ends takes 1.14 to 1.17 times the instructions of a stream, 1.04 to 1.06 of a call (callgrind, ± 0.001).
+    /// The stripes to lock for an edge: those of the endpoints that store it. If one endpoint
+    /// stores it, the other needs no lock, if the engine can tell whether it
+    /// [exists](ShortWrites::exists).
+    // Locking both ends takes 1.14 to 1.17 times the instructions of a stream, 1.04 to 1.06 of a
+    // call (callgrind, ± 0.001).
     #[inline]
     pub(super) fn stripes_of_edge(&self, edge: &StoredEdge) -> Stripes {
         let (source, destination) = edge.ends();
@@ -123,7 +125,8 @@ impl<E: Engine> Store<E> {
         }
     }
 
-    /// The shrinking phase, as in the general commit. The locks of [`Store::stripes_of_edge`] are held.
+    /// The shrinking phase, like that of the general commit. The locks of
+    /// [`Store::stripes_of_edge`] are held.
     #[inline(always)]
     pub(super) fn finish_edge(
         &self,

@@ -1,4 +1,5 @@
-//! The adjacency entries of many edges in one stored direction: sorted, each once, what the last edge says of it.
+//! The adjacency entries of many edges in one stored direction: sorted, deduplicated, the last edge
+//! wins.
 
 use hedgerow_model::{Direction, EdgeChange, EdgeValue, Topology, VertexId};
 use rayon::ThreadPool;
@@ -8,7 +9,8 @@ use smallvec::SmallVec;
 /// The ends of an edge as ids.
 pub(crate) type Ends = (VertexId, VertexId);
 
-/// The entries of edges that are put, all with the same value. O(n log n), on the threads of `pool` if there is one.
+/// The entries of edges that are put, all with the same value. O(n log n), on the threads of `pool`
+/// if given.
 pub(crate) fn put_entries(
     (topology, direction): (Topology, Direction),
     edges: impl ExactSizeIterator<Item = Ends>,
@@ -22,7 +24,8 @@ pub(crate) fn put_entries(
     collect(positions.into_iter().map(|position| EdgeChange::put_at(position, value)))
 }
 
-/// The entries of edges of which `value_of` says by their number what is put, or that they are deleted. Otherwise the same.
+/// The entries of edges with different changes: `value_of` returns the value to put by the edge's
+/// number, or `None` to delete. O(n log n), on the threads of `pool` if given.
 pub(crate) fn changed_entries(
     (topology, direction): (Topology, Direction),
     edges: impl ExactSizeIterator<Item = Ends>,
@@ -32,7 +35,7 @@ pub(crate) fn changed_entries(
     let mut positions = Vec::with_capacity(edges.len());
     for_each_position((topology, direction), edges, |position, edge| positions.push((position, edge)));
     sort_numbered(&mut positions, pool);
-    // The last of each position, which is that of the last edge.
+    // Keep the last entry of each position, which is that of the last edge.
     positions.dedup_by(|later, kept| {
         let is_same = later.0 == kept.0;
         if is_same {
@@ -47,12 +50,13 @@ pub(crate) fn changed_entries(
     collect(positions.into_iter().map(change))
 }
 
-/// By way of a vector, which knows how long it becomes and asks no more with each entry.
+/// Collects through a `Vec`, which knows its length and does not check the capacity per entry.
 fn collect(entries: impl Iterator<Item = EdgeChange>) -> SmallVec<[EdgeChange; 2]> {
     SmallVec::from_vec(entries.collect())
 }
 
-/// Visits the [position](EdgeChange::position) of every entry in a stored direction, with the number of its edge.
+/// Visits the [position](EdgeChange::position) of every entry in a stored direction, with the
+/// number of its edge.
 fn for_each_position(
     (topology, direction): (Topology, Direction),
     edges: impl Iterator<Item = Ends>,
@@ -71,7 +75,8 @@ fn for_each_position(
     }
 }
 
-// Neither of these is generic: a parallel sort is much code, and would be compiled for every type of edges on every engine.
+// Not generic: a parallel sort is much code, which would be compiled for every edge type on every
+// engine.
 
 fn sort_positions(positions: &mut [u64], pool: Option<&ThreadPool>) {
     match pool {

@@ -1,4 +1,4 @@
-//! What a commit under way holds: the ids that it gave to new keys, and its locks.
+//! What a running commit holds: the ids that it gave to new keys, and its locks.
 
 use crate::error::Error;
 use crate::store::Store;
@@ -7,28 +7,29 @@ use hedgerow_model::{Engine, KeyRef, Timestamp, VertexId};
 use hedgerow_sequencer::{LockGuard, LockTable};
 use smallvec::SmallVec;
 
-/// Ids given to keys that had none; given back if the commit fails.
+/// Ids given to new keys; taken back if the commit fails.
 pub(crate) struct AssignedIds<'s, E: Engine> {
     store: &'s Store<E>,
     ids: SmallVec<[VertexId; 2]>,
-    /// If memory is limited: bytes that the graph held before the first of them, and bytes of the new keys.
+    /// If memory is limited: bytes that the graph used before the first new key, and bytes of the
+    /// new keys.
     bytes: Option<(usize, usize)>,
-    /// A stamp that this commit's will be above.
+    /// A stamp below the commit's future stamp.
     newest: Option<Timestamp>,
 }
 
 impl<'s, E: Engine> AssignedIds<'s, E> {
-    /// No ids so far.
+    /// Holds no ids yet.
     pub fn new(store: &'s Store<E>) -> Self {
         AssignedIds { store, ids: SmallVec::new(), bytes: None, newest: None }
     }
 
-    /// The store whose keys these are.
+    /// The store that the keys belong to.
     pub(crate) fn store(&self) -> &'s Store<E> {
         self.store
     }
 
-    /// The id of a key; a new one if it has none. The key's lock is held.
+    /// The id of a key; assigns one if it has none. The key's lock is held.
     pub(crate) fn current_or_assign(&mut self, key: KeyRef<'_>) -> Result<VertexId, Error> {
         if let Some(id) = self.store.dictionary.current(key)? {
             return Ok(id);
@@ -43,7 +44,8 @@ impl<'s, E: Engine> AssignedIds<'s, E> {
         Ok(id)
     }
 
-    /// Fails if the limit leaves no room for another key. Checked before the dictionary grows, because it hardly shrinks again.
+    /// Fails if the limit leaves no room for another key. Runs before the dictionary grows, because
+    /// it hardly shrinks again.
     fn check_limit(&mut self, key: KeyRef<'_>) -> Result<(), Error> {
         let (held, before) = self.bytes.unwrap_or_else(|| (self.store.memory().total_bytes(), 0));
         let needed = before + self.store.dictionary.bytes_of(key);
@@ -51,13 +53,13 @@ impl<'s, E: Engine> AssignedIds<'s, E> {
         Ok(self.store.check_keys(held, needed)?)
     }
 
-    /// Whether `ids`, which ascend, were all assigned here. O(n log n).
+    /// Whether all of `ids`, which ascend, were assigned here. O(n log n).
     pub(crate) fn contains_all(&mut self, ids: &[VertexId]) -> bool {
         self.ids.sort_unstable();
         ids.iter().all(|id| self.ids.binary_search(id).is_ok())
     }
 
-    /// Gives back the ids whose vertices the commit does not create after all.
+    /// Takes back the ids whose vertices the commit does not create after all.
     pub(crate) fn release_unless(&mut self, created: impl Fn(VertexId) -> bool) {
         let dictionary = &self.store.dictionary;
         self.ids.retain(|id| {
@@ -69,7 +71,7 @@ impl<'s, E: Engine> AssignedIds<'s, E> {
         });
     }
 
-    /// The commit succeeded: the vertices exist now.
+    /// Keeps the ids, because the commit succeeded and the vertices exist.
     pub(crate) fn keep(&mut self) {
         self.ids.clear();
     }
@@ -83,8 +85,8 @@ impl<E: Engine> Drop for AssignedIds<'_, E> {
 
 /// Everything that a commit holds.
 ///
-/// Given up in the order of the fields, whether the commit succeeds, fails or panics: ids first, so that
-/// whoever waits for their units finds out that they are gone; keys last, so that nobody sees a
+/// Released in the order of the fields, whether the commit succeeds, fails or panics: ids first, so
+/// that a thread that waits for their units finds them gone; keys last, so that no thread sees a
 /// key in between.
 pub(crate) struct Holdings<'s, E: Engine> {
     pub(crate) assigned: AssignedIds<'s, E>,
@@ -93,17 +95,17 @@ pub(crate) struct Holdings<'s, E: Engine> {
 }
 
 impl<'s, E: Engine> Holdings<'s, E> {
-    /// Nothing so far.
+    /// Holds nothing yet.
     pub fn new(store: &'s Store<E>) -> Self {
         Holdings { assigned: AssignedIds::new(store), units: None, keys: None }
     }
 
-    /// Takes over the locks of all units, which ends the growing phase.
+    /// Stores the locks of all units, which ends the growing phase.
     pub(crate) fn hold_units(&mut self, guard: LockGuard<&'s LockTable>) {
         self.units = Some(guard);
     }
 
-    /// The proof for the engine that the units are locked. None are before the growing phase is over.
+    /// The proof for the engine that the units are locked. Only after the growing phase.
     pub fn held(&self) -> HeldLocks<'_> {
         let units = self.units.as_ref().expect("the growing phase is over");
         units.held(&self.assigned.store().sequencer)

@@ -21,16 +21,16 @@ use smallvec::SmallVec;
 
 /// An edge of a bulk ingest: `(source, destination)`, or `(source, destination, value)`.
 pub trait BulkEdge: Sync {
-    /// The type of the value beside the edge.
+    /// The type of the edge's value.
     type Value: Column;
 
-    /// Where the edge starts.
+    /// The source of the edge.
     fn source(&self) -> KeyRef<'_>;
 
-    /// Where the edge ends.
+    /// The destination of the edge.
     fn destination(&self) -> KeyRef<'_>;
 
-    /// The value beside the edge.
+    /// The value of the edge.
     fn value(&self) -> Self::Value;
 }
 
@@ -64,25 +64,26 @@ impl<K: AsKey, W: Column> BulkEdge for (K, K, W) {
     }
 }
 
-/// What is ingested.
+/// The input of a bulk ingest.
 pub(super) struct Bulk<'b, B> {
     pub(super) label: LabelId,
     pub(super) edges: &'b [B],
-    /// Where edges of the label have records, those of the edges.
+    /// The records of the edges, where the label has records.
     pub(super) records: Option<RecordOf<'b>>,
-    /// What an importer notes with it.
+    /// The importer's position to store with the commit.
     pub(super) input: Option<&'b [u8]>,
 }
 
-/// How often ids are looked up again because keys were deleted in the meantime, before all keys are locked.
+/// Attempts without key locks, which fail if keys are deleted in the meantime, before all keys are
+/// locked.
 const OPTIMISTIC_ATTEMPTS: usize = 2;
 
-/// Edges whose keys one thread looks up at a time.
+/// Number of edges whose keys one thread looks up at a time.
 const LOOK_UP_CHUNK: usize = 1 << 13;
 
 impl<E: Engine> Store<E> {
-    /// Puts all `edges` as one commit; of several equal ones the last counts.
-    /// `input` is what an importer notes with it.
+    /// Puts all `edges` as one commit; the last of several equal ones wins. `input` is the
+    /// importer's position to store with it.
     pub fn ingest<B: BulkEdge>(
         &self,
         label: LabelId,
@@ -104,11 +105,12 @@ impl<E: Engine> Store<E> {
                 return Ok(commit);
             }
         }
-        // With all keys locked none changes in the meantime, unless a commit failed half way.
+        // With all keys locked none changes in the meantime, unless a commit failed after its
+        // stamp.
         self.try_ingest(bulk, true)?.ok_or(Error::Poisoned)
     }
 
-    /// `None` if a key lost its vertex between look-up and lock.
+    /// Like [`Store::ingest`]; `None` if a key lost its vertex between lookup and lock.
     fn try_ingest<B: BulkEdge>(
         &self,
         bulk: &Bulk<'_, B>,
@@ -141,7 +143,8 @@ impl<E: Engine> Store<E> {
         let created = self.missing_vertices(&ends, &holdings.held())?;
         let mut resolved = self.with_vertices(created, adjacencies)?;
         if !(self.dictionary.is_dense() || holdings.assigned.contains_all(&resolved.created)) {
-            // Another commit has assigned a key and not created its vertex yet; it may still fail.
+            // Another commit has assigned a key's id and not created its vertex yet; it may still
+            // fail.
             return Ok(None);
         }
         if let Some(record_of) = records {
@@ -152,7 +155,7 @@ impl<E: Engine> Store<E> {
         Ok(Some(applied.release(self, holdings)))
     }
 
-    /// The ids of an edge whose keys are locked; assigned if they have none.
+    /// The ids of an edge whose keys are locked; assigns missing ids.
     fn assign<B: BulkEdge>(&self, edge: &B, assigned: &mut AssignedIds<'_, E>) -> Result<Ends, Error> {
         let mut id_of = |key: KeyRef<'_>| match self.dictionary.current(key)? {
             None if self.strict => Err(Error::NoSuchVertex(key.to_key())),
@@ -162,7 +165,7 @@ impl<E: Engine> Store<E> {
         Ok((id_of(edge.source())?, id_of(edge.destination())?))
     }
 
-    /// The ends that do not exist yet, ascending.
+    /// The endpoints that do not exist yet, ascending.
     fn missing_vertices(&self, ends: &[Ends], held: &HeldLocks<'_>) -> Result<Vec<VertexId>, Error> {
         let mut missing = Vec::new();
         for end in ends_of(ends) {
@@ -192,7 +195,7 @@ impl<E: Engine> Store<E> {
     }
 }
 
-/// The ids of all ends, and the positions of the edges of which one has no vertex.
+/// The ids of all endpoints, and the positions of the edges that lack an endpoint.
 fn look_up<B: BulkEdge>(
     dictionary: &Dictionary,
     edges: &[B],
@@ -212,7 +215,8 @@ fn look_up<B: BulkEdge>(
     Ok((ends, missing))
 }
 
-/// The adjacency entries of all edges: sorted, each once, the last value of an edge kept; where edges have records, its number.
+/// The adjacency entries of all edges: sorted, deduplicated, the last value of an edge wins. With
+/// records, the value is the edge's number.
 fn entries<B: BulkEdge>(
     topology: Topology,
     bulk: &Bulk<'_, B>,
@@ -239,7 +243,7 @@ fn keys_of<B: BulkEdge>(edge: &B) -> [KeyRef<'_>; 2] {
     [edge.source(), edge.destination()]
 }
 
-/// All ends.
+/// All endpoints.
 fn ends_of(ends: &[Ends]) -> impl Iterator<Item = VertexId> {
     ends.iter().flat_map(|ends| <[VertexId; 2]>::from(*ends))
 }

@@ -1,4 +1,5 @@
-//! Bulk ingest of edges that have records: what the others do, and a record for each entry that is left when they are sorted.
+//! Bulk ingest of edges with records: like that of other edges, plus a record for each entry that
+//! is left after sorting.
 
 use super::ingest::{Bulk, BulkEdge};
 use super::resolve::Resolved;
@@ -13,7 +14,7 @@ use hedgerow_model::{
     RecordChange, RecordCursor, RecordMode, RecordSchema, RecordView, SchemaError, ValueType,
 };
 
-/// An edge of a label that has records, without what stands for its record, which is made when the locks are held.
+/// An edge with a record. Its value is a placeholder: the record is stored once the locks are held.
 struct RecordEdge<'e, K>(&'e (K, K, Record));
 
 impl<K: AsKey> BulkEdge for RecordEdge<'_, K> {
@@ -30,10 +31,10 @@ impl<K: AsKey> BulkEdge for RecordEdge<'_, K> {
     fn value(&self) {}
 }
 
-/// The record of an edge by its number among those of a bulk ingest.
+/// Returns the record of an edge by its number in a bulk ingest.
 pub(super) type RecordOf<'r> = &'r dyn Fn(usize) -> &'r Record;
 
-/// Whether all records can be put on edges of a schema, in which the store counts the versions.
+/// Checks that all records can be put on edges of a schema, in which the store counts versions.
 pub fn check_records<'r>(
     schema: &RecordSchema,
     records: impl Iterator<Item = &'r Record>,
@@ -54,8 +55,8 @@ pub fn check_records<'r>(
 }
 
 impl<E: Engine> Store<E> {
-    /// Puts all `edges` with their records, which fit the label's schema, as one commit; of several equal ones the last counts.
-    /// `input` is what an importer notes with it.
+    /// Puts all `edges` with their records, which fit the label's schema, as one commit; the last
+    /// of several equal ones wins. `input` is the importer's position to store with it.
     pub fn ingest_records<K: AsKey + Sync>(
         &self,
         label: LabelId,
@@ -67,8 +68,8 @@ impl<E: Engine> Store<E> {
         self.ingest_bulk(&Bulk { label, edges: &without_records, records: Some(&record_of), input })
     }
 
-    /// Gives records to the entries that are put, whose values are the numbers of their edges. An entry whose edge has this record
-    /// already is left out. The locks of all are held.
+    /// Adds the records of the entries to put, whose values are the numbers of their edges. Drops
+    /// entries whose edge has this record already. The caller holds the locks of all.
     pub(super) fn lay_records(
         &self,
         held: &HeldLocks<'_>,
@@ -81,7 +82,7 @@ impl<E: Engine> Store<E> {
         let mut laying = Laying {
             stored: latest.edge_records(label, Direction::Out)?,
             schema,
-            // What this commit's vertices have, nobody else changes now.
+            // No other commit changes the edges of these vertices now.
             is_first: self.sequencer.newest().1.edges_of(label).at_most() == 0,
             counts_versions: schema.fields.iter().any(|field| field.value_type == ValueType::Version),
             decided: Vec::new(),
@@ -101,15 +102,16 @@ impl<E: Engine> Store<E> {
     }
 }
 
-/// Records on their way to the entries of their edges.
+/// Decides the records of a bulk ingest, entry by entry.
 struct Laying<'l, C> {
-    /// What the edges have.
+    /// Reads the records of existing edges.
     stored: C,
     schema: &'l RecordSchema,
-    /// The label has no edges yet.
+    /// Whether the label has no edges yet.
     is_first: bool,
     counts_versions: bool,
-    /// By the number of an edge that of its record in the effects, or that nothing changes; `None` if that is not decided yet.
+    /// By edge number: `None` if undecided, `Some(None)` if nothing changes, else the number of its
+    /// record in the effects.
     decided: Vec<Option<Option<EdgeValue>>>,
 }
 
@@ -134,7 +136,7 @@ impl<C: RecordCursor> Laying<'_, C> {
         Ok(value)
     }
 
-    /// The record of an edge as bytes, unless the edge has it already.
+    /// The encoded record of an edge, unless the edge has it already.
     fn decide(&mut self, change: &EdgeChange, record: &Record) -> Result<Option<Vec<u8>>, Error> {
         let found = match self.is_first {
             true => None,

@@ -30,13 +30,15 @@ use hedgerow_sequencer::Writer;
 use hedgerow_sync::epoch;
 use resolve::Resolved;
 
-/// What a change of an edge or a vertex takes, about, as engines are asked to admit it.
+/// Estimated bytes of a changed edge or vertex, with which engines are asked to admit commits.
 pub const BYTES_OF_CHANGE: usize = 64;
 
-/// So many changes replace so much that it is not left to later commits to free it bit by bit.
+/// A commit with this number of changes replaces so much memory that it is freed at once, rather
+/// than bit by bit by later commits.
 const FREED_AT_ONCE: usize = 1 << 12;
 
-/// Frees what a commit of so many changes has replaced in place, as far as nobody is looking at it. No locks are held.
+/// Frees what a commit of `changes` changes replaced in place, unless readers hold it. No locks are
+/// held.
 pub(crate) fn free_replaced(changes: usize) {
     if changes >= FREED_AT_ONCE {
         epoch::free_deferred(changes);
@@ -46,34 +48,36 @@ pub(crate) fn free_replaced(changes: usize) {
 /// What a commit did.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Commit {
-    /// The timestamp from which on the changes are seen; of a commit without changes, the newest one.
+    /// The timestamp of the changes; for a commit without changes, the newest one.
     pub at: Timestamp,
-    /// Whether there were changes at all. Without them no timestamp is taken.
+    /// Whether anything changed. If not, no timestamp was taken.
     pub changed: bool,
     /// Edges that did not exist before. Exact, unless the engine counts later.
     pub edges_added: Count,
-    /// Edges that existed and do not exist any more. Exact, unless the engine counts later; always of a commit that deletes one edge and no more.
+    /// Edges that existed and no longer do. Exact, unless the engine counts later; always exact for
+    /// a commit that deletes a single edge.
     pub edges_removed: Count,
     /// Vertices that did not exist before.
     pub vertices_added: u64,
-    /// Vertices that existed and do not exist any more.
+    /// Vertices that existed and no longer do.
     pub vertices_removed: u64,
 }
 
-/// What an interactive transaction's commit is checked against.
+/// What the commit of an interactive transaction is checked against.
 pub struct Interactive<'t> {
     /// When it began.
     pub began: Timestamp,
     /// What it read, if that must be unchanged.
     pub reads: Option<&'t ReadSet>,
-    /// How durable it has to be, at least.
+    /// The minimum durability of the commit.
     pub durability: Durability,
-    /// What an importer notes with it.
+    /// The importer's position to store with the commit.
     pub input: Option<&'t [u8]>,
 }
 
 impl<E: Engine> Store<E> {
-    /// Commits `operations` as one. With `interactive`, fails if somebody else came first.
+    /// Commits `operations` as one. With `interactive`, fails if another transaction committed a
+    /// conflicting change first.
     pub fn commit(
         &self,
         operations: &[Operation],
@@ -83,7 +87,7 @@ impl<E: Engine> Store<E> {
         self.settle(commit, interactive.map_or(Durability::None, |interactive| interactive.durability))
     }
 
-    /// The same, and somebody else waits until it is durable.
+    /// Like [`Store::commit`], but does not settle the commit.
     fn commit_unsettled(
         &self,
         operations: &[Operation],
@@ -107,8 +111,9 @@ impl<E: Engine> Store<E> {
         }
     }
 
-    /// Frees every version that no snapshot sees. First waits until all commits are published, because unpublished ones keep what they
-    /// replaced. An engine with files of its own puts into them what it holds in memory. No locks are held.
+    /// Frees every version that no snapshot sees. First settles all commits, because unpublished
+    /// ones keep what they replaced. An engine with its own files flushes its memory to them. No
+    /// locks are held.
     pub fn reclaim_settled(&self) -> Result<Reclaimed, Error> {
         if self.engine.durable().is_some() {
             let before = self.engine.memory().total_bytes();
@@ -135,7 +140,8 @@ impl<E: Engine> Store<E> {
         self.commit_acquired(acquired, operations, writer, input)
     }
 
-    /// Commits `operations`, whose locks are held, with what an importer notes. Somebody else waits until it is durable.
+    /// Commits `operations`, whose locks are held, with an importer's position. Does not settle the
+    /// commit.
     pub fn commit_acquired(
         &self,
         mut acquired: Acquired<'_, E>,
@@ -154,8 +160,9 @@ impl<E: Engine> Store<E> {
         Ok(applied.release(self, acquired))
     }
 
-    /// First committer wins: what the transaction wrote, and if asked for what it read, is unchanged
-    /// since it began. Its locks are held, so that it stays so until the commit is stamped.
+    /// First committer wins: fails unless what the transaction wrote, and optionally what it read,
+    /// is unchanged since it began. Its locks are held, so that this stays true until the commit is
+    /// stamped.
     fn check_conflicts(
         &self,
         operations: &[Operation],
@@ -192,8 +199,8 @@ impl<E: Engine> Store<E> {
         }
     }
 
-    /// The shrinking phase: prepare, stamp, apply, publish. The locks of all changes are held. With `input`, which an importer notes,
-    /// there is a commit even if nothing else changes.
+    /// The shrinking phase: prepare, stamp, apply. The locks of all changes are held. With `input`,
+    /// an importer's position, there is a commit even if nothing else changes.
     fn finish(
         &self,
         held: &HeldLocks<'_>,
@@ -222,7 +229,8 @@ impl<E: Engine> Store<E> {
         self.stamp_and_apply(decided, writer, input)
     }
 
-    /// Counts what the engine left for later, of a commit that is told exactly: it looks which edges exist.
+    /// Counts what the engine left for later, for a commit that must return exact counts, by
+    /// looking up which edges exist.
     fn count_deferred(
         &self,
         held: &HeldLocks<'_>,
@@ -246,7 +254,7 @@ impl<E: Engine> Store<E> {
         Ok(())
     }
 
-    /// Tells open interactive transactions what this commit changed.
+    /// Records what this commit changed, for open interactive transactions.
     fn record_conflicts(&self, resolved: &Resolved, stamp: Stamp) {
         let at = stamp.at();
         if resolved.effects.len() > LARGE_COMMIT {

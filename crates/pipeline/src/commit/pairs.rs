@@ -1,4 +1,4 @@
-//! What a commit does to parallel edges: per pair of vertices, what becomes of the edge of each key.
+//! What a commit does to parallel edges, per pair of vertices and edge key.
 
 use crate::error::{Error, read_failed};
 use crate::records::decoded;
@@ -10,19 +10,19 @@ use hedgerow_model::{
 };
 use std::collections::BTreeMap;
 
-/// A pair of vertices that edges of a label connect, canonical.
+/// A canonical pair of vertices that edges of a label connect.
 pub(super) type PairId = (LabelId, VertexId, VertexId);
 
-/// What becomes of the edges of all pairs that a transaction changes.
+/// The changes of all pairs that a transaction touches.
 #[derive(Default)]
 pub(super) struct Pairs(BTreeMap<PairId, PairChange>);
 
-/// What becomes of the edges of one pair.
+/// The changes of one pair.
 #[derive(Default)]
 struct PairChange {
-    /// Those that were there before are no more.
+    /// Whether the edges that existed before are deleted.
     is_cleared: bool,
-    /// By key, edges from now on, and those that are no more.
+    /// By key: the new record of an edge, or `None` if it is deleted.
     edges: BTreeMap<u64, Option<Record>>,
 }
 
@@ -33,26 +33,26 @@ impl PairChange {
     }
 }
 
-/// What becomes of a pair, decided.
+/// A pair whose change is decided.
 pub(super) struct DecidedPair {
     pub(super) id: PairId,
-    /// The number of the record of what changes, if any edge is left.
+    /// The number of the encoded changes in the effects, if any edge is left.
     pub value: Option<EdgeValue>,
 }
 
 impl Pairs {
-    /// All edges of a pair are no more.
+    /// Deletes all edges of a pair.
     pub(super) fn clear(&mut self, pair: PairId) {
         self.0.entry(pair).or_default().clear();
     }
 
-    /// All edges of a vertex that were changed are no more.
+    /// Deletes all changed edges of a vertex.
     pub(super) fn clear_vertex(&mut self, vertex: VertexId) {
         let incident = self.0.iter_mut().filter(|((_, one, other), _)| vertex == *one || vertex == *other);
         incident.for_each(|(_, pair)| pair.clear());
     }
 
-    /// Decides a change on the record that the edge of a key has after all that was said of it before.
+    /// Decides a change on the record that an edge has after all earlier operations.
     pub(super) fn change<E: Engine, V: RecordView>(
         &mut self,
         (store, latest): (&Store<E>, &V),
@@ -80,7 +80,7 @@ impl Pairs {
         Ok(())
     }
 
-    /// The pairs whose edges change, ascending, and how many edges come and go.
+    /// The pairs whose edges change, ascending, and how many edges are added and removed.
     pub(super) fn finish<V: RecordView>(
         self,
         latest: &V,
@@ -108,7 +108,7 @@ impl Pairs {
     }
 }
 
-/// A change of one of parallel edges: its record from now on, encoded, or that it is no more.
+/// A change of one parallel edge: its new record, encoded, or `None` if it is deleted.
 type Difference = (u64, Option<Vec<u8>>);
 
 fn list_of(differences: &[Difference]) -> Vec<u8> {
@@ -118,7 +118,7 @@ fn list_of(differences: &[Difference]) -> Vec<u8> {
 }
 
 impl PairChange {
-    /// How many edges come and go, and what changes of those that were found.
+    /// The numbers of edges added and removed, and the changes of the existing ones.
     fn differences<'c>(
         self,
         found: Option<impl ParallelEdges<'c>>,

@@ -1,5 +1,5 @@
-//! From operations to effects: conditions decided on the newest locked state, the last word of a
-//! transaction on each edge kept, both ends of each edge written out.
+//! From operations to effects: decides conditions on the newest locked state, keeps the last change
+//! of each edge, and writes both stored directions.
 
 use crate::commit::acquire::{OperationIds, for_each_incident};
 use crate::commit::pairs::{DecidedPair, Pairs};
@@ -19,7 +19,7 @@ use hedgerow_sequencer::VertexCounts;
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
-/// What a commit will do, decided.
+/// The decided changes of a commit.
 #[derive(Debug, Default)]
 pub(crate) struct Resolved {
     pub(crate) effects: Effects,
@@ -27,17 +27,19 @@ pub(crate) struct Resolved {
     pub(crate) created: SmallVec<[VertexId; 2]>,
     /// Ascending.
     pub(crate) deleted: SmallVec<[VertexId; 2]>,
-    /// Whether the commit puts nothing. The memory limit does not apply to it, so that a full graph can be shrunk. It may take memory for
-    /// rewritten blocks, but only in proportion to what exists.
+    /// Whether the commit puts nothing. Such a commit is exempt from the memory limit, so that a
+    /// full graph can be shrunk. It may take memory for rewritten blocks, but only in proportion to
+    /// what exists.
     pub(crate) only_deletes: bool,
-    /// Whether what it does to edges is told exactly, though the engine may count later: it deletes one edge.
+    /// Whether its result has exact edge counts, though the engine may count later: it deletes a
+    /// single edge.
     pub(crate) counts_exactly: bool,
-    /// How many parallel edges come and go, where an engine sees only the pairs that they connect.
+    /// Parallel edges added and removed, where the engine only sees the pairs that they connect.
     pub(crate) parallel: Vec<EdgeOutcome>,
 }
 
 impl Resolved {
-    /// What a commit of one edge between existing vertices will do.
+    /// The changes of a commit of one edge between existing vertices.
     pub(crate) fn edge(edge: &StoredEdge) -> Self {
         let only_deletes = edge.entries().iter().all(|(_, change)| change.value.is_none());
         let mut resolved = Resolved { only_deletes, counts_exactly: only_deletes, ..Resolved::default() };
@@ -57,7 +59,7 @@ impl Resolved {
     }
 }
 
-/// The last word on one edge, canonical.
+/// A change of one canonical edge.
 #[derive(Clone, Copy)]
 struct EdgeWord {
     label: LabelId,
@@ -66,7 +68,7 @@ struct EdgeWord {
     value: Option<EdgeValue>,
 }
 
-/// An edge, canonical.
+/// A canonical edge.
 type EdgeId = (LabelId, VertexId, VertexId);
 
 impl EdgeWord {
@@ -75,25 +77,27 @@ impl EdgeWord {
     }
 }
 
-/// What becomes of a vertex that the transaction creates, deletes or gives properties.
+/// The final state of a vertex that the transaction creates, deletes or gives properties.
 struct VertexState {
     existed: bool,
     exists: bool,
     record: Option<Record>,
-    /// Words on its edges before this position are void: it was deleted after them.
+    /// Changes of its edges before this position are void, because the vertex was deleted after
+    /// them.
     words_from: usize,
 }
 
-/// What becomes of an edge that has a record, or would have.
+/// The final state of an edge of a label with records.
 #[derive(Default)]
 struct EdgeRecord {
-    /// Its record, if it exists.
+    /// Its record, if the edge exists.
     record: Option<Record>,
-    /// The record's bytes, if they are known to differ from those in the newest state.
+    /// The encoded record, if it is known to differ from that in the newest state.
     new_bytes: Option<Vec<u8>>,
 }
 
-/// What becomes of edges that have records, or would have, by canonical edge. Most transactions change one: that needs no map.
+/// The final states of edges of labels with records, by canonical edge. Most transactions change
+/// one, which needs no map.
 #[derive(Default)]
 struct EdgeRecords {
     first: Option<(EdgeId, EdgeRecord)>,
@@ -113,13 +117,13 @@ impl EdgeRecords {
         }
     }
 
-    /// Nothing is inserted after a removal.
+    /// Removes an edge. No insertion may follow.
     fn remove(&mut self, id: EdgeId) -> Option<EdgeRecord> {
         let first = self.first.take_if(|(first, _)| *first == id);
         first.map(|(_, record)| record).or_else(|| self.others.remove(&id))
     }
 
-    /// The edges of a vertex are no more.
+    /// Deletes the edges of a vertex.
     fn clear_vertex(&mut self, vertex: VertexId) {
         let first = self.first.iter_mut().map(|(id, record)| (&*id, record));
         for ((_, one, other), record) in first.chain(&mut self.others) {
@@ -130,18 +134,18 @@ impl EdgeRecords {
     }
 }
 
-/// Resolves operations one after the other.
+/// Resolves operations one by one.
 struct Resolver<'r, E: Engine, V> {
     store: &'r Store<E>,
     latest: &'r V,
-    /// In the order of the operations; a later word on an edge overrides an earlier one.
+    /// In the order of the operations; a later change of an edge overrides an earlier one.
     edges: SmallVec<[EdgeWord; 1]>,
     vertices: HashMap<VertexId, VertexState, FixedState>,
-    /// What becomes of edges that have records, or would have.
+    /// The final states of edges of labels with records.
     records: EdgeRecords,
-    /// What becomes of parallel edges.
+    /// The changes of parallel edges.
     pairs: Pairs,
-    /// Where the edges start that end at a vertex to be deleted, if only a scan can tell.
+    /// The sources of the edges that end at a deleted vertex, if only a scan finds them.
     incoming: HashMap<VertexId, Vec<(LabelId, VertexId)>, FixedState>,
 }
 
@@ -208,7 +212,7 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
         Ok(())
     }
 
-    /// An end of an edge that is put, which exists from now on.
+    /// An endpoint of an edge to put, which exists from now on.
     fn end(&mut self, id: Option<VertexId>, key: &Key) -> Result<VertexId, Error> {
         match id {
             Some(vertex) if !self.store.strict || self.exists(vertex)? => {
@@ -316,7 +320,7 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
     fn edge(&mut self, label: LabelId, source: VertexId, destination: VertexId, value: Option<EdgeValue>) {
         let (source, destination) = self.store.topology.canonical(source, destination);
         if self.store.catalog.are_parallel(label) {
-            // They are deleted together, and never put so.
+            // They are deleted together, and never put this way.
             return self.pairs.clear((label, source, destination));
         }
         let word = EdgeWord { label, source, destination, value };
@@ -326,7 +330,8 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
         self.edges.push(word);
     }
 
-    /// Decides a change of an edge that has a record: of the one between two vertices, or of that of a key.
+    /// Decides a change of an edge with a record: the one between two vertices, or the parallel one
+    /// with a key.
     fn change_edge(
         &mut self,
         label: LabelId,
@@ -344,7 +349,7 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
         }
     }
 
-    /// Decides a change on the record that the edge has after all that was said of it before.
+    /// Decides a change on the record that the edge has after all earlier operations.
     fn change_record(
         &mut self,
         label: LabelId,
@@ -362,22 +367,22 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
                 let stored = records.find(source, destination).map_err(read_failed)?;
                 let decided = change.decide(stored.map(decoded).transpose()?.as_ref(), schema);
                 let bytes = decided.as_ref().and_then(Option::as_ref).map(encode_record);
-                // Of a number that is not equal to itself the bytes may be the same.
+                // A record with a NaN is unequal to itself, though its bytes may be the same.
                 let new_bytes = bytes.filter(|bytes| stored != Some(bytes));
                 (decided, new_bytes)
             }
         };
         let Some(record) = decided else { return Ok(()) };
         record.as_ref().map_or(Ok(()), |record| schema.check(record))?;
-        // The record is known in the end.
+        // The record is set at the end.
         let value = record.as_ref().map(|_| EdgeValue(0));
         self.edges.push(EdgeWord { label, source, destination, value });
         self.records.insert(id, EdgeRecord { record, new_bytes });
         Ok(())
     }
 
-    /// The value of an edge of a label that has records, which `word` has the last word on: the number of its record in the effects; `None` if nothing
-    /// changes.
+    /// The value of an edge of a label with records whose last change is `word`: the number of its
+    /// record in the effects; `None` if nothing changes.
     fn record_value(
         &mut self,
         word: &EdgeWord,
@@ -398,7 +403,7 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
 
     fn finish(mut self) -> Result<Resolved, Error> {
         self.void_words();
-        // Stable, so that the last word on an edge stays last.
+        // Stable, so that the last change of an edge stays last.
         let mut edges = std::mem::take(&mut self.edges);
         edges.sort_by_key(EdgeWord::id);
         let mut resolved = Resolved::default();
@@ -437,7 +442,7 @@ impl<E: Engine, V: RecordView> Resolver<'_, E, V> {
         Ok(resolved)
     }
 
-    /// Turns what was said about the edges of a vertex before it was deleted into deletions.
+    /// Turns earlier changes of the edges of a deleted vertex into deletions.
     fn void_words(&mut self) {
         for (position, edge) in self.edges.iter_mut().enumerate() {
             let voids = |end| self.vertices.get(&end).is_some_and(|state| position < state.words_from);

@@ -18,7 +18,7 @@ use hedgerow_sync::{Arc, Mutex};
 use rayon::ThreadPool;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// An engine that fails where it is told to.
+/// An engine with injected faults.
 struct Faulty {
     engine: Rapid,
     panic_in_prepare: AtomicBool,
@@ -47,12 +47,12 @@ impl Engine for Faulty {
         allowance: Allowance,
         pool: Option<&ThreadPool>,
     ) -> Result<Prepared<Self::Changes<'l>>, EngineError> {
-        assert!(!self.panic_in_prepare.load(Ordering::Relaxed), "told to panic in prepare");
+        assert!(!self.panic_in_prepare.load(Ordering::Relaxed), "injected panic in prepare");
         self.engine.prepare(locks, effects, room, allowance, pool)
     }
 
     fn apply(&self, stamp: Stamp, changes: Self::Changes<'_>) {
-        assert!(!self.panic_in_apply.load(Ordering::Relaxed), "told to panic in apply");
+        assert!(!self.panic_in_apply.load(Ordering::Relaxed), "injected panic in apply");
         let before = self.before_apply.lock().take();
         before.into_iter().for_each(|before| before());
         self.engine.apply(stamp, changes);
@@ -140,7 +140,7 @@ fn a_panic_in_apply_poisons_the_graph_and_spares_open_snapshots() {
 }
 
 #[test]
-fn a_snapshot_that_waits_for_a_commit_is_told_when_the_commit_fails() {
+fn a_snapshot_that_waits_for_a_failed_commit_gets_an_error() {
     let store = store();
     put(&store, 1, 2).unwrap();
     let stamped = store.sequencer.stamp(CountChanges::default(), Writer::Blind).unwrap();
@@ -156,7 +156,7 @@ fn a_snapshot_that_waits_for_a_commit_is_told_when_the_commit_fails() {
     assert!(store.sequencer.open_timestamps().is_empty());
 }
 
-/// An edge from the first vertex of each partition.
+/// Edges from the first vertex of each partition.
 fn one_of_each_partition(round: u64) -> Vec<(u64, u64)> {
     (0..1000).map(|partition| (partition * 64, 7 + round)).collect()
 }
@@ -169,7 +169,8 @@ fn thousand_partitions() -> Arc<Store<Faulty>> {
     Arc::new(store)
 }
 
-/// What a commit files for a snapshot that was closed after the commit's stamp, and before a reclamation, is not left behind.
+/// A commit files a version for a snapshot that closed after the commit's stamp, and before a
+/// reclamation. It must not leak.
 #[test]
 fn a_commit_frees_what_it_filed_for_a_snapshot_that_closed_meanwhile() {
     let store = thousand_partitions();
@@ -184,7 +185,8 @@ fn a_commit_frees_what_it_filed_for_a_snapshot_that_closed_meanwhile() {
     assert_eq!(store.memory().retained_bytes, 0);
 }
 
-/// A writer that reclaims and does not run for long, as where threads are many and cores are few, keeps others from it only while little is old.
+/// A writer that reclaims and loses its core blocks other reclaimers only while little is
+/// superseded.
 #[test]
 fn writers_reclaim_beside_one_that_lost_its_core() {
     let store = thousand_partitions();

@@ -1,4 +1,4 @@
-//! Writing a checkpoint while others write and read, and what it makes superfluous.
+//! Writing a checkpoint next to readers and writers, and removing what it makes obsolete.
 
 use crate::durable::{CheckpointOptions, CheckpointReport};
 use crate::error::{Error, read_failed};
@@ -11,17 +11,18 @@ use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use smallvec::SmallVec;
 use std::ops::ControlFlow;
 
-/// How much of its time a thread of a checkpoint works while others commit, unless its options say so.
+/// Fraction of its time that a checkpoint thread works while there are commits, by default.
 const SHARE_BESIDE_WRITERS: f64 = 0.5;
 
 impl<E: Engine> Store<E> {
-    /// Writes the newest state as a checkpoint, and prunes the log behind it.
+    /// Writes the newest state as a checkpoint, and prunes the log before it.
     ///
     /// # Errors
-    /// A file could not be written; the graph lives in memory, is only read or was closed; it was cancelled.
+    /// If a file cannot be written, the graph is in memory, read-only or closed, or the checkpoint
+    /// is cancelled.
     pub fn checkpoint(&self, options: &CheckpointOptions) -> Result<CheckpointReport, Error> {
         let written = self.checkpoint_newest(options);
-        // What was kept for the state that was written.
+        // Frees what was kept for the written state.
         self.reclaim_after_close();
         written
     }
@@ -40,7 +41,7 @@ impl<E: Engine> Store<E> {
         let state = self.engine.open_snapshot(registration.token())?;
         let view = self.engine.view(&state, registration.token());
         let edges = match self.engine.durable() {
-            // They stay where they are.
+            // Edges stay in the engine's files.
             Some(_) => SmallVec::new(),
             None => self.count_edges(&view)?,
         };
@@ -81,7 +82,8 @@ impl<E: Engine> Store<E> {
         Ok(report)
     }
 
-    /// How many edges of each label a state has. O(labels), or O(edges) where the engine counts later.
+    /// Number of edges of each label in a state. O(labels), or O(edges) where the engine counts
+    /// later.
     fn count_edges(&self, view: &impl GraphView) -> Result<SmallVec<[u64; 2]>, Error> {
         let count = |label: LabelId| match view.edge_count(label).exact() {
             Some(edges) => Ok(edges),
@@ -100,8 +102,8 @@ impl<E: Engine> Store<E> {
         self.labels().map(count).collect()
     }
 
-    /// How much of its time a thread of a checkpoint works by default: asked again and again, it looks whether there was a commit since it was
-    /// asked before, first since `at`.
+    /// The fraction of its time that a checkpoint thread works by default. Each call checks for
+    /// commits since the previous call, the first one since `at`.
     fn share_beside_writers(&self, at: Timestamp) -> impl Fn() -> f64 + Sync {
         let seen = AtomicU64::new(at.0);
         move || {
@@ -112,8 +114,8 @@ impl<E: Engine> Store<E> {
     }
 }
 
-/// Makes a checkpoint the one that the next opening starts from, and removes the one before. If that fails, nobody knows which of the
-/// two the manifest names: both stay, until the next opening.
+/// Makes a checkpoint the one that the next opening loads, and removes the previous one. If that
+/// fails, the manifest may name either, so both stay until the next opening.
 fn install(log: &Log, entry: CheckpointEntry) -> Result<(), StoreError> {
     if let Some(former) = log.install_checkpoint(entry)? {
         log.files().remove(&checkpoint::name_of(former.number))?;

@@ -1,5 +1,6 @@
-//! Commits of the log that are applied together: nobody sees the states between them, so that of several changes of one thing
-//! the last is enough, and an engine is given few large commits instead of many small ones.
+//! Log commits that are applied together. The states between them are never visible, so the last of
+//! several changes of an item suffices, and the engine gets few large commits instead of many small
+//! ones.
 
 use crate::commit::entries::{Ends, changed_entries, put_entries};
 use crate::error::Error;
@@ -11,7 +12,7 @@ use rayon::ThreadPool;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// What some commits in a row change.
+/// The changes of consecutive commits.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     /// In the order of the commits.
@@ -20,16 +21,16 @@ pub(super) struct Gathered {
     changes: usize,
     /// The last of the commits.
     at: Timestamp,
-    /// All vertices that came are below, also those that went again.
+    /// Greater than all vertex ids that were assigned, including those deleted again.
     vertex_bound: u32,
 }
 
 /// The changed edges of one label.
 #[derive(Debug, Default)]
 struct GatheredEdges {
-    /// Where their canonical entries are, in the order of the commits.
+    /// Their canonical entries, in the order of the commits.
     ends: Vec<Ends>,
-    /// What they become, if not all are put with 0.
+    /// Their new values, unless all are put with value 0.
     values: Option<Vec<Option<EdgeValue>>>,
 }
 
@@ -39,7 +40,7 @@ impl Gathered {
         self.changes == 0
     }
 
-    /// How many vertices and edges change, of which some may be changed again.
+    /// Number of changes of vertices and edges, before merging.
     pub(super) fn len(&self) -> usize {
         self.changes
     }
@@ -49,12 +50,12 @@ impl Gathered {
         self.at
     }
 
-    /// Vertex ids that were given end here, also those of vertices that went again.
+    /// Greater than all vertex ids assigned so far, including those deleted again.
     pub(super) fn vertex_bound(&self) -> u32 {
         self.vertex_bound
     }
 
-    /// Adds the next commit, whose edges are there once, as their canonical entries. O(changes).
+    /// Adds the next commit, which has each edge once, as its canonical entry. O(changes).
     pub(super) fn add(&mut self, effects: Effects, at: Timestamp) {
         self.at = at;
         self.changes += effects.len();
@@ -74,9 +75,10 @@ impl Gathered {
         self.edges.entry(label).or_default().push(change);
     }
 
-    /// The same changes as those of one commit. `existed` tells which vertices there were before the first of them.
+    /// Merges the changes as if they were one commit. `existed` tells which vertices existed before
+    /// the first commit.
     ///
-    /// O(n log n), on the threads of `pool` if there is one.
+    /// O(n log n), on the threads of `pool` if given.
     pub(super) fn into_effects(
         self,
         topology: Topology,
@@ -91,7 +93,7 @@ impl Gathered {
             })
         };
         let mut vertices = self.vertices;
-        // Stable: the last change of a vertex stays the last.
+        // Stable, so that the last change of a vertex stays last.
         vertices.sort_by_key(|effect| effect.vertex);
         vertices.dedup_by(|later, kept| {
             let is_same = later.vertex == kept.vertex;
@@ -100,7 +102,7 @@ impl Gathered {
             }
             is_same
         });
-        // A vertex that came and went leaves nothing, and has nothing to be removed.
+        // A vertex that was created and deleted leaves nothing to remove.
         vertices.retain(|effect| matches!(effect.change, VertexChange::Put(_)) || existed(effect.vertex));
         let mut adjacencies = SmallVec::new();
         for (label, edges) in &self.edges {
@@ -131,7 +133,7 @@ impl GatheredEdges {
         }
     }
 
-    /// The entries in a stored direction, ascending, each once.
+    /// The entries in a stored direction, ascending, without duplicates.
     fn entries(
         &self,
         topology: Topology,
@@ -146,7 +148,7 @@ impl GatheredEdges {
     }
 }
 
-/// Where the ids of the vertices end that a commit puts. O(vertices).
+/// One above the largest vertex id that a commit puts. O(vertices).
 pub(super) fn vertex_bound(effects: &Effects) -> u32 {
     let puts = |effect: &&VertexEffect| matches!(effect.change, VertexChange::Put(_));
     effects.vertices.iter().rfind(puts).map_or(0, |effect| effect.vertex.get() + 1)
@@ -200,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ends_of_an_edge_get_what_the_last_commit_says() {
+    fn both_ends_of_an_edge_get_the_last_change() {
         let stored = |commits: Vec<Effects>, topology| {
             let effects = gathered(commits).into_effects(topology, |_| Ok(true), None).unwrap();
             assert!(effects.is_sorted());
@@ -226,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_and_went_leaves_nothing() {
+    fn vertices_created_and_deleted_leave_nothing() {
         let put = || VertexChange::Put(Record::default());
         let commits = vec![
             vertex(5, put()),

@@ -1,4 +1,5 @@
-//! A checkpoint into an empty graph: vertices first, then the edges of each label, some million at a time.
+//! Loads a checkpoint into an empty graph: vertices first, then the edges of each label, some
+//! million at a time.
 
 use crate::error::{Error, read_failed};
 use crate::records::{check_encoded, check_parallel};
@@ -16,7 +17,8 @@ use smallvec::SmallVec;
 use std::path::Path;
 
 impl<E: Engine> Store<E> {
-    /// Puts in what is in the checkpoint at `path`, about `at_once` vertices or edges at a time. All locks are held, and nobody sees the graph.
+    /// Loads the checkpoint at `path`, about `at_once` vertices or edges at a time. All locks are
+    /// held, and the graph is not shared.
     pub(super) fn load(
         &self,
         held: &HeldLocks<'_>,
@@ -55,7 +57,8 @@ impl<E: Engine> Store<E> {
         Ok(())
     }
 
-    /// Gives vertices their keys, of a graph whose engine has them and their edges in files of its own.
+    /// Restores only the keys of vertices, for a graph whose engine has vertices and edges in its
+    /// own files.
     pub(super) fn load_keys(
         &self,
         held: &HeldLocks<'_>,
@@ -89,7 +92,7 @@ impl<E: Engine> Store<E> {
     }
 }
 
-/// Chunks of about `at_once` entries, one after the other.
+/// Groups consecutive chunks into about `at_once` entries each.
 fn groups(chunks: &[Chunk], at_once: usize) -> impl Iterator<Item = &[Chunk]> {
     let mut rest = chunks;
     std::iter::from_fn(move || {
@@ -105,7 +108,7 @@ fn groups(chunks: &[Chunk], at_once: usize) -> impl Iterator<Item = &[Chunk]> {
     })
 }
 
-/// A checkpoint on its way into a graph.
+/// A checkpoint that is being loaded.
 struct Loading<'l, E: Engine> {
     store: &'l Store<E>,
     held: &'l HeldLocks<'l>,
@@ -119,7 +122,7 @@ impl<E: Engine> Loading<'_, E> {
         StoreError::Damaged { path: self.path.to_owned(), offset, what: what.into() }.into()
     }
 
-    /// Reads chunks on the worker threads, if there are any.
+    /// Reads chunks, on the worker threads if there are any.
     fn read<T: Send>(
         &self,
         chunks: &[Chunk],
@@ -132,13 +135,13 @@ impl<E: Engine> Loading<'_, E> {
         Ok(parts.into_iter().flatten().collect())
     }
 
-    /// The ids of a graph all of whose vertices were deleted are free, but given.
+    /// If all vertices of the graph were deleted, their ids are free, but assigned once.
     fn deleted_vertices(&self) -> Result<(), Error> {
         let bound = self.checkpoint.description().counts.vertex_bound;
         self.put(&Effects::default(), VertexCounts { bound, ..VertexCounts::default() })
     }
 
-    /// The vertices of chunks, which get their keys back.
+    /// The vertices of chunks. Restores their keys.
     fn read_vertices(&self, chunks: &[Chunk]) -> Result<Vec<VertexEffect>, Error> {
         self.read(chunks, |chunk| {
             let mut vertices = Vec::with_capacity(chunk.entries as usize);
@@ -163,7 +166,7 @@ impl<E: Engine> Loading<'_, E> {
         self.put(&Effects { vertices, ..Effects::default() }, counts)
     }
 
-    /// Gives a vertex its key back.
+    /// Checks a vertex and restores its key.
     fn check_vertex(&self, vertex: VertexId, key: KeyRef<'_>, record: &Record) -> Result<(), String> {
         self.store.check_record(record).map_err(|error| format!("the record of vertex {vertex}: {error}"))?;
         match self.store.dictionary.restore(key, vertex) {
@@ -184,7 +187,7 @@ impl<E: Engine> Loading<'_, E> {
                         let ends = std::iter::once(owner).chain(neighbors.iter().copied());
                         wrong = self.check_ends(&latest, chunk, ends).err();
                     }
-                    // Without a column there are no values beside the neighbors.
+                    // Without a column there are no values.
                     let value = |position: usize| values.get(position).copied().unwrap_or_default().to_bits();
                     changes.extend((0..).zip(neighbors).map(|(position, neighbor)| EdgeChange {
                         owner,
@@ -199,7 +202,7 @@ impl<E: Engine> Loading<'_, E> {
         self.put(&Effects { adjacencies, ..Effects::default() }, VertexCounts::default())
     }
 
-    /// The same of edges that have records; `check` says what is wrong with one.
+    /// The edges of a label with records; `check` says what is wrong with a record.
     fn record_edges(
         &self,
         label: LabelId,
@@ -232,7 +235,7 @@ impl<E: Engine> Loading<'_, E> {
         self.put(&effects, VertexCounts::default())
     }
 
-    /// Fails if an end of an edge of a chunk does not exist.
+    /// Fails if an endpoint of an edge does not exist.
     fn check_ends(
         &self,
         latest: &impl GraphView,
@@ -248,7 +251,7 @@ impl<E: Engine> Loading<'_, E> {
         Ok(())
     }
 
-    /// Edges as they are stored: those of the other ends, too.
+    /// Edges as they are stored: with the entries of their other ends.
     fn with_other_ends(
         &self,
         label: LabelId,

@@ -1,4 +1,4 @@
-//! What makes a graph durable: its log, its checkpoints, and how it comes back from them.
+//! Durability: the log, checkpoints and recovery.
 
 mod checkpoint;
 mod gathered;

@@ -1,8 +1,9 @@
-//! Graphs whose engine keeps the edges in files of its own.
+//! Graphs whose engine stores the edges in its own files.
 //!
-//! The engine's files have everything up to a commit, the checkpoint of the store has the keys up to a commit that is no later, and the log has all behind
-//! that. So the order of writing is: the log, then the engine's files, then the keys; and only then the log is pruned. When the store is opened, the
-//! commits that the engine has give back their keys and no more.
+//! The engine's files contain everything up to a commit, the store's checkpoint contains the keys
+//! up to the same or an earlier commit, and the log contains all later ones. So the order of
+//! writing is: the log, then the engine's files, then the keys; only then is the log pruned. When
+//! the store is opened, commits that the engine already has only restore their keys.
 
 use crate::error::Error;
 use crate::store::Store;
@@ -11,20 +12,21 @@ use hedgerow_model::token::Registered;
 use hedgerow_model::{Admission, Durable, Engine, Timestamp};
 use hedgerow_sequencer::{Reader, Sequencer};
 
-/// So often a commit waits for work that the engine has put off, at most: others may go on putting off more.
+/// Maximum number of times that a commit waits for deferred work of the engine: other commits may
+/// keep deferring more.
 const MOST_WAITS: usize = 16;
 
-/// What an engine does in a step of maintenance that a commit waits for.
+/// What an engine does in a maintenance step that a commit waits for.
 const STEP_BYTES: usize = 1 << 20;
 
 impl<E: Engine> Store<E> {
-    /// The commit up to which the files of the engine have everything; zero if it has none.
+    /// The commit up to which the engine's files are complete; zero if it has none.
     pub fn in_files_through(&self) -> Timestamp {
         self.engine.durable().map_or(Timestamp::ZERO, Durable::durable_through)
     }
 
-    /// Puts the state of a snapshot into the engine's files, if it owns any. The log is durable up to there before: otherwise the files would have commits
-    /// that are in no log.
+    /// Flushes the state of a snapshot to the engine's files, if it has its own. First the log must
+    /// be durable up to there: otherwise the files would contain commits that are in no log.
     pub(super) fn flush_to_files(&self, at: &Registered) -> Result<(), Error> {
         let Some(durable) = self.engine.durable() else { return Ok(()) };
         self.check_writable()?;
@@ -33,7 +35,7 @@ impl<E: Engine> Store<E> {
         Ok(durable.flush(at)?)
     }
 
-    /// The same with the newest state. No locks are held.
+    /// Flushes the newest state to the engine's files, if it has its own. No locks are held.
     pub(crate) fn flush_newest(&self) -> Result<(), Error> {
         self.settle_seen()?;
         let registration = Sequencer::open(&*self.sequencer, Reader::Snapshot)?;
@@ -45,25 +47,27 @@ impl<E: Engine> Store<E> {
         Ok(self.journal().ok_or(Error::InMemory)?.log()?.check()?)
     }
 
-    /// Whether the engine may do work that it has put off: to its own files not when the graph is closed, or is only read.
+    /// Whether the engine may do deferred work: not in its own files once the graph is closed, or
+    /// if it is read-only.
     pub(crate) fn may_maintain(&self) -> bool {
         self.engine.durable().is_none() || self.check_writable().is_ok()
     }
 
-    /// Ends the log and gives the store free for others, with everything durable.
+    /// Ends the log and releases the store for other processes, with everything durable.
     ///
     /// # Errors
-    /// The log could not be written; the graph lives in memory.
+    /// If the log cannot be written, or the graph is in memory.
     pub fn close(&self) -> Result<(), Error> {
         let journal = self.journal().ok_or(Error::InMemory)?;
         let _flushing = self.maintenance.flushing.lock();
         journal.close()
     }
 
-    /// Holds a commit of about so many bytes back while the engine has put off too much. No locks are held.
+    /// Delays a commit of about `bytes` bytes while the engine has deferred too much work. No locks
+    /// are held.
     ///
     /// # Errors
-    /// That work fails; nothing has changed then.
+    /// If that work fails; nothing has changed then.
     #[inline]
     pub fn admit(&self, bytes: usize) -> Result<(), Error> {
         match self.engine.admit(bytes) {

@@ -1,4 +1,4 @@
-//! Whether the commits of a store fit its graph, and cutting those off that do not.
+//! Checks whether the commits of a store fit its graph, and cuts off those that do not.
 
 use crate::durable::replay::Replay;
 use crate::durable::restore::checkpoint_path;
@@ -9,7 +9,7 @@ use hedgerow_log::{Repair, StoreError};
 use hedgerow_model::{Engine, Timestamp};
 use hedgerow_sequencer::LockGuard;
 
-/// What is wrong with the files; other errors are handed on.
+/// Extracts damage to files; returns other errors unchanged.
 pub fn damage(error: Error) -> Result<StoreError, Error> {
     match error {
         Error::Store(problem) if problem.is_damage() => Ok(*problem),
@@ -18,19 +18,20 @@ pub fn damage(error: Error) -> Result<StoreError, Error> {
 }
 
 impl<E: Engine> Store<E> {
-    /// Puts in what is in the checkpoint of a store, if there is one. Nobody sees the graph.
+    /// Loads the checkpoint of a store, if there is one. The graph is not shared.
     ///
     /// # Errors
-    /// The checkpoint is damaged or cannot be read.
+    /// If the checkpoint is damaged or cannot be read.
     pub fn load_checkpoint_of(&self, store: &hedgerow_log::Store, batches: Batches) -> Result<(), Error> {
         let Some(checkpoint) = store.open_checkpoint()? else { return Ok(()) };
         let guard = LockGuard::lock(&self.units, self.units.all());
-        // Nobody reads the graph yet.
+        // The graph has no readers yet.
         let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
         self.load(&held, &checkpoint, &checkpoint_path(store.manifest(), &**store.files()), batches.loaded)
     }
 
-    /// Repairs a store whose checkpoint was loaded, or is damaged. Commits that do not fit the graph are damage, too.
+    /// Repairs a store whose checkpoint was loaded, or is damaged. Commits that do not fit the
+    /// graph count as damage.
     pub fn repair(
         &self,
         store: &mut hedgerow_log::Store,
@@ -38,7 +39,7 @@ impl<E: Engine> Store<E> {
         batches: Batches,
     ) -> Result<Repair, Error> {
         let guard = LockGuard::lock(&self.units, self.units.all());
-        // Nobody reads the graph.
+        // The graph has no readers.
         let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
         let mut replay = Replay::new(self, &held, batches.replayed)?;
         store.recover(damaged, |record, place| match replay.commit(&record, place) {

@@ -1,4 +1,4 @@
-//! The commits of a log into a graph that comes back.
+//! Replays the commits of a log into a graph.
 
 use crate::durable::gathered::{Gathered, vertex_bound};
 use crate::durable::vertex_set::VertexSet;
@@ -13,24 +13,24 @@ use hedgerow_model::{
 };
 use hedgerow_sequencer::VertexCounts;
 
-/// A commit is not one of this graph, though its bytes are what was written: what is wrong with it.
+/// Why a commit, whose bytes are intact, does not belong to this graph.
 struct Foreign(String);
 
 fn foreign<T>(what: impl Into<String>) -> Result<T, Foreign> {
     Err(Foreign(what.into()))
 }
 
-/// The commits of a log on their way into a graph. All locks are held, and nobody sees the graph.
+/// A replay in progress. All locks are held, and the graph is not shared.
 pub(super) struct Replay<'r, E: Engine> {
     store: &'r Store<E>,
     held: &'r HeldLocks<'r>,
     /// The vertices that exist after the commits so far.
     existing: VertexSet,
-    /// Commits that are checked and have their keys, and are not applied yet.
+    /// Commits that are checked and have their keys restored, but are not applied yet.
     gathered: Gathered,
-    /// So many changes are applied together, about.
+    /// About how many changes are applied together.
     at_once: usize,
-    /// The engine has the commits up to this in files of its own.
+    /// The engine's own files contain the commits up to this.
     in_files: Timestamp,
 }
 
@@ -43,7 +43,7 @@ impl<'r, E: Engine> Replay<'r, E> {
         Ok(Replay { store, held, existing, gathered: Gathered::default(), at_once, in_files })
     }
 
-    /// Makes the commit of a record again. Gives what an importer noted with it.
+    /// Replays the commit of a log record. Returns the importer's position stored with it.
     pub fn commit(&mut self, record: &LogRecord<'_>, place: Place<'_>) -> Result<Option<Box<[u8]>>, Error> {
         let damaged = |Foreign(what)| StoreError::Damaged {
             path: place.path.to_owned(),
@@ -68,7 +68,7 @@ impl<'r, E: Engine> Replay<'r, E> {
             .iter()
             .any(|edges| self.store.catalog.record_schema(edges.label).is_some());
         if changes_records || commit.effects.len() >= self.at_once {
-            // It is sorted, and large enough by itself, or has to find the records that edges have before.
+            // It is sorted, and large enough by itself, or needs the records that edges had before.
             self.finish()?;
             let bound = vertex_bound(&commit.effects);
             commit.add_other_ends(self.store.topology);
@@ -80,7 +80,7 @@ impl<'r, E: Engine> Replay<'r, E> {
         Ok(commit.input)
     }
 
-    /// Makes again what a commit did to keys, of which the engine has all else.
+    /// Replays only the changes of keys, for a commit that the engine has.
     fn commit_keys(&self, record: &LogRecord<'_>) -> Result<Option<Box<[u8]>>, Foreign> {
         if logged_edge(record.body, self.store.topology).is_some() {
             return Ok(None);
@@ -109,7 +109,7 @@ impl<'r, E: Engine> Replay<'r, E> {
         commit.map_err(|error| Foreign(format!("cannot be read: {error}")))
     }
 
-    /// The most frequent commit.
+    /// Replays the most frequent commit, of a single edge.
     #[inline]
     fn commit_edge(&mut self, label: LabelId, change: EdgeChange, at: Timestamp) -> Result<(), Foreign> {
         self.check_values(label, &[change])?;
@@ -118,19 +118,19 @@ impl<'r, E: Engine> Replay<'r, E> {
         Ok(())
     }
 
-    /// Any other, checked; each edge is there once.
+    /// Decodes and checks any other commit, which contains each edge once.
     fn read(&mut self, record: &LogRecord<'_>) -> Result<LoggedCommit, Foreign> {
         let commit = self.decode(record)?;
         self.check(&commit)?;
         Ok(commit)
     }
 
-    /// Applies what was gathered, if that is much.
+    /// Applies the gathered commits, if they are many.
     fn finish_if_large(&mut self) -> Result<(), Error> {
         if self.gathered.len() >= self.at_once { self.finish() } else { Ok(()) }
     }
 
-    /// Applies what was gathered.
+    /// Applies the gathered commits.
     pub(super) fn finish(&mut self) -> Result<(), Error> {
         let gathered = std::mem::take(&mut self.gathered);
         if gathered.is_empty() {
@@ -146,13 +146,14 @@ impl<'r, E: Engine> Replay<'r, E> {
         self.apply(&effects, at, bound)
     }
 
-    /// Makes the changes of one commit, or of several up to `at`. The vertex ids that they gave are below `bound`.
+    /// Applies the changes of one commit, or of several up to `at`. Their vertex ids are below
+    /// `bound`.
     fn apply(&self, effects: &Effects, at: Timestamp, bound: u32) -> Result<(), Error> {
         let counts = VertexCounts { bound, ..self.count_vertices(effects)? };
         self.store.restore_changes(self.held, at, effects, counts)
     }
 
-    /// How many vertices come and go.
+    /// The numbers of vertices created and deleted.
     fn count_vertices(&self, effects: &Effects) -> Result<VertexCounts, Error> {
         let latest = self.store.latest(self.held)?;
         let mut counts = VertexCounts::default();
@@ -167,7 +168,8 @@ impl<'r, E: Engine> Replay<'r, E> {
         Ok(counts)
     }
 
-    /// Whether a commit can be the next. Its new vertices get their keys, and exist from now on.
+    /// Checks whether a commit can be the next. Restores the keys of its new vertices, and marks
+    /// them as existing.
     fn check(&mut self, commit: &LoggedCommit) -> Result<(), Foreign> {
         let LoggedCommit { effects, keys, catalog, .. } = commit;
         if catalog.as_ref().is_some_and(|catalog| *catalog != *self.store.catalog) {
@@ -194,7 +196,7 @@ impl<'r, E: Engine> Replay<'r, E> {
         Ok(())
     }
 
-    /// Whether the label exists, and its column can have the values.
+    /// Checks that the label exists, and that its column can hold the values.
     #[inline]
     fn check_values(&self, label: LabelId, changes: &[EdgeChange]) -> Result<(), Foreign> {
         let LabelId(number) = label;
@@ -214,7 +216,7 @@ impl<'r, E: Engine> Replay<'r, E> {
         }
     }
 
-    /// Which vertices are new, and which exist no more, both ascending.
+    /// The vertices created and deleted, both ascending.
     fn check_vertices(&self, effects: &Effects) -> Result<(Vec<VertexId>, Vec<VertexId>), Foreign> {
         let (mut created, mut deleted) = (Vec::new(), Vec::new());
         for effect in &effects.vertices {
@@ -237,7 +239,7 @@ impl<'r, E: Engine> Replay<'r, E> {
         Ok((created, deleted))
     }
 
-    /// Whether the ends of all edges that are put exist then.
+    /// Checks that the endpoints of all edges to put exist at that point.
     #[inline]
     fn check_ends(
         &self,
@@ -257,7 +259,7 @@ impl<'r, E: Engine> Replay<'r, E> {
         Ok(())
     }
 
-    /// Gives new vertices their keys, and takes those of deleted ones.
+    /// Restores the keys of new vertices, and removes those of deleted ones.
     fn restore_keys(
         &self,
         keys: &[(VertexId, Key)],
@@ -286,7 +288,7 @@ impl<'r, E: Engine> Replay<'r, E> {
     }
 }
 
-/// Whether the edges of a label that has records have such as it has to have.
+/// Checks that the edges of a label with records have records of its schema.
 fn check_records(
     commit: &LoggedCommit,
     edges: &AdjacencyEffects,
@@ -308,12 +310,12 @@ fn check_records(
 }
 
 impl<E: Engine> Store<E> {
-    /// Whether a vertex can have a record: none, or one of the schema.
+    /// Checks that a vertex can have a record: an empty one, or one of the schema.
     pub(super) fn check_record(&self, record: &Record) -> Result<(), SchemaError> {
         if record.is_empty() { Ok(()) } else { self.catalog.vertices().check(record) }
     }
 
-    /// The ids that no vertex has are free.
+    /// Frees the ids that no vertex has.
     pub(super) fn finish_restoring(&self, held: &HeldLocks<'_>) -> Result<(), Error> {
         let bound = held.counts().vertex_bound;
         let latest = self.latest(held)?;

@@ -1,4 +1,4 @@
-//! What a checkpoint tells, and how it is asked for.
+//! Options and report of a checkpoint.
 
 use hedgerow_compute::CancelToken;
 use hedgerow_log::checkpoint::{WriteOptions, WriteProgress};
@@ -6,8 +6,8 @@ use hedgerow_model::Timestamp;
 use hedgerow_sync::Arc;
 use std::fmt;
 
-/// How `Graph::checkpoint` works. By default on the graph's worker threads, as fast as it can where nobody commits, and
-/// for half of the time beside those who do.
+/// Options of `Graph::checkpoint`. By default it runs on the graph's worker threads, at full speed
+/// while there are no commits, and half of the time otherwise.
 #[derive(Clone, Default)]
 pub struct CheckpointOptions {
     share: Option<f64>,
@@ -16,13 +16,14 @@ pub struct CheckpointOptions {
 }
 
 impl CheckpointOptions {
-    /// The default.
+    /// The default options.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How much of its time each thread works, between 0 and 1, whoever else commits; it sleeps for the rest. 1 is as fast as it can.
+    /// Sets the fraction of its time that each thread works, between 0 and 1, regardless of
+    /// commits; it sleeps for the rest. 1 is full speed.
     #[must_use]
     pub fn share(mut self, share: f64) -> Self {
         self.share = Some(share);
@@ -53,24 +54,26 @@ impl fmt::Debug for CheckpointOptions {
 /// What a checkpoint did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointReport {
-    /// The number of the checkpoint, which tells its file from others.
+    /// The number of the checkpoint, which is in its file name.
     pub number: u64,
-    /// The commit whose state it is.
+    /// The commit whose state it contains.
     pub timestamp: Timestamp,
-    /// Whether it was written now. If not, nothing was committed since the one that there is.
+    /// Whether a new file was written. If not, there was no commit since the existing checkpoint.
     pub written: bool,
     /// Bytes of its file.
     pub bytes: u64,
     /// Vertices in it.
     pub vertices: u64,
-    /// Edges in it, over all labels. 0 if the engine keeps them in files of its own, which then have everything up to the same commit.
+    /// Edges in it, over all labels. 0 if the engine has them in its own files, which are then
+    /// complete up to the same commit.
     pub edges: u64,
-    /// Segments of the log that were removed, because nobody needs them any more.
+    /// Number of log segments that were removed because they are obsolete.
     pub pruned: usize,
 }
 
 impl CheckpointOptions {
-    /// Runs `write` with these options in the form in which the writer takes them, and with `share` if they have none.
+    /// Calls `write` with these options in the form that the writer takes, and with `share` if they
+    /// set none.
     pub(super) fn with<T>(
         &self,
         pool: Option<&rayon::ThreadPool>,

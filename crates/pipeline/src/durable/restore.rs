@@ -1,4 +1,4 @@
-//! How a graph comes back from a store: its checkpoint, then the commits of its log.
+//! Restores a graph from a store: its checkpoint, then the commits of its log.
 
 use crate::durable::replay::Replay;
 use crate::durable::restored::Batches;
@@ -18,12 +18,13 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Copy)]
 pub struct Until {
     as_of: AsOf,
-    /// The wall clock when the store was opened.
+    /// The wall-clock time at which the store was opened.
     now: u64,
 }
 
 impl Until {
-    /// `None` is the newest state, which it is at or after the present time: no commit was made after now.
+    /// `None` means the newest state, which is also that of any time from the present on, because
+    /// no commit was made after `now`.
     pub fn new(as_of: AsOf, now: u64) -> Option<Self> {
         match as_of {
             AsOf::Time(time) if time >= now => None,
@@ -31,7 +32,8 @@ impl Until {
         }
     }
 
-    /// Whether a commit belongs to the state. Fails if it carries a time in the future, which does not tell when it was made.
+    /// Whether a commit belongs to the state. Fails if it carries a time in the future, which does
+    /// not tell when it was made.
     pub fn includes(self, at: Timestamp, wall_clock: u64) -> Result<bool, Error> {
         match self.as_of {
             AsOf::Time(_) if wall_clock > self.now => {
@@ -43,15 +45,16 @@ impl Until {
 }
 
 impl<E: Engine> Store<E> {
-    /// Commits are logged from now on.
+    /// Attaches the log of all commits from now on.
     pub fn attach(&mut self, journal: Journal) {
         let sequencer = Arc::get_mut(&mut self.sequencer);
-        let sequencer = sequencer.expect("nobody else sees a graph that is being made");
+        let sequencer = sequencer.expect("a graph is not shared while it is being built");
         sequencer.attach(journal.commit_log().ok().cloned());
         self.journal = Some(journal);
     }
 
-    /// Becomes the graph of a store, from its checkpoint and its log; up to a past state, if one is asked for.
+    /// Restores the graph from the checkpoint and log of its store, up to a past state if
+    /// requested.
     pub fn restore(
         &self,
         store: &hedgerow_log::Store,
@@ -61,7 +64,7 @@ impl<E: Engine> Store<E> {
         until: Option<Until>,
     ) -> Result<(Recovered, Recovery), Error> {
         let guard = LockGuard::lock(&self.units, self.units.all());
-        // Nobody reads the graph yet.
+        // The graph has no readers yet.
         let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
         let (mut after, mut wall_clock, mut input) = (Timestamp::ZERO, 0, None);
         if let Some(durable) = self.engine.durable() {
@@ -111,7 +114,7 @@ impl<E: Engine> Store<E> {
         }
         self.finish_restoring(&held)?;
         if until.is_none() {
-            // The manifest may know of later commits, which a checkpoint has.
+            // The manifest may know of later commits, which are in a checkpoint.
             (after, wall_clock) = (recovered.last, wall_clock.max(recovered.wall_clock));
         }
         self.sequencer.restore(after, wall_clock, input);
@@ -127,7 +130,8 @@ impl<E: Engine> Store<E> {
         Ok((recovered, recovery))
     }
 
-    /// Fails if an engine has less in its own files than the checkpoint says: the log may have no more of it.
+    /// Fails if the engine's own files contain less than the checkpoint says, because the log may
+    /// no longer contain it.
     fn check_files_reach(&self, checkpoint: &Checkpoint, path: &Path) -> Result<(), Error> {
         let (at, in_files) = (checkpoint.description().timestamp, self.in_files_through());
         if self.engine.durable().is_none() || in_files >= at {
@@ -138,7 +142,7 @@ impl<E: Engine> Store<E> {
         Err(StoreError::Damaged { path: path.to_owned(), offset: 0, what }.into())
     }
 
-    /// Becomes the graph of a checkpoint.
+    /// Restores the graph from a checkpoint only.
     pub fn restore_checkpoint(
         &self,
         checkpoint: &Checkpoint,
@@ -148,7 +152,7 @@ impl<E: Engine> Store<E> {
     ) -> Result<Recovery, Error> {
         let begin = Instant::now();
         let guard = LockGuard::lock(&self.units, self.units.all());
-        // Nobody reads the graph yet.
+        // The graph has no readers yet.
         let held = guard.held(&self.sequencer).with_editable_now(Timestamp::ZERO);
         self.load(&held, checkpoint, &checkpoint_path(manifest, files), batches.loaded)?;
         self.finish_restoring(&held)?;
@@ -165,13 +169,13 @@ impl<E: Engine> Store<E> {
     }
 }
 
-/// Where the checkpoint of a manifest is.
+/// The path of the checkpoint of a manifest.
 pub(super) fn checkpoint_path(manifest: &Manifest, files: &dyn FileSystem) -> PathBuf {
     let number = manifest.checkpoint.map_or(0, |checkpoint| checkpoint.number);
     files.location().join(name_of(number))
 }
 
-/// Where the manifest of a store is.
+/// The path of the manifest of a store.
 pub fn manifest_path(files: &dyn FileSystem) -> PathBuf {
     files.location().join(Manifest::FILE)
 }

@@ -10,29 +10,29 @@ use hedgerow_model::{Effects, Engine, EngineError, LockUnit, Timestamp, UnitLock
 use hedgerow_sequencer::VertexCounts;
 use hedgerow_sync::epoch;
 
-/// Changes per batch, about.
+/// Approximate number of changes per batch.
 const AT_ONCE: usize = 1 << 22;
 
-/// Changes per batch in simulations, so that these apply several batches.
+/// Changes per batch in simulations, small so that they apply several batches.
 const AT_ONCE_IN_SIMULATIONS: usize = 16;
 
-/// Bytes that a gathered change takes until it is applied, about.
+/// Approximate bytes of a gathered change until it is applied.
 const BYTES_OF_CHANGE: usize = 128;
 
-/// Smaller batches would cost more time than they save memory.
+/// The minimum changes per batch: smaller batches cost more time than they save memory.
 const FEWEST_AT_ONCE: usize = 1 << 12;
 
-/// How many changes are applied together, about.
+/// Approximate number of changes to apply together.
 #[derive(Clone, Copy, Debug)]
 pub struct Batches {
-    /// Of a checkpoint.
+    /// From a checkpoint.
     pub(super) loaded: usize,
-    /// Of the log.
+    /// From the log.
     pub(super) replayed: usize,
 }
 
 impl Batches {
-    /// A batch takes about as much memory as the graph may.
+    /// Batch sizes with which a batch takes about as much memory as the graph may.
     pub fn of(options: &Settings) -> Self {
         let limits = [options.memory_limit, options.scratch_limit];
         let loaded = match limits.into_iter().flatten().min() {
@@ -44,7 +44,7 @@ impl Batches {
     }
 }
 
-/// Grants every lock, since the opening thread holds them all.
+/// Grants every lock, because the opening thread holds them all.
 struct AllHeld<'h>(&'h HeldLocks<'h>);
 
 impl UnitLocks for AllHeld<'_> {
@@ -55,10 +55,12 @@ impl UnitLocks for AllHeld<'_> {
 }
 
 impl<E: Engine> Store<E> {
-    /// Applies changes that were committed up to `at`. The opening thread holds all locks and has the graph to itself.
+    /// Applies changes that were committed up to `at`. The opening thread holds all locks, and the
+    /// graph is not shared.
     ///
-    /// At the memory limit it first frees what earlier batches replaced, and then lets the graph take up to twice the limit: the layout
-    /// in memory may differ from that of the graph that was closed.
+    /// At the memory limit it first frees what earlier batches replaced, and then lets the graph
+    /// take up to twice the limit: the memory layout may differ from that of the graph that was
+    /// closed.
     pub(super) fn restore_changes(
         &self,
         held: &HeldLocks<'_>,
@@ -77,7 +79,7 @@ impl<E: Engine> Store<E> {
             }
             prepared => prepared?,
         };
-        // Their keys are restored beside.
+        // The caller restores the keys.
         let no_keys = Resolved::default();
         let mut decided = PreparedEffects::new(self, &no_keys, prepared, vertices);
         let stamp = self.sequencer.stamp_again(at, decided.counts());

@@ -1,26 +1,27 @@
-//! A set of vertices that is asked for every edge of a log.
+//! A set of vertices that is queried for every edge of a log.
 
 use fixedbitset::FixedBitSet;
 use hedgerow_model::VertexId;
 
-/// Vertex ids of a piece.
+/// Number of vertex ids per piece.
 const PIECE: u32 = 1 << 16;
 
-/// A bit for every vertex id, in pieces that end with their last vertex: few vertices with large ids take little memory.
+/// One bit per vertex id, in pieces that end with their last vertex, so that few vertices with
+/// large ids take little memory.
 #[derive(Debug, Default)]
 pub(super) struct VertexSet {
     pieces: Vec<FixedBitSet>,
 }
 
 impl VertexSet {
-    /// O(1).
+    /// Whether the set contains `vertex`. O(1).
     #[inline]
     pub(super) fn contains(&self, vertex: VertexId) -> bool {
         let (piece, bit) = place(vertex);
         self.pieces.get(piece).is_some_and(|bits| bits.contains(bit))
     }
 
-    /// O(1), amortised.
+    /// Adds a vertex. Amortized O(1).
     pub(super) fn insert(&mut self, vertex: VertexId) {
         let (piece, bit) = place(vertex);
         if piece >= self.pieces.len() {
@@ -29,7 +30,7 @@ impl VertexSet {
         self.pieces[piece].grow_and_insert(bit);
     }
 
-    /// O(1).
+    /// Removes a vertex. O(1).
     pub(super) fn remove(&mut self, vertex: VertexId) {
         let (piece, bit) = place(vertex);
         if self.contains(vertex) {
@@ -49,7 +50,7 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// Ids in a few pieces, on both sides of their ends.
+    /// Ids in a few pieces, near their boundaries.
     fn vertices() -> impl Strategy<Value = VertexId> {
         let piece = prop_oneof![Just(0), Just(1), Just(7), Just(u32::MAX / PIECE)];
         (piece, prop_oneof![0..5u32, PIECE - 5..PIECE - 1])

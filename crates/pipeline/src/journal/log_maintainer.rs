@@ -1,21 +1,23 @@
-//! The thread that makes segments of the log before they are needed, so that no commit waits for one.
+//! The log maintainer: a thread that creates log segments ahead of time, so that no commit waits
+//! for one.
 
 use hedgerow_log::Log;
 use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use hedgerow_sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
-/// The thread, while it runs. Ended when this is dropped.
+/// The running thread. Dropping this ends it.
 #[derive(Debug, Default)]
 pub(crate) struct LogMaintainer {
     running: Mutex<Option<JoinHandle<()>>>,
-    /// To be woken without the mutex.
+    /// Wakes the thread without the mutex.
     sleeper: Option<thread::Thread>,
     is_over: Arc<AtomicBool>,
 }
 
 impl LogMaintainer {
-    /// Keeps `log`, where a thread can be had. Without one the commit that needs a segment makes it.
+    /// Starts the thread for `log`. If none can be spawned, the commit that needs a segment creates
+    /// it.
     pub fn of(log: &Arc<Log>) -> Self {
         if cfg!(hedgerow_shuttle) {
             return LogMaintainer::default();
@@ -27,7 +29,7 @@ impl LogMaintainer {
                 if !log.needs_maintenance() {
                     thread::park();
                 } else if log.maintain().is_err() {
-                    // The commit that needs a segment will try again, and tell.
+                    // The commit that needs a segment will try again, and report the error.
                     break;
                 }
             }
@@ -37,19 +39,19 @@ impl LogMaintainer {
         LogMaintainer { running: Mutex::new(running), sleeper, is_over }
     }
 
-    /// There is something to do.
+    /// Wakes the thread, because there is work.
     pub(crate) fn wake(&self) {
         if let Some(sleeper) = &self.sleeper {
             sleeper.unpark();
         }
     }
 
-    /// Waits until the thread is done with what it does, and has ended.
+    /// Ends the thread, and waits until it has finished its current work.
     pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::Release);
         self.wake();
         if let Some(running) = self.running.lock().take() {
-            // If it panicked, the log has noticed.
+            // The log noticed a panic.
             let _ = running.join();
         }
     }

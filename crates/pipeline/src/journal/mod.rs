@@ -1,4 +1,4 @@
-//! Where the commits of a graph are logged, and what else belongs to its store.
+//! The log of a graph's commits, and the rest of its store.
 
 mod log_maintainer;
 mod recovery;
@@ -15,14 +15,14 @@ use log_maintainer::LogMaintainer;
 use std::cell::Cell;
 use std::path::PathBuf;
 
-/// A body that is larger is not kept for the next commit.
+/// A larger body is not kept for the next commit.
 const LARGEST_KEPT_BODY: usize = 256 << 10;
 
 thread_local! {
     static BODY: Cell<Body> = Cell::default();
 }
 
-/// Encodes a commit in a buffer that each thread uses again.
+/// Encodes a commit into a buffer that the thread reuses.
 pub(crate) fn with_body<T>(encode: impl FnOnce(&mut Body) -> T) -> T {
     let mut body = BODY.with(Cell::take);
     let result = encode(&mut body);
@@ -36,28 +36,28 @@ pub(crate) fn with_body<T>(encode: impl FnOnce(&mut Body) -> T) -> T {
 #[derive(Debug)]
 pub struct Journal {
     files: Arc<dyn FileSystem>,
-    /// Those of an engine that has some of its own.
+    /// The files of an engine that has its own.
     engine_files: Option<EngineFiles>,
     rights: Rights,
-    /// What opening the store found, if it was not made just now.
+    /// What opening the store found, unless it was just created.
     pub recovery: Option<Recovery>,
-    /// Whoever makes a checkpoint, and whoever closes, has it.
+    /// Held while a checkpoint is made, and during close.
     pub(super) exclusive: Mutex<()>,
 }
 
-/// What may be done with a store.
+/// What this graph may do with the store.
 #[derive(Debug)]
 enum Rights {
     Write {
         log: CommitLog,
         log_maintainer: LogMaintainer,
     },
-    /// The newest checkpoint is read.
+    /// Read only, from the newest checkpoint.
     Read(Box<Manifest>),
 }
 
 impl Journal {
-    /// The store whose log takes commits, and the files of its engine, if that has some of its own.
+    /// A store whose log takes commits, with the files of its engine, if it has its own.
     pub fn new(
         log: Log,
         recovery: Option<Recovery>,
@@ -84,7 +84,7 @@ impl Journal {
         self.commit_log().map(CommitLog::log)
     }
 
-    /// The log as commits take their places in it, if the graph can be written.
+    /// The log in the form that the sequencer takes, if the graph can be written.
     #[inline]
     pub(crate) fn commit_log(&self) -> Result<&CommitLog, Error> {
         match &self.rights {
@@ -93,7 +93,7 @@ impl Journal {
         }
     }
 
-    /// Every commit up to this survives a loss of power.
+    /// The newest commit up to which all survive a loss of power.
     pub fn durable(&self) -> Timestamp {
         match &self.rights {
             Rights::Write { log, .. } => log.durable(),
@@ -103,7 +103,7 @@ impl Journal {
         }
     }
 
-    /// What belongs to the store.
+    /// The files that belong to the store.
     pub fn manifest(&self) -> Manifest {
         match &self.rights {
             Rights::Write { log, .. } => log.log().manifest(),
@@ -111,18 +111,18 @@ impl Journal {
         }
     }
 
-    /// Where the store is.
+    /// The path of the store.
     pub fn location(&self) -> PathBuf {
         self.files.location()
     }
 
-    /// Bytes of a segment; of one that is gone meanwhile, none.
+    /// Bytes of a segment; 0 if it was removed meanwhile.
     pub fn bytes_of(&self, segment: &SegmentEntry) -> u64 {
         let file = self.files.open(&segment.file_name(), Access::Read);
         file.and_then(|file| file.length()).unwrap_or(0)
     }
 
-    /// Waits until what was seen at `at` is as durable as it has to be.
+    /// Waits until what was read at `at` is as durable as required.
     pub fn settle_read(&self, at: Timestamp, asked: Durability) -> Result<(), Error> {
         match &self.rights {
             Rights::Write { log, .. } if asked.max(log.log().durability()) == Durability::Sync => {
@@ -132,13 +132,14 @@ impl Journal {
         }
     }
 
-    /// Writes what waits in memory if that is much, for whoever commits many times before he waits.
+    /// Writes what is buffered in memory if that is much, for callers that commit many times before
+    /// they wait.
     pub(crate) fn relieve(&self) -> Result<(), Error> {
         self.wake_log_maintainer();
         Ok(self.log()?.relieve()?)
     }
 
-    /// Lets the log_maintainer make the next segment, if one is due.
+    /// Lets the log maintainer create the next segment, if one is due.
     pub(crate) fn wake_log_maintainer(&self) {
         if let Rights::Write { log, log_maintainer, .. } = &self.rights
             && log.log().needs_maintenance()
@@ -147,7 +148,7 @@ impl Journal {
         }
     }
 
-    /// Ends the log. Nobody makes a checkpoint meanwhile, or afterwards changes a file of the engine.
+    /// Ends the log. No checkpoint runs meanwhile, and no file of the engine changes afterwards.
     pub(crate) fn close(&self) -> Result<(), Error> {
         let _exclusive = self.exclusive.lock();
         self.engine_files.iter().for_each(EngineFiles::close);

@@ -1,21 +1,21 @@
-//! Edges with their times, in the order in which they are handed over.
+//! Edges with their times, in output order.
 
 use hedgerow_model::VertexId;
 use std::cmp::Reverse;
 
-/// An edge with its time. Of two, the greater is handed over first.
+/// An edge with its time. The greater of two is output first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Dated<'r> {
     pub(super) time: i64,
-    /// Reversed, so that of equal times the lower id is the greater.
+    /// Reversed, so that the lower id is greater at equal times.
     pub neighbor: Reverse<VertexId>,
-    /// The same of parallel edges.
+    /// Reversed, so that the lower key is greater for parallel edges.
     pub key: Reverse<u64>,
-    /// What lies on it.
+    /// The value or record of the edge.
     pub(super) beside: Beside<'r>,
 }
 
-/// What lies on an edge.
+/// The value or record of an edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Beside<'r> {
     /// The bits of its value.
@@ -24,10 +24,10 @@ pub(super) enum Beside<'r> {
     Record(&'r [u8]),
 }
 
-/// Up to so many are sorted as they are.
+/// Up to this number, edges are sorted directly.
 const FEW: usize = 20;
 
-/// Sorts edges, the newest first. O(n log n), or O(n) if they are.
+/// Sorts edges newest first. O(n log n), or O(n) if they are sorted.
 pub(super) fn sort_newest_first(edges: &mut Vec<Dated<'_>>) {
     if edges.is_sorted_by(|one, other| one >= other) {
         return;
@@ -35,7 +35,7 @@ pub(super) fn sort_newest_first(edges: &mut Vec<Dated<'_>>) {
     match positions_by_time(edges) {
         Some(positions) => {
             *edges = positions.into_iter().map(|position| edges[position]).collect();
-            // Few have the same time.
+            // Few edges have the same time.
             let same_time = |one: &Dated<'_>, other: &Dated<'_>| one.time == other.time;
             edges.chunk_by_mut(same_time).filter(|same| same.len() > 1).for_each(sort);
         }
@@ -47,8 +47,8 @@ fn sort(edges: &mut [Dated<'_>]) {
     edges.sort_unstable_by(|one, other| other.cmp(one));
 }
 
-/// Where the edges are, the newest first, in any order where times are equal: if the time up to the newest and a position fit into one
-/// number: numbers are moved and compared faster than edges.
+/// The positions of the edges, newest first, in any order at equal times. Only if the time span and
+/// a position fit in one number: numbers are moved and compared faster than edges.
 fn positions_by_time(edges: &[Dated<'_>]) -> Option<Vec<usize>> {
     if edges.len() <= FEW {
         return None;
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn times_that_fit_and_times_that_do_not() {
+    fn times_sort_as_numbers_only_if_they_fit() {
         let many = |newest| {
             (0..=FEW as u32).map(|id| dated(if id == 9 { newest } else { 0 }, id, 0)).collect::<Vec<_>>()
         };

@@ -1,20 +1,23 @@
-//! Which edges of a vertex are read newest first.
+//! Queries for the newest edges of a vertex.
 
 use crate::error::Error;
 use hedgerow_model::{Column, ColumnType, EdgeSchema, EdgeValue, LabelSchema, Record, Value, ValueType};
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
-/// Which edges of a vertex are read newest first: at most how many, by which time, and from when to when.
+/// A query for the newest edges of a vertex: how many, by which time, and in which range.
 ///
-/// Without more said, the time of an edge is its first property of type `timestamp`, or the integer beside it if its label has
-/// values (`u32`, `u64`, `i64`), or the key of parallel edges without such a property. Edges whose time is null are left out. Of equal
-/// times the lower vertex id comes first, then the lower key.
+/// By default, the time of an edge is its first property of type `timestamp`, or its value if its
+/// label has integers (`u32`, `u64`, `i64`), or the key of parallel edges without such a property.
+/// Edges whose time is null are left out. At equal times the lower vertex id comes first, then the
+/// lower key.
 ///
-/// That costs O(degree), and the memory of what is wanted. Engine `tel` notes how far the edges of a vertex were put in the order of their
-/// first property of type `timestamp`: by that it reads from the end of the log, and no more than those that are wanted or too late, and those that are
-/// earlier than all of them by no more than any edge was late (LiveGraph, section 4). What one commit puts it keeps in that order. Edges that may be parallel, and
-/// values, it reads as other engines do.
+/// That costs O(degree) time, and memory for the result. Engine `tel` keeps an upper bound on how
+/// far the edges of a vertex are out of order by their first property of type `timestamp`. So it
+/// reads from the end of the log, and only edges that are in the result, that are too late for the
+/// range, or that are earlier than the whole result by at most that bound (LiveGraph, section 4).
+/// The edges of one commit are logged in the order of that property. Edges that may be parallel,
+/// and values, are read as in other engines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Newest {
     pub(super) most: usize,
@@ -30,42 +33,43 @@ enum Order {
 }
 
 impl Newest {
-    /// At most so many edges.
+    /// Returns at most `count` edges.
     #[must_use]
     pub fn most(count: usize) -> Self {
         Newest { most: count, order: Order::OfLabel, times: i64::MIN..=i64::MAX }
     }
 
-    /// Edges of this time or later.
+    /// Returns edges of this time or later.
     #[must_use]
     pub fn since(self, time: i64) -> Self {
         Newest { times: time..=*self.times.end(), ..self }
     }
 
-    /// Edges of this time or earlier.
+    /// Returns edges of this time or earlier.
     #[must_use]
     pub fn until(self, time: i64) -> Self {
         Newest { times: *self.times.start()..=time, ..self }
     }
 
-    /// The time is this property of the edge, of type `timestamp` or `i64`.
+    /// Uses a property of the edge, of type `timestamp` or `i64`, as its time.
     #[must_use]
     pub fn by_property(self, name: impl Into<String>) -> Self {
         Newest { order: Order::Property(name.into()), ..self }
     }
 
-    /// The time is the commit that put the edge, or changed what lies on it, as the number of its
+    /// Uses the commit that put or last changed the edge as its time, as the number of its
     /// [`Timestamp`](hedgerow_model::Timestamp). Engine `tel` only.
     ///
-    /// Costs what is read (LiveGraph, section 4: a log is read from its end). What one commit put has one time; a store that is opened puts what its
-    /// checkpoint has, and what its log says after that, in few commits, unless `GraphOptions::keep_commit_order`
-    /// keeps those of the log apart. Not for labels whose edges may be parallel.
+    /// Reads only the result, from the end of the log (LiveGraph, section 4). The edges of one
+    /// commit have the same time. Opening a store puts the edges of its checkpoint, and of the log
+    /// after it, in few commits, unless `GraphOptions::keep_commit_order` keeps those of the log
+    /// apart. Not for labels whose edges may be parallel.
     #[must_use]
     pub fn by_commit(self) -> Self {
         Newest { order: Order::Commit, ..self }
     }
 
-    /// What says the time on the edges of a label.
+    /// Where the edges of a label store their time.
     pub fn clock(&self, label: &LabelSchema) -> Result<NewestBy, Error> {
         let no_time = || Error::NoTime { label: label.name.clone() };
         match (&self.order, &label.edges) {
@@ -96,27 +100,27 @@ impl Newest {
     }
 }
 
-/// What says the time of an edge.
+/// Where an edge stores its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewestBy {
-    /// The integer beside it.
+    /// In its integer value.
     Value,
-    /// The property at this position of its record.
+    /// In the property at this position of its record.
     Property(usize),
-    /// The key that tells it from those parallel to it.
+    /// In its key among parallel edges.
     Key,
-    /// The commit that put it as it is.
+    /// In the commit that put or last changed it.
     Commit,
 }
 
 impl Newest {
-    /// Those of some edges that are wanted, by their times.
+    /// The edges that the query selects, with their times.
     #[must_use]
     pub fn chosen<T>(&self, edges: impl Iterator<Item = (Option<i64>, T)>) -> Vec<T> {
         let is_wanted = |time: &i64| self.times.contains(time);
         let mut dated: Vec<(i64, T)> =
             edges.filter_map(|(time, edge)| Some((time.filter(is_wanted)?, edge))).collect();
-        // Stable: of equal times those that come first stay so.
+        // Stable: keeps the order at equal times.
         dated.sort_by_key(|(time, _)| Reverse(*time));
         dated.truncate(self.most);
         dated.into_iter().map(|(_, edge)| edge).collect()
@@ -124,7 +128,7 @@ impl Newest {
 }
 
 impl NewestBy {
-    /// The time of an edge that has a record.
+    /// The time of an edge with a record.
     #[must_use]
     pub fn time(self, key: u64, record: &Record) -> Option<i64> {
         match self {
@@ -138,12 +142,12 @@ impl NewestBy {
     }
 }
 
-/// The key of parallel edges as a time; the largest there is if it is larger.
+/// The key of a parallel edge as a time; the largest time if it does not fit.
 pub(super) fn key_time(key: u64) -> Option<i64> {
     Some(i64::try_from(key).unwrap_or(i64::MAX))
 }
 
-/// An integer of a column as a time; the largest there is if it is larger.
+/// The integer value of an edge as a time; the largest time if it does not fit.
 #[must_use]
 pub fn time_of(column: ColumnType, value: EdgeValue) -> i64 {
     match column {

@@ -17,28 +17,28 @@ use std::ops::ControlFlow;
 /// One of the newest edges.
 #[derive(Clone, Copy, Debug)]
 pub struct NewestEdge<'e> {
-    /// Where it leads.
+    /// The other end.
     pub neighbor: VertexId,
-    /// Which of parallel edges it is; 0 where there are none such.
+    /// The key of a parallel edge; 0 if edges cannot be parallel.
     pub key: u64,
-    /// What lies beside the neighbor.
+    /// The value of the edge.
     pub value: EdgeValue,
-    /// Its record, encoded, if the label has records.
+    /// Its encoded record, if the label has records.
     pub record: &'e [u8],
 }
 
-/// Is handed an edge.
+/// Receives an edge.
 pub type VisitEdge<'v> = dyn FnMut(NewestEdge<'_>) -> Result<(), Error> + 'v;
 
-/// The newest of the edges that are seen so far, on their way to whom they are handed over.
+/// Collects the newest of the edges seen so far, and passes them on.
 struct Reading<'p, 'h, 'r> {
     selection: Selection<'p, 'r>,
     hand_over: &'p mut HandOver<'h>,
 }
 
 impl<'r> Reading<'_, '_, 'r> {
-    /// Sees an edge; the time of none that follows exceeds its time by more than `disorder`. Breaks when those that follow are too old. Edges without a
-    /// time are passed over.
+    /// Takes an edge when later calls bring none whose time exceeds its time by more than
+    /// `disorder`. Breaks when the rest is too old. Skips edges without a time.
     #[inline]
     fn see_in_order(
         &mut self,
@@ -63,7 +63,7 @@ impl<'r> Reading<'_, '_, 'r> {
         }
     }
 
-    /// Sees an edge in any order.
+    /// Takes an edge in any order. Skips edges without a time.
     #[inline]
     fn see(
         &mut self,
@@ -86,7 +86,7 @@ impl<'r> Reading<'_, '_, 'r> {
     }
 }
 
-/// What a pass over the edges of a vertex ended with.
+/// The result of a pass over the edges of a vertex.
 fn passed<E: Into<ReadError>>(flow: Result<ControlFlow<Result<(), Error>>, E>) -> Result<(), Error> {
     flow.map_err(read_failed)?.break_value().unwrap_or(Ok(()))
 }
@@ -127,7 +127,7 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
         }
     }
 
-    /// Hands over the edges of a vertex newest first, by what lies beside them or by their commits.
+    /// Visits the edges of a vertex newest first, by their values or by their commits.
     fn newest_values<W: Column>(
         &self,
         (label, direction, vertex): (LabelId, Direction, VertexId),
@@ -161,8 +161,9 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
         reading.finish()
     }
 
-    /// Hands over the edges of a vertex newest first, by a property of their records or by their commits; in the order of the engine, if that says
-    /// how far it is out of the order of this time.
+    /// Visits the edges of a vertex newest first, by a property of their records or by their
+    /// commits; in the order of the engine, if it knows how far it is out of the order of this
+    /// time.
     fn newest_records(
         &self,
         (label, direction, vertex): (LabelId, Direction, VertexId),
@@ -212,7 +213,8 @@ impl<E: Engine, V: RecordView> ViewReads<'_, E, V> {
         }
     }
 
-    /// Hands over the edges of a vertex newest first, which may be parallel, by their keys or by a property of their records.
+    /// Visits the edges of a vertex that may be parallel, newest first, by their keys or by a
+    /// property of their records.
     fn newest_parallel(
         &self,
         (label, direction, vertex): (LabelId, Direction, VertexId),

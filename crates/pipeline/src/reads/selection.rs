@@ -1,4 +1,4 @@
-//! The newest of edges that are seen one after the other.
+//! Selects the newest edges of a sequence.
 
 use super::Newest;
 use super::dated::{Beside, Dated, sort_newest_first};
@@ -6,25 +6,25 @@ use crate::error::Error;
 use hedgerow_model::VertexId;
 use std::cmp::Reverse;
 
-/// Above so many edges more than are wanted, those that are not among the newest go.
+/// With this many edges more than wanted, those that are not among the newest are dropped.
 const SPARE: usize = 16;
 
-/// So many edges are handed over together, if they come in the order of their times.
+/// This many edges are passed on together, if they come in the order of their times.
 const TOGETHER: usize = 64;
 
-/// Is handed edges, the newest first; what it got before is newer.
+/// Receives edges, newest first; all earlier ones were newer.
 pub(super) type HandOver<'h> = dyn FnMut(&[Dated<'_>]) -> Result<(), Error> + 'h;
 
-/// The newest of the edges that were seen.
+/// The newest of the edges seen.
 pub(super) struct Selection<'n, 'r> {
     wanted: &'n Newest,
-    /// How many were not handed over yet.
+    /// Number of edges that are still to be passed on.
     missing: usize,
-    /// All that may be among these, in no order.
+    /// All candidates for these, unordered.
     found: Vec<Dated<'r>>,
-    /// Nothing up to this is among them.
+    /// Edges up to this one are no candidates.
     oldest: Option<Dated<'r>>,
-    /// When so many more were seen, it is worth to look which of them can be handed over.
+    /// Number of edges to see until checking for edges to pass on is worthwhile.
     until_ripe: usize,
 }
 
@@ -35,19 +35,19 @@ impl<'n, 'r> Selection<'n, 'r> {
         Selection { wanted, missing, found, oldest: None, until_ripe: missing.min(TOGETHER) }
     }
 
-    /// Whether all that are wanted were handed over.
+    /// Whether the whole result was passed on.
     #[inline]
     pub(super) fn is_complete(&self) -> bool {
         self.missing == 0
     }
 
-    /// Whether edges that are not later than this can be among them.
+    /// Whether edges not later than `latest` can be in the result.
     #[inline]
     pub(super) fn may_want(&self, latest: i64) -> bool {
         latest >= *self.wanted.times.start() && !self.is_complete()
     }
 
-    /// O(1) amortised, or O(seen / wanted) if few are wanted.
+    /// Adds an edge. Amortized O(1), or O(seen / wanted) if few are wanted.
     #[inline]
     pub(super) fn see(&mut self, time: i64, neighbor: VertexId, key: u64, beside: Beside<'r>) {
         if !self.wanted.times.contains(&time) {
@@ -63,8 +63,8 @@ impl<'n, 'r> Selection<'n, 'r> {
         }
     }
 
-    /// After each edge that was seen: hands over edges that are later than all that follow, which are not later than `latest`; not always all
-    /// of these. O(1) amortised.
+    /// Called after each edge seen: passes on edges that are later than `latest`, an upper bound on
+    /// all that follow; not always all of them. Amortized O(1).
     #[inline]
     pub fn settle(&mut self, latest: i64, hand_over: &mut HandOver<'_>) -> Result<(), Error> {
         match self.until_ripe.checked_sub(1) {
@@ -76,7 +76,8 @@ impl<'n, 'r> Selection<'n, 'r> {
         }
     }
 
-    /// O(found), or O(n log n) of what is handed over, if it does not come in the order of time.
+    /// Like [`Selection::settle`], but checks now. O(found), or O(n log n) in what is passed on, if
+    /// it does not come in the order of time.
     fn settle_ripe(&mut self, latest: i64, hand_over: &mut HandOver<'_>) -> Result<(), Error> {
         let settled = self.found.iter().filter(|edge| edge.time > latest).count();
         if 2 * settled >= self.found.len() {
@@ -90,14 +91,14 @@ impl<'n, 'r> Selection<'n, 'r> {
         Ok(())
     }
 
-    /// Hands over what is still missing: all edges were seen.
+    /// Passes on what is missing, after all edges were seen.
     pub(super) fn finish(mut self, hand_over: &mut HandOver<'_>) -> Result<(), Error> {
         self.drop_older();
         sort_newest_first(&mut self.found);
         hand_over(&self.found)
     }
 
-    /// Leaves as many as are missing, the newest. O(found).
+    /// Keeps only the newest candidates, as many as are missing. O(found).
     fn drop_older(&mut self) {
         let most = self.missing;
         if self.found.len() > most {
@@ -113,8 +114,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Sees edges in this order, of which none is later than one before by more than `lateness`: what was handed over, and how many were
-    /// seen until all that is wanted was.
+    /// Passes edges in this order, none later than an earlier one by more than `lateness`. Returns
+    /// the output, and the number of edges seen until it was complete.
     fn selected(edges: &[Dated<'_>], lateness: u64, wanted: &Newest) -> (Vec<u64>, usize) {
         let (mut selection, mut selected, mut seen) = (Selection::new(wanted), Vec::new(), 0);
         let mut hand_over = |edges: &[Dated<'_>]| {
@@ -133,7 +134,7 @@ mod tests {
         (selected, seen)
     }
 
-    /// The number that lies on an edge.
+    /// The value of an edge.
     fn number(edge: &Dated<'_>) -> u64 {
         match edge.beside {
             Beside::Value(number) => number,
@@ -181,18 +182,18 @@ mod tests {
             expected.truncate(most);
             let expected: Vec<u64> = expected.iter().map(number).collect();
             prop_assert_eq!(&selected(&edges, lateness, &wanted).0, &expected);
-            // It makes no difference if nothing is known.
+            // The result is the same if nothing is known about the order.
             prop_assert_eq!(&selected(&edges, u64::MAX, &wanted).0, &expected);
         }
     }
 
     #[test]
-    fn of_edges_in_order_no_more_are_seen_than_are_wanted() {
+    fn ordered_edges_are_seen_only_as_far_as_wanted() {
         let in_order = edges((0..10_000).rev());
         for most in [0, 1, 9, 63, 64, 65, 1000] {
             let (found, seen) = selected(&in_order, 0, &Newest::most(most));
             assert_eq!(found, in_order[..most].iter().map(number).collect::<Vec<_>>());
-            // The next one tells that no other of the same time follows.
+            // One more shows that no other edge of the same time follows.
             assert!(seen <= most + TOGETHER.min(most + 1), "{seen} seen of {most}");
         }
         let (found, seen) = selected(&in_order, 500, &Newest::most(10));

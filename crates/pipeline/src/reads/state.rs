@@ -1,4 +1,4 @@
-//! Point reads by key on one state of the graph: of a snapshot, or of the units that a commit has locked.
+//! Point reads by key on one state of the graph: a snapshot, or the units that a commit has locked.
 
 use crate::error::{Error, read_failed};
 use crate::reads::{Newest, VisitEdge};
@@ -10,10 +10,10 @@ use hedgerow_model::{
 };
 use std::ops::{ControlFlow, RangeInclusive};
 
-/// Is handed a parallel edge: its key, and its record, encoded.
+/// Receives a parallel edge: its key, and its encoded record.
 pub type VisitParallel<'v> = dyn FnMut(u64, &[u8]) -> Result<(), Error> + 'v;
 
-/// The same, with the neighbor first.
+/// Receives a parallel edge: the neighbor, its key, and its encoded record.
 pub type VisitParallelNeighbor<'v> = dyn FnMut(VertexId, u64, &[u8]) -> Result<(), Error> + 'v;
 
 /// Point reads on one state of the graph.
@@ -21,8 +21,8 @@ pub trait StateReads {
     /// The vertex of a key, if it exists.
     fn vertex(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Error>;
 
-    /// The vertex of a key, for reading its edges or its record. If it does not exist in the state, where it has neither, it may be told all
-    /// the same: that saves a look at the vertex.
+    /// The vertex of a key, for reading its edges or its record. May also return a vertex that does
+    /// not exist in the state, where it has neither edges nor a record; that saves a check.
     fn owner(&self, key: KeyRef<'_>) -> Result<Option<VertexId>, Error>;
 
     /// The key of an existing vertex.
@@ -31,7 +31,7 @@ pub trait StateReads {
     /// The value of an edge, if it exists.
     fn edge(&self, label: LabelId, from: VertexId, to: VertexId) -> Result<Option<EdgeValue>, Error>;
 
-    /// Visits the neighbors of a vertex and the values beside them, ascending by id.
+    /// Visits the neighbors of a vertex with the values of the edges, ascending by id.
     fn neighbors(
         &self,
         label: LabelId,
@@ -40,11 +40,11 @@ pub trait StateReads {
         visit: &mut dyn FnMut(VertexId, EdgeValue),
     ) -> Result<(), Error>;
 
-    /// The record of an edge of a label that has records, if it exists.
+    /// The record of an edge of a label with records, if the edge exists.
     fn edge_record(&self, label: LabelId, from: VertexId, to: VertexId) -> Result<Option<Record>, Error>;
 
-    /// Visits the neighbors of a vertex over a label that has records, with their records, encoded: ascending by id, one that parallel
-    /// edges lead to with each of them.
+    /// Visits the neighbors of a vertex over a label with records, with the encoded records,
+    /// ascending by id; with parallel edges, once for each.
     fn neighbor_records(
         &self,
         label: LabelId,
@@ -53,7 +53,8 @@ pub trait StateReads {
         visit: &mut dyn FnMut(VertexId, &[u8]),
     ) -> Result<(), Error>;
 
-    /// Visits those parallel edges from one vertex to another whose keys are in a range: ascending, with their records, encoded.
+    /// Visits the parallel edges from one vertex to another with keys in a range: ascending, with
+    /// encoded records.
     fn parallel_edges(
         &self,
         label: LabelId,
@@ -63,7 +64,8 @@ pub trait StateReads {
         visit: &mut VisitParallel<'_>,
     ) -> Result<(), Error>;
 
-    /// The same for all neighbors of a vertex, ascending by id.
+    /// Visits the parallel edges with keys in a range to all neighbors of a vertex, ascending by
+    /// id.
     fn parallel_neighbors(
         &self,
         label: LabelId,
@@ -73,7 +75,7 @@ pub trait StateReads {
         visit: &mut VisitParallelNeighbor<'_>,
     ) -> Result<(), Error>;
 
-    /// How many parallel edges lead to the neighbors of a vertex.
+    /// Number of parallel edges to the neighbors of a vertex.
     fn parallel_degree(&self, label: LabelId, direction: Direction, vertex: VertexId) -> Result<u64, Error>;
 
     /// Visits the edges of a vertex newest first.
@@ -99,16 +101,16 @@ pub struct ViewReads<'v, E: Engine, V> {
     pub store: &'v Store<E>,
     /// The view.
     pub view: &'v V,
-    /// Which ids of a key may be asked for.
+    /// Which ids of a key may be read.
     pub keys: KeyReads,
 }
 
-/// Which of the ids that a key has or had a state may ask for.
+/// Which of the present and former ids of a key may be read in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyReads {
-    /// All of them: the one that exists in the state is the key's.
+    /// All: the one that exists in the state is the key's.
     AsOf,
-    /// The current one only: the units of former ones are not locked.
+    /// Only the current one: the units of former ones are not locked.
     Current,
 }
 
@@ -121,7 +123,8 @@ impl<E: Engine, V: GraphView> ViewReads<'_, E, V> {
         self.view.contains_vertex(vertex).map_err(read_failed)
     }
 
-    /// What is read beside the neighbors of a label. Records are not: how an engine finds them is its business.
+    /// The type of the values of a label's edges. Labels with records have none here: how an engine
+    /// finds records is its own business.
     fn column(&self, label: LabelId) -> Result<ColumnType, ViewError> {
         Ok(match self.schema(label)?.edges.column() {
             ColumnType::Record => ColumnType::Unit,
@@ -150,7 +153,7 @@ fn visit_records<C: RecordCursor>(
     Ok(())
 }
 
-/// Visits neighbors with the parallel edges that lead there, ascending by id, until `visit` fails.
+/// Visits neighbors with their parallel edges, ascending by id, until `visit` fails.
 fn visit_parallel<'c, C: RecordCursor>(
     records: &'c mut C,
     vertex: VertexId,

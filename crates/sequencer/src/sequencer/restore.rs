@@ -1,4 +1,4 @@
-//! A graph comes back from a store, while nobody else sees it.
+//! Restoring a graph from a store, before it is shared.
 
 use super::{Sequencer, State};
 use crate::clock::Now;
@@ -10,36 +10,38 @@ use hedgerow_model::{Counts, LabelId, Timestamp};
 use hedgerow_sync::Arc;
 
 impl Sequencer {
-    /// A stamp for what was committed at `at`, and counts what it changes. There may be several of one timestamp, for parts of a state.
+    /// A stamp for what was committed at `at`; adds its changes to the counts. Parts of one state
+    /// may each take a stamp at the same timestamp.
     ///
     /// # Panics
-    /// If somebody reads the graph, or commits are logged.
+    /// If the graph has readers, or a log is attached.
     pub fn stamp_again(&self, at: Timestamp, counts: CountChanges<'_>) -> Stamp {
         let mut state = self.state.lock();
         self.check_private(&state, at);
         state.count(at, counts);
         self.published_head.show_changes(&state.head, counts);
-        // SAFETY: the largest so far, nothing is registered, and nothing will be before the graph has come back.
+        // SAFETY: the largest so far, nothing is registered, and nothing will be before the graph
+        // is restored.
         unsafe { Stamp::new(at, Timestamp::ZERO) }
     }
 
-    /// How large the graph is that an engine has found in its own files, up to the commit at `at`.
+    /// Sets the counts of a graph that an engine found in its own files, up to the commit at `at`.
     ///
     /// # Panics
-    /// As [`Sequencer::stamp_again`].
+    /// If the graph has readers, a log is attached, or something after `at` was restored.
     pub fn restore_counts(&self, at: Timestamp, counts: Counts) {
         let mut state = self.state.lock();
         self.check_private(&state, at);
         (state.head.at, state.head.counts) = (at, counts);
-        // The catalog checked that its labels can be numbered.
+        // The catalog checked that its labels fit in 16 bits.
         let labels = (0..state.head.counts.edges.len() as u16).map(LabelId);
         self.published_head.show(&state.head, labels);
     }
 
-    /// The graph has come back, as of `at`.
+    /// Ends the restoration: the graph is in the state of `at`.
     ///
     /// # Panics
-    /// As [`Sequencer::stamp_again`], or something behind `at` has come back.
+    /// If the graph has readers, a log is attached, or something after `at` was restored.
     pub fn restore(&self, at: Timestamp, wall_clock: u64, input: Option<Arc<[u8]>>) {
         let mut state = self.state.lock();
         self.check_private(&state, at);
@@ -51,16 +53,17 @@ impl Sequencer {
     fn check_private(&self, state: &State, at: Timestamp) {
         let is_private =
             self.reader_slots.taken().next().is_none() && state.registry.len() == 0 && self.log.is_none();
-        assert!(is_private && at >= state.head.at, "only a graph that nobody sees comes back");
+        assert!(is_private && at >= state.head.at, "a graph must be restored before others can access it");
     }
 
-    /// The graph is that of a store. Its commits are logged from now on, unless it is only read, which is `None`.
+    /// Attaches the log of the graph's store, which gets all commits from now on; `None` if the
+    /// graph is only read.
     pub fn attach(&mut self, log: Option<CommitLog>) {
         self.log = log;
         self.begin_history();
     }
 
-    /// Past states are kept from the newest one on, if the graph keeps any.
+    /// Keeps past states from the newest one on, if the graph has history.
     pub(super) fn begin_history(&mut self) {
         let now = if self.keeps_history() { self.clock.now() } else { Now::default() };
         let state = self.state.get_mut();

@@ -1,4 +1,4 @@
-//! What a graph is like after a call of its engine failed.
+//! The state of a graph after a call of its engine failed.
 
 use crate::commit::edge::EdgeWrite;
 use crate::error::Error;
@@ -66,7 +66,8 @@ fn state<E: Engine>(store: &Store<E>) -> (Timestamp, u64, Vec<u32>) {
     (view.timestamp(), view.edge_count(LabelId::DEFAULT).at_most(), vertices)
 }
 
-/// Commits of every kind, of which the `number`th of these calls of the engine fails; whether there are so many.
+/// Makes commits of every kind, in which call `number` of kind `call` fails; returns whether there
+/// was such a call.
 fn commit_with_failure<E: Engine>(engine: E, call: Fallible, number: usize) -> bool {
     let store = store(engine, &Settings::default());
     store.engine.fail(call, number);
@@ -84,7 +85,7 @@ fn commit_with_failure<E: Engine>(engine: E, call: Fallible, number: usize) -> b
     failed
 }
 
-/// How many of these calls all commits make; each has failed once.
+/// Fails each such call of all commits once; returns how many there are.
 fn fail_each<E: Engine>(engine: fn() -> E, call: Fallible) -> usize {
     (1..).take_while(|number| commit_with_failure(engine(), call, *number)).count()
 }
@@ -101,7 +102,7 @@ fn a_commit_that_cannot_read_the_newest_state_changes_nothing() {
     assert!(fail_each(tel, Fallible::Latest) >= 4);
 }
 
-/// Blocks that a snapshot kept, which is closed.
+/// A store with blocks that a snapshot kept, which is closed.
 fn store_with_garbage() -> Store<Failing<Rapid>> {
     let store = store(rapid(), &Settings::default());
     let edges: Vec<(u64, u64)> = (0..64_000).map(|edge| (edge % 6400, edge / 6400)).collect();
@@ -114,9 +115,10 @@ fn store_with_garbage() -> Store<Failing<Rapid>> {
     store
 }
 
-/// The commit that a writer takes the step after is done; a later step makes up for it, and the next who asks is told.
+/// The commit that precedes the failing step succeeds. A later step catches up, and the next caller
+/// gets the error.
 #[test]
-fn a_step_that_fails_after_a_commit_is_reported_once_and_made_up_for() {
+fn a_failed_step_after_a_commit_is_reported_once_and_caught_up() {
     let store = store_with_garbage();
     let before = store.memory().retained_bytes;
     store.engine.fail(Fallible::Maintain, 1);
@@ -128,9 +130,9 @@ fn a_step_that_fails_after_a_commit_is_reported_once_and_made_up_for() {
     assert!(!store.reclaim().unwrap().more);
 }
 
-/// Nothing is kept for later.
+/// The error is not kept for later.
 #[test]
-fn a_step_that_fails_where_it_was_asked_for_is_reported_there() {
+fn a_failed_step_of_a_reclaim_is_reported_by_that_reclaim() {
     let store = store_with_garbage();
     store.engine.fail(Fallible::Maintain, 1);
     assert!(matches!(store.reclaim(), Err(Error::Write(_))));
@@ -138,9 +140,10 @@ fn a_step_that_fails_where_it_was_asked_for_is_reported_there() {
     assert!(store.reclaim().unwrap().bytes > 0);
 }
 
-/// A commit at the limit takes a step before it gives up, and is told of that; it has changed nothing.
+/// A commit at the limit takes a step before it gives up, and returns the error of the step. It has
+/// changed nothing.
 #[test]
-fn a_commit_at_the_limit_is_told_why_no_room_was_made() {
+fn a_commit_at_the_limit_reports_why_nothing_was_freed() {
     let store = store(rapid(), &Settings { memory_limit: Some(1 << 20), ..Settings::default() });
     put_short(&store, 1, 2).unwrap();
     let before = state(&store);
