@@ -1,4 +1,5 @@
-//! How much room a checkpoint of a Kronecker graph takes, and how fast it is written and read on one core.
+//! Measures the size of a checkpoint of a Kronecker graph, and the speed of writing and reading it
+//! on one core.
 //!
 //! `cargo run --release -p hedgerow-log --example checkpoint -- 20`
 

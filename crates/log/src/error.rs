@@ -1,4 +1,4 @@
-//! What can go wrong with a store, by what can be done about it.
+//! Errors of a store, by how a caller can handle them.
 
 use crate::files::{FileError, LockError};
 use hedgerow_encoding::wire::DecodeError;
@@ -6,28 +6,29 @@ use hedgerow_model::{SchemaError, Timestamp};
 use hedgerow_sync::Arc;
 use std::path::PathBuf;
 
-/// A store cannot be made, opened or read.
+/// A store cannot be created, opened or read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The file system refused.
+    /// The file system returned an error.
     #[error(transparent)]
     File(#[from] FileError),
-    /// Another process has the store open, or another part of this one.
+    /// The store is open in another process, or elsewhere in this one.
     #[error("the store is in use: {} is locked by {}", path.display(), holder.map_or_else(|| "another process".to_owned(), |id| format!("process {id}")))]
     Locked {
         /// The lock file.
         path: PathBuf,
-        /// The process that holds it, if it has said so.
+        /// The process that holds it, if known.
         holder: Option<u32>,
     },
-    /// Processes that read the store keep others from writing to it.
+    /// Processes that read the store block writers.
     #[error("the store is in use: {} is locked by processes that read it; try again when they are done", path.display())]
     BeingRead {
         /// The lock file.
         path: PathBuf,
     },
-    /// Another process writes to the store, though this one has it open: the lock file was removed, or the manifest was replaced.
+    /// Another process writes to the store, though it is open here: the lock file was removed, or
+    /// the manifest was replaced.
     #[error("another process has taken over the store: {} {what}; what was acknowledged before is safe, open the store again", path.display())]
     Overtaken {
         /// The lock file or the manifest.
@@ -35,45 +36,46 @@ pub enum StoreError {
         /// What happened to it.
         what: &'static str,
     },
-    /// There is nothing that could be opened.
+    /// There is no store to open.
     #[error("there is no store in {}", path.display())]
     NoStore {
         /// The directory.
         path: PathBuf,
     },
-    /// There is a store where one was to be made.
+    /// A store exists where one was to be created.
     #[error("there is a store in {} already", path.display())]
     Exists {
         /// The directory.
         path: PathBuf,
     },
-    /// Something is not as it was written.
+    /// The content of a file is not what was written.
     #[error("{} is damaged at byte {offset}: {what}", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
-        /// Where in it.
+        /// The offset in the file.
         offset: u64,
         /// What is wrong.
         what: String,
     },
-    /// A file that must be there is not.
+    /// A required file does not exist.
     #[error("{} is missing, and the store is not complete without it", path.display())]
     Missing {
         /// The file.
         path: PathBuf,
     },
-    /// The checkpoint is damaged, and the log does not have all of its commits, so that it cannot take its place.
+    /// The checkpoint is damaged, and the log does not contain all of its commits, so it cannot
+    /// replace the checkpoint.
     #[error(
         "{problem}; the log has no commits before timestamp {oldest} any more, which could replace it: bring back a copy of the store"
     )]
     Irreplaceable {
         /// What is wrong with the checkpoint.
         problem: Box<StoreError>,
-        /// The log has the commits after this.
+        /// The log contains the commits after this one.
         oldest: Timestamp,
     },
-    /// A file was not written for its place in this store.
+    /// A file belongs to another store or another place in this one.
     #[error("{} does not belong here: {what}", path.display())]
     Foreign {
         /// The file.
@@ -89,7 +91,7 @@ pub enum StoreError {
         /// The version of its format.
         version: u32,
     },
-    /// The manifest names an engine that does not exist here.
+    /// The manifest names an unknown engine.
     #[error("{} names the engine {name:?}, which this version does not know", path.display())]
     UnknownEngine {
         /// The manifest.
@@ -102,26 +104,26 @@ pub enum StoreError {
     Schema {
         /// The manifest.
         path: PathBuf,
-        /// What is wrong with them.
+        /// The error in the labels.
         error: SchemaError,
     },
-    /// What was asked for has been pruned.
+    /// The requested state has been pruned.
     #[error(
         "the state at timestamp {asked} cannot be read any more: the log begins after timestamp {oldest}"
     )]
     OutOfRetention {
-        /// The timestamp that was asked for.
+        /// The requested timestamp.
         asked: Timestamp,
         /// The oldest that can be read.
         oldest: Timestamp,
     },
-    /// The log refused.
+    /// The log returned an error.
     #[error(transparent)]
     Log(#[from] LogError),
 }
 
 impl StoreError {
-    /// Whether something is wrong with the files, which will be so when they are read again.
+    /// Whether the files are damaged, so that reading them again fails too.
     #[must_use]
     pub fn is_damage(&self) -> bool {
         matches!(
@@ -134,12 +136,12 @@ impl StoreError {
         )
     }
 
-    /// What is wrong with the content of a file.
+    /// An error in the content of a file.
     pub(crate) fn damaged(path: impl Into<PathBuf>, offset: usize, what: impl Into<String>) -> Self {
         StoreError::Damaged { path: path.into(), offset: offset as u64, what: what.into() }
     }
 
-    /// What is wrong with something that stands `offset` bytes into a file.
+    /// An error in an item that begins `offset` bytes into a file.
     pub(crate) fn undecodable(path: impl Into<PathBuf>, offset: usize, error: DecodeError) -> Self {
         StoreError::damaged(path, offset + error.offset, error.what)
     }
@@ -155,18 +157,19 @@ impl From<LockError> for StoreError {
     }
 }
 
-/// A commit cannot be logged.
+/// Why a commit cannot be logged.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LogError {
-    /// A write or a sync failed before. Nobody knows what is on the disk; open the store again to find out.
+    /// An earlier write or sync failed. The state of the disk is unknown; opening the store again
+    /// determines it.
     #[error("the log takes no more commits since {cause}")]
     Poisoned {
         /// What failed.
         #[source]
         cause: Arc<StoreError>,
     },
-    /// A thread panicked while it wrote the log. Open the store again.
+    /// A thread panicked while writing the log. Open the store again.
     #[error("the log takes no more commits since a thread panicked that wrote it")]
     Abandoned,
     /// The log was closed.
@@ -177,17 +180,17 @@ pub enum LogError {
     OutOfOrder {
         /// The next timestamp.
         expected: Timestamp,
-        /// The one that was given.
+        /// The timestamp of this commit.
         found: Timestamp,
     },
-    /// A commit is larger than a record can be.
+    /// A commit is too large for a record.
     #[error(
         "a commit of {bytes} bytes is larger than the {limit} bytes that a record of the log can have; split it"
     )]
     TooLarge {
         /// Bytes of its body.
         bytes: usize,
-        /// The most that is possible.
+        /// The maximum.
         limit: usize,
     },
 }

@@ -1,28 +1,40 @@
-//! What makes a graph durable.
+//! Durability: the log, checkpoints and the store that contains them.
 //!
-//! - [`files`]: the file system as a store needs it, and its twin that fails and loses power on demand;
-//! - [`Body`], [`LoggedCommit`]: what one commit did, as the bytes of a record;
+//! - [`files`]: the file system interface of a store, and a simulated one that fails and loses
+//!   power on demand;
+//! - [`Body`], [`LoggedCommit`]: the changes of one commit, as the bytes of a record;
 //! - [`checkpoint`]: the state of a graph at one timestamp, in one file.
 //!
 //! | file | what |
 //! |---|---|
-//! | `files/mod.rs`, `real.rs`, `simulated/` | the file system as a store needs it; the operating system's; the one in memory that fails and loses power |
-//! | `files/of_engine.rs`, `log/engine_files.rs` | the files that an engine keeps beside, changed only while somebody has the lock of the store; that this is whoever has the log |
-//! | `body/` | what a commit did, as bytes: vertices, keys, edges, catalog |
-//! | `segment/` | headers and frames; reading up to the end, a window at a time, and telling a torn tail from damage |
-//! | `store/manifest.rs`, `mod.rs`, `mark.rs` | what belongs to a store; creating and opening it; how far its log is known to be durable |
-//! | `store/reading.rs`, `replay.rs`, `check.rs`, `repair.rs` | one segment; all commits from a timestamp on; all that is wrong; cutting at the first damage |
-//! | `log/tail.rs`, `group.rs`, `writer.rs` | places for commits; who writes for all; writing and syncing |
-//! | `log/segments.rs`, `shelf.rs`, `retention.rs`, `start.rs` | segments ahead of use; pruning and closing; from recovery to a log that takes commits |
-//! | `planted.rs`, `remade.rs` | bugs that tests can switch on; checksums made right after damage |
-//! | `checkpoint/mod.rs`, `error.rs` | what the store uses |
-//! | `checkpoint/source.rs` | what a checkpoint is written from: a view of any engine |
-//! | `checkpoint/write.rs`, `encode.rs` | chunks encoded in parallel, written in order, the file put in place; a range of the graph into chunks |
-//! | `checkpoint/read.rs`, `installed.rs` | a file opened, its chunks read in any order; the checkpoint that the manifest names |
-//! | `checkpoint/layout.rs`, `description.rs` | the frame: header, chunks, index, trailer; what is said of the graph as a whole |
-//! | `checkpoint/codec/rows.rs`, `vertices.rs`, `column.rs` | what chunks hold |
-//! | `checkpoint/codec/bits.rs`, `stretch.rs` | the code of gaps; compressed stretches |
-//! | `checkpoint/repair.rs` | checksums made right after damage, for tests and fuzzing |
+//! | `files/mod.rs`, `real.rs`, `simulated/` | the file system interface of a store; the operating
+//! system's files; simulated files that fail and lose power |
+//! | `files/of_engine.rs`, `log/engine_files.rs` | an engine's own files, which can change only
+//! while the store is locked; the log as the holder of that lock |
+//! | `body/` | the changes of a commit, as bytes: vertices, keys, edges, catalog |
+//! | `segment/` | headers and frames; reading up to the end, a window at a time, and telling a torn
+//! tail from damage |
+//! | `store/manifest.rs`, `mod.rs`, `mark.rs` | what belongs to a store; creating and opening it;
+//! how far its log is known to be durable |
+//! | `store/reading.rs`, `replay.rs`, `check.rs`, `repair.rs` | reading one segment; replaying all
+//! commits from a timestamp on; finding all damage; cutting at the first damage |
+//! | `log/tail.rs`, `group.rs`, `writer.rs` | places for commits; group commit; writing and syncing
+//! |
+//! | `log/segments.rs`, `shelf.rs`, `retention.rs`, `start.rs` | creating segments ahead of use;
+//! pruning and closing; from recovery to a log that takes commits |
+//! | `planted.rs`, `remade.rs` | bugs that tests can switch on; recomputing checksums after damage
+//! |
+//! | `checkpoint/mod.rs`, `error.rs` | the interface of checkpoints |
+//! | `checkpoint/source.rs` | the input of a checkpoint: a view of any engine |
+//! | `checkpoint/write.rs`, `encode.rs` | encoding chunks in parallel, writing them in order,
+//! installing the file; encoding a range of the graph |
+//! | `checkpoint/read.rs`, `installed.rs` | opening a file and reading its chunks in any order; the
+//! checkpoint that the manifest names |
+//! | `checkpoint/layout.rs`, `description.rs` | the frame: header, chunks, index, trailer; the
+//! description of the whole graph |
+//! | `checkpoint/codec/rows.rs`, `vertices.rs`, `column.rs` | the content of chunks |
+//! | `checkpoint/codec/bits.rs`, `stretch.rs` | the code of gaps; compressed byte strings |
+//! | `checkpoint/repair.rs` | recomputing checksums after damage, for tests and fuzzing |
 
 mod body;
 pub mod checkpoint;

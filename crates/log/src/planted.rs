@@ -1,8 +1,8 @@
-//! Bugs that a test can switch on, to prove that the harness would find them.
+//! Bugs that a test can switch on, to prove that the test harness finds them.
 //!
-//! Without the feature `simulation` there is no switch, and nothing of this is left in the code.
+//! Without the feature `simulation` there is no switch, and none of this is compiled in.
 
-/// A bug.
+/// A bug that a test can switch on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlantedBug {
     /// A commit is acknowledged without a sync.
@@ -15,44 +15,44 @@ pub enum PlantedBug {
     ListSegmentLate,
     /// New files and renames are not synced in their directory.
     SkipDirectorySync,
-    /// The new manifest is not synced before it takes the place of the old one.
+    /// The new manifest is not synced before it replaces the old one.
     SkipManifestSync,
     /// The manifest is overwritten in place.
     OverwriteManifest,
-    /// Segments are removed before the manifest forgets them.
+    /// Segments are removed before the manifest drops them.
     RemoveBeforeManifest,
-    /// More is removed than asked for.
+    /// Pruning removes too much.
     PruneTooMuch,
-    /// Checksums of records, and of the chunks of checkpoints, are not compared.
+    /// Checksums of records, and of the chunks of checkpoints, are not checked.
     IgnoreChecksum,
-    /// Checksums are the same wherever a record stands.
+    /// The checksum of a record does not depend on its position.
     UnboundChecksum,
-    /// A torn tail is never told from damage: it is always cut.
+    /// Damage is taken for a torn tail: it is always cut.
     CutDamage,
     /// What recovery found is not synced before new commits follow.
     SkipSyncInRecovery,
-    /// The torn tail stays where it is, and the manifest does not say where the valid part ends.
+    /// A torn tail is not cut, and the manifest does not say where the valid part ends.
     LeaveTornTail,
-    /// A failed sync is tried again.
+    /// A failed sync is retried.
     RetrySync,
-    /// A failed write is taken for done.
+    /// A failed write is ignored.
     IgnoreWriteError,
-    /// A short write is taken for a whole one.
+    /// A short write is treated as complete.
     IgnoreShortWrite,
-    /// The claim of what is synced is one batch ahead.
+    /// A batch claims more synced bytes than there are, by one batch.
     ClaimTooMuch,
-    /// The mark says that commits are durable before they are synced.
+    /// The mark declares commits durable before they are synced.
     MarkEarly,
-    /// A checkpoint takes its name before it is synced.
+    /// A checkpoint gets its name before it is synced.
     SkipCheckpointSync,
-    /// A checkpoint is written over the one before.
+    /// A checkpoint overwrites the previous one.
     OverwriteCheckpoint,
-    /// A graph edits in place what is not published yet, but may be before the edit is.
+    /// A graph edits versions in place that are not published yet, but may be before the edit is.
     EditUnpublished,
 }
 
 impl PlantedBug {
-    /// Those that show in checkpoints.
+    /// The bugs that show in checkpoints.
     pub const OF_CHECKPOINTS: [PlantedBug; 4] = [
         PlantedBug::SkipCheckpointSync,
         PlantedBug::OverwriteCheckpoint,
@@ -60,7 +60,7 @@ impl PlantedBug {
         PlantedBug::IgnoreChecksum,
     ];
 
-    /// Those that show in the log and the manifest.
+    /// The bugs that show in the log and the manifest.
     pub const ALL: [PlantedBug; 19] = [
         PlantedBug::SkipSync,
         PlantedBug::AcknowledgeEarly,
@@ -93,12 +93,12 @@ mod switch {
         static PLANTED: Cell<Option<PlantedBug>> = const { Cell::new(None) };
     }
 
-    /// Plants a bug for the calls of this thread, or none.
+    /// Switches on a bug for the calls of this thread, or none.
     pub fn plant(bug: Option<PlantedBug>) {
         PLANTED.set(bug);
     }
 
-    /// Whether this bug is planted.
+    /// Whether this bug is switched on.
     #[must_use]
     pub fn is(bug: PlantedBug) -> bool {
         PLANTED.get() == Some(bug)
@@ -108,7 +108,7 @@ mod switch {
 #[cfg(any(test, feature = "simulation"))]
 pub use switch::{is, plant};
 
-/// Whether this bug is planted: never, in what users run.
+/// Whether this bug is switched on: never, in production.
 #[cfg(not(any(test, feature = "simulation")))]
 #[inline(always)]
 #[must_use]

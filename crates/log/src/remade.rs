@@ -1,10 +1,12 @@
-//! Checksums made right again after damage, so that tests and fuzz targets reach what lies behind them.
+//! Recomputes checksums after damage, so that tests and fuzz targets reach the code after the
+//! checks.
 
 use crate::checkpoint;
 use crate::segment;
 use crate::store::{Manifest, mark};
 
-/// Makes the checksums of a file of a store match its bytes, as far as its frame can be recognized by its name and content. For tests.
+/// Makes the checksums of a store's file match its bytes, as far as its frame can be recognized by
+/// name and content. For tests.
 pub fn repair_checksums(name: &str, bytes: &mut [u8], store: [u8; 16]) {
     if name == Manifest::FILE {
         repair_manifest(bytes);
@@ -17,7 +19,7 @@ pub fn repair_checksums(name: &str, bytes: &mut [u8], store: [u8; 16]) {
     }
 }
 
-/// The length of the content, then the checksum.
+/// Recomputes the length of the content and the checksum after it.
 fn repair_manifest(bytes: &mut [u8]) {
     let content = bytes.len().saturating_sub(20) as u32;
     if let Some(length) = bytes.get_mut(12..16) {
@@ -26,7 +28,7 @@ fn repair_manifest(bytes: &mut [u8]) {
     repair_last_four(bytes);
 }
 
-/// A checksum at the end, of all bytes before.
+/// Recomputes a checksum at the end, of all bytes before it.
 fn repair_last_four(bytes: &mut [u8]) {
     if let Some((content, checksum)) = bytes.split_last_chunk_mut::<4>() {
         *checksum = crc32c::crc32c(content).to_le_bytes();

@@ -19,7 +19,7 @@ fn check(model: fn()) {
     models::check(model, 2000);
 }
 
-/// A log and the mutex of a sequencer.
+/// A log and the mutex that a sequencer would hold.
 struct Graph {
     files: SimulatedFiles,
     log: Log,
@@ -37,7 +37,7 @@ impl Graph {
             catalog: Catalog::default(),
         };
         let store = Store::create(Arc::new(files.clone()), options, [1; 16]).unwrap();
-        // A segment has room for two or three commits, the buffer for one.
+        // A segment has space for two or three commits, the buffer for one.
         let options = LogOptions { durability, segment_bytes: 200, buffer_bytes: 40, unsynced_bytes: 100 };
         let log = Log::start(store, &Recovered::default(), options).unwrap();
         Arc::new(Graph { files, log, last: Mutex::default() })
@@ -60,7 +60,7 @@ impl Graph {
         Ok(appended)
     }
 
-    /// Commits; if that is to be synced, the commit survives a loss of power at that moment.
+    /// Commits; if that is synced, checks that the commit survives a loss of power now.
     fn commit(&self, asked: Durability) -> Result<(), LogError> {
         let appended = self.append()?;
         self.log.settle(appended.at(), asked)?;
@@ -71,7 +71,7 @@ impl Graph {
         Ok(())
     }
 
-    /// The last commit that a loss of power leaves.
+    /// The last commit that survives a loss of power.
     fn survivors(&self) -> Timestamp {
         let found = self.files.after_crash(Survival::Nothing, 1);
         let store = Store::open(Arc::new(found)).unwrap();
@@ -88,7 +88,7 @@ fn join(threads: Vec<thread::JoinHandle<()>>) {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 }
 
-/// Nobody is acknowledged too early, and nobody waits for ever.
+/// No commit is acknowledged too early, and no thread waits forever.
 #[test]
 fn commits_share_syncs() {
     check(|| {
@@ -99,7 +99,7 @@ fn commits_share_syncs() {
     });
 }
 
-/// Some commits wait for a sync, some write what the buffer holds, some do neither.
+/// Some commits wait for a sync, some write the buffer, some do neither.
 #[test]
 fn synced_and_buffered_commits_mix() {
     check(|| {
@@ -117,9 +117,9 @@ fn synced_and_buffered_commits_mix() {
     });
 }
 
-/// Segments are made ahead while commits need them, and pruned, and the log is closed.
+/// Segments are created ahead while commits need them, and pruned, and the log is closed.
 #[test]
-fn segments_are_made_while_commits_go_on() {
+fn segments_are_created_during_commits() {
     check(|| {
         let graph = Graph::new(Durability::Sync);
         let threads = vec![
@@ -136,9 +136,9 @@ fn segments_are_made_while_commits_go_on() {
     });
 }
 
-/// A close in between: every commit is either acknowledged and survives, or refused.
+/// With a concurrent close, every commit is either acknowledged and survives, or refused.
 #[test]
-fn a_close_meets_commits() {
+fn a_close_is_concurrent_with_commits() {
     check(|| {
         let graph = Graph::new(Durability::Sync);
         let commit = |graph: &Graph| {
@@ -155,9 +155,9 @@ fn a_close_meets_commits() {
     });
 }
 
-/// A sync fails: whoever waits is told, whoever comes later is told, nobody waits for ever.
+/// If a sync fails, present and later waiters get the error, and no thread waits forever.
 #[test]
-fn a_failure_reaches_everybody() {
+fn a_failure_reaches_every_thread() {
     for after in 1..8 {
         let model = move || {
             let graph = Graph::new(Durability::Sync);

@@ -23,7 +23,7 @@ const TYPES: [ValueType; 7] = [
     ValueType::Version,
 ];
 
-/// The number of `one` among `all`, which has it.
+/// The index of `one` in `all`, which contains it.
 fn number_of<T: PartialEq>(all: &[T], one: &T) -> u8 {
     all.iter().position(|other| other == one).unwrap_or_default() as u8
 }

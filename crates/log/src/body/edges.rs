@@ -1,7 +1,7 @@
 //! The section of edges: per label the changed edges, owner by owner, neighbors as gaps.
 //!
-//! Each edge is there once, as its canonical entry: as seen from the source, or in an undirected graph from the smaller
-//! id. The entries of the other end are made when it is read.
+//! Each edge appears once, as its canonical entry: as seen from the source, or in an undirected
+//! graph from the smaller id. The entries of the other end are derived on reading.
 
 use super::{Gaps, LoggedCommit};
 use hedgerow_encoding::decode_record;
@@ -12,17 +12,17 @@ use hedgerow_model::{
 };
 use smallvec::SmallVec;
 
-/// The value is 0 for all: a label without values.
+/// All values are 0: a label without values.
 const NO_VALUES: u8 = 0;
 const FOUR_BYTES: u8 = 1;
 const EIGHT_BYTES: u8 = 2;
-/// A record each.
+/// Each change has a record.
 const RECORDS: u8 = 3;
 const WIDTH: u8 = 3;
 
 const ALL_PUT: u8 = 0;
 const ALL_DELETED: u8 = 4;
-/// One bit per change says which are deletions.
+/// One bit per change marks deletions.
 const MIXED: u8 = 8;
 const DELETIONS: u8 = 12;
 
@@ -48,7 +48,8 @@ fn is_canonical(topology: Topology, direction: Direction, change: &EdgeChange) -
     topology.is_canonical_entry(direction, change.owner, change.neighbor)
 }
 
-/// One label, with the records of its edges if they have some: its number plus one, the form, the runs, which are deletions, the values.
+/// One label, with the records of its edges if they have any: its number plus one, the form, the
+/// runs, the deletions, the values.
 fn encode_label(
     bytes: &mut Vec<u8>,
     label: LabelId,
@@ -94,11 +95,12 @@ fn encode_label(
     }
 }
 
-/// Per owner the number of its changes, the gap to the owner before, the gaps of the neighbors; then a 0.
+/// Per owner the number of its changes, the gap from the previous owner, the gaps of the neighbors;
+/// then a 0.
 fn encode_runs(bytes: &mut Vec<u8>, changes: &[EdgeChange], topology: Topology) {
     let mut owners = Gaps::default();
     for run in changes.chunk_by(|one, next| one.owner == next.owner) {
-        // The neighbors ascend, so that those not below the owner are at the end.
+        // The neighbors ascend, so those not below the owner are at the end.
         let first = run.iter().position(|change| is_canonical(topology, Direction::Out, change));
         let Some(first) = first else { continue };
         let run = &run[first..];
@@ -121,7 +123,7 @@ fn encode_bits(bytes: &mut Vec<u8>, bits: impl Iterator<Item = bool>) {
     }
 }
 
-/// The section of one edge, whose canonical entry is given; `None` if it is any other.
+/// Decodes a section of one edge, if it has its canonical entry only; otherwise `None`.
 #[inline]
 pub(super) fn decode_one(reader: &mut Reader<'_>, topology: Topology) -> Option<(LabelId, EdgeChange)> {
     let label = LabelId(u16::try_from(reader.varint().ok()?.checked_sub(1)?).ok()?);
@@ -142,13 +144,13 @@ pub(super) fn decode_one(reader: &mut Reader<'_>, topology: Topology) -> Option<
     is_one.then_some((label, EdgeChange { owner, neighbor, value }))
 }
 
-/// The first of ascending ids.
+/// Decodes the first of ascending ids.
 #[inline]
 fn decode_id(reader: &mut Reader<'_>) -> Option<VertexId> {
     VertexId::try_from(reader.varint().ok()?).ok()
 }
 
-/// Per label the canonical entries, ascending.
+/// Decodes the canonical entries per label, ascending.
 pub(super) fn decode(
     reader: &mut Reader<'_>,
     topology: Topology,
@@ -209,7 +211,7 @@ fn decode_label(
     Ok(())
 }
 
-/// A record, and its number as the value of its edge.
+/// Decodes a record. Returns its number, which is the value of its edge.
 fn decode_edge_record(
     reader: &mut Reader<'_>,
     value: &mut EdgeValue,

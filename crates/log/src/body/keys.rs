@@ -1,4 +1,4 @@
-//! The section of keys: which key each new vertex has.
+//! The section of keys: the key of each new vertex.
 
 use super::Gaps;
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};

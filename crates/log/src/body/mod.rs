@@ -1,8 +1,8 @@
-//! What one commit did, as the bytes of a record's body.
+//! The changes of one commit, as the body of a record.
 //!
-//! The body holds resolved [`Effects`], so that replaying it gives the same state on every engine, and what a replay
-//! needs beside them: the keys of new vertices, a changed catalog, the input position of an importer. The byte
-//! layout is specified in `docs/format.md`.
+//! The body contains resolved [`Effects`], so that replaying it gives the same state on every
+//! engine, and what else a replay needs: the keys of new vertices, a changed catalog, the position
+//! of an importer. `docs/format.md` specifies the layout.
 
 mod catalog;
 mod edges;
@@ -16,41 +16,41 @@ pub(crate) use catalog::{decode_catalog, encode_catalog};
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes};
 use hedgerow_model::{Catalog, EdgeChange, Effects, Key, LabelId, StoredEdge, Topology, VertexId};
 
-/// What one commit did, to be logged.
+/// The changes of one commit, to be logged.
 #[derive(Clone, Copy)]
 pub struct CommitRef<'a> {
     /// What changed.
     pub effects: &'a Effects,
-    /// The vertices that were created, ascending, each with its key. Without a dictionary, none.
+    /// The vertices created, ascending, with their keys. Empty without a dictionary.
     pub keys: &'a [(VertexId, Key)],
     /// The labels and schemas from this commit on, if they changed.
     pub catalog: Option<&'a Catalog>,
-    /// How far an importer got in its input with this commit, in bytes of its own.
+    /// The position of an importer in its input, in its own format.
     pub input: Option<&'a [u8]>,
     /// The labels whose edges have records, ascending: the values of their changes are numbers of [`Effects::records`].
     pub record_labels: &'a [LabelId],
 }
 
-/// What one commit did, out of the log.
+/// The changes of one commit, read from the log.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoggedCommit {
     /// What changed.
     pub effects: Effects,
-    /// The vertices that were created, ascending, each with its key.
+    /// The vertices created, ascending, with their keys.
     pub keys: Vec<(VertexId, Key)>,
     /// The labels and schemas from this commit on, if they changed.
     pub catalog: Option<Catalog>,
-    /// How far an importer got in its input with this commit.
+    /// The position of an importer in its input.
     pub input: Option<Box<[u8]>>,
-    /// The labels of edges that came with records, ascending.
+    /// The labels of edges with records, ascending.
     pub record_labels: Vec<LabelId>,
 }
 
-/// The body of a record, ready to be logged. Can be used again and again.
+/// The body of a record, ready to be logged. Can be reused.
 #[derive(Clone, Debug, Default)]
 pub struct Body {
     pub(crate) bytes: Vec<u8>,
-    /// CRC32C of the bytes: the part of a record's checksum that needs no position.
+    /// CRC32C of the bytes: the part of a record's checksum that does not depend on its position.
     pub(crate) checksum: u32,
 }
 
@@ -62,15 +62,15 @@ const INPUT: u8 = 16;
 const ALL: u8 = VERTICES | KEYS | EDGES | CATALOG | INPUT;
 
 impl Body {
-    /// Bytes of the body.
+    /// The bytes of the body.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// Becomes the body of `commit`, whose edges are stored as `topology` says. O(changes).
+    /// Encodes `commit`, whose edges are stored as `topology` says. O(changes).
     ///
-    /// Of an edge that is stored twice, one entry is written.
+    /// Writes only one entry of an edge that is stored twice.
     pub fn encode(&mut self, commit: &CommitRef<'_>, topology: Topology) {
         let CommitRef { effects, keys, catalog, input, record_labels } = *commit;
         debug_assert!(effects.is_sorted());
@@ -96,7 +96,7 @@ impl Body {
         self.checksum = crc32c::crc32c(&self.bytes);
     }
 
-    /// Becomes the body of a commit of one edge between vertices that exist. O(1).
+    /// Encodes a commit of one edge between existing vertices. O(1).
     pub fn encode_edge(&mut self, edge: &StoredEdge, topology: Topology) {
         self.bytes.clear();
         self.bytes.push(EDGES);
@@ -105,8 +105,8 @@ impl Body {
     }
 }
 
-/// The canonical entry of an edge that a commit changed, and nothing else, with its label; `None` if the body is another one, or none at all.
-/// O(1).
+/// Decodes the body of a commit that changed a single edge: its label and canonical entry. `None`
+/// for any other body, or invalid bytes. O(1).
 #[inline]
 #[must_use]
 pub fn logged_edge(bytes: &[u8], topology: Topology) -> Option<(LabelId, EdgeChange)> {
@@ -116,30 +116,32 @@ pub fn logged_edge(bytes: &[u8], topology: Topology) -> Option<(LabelId, EdgeCha
 }
 
 impl LoggedCommit {
-    /// Reads the body of a record of a graph of this topology. O(changes · log changes).
+    /// Decodes the body of a record of a graph with this topology. O(changes · log changes).
     ///
-    /// Takes memory in proportion to the bytes that are there, never to what they promise: at most 24 bytes per
-    /// stored entry, value or record, each of which takes at least a byte of the body.
+    /// Allocates memory in proportion to the actual bytes, regardless of the counts in them: at
+    /// most 24 bytes per stored entry, value or record, each of which takes at least a byte of the
+    /// body.
     ///
     /// # Errors
-    /// The bytes are not a body.
+    /// If the bytes are not a body.
     pub fn decode(bytes: &[u8], topology: Topology) -> Result<Self, DecodeError> {
         let mut commit = LoggedCommit::decode_canonical(bytes, topology)?;
         commit.add_other_ends(topology);
         Ok(commit)
     }
 
-    /// Adds the entries of the other ends to those that [`LoggedCommit::decode_canonical`] found. O(changes · log changes).
+    /// Adds the entries of the other ends to those decoded by [`LoggedCommit::decode_canonical`].
+    /// O(changes · log changes).
     pub fn add_other_ends(&mut self, topology: Topology) {
         let canonical = std::mem::take(&mut self.effects.adjacencies);
         canonical.into_iter().for_each(|edges| edges::expand(&mut self.effects.adjacencies, edges, topology));
     }
 
-    /// The same as [`LoggedCommit::decode`], but with each edge once, as its canonical entry, for whoever sorts the changes of many
-    /// commits anyway. O(changes).
+    /// Like [`LoggedCommit::decode`], but with each edge once, as its canonical entry, for callers
+    /// that sort the changes of many commits anyway. O(changes).
     ///
     /// # Errors
-    /// The bytes are not a body.
+    /// If the bytes are not a body.
     pub fn decode_canonical(bytes: &[u8], topology: Topology) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(bytes);
         let flags = reader.byte()?;
@@ -167,7 +169,7 @@ impl LoggedCommit {
     }
 }
 
-/// Reads ascending ids written as the first and the gaps between them, less one.
+/// Encodes ascending ids as the first and the gaps between them, less one.
 #[derive(Default)]
 struct Gaps(Option<u32>);
 

@@ -1,4 +1,4 @@
-//! What is encoded comes back; any bytes are a body or an error.
+//! Decoding inverts encoding; any bytes are a body or an error.
 
 use super::{Body, CommitRef, LoggedCommit, logged_edge};
 use hedgerow_encoding::encode_record;
@@ -112,10 +112,10 @@ fn commit(
     commit
 }
 
-/// What becomes of edges of a label that has records, by their ends.
+/// New records of edges of a label with records, by their ends; `None` deletes.
 type RecordEdges = BTreeMap<(u32, u32), Option<Vec<Value>>>;
 
-/// A commit of such edges beside others.
+/// A commit of such edges and others.
 fn commit_of_records(topology: Topology, edges: &RecordEdges, others: &Edges) -> LoggedCommit {
     let label = LabelId(7);
     let (mut numbered, mut records) = (others.clone(), EffectRecords::default());
@@ -135,7 +135,7 @@ fn commit_of_records(topology: Topology, edges: &RecordEdges, others: &Edges) ->
     commit
 }
 
-/// The canonical entry of a commit of one edge, read in the general way.
+/// The canonical entry of a commit of one edge, decoded in the general way.
 fn the_edge_of(bytes: &[u8], topology: Topology) -> Option<(LabelId, EdgeChange)> {
     let mut commit = LoggedCommit::decode_canonical(bytes, topology).ok()?;
     let adjacencies = std::mem::take(&mut commit.effects.adjacencies);
@@ -189,7 +189,7 @@ proptest! {
             if let Ok(decoded) = LoggedCommit::decode(&bytes, topology) {
                 let again = encoded(&decoded, topology);
                 let read = LoggedCommit::decode(again.as_bytes(), topology);
-                // By their bytes, since a number that is none differs from itself.
+                // Compares formatted values, because NaN differs from itself.
                 prop_assert_eq!(format!("{read:?}"), format!("{:?}", Ok::<_, DecodeError>(decoded)));
             }
         }
@@ -268,7 +268,7 @@ fn one_edge_takes_few_bytes() {
             assert_eq!(
                 encoded(&decoded, topology).as_bytes(),
                 body.as_bytes(),
-                "as the general commit has it"
+                "as in a general commit"
             );
             let weight = if value == Some(EdgeValue(u64::MAX)) { 8 } else { 0 };
             let canonical = LoggedCommit::decode_canonical(body.as_bytes(), topology).unwrap();
@@ -280,7 +280,7 @@ fn one_edge_takes_few_bytes() {
 }
 
 #[test]
-fn promises_are_not_believed() {
+fn oversized_counts_are_refused() {
     // 2^56 vertices, keys, neighbors.
     let many = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1];
     for (section, before) in [(1, &[][..]), (2, &[]), (4, &[1, 0])] {

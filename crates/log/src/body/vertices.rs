@@ -1,11 +1,11 @@
-//! The section of vertices: which exist from now on, with which record, and which do not any more.
+//! The section of vertices: those put, with their records, and those deleted.
 
 use super::Gaps;
 use hedgerow_encoding::wire::{DecodeError, Reader, put_varint};
 use hedgerow_encoding::{decode_values, encode_value};
 use hedgerow_model::{VertexChange, VertexEffect};
 
-/// Stands for a deletion; anything else is one more than the number of values.
+/// Marks a deletion; other numbers are one more than the number of values.
 const DELETED: u64 = 0;
 
 pub(super) fn encode(bytes: &mut Vec<u8>, vertices: &[VertexEffect]) {

@@ -1,32 +1,33 @@
-//! What a checkpoint says of its graph as a whole.
+//! The description of the whole graph in a checkpoint.
 
 use super::layout::Header;
 use crate::body::{decode_catalog, encode_catalog};
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{Catalog, ColumnType, Counts, KeyKind, LabelId, LabelSchema, Timestamp, Topology};
 
-/// What a checkpoint says of its graph as a whole.
+/// The description of the whole graph in a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// The store.
+    /// The id of the store.
     pub store: [u8; 16],
-    /// The commit whose state it is.
+    /// The commit whose state the checkpoint contains.
     pub timestamp: Timestamp,
-    /// When that commit was made: microseconds since 1970-01-01 UTC.
+    /// The wall-clock time of that commit: microseconds since 1970-01-01 UTC.
     pub wall_clock: u64,
-    /// Whether edges are directed, and whether in-neighbors are kept; they are not in the checkpoint.
+    /// Whether edges are directed, and whether in-neighbors are stored; they are not in the
+    /// checkpoint.
     pub topology: Topology,
-    /// What keys are.
+    /// The kind of keys.
     pub keys: KeyKind,
-    /// The labels, and what lies on edges and vertices.
+    /// The labels, and the schemas of edges and vertices.
     pub catalog: Catalog,
-    /// How large the graph is.
+    /// The size of the graph.
     pub counts: Counts,
-    /// How far the last importer got in its input, in bytes of its own.
+    /// The position of the last importer in its input, in its own format.
     pub input: Option<Box<[u8]>>,
 }
 
-/// The byte of a kind is its position here.
+/// A kind is encoded as its position here.
 const TOPOLOGIES: [Topology; 3] = [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected];
 const KEYS: [KeyKind; 3] = [KeyKind::Number, KeyKind::Text, KeyKind::Dense];
 
@@ -46,12 +47,12 @@ impl Description {
         (0..).map(LabelId).zip(self.catalog.labels())
     }
 
-    /// The type of the values beside the edges of a label.
+    /// The type of the values of a label's edges.
     pub(super) fn column(&self, label: LabelId) -> ColumnType {
         self.catalog.label(label).map(|label| label.edges.column()).unwrap_or_default()
     }
 
-    /// All but the store and the time, which the file's header has.
+    /// Encodes everything but the store and the times, which are in the file's header.
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         put_kind(&mut bytes, &TOPOLOGIES, &self.topology);

@@ -1,4 +1,4 @@
-//! A range of vertices, or of rows, into chunks.
+//! Encodes a range of vertices, or of rows, into chunks.
 
 use super::codec::rows::RowBuffer;
 use super::codec::vertices::VertexBuffer;
@@ -6,7 +6,7 @@ use super::{CheckpointError, Content, Description, Source};
 use hedgerow_model::{Column, ColumnType, LabelId, VertexId, with_column};
 use std::ops::{ControlFlow, Range};
 
-/// A chunk without a place.
+/// A chunk without an offset.
 #[derive(Debug)]
 pub(super) struct Encoded {
     pub(super) content: Content,
@@ -17,13 +17,13 @@ pub(super) struct Encoded {
 }
 
 /// A part of the work: what of which vertices.
-#[derive(Clone, Debug)]
+# A unit of work: content and a range of vertices.
 pub(super) struct Part {
     pub(super) content: Content,
     pub(super) vertices: Range<u32>,
 }
 
-/// The chunks of a part. After every chunk `pause` may say that it is enough.
+/// Encodes the chunks of a part. After each chunk `pause` may stop the work.
 pub(super) fn encode<S: Source>(
     source: &S,
     description: &Description,
@@ -135,7 +135,7 @@ fn record_rows<S: Source>(
     pushed.map(|()| rows.finish())
 }
 
-/// The rows of one label on their way into chunks.
+/// Encodes the rows of one label into chunks.
 struct EncodedRows {
     label: LabelId,
     column: ColumnType,
@@ -150,7 +150,7 @@ impl EncodedRows {
         EncodedRows { label, column, is_undirected, buffer: RowBuffer::new(bound), chunks: Vec::new() }
     }
 
-    /// Makes a chunk of what is in the buffer, if that is full; whether to go on then.
+    /// Encodes the buffer into a chunk, if it is full; breaks if `pause` does.
     fn flush_if_full(&mut self, pause: &mut dyn FnMut() -> ControlFlow<()>) -> ControlFlow<()> {
         if self.buffer.room() > 0 {
             return ControlFlow::Continue(());
@@ -176,7 +176,8 @@ impl EncodedRows {
     }
 }
 
-/// Where the neighbors begin whose edges are stored at `owner`: an undirected edge is, at its smaller end.
+/// Index of the first neighbor whose edge is stored at `owner`: an undirected edge is stored at its
+/// smaller end.
 fn canonical_from(is_undirected: bool, owner: VertexId, neighbors: &[VertexId]) -> usize {
     if is_undirected { neighbors.partition_point(|neighbor| *neighbor < owner) } else { 0 }
 }

@@ -1,4 +1,4 @@
-//! What the manifest says of a checkpoint.
+//! The entry of a checkpoint in the manifest.
 
 use hedgerow_model::Timestamp;
 
@@ -11,7 +11,7 @@ pub fn name_of(number: u64) -> String {
 /// A checkpoint: the graph at a timestamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CheckpointEntry {
-    /// Tells its files from those of other checkpoints.
+    /// The number of the checkpoint, which is in its file name.
     pub number: u64,
     /// The timestamp.
     pub at: Timestamp,

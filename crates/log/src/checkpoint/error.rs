@@ -1,4 +1,4 @@
-//! Why a checkpoint could not be written.
+//! Errors of writing a checkpoint.
 
 use crate::error::StoreError;
 use crate::files::FileError;
@@ -8,32 +8,33 @@ use hedgerow_model::ReadError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckpointError {
-    /// The file system refused.
+    /// The file system returned an error.
     #[error(transparent)]
     File(#[from] FileError),
-    /// The store is not the caller's any more.
+    /// The store no longer belongs to the caller.
     #[error(transparent)]
     Store(#[from] Box<StoreError>),
     /// The state of the graph could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The state of the graph is not what its description says.
+    /// The state of the graph differs from its description.
     #[error("the graph has {found} {what}, its counts say {expected}")]
     WrongCount {
         /// What was counted.
         what: &'static str,
-        /// How many the description names.
+        /// The count in the description.
         expected: u64,
-        /// How many there were.
+        /// The actual count.
         found: u64,
     },
-    /// The state of the graph contradicts itself or its description: a checkpoint of it could not be read.
+    /// The state of the graph contradicts itself or its description, so a checkpoint of it could
+    /// not be read.
     #[error("the state of the graph contradicts itself: {0}")]
     Contradiction(&'static str),
     /// A key or a record takes about 4 GiB or more.
     #[error("a chunk of {0} bytes is larger than a checkpoint can hold: a key or a record is too large")]
     TooLarge(usize),
-    /// Whoever asked for it asked to stop.
+    /// The caller cancelled it.
     #[error("the checkpoint was cancelled")]
     Cancelled,
 }

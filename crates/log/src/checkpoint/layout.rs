@@ -1,4 +1,4 @@
-//! The frame of the file: header, chunks, index, trailer. `docs/format.md` has the bytes.
+//! The frame of the file: header, chunks, index, trailer. `docs/format.md` describes the bytes.
 
 use super::FORMAT_VERSION;
 use super::codec::rows::MAX_ENTRIES;
@@ -6,22 +6,22 @@ use super::codec::vertices::MAX_VERTICES;
 use hedgerow_encoding::wire::{DecodeError, Reader};
 use hedgerow_model::{LabelId, Timestamp};
 
-/// What every checkpoint begins with.
+/// The first bytes of every checkpoint.
 pub(super) const MAGIC: [u8; 8] = *b"HEDGECKP";
 
-/// What every checkpoint ends with.
+/// The last bytes of every checkpoint.
 const END: [u8; 4] = *b"HGCE";
 
 /// Bytes before the first chunk.
 pub(super) const HEADER_BYTES: usize = 64;
 
-/// Bytes of a chunk before its body.
+/// Bytes of a chunk's header.
 pub(super) const CHUNK_HEADER_BYTES: usize = 32;
 
 /// Bytes of the index per chunk.
 pub(super) const INDEX_ENTRY_BYTES: usize = 8 + CHUNK_HEADER_BYTES;
 
-/// Bytes behind the index.
+/// Bytes after the index.
 pub(super) const TRAILER_BYTES: usize = 32;
 
 fn u16(reader: &mut Reader<'_>) -> Result<u16, DecodeError> {
@@ -36,7 +36,7 @@ fn u64(reader: &mut Reader<'_>) -> Result<u64, DecodeError> {
     reader.array().map(u64::from_le_bytes)
 }
 
-/// The first bytes of the file.
+/// The header of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) store: [u8; 16],
@@ -44,12 +44,12 @@ pub(super) struct Header {
     pub(super) wall_clock: u64,
 }
 
-/// Why there is no header.
+/// Why a header is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NoHeader {
-    /// The file begins with something else.
+    /// The file is not a checkpoint.
     Foreign,
-    /// A later version wrote this.
+    /// A later version wrote the file.
     Version(u32),
     Damaged(DecodeError),
 }
@@ -97,7 +97,7 @@ impl Header {
         Ok(header)
     }
 
-    /// What the checksums of this file are bound to, so that no part of another file passes for one of this.
+    /// Seed of all checksums of this file, so that no part of another file is valid in it.
     pub(super) fn identity(&self) -> u32 {
         crc32c::crc32c(&self.encode()[..HEADER_BYTES - 4])
     }
@@ -108,14 +108,14 @@ fn check(reader: &mut Reader<'_>, checksum: u32) -> Result<(), DecodeError> {
     is_right.then_some(()).ok_or(DecodeError { offset: 0, what: "the checksum does not match" })
 }
 
-/// What a chunk holds.
+/// What a chunk contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Content {
-    /// What is said of the graph as a whole.
+    /// The description of the whole graph.
     Description,
     /// Vertices with keys and records.
     Vertices,
-    /// Edges of a label, by their owners.
+    /// Edges of a label, by owner.
     Edges(LabelId),
 }
 
@@ -137,7 +137,7 @@ impl Content {
         }
     }
 
-    /// How many entries a chunk has at most.
+    /// The maximum number of entries of a chunk.
     fn most_entries(self) -> usize {
         match self {
             Content::Description => 1,
@@ -147,27 +147,28 @@ impl Content {
     }
 }
 
-/// A part of a checkpoint that can be read on its own, and what it covers.
+/// A part of a checkpoint that can be read on its own, and the range that it covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chunk {
-    /// What it holds.
+    /// What it contains.
     pub content: Content,
-    /// Vertices or edges in it.
+    /// Number of vertices or edges.
     pub entries: u32,
-    /// The first vertex; of edges, the [position](hedgerow_model::EdgeChange::position_of) of the first.
+    /// The first vertex, or the [position](hedgerow_model::EdgeChange::position_of) of the first
+    /// edge.
     pub first: u64,
     /// The last vertex, or the position of the last edge.
     pub last: u64,
-    /// Where it begins in the file.
+    /// Its offset in the file.
     pub offset: u64,
-    /// Bytes of its body, which comes behind its header.
+    /// Bytes of its body, which follows its header.
     pub length: u32,
-    /// Of its place in this file, its header and its body.
+    /// Checksum of its place in this file, its header and its body.
     pub(super) checksum: u32,
 }
 
 impl Chunk {
-    /// All of the header but the checksum.
+    /// The header without the checksum.
     fn coverage(&self) -> [u8; CHUNK_HEADER_BYTES - 4] {
         let (kind, label) = self.content.code();
         let mut bytes = [0; CHUNK_HEADER_BYTES - 4];
@@ -180,12 +181,12 @@ impl Chunk {
         bytes
     }
 
-    /// The checksum that the chunk has with this body, in the file of this identity.
+    /// The checksum of the chunk with this body, in the file of this identity.
     pub(super) fn checksum_of(&self, identity: u32, body: &[u8]) -> u32 {
         crc32c::crc32c_append(self.checksum_before_body(identity), body)
     }
 
-    /// The same as far as it does not depend on the body.
+    /// The part of the checksum that does not depend on the body.
     pub(super) fn checksum_before_body(&self, identity: u32) -> u32 {
         let checksum = crc32c::crc32c_append(identity, &self.offset.to_le_bytes());
         crc32c::crc32c_append(checksum, &self.coverage())
@@ -220,13 +221,13 @@ impl Chunk {
         })
     }
 
-    /// Where the next chunk begins, or the index.
+    /// The offset of the next chunk, or of the index.
     pub(super) fn end(&self) -> u64 {
         self.offset.saturating_add(CHUNK_HEADER_BYTES as u64 + u64::from(self.length))
     }
 }
 
-/// The entry of an index alone.
+/// Reads a single entry of an index.
 #[cfg(any(test, feature = "simulation"))]
 pub(super) fn read_index_entry(bytes: &[u8]) -> Result<Chunk, DecodeError> {
     Chunk::read_index_entry(&mut Reader::new(bytes))
@@ -239,7 +240,7 @@ pub(super) struct Index {
 }
 
 impl Index {
-    /// Adds the next entries; they lie one behind the other, in the order of what they hold.
+    /// Adds the next entries. Chunks are contiguous, in the order of their content.
     pub(super) fn add(&mut self, bytes: &[u8]) -> Result<(), DecodeError> {
         let mut reader = Reader::new(bytes);
         while reader.remaining() > 0 {
@@ -263,7 +264,7 @@ impl Index {
         Ok(())
     }
 
-    /// All chunks of a file whose index begins at `offset`.
+    /// Returns all chunks of a file whose index begins at `offset`.
     pub(super) fn finish(self, offset: u64) -> Result<Vec<Chunk>, DecodeError> {
         match self.chunks.last() {
             Some(last) if last.end() == offset => Ok(self.chunks),
@@ -272,12 +273,12 @@ impl Index {
     }
 }
 
-/// The last bytes of the file.
+/// The trailer of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Trailer {
     pub(super) index_offset: u64,
     pub(super) chunks: u64,
-    /// Of the index and the identity of the file.
+    /// Checksum of the index, seeded with the identity of the file.
     pub(super) index_checksum: u32,
 }
 
@@ -295,7 +296,7 @@ impl Trailer {
         trailer
     }
 
-    /// The trailer of a file of `file_length` bytes.
+    /// Decodes the trailer of a file of `file_length` bytes.
     pub(super) fn decode(bytes: &[u8], identity: u32, file_length: u64) -> Result<Self, DecodeError> {
         let reader = &mut Reader::new(bytes);
         let (index_offset, chunks) = (u64(reader)?, u64(reader)?);

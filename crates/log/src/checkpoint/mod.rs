@@ -1,14 +1,15 @@
 //! Checkpoints: the state of a graph at one timestamp, in one file.
 //!
-//! A checkpoint holds everything that a graph is at a timestamp: labels and schemas, vertices with their ids, keys and records, each
-//! edge once with its value. What follows from that it does not hold: the edges seen from their other ends, and the free
-//! vertex ids, which are those below the bound that no vertex has. It knows nothing of engines, so that any engine can load
-//! what another one wrote.
+//! A checkpoint contains the whole graph at a timestamp: labels and schemas, vertices with their
+//! ids, keys and records, each edge once with its value. It omits what can be derived: the entries
+//! of the other ends of edges, and the free vertex ids, which are those below the bound that no
+//! vertex has. It does not depend on the engine, so any engine can load what another one wrote.
 //!
-//! [`write()`] takes it from a [`Source`], which a view of any engine is ([`ViewSource`]), while writers go on: in parallel if there
-//! is a pool, as slowly as one likes, and so that a crash at any moment leaves the file before or the file after.
-//! [`Checkpoint`] reads it. Its chunks cover known ranges of vertices, each with its own checksum, bound to its
-//! place in this very file, so that they can be read in any order by any number of threads.
+//! [`write()`] writes it from a [`Source`], such as a view of any engine ([`ViewSource`]), while
+//! writers continue: in parallel if there is a pool, at any rate, and so that a crash at any moment
+//! leaves either the previous file or the new one. [`Checkpoint`] reads it. Each chunk covers a
+//! known range of vertices and has its own checksum, bound to its place in this file, so that any
+//! number of threads can read chunks in any order.
 //!
 //! `docs/format.md` specifies the bytes.
 

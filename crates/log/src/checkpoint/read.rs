@@ -1,4 +1,4 @@
-//! Reading a checkpoint, chunk by chunk, in any order, by any number of threads.
+//! Reads a checkpoint chunk by chunk, in any order, on any number of threads.
 
 use super::codec::rows::{RowsShape, read_record_rows, read_rows};
 use super::codec::vertices::{VerticesShape, read_vertices};
@@ -14,9 +14,10 @@ use hedgerow_model::{Column, ColumnType, KeyRef, LabelId, Record, VertexId, with
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-/// A checkpoint that was opened: what it says of its graph, and where its chunks are, is known to be as it was written.
+/// An open checkpoint, whose description and index of chunks are verified.
 ///
-/// Chunks are read and checked one by one, in any order, on any threads. A loader puts vertices in first, then edges:
+/// Chunks are read and checked one by one, in any order, on any threads. A loader restores vertices
+/// first, then edges:
 ///
 /// ```
 /// # use hedgerow_log::StoreError;
@@ -47,8 +48,8 @@ impl Checkpoint {
     /// Opens the checkpoint in the file `name`. O(chunks).
     ///
     /// # Errors
-    /// The file system refused; [`StoreError::Foreign`] if the file is no checkpoint, [`StoreError::NewerFormat`],
-    /// [`StoreError::Damaged`].
+    /// The file system's error; [`StoreError::Foreign`] if the file is not a checkpoint,
+    /// [`StoreError::NewerFormat`], [`StoreError::Damaged`].
     pub fn open(files: &dyn FileSystem, name: &str) -> Result<Self, StoreError> {
         let file = files.open(name, Access::Read)?;
         let header = read_header(&*file)?;
@@ -59,20 +60,20 @@ impl Checkpoint {
         Ok(Checkpoint { file, identity, description, chunks })
     }
 
-    /// What it says of its graph as a whole.
+    /// The description of the whole graph.
     #[must_use]
     pub fn description(&self) -> &Description {
         &self.description
     }
 
-    /// All chunks, in the order of the file: what is said of the whole graph, the vertices, the edges by label. Those
-    /// of vertices, and of each label, ascend by what they cover.
+    /// All chunks, in the order of the file: the description, the vertices, the edges by label. The
+    /// ranges of the vertex chunks, and of the chunks of each label, ascend.
     #[must_use]
     pub fn chunks(&self) -> &[Chunk] {
         &self.chunks
     }
 
-    /// The chunks of vertices, ascending. The ids below the bound that none of them holds are free.
+    /// The chunks of vertices, ascending. Ids below the bound that are in none of them are free.
     #[must_use]
     pub fn vertex_chunks(&self) -> &[Chunk] {
         self.chunks_of(Content::Vertices)
@@ -90,13 +91,15 @@ impl Checkpoint {
         &self.chunks[begin..end]
     }
 
-    /// Reads the vertices of a chunk, ascending, each with its key and its record; ids in between are free. O(chunk).
+    /// Reads the vertices of a chunk, ascending, each with its key and its record; ids in between
+    /// are free. O(chunk).
     ///
     /// # Errors
-    /// The file system refused; [`StoreError::Damaged`]. Of a chunk whose checksum does not match nothing is visited.
+    /// The file system's error; [`StoreError::Damaged`]. If the checksum of the chunk does not
+    /// match, nothing is visited.
     ///
     /// # Panics
-    /// If the chunk is not one of vertices of this checkpoint.
+    /// If the chunk is not a chunk of vertices of this checkpoint.
     pub fn read_vertices(
         &self,
         chunk: &Chunk,
@@ -115,15 +118,17 @@ impl Checkpoint {
         read_vertices(&body, &shape, visit).map_err(|error| self.damaged(chunk, error))
     }
 
-    /// Reads the edges of a chunk, in runs of destinations of one source: ascending, a source in one run or more, which are
-    /// valid inside the call. Of an undirected graph each edge comes once, from its smaller end. `W` is the type of the
-    /// values; `()` passes over them. O(chunk).
+    /// Reads the edges of a chunk, as runs of destinations of one source: ascending, a source in
+    /// one run or more, which are valid during the call. In an undirected graph each edge comes
+    /// once, from its smaller end. `W` is the type of the values; `()` skips them. O(chunk).
     ///
     /// # Errors
-    /// The file system refused; [`StoreError::Damaged`]. Of a chunk whose checksum does not match nothing is visited.
+    /// The file system's error; [`StoreError::Damaged`]. If the checksum of the chunk does not
+    /// match, nothing is visited.
     ///
     /// # Panics
-    /// If the chunk is not one of edges of this checkpoint, or if their values are not of type `W`.
+    /// If the chunk is not a chunk of edges of this checkpoint, or their values are not of type
+    /// `W`.
     pub fn read_edges<W: Column>(
         &self,
         chunk: &Chunk,
@@ -135,13 +140,15 @@ impl Checkpoint {
         read_rows(&body, &shape, visit).map_err(|error| self.damaged(chunk, error))
     }
 
-    /// The same of a label whose edges have records: edge by edge, each with its [record](hedgerow_encoding::decode_record).
+    /// Reads the edges of a chunk, of a label with records: one by one, each with its
+    /// [record](hedgerow_encoding::decode_record).
     ///
     /// # Errors
-    /// As [`Checkpoint::read_edges`].
+    /// The file system's error; [`StoreError::Damaged`]. If the checksum of the chunk does not
+    /// match, nothing is visited.
     ///
     /// # Panics
-    /// If the chunk is not one of edges of this checkpoint that have records.
+    /// If the chunk is not a chunk of edges with records of this checkpoint.
     pub fn read_record_edges(
         &self,
         chunk: &Chunk,
@@ -165,7 +172,8 @@ impl Checkpoint {
         }
     }
 
-    /// Reads everything, on the threads of `pool` or on this one, and gives all damage that it finds, in the order of the file.
+    /// Reads everything, on the threads of `pool` or on this one, and returns all damage that it
+    /// finds, in the order of the file.
     #[must_use]
     pub fn check(&self, pool: Option<&ThreadPool>) -> Vec<StoreError> {
         let check = |chunk: &Chunk| match chunk.content {
@@ -203,22 +211,22 @@ fn read_header(file: &dyn File) -> Result<Header, StoreError> {
     })
 }
 
-/// What is wrong `begin` bytes into the file and further.
+/// An error in an item that begins `begin` bytes into the file.
 fn damaged_at(file: &dyn File, begin: u64, error: DecodeError) -> StoreError {
     StoreError::undecodable(file.path(), begin as usize, error)
 }
 
-/// The chunks that the index at the end of the file names.
+/// Reads the index at the end of the file.
 fn read_chunks(file: &dyn File, identity: u32) -> Result<Vec<Chunk>, StoreError> {
     let length = file.length()?;
     let trailer_offset = length.saturating_sub(TRAILER_BYTES as u64).max(HEADER_BYTES as u64);
     let damaged = |begin, error| damaged_at(file, begin, error);
-    // Shorter than a trailer, if the file was cut: an error that tells so.
+    // If the file was cut shorter than a trailer, reading fails with that error.
     let mut trailer = vec![0; length.saturating_sub(trailer_offset) as usize];
     file.read_exact_at(&mut trailer, trailer_offset)?;
     let trailer =
         Trailer::decode(&trailer, identity, length).map_err(|error| damaged(trailer_offset, error))?;
-    // The trailer has checked that index and trailer are no longer than the file.
+    // The trailer has checked that index and trailer fit in the file.
     let (begin, end) = (trailer.index_offset, trailer_offset);
     let (mut index, mut checksum) = (Index::default(), identity);
     for offset in (begin..end).step_by(INDEX_PIECE_BYTES) {
@@ -232,10 +240,10 @@ fn read_chunks(file: &dyn File, identity: u32) -> Result<Vec<Chunk>, StoreError>
     index.finish(begin).map_err(|error| damaged(begin, error))
 }
 
-/// Bytes of an index that are read at once: whole entries.
+/// Bytes of the index that are read at once: whole entries.
 const INDEX_PIECE_BYTES: usize = INDEX_ENTRY_BYTES << 14;
 
-/// The body of a chunk is of about 1 MiB. One that claims to be larger than this is checked before it is taken into memory.
+/// A chunk has about 1 MiB. A larger body is checked before it is read into memory.
 const LARGE_BODY: u64 = 8 << 20;
 
 const WRONG_CHECKSUM: DecodeError = DecodeError { offset: 0, what: "the checksum does not match" };
@@ -248,9 +256,9 @@ fn read_description(file: &dyn File, header: Header, chunks: &[Chunk]) -> Result
     description.map_err(|error| damaged_at(file, chunk.offset + CHUNK_HEADER_BYTES as u64, error))
 }
 
-/// The body of a chunk that is as it was written.
+/// Reads the body of a chunk and checks it.
 fn read_body(file: &dyn File, identity: u32, chunk: &Chunk) -> Result<Vec<u8>, StoreError> {
-    // The index lies behind the chunk: it is no longer than the file.
+    // The index follows the chunk, so the chunk fits in the file.
     let body = chunk.offset + CHUNK_HEADER_BYTES as u64..chunk.end();
     if u64::from(chunk.length) > LARGE_BODY
         && file.checksum_of(body, chunk.checksum_before_body(identity))? != chunk.checksum
@@ -267,7 +275,7 @@ fn read_body(file: &dyn File, identity: u32, chunk: &Chunk) -> Result<Vec<u8>, S
     Ok(bytes)
 }
 
-/// Whether the chunks have as many entries as the description says, of vertices and labels that it knows.
+/// Checks that the chunks have as many entries as the description says, with known labels.
 fn check_counts(file: &dyn File, description: &Description, chunks: &[Chunk]) -> Result<(), StoreError> {
     let damaged = |chunk: &Chunk, what| Err(damaged_at(file, chunk.offset, DecodeError { offset: 0, what }));
     let mut vertices = 0;

@@ -1,9 +1,10 @@
-//! Checksums made right again after damage, so that tests and fuzz targets reach what lies behind them.
+//! Recomputes checksums after damage, so that tests and fuzz targets reach the code after the
+//! checks.
 
 use super::layout::{CHUNK_HEADER_BYTES, HEADER_BYTES, INDEX_ENTRY_BYTES, TRAILER_BYTES, read_index_entry};
 
-/// Makes the checksums of a checkpoint match its bytes, and the headers of its chunks what the index says of them, as far
-/// as the frame can be recognized. For tests.
+/// Makes the checksums of a checkpoint match its bytes, and the headers of its chunks match the
+/// index, as far as the frame can be recognized. For tests.
 pub fn repair_checksums(bytes: &mut [u8]) {
     let Some(trailer) = bytes.len().checked_sub(TRAILER_BYTES).filter(|trailer| *trailer >= HEADER_BYTES)
     else {
@@ -27,7 +28,7 @@ pub fn repair_checksums(bytes: &mut [u8]) {
     bytes[trailer + 24..trailer + 28].copy_from_slice(&checksum.to_le_bytes());
 }
 
-/// The same for the chunk whose entry of the index begins at `entry`.
+/// Repairs the chunk whose index entry begins at `entry`.
 fn repair_chunk(bytes: &mut [u8], entry: usize, index: usize, identity: u32) {
     let Ok(mut chunk) = read_index_entry(&bytes[entry..entry + INDEX_ENTRY_BYTES]) else { return };
     let Ok(begin) = usize::try_from(chunk.offset) else { return };

@@ -1,4 +1,4 @@
-//! What a checkpoint is written from.
+//! The input of a checkpoint.
 
 use hedgerow_model::{
     Adjacency, Column, Cursor, Direction, Key, KeyRef, LabelId, ReadError, Record, RecordCursor, RecordView,
@@ -6,25 +6,26 @@ use hedgerow_model::{
 };
 use std::ops::{ControlFlow, Range};
 
-/// What a [`Source`] hands a vertex to, with its key and its record.
+/// Receives a vertex from a [`Source`], with its key and its record.
 pub type VisitVertex<'a> = dyn FnMut(VertexId, KeyRef<'_>, &Record) -> ControlFlow<()> + 'a;
 
-/// What a [`Source`] hands neighbors of a vertex to, with the values beside them.
+/// Receives neighbors of a vertex from a [`Source`], with the values of the edges.
 pub type VisitRun<'a, W> = dyn FnMut(VertexId, &[VertexId], &[W]) -> ControlFlow<()> + 'a;
 
-/// What a [`Source`] hands an edge to, with its record.
+/// Receives an edge from a [`Source`], with its record.
 pub type VisitRecord<'a> = dyn FnMut(VertexId, VertexId, &[u8]) -> ControlFlow<()> + 'a;
 
-/// A state of a graph that does not change while it is read, by several threads.
+/// An immutable state of a graph, read by several threads.
 pub trait Source: Sync {
-    /// Visits the vertices in `range` that exist, ascending, until `visit` breaks.
+    /// Visits the vertices in `range`, ascending, until `visit` breaks.
     ///
     /// # Errors
     /// The state could not be read.
     fn vertices(&self, range: Range<u32>, visit: &mut VisitVertex<'_>) -> Result<(), ReadError>;
 
-    /// Visits the out-neighbors of every vertex in `range` that has some over `label`, until `visit` breaks: ascending by
-    /// vertex, then neighbor, in one run or more each. Of an undirected graph each edge is seen from both ends.
+    /// Visits the out-neighbors over `label` of every vertex in `range` that has any, until `visit`
+    /// breaks: ascending by vertex, then neighbor, in one run or more each. In an undirected graph
+    /// each edge is seen from both ends.
     ///
     /// # Errors
     /// The state could not be read.
@@ -35,7 +36,8 @@ pub trait Source: Sync {
         visit: &mut VisitRun<'_, W>,
     ) -> Result<(), ReadError>;
 
-    /// The same for a label whose edges have records, edge by edge: the bytes of each record, which of parallel edges is the list of all of them.
+    /// Visits the edges of a label with records, one by one, in the order of [`Source::rows`]: each
+    /// with its encoded record, or with the list of all parallel edges.
     ///
     /// # Errors
     /// The state could not be read.
@@ -46,15 +48,15 @@ pub trait Source: Sync {
         visit: &mut VisitRecord<'_>,
     ) -> Result<(), ReadError>;
 
-    /// Cuts the vertices below the bound into about `parts` ranges of about equal work, which ascend and cover every vertex
-    /// that has neighbors over `label`.
+    /// Partitions the vertices below the bound into about `parts` ranges of about equal work, which
+    /// ascend and cover every vertex with neighbors over `label`.
     ///
     /// # Errors
     /// The state could not be read.
     fn cuts(&self, label: LabelId, parts: usize) -> Result<Vec<Range<u32>>, ReadError>;
 }
 
-/// A view of an engine, and what knows the keys of its vertices.
+/// A view of an engine, and a function for the keys of its vertices.
 #[derive(Clone, Copy)]
 pub struct ViewSource<'v, V, K> {
     view: &'v V,
@@ -66,7 +68,7 @@ where
     V: RecordView,
     K: Fn(VertexId) -> Key + Sync,
 {
-    /// The state that `view` shows; `key` gives the key of a vertex that exists in it.
+    /// The state that `view` shows; `key` returns the key of a vertex that exists in it.
     pub fn new(view: &'v V, key: K) -> Self {
         ViewSource { view, key }
     }
@@ -100,7 +102,7 @@ where
     ) -> Result<(), ReadError> {
         let adjacency = self.view.adjacency::<W>(label, Direction::Out).map_err(not_in_view)?;
         if is_sorted(&adjacency) {
-            // Whether it broke or came to the end, that is all.
+            // It makes no difference whether it broke or reached the end.
             let _flow: ControlFlow<()> = adjacency.cursor().scan(range, visit).map_err(Into::into)?;
             return Ok(());
         }
@@ -149,7 +151,7 @@ fn is_sorted_by_neighbor<C: RecordCursor>(_: &C) -> bool {
 #[derive(Default)]
 struct RecordRow {
     owner: Option<VertexId>,
-    /// Each neighbor, and where its record is among the bytes.
+    /// Each neighbor, and the range of its record in `bytes`.
     edges: Vec<(VertexId, Range<usize>)>,
     bytes: Vec<u8>,
 }
@@ -161,7 +163,7 @@ impl RecordRow {
         self.edges.push((neighbor, start..self.bytes.len()));
     }
 
-    /// Visits the edges ascending by neighbor, and becomes empty.
+    /// Visits the edges ascending by neighbor, and clears them.
     fn visit_sorted(&mut self, visit: &mut VisitRecord<'_>) -> ControlFlow<()> {
         let Some(owner) = self.owner.take() else { return ControlFlow::Continue(()) };
         self.edges.sort_unstable_by_key(|(neighbor, _)| *neighbor);
@@ -177,7 +179,7 @@ fn is_sorted<A: Adjacency>(_: &A) -> bool {
     A::SORTED
 }
 
-/// The rows of an adjacency that keeps its neighbors in some other order. O(owners + n log n of each row).
+/// Visits the rows of an adjacency whose neighbors are not sorted. O(owners + n log n of each row).
 fn sorted_rows<A: Adjacency>(
     adjacency: &A,
     owners: &[VertexId],

@@ -1,4 +1,4 @@
-//! Writing a checkpoint: beside, synced, renamed, the directory synced.
+//! Writes a checkpoint: to a temporary file, synced, renamed, the directory synced.
 
 use super::codec::rows::MAX_ENTRIES;
 use super::codec::vertices::MAX_VERTICES;
@@ -16,34 +16,37 @@ use std::ops::{ControlFlow, Range};
 use std::thread;
 use std::time::Instant;
 
-/// What the name of a checkpoint ends with until it is complete. Whoever opens a store may remove such files.
+/// The suffix of a checkpoint's name until it is complete. Such files may be removed when the store
+/// is opened.
 pub const UNFINISHED: &str = ".unfinished";
 
-/// Bytes after which what was written is synced, so that the sync at the end is short, and with it the time for which the
-/// log's own syncs wait behind it.
+/// Bytes between syncs while writing. They keep the final sync short, and with it the time for
+/// which the log's own syncs wait behind it.
 const SYNC_BYTES: u64 = 64 << 20;
 
-/// How a checkpoint is written. By default on the calling thread, without pause.
+/// Options for writing a checkpoint. By default on the calling thread, without pauses.
 #[derive(Clone, Copy, Default)]
 pub struct WriteOptions<'a> {
-    /// The threads to encode on; `None` is the calling thread alone.
+    /// The threads that encode; `None` means the calling thread only.
     pub pool: Option<&'a ThreadPool>,
-    /// How much of its time a thread works, between 0 and 1: it sleeps for the rest. Asked at every pause; `None` is always.
+    /// The fraction of its time that a thread works, between 0 and 1: it sleeps for the rest.
+    /// Called at every pause; `None` means 1.
     pub share: Option<&'a (dyn Fn() -> f64 + Sync)>,
-    /// Asked after every chunk: whether to stop, with [`CheckpointError::Cancelled`].
+    /// Called after every chunk: whether to stop, with [`CheckpointError::Cancelled`].
     pub is_cancelled: Option<&'a (dyn Fn() -> bool + Sync)>,
-    /// Called after every part that was written, on the calling thread.
+    /// Called after every written part, on the calling thread.
     pub progress: Option<&'a (dyn Fn(WriteProgress) + Sync)>,
-    /// Asked before the file takes its name, in place of another one: whether the store is still the caller's.
+    /// Called before the file gets its name, replacing another one: checks that the store still
+    /// belongs to the caller.
     pub check_owner: Option<&'a (dyn Fn() -> Result<(), StoreError> + Sync)>,
 }
 
-/// How far writing is.
+/// Progress of writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WriteProgress {
     /// Vertices and edges written.
     pub entries: u64,
-    /// Vertices and edges in all.
+    /// Total number of vertices and edges.
     pub of: u64,
     /// Bytes written.
     pub bytes: u64,
@@ -58,7 +61,7 @@ pub struct Written {
     pub vertex_bytes: u64,
     /// Bytes of each label's edges with their values.
     pub edge_bytes: Vec<u64>,
-    /// Chunks.
+    /// Number of chunks.
     pub chunks: u64,
 }
 
@@ -80,7 +83,7 @@ impl WriteOptions<'_> {
         }
     }
 
-    /// Sleeps for what is not its share of the time since `begin`.
+    /// Sleeps for the part of the time since `begin` that it must not work.
     fn rest(&self, begin: Instant) {
         if let Some(share) = self.share {
             let rest_per_work = 1.0 / share().clamp(0.001, 1.0) - 1.0;
@@ -88,7 +91,7 @@ impl WriteOptions<'_> {
         }
     }
 
-    /// The chunks of a part, with pauses.
+    /// Encodes the chunks of a part, with pauses.
     fn encode<S: Source>(
         &self,
         source: &S,
@@ -111,15 +114,16 @@ impl WriteOptions<'_> {
     }
 }
 
-/// Writes the state of `source` as the file `name`, durably. If there is a file of that name, it is replaced in one step.
+/// Writes the state of `source` to the file `name`, durably. Replaces an existing file of that name
+/// atomically.
 ///
-/// Until the last step the file is called `name` and [`UNFINISHED`]; if writing fails it is removed, as far as the file
-/// system lets it. Costs O(vertices + edges), and memory for a few chunks per thread.
+/// Until the last step the file has the suffix [`UNFINISHED`]; if writing fails it is removed, if
+/// the file system permits. Costs O(vertices + edges), and memory for a few chunks per thread.
 ///
 /// # Errors
-/// The file system or the source refused, the source has not what `description` counts, or it was cancelled. The
-/// file `name` is then what it was before; only after an error in the last step, the sync of the directory, it may be
-/// either.
+/// The file system or the source failed, the source differs from the counts of `description`, or it
+/// was cancelled. The file `name` is unchanged then; only after an error in the last step, the sync
+/// of the directory, it may be either the old or the new one.
 pub fn write<S: Source>(
     files: &dyn FileSystem,
     name: &str,
@@ -136,7 +140,7 @@ pub fn write<S: Source>(
         Ok(written)
     });
     if written.is_err() {
-        // It is in nobody's way; the error that matters is the one before.
+        // The file is harmless; the earlier error matters.
         let _ = files.remove(&unfinished);
     }
     let written = written?;
@@ -156,7 +160,8 @@ fn write_unfinished<S: Source>(
     let file = files.open(name, Access::Create)?;
     let parts = parts(description, source)?;
     let mut writer = Writer::begin(&*file, description)?;
-    // Encoded in parallel, written in order: the same state gives the same file on any number of threads.
+    // Encoded in parallel, written in order: the same state gives the same file on any number of
+    // threads.
     for batch in parts.chunks(2 * options.threads()) {
         let encode = |part: &Part| options.encode(source, description, part.clone());
         let encoded: Result<Vec<_>, CheckpointError> = match options.pool {
@@ -173,7 +178,7 @@ fn write_unfinished<S: Source>(
     writer.finish(description)
 }
 
-/// All the work, in the order of the file, whatever the number of threads.
+/// All work, in the order of the file, independent of the number of threads.
 fn parts<S: Source>(description: &Description, source: &S) -> Result<Vec<Part>, CheckpointError> {
     let mut parts = vec![Part { content: Content::Description, vertices: 0..0 }];
     let counts = &description.counts;
@@ -187,7 +192,7 @@ fn parts<S: Source>(description: &Description, source: &S) -> Result<Vec<Part>, 
     for label in (0..description.catalog.labels().len() as u16).map(LabelId) {
         let edges = counts.edges_of(label).at_most();
         if edges > 0 {
-            // As many as there are chunks, if every vertex has about as many edges at its side as another.
+            // As many as chunks, if edges are spread evenly over vertices.
             let cuts = source.cuts(label, edges.div_ceil(MAX_ENTRIES as u64) as usize)?;
             let part = |vertices: Range<u32>| Part { content: Content::Edges(label), vertices };
             parts.extend(cuts.into_iter().map(part));
@@ -196,7 +201,7 @@ fn parts<S: Source>(description: &Description, source: &S) -> Result<Vec<Part>, 
     Ok(parts)
 }
 
-/// Puts chunks into the file, one behind the other.
+/// Appends chunks to the file.
 struct Writer<'f> {
     file: &'f dyn File,
     identity: u32,

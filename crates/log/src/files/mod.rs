@@ -1,14 +1,15 @@
-//! The file system as a store needs it: one flat directory of files, and no more.
+//! The file system interface of a store: one flat directory of files.
 //!
 //! All file access of a store goes through [`FileSystem`]. [`RealFiles`] is the operating system's;
 #![cfg_attr(any(test, feature = "simulation"), doc = "[`SimulatedFiles`](simulated::SimulatedFiles) is")]
 #![cfg_attr(not(any(test, feature = "simulation")), doc = "`SimulatedFiles` (feature `simulation`) is")]
-//! its twin in memory, which fails and loses power where a test asks it to.
+//! its counterpart in memory, which fails and loses power on demand.
 //!
-//! What a store may rely on is only this: what was written is durable once [`File::sync`] returned, and
-//! entries of the directory (new files, renames, removals) are durable once [`FileSystem::sync_directory`]
-//! returned. Until then any part of it, in any order, may survive a loss of power. After a sync that failed
-//! nothing is known any more, and another sync proves nothing.
+//! A store relies only on this: written data is durable once [`File::sync`] has returned, and
+//! entries of the directory (new files, renames, removals) are durable once
+//! [`FileSystem::sync_directory`] has returned. Until then any part of it, in any order, may
+//! survive a loss of power. After a failed sync the state is unknown, and a later successful sync
+//! proves nothing.
 
 mod of_engine;
 mod real;
@@ -24,19 +25,19 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// One directory of files.
+/// A directory of files.
 ///
-/// Names are plain file names without a separator.
+/// Names are plain file names without separators.
 pub trait FileSystem: Send + Sync + fmt::Debug {
-    /// Where the directory is, for messages.
+    /// The path of the directory, for messages.
     fn location(&self) -> PathBuf;
 
-    /// Whether nothing can be changed.
+    /// Whether the files can only be read.
     fn is_read_only(&self) -> bool {
         false
     }
 
-    /// Makes the directory, durably. Nothing happens if it exists.
+    /// Creates the directory, durably. Does nothing if it exists.
     ///
     /// # Errors
     /// The operating system's.
@@ -54,7 +55,7 @@ pub trait FileSystem: Send + Sync + fmt::Debug {
     /// The operating system's; [`FileError::is_not_found`] if there is no such file.
     fn open(&self, name: &str, access: Access) -> Result<Box<dyn File>, FileError>;
 
-    /// Gives a file another name, in place of the file that had it. Atomic; durable after
+    /// Renames a file, and replaces an existing file of the new name. Atomic; durable after
     /// [`sync_directory`](FileSystem::sync_directory).
     ///
     /// # Errors
@@ -67,52 +68,57 @@ pub trait FileSystem: Send + Sync + fmt::Debug {
     /// The operating system's.
     fn remove(&self, name: &str) -> Result<(), FileError>;
 
-    /// Makes all changes of the directory so far durable.
+    /// Makes all earlier changes of the directory durable.
     ///
     /// # Errors
-    /// The operating system's. What was not durable before must then be taken for lost.
+    /// The operating system's. What was not durable before must then be considered lost.
     fn sync_directory(&self) -> Result<(), FileError>;
 
-    /// Takes the lock file `name` to write, which is made if there is none, and writes the process id into it.
+    /// Locks the lock file `name` for writing. Creates it if needed, and writes the process id into
+    /// it.
     ///
-    /// The lock is held until the value is dropped or the process ends, however it ends. Readers that hold the lock are waited for,
-    /// for a moment.
+    /// The lock is held until the value is dropped or the process ends in any way. Waits briefly
+    /// for readers that hold the lock.
     ///
     /// # Errors
-    /// [`LockError::Held`] if another process, or another part of this one, has it; [`LockError::Shared`] if readers keep it.
+    /// [`LockError::Held`] if another process, or another part of this one, holds it for writing;
+    /// [`LockError::Shared`] if readers keep it.
     fn lock(&self, name: &str) -> Result<Box<dyn HeldLock>, LockError>;
 
-    /// Takes the lock file `name` to read, beside other readers; `None` if there is no such file, and so no writer. Changes nothing.
+    /// Locks the lock file `name` for reading, shared with other readers; `None` if there is no
+    /// such file, and thus no writer. Changes nothing.
     ///
     /// # Errors
-    /// [`LockError::Held`] if a writer has it.
+    /// [`LockError::Held`] if a writer holds it.
     fn lock_shared(&self, name: &str) -> Result<Option<Box<dyn HeldLock>>, LockError>;
 }
 
 /// An open file.
 pub trait File: Send + Sync + fmt::Debug {
-    /// Where the file was when it was opened, for messages.
+    /// The path of the file when it was opened, for messages.
     fn path(&self) -> &Path;
 
-    /// Reads at `offset`; says how many bytes, which may be fewer than asked for. 0 only at the end of the file.
+    /// Reads at `offset`; returns the number of bytes, which may be less than requested. 0 only at
+    /// the end of the file.
     ///
     /// # Errors
     /// The operating system's.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize, FileError>;
 
-    /// Writes at `offset`, beyond the end if asked to; says how many bytes, which may be fewer than given.
+    /// Writes at `offset`, which may be past the end; returns the number of bytes, which may be
+    /// less than given.
     ///
     /// # Errors
     /// The operating system's. Any part of the bytes may have been written.
     fn write_at(&self, bytes: &[u8], offset: u64) -> Result<usize, FileError>;
 
-    /// Cuts the file, or extends it by zeros.
+    /// Truncates the file, or extends it with zeros.
     ///
     /// # Errors
     /// The operating system's.
     fn set_length(&self, length: u64) -> Result<(), FileError>;
 
-    /// Bytes in the file.
+    /// The length of the file in bytes.
     ///
     /// # Errors
     /// The operating system's.
@@ -121,27 +127,29 @@ pub trait File: Send + Sync + fmt::Debug {
     /// Makes the content and the length durable.
     ///
     /// # Errors
-    /// The operating system's. What was not durable before must then be taken for lost; to sync again proves nothing.
+    /// The operating system's. What was not durable before must then be considered lost; a later
+    /// successful sync proves nothing.
     fn sync(&self) -> Result<(), FileError>;
 }
 
-/// A lock file that is held. Dropping it releases the lock.
+/// A held lock on a lock file. Dropping it releases the lock.
 pub trait HeldLock: Send + Sync + fmt::Debug {
-    /// Whether the file that is locked still has its name. If it was removed or replaced, another process may have locked the new one.
+    /// Whether the locked file still has its name. If it was removed or replaced, another process
+    /// may have locked the new one.
     ///
     /// # Errors
     /// The operating system's.
     fn is_held(&self) -> Result<bool, FileError>;
 }
 
-/// What a file is opened for.
+/// The mode of opening a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// To read what exists.
+    /// Read an existing file.
     Read,
-    /// To read and write what exists.
+    /// Read and write an existing file.
     Write,
-    /// To read and write a new, empty file, in place of the one that had the name.
+    /// Read and write a new, empty file, which replaces an existing one.
     Create,
 }
 
@@ -149,7 +157,7 @@ impl dyn File + '_ {
     /// Reads exactly `buffer.len()` bytes at `offset`.
     ///
     /// # Errors
-    /// The operating system's; [`FileOperation::Read`] with `UnexpectedEof` if the file ends before.
+    /// The operating system's; [`FileOperation::Read`] with `UnexpectedEof` if the file ends early.
     pub fn read_exact_at(&self, mut buffer: &mut [u8], mut offset: u64) -> Result<(), FileError> {
         while !buffer.is_empty() {
             match self.read_at(buffer, offset)? {
@@ -192,7 +200,7 @@ impl dyn File + '_ {
         Ok(())
     }
 
-    /// The whole file from `offset` on.
+    /// Reads the whole file from `offset` on.
     ///
     /// # Errors
     /// The operating system's.
@@ -200,10 +208,11 @@ impl dyn File + '_ {
         self.read_range(offset..self.length()?.max(offset))
     }
 
-    /// The bytes of `range`. Memory is taken as they come, so that a length that is wrong costs no more than there is in the file.
+    /// Reads the bytes of `range`. Allocates memory as they arrive, so that a wrong length costs no
+    /// more than the file contains.
     ///
     /// # Errors
-    /// The operating system's, or that there is not enough memory.
+    /// The operating system's, or out of memory.
     pub fn read_range(&self, range: Range<u64>) -> Result<Vec<u8>, FileError> {
         let mut bytes = Vec::new();
         for piece in pieces(range) {
@@ -218,7 +227,7 @@ impl dyn File + '_ {
         Ok(bytes)
     }
 
-    /// The checksum of the bytes of `range`, continued from `checksum`, of which only a piece at a time is in memory.
+    /// The checksum of the bytes of `range`, continued from `checksum`. Reads piece by piece.
     ///
     /// # Errors
     /// The operating system's.
@@ -231,45 +240,45 @@ impl dyn File + '_ {
     }
 }
 
-/// Bytes that are read or written at once where there are many.
+/// Bytes per read or write of large ranges.
 pub const PIECE: u64 = 1 << 20;
 
-/// The parts of a range that are read or written at once.
+/// Splits a range into the parts that are read or written at once.
 pub(crate) fn pieces(range: Range<u64>) -> impl Iterator<Item = Range<u64>> {
     let end = range.end;
     range.step_by(PIECE as usize).map(move |begin| begin..end.min(begin.saturating_add(PIECE)))
 }
 
-/// What was asked of the file system.
+/// An operation on the file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileOperation {
-    /// To make the directory.
+    /// Create the directory.
     CreateDirectory,
-    /// To list the directory.
+    /// List the directory.
     List,
-    /// To open a file.
+    /// Open a file.
     Open,
-    /// To make a file.
+    /// Create a file.
     Create,
-    /// To read.
+    /// Read.
     Read,
-    /// To write.
+    /// Write.
     Write,
-    /// To cut or extend a file.
+    /// Truncate or extend a file.
     SetLength,
-    /// To tell how long a file is.
+    /// Get the length of a file.
     Length,
-    /// To make a file durable.
+    /// Make a file durable.
     Sync,
-    /// To rename a file.
+    /// Rename a file.
     Rename,
-    /// To remove a file.
+    /// Remove a file.
     Remove,
-    /// To make changes of the directory durable.
+    /// Make changes of the directory durable.
     SyncDirectory,
-    /// To lock a file.
+    /// Lock a file.
     Lock,
-    /// To tell whether a lock is still held.
+    /// Check whether a lock is still held.
     CheckLock,
 }
 
@@ -294,15 +303,15 @@ impl fmt::Display for FileOperation {
     }
 }
 
-/// The file system refused.
+/// An error of the file system.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {operation} {}: {source}", path.display())]
 pub struct FileError {
-    /// What was asked for.
+    /// The operation.
     pub operation: FileOperation,
-    /// Of which file.
+    /// The file.
     pub path: PathBuf,
-    /// What the operating system said.
+    /// The operating system's error.
     pub source: io::Error,
 }
 
@@ -319,24 +328,24 @@ impl FileError {
     }
 }
 
-/// A lock file could not be had.
+/// Why a lock file cannot be locked.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// A writer has it.
+    /// A writer holds it.
     #[error("{} is locked by {}", path.display(), holder_name(*holder))]
     Held {
         /// The lock file.
         path: PathBuf,
-        /// The process id that the holder wrote, if it has done so yet.
+        /// The process id that the holder wrote, if it has yet.
         holder: Option<u32>,
     },
-    /// Readers have it, who leave no process id.
+    /// Readers hold it, who write no process id.
     #[error("{} is locked by processes that read", path.display())]
     Shared {
         /// The lock file.
         path: PathBuf,
     },
-    /// The file system refused.
+    /// The file system returned an error.
     #[error(transparent)]
     File(#[from] FileError),
 }

@@ -1,4 +1,4 @@
-//! The files of a store as an engine is given them that keeps some of its own.
+//! The files of a store, for an engine that keeps its own files there.
 
 use super::{Access, File, FileError, FileOperation, FileSystem, HeldLock, LockError};
 use hedgerow_sync::{Arc, RwLock, RwLockReadGuard};
@@ -6,10 +6,12 @@ use std::fmt::Debug;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The directory of a store, for an engine that keeps files of its own in it: they can be changed while the store can be written, and no longer.
+/// The directory of a store, for an engine that keeps its own files in it. They can be changed only
+/// while the store can be written.
 ///
-/// The engine works in the background, and may do so when the graph was closed and the store has become another process's. So everything that changes a
-/// file asks first; whoever ends that waits for what is under way.
+/// The engine works in the background, perhaps after the graph was closed and the store opened by
+/// another process. So every change of a file asks for permission first; closing waits for changes
+/// under way.
 #[derive(Clone, Debug)]
 pub struct EngineFiles(Arc<Shared>);
 
@@ -19,34 +21,34 @@ struct Shared {
     rights: RwLock<Rights>,
 }
 
-/// Who may change files.
+/// The owner of the right to change files.
 #[derive(Debug, Default)]
 enum Rights {
     #[default]
-    Nobody,
-    /// The store is being made or opened, and locked.
+    ReadOnly,
+    /// The store is being created or opened, and is locked.
     Opener,
-    /// Whoever writes to the store, as long as its lock is held.
+    /// The writer of the store, as long as it holds the store's lock.
     Writer(Arc<dyn LockHolder>),
 }
 
-/// Whoever writes to a store, and has its lock.
+/// The writer of a store, which holds its lock.
 pub(crate) trait LockHolder: Debug + Send + Sync {
-    /// Fails if the lock is not held any more.
+    /// Fails if the lock is no longer held.
     fn confirm_lock(&self) -> io::Result<()>;
 }
 
 impl EngineFiles {
-    /// Those of a store that is being made or opened, and locked.
+    /// The files of a store that is being created or opened, and is locked.
     #[must_use]
     pub fn new(files: Arc<dyn FileSystem>) -> Self {
         EngineFiles::with(files, Rights::Opener)
     }
 
-    /// Those of a store that is only read.
+    /// The files of a store that is only read.
     #[must_use]
     pub fn read_only(files: Arc<dyn FileSystem>) -> Self {
-        EngineFiles::with(files, Rights::Nobody)
+        EngineFiles::with(files, Rights::ReadOnly)
     }
 
     fn with(files: Arc<dyn FileSystem>, rights: Rights) -> Self {
@@ -55,21 +57,21 @@ impl EngineFiles {
         EngineFiles(Arc::new(shared))
     }
 
-    /// From now on they can be changed while `writer` has the lock of the store.
+    /// From now on the files can be changed while `writer` holds the lock of the store.
     pub(crate) fn hand_over(&self, writer: Arc<dyn LockHolder>) {
         *self.0.rights.write() = Rights::Writer(writer);
     }
 
-    /// From now on they cannot be changed. Waits for a change that is under way.
+    /// From now on the files cannot be changed. Waits for a change under way.
     pub fn close(&self) {
-        *self.0.rights.write() = Rights::Nobody;
+        *self.0.rights.write() = Rights::ReadOnly;
     }
 
-    /// Lets a change of a file through until the result is dropped.
+    /// Permits a change of a file until the result is dropped.
     fn change(&self, path: &Path) -> Result<RwLockReadGuard<'_, Rights>, FileError> {
         let rights = self.0.rights.read();
         match &*rights {
-            Rights::Nobody => {
+            Rights::ReadOnly => {
                 let source = io::ErrorKind::ReadOnlyFilesystem.into();
                 Err(FileError::new(FileOperation::Write, path, source))
             }
@@ -77,7 +79,8 @@ impl EngineFiles {
         }
     }
 
-    /// The same of a change of the directory, after a look whether the store still has its lock.
+    /// Permits a change of the directory until the result is dropped, after checking that the store
+    /// still holds its lock.
     fn change_entry(&self, name: &str) -> Result<RwLockReadGuard<'_, Rights>, FileError> {
         let path = self.location().join(name);
         let rights = self.change(&path)?;
@@ -95,7 +98,7 @@ impl FileSystem for EngineFiles {
     }
 
     fn is_read_only(&self) -> bool {
-        matches!(*self.0.rights.read(), Rights::Nobody)
+        matches!(*self.0.rights.read(), Rights::ReadOnly)
     }
 
     fn create_directory(&self) -> Result<(), FileError> {
@@ -183,7 +186,7 @@ mod tests {
     use crate::files::simulated::SimulatedFiles;
 
     #[test]
-    fn nothing_is_changed_when_the_store_is_given_up() {
+    fn nothing_changes_after_the_store_is_closed() {
         let all: Arc<dyn FileSystem> = Arc::new(SimulatedFiles::new(1));
         all.create_directory().unwrap();
         let files = EngineFiles::new(Arc::clone(&all));

@@ -1,7 +1,8 @@
 //! The operating system's files.
 //!
-//! The directory is opened once, and every file is opened relative to it and never through a symbolic link: a store that somebody
-//! else prepared cannot lead reads or writes out of its directory, and a directory that is renamed stays the one that was opened.
+//! The directory is opened once, and every file is opened relative to it and never through a
+//! symbolic link. So a store that was tampered with cannot redirect reads or writes out of its
+//! directory, and a directory that is renamed stays the one that was opened.
 
 use crate::files::{Access, File, FileError, FileOperation, FileSystem, HeldLock, LockError};
 use hedgerow_sync::{Arc, Mutex};
@@ -14,13 +15,14 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long a writer waits for readers to give the lock back: much longer than it takes to look whether there is a writer.
+/// How long a writer waits for readers to release the lock: much longer than it takes to check for
+/// a writer.
 const PATIENCE_WITH_READERS: Duration = Duration::from_millis(500);
 
-/// How long it sleeps between two attempts.
+/// Sleep between two attempts.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(1);
 
-/// Bytes of a process id in decimal with its newline, and more.
+/// More than the bytes of a process id in decimal with its newline.
 const LONGEST_PROCESS_ID: usize = 32;
 
 /// A directory of the operating system.
@@ -28,7 +30,7 @@ const LONGEST_PROCESS_ID: usize = 32;
 pub struct RealFiles {
     path: PathBuf,
     read_only: bool,
-    /// Opened by the first operation that needs it, and kept.
+    /// Opened by the first operation that needs it, and kept open.
     directory: Arc<Mutex<Option<Arc<OwnedFd>>>>,
 }
 
@@ -43,7 +45,7 @@ struct RealLock {
     path: PathBuf,
     name: String,
     directory: Arc<OwnedFd>,
-    /// The operating system releases the lock when this is closed.
+    /// Closing it releases the lock.
     file: OwnedFd,
 }
 
@@ -55,7 +57,7 @@ impl RealFiles {
     }
 
     /// The same, in which nothing can be changed.
-    #[must_use]
+    # The directory `path`, read-only.
     pub fn read_only(path: impl Into<PathBuf>) -> Self {
         RealFiles { read_only: true, ..RealFiles::new(path) }
     }
@@ -64,7 +66,7 @@ impl RealFiles {
         self.path.join(name)
     }
 
-    /// The directory, opened if it is not yet.
+    /// The directory; opens it if needed.
     fn directory(&self) -> io::Result<Arc<OwnedFd>> {
         let mut directory = self.directory.lock();
         if let Some(open) = &*directory {
@@ -114,7 +116,7 @@ impl RealFiles {
         for entry in Dir::read_from(&directory)? {
             let entry = entry?;
             let is_file = match entry.file_type() {
-                // Not every file system says it here.
+                // Not every file system returns the type here.
                 FileType::Unknown => {
                     match rustix::fs::statat(&directory, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
                         Ok(stat) => is_regular(&stat),
@@ -125,14 +127,14 @@ impl RealFiles {
                 kind => kind == FileType::RegularFile,
             };
             if is_file {
-                // A name that is not text is none of ours.
+                // A name that is not UTF-8 is not one of ours.
                 names.extend(entry.file_name().to_str().map(str::to_owned));
             }
         }
         Ok(names)
     }
 
-    /// The lock, to write alone.
+    /// Takes the lock exclusively, for writing.
     fn lock_to_write(&self, name: &str) -> Result<RealLock, LockError> {
         let path = self.path_of(name);
         let failed = |source: io::Error| FileError::new(FileOperation::Lock, &path, source);
@@ -158,7 +160,7 @@ impl RealFiles {
         }
     }
 
-    /// The lock, beside others who read; `None` if there is no lock file.
+    /// Takes the lock shared, for reading; `None` if there is no lock file.
     fn lock_to_read(&self, name: &str) -> Result<Option<RealLock>, LockError> {
         let path = self.path_of(name);
         let failed = |source: io::Error| FileError::new(FileOperation::Lock, &path, source);
@@ -175,7 +177,8 @@ impl RealFiles {
     }
 }
 
-/// Opens a regular file of `directory`, and no other: not what a symbolic link names, and no pipe, on which opening or reading would wait.
+/// Opens a regular file of `directory`: not through a symbolic link, and not a pipe, on which
+/// opening or reading would block.
 fn open_regular(directory: &OwnedFd, name: &str, flags: OFlags) -> io::Result<OwnedFd> {
     let flags = flags | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = match rustix::fs::openat(directory, name, flags, Mode::from_raw_mode(0o666)) {
@@ -192,7 +195,7 @@ fn is_regular(stat: &Stat) -> bool {
     FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile
 }
 
-/// What is written to a file shows under each of its names, which may lie in other directories.
+/// A write to a file shows under each of its names, which may be in other directories.
 fn check_links(file: &OwnedFd) -> io::Result<()> {
     match rustix::fs::fstat(file)?.st_nlink {
         0 | 1 => Ok(()),
@@ -218,7 +221,7 @@ impl FileSystem for RealFiles {
             return Ok(());
         }
         fs::create_dir_all(&self.path).map_err(failed)?;
-        // Every directory on the way may be new. Those that are not ours to open were there before.
+        // Every directory on the path may be new. Those that we may not open existed before.
         let whole = fs::canonicalize(&self.path).map_err(failed)?;
         for parent in whole.ancestors().skip(1) {
             match fs::File::open(parent) {
@@ -311,10 +314,10 @@ impl RealLock {
         file.write_all_at(format!("{}\n", std::process::id()).as_bytes(), 0)
     }
 
-    /// The process id that the holder wrote, if it has done so yet.
+    /// The process id that the holder wrote, if it has yet.
     fn read_process_id(&self) -> Option<u32> {
         let mut bytes = [0; LONGEST_PROCESS_ID];
-        // Without it the message has no process id.
+        // On failure the message has no process id.
         let length = rustix::io::pread(self.file.as_fd(), &mut bytes, 0).ok()?;
         std::str::from_utf8(&bytes[..length]).ok()?.trim().parse().ok()
     }
@@ -349,12 +352,12 @@ impl File for RealFile {
     }
 
     fn sync(&self) -> Result<(), FileError> {
-        // fdatasync: with the length, without the times.
+        // fdatasync: includes the length, not the times.
         self.file.sync_data().map_err(self.failed(FileOperation::Sync))
     }
 }
 
-/// A signal is no reason to fail.
+/// Retries after a signal.
 fn uninterrupted(mut transfer: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
     loop {
         match transfer() {
@@ -409,7 +412,7 @@ mod tests {
         files.lock("LOCK").unwrap();
     }
 
-    /// Links and pipes lead nothing out of the directory, and nothing waits for them.
+    /// Links and pipes do not redirect access out of the directory, and do not block.
     #[test]
     fn only_regular_files_of_the_directory_are_opened() {
         let (folder, files) = files();
@@ -432,7 +435,7 @@ mod tests {
             assert!(files.open("file", Access::Write).is_err(), "kind {kind}");
             assert!(files.lock("file").is_err(), "kind {kind}");
             assert_eq!(files.lock_shared("file").is_ok(), is_hard_link, "kind {kind}");
-            // A new file takes the place.
+            // A new file replaces it.
             files.open("file", Access::Create).unwrap().write_all_at(b"new", 0).unwrap();
             assert_eq!(fs::read_to_string(&place).unwrap(), "new", "kind {kind}");
             assert_eq!(fs::read_to_string(&outside).unwrap(), "untouched", "kind {kind}");
@@ -456,9 +459,9 @@ mod tests {
         assert!(moved.join("two").exists() && moved.join("three").exists());
     }
 
-    /// Looking for a writer keeps no writer away.
+    /// Readers that check for a writer do not block writers.
     #[test]
-    fn writers_do_not_notice_who_looks_for_them() {
+    fn writers_are_not_blocked_by_readers_that_check_for_them() {
         let (_folder, files) = files();
         drop(files.lock("LOCK").unwrap());
         let is_over = AtomicBool::new(false);
@@ -487,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_only_cannot_be_changed() {
+    fn read_only_files_cannot_be_changed() {
         let (_folder, files) = files();
         files.open("one", Access::Create).unwrap();
         let read_only = RealFiles::read_only(files.location());

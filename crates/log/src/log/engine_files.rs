@@ -1,4 +1,4 @@
-//! The log as what lets an engine change the files that it keeps in the store.
+//! The log as the holder of the lock that permits changes of an engine's files.
 
 use super::Log;
 use crate::files::{EngineFiles, LockHolder};
@@ -6,7 +6,7 @@ use hedgerow_sync::Arc;
 use std::io;
 
 impl EngineFiles {
-    /// From now on they can be changed while `log` has the lock of the store.
+    /// From now on the files can be changed while `log` holds the lock of the store.
     pub fn belong_to(&self, log: &Arc<Log>) {
         self.hand_over(Arc::<Log>::clone(log));
     }

@@ -1,12 +1,14 @@
-//! Group commit: of the threads that wait for the disk one leads, and writes and syncs for all.
+//! Group commit: one of the threads that wait for the disk leads, and writes and syncs for all.
 //!
-//! A round is one leader's write. Whoever comes while a round is under way, too late to be in it, waits for the next
-//! round, whose leader is the first of them that wakes. So threads that the round covered are woken all at once when it
-//! ends, and of the others one. No timer runs, and without commits nobody runs.
+//! A round is one leader's write. A thread that comes too late for the current round waits for the
+//! next one, which the first of these threads to wake leads. So when a round ends, all threads that
+//! it covered are woken at once, and only one of the others. There is no timer, and without commits
+//! no thread runs.
 //!
-//! Threads that commit again and again would end up in two halves, each waiting while the other is synced. So a leader gives
-//! those that the round before has just released a moment to come back: one round then covers all. If that takes long, others
-//! have the processors, and leaders don't wait for a while.
+//! Threads that commit in a loop would split into two halves, each waiting while the other is
+//! synced. So a leader gives the threads that the previous round released a moment to come back:
+//! one round then covers all. If that takes long, other threads are using the processors, and
+//! leaders stop waiting for a while.
 
 use crate::error::LogError;
 use hedgerow_model::Timestamp;
@@ -14,22 +16,23 @@ use hedgerow_sync::atomic::{AtomicU64, Ordering};
 use hedgerow_sync::{Condvar, Mutex, MutexGuard, thread};
 use std::time::{Duration, Instant};
 
-/// How often a leader lets others run who may come back, at most.
+/// Maximum number of times that a leader yields to threads that may come back.
 const PATIENCE: u32 = 64;
 
-/// How long that may take: much longer than threads need that commit again at once, shorter than others run in one go.
+/// Maximum time of that: much longer than threads need to commit again at once, shorter than a
+/// scheduling time slice of other threads.
 const PATIENT_TIME: Duration = Duration::from_millis(2);
 
-/// How many rounds go without, after it took longer.
+/// Number of rounds without waiting, after it took longer.
 const HURRIED_ROUNDS: u32 = 64;
 
-/// Who writes, and how far it is.
+/// The current round, its leader and its waiters.
 #[derive(Debug)]
 pub(super) struct Group {
     progress: Mutex<Progress>,
-    /// Those who wait for a round: of even and of odd number.
+    /// Threads that wait for a round: of even and of odd number.
     finished: [Condvar; 2],
-    /// The same as in the progress, to be looked at without the lock.
+    /// A copy of `Progress::durable`, readable without the lock.
     durable: AtomicU64,
 }
 
@@ -37,32 +40,33 @@ pub(super) struct Group {
 struct Progress {
     /// Every commit up to this is durable.
     durable: Timestamp,
-    /// The number of the round that is under way or comes next.
+    /// The number of the current or next round.
     round: usize,
-    /// Somebody leads it.
+    /// Whether a thread leads it.
     is_led: bool,
     /// The last commit that the round covers.
     covers: Timestamp,
-    /// How many wait for rounds of even and of odd number.
+    /// Number of threads that wait for rounds of even and of odd number.
     waiting: [usize; 2],
-    /// How many waited for the last sync or came too late for it, its leader among them.
+    /// Number of threads that waited for the last sync or came too late for it, including its
+    /// leader.
     company: usize,
-    /// In how many of the next rounds nobody is waited for.
+    /// Number of coming rounds that do not wait for threads to come back.
     hurried: u32,
     failure: Option<LogError>,
 }
 
-/// What a round is for.
+/// The goal of a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Goal {
-    /// To make durable whatever has its place.
+    /// Make all appended commits durable.
     Sync,
-    /// To make room in the buffer.
+    /// Free space in the buffer.
     Write,
 }
 
-/// The duty to lead a round. If it is dropped before [`Lead::finish`] or [`Lead::fail`], the thread that had it has
-/// panicked, and nobody knows what was written.
+/// The duty to lead a round. If it is dropped without [`Lead::finish`] or [`Lead::fail`], the
+/// leader has panicked, and it is unknown what was written.
 #[must_use]
 pub(super) struct Lead<'g> {
     group: &'g Group,
@@ -88,12 +92,12 @@ impl Group {
         }
     }
 
-    /// Every commit up to this is durable. O(1), without a lock.
+    /// The newest commit up to which all are durable. O(1), lock-free.
     pub(super) fn durable(&self) -> Timestamp {
         Timestamp(self.durable.load(Ordering::Acquire))
     }
 
-    /// Waits until a commit is durable, or gives the duty to make it so.
+    /// Waits until a commit is durable, or until the caller must lead a round.
     pub(super) fn wait(&self, at: Timestamp) -> Result<Option<Lead<'_>>, LogError> {
         if self.durable() >= at {
             return Ok(None);
@@ -115,7 +119,8 @@ impl Group {
         }
     }
 
-    /// Gives the duty to write, if nobody has it. With `patient`, waits for whoever has it to end.
+    /// Makes the caller the leader of a write, unless another thread leads. With `patient`, waits
+    /// for the other leader first.
     pub(super) fn write(&self, patient: bool) -> Result<Option<Lead<'_>>, LogError> {
         let mut progress = self.progress.lock();
         if patient && progress.is_led {
@@ -140,7 +145,7 @@ impl Group {
         progress
     }
 
-    /// Ends all rounds: whoever waits, now or later, gets this error.
+    /// Ends all rounds: all present and future waiters get this error.
     pub(super) fn fail(&self, failure: &LogError) {
         self.progress.lock().failure.get_or_insert_with(|| failure.clone());
         self.finished.iter().for_each(Condvar::notify_all);
@@ -152,7 +157,7 @@ impl<'g> Lead<'g> {
         Lead { group, is_over: false }
     }
 
-    /// Lets those come back that the round before has released. Whoever is alone does not wait.
+    /// Lets the threads come back that the previous round released. A lone thread does not wait.
     pub(super) fn gather(&self) {
         let started = Instant::now();
         for _ in 0..PATIENCE {
@@ -174,7 +179,8 @@ impl<'g> Lead<'g> {
         }
     }
 
-    /// Takes what the round writes, by `take`. Who waits for a commit in it now knows.
+    /// Calls `take` for the batch that the round writes, and records which commits it covers, for
+    /// the threads that wait.
     pub(super) fn begin<T>(&self, take: impl FnOnce() -> (T, Timestamp)) -> T {
         let mut progress = self.group.progress.lock();
         let (taken, last) = take();
@@ -184,7 +190,7 @@ impl<'g> Lead<'g> {
         taken
     }
 
-    /// Ends the round. `durable`: every commit up to there is, if there was a sync.
+    /// Ends the round. After a sync, every commit up to `durable` is durable.
     pub(super) fn finish(mut self, durable: Option<Timestamp>) {
         self.is_over = true;
         let Group { progress, finished, durable: published } = self.group;
@@ -207,7 +213,7 @@ impl<'g> Lead<'g> {
         }
     }
 
-    /// Ends the round, and all others.
+    /// Ends this round and all others.
     pub(super) fn fail(mut self, failure: &LogError) {
         self.is_over = true;
         self.group.fail(failure);
@@ -226,7 +232,8 @@ impl Drop for Lead<'_> {
 impl Progress {
     fn lead(&mut self, goal: Goal) {
         self.is_led = true;
-        // Until it has taken what it writes, a round that syncs covers whoever comes; one that only writes, nobody.
+        // Until it has taken its batch, a round that syncs covers all comers; one that only writes
+        // covers none.
         self.covers = match goal {
             Goal::Sync => Timestamp(u64::MAX),
             Goal::Write => Timestamp::ZERO,

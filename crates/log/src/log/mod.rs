@@ -1,12 +1,12 @@
-//! The write-ahead log: commits get their place in order, and wait together until they are durable.
+//! The write-ahead log: commits are appended in order, and wait together until they are durable.
 //!
 //! ```text
-//! append   under the caller's own mutex: place and checksum, copied into a buffer          (tail.rs)
-//! settle   each thread by itself: one of those that wait leads, and writes and syncs for all (group.rs, writer.rs)
-//! segments made ahead of use, by whoever maintains the log                                   (shelf.rs, segments.rs)
+//! append   under the caller's mutex: place and checksum, copied into a buffer            (tail.rs)
+//! settle   on each thread: one of the waiting threads leads, and writes and syncs for all (group.rs, writer.rs)
+//! segments created ahead of use, by the log maintainer                                   (shelf.rs, segments.rs)
 //! ```
 //!
-//! After LiveGraph, section 5 (persist phase), with the order of commits taken from the caller.
+//! Follows LiveGraph, section 5 (persist phase); the caller determines the order of commits.
 
 mod engine_files;
 mod group;
@@ -34,17 +34,19 @@ use writer::Writer;
 
 /// The log of a store that takes commits.
 ///
-/// Shared by all threads. A failed write or sync *poisons* it: every commit that waits, and every later one, gets
-/// [`LogError::Poisoned`], and nothing is tried again. What is on the disk then, only opening the store again can tell.
+/// Shared by all threads. A failed write or sync *poisons* it: every waiting and every later commit
+/// gets [`LogError::Poisoned`], and nothing is retried. Only opening the store again can tell what
+/// is on the disk.
 #[derive(Debug)]
 pub struct Log {
     files: Arc<dyn FileSystem>,
     options: LogOptions,
     salt: u32,
     tail: Mutex<Tail>,
-    /// Bytes of commits that wait to be written. Changed under the tail's mutex.
+    /// Bytes of commits to be written. Changed under the tail's mutex.
     buffered: AtomicUsize,
-    /// Half of the segment is full, so that the next one should be made. As above.
+    /// Whether half of the segment is full, so that the next one should be created. Changed under
+    /// the tail's mutex.
     is_half_full: AtomicBool,
     group: Group,
     /// Locked by the leader of a round.
@@ -55,7 +57,7 @@ pub struct Log {
     lock: Mutex<Option<Box<dyn HeldLock>>>,
 }
 
-/// A commit that has its place in the log.
+/// A commit that was appended to the log.
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a commit is durable only after `settle`"]
 pub struct Appended {
@@ -70,10 +72,11 @@ impl Appended {
         self.at
     }
 
-    /// The first commit of those that will be written together with this one, unless they are more by then.
+    /// The first commit of the batch in which this one will be written.
     ///
-    /// [`Log::durable`] never gave and never will give a timestamp from this one on and before this commit: what was taken to be written
-    /// before ends before it, and what will be taken later ends with this commit or behind it.
+    /// [`Log::durable`] never returned and never will return a timestamp from this one on that is
+    /// before this commit: earlier batches end before it, and later ones end with this commit or
+    /// after it.
     #[must_use]
     pub fn batch_from(&self) -> Timestamp {
         self.batch_from
@@ -81,15 +84,18 @@ impl Appended {
 }
 
 impl Log {
-    /// Gives a commit its place. Nothing is written yet: see [`Log::settle`].
+    /// Appends a commit. Nothing is written yet: see [`Log::settle`].
     ///
-    /// Commits come in the order of their timestamps and without a gap, so the caller takes the timestamp and calls this under one
-    /// mutex of its own. `wall_clock` is in microseconds since 1970-01-01 UTC; where it goes back, the time of the
-    /// commit before counts. Tens of nanoseconds: a large body is not copied but taken, a small one is left for the next use.
+    /// Commits come in the order of their timestamps and without a gap, so the caller takes the
+    /// timestamp and calls this under one mutex of its own. `wall_clock` is in microseconds since
+    /// 1970-01-01 UTC; if it is earlier than that of the previous commit, that is used instead.
+    /// Takes tens of nanoseconds: a large body is moved instead of copied, a small one is left for
+    /// reuse.
     ///
     /// # Errors
-    /// [`LogError::Poisoned`], [`LogError::Closed`], [`LogError::TooLarge`], [`LogError::OutOfOrder`]; the commit has then no place, and its
-    /// timestamp can be used for another.
+    /// [`LogError::Poisoned`], [`LogError::Closed`], [`LogError::TooLarge`],
+    /// [`LogError::OutOfOrder`]; the commit is not appended then, and its timestamp can be used for
+    /// another.
     pub fn append(&self, at: Timestamp, wall_clock: u64, body: &mut Body) -> Result<Appended, LogError> {
         let mut tail = self.tail.lock();
         let batch_from = tail.append(at, wall_clock, body)?;
@@ -98,19 +104,19 @@ impl Log {
         Ok(Appended { at, batch_from })
     }
 
-    /// Whether commits are taken. O(1).
+    /// Fails if the log takes no commits. O(1).
     ///
     /// # Errors
-    /// Why not: [`LogError::Poisoned`], [`LogError::Closed`].
+    /// [`LogError::Poisoned`], [`LogError::Closed`].
     pub fn check(&self) -> Result<(), LogError> {
         self.tail.lock().refusal.clone().map_or(Ok(()), Err)
     }
 
-    /// Waits until the commit at `at`, which has its place, is as durable as the graph's option says, or as `durability` does if that is
-    /// more.
+    /// Waits until the commit at `at`, which was appended, is as durable as the graph's option and
+    /// `durability` demand.
     ///
     /// # Errors
-    /// [`LogError::Poisoned`]: nobody knows whether the commit is durable.
+    /// [`LogError::Poisoned`]: the commit may or may not be durable.
     pub fn settle(&self, at: Timestamp, durability: Durability) -> Result<(), LogError> {
         match durability.max(self.options.durability) {
             Durability::Sync => self.wait_durable(at),
@@ -118,7 +124,8 @@ impl Log {
         }
     }
 
-    /// Writes what waits in the buffer if it is full; where every commit is synced, syncs it, too. For whoever commits many times before he waits.
+    /// Writes the buffer if it is full; also syncs it where every commit is synced. For callers
+    /// that commit many times before they wait.
     ///
     /// # Errors
     /// [`LogError::Poisoned`].
@@ -133,7 +140,7 @@ impl Log {
 
     /// Waits until every commit up to `at` survives a loss of power.
     ///
-    /// Of all threads that wait one writes and syncs, for all commits that have their place by then.
+    /// One of all waiting threads writes and syncs, for all commits appended by then.
     ///
     /// # Errors
     /// [`LogError::Poisoned`].
@@ -144,7 +151,7 @@ impl Log {
         Ok(())
     }
 
-    /// Makes every commit durable that has its place.
+    /// Makes every appended commit durable.
     ///
     /// # Errors
     /// [`LogError::Poisoned`].
@@ -153,25 +160,25 @@ impl Log {
         self.wait_durable(last)
     }
 
-    /// Every commit up to this is durable. O(1), without a lock.
+    /// The newest commit up to which all are durable. O(1), lock-free.
     #[must_use]
     pub fn durable(&self) -> Timestamp {
         self.group.durable()
     }
 
-    /// The last commit that has its place. O(1).
+    /// The last appended commit. O(1).
     #[must_use]
     pub fn last(&self) -> Timestamp {
         self.tail.lock().last()
     }
 
-    /// When a commit is done that does not ask for more.
+    /// The durability that the log guarantees to commits that ask for no more.
     #[must_use]
     pub fn durability(&self) -> Durability {
         self.options.durability
     }
 
-    /// What belongs to the store now.
+    /// The current manifest: what belongs to the store.
     #[must_use]
     pub fn manifest(&self) -> Manifest {
         self.manifest.lock().clone()
@@ -183,7 +190,7 @@ impl Log {
         &self.files
     }
 
-    /// Writes what waits in the buffer, unless somebody is writing and there is room left.
+    /// Writes the buffer, unless another thread is writing and there is space left.
     fn write_behind(&self, buffered: usize) -> Result<(), LogError> {
         let patient = buffered >= 4 * self.options.buffer_bytes;
         match self.group.write(patient)? {
@@ -192,7 +199,7 @@ impl Log {
         }
     }
 
-    /// Leads a round: takes what waits, writes it, syncs it.
+    /// Leads a round: takes the batch, writes it, syncs it.
     fn lead(&self, lead: Lead<'_>, goal: Goal) -> Result<(), LogError> {
         if goal == Goal::Sync {
             lead.gather();
@@ -221,7 +228,7 @@ impl Log {
         }
     }
 
-    /// Takes no more commits, since `cause`.
+    /// Makes the log refuse all commits, because of `cause`.
     fn poison(&self, cause: StoreError) -> LogError {
         let failure = match cause {
             StoreError::Log(failure) => failure,
@@ -230,7 +237,7 @@ impl Log {
         let failure = {
             let refusal = &mut self.tail.lock().refusal;
             match refusal {
-                // A close that fails is told as what failed.
+                // A failed close is reported as the failure.
                 None | Some(LogError::Closed) => *refusal = Some(failure.clone()),
                 Some(_) => {}
             }

@@ -1,30 +1,33 @@
-//! How a log is written.
+//! Options of a log.
 
-/// When a commit is taken for done.
+/// When a commit returns.
 ///
-/// The log is a prefix of the commits, so that a commit can ask for more than its graph does, and never for less.
+/// The log contains a prefix of the commits, so a commit can ask for more than its graph does, but
+/// not for less.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Durability {
-    /// At once. It is written when the buffer is full, synced when a segment is, and safe after a flush or a close.
+    /// At once. The commit is written when the buffer is full, synced when a segment is, and safe
+    /// after a flush or a close.
     None,
-    /// At once. A crash of the process loses what waits in the buffer, which is [`LogOptions::buffer_bytes`], up to four times that while others
-    /// write it, and the last commit; a loss of power loses at most [`LogOptions::unsynced_bytes`] more.
+    /// At once. A crash of the process loses the buffer, which is [`LogOptions::buffer_bytes`], up
+    /// to four times that while another thread writes it, and the last commit; a loss of power
+    /// loses at most [`LogOptions::unsynced_bytes`] more.
     Buffered,
     /// When it survives a loss of power.
     #[default]
     Sync,
 }
 
-/// How a log is written.
+/// Options of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogOptions {
-    /// When a commit is done that does not ask for more.
+    /// When a commit returns that asks for no more.
     pub durability: Durability,
-    /// Bytes of a segment. One with a larger commit is as large as that.
+    /// Bytes of a segment. A larger commit gets a segment of its size.
     pub segment_bytes: u64,
-    /// Bytes of commits that wait in memory before somebody writes them.
+    /// Bytes of commits that are buffered in memory before a thread writes them.
     pub buffer_bytes: usize,
-    /// Bytes that are written before somebody syncs them, under [`Durability::Buffered`].
+    /// Bytes that are written before a thread syncs them, under [`Durability::Buffered`].
     pub unsynced_bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What is kept: checkpoints and other reasons, pruning, closing.
+//! Retention: checkpoints and other reasons to keep the log, pruning, closing.
 
 use super::Log;
 use crate::error::{LogError, StoreError};
@@ -18,8 +18,8 @@ impl Manifest {
 }
 
 impl Log {
-    /// Makes a checkpoint, whose file is durable already, the one that the next opening starts from. Gives the one before, whose
-    /// file is not needed any more.
+    /// Makes a checkpoint, whose file is durable already, the one that the next opening loads.
+    /// Returns the previous one, whose file is no longer needed.
     ///
     /// # Errors
     /// The manifest could not be replaced, which poisons the log.
@@ -27,14 +27,15 @@ impl Log {
         &self,
         checkpoint: CheckpointEntry,
     ) -> Result<Option<CheckpointEntry>, StoreError> {
-        // The log never ends before a checkpoint.
+        // The log must not end before a checkpoint.
         self.wait_durable(checkpoint.at)?;
         let mut before = None;
         self.change_manifest(|manifest| before = manifest.checkpoint.replace(checkpoint))?;
         Ok(before)
     }
 
-    /// Notes how far a durable stream has been read, or forgets the stream. The log is kept from there on.
+    /// Records how far a durable stream has been read, or removes the stream. The log is kept from
+    /// there on.
     ///
     /// # Errors
     /// The manifest could not be replaced, which poisons the log.
@@ -46,7 +47,7 @@ impl Log {
         })
     }
 
-    /// Notes how far back states are to be readable. The log is kept from there on.
+    /// Records how far back states must be readable. The log is kept from there on.
     ///
     /// # Errors
     /// The manifest could not be replaced, which poisons the log.
@@ -54,8 +55,8 @@ impl Log {
         self.change_manifest(|manifest| manifest.history = horizon)
     }
 
-    /// Removes the segments that nobody needs: all of whose commits are in the checkpoint, read by every stream, and older
-    /// than the history that is to be kept. Says how many.
+    /// Removes the segments that are no longer needed: all of their commits are in the checkpoint,
+    /// read by every stream, and older than the history to keep. Returns their number.
     ///
     /// # Errors
     /// The file system's. If the manifest could not be replaced, the log is poisoned.
@@ -82,12 +83,13 @@ impl Log {
         Ok(pruned.len())
     }
 
-    /// Makes everything durable, takes no more commits, and gives the store free. The next opening finds that nothing is missing.
+    /// Makes everything durable, stops taking commits, and releases the store. The next opening
+    /// finds it complete.
     ///
-    /// Nobody maintains the log meanwhile or later. To close again changes nothing.
+    /// The log maintainer must not run meanwhile or later. Closing again does nothing.
     ///
     /// # Errors
-    /// The file system's, or that the log is poisoned.
+    /// The file system's, or the log is poisoned.
     pub fn close(&self) -> Result<(), StoreError> {
         if self.lock.lock().is_none() {
             return Ok(());
@@ -98,14 +100,14 @@ impl Log {
             tail.refusal.get_or_insert(LogError::Closed);
             tail.current()
         };
-        // A commit may have come in between.
+        // A commit may have been appended in between.
         self.flush()?;
         if let (number, Some(sealed)) = current {
             self.seal(number, sealed);
         }
         self.change_manifest(|manifest| manifest.segments.retain(|entry| entry.sealed.is_some()))?;
         self.remove_unlisted()?;
-        // Nobody is replacing the manifest meanwhile, and nobody will.
+        // No thread is replacing the manifest meanwhile, and none will.
         let _manifest = self.manifest.lock();
         *self.lock.lock() = None;
         Ok(())
@@ -116,7 +118,7 @@ impl Log {
         self.check_lock()?;
         let manifest = self.manifest.lock();
         for number in Store::unlisted(&*self.files, &manifest)? {
-            // The one after the last may be in the making.
+            // The next segment may be under construction.
             if number < manifest.next_segment {
                 match self.files.remove(&segment::name_of(number)) {
                     Err(error) if !error.is_not_found() => return Err(error.into()),
@@ -129,10 +131,10 @@ impl Log {
 }
 
 impl Drop for Log {
-    /// Writes what waits in memory; nobody was promised anything about it.
+    /// Writes the buffer, though none of it was acknowledged as durable.
     fn drop(&mut self) {
         if self.tail.get_mut().buffered() > 0 {
-            // There is nobody to tell.
+            // An error cannot be reported here.
             let _ = self.flush();
         }
     }

@@ -1,4 +1,4 @@
-//! Making segments, ahead of their use where somebody maintains the log.
+//! Creating segments, ahead of their use if there is a log maintainer.
 
 use super::Log;
 use super::shelf::NewSegment;
@@ -9,34 +9,36 @@ use crate::segment;
 use crate::store::{self, Manifest, Sealed, SegmentEntry};
 use hedgerow_sync::atomic::Ordering;
 
-/// So many zeros are synced at a time, so that the commits meanwhile don't wait for all of them.
+/// Zeros synced at a time, so that concurrent commits don't wait for all of them.
 const SYNCED_ZEROS: u64 = 4 << 20;
 
-/// So many are written at a time: a page. The system keeps what was written at once as one piece in its cache, of which each later write and
-/// sync of a few bytes would look at every page.
+/// Zeros written at a time: a page. The kernel keeps what was written at once as one unit in its
+/// page cache, and each later small write and sync would visit every page of it.
 const WRITTEN_ZEROS: u64 = 4 << 10;
 
 impl Log {
-    /// Whether [`Log::maintain`] should make the next segment now: half of this one is full, and there is none. O(1), without a lock.
+    /// Whether [`Log::maintain`] should create the next segment now: half of this one is full, and
+    /// there is none. O(1), lock-free.
     #[must_use]
     pub fn needs_maintenance(&self) -> bool {
         self.is_half_full.load(Ordering::Relaxed) && self.shelf.is_empty()
     }
 
-    /// Makes the next segment, if there is none yet, so that no commit has to wait for it. To be called from a thread that
-    /// has time, whenever [`Log::needs_maintenance`]; where nobody calls it, the commit that needs a segment makes it.
+    /// Creates the next segment, if there is none yet, so that no commit has to wait for it. To be
+    /// called from a background thread, when [`Log::needs_maintenance`] returns true; otherwise the
+    /// commit that needs a segment creates it.
     ///
     /// # Errors
-    /// There is no room for a segment now (it will be tried again when one is needed), or the manifest could not be
-    /// replaced, which poisons the log.
+    /// There is no space for a segment now (it is retried when one is needed), or the manifest
+    /// could not be replaced, which poisons the log.
     pub fn maintain(&self) -> Result<(), StoreError> {
         self.shelf.fill(|| self.make_segment())
     }
 
-    /// Makes an empty segment: durable, and listed in the manifest.
+    /// Creates an empty segment: durable, and listed in the manifest.
     pub(super) fn make_segment(&self) -> Result<NewSegment, StoreError> {
         let (number, length) = (self.manifest.lock().next_segment, self.options.segment_bytes);
-        // Another process may use this number.
+        // Otherwise another process may use this number.
         self.check_lock()?;
         let file = zeros(&*self.files, number, length)?;
         self.sync_directory()?;
@@ -56,17 +58,17 @@ impl Log {
         self.files.sync_directory().map_err(|error| StoreError::Log(self.poison(error.into())))
     }
 
-    /// Whether the store is still this log's. After a close it need not be.
+    /// Checks that the store still belongs to this log. After a close it may not.
     ///
     /// # Errors
-    /// That another process may have locked the store, which poisons the log; the file system's.
+    /// If another process may have locked the store, which poisons the log; the file system's.
     pub fn check_lock(&self) -> Result<(), StoreError> {
         let checked =
             self.lock.lock().as_deref().map_or(Ok(()), |lock| store::check_lock(&*self.files, lock));
         checked.map_err(|error| StoreError::Log(self.poison(error)))
     }
 
-    /// Replaces the manifest by a changed one, durably. After a close the store may be another process's.
+    /// Changes the manifest, durably. After a close the store may belong to another process.
     pub(super) fn change_manifest(&self, change: impl FnOnce(&mut Manifest)) -> Result<(), StoreError> {
         let mut manifest = self.manifest.lock();
         if let Some(refusal @ LogError::Poisoned { .. }) = &self.tail.lock().refusal {
@@ -90,7 +92,7 @@ impl Log {
         }
     }
 
-    /// Notes what is in a segment to which nothing more is written. The next manifest says so.
+    /// Records the content of a segment that is complete. The next manifest contains it.
     pub(super) fn seal(&self, number: u64, sealed: Sealed) {
         let mut manifest = self.manifest.lock();
         let entry = manifest.segments.iter_mut().find(|entry| entry.number == number);
@@ -98,10 +100,10 @@ impl Log {
     }
 }
 
-/// Makes a file of zeros for a segment, durable but for its entry in the directory.
+/// Creates a file of zeros for a segment, durable except for its directory entry.
 pub(super) fn zeros(files: &dyn FileSystem, number: u64, length: u64) -> Result<Box<dyn File>, FileError> {
     let name = segment::name_of(number);
-    // What an attempt before has left could not be trusted.
+    // A leftover of an earlier attempt cannot be trusted.
     match files.remove(&name) {
         Err(error) if !error.is_not_found() => return Err(error),
         _ => {}

@@ -1,19 +1,19 @@
-//! The next segment, made before it is needed.
+//! The next segment, created before it is needed.
 //!
-//! Its file is full of zeros, durable, and listed in the manifest, so that a sync of what is written into it later has no
-//! metadata to write.
+//! Its file is full of zeros, durable, and listed in the manifest, so that syncing later writes to
+//! it does not have to write metadata.
 
 use crate::error::StoreError;
 use crate::files::File;
 use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use hedgerow_sync::{Condvar, Mutex};
 
-/// A place for one segment.
+/// Holds at most one prepared segment.
 #[derive(Debug, Default)]
 pub(super) struct Shelf {
     slot: Mutex<Slot>,
     changed: Condvar,
-    /// The slot is not empty. Changed under its mutex.
+    /// Whether the slot is not empty. Changed under its mutex.
     is_served: AtomicBool,
 }
 
@@ -21,12 +21,12 @@ pub(super) struct Shelf {
 enum Slot {
     #[default]
     Empty,
-    /// Somebody is making it.
+    /// A thread is creating it.
     Busy,
     Ready(NewSegment),
 }
 
-/// A segment in which nothing is written yet.
+/// A segment without content.
 #[derive(Debug)]
 pub(super) struct NewSegment {
     pub(super) number: u64,
@@ -34,12 +34,12 @@ pub(super) struct NewSegment {
 }
 
 impl Shelf {
-    /// Whether there is none, and nobody is making one.
+    /// Whether there is none, and no thread is creating one.
     pub(super) fn is_empty(&self) -> bool {
         !self.is_served.load(Ordering::Relaxed)
     }
 
-    /// The segment that was made before, or one made now.
+    /// Takes the prepared segment, or creates one.
     pub(super) fn take(
         &self,
         make: impl FnOnce() -> Result<NewSegment, StoreError>,
@@ -61,7 +61,7 @@ impl Shelf {
         made
     }
 
-    /// Makes a segment, unless there is one or somebody else is making it.
+    /// Creates a segment, unless there is one or another thread is creating it.
     pub(super) fn fill(
         &self,
         make: impl FnOnce() -> Result<NewSegment, StoreError>,
@@ -90,7 +90,7 @@ impl Shelf {
         self.changed.notify_all();
     }
 
-    /// What was there before.
+    /// Replaces the slot, and returns its former value.
     fn set(&self, slot: &mut Slot, next: Slot) -> Slot {
         self.is_served.store(!matches!(next, Slot::Empty), Ordering::Relaxed);
         std::mem::replace(slot, next)

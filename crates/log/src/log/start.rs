@@ -1,4 +1,4 @@
-//! From what recovery found to a log that takes commits.
+//! From recovery to a log that takes commits.
 
 use super::group::Group;
 use super::shelf::Shelf;
@@ -14,13 +14,13 @@ use hedgerow_sync::Mutex;
 use hedgerow_sync::atomic::{AtomicBool, AtomicUsize};
 
 impl Log {
-    /// Goes on behind what [`Store::replay`] found.
+    /// Continues after what [`Store::replay`] found.
     ///
-    /// What was found is made durable, a torn tail is cut, and new commits go into a new segment: nothing is
-    /// ever appended to what was there before.
+    /// Makes what was found durable, cuts a torn tail, and puts new commits into a new segment:
+    /// nothing is ever appended to an existing one.
     ///
     /// # Errors
-    /// The file system's. The store is then as it was, and can be opened again.
+    /// The file system's. The store is unchanged then, and can be opened again.
     pub fn start(store: Store, recovered: &Recovered, options: LogOptions) -> Result<Log, StoreError> {
         let read_only = store.read_only();
         let Store { files, mut manifest, lock } = store;
@@ -59,13 +59,13 @@ impl Log {
             files,
             lock: Mutex::new(Some(lock)),
         };
-        // What is not listed any more is empty, or was forgotten before.
+        // Unlisted segments are empty, or were dropped from the manifest before.
         log.remove_unlisted()?;
         Ok(log)
     }
 }
 
-/// Every segment is sealed, or forgotten if there is nothing in it.
+/// Seals every segment, or drops it if it is empty.
 fn seal_all(manifest: &mut Manifest, recovered: &Recovered) {
     let content =
         |number| recovered.open.iter().find(|open| open.number == number).and_then(|open| open.content);

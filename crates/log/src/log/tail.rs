@@ -1,4 +1,4 @@
-//! The end of the log in memory: where commits get their place, and wait to be written.
+//! The end of the log in memory, where commits are appended and buffered.
 
 use crate::body::Body;
 use crate::error::LogError;
@@ -8,16 +8,16 @@ use crate::segment::{
 use crate::store::Sealed;
 use hedgerow_model::Timestamp;
 
-/// A body from this size on is not copied.
+/// A body from this size on is moved instead of copied.
 const LARGE_BODY: usize = 256 << 10;
 
-/// Bytes of a body, at most: its length is written in 32 bits.
+/// Maximum bytes of a body: its length is stored in 32 bits.
 const LARGEST_BODY: usize = u32::MAX as usize - 64;
 
-/// A buffer that is larger than this is not kept for the next batch.
+/// A larger buffer is not kept for the next batch.
 const LARGEST_SPARE: usize = 4 << 20;
 
-/// Where the next commit gets its place.
+/// Where commits are appended.
 #[derive(Debug)]
 pub(super) struct Tail {
     store: [u8; 16],
@@ -26,14 +26,14 @@ pub(super) struct Tail {
     segment: u64,
     /// The times of the segment's first record; `None` before there is one.
     first: Option<Times>,
-    /// Where in the segment the next frame begins.
+    /// The position of the next frame in the segment.
     position: u64,
     last: Times,
     batch: Batch,
-    /// The last commit that was in its place when the batch began.
+    /// The last commit that was appended when the batch began.
     before_batch: Timestamp,
     spare: Vec<u8>,
-    /// Why no more commits are taken.
+    /// Why commits are refused.
     pub(super) refusal: Option<LogError>,
 }
 
@@ -42,26 +42,27 @@ pub(super) struct Tail {
 pub(super) struct Batch {
     pub(super) pieces: Vec<Piece>,
     pub(super) bytes: usize,
-    /// The last commit that has its place, in this batch or before.
+    /// The last appended commit, in this batch or before.
     pub(super) last: Timestamp,
 }
 
-/// Bytes that stand together in one segment.
+/// Contiguous bytes of one segment.
 #[derive(Debug)]
 pub(super) struct Piece {
     pub(super) segment: u64,
     pub(super) position: u64,
     pub(super) bytes: Vec<u8>,
-    /// Where in the bytes there is room for the frame that begins the batch.
+    /// The offset of the space for the frame that begins the batch.
     batch_frame: Option<usize>,
-    /// The piece begins a segment; this was in the one before.
+    /// If the piece begins a segment: the content of the previous one.
     pub(super) sealed_before: Option<(u64, Sealed)>,
-    /// A body, to which nothing is appended.
+    /// Whether it is a large body, to which nothing is appended.
     is_body: bool,
 }
 
 impl Piece {
-    /// Says that `synced` bytes of the segment were durable before this is written.
+    /// Completes the frame of the batch: `synced` bytes of the segment were durable before it was
+    /// written.
     pub(super) fn begin_batch(&mut self, salt: u32, synced: u64) {
         if let Some(start) = self.batch_frame {
             let binding = Binding { salt, segment: self.segment };
@@ -71,7 +72,7 @@ impl Piece {
 }
 
 impl Tail {
-    /// A tail that goes on after `last` in the empty segment `segment`.
+    /// A tail that continues after `last` in the empty segment `segment`.
     pub(super) fn new(store: [u8; 16], segment_bytes: u64, segment: u64, last: Times) -> Self {
         let batch = Batch { last: last.at, ..Batch::default() };
         Tail {
@@ -89,7 +90,8 @@ impl Tail {
         }
     }
 
-    /// Gives the next commit its place, and the first commit of its batch. O(bytes) of the body if it is small, O(1) if it is large.
+    /// Appends a commit; returns the first commit of its batch. O(bytes) for a small body, O(1) for
+    /// a large one.
     pub(super) fn append(
         &mut self,
         at: Timestamp,
@@ -119,7 +121,7 @@ impl Tail {
         Ok(self.before_batch.next())
     }
 
-    /// The next frame will be in the next segment.
+    /// Ends the segment; the next frame begins the next one.
     fn end_segment(&mut self, first: Times) -> (u64, Sealed) {
         let sealed = self.content(first);
         let ended = (self.segment, sealed);
@@ -132,12 +134,13 @@ impl Tail {
         Sealed { first: first.at, last: at, end: self.position, wall_clock }
     }
 
-    /// What is in the segment of the tail; `None`: nothing.
+    /// The content of the tail's segment; `None` if it is empty.
     pub(super) fn current(&self) -> (u64, Option<Sealed>) {
         (self.segment, self.first.map(|first| self.content(first)))
     }
 
-    /// Makes sure that the last piece can be appended to, with what stands before the first record of a segment and of a batch.
+    /// Ensures that the last piece can be appended to; writes what precedes the first record of a
+    /// segment and of a batch.
     fn open_piece(&mut self, times: Times, sealed_before: Option<(u64, Sealed)>) {
         let in_batch = self.batch.pieces.last().filter(|piece| piece.segment == self.segment);
         if in_batch.is_some_and(|piece| !piece.is_body) {
@@ -163,7 +166,7 @@ impl Tail {
         self.batch.pieces.push(piece);
     }
 
-    /// Appends a record to the last piece, and a large body as a piece of its own.
+    /// Appends a record to the last piece, and a large body as a separate piece.
     fn put(&mut self, times: Times, body: &mut Body) {
         let Some(piece) = self.batch.pieces.last_mut() else { return };
         let (segment, length, before) = (self.segment, body.bytes.len(), piece.bytes.len());
@@ -188,7 +191,7 @@ impl Tail {
         self.batch.bytes += header + length;
     }
 
-    /// Takes everything that waits, and a buffer for what comes next.
+    /// Takes the batch, and continues with the buffer `spare`.
     pub(super) fn take(&mut self, mut spare: Vec<u8>) -> Batch {
         spare.clear();
         if spare.capacity() <= LARGEST_SPARE && spare.capacity() > self.spare.capacity() {
@@ -199,7 +202,7 @@ impl Tail {
         std::mem::replace(&mut self.batch, next)
     }
 
-    /// Bytes that wait.
+    /// Number of buffered bytes.
     pub(super) fn buffered(&self) -> usize {
         self.batch.bytes
     }
@@ -209,7 +212,7 @@ impl Tail {
         self.position >= self.segment_bytes / 2
     }
 
-    /// The last commit that has its place.
+    /// The last appended commit.
     pub(super) fn last(&self) -> Timestamp {
         self.last.at
     }

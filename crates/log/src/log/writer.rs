@@ -1,4 +1,4 @@
-//! What the leader of a round does: it writes the pieces of a batch where they belong, and syncs them.
+//! The work of a round's leader: writing the pieces of a batch to their places, and syncing them.
 
 use super::group::Goal;
 use super::tail::{Batch, Piece};
@@ -8,17 +8,17 @@ use crate::files::{File, FileError};
 use crate::planted::{self, PlantedBug};
 use crate::store::mark::Mark;
 
-/// The segment that is written.
+/// Writes the current segment.
 #[derive(Debug)]
 pub(super) struct Writer {
     segment: u64,
     file: Box<dyn File>,
-    /// So many of its bytes are durable.
+    /// Number of durable bytes of the segment.
     synced: u64,
     written: u64,
-    /// Where it is noted what is durable.
+    /// Records what is durable.
     mark: Mark,
-    /// A buffer to use again.
+    /// A buffer for reuse.
     spare: Vec<u8>,
 }
 
@@ -31,10 +31,11 @@ impl Writer {
         std::mem::take(&mut self.spare)
     }
 
-    /// Writes a batch, and says whether it is durable, and everything before it.
+    /// Writes a batch, and returns whether it and everything before it is durable.
     ///
-    /// The lock is checked behind the write, before the batch is acknowledged: another writer that missed the batch read the log before it was
-    /// written, and so had replaced the lock file by then.
+    /// Checks the lock after the write, before the batch is acknowledged: another writer that
+    /// missed the batch read the log before it was written, so it had replaced the lock file by
+    /// then.
     pub(super) fn write(&mut self, log: &Log, batch: Batch, goal: Goal) -> Result<bool, StoreError> {
         let last = batch.last;
         for mut piece in batch.pieces {
@@ -62,7 +63,8 @@ impl Writer {
         Ok(sync)
     }
 
-    /// Goes on in the next segment. Everything in this one is durable before anything is written there.
+    /// Continues in the next segment. Everything in this one is durable before anything is written
+    /// there.
     fn roll(&mut self, log: &Log, piece: &Piece) -> Result<(), StoreError> {
         if !planted::is(PlantedBug::SkipSyncAtRoll) {
             self.sync()?;

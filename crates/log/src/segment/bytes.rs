@@ -1,21 +1,21 @@
-//! The bytes of a segment, of which a window is in memory.
+//! The bytes of a segment, with a window of them in memory.
 
 use crate::files::{File, FileError, PIECE};
 use std::ops::Range;
 
-/// The first bytes of a file, read piece by piece as they are needed.
+/// The first bytes of a file, read piece by piece as needed.
 #[derive(Debug)]
 pub(crate) struct SegmentBytes<'f> {
     file: &'f dyn File,
     /// Nothing is read from here on.
     end: u64,
-    /// What is in memory, which begins at `start`.
+    /// The bytes in memory, which begin at `start`.
     window: Vec<u8>,
     start: u64,
 }
 
 impl<'f> SegmentBytes<'f> {
-    /// The first `end` bytes of `file`, which has as many.
+    /// The first `end` bytes of `file`, which must have as many.
     pub(crate) fn new(file: &'f dyn File, end: u64) -> Self {
         SegmentBytes { file, end, window: Vec::new(), start: 0 }
     }
@@ -24,7 +24,7 @@ impl<'f> SegmentBytes<'f> {
         self.end
     }
 
-    /// `length` bytes at `position`, or fewer where they end. A window further on replaces the one before.
+    /// `length` bytes at `position`, or fewer at the end. A later window replaces the previous one.
     pub(crate) fn at(&mut self, position: u64, length: u64) -> Result<&[u8], FileError> {
         let wanted = position.min(self.end)..position.saturating_add(length).min(self.end);
         if !self.holds(&wanted) {
@@ -36,7 +36,8 @@ impl<'f> SegmentBytes<'f> {
         Ok(&self.window[begin..begin + (wanted.end - wanted.start) as usize])
     }
 
-    /// The checksum of the bytes of `range`, continued from `checksum`. Those of a range that is longer than a few pieces are not kept.
+    /// The checksum of the bytes of `range`, continued from `checksum`. Does not keep ranges longer
+    /// than a few pieces in memory.
     pub(crate) fn checksum(&mut self, range: Range<u64>) -> Result<u32, FileError> {
         let length = range.end - range.start;
         match length <= 4 * PIECE {

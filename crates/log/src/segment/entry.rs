@@ -1,9 +1,9 @@
-//! What the manifest says of a segment.
+//! The entry of a segment in the manifest.
 
 use super::name_of;
 use hedgerow_model::Timestamp;
 
-/// Numbers that are counted up do not come that far.
+/// Upper bound for counters.
 pub(crate) const LAST_COUNT: u64 = 1 << 63;
 
 /// A segment of the log.
@@ -11,21 +11,21 @@ pub(crate) const LAST_COUNT: u64 = 1 << 63;
 pub struct SegmentEntry {
     /// Its number.
     pub number: u64,
-    /// Bytes of its file when it was made, which were durable before it was listed; 0 where a version before wrote the manifest. Until it is
-    /// sealed a shorter file is damaged.
+    /// Bytes of its file when it was created, which were durable before it was listed; 0 if an
+    /// older version wrote the manifest. Until it is sealed a shorter file is damaged.
     pub length: u64,
-    /// What is in it, once nothing more is written to it.
+    /// Its content, once it is complete.
     pub sealed: Option<Sealed>,
 }
 
-/// What is in a segment to which nothing more is written.
+/// The content of a segment that is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sealed {
     /// The timestamp of the first record.
     pub first: Timestamp,
     /// The timestamp of the last record.
     pub last: Timestamp,
-    /// Where the last record ends.
+    /// The end of the last record.
     pub end: u64,
     /// The wall-clock time of the last record.
     pub wall_clock: u64,

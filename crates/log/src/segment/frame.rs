@@ -1,4 +1,4 @@
-//! Frames: a checksum, a length, a kind, and what the kind holds.
+//! Frames: a checksum, a length, a kind, and content.
 
 use super::SegmentBytes;
 #[cfg(any(test, feature = "simulation"))]
@@ -10,7 +10,7 @@ use hedgerow_encoding::wire::{Reader, put_varint};
 use hedgerow_model::Timestamp;
 use std::ops::Range;
 
-/// Bytes before what a frame holds: the checksum, the length of what it holds, the kind.
+/// Bytes before the content of a frame: the checksum, the length of the content, the kind.
 pub(crate) const FRAME_HEADER: usize = 9;
 
 /// Bytes of a frame that begins a batch.
@@ -27,24 +27,25 @@ pub(crate) struct Binding {
     pub(crate) segment: u64,
 }
 
-/// What the times of a segment's records are counted from: those of its first record.
+/// The times of a segment's first record, which others are relative to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Times {
     pub(crate) at: Timestamp,
     pub(crate) wall_clock: u64,
 }
 
-/// What stands at a place.
+/// A decoded frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Frame {
-    /// A record, with the place of its body.
+    /// A record, with the range of its body.
     Record { times: Times, body: Range<u64> },
-    /// The first frame of a batch: when it was written, everything of this segment before `synced` was durable.
+    /// The first frame of a batch: when it was written, this segment was durable up to `synced`.
     Batch { synced: u64 },
 }
 
 impl Binding {
-    /// The checksum of a frame, from that of its bytes: continued over everything that it is bound to.
+    /// The checksum of a frame, continued from that of its bytes over everything that it is bound
+    /// to.
     fn checksum(&self, of_bytes: u32, kind: u8, length: u32, position: u64, times: Times) -> u32 {
         let (segment, position) = match planted::is(PlantedBug::UnboundChecksum) {
             false => (self.segment, position),
@@ -62,7 +63,7 @@ impl Binding {
     }
 }
 
-/// Bytes that a record takes at most.
+/// Maximum bytes of a record.
 pub(crate) fn record_length(body: usize) -> usize {
     FRAME_HEADER + 20 + body
 }
@@ -75,7 +76,8 @@ fn frame_header(checksum: u32, length: u32, kind: u8) -> [u8; FRAME_HEADER] {
     header
 }
 
-/// Appends a record that will stand at `position`, but for the bytes of its body, which come next. The body has less than 2^32 - 20 bytes.
+/// Appends a record for `position`, without the bytes of its body, which the caller appends next.
+/// The body has less than 2^32 - 20 bytes.
 pub(crate) fn put_record(
     bytes: &mut Vec<u8>,
     binding: Binding,
@@ -93,7 +95,7 @@ pub(crate) fn put_record(
     bytes[start..start + FRAME_HEADER].copy_from_slice(&frame_header(checksum, length, RECORD));
 }
 
-/// The first frame of a batch.
+/// Writes the first frame of a batch.
 pub(crate) fn put_batch(bytes: &mut [u8], binding: Binding, position: u64, synced: u64) {
     let (length, synced) = (8, synced.to_le_bytes());
     let checksum = binding.checksum(crc32c::crc32c(&synced), BATCH, length, position, Times::default());
@@ -101,7 +103,8 @@ pub(crate) fn put_batch(bytes: &mut [u8], binding: Binding, position: u64, synce
     bytes[FRAME_HEADER..BATCH_LENGTH].copy_from_slice(&synced);
 }
 
-/// The frame at `position` of a segment, and where the next one is; `None` if there is no valid one.
+/// Reads the frame at `position` of a segment; returns it and the position of the next one; `None`
+/// if it is not valid.
 pub(crate) fn read_frame(
     segment: &mut SegmentBytes<'_>,
     position: u64,
@@ -128,10 +131,10 @@ pub(crate) fn read_frame(
     Ok(Some((Frame::Batch { synced: u64::from_le_bytes(synced) }, end)))
 }
 
-/// Bytes of the times of a record, at most.
+/// Maximum bytes of the times of a record.
 const LONGEST_TIMES: usize = 20;
 
-/// What stands before the bytes that a frame holds: the header, and the times of a record.
+/// What precedes the content of a frame: the header, and the times of a record.
 struct FrameHead {
     checksum: u32,
     length: u32,
@@ -160,7 +163,8 @@ impl FrameHead {
     }
 }
 
-/// Whether a batch begins with `bytes`, which stand at `position` of a segment; if so, what was synced before it. O(1).
+/// Whether a batch begins with `bytes`, which are at `position` of a segment; if so, returns what
+/// was synced before it. O(1).
 pub(crate) fn read_batch(bytes: &[u8], position: u64, binding: Binding) -> Option<u64> {
     let (header, held) = bytes.get(..BATCH_LENGTH)?.split_first_chunk::<FRAME_HEADER>()?;
     if header[8] != BATCH {
@@ -172,7 +176,8 @@ pub(crate) fn read_batch(bytes: &[u8], position: u64, binding: Binding) -> Optio
     is_valid.then_some(u64::from_le_bytes(held.try_into().ok()?))
 }
 
-/// Makes the checksums of a segment's header and frames match their bytes, as far as they follow each other. For tests.
+/// Makes the checksums of a segment's header and frames match their bytes, as far as the frames are
+/// contiguous. For tests.
 #[cfg(any(test, feature = "simulation"))]
 pub(crate) fn repair_checksums(bytes: &mut [u8], store: [u8; 16], number: u64) {
     let Some(header) = bytes.first_chunk_mut::<HEADER_LENGTH>() else { return };

@@ -1,4 +1,4 @@
-//! The first bytes of a segment.
+//! The header of a segment.
 
 use super::LAST_COUNT;
 use hedgerow_model::Timestamp;
@@ -11,7 +11,7 @@ const MAGIC: &[u8; 8] = b"HEDGELOG";
 /// The version of the format of segments.
 const VERSION: u32 = 1;
 
-/// What a segment says about itself. Written together with its first record.
+/// The header of a segment. Written together with its first record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SegmentHeader {
     pub(crate) store: [u8; 16],
@@ -22,10 +22,10 @@ pub(crate) struct SegmentHeader {
     pub(crate) wall_clock: u64,
 }
 
-/// Why there is no header.
+/// Why a header is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoHeader {
-    /// The bytes are none, or damaged.
+    /// The bytes are not a header, or damaged.
     Invalid,
     /// A later version wrote this.
     Version(u32),
@@ -61,7 +61,7 @@ impl SegmentHeader {
             return Err(NoHeader::Version(version));
         }
         let first = Timestamp(number(40));
-        // The first commit of all has timestamp 1, and there is room behind the last.
+        // The first commit has timestamp 1, and the last must leave space for later ones.
         if first == Timestamp::ZERO || first.0 > LAST_COUNT {
             return Err(NoHeader::Invalid);
         }

@@ -1,8 +1,8 @@
-//! Segments: the files of the log. A header, then frames one after the other.
+//! Segments: the files of the log. A header, then frames.
 //!
-//! A frame is a record, or says of a batch of records how much was synced before it was written. Its checksum is bound
-//! to the store, the segment and the position, so that nothing is valid where it was not written. The layout is
-//! specified in `docs/format.md`.
+//! A frame is a record, or states how much was synced before a batch of records was written. Its
+//! checksum is bound to the store, the segment and the position, so that nothing is valid where it
+//! was not written. `docs/format.md` specifies the layout.
 
 mod bytes;
 mod entry;
@@ -26,13 +26,14 @@ use hedgerow_model::Timestamp;
 pub struct Record<'a> {
     /// The commit's timestamp.
     pub at: Timestamp,
-    /// When it was committed, in microseconds since 1970-01-01 UTC. Never less than that of the record before.
+    /// The wall-clock time of the commit, in microseconds since 1970-01-01 UTC. Never before that
+    /// of the previous record.
     pub wall_clock: u64,
-    /// What it did: bytes for [`LoggedCommit::decode`](crate::LoggedCommit::decode).
+    /// Its changes, for [`LoggedCommit::decode`](crate::LoggedCommit::decode).
     pub body: &'a [u8],
 }
 
-/// Bytes of a segment with a record that is as large as one can be.
+/// Bytes of a segment with a record of maximum size.
 pub(crate) const LARGEST_RECORD: u64 = (1 << 32) + 1024;
 
 /// The name of a segment's file.

@@ -1,8 +1,9 @@
-//! Reading a segment from its beginning to the last valid record, and telling a torn tail from damage.
+//! Reads a segment from its beginning to the last valid record, and tells a torn tail from damage.
 //!
-//! A loss of power can leave any part of what was written since the last sync, in any order: a hole, and behind it
-//! records that are as they should be. That is a torn tail, and nobody was promised anything in it. But if a later batch
-//! says that everything up to a place behind the hole had been synced before, what was there has been damaged since.
+//! A loss of power can leave any part of what was written since the last sync, in any order: a
+//! hole, and valid records after it. That is a torn tail, and nothing in it was acknowledged as
+//! durable. But if a later batch says that everything up to a position after the hole had been
+//! synced before, the hole is damage.
 
 use super::SegmentEntry;
 use super::frame::{BATCH_LENGTH, Binding, Frame, Times, read_batch, read_frame};
@@ -31,31 +32,34 @@ pub(crate) struct Scan<'f> {
 /// Why a segment cannot be read at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NoScan {
-    /// Nothing was written here that anybody was promised. So many bytes are not zeros, or stand before one that is not.
+    /// Nothing in it was acknowledged as durable. Contains the number of bytes up to the last
+    /// nonzero one.
     Unused(u64),
     /// The header is damaged.
     Damaged,
-    /// It is another store's, or another segment.
+    /// It belongs to another store, or is another segment.
     Foreign,
     /// A later version wrote this.
     Version(u32),
-    /// It begins with another record than the one that should come next.
+    /// It begins with another record than expected.
     Gap(Timestamp),
 }
 
-/// Where the valid part of a segment ends, and what comes then.
+/// How the valid part of a segment ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ScanEnd {
-    /// Nothing, or only zeros.
+    /// At the end, or before zeros only.
     Clean,
-    /// What a loss of power left of the last batches: so many bytes, up to the last that is not zero.
+    /// Before the rest of the last batches after a loss of power: the number of bytes up to the
+    /// last nonzero one.
     Torn(u64),
-    /// Damage: so much had been synced.
+    /// Before damage: what follows had been synced.
     Damaged,
 }
 
 impl<'f> Scan<'f> {
-    /// Reads the header of segment `entry` of `store`, whose first record should have timestamp `next`.
+    /// Reads the header of segment `entry` of `store`, whose first record should have timestamp
+    /// `next`.
     pub(crate) fn new(
         mut segment: SegmentBytes<'f>,
         store: [u8; 16],
@@ -64,7 +68,8 @@ impl<'f> Scan<'f> {
     ) -> Result<Result<Self, NoScan>, FileError> {
         let number = entry.number;
         let binding = Binding { salt: crc32c::crc32c(&store), segment: number };
-        // Only a record that does not fit makes a segment longer than it was made, and then nothing comes after it.
+        // Only a record that does not fit makes a segment longer than it was created, and it is the
+        // last one.
         let batches_end = if entry.length > 0 { entry.length } else { LARGEST_RECORD };
         Ok(match SegmentHeader::decode(segment.at(0, HEADER_LENGTH as u64)?) {
             Ok(header) if header.store != store || header.number != number => Err(NoScan::Foreign),
@@ -82,7 +87,7 @@ impl<'f> Scan<'f> {
         })
     }
 
-    /// The next record and where it begins, if there is a valid one.
+    /// Reads the next record; returns its position and it, if it is valid.
     pub(crate) fn next_record(&mut self) -> Result<Option<(u64, Record<'_>)>, FileError> {
         loop {
             let start = self.position;
@@ -105,12 +110,12 @@ impl<'f> Scan<'f> {
         self.next
     }
 
-    /// Where the valid part ends, as far as it was read.
+    /// The end of the valid part, as far as it was read.
     pub(crate) fn position(&self) -> u64 {
         self.position
     }
 
-    /// So many bytes were durable when the last batch was written.
+    /// Number of bytes that were durable when the last batch was written.
     pub(crate) fn synced(&self) -> u64 {
         self.synced
     }
@@ -120,7 +125,7 @@ impl<'f> Scan<'f> {
         self.wall_clock
     }
 
-    /// What comes after the last valid record. O(bytes) to come.
+    /// What follows the last valid record. O(bytes) of that.
     pub(crate) fn end(&mut self) -> Result<ScanEnd, FileError> {
         let remains = Remains::read(&mut self.segment, self.binding, self.position..self.batches_end)?;
         Ok(match remains {
@@ -131,16 +136,16 @@ impl<'f> Scan<'f> {
     }
 }
 
-/// What stands behind the valid part of a segment.
+/// What follows the valid part of a segment.
 struct Remains {
-    /// Bytes up to the last that is not zero.
+    /// Number of bytes up to the last nonzero one.
     length: u64,
     /// Whether a batch among them says that more than the valid part had been synced before it.
     claim_more: bool,
 }
 
 impl Remains {
-    /// Reads what stands in `range`, which begins behind the valid part, piece by piece.
+    /// Reads `range`, which begins after the valid part, piece by piece.
     fn read(segment: &mut SegmentBytes<'_>, binding: Binding, range: Range<u64>) -> Result<Self, FileError> {
         let mut remains = Remains { length: 0, claim_more: false };
         let hole = range.start;
@@ -161,7 +166,7 @@ impl Remains {
     }
 }
 
-/// Where the last byte ends that is not zero. By blocks, each of which is read without a branch.
+/// The end of the last nonzero byte. Works in blocks without branches.
 fn length_without_zeros(bytes: &[u8]) -> usize {
     let is_zero = |block: &&[u8]| block.iter().fold(0, |all, byte| all | byte) == 0;
     let zeros: usize = bytes.rchunks(4096).take_while(is_zero).map(<[u8]>::len).sum();

@@ -1,4 +1,4 @@
-//! Reading everything that opening a store reads, to find all that is wrong.
+//! Reads everything that opening a store reads, to find all damage.
 
 use super::reading::Reading;
 use super::replay::Recovered;
@@ -10,31 +10,35 @@ use crate::segment::SegmentHeader;
 use hedgerow_model::Timestamp;
 use hedgerow_sync::Arc;
 
-/// How often a store that is written to meanwhile is looked at, at most.
+/// Maximum number of attempts on a store that is being written.
 const LOOKS: usize = 16;
 
-/// What [`check`] found.
+/// The result of [`check`].
 #[derive(Debug)]
 pub struct CheckReport {
-    /// Commits in the log. Those that are in the checkpoint, too, are not read if their segment has no others.
+    /// Commits in the log. Segments whose commits are all in the checkpoint are not read.
     pub commits: u64,
-    /// The last of those that follow each other without a gap.
+    /// The last commit before a gap.
     pub last: Timestamp,
-    /// What a loss of power left behind the last commit. This is no problem: the next opening cuts it.
+    /// What a loss of power left after the last commit. This is not a problem: the next opening
+    /// cuts it.
     pub torn: Option<TornTail>,
     /// The checkpoint, if the store has one.
     pub checkpoint: Option<CheckpointEntry>,
-    /// What is wrong, in the order of the log; of each segment the first thing. Then what is wrong with the checkpoint.
+    /// The problems, in the order of the log: the first one of each segment; then those of the
+    /// checkpoint.
     pub problems: Vec<StoreError>,
 }
 
-/// Reads what opening a store would read, and changes nothing. There are no problems where the files are as they were written; whether their
-/// content fits the graph, only opening it tells.
+/// Reads what opening a store would read, and changes nothing. Finds no problems if the files are
+/// as they were written; only opening the store tells whether their content fits the graph.
 ///
-/// Beside a process that writes to the store the end may look torn. What seems wrong is looked at again, until the same is wrong twice.
+/// While another process writes to the store the end may look torn. Problems are checked again
+/// until the same ones are found twice.
 ///
 /// # Errors
-/// The file system's; [`StoreError::NoStore`]. A manifest that cannot be read is a problem, the only one of the report.
+/// The file system's; [`StoreError::NoStore`]. An unreadable manifest is a problem, the only one of
+/// the report.
 pub fn check(files: &Arc<dyn FileSystem>) -> Result<CheckReport, StoreError> {
     let mut report = check_once(Arc::clone(files))?;
     for _ in 1..LOOKS {
@@ -56,7 +60,7 @@ fn check_once(files: Arc<dyn FileSystem>) -> Result<CheckReport, StoreError> {
         Ok(store) => {
             report.checkpoint = store.manifest.checkpoint;
             let of_checkpoint = store.problems_of_checkpoint()?;
-            // Where the checkpoint is damaged, only the whole log is of use.
+            // If the checkpoint is damaged, only the whole log is of use.
             let after = store
                 .manifest
                 .checkpoint
@@ -79,7 +83,7 @@ impl Store {
         let mut recovered = Recovered::before(&self.manifest);
         for entry in &self.manifest.segments {
             let is_whole = report.problems.is_empty();
-            // Behind a gap a segment is judged by itself.
+            // After a gap each segment is judged by itself.
             let first = if is_whole { recovered.last.next() } else { self.first_of(entry.number)? };
             let (reading, undecodable) = self.check_segment(entry, first, after, &mut report.commits)?;
             if is_whole {
@@ -94,7 +98,7 @@ impl Store {
         Ok(())
     }
 
-    /// What is in a segment, and why its first commit that cannot be read cannot.
+    /// The content of a segment, and why its first undecodable commit cannot be decoded.
     fn check_segment(
         &self,
         entry: &SegmentEntry,
@@ -125,7 +129,7 @@ impl Store {
         Ok((reading, undecodable))
     }
 
-    /// What is wrong with the checkpoint, if there is one.
+    /// The problems of the checkpoint, if there is one.
     pub(super) fn problems_of_checkpoint(&self) -> Result<Vec<StoreError>, StoreError> {
         match self.open_checkpoint() {
             Ok(checkpoint) => Ok(checkpoint.into_iter().flat_map(|opened| opened.check(None)).collect()),
@@ -134,7 +138,7 @@ impl Store {
         }
     }
 
-    /// The first commit of a segment, as its header says.
+    /// The first commit of a segment, according to its header.
     fn first_of(&self, number: u64) -> Result<Timestamp, StoreError> {
         let header = self.read_header(number)?;
         Ok(header.map_or(Timestamp::ZERO, |header: SegmentHeader| header.first))

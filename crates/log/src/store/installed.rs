@@ -8,8 +8,8 @@ impl Store {
     /// Opens the newest checkpoint, if the manifest has one.
     ///
     /// # Errors
-    /// As [`Checkpoint::open`]; [`StoreError::Missing`] if the file is not there, [`StoreError::Foreign`] if it is the checkpoint of
-    /// another store or of another timestamp.
+    /// Those of [`Checkpoint::open`]; [`StoreError::Missing`] if the file does not exist,
+    /// [`StoreError::Foreign`] if it is the checkpoint of another store or of another timestamp.
     pub fn open_checkpoint(&self) -> Result<Option<Checkpoint>, StoreError> {
         let Some(CheckpointEntry { number, at, .. }) = self.manifest.checkpoint else { return Ok(None) };
         let name = name_of(number);

@@ -1,4 +1,4 @@
-//! The manifest: what belongs to a store, in one small file that is replaced whole.
+//! The manifest: lists what belongs to a store, in one small file that is replaced atomically.
 
 use crate::body::{decode_catalog, encode_catalog};
 use crate::checkpoint::CheckpointEntry;
@@ -15,30 +15,30 @@ use std::path::Path;
 /// The name of the file.
 pub(crate) const MANIFEST: &str = "MANIFEST";
 
-/// Where the next manifest is written.
+/// The name under which the next manifest is written.
 const NEXT: &str = "MANIFEST.new";
 
 const MAGIC: &[u8; 8] = b"HEDGEMAN";
-/// The version that is written. All up to it are read.
+/// The version that is written. All versions up to it can be read.
 const VERSION: u32 = 2;
 /// The first version with the lengths of segments and the newest durable commit.
 const WITH_LENGTHS: u32 = 2;
 /// The magic, the version, the length of what follows.
 const HEADER_LENGTH: usize = 16;
 
-/// Bytes that the file can have: those of a million segments, or of very many labels.
+/// Maximum bytes of the file: a million segments, or very many labels.
 const LARGEST: u64 = 64 << 20;
 
-/// What belongs to a store.
+/// Lists what belongs to a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
-    /// Different in every store.
+    /// The id of the store, unique.
     pub store: [u8; 16],
-    /// How often it was replaced.
+    /// Number of times that it was replaced.
     pub generation: u64,
-    /// How the graph was made.
+    /// The options with which the graph was created.
     pub options: StoreOptions,
-    /// The oldest timestamp from which on the log has every record.
+    /// The log contains every record after this timestamp.
     pub oldest_readable: Timestamp,
     /// The wall-clock time of that commit, in microseconds since 1970-01-01 UTC; 0 if there is none.
     pub oldest_wall_clock: u64,
@@ -46,26 +46,28 @@ pub struct Manifest {
     pub checkpoint: Option<CheckpointEntry>,
     /// How far each durable stream has been read, ascending by name. The log is kept from there on.
     pub streams: Vec<StreamEntry>,
-    /// How far back states are to be readable, if that is to be kept.
+    /// How far back states must be readable, if set.
     pub history: Option<Timestamp>,
     /// The segments of the log, ascending by number.
     pub segments: Vec<SegmentEntry>,
-    /// The number of the next new segment. No number is used twice.
+    /// The number of the next new segment. Numbers are not reused.
     pub next_segment: u64,
-    /// Every commit up to this was durable when the manifest was written: a log that ends before is damaged.
+    /// Every commit up to this was durable when the manifest was written: a log that ends earlier
+    /// is damaged.
     pub durable: Timestamp,
 }
 
-/// How a graph was made: what cannot be changed later, and its catalog, which can only get more labels.
+/// The options with which a graph was created: what cannot be changed later, and its catalog, which
+/// can only get more labels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoreOptions {
     /// The name of the engine.
     pub engine: String,
-    /// What the keys are.
+    /// The kind of keys.
     pub keys: KeyKind,
     /// Whether edges have a direction, and from which ends they are stored.
     pub topology: Topology,
-    /// Whether an edge needs endpoints that exist.
+    /// Whether the endpoints of an edge must exist.
     pub strict: bool,
     /// The labels and schemas.
     pub catalog: Catalog,
@@ -76,7 +78,7 @@ pub struct StoreOptions {
 pub struct StreamEntry {
     /// The stream.
     pub name: String,
-    /// It has read up to this timestamp.
+    /// The timestamp up to which it was read.
     pub position: Timestamp,
 }
 
@@ -104,7 +106,7 @@ impl Manifest {
         }
     }
 
-    /// The bytes of the file.
+    /// Encodes the file.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -141,10 +143,11 @@ impl Manifest {
         bytes
     }
 
-    /// Reads the bytes of the file at `path`, which is only named in errors. Total: any bytes give a manifest or an error.
+    /// Decodes the bytes of the file at `path`, which is only used in errors. Total: any bytes give
+    /// a manifest or an error.
     ///
     /// # Errors
-    /// The bytes are no manifest, are damaged, or come from a later version.
+    /// If the bytes are not a manifest, are damaged, or come from a later version.
     pub fn decode(bytes: &[u8], path: &Path) -> Result<Self, StoreError> {
         let damaged = |offset: usize, what: &str| StoreError::damaged(path, offset, what);
         let Some(header) = bytes.first_chunk::<HEADER_LENGTH>() else {
@@ -158,7 +161,7 @@ impl Manifest {
         let Some((content, checksum)) = bytes.split_last_chunk::<4>() else {
             return Err(damaged(bytes.len(), "it is shorter than any manifest"));
         };
-        // A later version keeps the checksum in this place, too.
+        // Later versions keep the checksum in this place, too.
         if u32::from_le_bytes(*checksum) != crc32c::crc32c(content) {
             return Err(damaged(0, "its checksum is wrong"));
         }
@@ -235,9 +238,9 @@ impl Manifest {
         Manifest::decode(&file.read_range(0..length)?, file.path()).map(Some)
     }
 
-    /// Replaces the manifest of a store by this one, which becomes the next generation. When it returns, that is durable.
+    /// Replaces the manifest of a store by this one, which becomes the next generation, durably.
     ///
-    /// Fails if the store is not that of `lock` any more, and then changes nothing.
+    /// If the store no longer belongs to `lock`, fails and changes nothing.
     pub(crate) fn replace(&mut self, files: &dyn FileSystem, lock: &dyn HeldLock) -> Result<(), StoreError> {
         check_lock(files, lock)?;
         let found = Manifest::read(files)?.map(|found| (found.store, found.generation));

@@ -1,8 +1,10 @@
-//! The mark: up to which commit the log is durable, noted behind each sync in a small file of its own.
+//! The mark: the commit up to which the log is durable, stored after each sync in a small separate
+//! file.
 //!
-//! Of a segment that lost its last batches, or was replaced by an older copy of itself, what is left looks like a log that ends there. The
-//! manifest knows better only as far as the log was when the manifest was written. The mark knows of every sync; it is written when the sync
-//! has returned and is not synced itself, so that it costs commits nothing and may be late, but never early.
+//! A segment that lost its last batches, or was replaced by an older copy of itself, looks like a
+//! log that ends there. The manifest only records how far the log was when the manifest was
+//! written. The mark records every sync; it is written after the sync has returned and is not
+//! synced itself, so it costs commits nothing and may be late, but never early.
 
 use crate::error::StoreError;
 use crate::files::{Access, File, FileError, FileSystem};
@@ -14,7 +16,7 @@ pub(crate) const MARK: &str = "DURABLE";
 const MAGIC: &[u8; 8] = b"HEDGEDUR";
 const LENGTH: usize = 36;
 
-/// The mark of a store, to be moved on.
+/// The mark of a store, open for updates.
 #[derive(Debug)]
 pub(crate) struct Mark {
     file: Box<dyn File>,
@@ -23,14 +25,15 @@ pub(crate) struct Mark {
 }
 
 impl Mark {
-    /// A new mark, in place of the one before: every commit up to `at` is durable.
+    /// Creates a mark, replacing the previous one: every commit up to `at` is durable.
     pub(crate) fn create(files: &dyn FileSystem, store: [u8; 16], at: Timestamp) -> Result<Self, FileError> {
         let file = files.open(MARK, Access::Create)?;
         file.write_all_at(&encode(store, at), 0)?;
         Ok(Mark { file, store, at })
     }
 
-    /// Notes that every commit up to `at` is durable, in place, so that a disk that is full is no reason to fail.
+    /// Records that every commit up to `at` is durable. Works in place, so it cannot fail on a full
+    /// disk.
     pub(crate) fn set(&mut self, at: Timestamp) -> Result<(), FileError> {
         if at > self.at {
             self.file.write_all_at(&encode(self.store, at), 0)?;
@@ -40,8 +43,8 @@ impl Mark {
     }
 }
 
-/// Every commit of the store up to this was durable. [`Timestamp::ZERO`] if there is no mark, or none of this store that is whole: a loss of
-/// power may have taken it.
+/// The commit up to which the mark says the store was durable. [`Timestamp::ZERO`] if there is no
+/// valid mark of this store: a loss of power may have taken it.
 pub(crate) fn read(files: &dyn FileSystem, store: [u8; 16]) -> Result<Timestamp, StoreError> {
     let file = match files.open(MARK, Access::Read) {
         Ok(file) => file,

@@ -27,9 +27,9 @@ use hedgerow_sync::Arc;
 /// The name of the lock file.
 pub(crate) const LOCK: &str = "LOCK";
 
-/// A store that is open: its manifest is read, its log is not yet.
+/// An open store: its manifest was read, its log was not.
 ///
-/// [`Store::replay`] gives the commits; then [`Log::start`](crate::Log::start) takes new ones.
+/// [`Store::replay`] reads the commits; then [`Log::start`](crate::Log::start) takes new ones.
 #[derive(Debug)]
 pub struct Store {
     pub(crate) files: Arc<dyn FileSystem>,
@@ -37,24 +37,24 @@ pub struct Store {
     pub(crate) lock: Lock,
 }
 
-/// What keeps others from a store that is open.
+/// The lock of an open store.
 #[derive(Debug)]
 pub(crate) enum Lock {
-    /// Nobody else may write or read.
+    /// Other processes can neither write nor read.
     Write(Box<dyn HeldLock>),
-    /// Nobody may write, if there is a lock file.
+    /// Other processes cannot write, if there is a lock file.
     Read { _held: Option<Box<dyn HeldLock>> },
     /// Another process may write.
     None,
 }
 
 impl Store {
-    /// Makes an empty store. When it returns, that is durable.
+    /// Creates an empty store, durably.
     ///
-    /// `id` is random: what is written for one store is valid in no other.
+    /// `id` is random: what is written for one store is not valid in any other.
     ///
     /// # Errors
-    /// [`StoreError::Exists`] if there is a store; [`StoreError::Locked`].
+    /// [`StoreError::Exists`] if the store exists; [`StoreError::Locked`].
     pub fn create(
         files: Arc<dyn FileSystem>,
         options: StoreOptions,
@@ -70,23 +70,24 @@ impl Store {
         Ok(Store { files, manifest, lock: Lock::Write(lock) })
     }
 
-    /// Opens a store to read and write. Nobody else can do so until it is dropped.
+    /// Opens a store for reading and writing, exclusively until it is dropped.
     ///
     /// # Errors
-    /// [`StoreError::NoStore`], [`StoreError::Locked`], and what is wrong with the manifest.
+    /// [`StoreError::NoStore`], [`StoreError::Locked`], and errors in the manifest.
     pub fn open(files: Arc<dyn FileSystem>) -> Result<Self, StoreError> {
-        // Before the lock, which would make a file where there is no store.
+        // Before locking, which would create a file where there is no store.
         Manifest::of(&*files)?;
         let lock = Lock::Write(files.lock(LOCK)?);
         let manifest = Manifest::of(&*files)?;
         Ok(Store { files, manifest, lock })
     }
 
-    /// Opens a store to read, beside others who do; as long as it is there, nobody writes. Changes nothing, and so needs no file system that
-    /// can be written to.
+    /// Opens a store for reading, shared with other readers; blocks writers while it is open.
+    /// Changes nothing, so the file system may be read-only.
     ///
     /// # Errors
-    /// [`StoreError::NoStore`], [`StoreError::Locked`] if the store is open to write, and what is wrong with the manifest.
+    /// [`StoreError::NoStore`], [`StoreError::Locked`] if the store is open for writing, and errors
+    /// in the manifest.
     pub fn open_shared(files: Arc<dyn FileSystem>) -> Result<Self, StoreError> {
         Manifest::of(&*files)?;
         let lock = Lock::Read { _held: files.lock_shared(LOCK)? };
@@ -94,20 +95,21 @@ impl Store {
         Ok(Store { files, manifest, lock })
     }
 
-    /// Opens a store to read, with no lock: beside a process that writes to it, what the manifest says may be
-    /// out of date at any time, and files may go.
+    /// Opens a store for reading without a lock: while another process writes to it, the manifest
+    /// read here may be out of date at any time, and files may disappear.
     ///
     /// # Errors
-    /// [`StoreError::NoStore`], and what is wrong with the manifest.
+    /// [`StoreError::NoStore`], and errors in the manifest.
     pub fn open_read_only(files: Arc<dyn FileSystem>) -> Result<Self, StoreError> {
         let manifest = Manifest::of(&*files)?;
         Ok(Store { files, manifest, lock: Lock::None })
     }
 
-    /// Gives the graph of the store further labels, behind those that it has. When it returns, that is durable.
+    /// Appends labels to the graph of the store, durably.
     ///
     /// # Errors
-    /// [`StoreError::Schema`] if two labels have one name, or there are too many; the file system's.
+    /// [`StoreError::Schema`] if two labels have the same name, or there are too many; the file
+    /// system's.
     pub fn add_labels(&mut self, labels: &[LabelSchema]) -> Result<(), StoreError> {
         let catalog = self.manifest.options.catalog.with_labels(labels);
         let path = || self.files.location().join(manifest::MANIFEST);
@@ -116,11 +118,11 @@ impl Store {
         self.replace_manifest()
     }
 
-    /// Fails if another process has replaced the manifest since it was read: what was read then may come from different times. For readers
-    /// without a lock, where there is no lock file.
+    /// Fails if another process has replaced the manifest since it was read: what was read since
+    /// may be inconsistent. For readers without a lock, where there is no lock file.
     ///
     /// # Errors
-    /// [`StoreError::Overtaken`]; what is wrong with the manifest.
+    /// [`StoreError::Overtaken`]; errors in the manifest.
     pub fn check_unchanged(&self) -> Result<(), StoreError> {
         if Manifest::of(&*self.files)?.generation == self.manifest.generation {
             return Ok(());
@@ -129,7 +131,7 @@ impl Store {
         Err(StoreError::Overtaken { path, what: "was replaced by another process while it was read" })
     }
 
-    /// Replaces the manifest by the changed one, durably.
+    /// Replaces the manifest with the changed one, durably.
     fn replace_manifest(&mut self) -> Result<(), StoreError> {
         match &self.lock {
             Lock::Write(lock) => self.manifest.replace(&*self.files, &**lock),
@@ -137,19 +139,19 @@ impl Store {
         }
     }
 
-    /// Why nothing can be written.
+    /// The error of writing to a read-only store.
     pub(crate) fn read_only(&self) -> StoreError {
         let refusal = std::io::ErrorKind::ReadOnlyFilesystem.into();
         FileError::new(FileOperation::Write, self.files.location(), refusal).into()
     }
 
-    /// What belongs to the store.
+    /// The manifest, which lists what belongs to the store.
     #[must_use]
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// Where the files are.
+    /// The files of the store.
     #[must_use]
     pub fn files(&self) -> &Arc<dyn FileSystem> {
         &self.files
@@ -157,7 +159,7 @@ impl Store {
 }
 
 impl Manifest {
-    /// The manifest of a store that must be there.
+    /// Reads the manifest of a store that must exist.
     fn of(files: &dyn FileSystem) -> Result<Manifest, StoreError> {
         if let Some(manifest) = Manifest::read(files)? {
             return Ok(manifest);

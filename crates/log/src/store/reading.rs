@@ -1,4 +1,4 @@
-//! Reading one segment: its valid records, and what is wrong after them.
+//! Reads one segment: its valid records, and what is wrong after them.
 
 use super::{Sealed, SegmentEntry, Store};
 use crate::error::StoreError;
@@ -7,27 +7,27 @@ use crate::segment::{self, NoScan, Record, Scan, ScanEnd, SegmentBytes};
 use hedgerow_model::Timestamp;
 use std::path::{Path, PathBuf};
 
-/// Bytes behind the last commit that are not zeros, and not commits either.
+/// Nonzero bytes after the last commit that are not commits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TornTail {
     /// The segment's file.
     pub path: PathBuf,
-    /// Where they begin.
+    /// Their offset.
     pub offset: u64,
-    /// How many there are, up to the last that is not zero.
+    /// Their number, up to the last nonzero one.
     pub bytes: u64,
 }
 
-/// What was found in a segment.
+/// The result of reading a segment.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
     /// The valid records at its beginning, if there are any.
     pub(super) valid: Option<Sealed>,
-    /// So many bytes were durable when the last of its batches was written.
+    /// Number of bytes that were durable when the last of its batches was written.
     pub(super) synced: u64,
-    /// What a loss of power left behind them.
+    /// What a loss of power left after them.
     pub(super) torn: Option<TornTail>,
-    /// Why the segment is not as it should be.
+    /// What is wrong with the segment.
     pub(super) problem: Option<StoreError>,
 }
 
@@ -42,10 +42,10 @@ impl Store {
         self.files.location().join(segment::name_of(number))
     }
 
-    /// Hands over the valid records of a segment, whose first one should have timestamp `next`, and where each begins. A window of it
-    /// is in memory.
+    /// Passes the valid records of a segment, whose first one should have timestamp `next`, to
+    /// `apply`, each with its position. Keeps a window of the segment in memory.
     ///
-    /// Fails if the file system does, or `apply`. Whatever is wrong with the content is in the reading.
+    /// Fails if the file system or `apply` does. Errors in the content are in the result.
     pub(super) fn read_segment<E: From<StoreError>>(
         &self,
         entry: &SegmentEntry,
@@ -59,7 +59,7 @@ impl Store {
             Err(error) => return Err(StoreError::from(error).into()),
         };
         let length = file.length().map_err(StoreError::from)?;
-        // What comes after the end of a sealed segment is none of the log.
+        // What follows the end of a sealed segment does not belong to the log.
         let end = entry.sealed.map_or(length, |sealed| sealed.end.min(length));
         let bytes = SegmentBytes::new(&*file, end);
         let mut reading =
@@ -85,7 +85,7 @@ impl Store {
     }
 }
 
-/// What is to be said of a segment whose valid records were read, the first of timestamp `first`.
+/// The result for a segment whose valid records were read, the first one at timestamp `first`.
 fn judge(
     entry: &SegmentEntry,
     scan: &mut Scan<'_>,
@@ -111,7 +111,7 @@ fn judge(
     })
 }
 
-/// What there is from `offset` on that is not zeros.
+/// The nonzero bytes from `offset` on.
 fn torn_tail(path: &Path, offset: u64, length: u64) -> Option<TornTail> {
     (length > 0).then(|| TornTail { path: path.to_owned(), offset, bytes: length })
 }

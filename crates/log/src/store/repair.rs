@@ -1,4 +1,5 @@
-//! Giving up what comes after the first damage of a log, and a checkpoint that the log can replace.
+//! Repairs a store: cuts the log at its first damage, and drops a damaged checkpoint that the log
+//! can replace.
 
 use super::replay::Recovered;
 use super::{Sealed, SegmentEntry, Store, mark};
@@ -11,77 +12,81 @@ use crate::store::Place;
 use hedgerow_model::Timestamp;
 use hedgerow_sync::Arc;
 
-/// What [`recover_to_last_valid`] did.
+/// The result of [`recover_to_last_valid`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repair {
-    /// The last commit that is left.
+    /// The last remaining commit.
     pub last: Timestamp,
-    /// The last commit that is known to have been durable. Where it is after the last one that is left, the commits in between are lost.
+    /// The last commit known to have been durable. If it is after the last remaining one, the
+    /// commits in between are lost.
     pub durable: Timestamp,
     /// What was cut from the log.
     pub cuts: Vec<Cut>,
-    /// The checkpoint that was damaged, if the log replaces it.
+    /// The damaged checkpoint, if the log replaces it.
     pub replaced: Option<ReplacedCheckpoint>,
 }
 
-/// Bytes that were cut from the log and are kept in a file beside it.
+/// Bytes that were cut from the log and kept in a file beside it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut {
     /// The segment that they were cut from.
     pub segment: String,
-    /// Where they began in it.
+    /// Their offset in it.
     pub offset: u64,
-    /// How many they are.
+    /// Their number.
     pub bytes: u64,
-    /// The file that keeps them.
+    /// The file that contains them now.
     pub kept_in: String,
 }
 
-/// A damaged checkpoint without which the store is opened from now on, since the log has every commit from the first one.
+/// A damaged checkpoint that the store no longer uses, because the log has every commit from the
+/// first one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplacedCheckpoint {
     /// Its timestamp.
     pub at: Timestamp,
-    /// What is wrong with it.
+    /// The damage.
     pub problem: String,
-    /// The file that keeps it, unless it was missing.
+    /// The file that contains it now, unless it was missing.
     pub kept_in: Option<String>,
 }
 
-/// How a store is to be repaired.
+/// The plan of a repair.
 #[derive(Debug)]
 struct Plan {
     is_whole: bool,
-    /// The timestamp of the checkpoint, if there is one that can be read.
+    /// The timestamp of the checkpoint, if it is readable.
     after: Timestamp,
     recovered: Recovered,
     damaged: Option<End>,
-    /// What will be reported, but for the files that keep what is cut.
+    /// The report, without the names of the files that keep what is cut.
     repair: Repair,
 }
 
-/// What of a log is valid.
+/// The valid part of a log.
 #[derive(Debug, Default)]
 struct Valid {
     recovered: Recovered,
-    /// Where the first damage is.
+    /// The first damage.
     damaged: Option<End>,
-    /// Where the first torn tail is.
+    /// The first torn tail.
     torn: Option<End>,
 }
 
-/// The position of a segment in the manifest, what is valid in it, and how many bytes of that had been synced.
+/// The index of a segment in the manifest, its valid content, and the number of its bytes that had
+/// been synced.
 type End = (usize, Option<Sealed>, u64);
 
-/// Cuts the log of a store at its first damage, behind the last commit before it, so that it can be opened again. **Every
-/// commit after that is given up.** What is cut is kept in files beside the log.
+/// Cuts the log of a store at its first damage, after the last commit before it, so that it can be
+/// opened again. **Every later commit is lost.** What is cut is kept in files beside the log.
 ///
-/// Where nothing is damaged, nothing changes. If the store has a checkpoint newer than what is left, that is what is left,
-/// and the log begins anew. A damaged checkpoint is set aside if the log has every commit from the first one.
+/// Does nothing if there is no damage. If the store has a checkpoint newer than what is left of the
+/// log, the checkpoint remains, and the log starts empty. A damaged checkpoint is set aside if the
+/// log has every commit from the first one.
 ///
 /// # Errors
-/// The file system's; a manifest that cannot be read or is older than the log, and a damaged checkpoint whose commits the log does not have any
-/// more, which this cannot repair.
+/// The file system's; an unreadable manifest or one older than the log, and a damaged checkpoint
+/// whose commits are no longer in the log, cannot be repaired.
 pub fn recover_to_last_valid(files: Arc<dyn FileSystem>) -> Result<Repair, StoreError> {
     let mut store = Store::open(files)?;
     let problem = store.problems_of_checkpoint()?.into_iter().next();
@@ -89,12 +94,13 @@ pub fn recover_to_last_valid(files: Arc<dyn FileSystem>) -> Result<Repair, Store
 }
 
 impl Store {
-    /// As [`recover_to_last_valid`], of a store that is open to write. `damaged_checkpoint` says what is wrong with its checkpoint. The commits
-    /// after the checkpoint, all of them if it is damaged, are handed to `apply`, which says whether they are valid: the log is cut at the first
-    /// that is not.
+    /// Like [`recover_to_last_valid`], but for a store that is open for writing.
+    /// `damaged_checkpoint` is the error of its checkpoint. Passes the commits after the
+    /// checkpoint, or all if it is damaged, to `apply`, which returns whether they are valid: the
+    /// log is cut at the first that is not.
     ///
     /// # Errors
-    /// As [`recover_to_last_valid`], and those of `apply`.
+    /// Those of [`recover_to_last_valid`] and of `apply`.
     pub fn recover<E: From<StoreError>>(
         &mut self,
         damaged_checkpoint: Option<StoreError>,
@@ -104,7 +110,7 @@ impl Store {
         Ok(self.carry_out(plan)?)
     }
 
-    /// What is to be cut and set aside. Changes nothing.
+    /// Plans what to cut and set aside. Changes nothing.
     fn plan_repair<E: From<StoreError>>(
         &self,
         damaged_checkpoint: Option<StoreError>,
@@ -147,7 +153,7 @@ impl Store {
             self.forget_segments(number, valid, synced)?;
         }
         if recovered.last < after {
-            // What is left of the log is in the checkpoint, and would leave a gap behind it.
+            // What is left of the log is in the checkpoint, and would leave a gap after it.
             repair.cuts.extend(self.keep_cuts(&self.manifest.segments, None)?);
             self.manifest.segments.clear();
             (self.manifest.oldest_readable, self.manifest.oldest_wall_clock) = (after, recovered.wall_clock);
@@ -164,7 +170,7 @@ impl Store {
         Ok(repair)
     }
 
-    /// Reads the log up to its first damage. Segments without commits after `after` are passed over.
+    /// Reads the log up to its first damage. Skips segments without commits after `after`.
     fn valid_log<E: From<StoreError>>(
         &self,
         after: Timestamp,
@@ -205,7 +211,7 @@ impl Store {
             let follows = valid.recovered.add(entry, &reading);
             let end = (number, reading.valid, reading.synced);
             if follows.is_err() || reading.problem.is_some() {
-                // Behind a torn tail nothing should have followed, whatever is wrong with it.
+                // Nothing should have followed a torn tail, valid or not.
                 valid.damaged = Some(valid.torn.unwrap_or(end));
                 break;
             }
@@ -222,7 +228,8 @@ impl Store {
         }
     }
 
-    /// Copies what will be cut, durably: the first segment from the end of its valid part on, the others whole.
+    /// Copies what will be cut, durably: of the first segment what follows its valid part, the
+    /// others whole.
     fn keep_cuts(&self, segments: &[SegmentEntry], valid: Option<Sealed>) -> Result<Vec<Cut>, StoreError> {
         let mut cuts = Vec::new();
         for (number, entry) in segments.iter().enumerate() {
@@ -235,11 +242,11 @@ impl Store {
             };
             let kept_in = format!("cut-{segment}-from-{offset}");
             let kept = self.files.open(&kept_in, Access::Create)?;
-            // What comes later was never the log's.
+            // Later bytes never belonged to the log.
             let end = file.length()?.min(entry.length.max(segment::LARGEST_RECORD)).max(offset);
             for piece in pieces(offset..end) {
                 let bytes = file.read_range(piece.clone())?;
-                // A file of zeros needs no room.
+                // A file of zeros needs no space.
                 if bytes.iter().any(|byte| *byte != 0) {
                     kept.write_all_at(&bytes, piece.start - offset)?;
                 }
@@ -252,7 +259,8 @@ impl Store {
         Ok(cuts)
     }
 
-    /// Forgets the segments from `number` on, but for the valid part of the first, which is made durable.
+    /// Drops the segments from `number` on, except for the valid part of the first, which is made
+    /// durable.
     fn forget_segments(
         &mut self,
         number: usize,
@@ -268,7 +276,7 @@ impl Store {
         Ok(())
     }
 
-    /// Takes the checkpoint out of the manifest, and gives its file, if there is one, another name.
+    /// Removes the checkpoint from the manifest, and renames its file, if it exists.
     fn set_checkpoint_aside(&mut self) -> Result<Option<String>, StoreError> {
         let Some(entry) = self.manifest.checkpoint.take() else { return Ok(None) };
         let name = checkpoint::name_of(entry.number);
@@ -288,9 +296,10 @@ fn remove_if_there(files: &dyn FileSystem, name: &str) -> Result<(), FileError> 
     }
 }
 
-/// Makes durable what was found in a segment from `synced` to `end`.
+/// Makes the content of a segment from `synced` to `end` durable.
 ///
-/// It may be in memory only, of a process that was killed or of a sync that failed, so that it is written again.
+/// It may be only in memory, from a process that was killed or a sync that failed, so it is written
+/// again.
 pub(crate) fn make_durable(
     files: &dyn FileSystem,
     number: u64,
@@ -310,7 +319,8 @@ pub(crate) fn make_durable(
     }
 }
 
-/// Gives back what files of sealed segments have behind their last record. Nothing reads it; that the segments are sealed must be durable.
+/// Truncates files of sealed segments after their last record. Nothing reads what follows; that the
+/// segments are sealed must be durable.
 pub(crate) fn cut_files<'s>(
     files: &dyn FileSystem,
     sealed: impl Iterator<Item = &'s SegmentEntry>,

@@ -1,4 +1,4 @@
-//! Reading the log of a store, from a timestamp on.
+//! Replays the log of a store, from a timestamp on.
 
 use super::reading::{Reading, TornTail};
 use super::{Manifest, Sealed, SegmentEntry, Store, mark};
@@ -8,53 +8,53 @@ use crate::segment::{self, Record, SegmentHeader};
 use hedgerow_model::Timestamp;
 use std::path::Path;
 
-/// Where a record stands.
+/// The position of a record.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
     /// The segment's file.
     pub path: &'a Path,
-    /// Where the record begins.
+    /// The offset of the record.
     pub offset: u64,
 }
 
-/// What was found in a log.
+/// The result of reading a log.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovered {
     /// The last commit.
     pub last: Timestamp,
     /// Its wall-clock time, in microseconds since 1970-01-01 UTC.
     pub wall_clock: u64,
-    /// How many commits were handed over.
+    /// Number of commits passed on.
     pub commits: u64,
-    /// What a loss of power left behind the last commit, if anything: of commits of which nobody was told that they
-    /// are durable.
+    /// What a loss of power left after the last commit, if anything: parts of commits that were
+    /// never acknowledged as durable.
     pub torn: Option<TornTail>,
-    /// What is in the segments that the manifest does not call sealed.
+    /// The content of the segments that the manifest does not list as sealed.
     pub(crate) open: Vec<OpenSegment>,
-    /// Where the last commit ends: the number of its segment, and the offset there.
+    /// The end of the last commit: the number of its segment, and the offset in it.
     end: Option<(u64, u64)>,
 }
 
-/// What is in a segment that is not sealed.
+/// The content of a segment that is not sealed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OpenSegment {
     pub(crate) number: u64,
-    /// `None`: nothing.
+    /// `None` if it is empty.
     pub(crate) content: Option<Sealed>,
-    /// So many bytes of it were durable when its last batch was written.
+    /// Number of its bytes that were durable when its last batch was written.
     pub(crate) synced: u64,
 }
 
 impl Recovered {
-    /// Nothing was read yet.
+    /// The state before anything was read.
     pub(super) fn before(manifest: &Manifest) -> Self {
         let Manifest { oldest_readable: last, oldest_wall_clock: wall_clock, .. } = *manifest;
         Recovered { last, wall_clock, ..Recovered::default() }
     }
 
-    /// Takes over what was found in the next segment.
+    /// Adds what was found in the next segment.
     ///
-    /// A segment begins when everything before it is durable: behind a torn tail there are no commits.
+    /// A segment begins when everything before it is durable, so no commits follow a torn tail.
     pub(super) fn add(&mut self, entry: &SegmentEntry, reading: &Reading) -> Result<(), StoreError> {
         if let Some(valid) = reading.valid {
             if let Some(torn) = &self.torn {
@@ -76,13 +76,15 @@ impl Recovered {
 }
 
 impl Store {
-    /// Hands over every commit after `after`, in order, and tells what is at the end of the log.
+    /// Passes every commit after `after` to `apply`, in order, and returns what is at the end of
+    /// the log.
     ///
-    /// Segments that end at or before `after` are not read. O(bytes) of the others, of which a window is in memory.
+    /// Does not read segments that end at or before `after`. O(bytes) of the others, with a window
+    /// of them in memory.
     ///
     /// # Errors
-    /// [`StoreError::OutOfRetention`] if `after` is older than what can be read; damage, and missing or foreign
-    /// files, with their place; whatever `apply` returns.
+    /// [`StoreError::OutOfRetention`] if `after` is older than what can be read; damage, and
+    /// missing or foreign files, with their place; errors of `apply`.
     pub fn replay<E: From<StoreError>>(
         &self,
         after: Timestamp,
@@ -93,7 +95,7 @@ impl Store {
             return Err(StoreError::OutOfRetention { asked: after, oldest }.into());
         }
         self.check_unlisted()?;
-        // Before the log is read: a process that writes to it moves the mark on.
+        // Before the log is read, because a process that writes to it advances the mark.
         let durable = self.durable()?;
         let mut recovered = Recovered::before(&self.manifest);
         let mut commits = 0;
@@ -117,13 +119,13 @@ impl Store {
         Ok(recovered)
     }
 
-    /// Every commit up to this is known to have been durable.
+    /// The newest commit known to have been durable.
     pub(super) fn durable(&self) -> Result<Timestamp, StoreError> {
         let marked = mark::read(&*self.files, self.manifest.store)?;
         Ok(self.manifest.durable.max(marked))
     }
 
-    /// A sealed segment that need not be read, but must be there.
+    /// Checks a sealed segment that need not be read, but must exist.
     pub(super) fn pass_over(&self, entry: &SegmentEntry, sealed: Sealed) -> Result<Reading, StoreError> {
         let path = self.segment_path(entry.number);
         match self.files.open(&segment::name_of(entry.number), Access::Read) {
@@ -133,7 +135,7 @@ impl Store {
         }
     }
 
-    /// The log reaches as far as the checkpoint, and as what was durable.
+    /// Checks that the log reaches the checkpoint, and what was durable.
     pub(super) fn check_end(&self, recovered: &Recovered, durable: Timestamp) -> Result<(), StoreError> {
         let last = recovered.last;
         let reached = self.manifest.checkpoint.map_or(durable, |checkpoint| checkpoint.at.max(durable));
@@ -150,7 +152,7 @@ impl Store {
         Err(StoreError::Damaged { path, offset, what })
     }
 
-    /// There is no segment with commits that is newer than the manifest.
+    /// Checks that no segment with commits is newer than the manifest.
     pub(super) fn check_unlisted(&self) -> Result<(), StoreError> {
         for number in Store::unlisted(&*self.files, &self.manifest)? {
             if number < self.manifest.next_segment {
@@ -164,7 +166,7 @@ impl Store {
         Ok(())
     }
 
-    /// The header of a segment; `None` if there is no valid one.
+    /// Reads the header of a segment; `None` if it is not valid.
     pub(super) fn read_header(&self, number: u64) -> Result<Option<SegmentHeader>, StoreError> {
         let file = match self.files.open(&segment::name_of(number), Access::Read) {
             Ok(file) => file,
@@ -179,7 +181,8 @@ impl Store {
         Ok(SegmentHeader::decode(&header).ok())
     }
 
-    /// The segments that are there without being listed: prepared and not listed yet, or forgotten and not removed yet.
+    /// The segments that exist but are not listed: created and not listed yet, or dropped and not
+    /// removed yet.
     pub(crate) fn unlisted(files: &dyn FileSystem, manifest: &Manifest) -> Result<Vec<u64>, FileError> {
         let names = files.list()?;
         let numbers = names.iter().filter_map(|name| segment::number_of(name));

@@ -1,4 +1,4 @@
-//! A view of an engine that keeps the newest neighbors first, as a log of edges does.
+//! A view of an engine that visits the newest neighbors first, as a log of edges does.
 
 use hedgerow_csr::{Csr, CsrAdjacency, CsrCursor};
 use hedgerow_model::{
@@ -8,7 +8,7 @@ use hedgerow_model::{
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
-/// The rows of a static graph, each from its end to its begin.
+/// The rows of a static graph, each from its end to its beginning.
 pub struct Backwards<'c>(pub &'c Csr);
 
 impl RecordView for Backwards<'_> {

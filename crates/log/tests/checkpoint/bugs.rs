@@ -1,4 +1,4 @@
-//! Bugs that are planted are found, so that the searches of the other tests can be trusted.
+//! Planted bugs are found, so the searches of the other tests can be trusted.
 
 use crate::damage::{damage, file_of, files_of, some_graphs};
 use crate::model::Graph;
@@ -10,13 +10,13 @@ use rand::rngs::StdRng;
 /// Seeds within which every bug is found.
 const SEEDS: u64 = 1000;
 
-/// Whether the harness finds something wrong with a seed, while `bug` is planted.
+/// Whether the harness finds a problem with a seed, while `bug` is planted.
 fn is_found(bug: Option<PlantedBug>, seed: u64) -> bool {
     let graphs = some_graphs(2);
     let (old, new) = (&graphs[0], &graphs[1]);
     let old_files = old.written();
     plant(bug);
-    // Replaced under its own name, or written beside.
+    // Replaced under its own name, or written to another one.
     let name = ["checkpoint", "next"][seed as usize % 2];
     let is_wrong = crash_shows(&old_files.copy(), old, new, name, seed)
         || damage_shows(&file_of(&old_files, "checkpoint"), old, seed);
@@ -24,7 +24,7 @@ fn is_found(bug: Option<PlantedBug>, seed: u64) -> bool {
     is_wrong
 }
 
-/// After a crash there is the old one or the new one; after writing, the new one.
+/// After a crash the old or the new checkpoint exists; after writing, the new one.
 fn crash_shows(files: &SimulatedFiles, old: &Graph, new: &Graph, name: &str, seed: u64) -> bool {
     files.keep_crash_images();
     new.write_to(files, name).unwrap();

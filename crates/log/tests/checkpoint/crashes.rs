@@ -1,4 +1,4 @@
-//! Whatever happens while a checkpoint is written, the one before is intact or the new one is complete.
+//! A failure while a checkpoint is written leaves the previous one intact or the new one complete.
 
 use crate::damage::{file_of, some_graphs};
 use crate::model::Graph;
@@ -9,7 +9,7 @@ use hedgerow_model::Topology;
 
 const SEEDS: u64 = 20;
 
-/// Two states of a graph, of several chunks each, and some small ones.
+/// Pairs of states of a graph: one of several chunks each, and some small ones.
 fn pairs() -> Vec<(Graph, Graph)> {
     let edges = |factor: u32| (0..200_000_u32).map(move |i| (i / 2000, i * factor % 30_011));
     let large = |factor| Graph::of_edges(Topology::Directed, edges(factor));
@@ -18,7 +18,7 @@ fn pairs() -> Vec<(Graph, Graph)> {
     small.chain([(large(1), large(7))]).collect()
 }
 
-/// A state of a graph as a file, which was read once.
+/// A state of a graph as a file, which is also read back.
 fn bytes_of(graph: &Graph) -> Vec<u8> {
     let files = graph.written();
     assert!(Graph::read(&files, "checkpoint", 1).unwrap() == *graph);
@@ -54,9 +54,9 @@ fn a_crash_at_any_operation_leaves_the_old_one_or_the_new_one() {
     assert!(old_found > 10_000 && new_found > 500, "{old_found} old, {new_found} new");
 }
 
-/// After a crash there is an unfinished file at most, which the next checkpoint of that name replaces.
+/// A crash leaves at most an unfinished file, which the next checkpoint of that name replaces.
 #[test]
-fn what_a_crash_leaves_unfinished_is_in_nobodys_way() {
+fn unfinished_files_of_a_crash_are_harmless() {
     let (old, new) = (&some_graphs(2)[0], &some_graphs(2)[1]);
     let files = old.written().copy();
     files.keep_crash_images();
@@ -77,7 +77,7 @@ fn what_a_crash_leaves_unfinished_is_in_nobodys_way() {
 }
 
 #[test]
-fn beside_another_a_checkpoint_is_complete_or_not_there() {
+fn a_new_checkpoint_beside_another_is_complete_or_absent() {
     let (mut absent, mut complete) = (0, 0);
     for (old, new) in pairs() {
         let (old_bytes, new_bytes) = (bytes_of(&old), bytes_of(&new));
@@ -102,7 +102,7 @@ fn beside_another_a_checkpoint_is_complete_or_not_there() {
     assert!(absent > 500 && complete > 20, "{absent} absent, {complete} complete");
 }
 
-/// Writes under a fault at each operation in turn, until none is met.
+/// Writes with a fault at each operation in turn, until none is hit.
 fn with_faults(old: &Graph, new: &Graph, kind: FaultKind, sticky: bool) -> u64 {
     let (whole, old_bytes, new_bytes) = (old.written(), bytes_of(old), bytes_of(new));
     for at in 1.. {
@@ -117,7 +117,7 @@ fn with_faults(old: &Graph, new: &Graph, kind: FaultKind, sticky: bool) -> u64 {
             Err(CheckpointError::File(_)) => assert!(found == old_bytes || found == new_bytes),
             Err(error) => panic!("{error}"),
         }
-        // After the failure it can be done again.
+        // After the failure writing can be repeated.
         new.write_to(&files, "checkpoint").unwrap();
         assert!(file_of(&files.after_crash(Survival::Nothing, 1), "checkpoint") == new_bytes);
         if !is_met {

@@ -1,4 +1,4 @@
-//! A file that is not as it was written gives a typed error that names the place, never another graph.
+//! A damaged file gives a typed error with the position, never another graph.
 
 use crate::model::{Graph, graphs};
 use hedgerow_log::StoreError;
@@ -11,10 +11,10 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 
-/// Damaged files, of all sorts of damage together.
+/// Number of damaged files, over all kinds of damage.
 const SAMPLES: usize = 20_000;
 
-/// Random graphs, always the same, some of which have all sorts of chunks.
+/// Deterministic random graphs, some of which have all kinds of chunks.
 pub fn some_graphs(count: usize) -> Vec<Graph> {
     let random = TestRng::from_seed(RngAlgorithm::ChaCha, &[7; 32]);
     let mut runner = TestRunner::new_with_rng(Config::default(), random);
@@ -33,7 +33,7 @@ pub fn files_of(bytes: &[u8]) -> SimulatedFiles {
     files
 }
 
-/// Flips a bit, zeroes or swaps sectors, moves, doubles or cuts off a piece.
+/// Flips a bit, zeroes or swaps sectors, or moves, duplicates or cuts off a piece.
 pub fn damage(bytes: &mut Vec<u8>, sector: usize, random: &mut StdRng) {
     let at = random.random_range(0..bytes.len());
     let sectors = bytes.len() / sector;
@@ -54,8 +54,8 @@ pub fn damage(bytes: &mut Vec<u8>, sector: usize, random: &mut StdRng) {
     }
 }
 
-/// Whether an error tells of damage at a place within the file, or just behind it.
-fn tells_where(error: &StoreError, length: usize) -> bool {
+/// Whether an error reports damage at a position within the file, or just after it.
+fn has_position(error: &StoreError, length: usize) -> bool {
     match error {
         StoreError::Damaged { offset, path, .. } => {
             *offset <= length.max(64) as u64 && path.ends_with("checkpoint")
@@ -84,7 +84,7 @@ fn damage_never_passes_for_another_graph() {
                 identical += 1;
             }
             Err(error) => {
-                assert!(bytes != *whole && tells_where(&error, bytes.len()), "{error}");
+                assert!(bytes != *whole && has_position(&error, bytes.len()), "{error}");
                 damaged += 1;
             }
         }
@@ -98,17 +98,18 @@ fn a_file_cut_anywhere_or_with_any_bit_flipped_is_refused() {
     let whole = file_of(&graph.written(), "checkpoint");
     for length in 0..whole.len() {
         let error = Graph::read(&files_of(&whole[..length]), "checkpoint", 1).unwrap_err();
-        assert!(tells_where(&error, length), "cut to {length}: {error}");
+        assert!(has_position(&error, length), "cut to {length}: {error}");
     }
     for bit in 0..whole.len() * 8 {
         let mut bytes = whole.clone();
         bytes[bit / 8] ^= 1 << (bit % 8);
         let error = Graph::read(&files_of(&bytes), "checkpoint", 1).unwrap_err();
-        assert!(tells_where(&error, whole.len()), "bit {bit}: {error}");
+        assert!(has_position(&error, whole.len()), "bit {bit}: {error}");
     }
 }
 
-/// What lies where it was not written is not valid, even if it was written by the same program at the same place.
+/// A part is valid only where it was written, even if the same program wrote it at the same place
+/// of another file.
 #[test]
 fn parts_of_another_checkpoint_are_not_taken_for_parts_of_this_one() {
     let graph = Graph::of_edges(Topology::Directed, (0..5000).map(|i| (i % 100, i)));

@@ -1,4 +1,4 @@
-//! A checkpoint that version 1 of the format wrote is read for ever.
+//! Checkpoints of version 1 of the format can be read forever.
 
 use crate::damage::{file_of, files_of};
 use crate::model::{COLUMNS, Graph};
@@ -13,7 +13,8 @@ fn path() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/checkpoint/version-1.checkpoint")
 }
 
-/// What the frozen file holds: all sorts of values, labels of all columns, holes, loops, a vertex of many neighbors.
+/// The content of the frozen file: all kinds of values, labels of all columns, holes, loops, a
+/// vertex with many neighbors.
 fn graph() -> Graph {
     let types = [
         ValueType::Bool,

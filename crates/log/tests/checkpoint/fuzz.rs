@@ -1,6 +1,8 @@
-//! A short run of what the fuzz target does for hours: damage with the checksums made right, so that decoders see it.
+//! A short run of the fuzz target: damage with recomputed checksums, so that it reaches the
+//! decoders.
 //!
-//! None panics, none holds more than ten times the file and some buffers, and what they hand over is sorted and below the bound.
+//! None panics, none allocates more than ten times the file plus some buffers, and what they return
+//! is sorted and below the bound.
 
 use crate::damage::{file_of, some_graphs};
 use crate::model::Graph;
@@ -11,10 +13,10 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::path::Path;
 
-/// Damaged files for every seed.
+/// Number of damaged files per seed.
 const CASES: usize = 2000;
 
-/// Buffers, whatever the file is.
+/// Buffers, independent of the file.
 const BUFFERS: usize = 4 << 20;
 
 /// One to three changes, of bytes or of pieces.
@@ -56,14 +58,14 @@ fn decoders_are_total_and_modest() {
             }
             let (is_good, held) = most_held(|| target::read(&bytes));
             assert!(held <= 10 * bytes.len() + BUFFERS, "{held} bytes held for {}", bytes.len());
-            assert!(is_good || case > 0, "a seed is no good");
+            assert!(is_good || case > 0, "a seed is invalid");
             *if is_good { &mut good } else { &mut bad } += 1;
         }
     }
     assert!(good > 100 && bad > 100, "the damage is of one kind only: {good} good, {bad} bad");
 }
 
-/// What is repaired without having been damaged is what it was.
+/// Repairing an undamaged file changes nothing.
 #[test]
 fn right_checksums_stay() {
     for graph in some_graphs(20) {
@@ -74,7 +76,7 @@ fn right_checksums_stay() {
     }
 }
 
-/// Writes the seeds of the fuzz target: run it when the format changes.
+/// Writes the seeds of the fuzz target. Run it when the format changes.
 #[test]
 #[ignore = "writes into the source tree"]
 fn write_seeds() {

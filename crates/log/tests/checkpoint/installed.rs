@@ -1,4 +1,4 @@
-//! The checkpoint that a store starts from.
+//! The checkpoint that a store is opened from.
 
 use crate::model::Graph;
 use hedgerow_log::checkpoint::{WriteOptions, name_of, write};
@@ -8,7 +8,7 @@ use hedgerow_log::{CheckpointEntry, Log, LogOptions, Store, StoreError, StoreOpt
 use hedgerow_model::{Timestamp, Topology};
 use std::sync::Arc;
 
-/// A store at timestamp 0, whose manifest names checkpoint 1, of a graph that is described in some way.
+/// A store at timestamp 0, whose manifest names checkpoint 1, of a graph that `change` modifies.
 fn store_with(change: impl FnOnce(&mut Graph)) -> SimulatedFiles {
     let files = SimulatedFiles::new(1);
     let mut graph = Graph::of_edges(Topology::Directed, [(1, 2), (1, 3)]);

@@ -1,4 +1,4 @@
-//! Checkpoints: what is written comes back, whatever happens to the files.
+//! Checkpoints: reading returns what was written, or reports what happened to the files.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(not(hedgerow_shuttle))]

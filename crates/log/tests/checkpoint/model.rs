@@ -1,4 +1,4 @@
-//! Graphs to write, random and given, and graphs that were read.
+//! Random and fixed graphs to write, and graphs that were read.
 
 use hedgerow_encoding::{decode_record, encode_record};
 use hedgerow_log::StoreError;
@@ -25,11 +25,11 @@ pub struct Graph {
     pub description: Description,
     pub vertices: BTreeMap<u32, (Key, Record)>,
     pub edges: Vec<BTreeMap<(u32, u32), u64>>,
-    /// The records that values stand for, of labels that have some: that of the number itself.
+    /// The records that numeric values identify, of labels with records.
     pub records: BTreeMap<u64, Vec<u8>>,
 }
 
-/// The record that stands for a number.
+/// The record that a number identifies.
 fn record_of(number: u64) -> Vec<u8> {
     // Of different lengths, some of which compress well.
     let padding = vec![0; if number.is_multiple_of(50) { 70_000 } else { number as usize % 9 }];
@@ -79,7 +79,7 @@ impl Graph {
         Graph { description, vertices, edges, records }
     }
 
-    /// The graph in a file of its own.
+    /// The graph in a new file.
     pub fn written(&self) -> SimulatedFiles {
         let files = SimulatedFiles::new(1);
         files.create_directory().unwrap();
@@ -92,7 +92,7 @@ impl Graph {
         Ok(written.bytes)
     }
 
-    /// The graph in a file, its chunks read in an order that `shuffle` decides.
+    /// Reads the graph from a file, its chunks in an order that `shuffle` determines.
     pub fn read(files: &dyn FileSystem, name: &str, shuffle: u64) -> Result<Self, StoreError> {
         let checkpoint = Checkpoint::open(files, name)?;
         let description = checkpoint.description().clone();
@@ -137,7 +137,7 @@ impl Graph {
         Ok(graph)
     }
 
-    /// The neighbors of all vertices, from both ends if edges have two.
+    /// The neighbors of all vertices, from both ends if edges are stored at both.
     fn rows(&self, label: LabelId, range: Range<u32>) -> BTreeMap<u32, BTreeMap<u32, u64>> {
         let mut rows = BTreeMap::<u32, BTreeMap<u32, u64>>::new();
         let is_undirected = self.description.topology.is_undirected();
@@ -264,7 +264,7 @@ fn edge_value(column: ColumnType, seed: u64) -> u64 {
         ColumnType::F32 if seed.is_multiple_of(2) => u64::from(((seed % 100) as f32).to_bits()),
         ColumnType::F64 if seed.is_multiple_of(2) => ((seed % 100) as f64).to_bits(),
         ColumnType::U32 | ColumnType::F32 => u64::from(seed as u32),
-        // Not all NaNs are equal to themselves, but their bits are: the model compares bits.
+        // NaNs are not equal to themselves, but their bits are: the model compares bits.
         ColumnType::U64 | ColumnType::I64 | ColumnType::F64 | ColumnType::Record => seed,
     }
 }
@@ -277,7 +277,7 @@ fn key(kind: KeyKind, id: u32, seed: u64) -> Key {
     }
 }
 
-/// Ids close together, far apart, and the last there is.
+/// Ids close together, far apart, and the largest id.
 fn ids() -> impl Strategy<Value = BTreeSet<u32>> {
     let id = prop_oneof![6 => 0..60_u32, 1 => 1000..100_000_u32, 1 => Just(u32::MAX - 1)];
     prop::collection::btree_set(id, 0..40)

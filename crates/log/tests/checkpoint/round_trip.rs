@@ -1,4 +1,4 @@
-//! What is written comes back.
+//! Reading returns what was written.
 
 use crate::model::{COLUMNS, Graph, graphs};
 use hedgerow_log::StoreError;
@@ -30,7 +30,7 @@ fn bytes_of(files: &dyn FileSystem, name: &str) -> Vec<u8> {
     files.open(name, Access::Read).unwrap().read_from(0).unwrap()
 }
 
-/// A hub with neighbors on all sides, enough for three chunks, among others.
+/// A hub with neighbors on both sides, enough for three chunks, and other vertices.
 fn star(topology: Topology) -> Graph {
     let hub = 150_000;
     let spokes = (0..300_000).flat_map(|spoke| [(hub, spoke), (spoke / 1000 * 3, spoke)]);
@@ -76,7 +76,7 @@ fn an_empty_graph_is_a_graph() {
 }
 
 #[test]
-fn chunks_are_of_bounded_size_and_tell_what_they_cover() {
+fn chunks_are_bounded_and_know_their_ranges() {
     let graph = star(Topology::Undirected);
     let files = graph.written();
     let checkpoint = Checkpoint::open(&files, "checkpoint").unwrap();
@@ -101,7 +101,7 @@ fn chunks_are_of_bounded_size_and_tell_what_they_cover() {
     }
 }
 
-/// As many vertices with long texts as fill several chunks, and one text that is longer than a chunk.
+/// Vertices with long texts that fill several chunks, and one text longer than a chunk.
 #[test]
 fn long_keys_and_records_come_back() {
     let long = |id: u32| if id == 7 { 3 << 20 } else { 1000 };
@@ -118,9 +118,9 @@ fn long_keys_and_records_come_back() {
     assert!(Graph::read(&files, "checkpoint", 3).unwrap() == graph);
 }
 
-/// Values of every type that take little room for what they are.
+/// Values of every type that compress well.
 #[test]
-fn weights_take_little_room() {
+fn weights_take_little_space() {
     let pairs: Vec<(u32, u32)> = (0..60_000).map(|i| (i / 30, i * 7919 % 2000)).collect();
     let topology = Graph::of_edges(Topology::Directed, pairs.iter().copied());
     let sizes = COLUMNS.map(|column| {
@@ -176,7 +176,7 @@ fn a_cancelled_checkpoint_leaves_nothing() {
 }
 
 #[test]
-fn progress_ends_at_the_whole() {
+fn progress_ends_at_the_total() {
     let graph = star(Topology::Directed);
     let files = SimulatedFiles::new(1);
     files.create_directory().unwrap();
@@ -191,7 +191,7 @@ fn progress_ends_at_the_whole() {
     assert_eq!(seen.into_inner(), counts.vertices + counts.total_edges().at_most());
 }
 
-/// A source that is not what its counts say.
+/// A source that differs from its counts.
 #[test]
 fn a_graph_that_does_not_match_its_counts_is_not_written() {
     let mut graph = Graph::of_edges(Topology::Directed, [(1, 2), (2, 3)]);
@@ -207,7 +207,7 @@ fn a_graph_that_does_not_match_its_counts_is_not_written() {
     assert_eq!(Graph::read(&files, "checkpoint", 1).unwrap(), graph);
 }
 
-/// A source that gives what no reader would take back.
+/// A source that a reader would refuse.
 #[test]
 fn a_graph_that_contradicts_itself_is_not_written() {
     let whole = Graph::of_edges(Topology::Directed, [(1, 2), (2, 3)]);
@@ -233,7 +233,7 @@ fn a_graph_that_contradicts_itself_is_not_written() {
     assert_eq!(Graph::read(&files, "checkpoint", 1).unwrap(), whole);
 }
 
-/// A source whose rows are not sorted, or come twice.
+/// A source whose rows are unsorted, or repeated.
 #[test]
 fn rows_out_of_order_are_not_written() {
     struct Rows(Vec<(u32, Vec<u32>)>);
@@ -308,8 +308,8 @@ fn real_files_are_like_simulated_ones() {
 }
 
 #[test]
-fn a_cut_covers_what_is_asked_for() {
-    // The source of these tests cuts as views do.
+fn cuts_cover_all_vertices() {
+    // The source of these tests partitions as views do.
     let graph = star(Topology::Directed);
     let cuts = graph.cuts(LabelId::DEFAULT, 5).unwrap();
     assert!(cuts.windows(2).all(|pair| pair[0].end == pair[1].start));

@@ -1,4 +1,4 @@
-//! Checkpoints of views: what comes back is what the view shows, in little room.
+//! Checkpoints of views: reading returns what the view shows, and the file is small.
 
 use crate::backwards::Backwards;
 use crate::damage::file_of;
@@ -52,7 +52,7 @@ fn check<W: Column>(csr: &Csr) {
     write_view::<W, _>(&Backwards(csr), &backwards);
     assert!(
         file_of(&files, "checkpoint") == file_of(&backwards, "checkpoint"),
-        "whatever the order of neighbors"
+        "regardless of the order of neighbors"
     );
     let checkpoint = Checkpoint::open(&files, "checkpoint").unwrap();
     let mut read = Vec::new();
@@ -82,7 +82,8 @@ fn views_come_back_with_and_without_values() {
     }
 }
 
-/// What the format promises for graphs of skewed degrees: at most 2.2 bytes for each end of an edge at scale 20; fewer here.
+/// The format promises, for graphs with skewed degrees, at most 2.2 bytes per end of an edge at
+/// scale 20; it is less here.
 #[test]
 fn topology_takes_less_than_a_byte_for_each_end_of_an_edge() {
     let csr = kronecker(15, Topology::Undirected);

@@ -1,4 +1,4 @@
-//! Stores as each version of the format wrote them, kept as they are for ever.
+//! Stores written by each version of the format, kept forever.
 
 use crate::targets::STORE;
 use hedgerow_log::files::simulated::SimulatedFiles;
@@ -75,7 +75,7 @@ fn edges(label: u16, edges: &[(u32, u32, Option<u64>)]) -> AdjacencyEffects {
     AdjacencyEffects { label: LabelId(label), direction: Direction::Out, changes: changes.into() }
 }
 
-/// The commits of the fixture, with everything that a body can hold.
+/// The commits of the fixture, with everything that a body can contain.
 fn commits() -> Vec<LoggedCommit> {
     let values = vec![
         Value::Bool(true),
@@ -161,7 +161,8 @@ fn version_2_is_read() {
     assert!(manifest.segments.iter().all(|segment| segment.length == SEGMENT_BYTES));
 }
 
-/// Without its last segment a store of version 2 is damaged; of version 1 that cannot be told.
+/// Without its last segment a store of version 2 is damaged; with version 1 that cannot be
+/// detected.
 #[test]
 fn version_2_says_what_was_durable() {
     for (version, is_told) in [(1, false), (2, true)] {
@@ -182,7 +183,7 @@ fn version_2_says_what_was_durable() {
     }
 }
 
-/// Reads a store that holds the commits above.
+/// Reads a store with the commits above.
 fn read(folder: PathBuf) -> Manifest {
     let files: Arc<dyn FileSystem> = Arc::new(RealFiles::read_only(folder));
     let store = Store::open_read_only(files).unwrap();
@@ -205,7 +206,7 @@ fn read(folder: PathBuf) -> Manifest {
     manifest.clone()
 }
 
-/// What a later version wrote is refused as that, not as damage.
+/// Files of a later version are refused as such, not as damage.
 #[test]
 fn later_versions_are_named() {
     let read = |name: &str| std::fs::read(folder(2).join(name)).unwrap();
@@ -231,7 +232,8 @@ fn later_versions_are_named() {
     assert!(matches!(refused, Err(StoreError::NewerFormat { version: 2, .. })), "{refused:?}");
 }
 
-/// Writes the fixture and the seeds of the fuzz targets. Only for a new version of the format: what is there stays.
+/// Writes the fixture and the seeds of the fuzz targets. Only for a new version of the format:
+/// existing files stay.
 #[test]
 #[ignore = "writes files of the project"]
 fn write_fixture_and_seeds() {

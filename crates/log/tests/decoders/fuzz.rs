@@ -1,7 +1,8 @@
-//! A short run of what the fuzz targets do for hours: bytes that are damaged at random, from a fixed seed.
+//! A short run of the fuzz targets: bytes damaged at random, from a fixed seed.
 //!
-//! No decoder panics, and none holds more than its bytes account for: an entry of an adjacency takes 24 bytes in memory and one in
-//! the log, and in an undirected graph one in the log is two in memory.
+//! No decoder panics, and none allocates more than its bytes account for: an entry of an adjacency
+//! takes 24 bytes in memory and one in the log, and in an undirected graph one in the log is two in
+//! memory.
 
 use crate::targets::{read_manifest, read_record, read_segment};
 use hedgerow_log::LoggedCommit;
@@ -11,7 +12,7 @@ use hedgerow_testing::damage::{damage, seeds};
 use rand::SeedableRng;
 use rand::rngs::StdRng;
 
-/// Damaged inputs for every seed.
+/// Number of damaged inputs per seed.
 const CASES: usize = 300;
 
 fn run(target: &str, read: fn(&[u8]) -> bool) {
@@ -24,7 +25,7 @@ fn run(target: &str, read: fn(&[u8]) -> bool) {
                 damage(&mut bytes, &mut random);
             }
             let is_good = read(&bytes);
-            assert!(is_good || case > 0, "a seed of {target} is no good");
+            assert!(is_good || case > 0, "a seed of {target} is invalid");
             *if is_good { &mut good } else { &mut bad } += 1;
         }
     }
@@ -47,7 +48,7 @@ fn damaged_segments() {
 }
 
 #[test]
-fn a_decoder_holds_what_its_bytes_account_for() {
+fn a_decoder_allocates_in_proportion_to_its_bytes() {
     let mut random = StdRng::seed_from_u64(7);
     for seed in seeds("log_record") {
         for case in 0..CASES {
@@ -57,7 +58,7 @@ fn a_decoder_holds_what_its_bytes_account_for() {
             }
             for topology in [Topology::Directed, Topology::DirectedWithReverse, Topology::Undirected] {
                 let (_, held) = most_held(|| LoggedCommit::decode(&bytes, topology));
-                // Twice, since a vector grows by doubling.
+                // Twice, because a vector doubles its capacity.
                 let most = 2 * 2 * 24 * bytes.len() + 1000;
                 assert!(held <= most, "{held} bytes held for {} bytes", bytes.len());
             }

@@ -1,4 +1,4 @@
-//! The byte layout: what version 1 wrote is read for ever, and no bytes do harm.
+//! The byte layout: version 1 can be read forever, and no bytes do harm.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![cfg(not(hedgerow_shuttle))]

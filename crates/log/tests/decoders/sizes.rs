@@ -1,4 +1,4 @@
-//! Sizes of files are not believed: whatever a file system says that a file has, reading it takes little memory.
+//! File sizes are not trusted: reading takes little memory whatever size a file system reports.
 
 use crate::targets::STORE;
 use hedgerow_log::files::{Access, FileSystem, RealFiles};
@@ -11,7 +11,7 @@ use hedgerow_testing::allocation::most_held;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What reading a store of a few commits may hold, whatever its files claim to be.
+/// Maximum memory for reading a store of a few commits, whatever sizes its files report.
 const MOST: usize = 16 << 20;
 
 /// A store of five commits that was not closed.
@@ -40,7 +40,7 @@ fn store() -> (tempfile::TempDir, Arc<dyn FileSystem>) {
     (folder, files)
 }
 
-/// Opens, checks and repairs a store with little memory. Says what each found.
+/// Opens, checks and repairs a store with little memory. Returns the results of the first two.
 fn read(files: &Arc<dyn FileSystem>) -> (Result<Timestamp, StoreError>, CheckReport) {
     let (found, held) = most_held(|| {
         let store = Store::open(Arc::clone(files))?;
@@ -67,7 +67,7 @@ fn zeros_behind_a_segment_are_not_read_into_memory() {
 }
 
 #[test]
-fn a_frame_is_not_believed_how_long_it_is() {
+fn the_length_of_a_frame_is_not_trusted() {
     let (folder, files) = store();
     let segment = folder.path().join("log-0000000001");
     let end = Store::open_read_only(Arc::clone(&files)).unwrap();
@@ -77,7 +77,7 @@ fn a_frame_is_not_believed_how_long_it_is() {
         Ok::<(), StoreError>(())
     });
     assert_eq!(replayed.unwrap().last, Timestamp(5));
-    // Behind the last record one that claims to have four gigabytes.
+    // After the last record, one that claims to have four gigabytes.
     let file = files.open("log-0000000001", Access::Write).unwrap();
     file.write_all_at(&[1, 2, 3, 4, 0xff, 0xff, 0xff, 0xef, 1, 5, 0], *ends.last().unwrap()).unwrap();
     extend(&segment, 5 << 30);
@@ -86,7 +86,7 @@ fn a_frame_is_not_believed_how_long_it_is() {
 }
 
 #[test]
-fn a_sealed_segment_is_not_believed_where_it_ends() {
+fn the_end_of_a_sealed_segment_is_not_trusted() {
     let (folder, files) = store();
     extend(&folder.path().join("log-0000000001"), 200 << 30);
     let path = folder.path().join("MANIFEST");
@@ -98,7 +98,7 @@ fn a_sealed_segment_is_not_believed_where_it_ends() {
 }
 
 #[test]
-fn a_manifest_is_not_believed_how_long_it_is() {
+fn the_length_of_a_manifest_is_not_trusted() {
     for length in [1 << 30, 20 << 30] {
         let (folder, files) = store();
         extend(&folder.path().join("MANIFEST"), length);
@@ -108,7 +108,7 @@ fn a_manifest_is_not_believed_how_long_it_is() {
 }
 
 #[test]
-fn a_lock_file_is_not_believed_how_long_it_is() {
+fn the_length_of_a_lock_file_is_not_trusted() {
     let (folder, files) = store();
     extend(&folder.path().join("LOCK"), 20 << 30);
     let reader = Store::open_shared(Arc::clone(&files)).unwrap();
@@ -118,7 +118,7 @@ fn a_lock_file_is_not_believed_how_long_it_is() {
 }
 
 #[test]
-fn a_checkpoint_is_not_believed_how_long_it_is() {
+fn the_length_of_a_checkpoint_is_not_trusted() {
     let (folder, files) = store();
     let mut manifest = Store::open_read_only(Arc::clone(&files)).unwrap().manifest().clone();
     manifest.checkpoint =
@@ -126,7 +126,7 @@ fn a_checkpoint_is_not_believed_how_long_it_is() {
     std::fs::write(folder.path().join("MANIFEST"), manifest.encode()).unwrap();
     let checkpoint = folder.path().join("checkpoint-0000000001");
     std::fs::copy("tests/checkpoint/version-1.checkpoint", &checkpoint).unwrap();
-    // A trailer at the very end that calls all of the zeros before it an index.
+    // A trailer at the very end that declares all zeros before it an index.
     let header = std::fs::read(&checkpoint).unwrap()[..64].to_vec();
     let identity = u32::from_le_bytes(*header.last_chunk().unwrap());
     let (begin, chunks) = (header.len() as u64, (200_u64 << 30) / 40);

@@ -1,4 +1,4 @@
-//! The tests find what they are for: each planted bug, within a thousand seeds.
+//! The tests find each planted bug within a thousand seeds.
 
 use crate::cuts::store_of;
 use crate::damage::{Kind, damage_one, leave_remains};
@@ -8,7 +8,7 @@ use hedgerow_log::files::simulated::FaultKind;
 use hedgerow_log::planted::{PlantedBug, plant};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Which test finds a bug.
+/// The test that finds a bug.
 #[derive(Clone, Copy, Debug)]
 enum Search {
     Power,
@@ -17,7 +17,7 @@ enum Search {
     Remains,
 }
 
-/// Where each bug is found, and with which seed.
+/// The search and the seed that find each bug.
 const FOUND: [(PlantedBug, Search, u64); 19] = [
     (PlantedBug::SkipSync, Search::Power, 0),
     (PlantedBug::AcknowledgeEarly, Search::Power, 0),
@@ -40,7 +40,7 @@ const FOUND: [(PlantedBug, Search, u64); 19] = [
     (PlantedBug::MarkEarly, Search::Power, 0),
 ];
 
-/// Whether a search meets something that is wrong.
+/// Whether a search finds a problem.
 fn finds(search: Search, seed: u64) -> bool {
     let run = || match search {
         Search::Power => lose_power_everywhere(seed, 60, 2).map(drop),
@@ -68,9 +68,9 @@ fn planted_bugs_are_found() {
     }
 }
 
-/// Looks for the first seed that finds each bug.
+/// Searches for the first seed that finds each bug.
 #[test]
-#[ignore = "a search of minutes; prints what is recorded above"]
+#[ignore = "takes minutes; prints the table above"]
 fn search_for_planted_bugs() {
     for (bug, search, _) in FOUND {
         plant(Some(bug));

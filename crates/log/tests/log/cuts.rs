@@ -1,4 +1,4 @@
-//! The log is cut at every byte.
+//! Cuts the log at every byte.
 
 use crate::harness::replay;
 use crate::workload::{STORE, body, content, log_options, store_options, wall_clock};
@@ -25,13 +25,13 @@ pub fn store_of(count: u64, close: bool) -> SimulatedFiles {
     files.copy()
 }
 
-/// Where each commit stands: the file, where it begins and ends.
+/// The position of each commit: the file, its start and its end.
 pub fn places(files: &SimulatedFiles) -> Vec<(String, u64, u64)> {
     let store = Store::open_read_only(Arc::new(files.clone())).unwrap();
     let mut places: Vec<(String, u64, u64)> = Vec::new();
     let replayed = store.replay(Timestamp::ZERO, |record, place| {
         let name = place.path.file_name().unwrap().to_str().unwrap().to_owned();
-        // The times are a few bytes before the body.
+        // The times take a few bytes before the body.
         let length = files.open(&name, Access::Read)?;
         let mut header = [0; 4];
         length.read_exact_at(&mut header, place.offset + 4)?;
@@ -46,7 +46,7 @@ pub fn places(files: &SimulatedFiles) -> Vec<(String, u64, u64)> {
     places
 }
 
-/// Replaces what is in a file from `begin` on by zeros, as a loss of power leaves it.
+/// Replaces a file's content from `begin` on with zeros, as a loss of power leaves it.
 fn erase(files: &SimulatedFiles, name: &str, begin: u64) {
     let file = files.open(name, Access::Write).unwrap();
     let length = file.length().unwrap();
@@ -54,7 +54,7 @@ fn erase(files: &SimulatedFiles, name: &str, begin: u64) {
 }
 
 #[test]
-fn a_log_that_lost_its_end_is_its_longest_prefix() {
+fn a_log_that_lost_its_end_keeps_its_longest_prefix() {
     let files = store_of(40, false);
     let places = places(&files);
     let last_segment = &places.last().unwrap().0;
@@ -82,7 +82,7 @@ fn a_log_that_lost_its_end_is_its_longest_prefix() {
         let (recovered, right) = replay(&store).unwrap();
         assert!(right);
         assert_eq!(recovered.last, expected, "lost from {begin} on");
-        // What is left can be gone on with.
+        // The log can continue after what is left.
         let log = Log::start(store, &recovered, log_options(Durability::Sync)).unwrap();
         let at = log.last().next();
         let appended = log.append(at, wall_clock(at), &mut body(at)).unwrap();
@@ -94,7 +94,7 @@ fn a_log_that_lost_its_end_is_its_longest_prefix() {
     }
 }
 
-/// A segment is used only when its file is durable at full length.
+/// A segment is used only once its file is durable at full length.
 #[test]
 fn a_segment_that_is_too_short_is_damaged_where_it_ends() {
     let files = store_of(40, false);

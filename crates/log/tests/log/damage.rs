@@ -1,4 +1,4 @@
-//! Bytes change, sectors are lost or swapped, files are cut, lost or exchanged.
+//! Bytes change, sectors are lost or swapped, files are truncated, lost or exchanged.
 
 use crate::cuts::{places, store_of};
 use crate::harness::replay;
@@ -34,15 +34,16 @@ fn sector(random: &mut StdRng, bytes: usize, size: usize) -> std::ops::Range<usi
     start..bytes.min(start + size)
 }
 
-/// The last commits, which are in one batch and have nothing after them in the log that says that they were durable.
+/// The number of last commits, which are in one batch and have nothing after them in the log that
+/// says that they were durable.
 const LAST_BATCH: u64 = 3;
 
-/// Which store is damaged.
+/// The kind of store to damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Closed,
     NotClosed,
-    /// Not closed either, and the mark was lost with the power.
+    /// Not closed either, and the loss of power took the mark.
     WithoutMark,
 }
 
@@ -55,22 +56,23 @@ impl Kind {
         files
     }
 
-    /// The first commits, as many as are there or told to be missing after this damage.
+    /// The number of first commits that are present or reported missing after this damage.
     fn kept(self, what: &str) -> u64 {
-        // What exchanges sectors of two files can take the end of the log together with the mark that tells of it.
+        // Swapping sectors of two files can take the end of the log together with the mark that
+        // would reveal it.
         let is_of_both = what.ends_with("swapped") && what.contains("DURABLE");
         match self {
             Kind::Closed => COMMITS,
             Kind::NotClosed if !is_of_both => COMMITS,
-            // It looks as if the power had gone while the last batch was written.
+            // It looks like a loss of power while the last batch was written.
             Kind::WithoutMark if what.starts_with("bit") => COMMITS - LAST_BATCH,
-            // And so does what takes all batches that come after.
+            // So does damage that takes all later batches.
             Kind::NotClosed | Kind::WithoutMark => 0,
         }
     }
 }
 
-/// Does one kind of damage. Says which.
+/// Does one kind of damage, and returns its description.
 fn damage(files: &SimulatedFiles, random: &mut StdRng) -> String {
     damage_of(random.random_range(0..7), files, random)
 }
@@ -129,7 +131,8 @@ fn damage_of(kind: u32, files: &SimulatedFiles, random: &mut StdRng) -> String {
     }
 }
 
-/// Damages a store. Whatever is read is a typed error, or what was committed, all of it, but for what looks like a loss of power.
+/// Damages a store. Every read returns a typed error, or all that was committed, except what looks
+/// like a loss of power.
 pub fn damage_one(intact: &SimulatedFiles, seed: u64, kind: Kind) -> Result<bool, String> {
     let files = intact.copy();
     let mut random = StdRng::seed_from_u64(seed);
@@ -147,24 +150,24 @@ pub fn damage_one(intact: &SimulatedFiles, seed: u64, kind: Kind) -> Result<bool
     });
     let report = check(&shared);
     match (outcome, report) {
-        _ if !right => wrong("it holds what was never committed"),
+        _ if !right => wrong("it contains what was never committed"),
         (Ok(recovered), _) if recovered.last.0 < kept => {
-            wrong(&format!("{} is lost without a word", recovered.last.next()))
+            wrong(&format!("{} is lost without an error", recovered.last.next()))
         }
         (Ok(_), Ok(report)) if report.problems.is_empty() => Ok(false),
-        (Ok(_), report) => wrong(&format!("only a check complains: {report:?}")),
-        (Err(_), Ok(report)) if report.problems.is_empty() => wrong("a check does not complain"),
+        (Ok(_), report) => wrong(&format!("only a check reports it: {report:?}")),
+        (Err(_), Ok(report)) if report.problems.is_empty() => wrong("a check reports nothing"),
         (Err(_), _) => repair(&files, applied).map_or_else(|how| wrong(&how), |()| Ok(true)),
     }
 }
 
-/// What can be repaired holds all commits before the damage, and what was cut is kept.
+/// A repaired store has all commits before the damage, and what was cut is kept.
 fn repair(files: &SimulatedFiles, valid: u64) -> Result<(), String> {
-    // The mark goes with what it tells of.
+    // The mark is removed with what it refers to.
     let logs = |files: &SimulatedFiles| names(files).into_iter().filter(|name| name != "DURABLE").count();
     let before = logs(files);
     let Ok(repair) = recover_to_last_valid(Arc::new(files.clone())) else {
-        // Without a manifest, or with one that does not fit, there is nothing to begin with.
+        // Without a valid manifest there is nothing to start from.
         let manifest = files.open("MANIFEST", Access::Read).and_then(|file| file.read_from(0));
         let manifest = manifest.map(|bytes| Manifest::decode(&bytes, Path::new("MANIFEST")));
         return match manifest {
@@ -183,18 +186,18 @@ fn repair(files: &SimulatedFiles, valid: u64) -> Result<(), String> {
 }
 
 #[test]
-fn damage_is_told_or_without_effect() {
+fn damage_is_reported_or_without_effect() {
     let samples = std::env::var("DAMAGE_SAMPLES").ok().and_then(|count| count.parse().ok()).unwrap_or(10_000);
     for kind in [Kind::Closed, Kind::NotClosed, Kind::WithoutMark] {
         let intact = kind.store();
-        let told = (0..samples).filter(|seed| damage_one(&intact, *seed, kind).unwrap()).count();
-        eprintln!("{told} of {samples} samples of damage refused, {kind:?}");
-        assert!(told as u64 > samples / 4 && (told as u64) < samples, "{told} of {samples}");
+        let reported = (0..samples).filter(|seed| damage_one(&intact, *seed, kind).unwrap()).count();
+        eprintln!("{reported} of {samples} samples of damage refused, {kind:?}");
+        assert!(reported as u64 > samples / 4 && (reported as u64) < samples, "{reported} of {samples}");
     }
 }
 
-/// Puts bytes of other segments behind the end of the last: what a file system may leave there that does not
-/// write zeros. They are not taken for valid, wherever they come to lie.
+/// Puts bytes of other segments after the end of the last one, which a file system that does not
+/// write zeros may leave there. They must not be valid at any offset.
 pub fn leave_remains(intact: &SimulatedFiles, seed: u64) -> Result<(), String> {
     let files = intact.copy();
     let mut random = StdRng::seed_from_u64(seed);
@@ -221,7 +224,7 @@ fn remains_of_other_segments_are_not_valid() {
     (0..2000).for_each(|seed| leave_remains(&intact, seed).unwrap());
 }
 
-/// A segment of another store is refused, and so is one that the manifest is too old to know.
+/// A segment of another store is refused, and so is one that is too new for the manifest.
 #[test]
 fn foreign_files_are_refused() {
     let files = store_of(COMMITS, true);

@@ -1,11 +1,11 @@
-//! Every operation on the files fails, once or from then on.
+//! Every operation on the files fails, once or permanently.
 
 use crate::harness::{verify, verify_recovery};
 use crate::workload::Worker;
 use hedgerow_log::files::simulated::{Fault, FaultKind, SimulatedFiles, Survival};
 use rayon::prelude::*;
 
-/// Lets the operation number `at` of a workload fail. `None`: there are not so many.
+/// Fails operation number `at` of a workload. `None` if there are fewer.
 pub fn fail_at(seed: u64, steps: usize, fault: Fault) -> Result<Option<()>, String> {
     let files = SimulatedFiles::new(seed);
     files.inject(fault);
@@ -15,7 +15,7 @@ pub fn fail_at(seed: u64, steps: usize, fault: Fault) -> Result<Option<()>, Stri
         return Ok(None);
     }
     if worked.is_ok() && fault.kind != FaultKind::Short && !worker.promises.untold {
-        return Err("a failure was not told".to_owned());
+        return Err("a failure was not reported".to_owned());
     }
     if fault.kind == FaultKind::Short {
         worked.map_err(|error| format!("a short transfer is no failure: {error}"))?;
@@ -23,7 +23,7 @@ pub fn fail_at(seed: u64, steps: usize, fault: Fault) -> Result<Option<()>, Stri
     files.heal();
     let (promises, after) = (worker.promises.clone(), u64::MAX);
     drop(worker);
-    // The power goes at once, or the process starts again first and the power goes later.
+    // The power fails at once, or the process restarts first and the power fails later.
     for survival in Survival::ALL {
         verify(&files.after_crash(survival, seed), &promises, after)?;
     }
@@ -31,7 +31,7 @@ pub fn fail_at(seed: u64, steps: usize, fault: Fault) -> Result<Option<()>, Stri
     Ok(Some(()))
 }
 
-/// Lets every operation fail. Says how many did.
+/// Fails every operation in turn. Returns their number.
 pub fn fail_everywhere(seed: u64, steps: usize, kind: FaultKind, sticky: bool) -> Result<u64, String> {
     let mut failed = 0;
     for at in 1.. {
@@ -47,7 +47,7 @@ pub fn fail_everywhere(seed: u64, steps: usize, kind: FaultKind, sticky: bool) -
 }
 
 #[test]
-fn failures_are_told_and_lose_nothing() {
+fn failures_are_reported_and_lose_nothing() {
     let seeds = std::env::var("FAULT_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(4_u64);
     let cases =
         (0..seeds).flat_map(|seed| FaultKind::ALL.map(|kind| [(seed, kind, false), (seed, kind, true)]));

@@ -1,4 +1,4 @@
-//! What must hold of a store that is found again, and whether it does.
+//! Checks what must hold of a store after a restart.
 
 use crate::workload::{Promises, body, is_right, log_options, wall_clock};
 use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
@@ -8,14 +8,15 @@ use rand::rngs::StdRng;
 use rand::{RngExt, SeedableRng};
 use std::sync::Arc;
 
-/// What is wrong.
+/// The problem that was found.
 pub type Verdict = Result<(), String>;
 
 fn open(files: &SimulatedFiles) -> Result<Store, StoreError> {
     Store::open(Arc::new(files.clone()))
 }
 
-/// Replays a store from the oldest timestamp on; says what it holds, and which commits are not what was committed.
+/// Replays a store from the oldest timestamp on; returns what it contains, and whether all commits
+/// are as committed.
 pub fn replay(store: &Store) -> Result<(Recovered, bool), StoreError> {
     let mut next = store.manifest().oldest_readable.next();
     let mut right = true;
@@ -28,7 +29,7 @@ pub fn replay(store: &Store) -> Result<(Recovered, bool), StoreError> {
     Ok((recovered, right))
 }
 
-/// What is found of a store when the power went at `operation`.
+/// Checks a store after a loss of power at `operation`.
 pub fn verify(files: &SimulatedFiles, promises: &Promises, operation: u64) -> Verdict {
     let store = match open(files) {
         Ok(store) => store,
@@ -37,7 +38,7 @@ pub fn verify(files: &SimulatedFiles, promises: &Promises, operation: u64) -> Ve
     };
     let durable = Promises::before(&promises.durable, operation);
     let checkpoint = Promises::before(&promises.checkpoints, operation);
-    // Any pruning that was begun may be done.
+    // Pruning that was begun may have been completed.
     let pruned = promises.needed.iter().filter(|(at, _)| *at < operation).map(|(_, needed)| *needed);
     let pruned = pruned.max().unwrap_or_default();
     if store.manifest().oldest_readable > pruned {
@@ -48,14 +49,14 @@ pub fn verify(files: &SimulatedFiles, promises: &Promises, operation: u64) -> Ve
     }
     let (recovered, right) = replay(&store).map_err(|error| format!("it cannot be read: {error}"))?;
     match recovered.last {
-        _ if !right => Err("it holds what was never committed".to_owned()),
+        _ if !right => Err("it contains what was never committed".to_owned()),
         last if last < durable => Err(format!("the last commit is {last}, {durable} was acknowledged")),
         last if last > promises.asked => Err(format!("{last} was never asked for")),
         _ => Ok(()),
     }
 }
 
-/// The store is found, goes on, and loses power while it does, `depth` times one in the other.
+/// Restarts the store, continues, and loses power meanwhile, `depth` times recursively.
 pub fn verify_recovery(
     files: &SimulatedFiles,
     promises: &Promises,
@@ -72,7 +73,7 @@ pub fn verify_recovery(
     if depth > 0 {
         files.crash_at(crash_at);
     }
-    // What was promised before holds, and what is found stays.
+    // Earlier promises hold, and what was recovered stays.
     let mut promises = promises.clone();
     let durable = Promises::before(&promises.durable, operation);
     promises.created = Some(0);
@@ -81,7 +82,7 @@ pub fn verify_recovery(
     promises.needed.iter_mut().for_each(|(at, _)| *at = 0);
     let worked = go_on(store, files, &recovered, &mut promises);
     if depth == 0 {
-        worked.map_err(|error| format!("it does not go on: {error}"))?;
+        worked.map_err(|error| format!("it does not continue: {error}"))?;
         let last = promises.asked;
         let found = files.after_crash(Survival::Nothing, seed);
         verify(&found, &promises, u64::MAX)?;

@@ -1,4 +1,4 @@
-//! What every day brings: stores are made, opened, closed, pruned and read.
+//! Ordinary use: stores are created, opened, closed, pruned and read.
 
 use crate::workload::{STORE, body, is_right, log_options, store_options, wall_clock};
 use hedgerow_log::files::simulated::SimulatedFiles;
@@ -61,7 +61,7 @@ fn commits_come_back_from_real_files() {
 }
 
 #[test]
-fn what_is_dropped_without_a_close_is_there() {
+fn a_log_dropped_without_a_close_loses_nothing() {
     for durability in [Durability::Sync, Durability::Buffered, Durability::None] {
         let files = Arc::new(SimulatedFiles::new(1));
         let log = new_log(Arc::clone(&files) as _, log_options(durability));
@@ -99,7 +99,7 @@ fn a_pruned_log_says_what_is_out_of_retention() {
 }
 
 #[test]
-fn there_is_one_store_in_a_directory_or_none() {
+fn a_directory_has_at_most_one_store() {
     let files = Arc::new(SimulatedFiles::new(1));
     assert!(matches!(Store::open(Arc::clone(&files) as _), Err(StoreError::NoStore { .. })));
     drop(Store::create(Arc::clone(&files) as _, store_options(), STORE).unwrap());
@@ -147,7 +147,7 @@ fn wall_clocks_never_go_back() {
 }
 
 #[test]
-fn large_commits_get_segments_of_their_own() {
+fn large_commits_get_their_own_segments() {
     let files = Arc::new(SimulatedFiles::new(1));
     let log = new_log(Arc::clone(&files) as _, LogOptions { segment_bytes: 4096, ..LogOptions::default() });
     let large = vec![7; 1 << 20];

@@ -1,4 +1,4 @@
-//! Two writers at one store, after the lock file was removed under the first.
+//! Two writers of one store, after the lock file was removed under the first.
 
 use crate::harness::replay;
 use crate::workload::{STORE, body, log_options, store_options, wall_clock};
@@ -29,10 +29,11 @@ fn is_overtaken<T: std::fmt::Debug>(result: Result<T, LogError>) -> bool {
     }
 }
 
-/// What a writer does.
+/// An action of a writer.
 type Step = fn(&Log) -> Result<(), LogError>;
 
-/// Whatever the first writer does next, it is refused, and what either of them was told is durable is there.
+/// Every later action of the first writer is refused, and everything acknowledged as durable to
+/// either is present.
 #[test]
 fn a_writer_that_lost_its_lock_is_refused() {
     let next: [Step; 4] = [
@@ -79,7 +80,7 @@ fn as_log(error: StoreError) -> LogError {
     }
 }
 
-/// A manifest that is not the one that was read or written last is not replaced.
+/// A manifest is not replaced by a writer that did not read or write it last.
 #[test]
 fn a_manifest_of_another_generation_is_not_replaced() {
     let files: Arc<dyn FileSystem> = Arc::new(SimulatedFiles::new(1));
@@ -92,7 +93,7 @@ fn a_manifest_of_another_generation_is_not_replaced() {
     assert_eq!(files.open("MANIFEST", Access::Read).unwrap().read_from(0).unwrap(), older);
 }
 
-/// The same with the operating system's files: the lock is that of the file that has the name.
+/// With the operating system's files: the lock belongs to the file that has the name.
 #[test]
 fn a_removed_lock_file_is_noticed() {
     let folder = tempfile::tempdir().unwrap();
@@ -107,7 +108,7 @@ fn a_removed_lock_file_is_noticed() {
     commit(&second).unwrap();
 }
 
-/// Readers keep writers away as long as they read, and no longer.
+/// Readers block writers exactly as long as they read.
 #[test]
 fn readers_and_a_writer_exclude_each_other() {
     let folder = tempfile::tempdir().unwrap();

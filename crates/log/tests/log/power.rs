@@ -1,11 +1,12 @@
-//! The power goes at every operation on the files.
+//! The power fails at every operation on the files.
 
 use crate::harness::{Verdict, verify, verify_recovery};
 use crate::workload::Worker;
 use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
 use rayon::prelude::*;
 
-/// Loses power at every operation of a workload, with every kind of survival. Says how many states were looked at.
+/// Loses power at every operation of a workload, with every kind of survival. Returns the number of
+/// states checked.
 pub fn lose_power_everywhere(seed: u64, steps: usize, rounds: u64) -> Result<u64, String> {
     let files = SimulatedFiles::new(seed);
     files.keep_crash_images();
@@ -14,7 +15,7 @@ pub fn lose_power_everywhere(seed: u64, steps: usize, rounds: u64) -> Result<u64
     let mut states = 0;
     for image in files.take_crash_images() {
         for survival in Survival::ALL {
-            // There is only one nothing and one everything.
+            // Only one state has nothing, and one everything.
             let is_one = matches!(survival, Survival::Nothing | Survival::Everything);
             for round in 0..if is_one { 1 } else { rounds } {
                 let case = seed * 1_000_003 + image.operation() * 101 + round;
@@ -33,7 +34,7 @@ pub fn lose_power_everywhere(seed: u64, steps: usize, rounds: u64) -> Result<u64
     Ok(states)
 }
 
-/// Now and then the next start loses power, too.
+/// Sometimes the next start loses power, too.
 fn check(found: &SimulatedFiles, worker: &Worker<'_>, operation: u64, case: u64) -> Verdict {
     match case % 4 {
         0 => verify_recovery(found, &worker.promises, operation, (case / 4 % 4) as u32, case),

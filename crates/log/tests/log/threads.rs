@@ -1,4 +1,4 @@
-//! Many threads commit at once.
+//! Many threads commit concurrently.
 
 use crate::harness::replay;
 use crate::workload::{STORE, body, log_options, store_options, wall_clock};
@@ -12,7 +12,7 @@ fn log(files: &SimulatedFiles, options: LogOptions) -> Log {
     Log::start(store, &Recovered::default(), options).unwrap()
 }
 
-/// Takes the next timestamp and a place, as a sequencer does, and settles.
+/// Takes the next timestamp and appends, as a sequencer does, and settles.
 fn commit(log: &Log, sequencer: &Mutex<Timestamp>, asked: Durability) -> Result<Timestamp, LogError> {
     let appended = {
         let mut last = sequencer.lock().unwrap();

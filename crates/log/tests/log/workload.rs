@@ -1,4 +1,4 @@
-//! A workload whose every commit says by itself what it should be, and what was promised about it.
+//! A workload whose commits determine their own content, and the promises made about it.
 
 use hedgerow_log::files::simulated::SimulatedFiles;
 use hedgerow_log::{
@@ -27,7 +27,7 @@ pub fn log_options(durability: Durability) -> LogOptions {
     LogOptions { durability, segment_bytes: 1500, buffer_bytes: 200, unsynced_bytes: 700 }
 }
 
-/// The bytes of a commit, which depend on its timestamp alone. Some are larger than a segment.
+/// The content of a commit, which depends only on its timestamp. Some are larger than a segment.
 pub fn content(at: Timestamp) -> Vec<u8> {
     let length = match at.0 % 23 {
         0 => 1800,
@@ -45,7 +45,7 @@ pub fn body(at: Timestamp) -> Body {
     body
 }
 
-/// A record is the one that was committed.
+/// Whether a record is the one that was committed.
 pub fn is_right(record: &Record<'_>) -> bool {
     let commit = LoggedCommit::decode(record.body, Topology::Undirected);
     commit.is_ok_and(|commit| commit.input.as_deref() == Some(&content(record.at)[..]))
@@ -56,7 +56,7 @@ pub fn wall_clock(at: Timestamp) -> u64 {
     1_700_000_000_000_000 + at.0 / 3 * 1000
 }
 
-/// What was promised, and after how many operations on the files.
+/// The promises made, and after how many operations on the files.
 #[derive(Clone, Debug, Default)]
 pub struct Promises {
     /// The store exists.
@@ -65,11 +65,12 @@ pub struct Promises {
     pub durable: Vec<(u64, Timestamp)>,
     /// A checkpoint of this timestamp is in the manifest.
     pub checkpoints: Vec<(u64, Timestamp)>,
-    /// The log was pruned when this was needed.
+    /// When the log was pruned, this was still needed.
     pub needed: Vec<(u64, Timestamp)>,
-    /// The last commit that was asked for.
+    /// The last commit that was attempted.
     pub asked: Timestamp,
-    /// An operation failed of which nobody was told: what is dropped without a close is written if possible.
+    /// An operation failed without an error to a caller: a log dropped without a close writes its
+    /// buffer if it can.
     pub untold: bool,
 }
 
@@ -81,7 +82,7 @@ impl Promises {
     }
 }
 
-/// A store that is worked with.
+/// A workload on one store.
 pub struct Worker<'f> {
     pub files: &'f SimulatedFiles,
     pub promises: Promises,
@@ -101,7 +102,7 @@ impl<'f> Worker<'f> {
         Worker { files, promises: Promises::default(), random, durability, log: None }
     }
 
-    /// Creates a store and does `steps` things to it. Stops at the first failure.
+    /// Creates a store and runs `steps` random steps. Stops at the first failure.
     pub fn run(&mut self, steps: usize) -> Result<(), StoreError> {
         let worked = self.create().and_then(|()| (0..steps).try_for_each(|_| self.step()));
         if worked.is_err() {
@@ -110,7 +111,7 @@ impl<'f> Worker<'f> {
         worked
     }
 
-    /// The same, closed at the end.
+    /// Creates a store, runs `steps` random steps, and closes it.
     pub fn run_and_close(&mut self, steps: usize) -> Result<(), StoreError> {
         self.run(steps)?;
         self.close()
@@ -134,7 +135,7 @@ impl<'f> Worker<'f> {
         })?;
         self.promises.asked = recovered.last;
         self.log = Some(Log::start(store, &recovered, log_options(self.durability))?);
-        // What is found is durable from now on.
+        // What was recovered is durable from now on.
         self.promises.durable.push((self.note(), recovered.last));
         Ok(())
     }
@@ -191,7 +192,7 @@ impl<'f> Worker<'f> {
 
     fn prune(&mut self) -> Result<(), StoreError> {
         let needed = self.log().manifest().needed_from();
-        // What is asked for may happen, whether it is acknowledged or not.
+        // The request may take effect, acknowledged or not.
         self.promises.needed.push((self.note(), needed));
         self.log().prune().map(drop)
     }
@@ -214,7 +215,7 @@ impl<'f> Worker<'f> {
         self.start(store)
     }
 
-    /// After a failed write or sync nothing is promised any more.
+    /// After a failed write or sync nothing may be promised.
     fn check_refusals(&mut self) {
         let Some(log) = self.log.take() else { return };
         let durable = log.durable();

@@ -1,21 +1,22 @@
-//! Numbers of any width, one after the other, and the code for gaps between sorted numbers.
+//! Numbers of any bit width, packed, and the code for gaps between sorted numbers.
 //!
-//! Bits fill each byte from its lowest one. A gap is written in the exponential Golomb code: `value + 2^shift` without its
-//! highest bit, after as many zeros and a one as say how many bits that are beyond `shift`. So a gap below `2^shift` takes
-//! `shift + 1` bits, and one that is `2^n` times as large takes `2n` bits more, however large it is.
+//! Bits fill each byte from its lowest one. A gap is written in the exponential Golomb code:
+//! `value + 2^shift` without its highest bit, preceded by the number of bits beyond `shift` in
+//! unary, as zeros and a one. So a gap below `2^shift` takes `shift + 1` bits, and one that is
+//! `2^n` times as large takes `2n` bits more.
 
 use hedgerow_encoding::wire::DecodeError;
 
-/// The largest shift of a gap: no value that is written is 2^34 or larger.
+/// The largest shift of a gap: no value is 2^34 or larger.
 pub(crate) const MAX_SHIFT: u32 = 32;
 
-/// Bits of a coded gap behind its one, at most.
+/// Maximum number of bits of a coded gap after its one.
 const MAX_WIDTH: u32 = 34;
 
 /// Appends bits to bytes.
 pub(crate) struct BitWriter {
     bytes: Vec<u8>,
-    /// Bits that fill no byte yet: the lowest `used`, below 32.
+    /// Bits that do not fill a byte yet: the lowest `used`, below 32.
     pending: u64,
     used: u32,
 }
@@ -25,7 +26,7 @@ impl BitWriter {
         BitWriter { bytes: Vec::with_capacity(bytes), pending: 0, used: 0 }
     }
 
-    /// Appends the `width` lowest bits of `value`, of which the others are zero; at most 32.
+    /// Appends the `width` lowest bits of `value`, whose other bits are zero; at most 32.
     #[inline]
     fn put(&mut self, value: u64, width: u32) {
         debug_assert!(width <= 32 && value < 1 << width, "{value} in {width} bits");
@@ -38,7 +39,7 @@ impl BitWriter {
         }
     }
 
-    /// Appends the `width` lowest bits of `value`, of which the others are zero; at most 64.
+    /// Appends the `width` lowest bits of `value`, whose other bits are zero; at most 64.
     #[inline]
     pub(crate) fn bits(&mut self, value: u64, width: u32) {
         if width <= 32 {
@@ -49,7 +50,7 @@ impl BitWriter {
         }
     }
 
-    /// Appends a gap, which is below 2^34, with a shift of at most [`MAX_SHIFT`].
+    /// Appends a gap below 2^34, with a shift of at most [`MAX_SHIFT`].
     #[inline]
     pub(crate) fn gap(&mut self, value: u64, shift: u32) {
         let coded = value + (1 << shift);
@@ -64,7 +65,7 @@ impl BitWriter {
         }
     }
 
-    /// All bytes; the last is filled up with zeros.
+    /// Returns all bytes; the last is padded with zeros.
     pub(crate) fn finish(mut self) -> Vec<u8> {
         let last = self.pending.to_le_bytes();
         self.bytes.extend_from_slice(&last[..self.used.div_ceil(8) as usize]);
@@ -72,13 +73,13 @@ impl BitWriter {
     }
 }
 
-/// Reads what [`BitWriter`] wrote. Behind the end there are only zeros, which [`BitReader::finish`] complains about.
+/// Reads what [`BitWriter`] wrote. Reads zeros past the end, which [`BitReader::finish`] reports.
 #[derive(Clone)]
 pub(crate) struct BitReader<'a> {
     bytes: &'a [u8],
-    /// Bits read so far.
+    /// Number of bits read.
     position: usize,
-    /// Where the bytes begin in what errors tell positions of.
+    /// Offset of the bytes in the input that errors refer to.
     begin: usize,
 }
 
@@ -87,7 +88,7 @@ impl<'a> BitReader<'a> {
         BitReader { bytes, position: 0, begin }
     }
 
-    /// The next 57 bits or more.
+    /// Returns at least the next 57 bits.
     #[inline]
     fn peek(&self) -> u64 {
         let rest = self.bytes.get(self.position >> 3..).unwrap_or_default();
@@ -98,7 +99,7 @@ impl<'a> BitReader<'a> {
         word >> (self.position & 7)
     }
 
-    /// The next `width` bits, at most 64.
+    /// Reads the next `width` bits, at most 64.
     #[inline]
     pub(crate) fn bits(&mut self, width: u32) -> u64 {
         if width <= 56 {
@@ -111,7 +112,7 @@ impl<'a> BitReader<'a> {
         }
     }
 
-    /// The next gap.
+    /// Reads the next gap.
     #[inline]
     pub(crate) fn gap(&mut self, shift: u32) -> Result<u64, DecodeError> {
         let word = self.peek();
@@ -130,7 +131,7 @@ impl<'a> BitReader<'a> {
         Ok((tail | 1 << width) - (1 << shift))
     }
 
-    /// Fails unless everything was read, and nothing behind the end.
+    /// Fails unless exactly all bytes were read.
     pub(crate) fn finish(&self) -> Result<(), DecodeError> {
         if self.position.div_ceil(8) == self.bytes.len() {
             return Ok(());
@@ -146,7 +147,7 @@ impl<'a> BitReader<'a> {
     }
 }
 
-/// The last bytes of all, with zeros behind them.
+/// The last bytes, padded with zeros.
 #[cold]
 fn last_word(rest: &[u8]) -> u64 {
     let mut word = [0; 8];
@@ -160,7 +161,7 @@ fn mask(width: u32) -> u64 {
     (1 << width) - 1
 }
 
-/// Maps small numbers of either sign to small numbers.
+/// Maps small numbers of either sign to small unsigned numbers.
 #[inline]
 pub(crate) fn zigzag(number: i64) -> u64 {
     (number << 1 ^ number >> 63) as u64
@@ -172,14 +173,14 @@ pub(crate) fn unzigzag(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
 }
 
-/// How many gaps of which size there are, so that the best shift can be chosen.
+/// A histogram of gaps by size, for choosing the best shift.
 #[derive(Clone, Debug)]
 pub(crate) struct GapCounts([u32; 35]);
 
 impl GapCounts {
     pub(crate) const NONE: GapCounts = GapCounts([0; 35]);
 
-    /// Counts a gap, which is below 2^34.
+    /// Counts a gap below 2^34.
     #[inline]
     pub(crate) fn add(&mut self, gap: u64) {
         self.0[(u64::BITS - gap.leading_zeros()) as usize] += 1;
@@ -200,12 +201,13 @@ impl GapCounts {
     }
 }
 
-/// What a gap of `length` significant bits takes, in 256ths of a bit.
+/// The expected cost of a gap of `length` significant bits, in 256ths of a bit.
 fn mean_cost(length: u32, shift: u32) -> u64 {
     if length <= shift {
         return u64::from(shift + 1) << 8;
     }
-    // `gap / 2^shift + 1` has one bit more than `gap / 2^shift` only where all bits of that are ones: once in 2^(beyond - 1).
+    // `gap / 2^shift + 1` has one bit more than `gap / 2^shift` only if that is all ones: once in
+    // 2^(beyond - 1).
     let beyond = length - shift;
     let carried = 512 >> (beyond - 1).min(9);
     (u64::from(2 * (beyond - 1) + 1 + shift) << 8) + carried
@@ -263,7 +265,7 @@ mod tests {
                 writer.finish().len()
             };
             let best = (0..=MAX_SHIFT).map(size).min().unwrap();
-            // An estimate of at most one carried bit pair too many or too few for each.
+            // The estimate is off by at most one carried pair of bits per gap.
             prop_assert!(size(counts.best_shift()) <= best + gaps.len() / 4 + 1);
         }
     }

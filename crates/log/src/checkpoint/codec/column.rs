@@ -1,8 +1,9 @@
-//! Columns: numbers of one type, as many as the reader knows beforehand.
+//! Columns: numbers of one type, whose count the reader knows.
 //!
-//! Integers, and floats that are integers, are packed: differences from the smallest of all, or from their predecessors, in
-//! blocks of 128 of one width each. What that does not make smaller is cut into planes, the lowest bytes of all values first,
-//! and compressed if that does.
+//! Integers, and floats with integer values, are packed: as differences from the minimum, or from
+//! their predecessors, in blocks of 128, each with its own width. If that does not save space, the
+//! column is split into byte planes, the lowest bytes of all values first, and compressed if that
+//! does.
 
 use super::bits::{BitReader, BitWriter, unzigzag, zigzag};
 use super::stretch::{put_stretch, read_stretch};
@@ -11,13 +12,13 @@ use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_signed};
 use hedgerow_model::ColumnType;
 use std::borrow::Cow;
 
-/// Values of one width.
+/// Number of values with a common width.
 const BLOCK: usize = 128;
 
-/// Bits that tell the width of a block.
+/// Bits that encode the width of a block.
 const WIDTH_BITS: u32 = 7;
 
-/// How a column is written: its first byte.
+/// The form of a column: its first byte.
 const PLANES: u8 = 0;
 const FROM_SMALLEST: u8 = 1;
 const FROM_PREDECESSOR: u8 = 2;
@@ -47,7 +48,7 @@ fn planes(column: ColumnType, values: &[u64]) -> Vec<u8> {
     bytes
 }
 
-/// The column packed, if its values are integers.
+/// Packs the column, if its values are integers.
 fn pack(column: ColumnType, values: &[u64]) -> Option<Vec<u8>> {
     let integers = values.iter().map(|value| integer(column, *value)).collect::<Option<Vec<i64>>>()?;
     let smallest = integers.iter().copied().min().unwrap_or(0);
@@ -82,7 +83,7 @@ fn packed_bits(numbers: &[u64]) -> usize {
     numbers.chunks(BLOCK).map(|block| WIDTH_BITS as usize + width(block) as usize * block.len()).sum()
 }
 
-/// The value as an integer, if [`value_of`] gives the same value back.
+/// The value as an integer, if [`value_of`] converts it back to the same value.
 fn integer(column: ColumnType, value: u64) -> Option<i64> {
     let integer = match column {
         ColumnType::F32 => f32::from_bits(value as u32) as i64,
@@ -103,19 +104,19 @@ fn value_of(column: ColumnType, integer: i64) -> u64 {
     }
 }
 
-/// Reads a column, value by value.
+/// Reads a column value by value.
 pub(crate) enum ColumnReader<'a> {
     /// No values: zeros.
     Unit,
-    /// Bytes of one significance beside each other.
+    /// Byte planes: bytes of equal significance together.
     Planes { width: usize, planes: Cow<'a, [u8]>, next: usize },
-    /// Records one after the other, each with its length. Their values are where they begin.
+    /// Concatenated records, each with its length. Their values are their offsets.
     Records { stretch: Cow<'a, [u8]>, next: usize },
     /// Differences.
     Packed { column: ColumnType, differences: Differences<'a> },
 }
 
-/// Differences from the smallest value, or from the predecessor.
+/// Differences from the minimum, or from the predecessor.
 pub(crate) struct Differences<'a> {
     bits: BitReader<'a>,
     is_from_predecessor: bool,
@@ -126,7 +127,7 @@ pub(crate) struct Differences<'a> {
 }
 
 impl<'a> ColumnReader<'a> {
-    /// Begins a column of `length` values, and moves `bytes` behind it.
+    /// Begins a column of `length` values, and advances `bytes` past it.
     pub(crate) fn begin(
         bytes: &mut Reader<'a>,
         column: ColumnType,
@@ -159,7 +160,7 @@ impl<'a> ColumnReader<'a> {
         }
     }
 
-    /// The next value. Not to be called more often than there are values.
+    /// Reads the next value. Must not be called more often than there are values.
     #[inline]
     pub(crate) fn next(&mut self) -> Result<u64, DecodeError> {
         match self {
@@ -182,12 +183,12 @@ impl<'a> ColumnReader<'a> {
         }
     }
 
-    /// Where the records are, if values are records; else nothing.
+    /// The bytes that record values are offsets into; empty for other columns.
     pub(crate) fn records(&self) -> &[u8] {
         if let ColumnReader::Records { stretch, .. } = self { stretch } else { &[] }
     }
 
-    /// Fails if there is more than was read.
+    /// Fails if there is unread input.
     pub(crate) fn finish(&self) -> Result<(), DecodeError> {
         match self {
             ColumnReader::Unit | ColumnReader::Planes { .. } => Ok(()),

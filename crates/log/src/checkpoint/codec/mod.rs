@@ -1,6 +1,7 @@
-//! How the contents of chunks become bytes and come back.
+//! Encoding and decoding the content of chunks.
 //!
-//! Every decoder is total: any bytes give a value or an error, and none allocates more than a few MiB and ten times its input.
+//! Every decoder is total: any bytes give a value or an error, and none allocates more than a few
+//! MiB plus ten times its input.
 
 pub(super) mod bits;
 pub(super) mod column;

@@ -1,9 +1,10 @@
-//! Rows of neighbors: the gaps between them, and the column of values beside them.
+//! Rows of neighbors: the gaps between them, and the column of edge values.
 //!
-//! A row is the gap from the vertex before, the number of neighbors less one, the distance from the vertex to its first
-//! neighbor, and the gaps between neighbors. Each is coded with a shift that the chunk chooses: for gaps one per class of
-//! rows, those whose numbers of neighbors have the same number of bits. A vertex of many neighbors has small gaps wherever
-//! it lies, so that on graphs of skewed degrees a shift per class comes within a hundredth of one per row, and takes no room.
+//! A row is the gap from the previous vertex, the number of neighbors less one, the distance from
+//! the vertex to its first neighbor, and the gaps between neighbors. Each is coded with a shift
+//! that the chunk chooses; for gaps, one per class of rows whose numbers of neighbors have the same
+//! bit length. A vertex with many neighbors has small gaps wherever they are, so on graphs with
+//! skewed degrees a shift per class comes within a hundredth of one per row, and takes no space.
 
 use super::bits::{BitReader, BitWriter, GapCounts, unzigzag, zigzag};
 use super::column::{ColumnReader, put_column};
@@ -13,58 +14,58 @@ use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_model::{Column, ColumnType, EdgeChange, EdgeValue, RecordHandle, VertexId};
 use std::ops::RangeInclusive;
 
-/// Entries of a chunk, at most.
+/// Maximum number of entries of a chunk.
 pub(crate) const MAX_ENTRIES: usize = 1 << 17;
 
-/// Bytes of records that make a chunk full.
+/// A chunk with this number of record bytes is full.
 const MANY_BYTES: usize = 1 << 20;
 
-/// Classes of rows: those of 1 neighbor, of 2 and 3, of 4 to 7, and so on.
+/// Classes of rows: 1 neighbor, 2 and 3, 4 to 7, and so on.
 const CLASSES: usize = MAX_ENTRIES.ilog2() as usize + 1;
 
-/// Neighbors that are handed over at a time.
+/// Neighbors that are passed on at a time.
 const RUN: usize = 512;
 
-/// What a chunk of rows says of itself beside its bytes, and what the graph says of all.
+/// What the header of a chunk of rows and the description of the graph say.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RowsShape {
     /// Whether each edge is stored from its smaller end.
     pub(crate) is_undirected: bool,
     /// The type of the values.
     pub(crate) column: ColumnType,
-    /// Every vertex is below this.
+    /// Greater than every vertex id.
     pub(crate) vertex_bound: u32,
-    /// Entries.
+    /// Number of entries.
     pub(crate) entries: usize,
     /// The [positions](EdgeChange::position_of) of the first and of the last entry.
     pub(crate) first: u64,
     pub(crate) last: u64,
 }
 
-/// Entries that are going to be a chunk.
+/// Collects the entries of a chunk.
 #[derive(Debug)]
 pub(crate) struct RowBuffer {
     vertex_bound: u32,
-    /// The position of the last entry, of this chunk or of the one before.
+    /// The position of the last entry, of this chunk or of the previous one.
     last: Option<u64>,
-    /// Each owner, and where its neighbors end.
+    /// Each owner, and the end of its neighbors.
     rows: Vec<(VertexId, usize)>,
     neighbors: Vec<VertexId>,
     values: Vec<u64>,
-    /// Instead of values, the records of all entries, each with its length.
+    /// In place of values, the records of all entries, each with its length.
     records: Vec<u8>,
 }
 
 impl RowBuffer {
-    /// A buffer for entries of which both ends are below the bound.
+    /// A buffer for entries with both ends below the bound.
     pub(crate) fn new(vertex_bound: u32) -> Self {
         let (rows, neighbors, values, records) = Default::default();
         RowBuffer { vertex_bound, last: None, rows, neighbors, values, records }
     }
 
-    /// Appends neighbors of `owner`, not more than there is room for.
+    /// Appends neighbors of `owner`, at most [`room`](RowBuffer::room).
     ///
-    /// Fails if entries don't ascend, or lie beyond the bound.
+    /// Fails if entries don't ascend, or exceed the bound.
     pub(crate) fn push<W: Column>(
         &mut self,
         owner: VertexId,
@@ -94,17 +95,17 @@ impl RowBuffer {
         Ok(())
     }
 
-    /// Appends the record of the next of the entries that were pushed.
+    /// Appends the record of the next pushed entry.
     pub(crate) fn push_record(&mut self, bytes: &[u8]) {
         put_bytes(&mut self.records, bytes);
     }
 
-    /// How many entries more there is room for.
+    /// Number of further entries that fit.
     pub(crate) fn room(&self) -> usize {
         if self.records.len() >= MANY_BYTES { 0 } else { MAX_ENTRIES - self.neighbors.len() }
     }
 
-    /// How many entries there are.
+    /// Number of entries.
     pub(crate) fn len(&self) -> usize {
         self.neighbors.len()
     }
@@ -115,7 +116,7 @@ impl RowBuffer {
         Some(first..=self.last?)
     }
 
-    /// Empties the buffer. What comes next still has to come after what was in it.
+    /// Empties the buffer. Later entries must still ascend from the earlier ones.
     pub(crate) fn clear(&mut self) {
         self.rows.clear();
         self.neighbors.clear();
@@ -128,7 +129,7 @@ impl RowBuffer {
         self.rows.iter().zip(begins).map(|((owner, end), begin)| (*owner, &self.neighbors[begin..*end]))
     }
 
-    /// The entries as bytes.
+    /// Encodes the entries.
     pub(crate) fn encode(&self, is_undirected: bool, column: ColumnType) -> Vec<u8> {
         let mut counts = Counts::default();
         self.walk(is_undirected, |kind, gap| counts.of(kind).add(gap));
@@ -147,7 +148,7 @@ impl RowBuffer {
         bytes
     }
 
-    /// Visits every number that is coded, in order.
+    /// Visits every coded number, in order.
     #[inline]
     fn walk(&self, is_undirected: bool, mut visit: impl FnMut(Kind, u64)) {
         let mut expected = 0;
@@ -174,13 +175,13 @@ fn class(neighbors: usize) -> usize {
     neighbors.ilog2() as usize
 }
 
-/// From a vertex to its first neighbor: to one that is not smaller, or to any.
+/// The distance from a vertex to its first neighbor, which in an undirected graph is not smaller.
 #[inline]
 fn distance(is_undirected: bool, owner: u32, first: u32) -> u64 {
     if is_undirected { u64::from(first - owner) } else { zigzag(i64::from(first) - i64::from(owner)) }
 }
 
-/// What a number is.
+/// The kind of a number.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Owner,
@@ -189,7 +190,7 @@ enum Kind {
     Next(usize),
 }
 
-/// Something for each kind of number.
+/// One value per kind of number.
 #[derive(Clone, Debug)]
 struct PerKind<T> {
     owner: T,
@@ -257,10 +258,11 @@ impl Shifts {
     }
 }
 
-/// Hands the entries over, in runs of neighbors of one vertex: ascending, a vertex in one run or more.
+/// Passes on the entries, in runs of neighbors of one vertex: ascending, a vertex in one run or
+/// more.
 ///
-/// `W` is the type of the values, or `()` to pass over them. What was handed over before an error
-/// ascends, is below the bound, and within what the chunk covers, too.
+/// `W` is the type of the values, or `()` to skip them. Entries passed on before an error also
+/// ascend, are below the bound, and are within the chunk's range.
 pub(crate) fn read_rows<W: Column>(
     bytes: &[u8],
     shape: &RowsShape,
@@ -269,7 +271,7 @@ pub(crate) fn read_rows<W: Column>(
     read_rows_beside::<W>(bytes, shape, &mut |owner, neighbors, values, _| visit(owner, neighbors, values))
 }
 
-/// The same of entries that have records, one by one, each with its record.
+/// Passes on the entries of a chunk with records, one by one, each with its record.
 pub(crate) fn read_record_rows(
     bytes: &[u8],
     shape: &RowsShape,
@@ -277,7 +279,7 @@ pub(crate) fn read_record_rows(
 ) -> Result<(), DecodeError> {
     read_rows_beside::<RecordHandle>(bytes, shape, &mut |owner, neighbors, handles, records| {
         for (neighbor, handle) in neighbors.iter().zip(handles) {
-            // Where it begins, as the reader of the column has found out.
+            // The offset that the reader of the column has found.
             let begin = handle.to_bits().0 as usize;
             let record = records.get(begin..).and_then(|records| Reader::new(records).bytes().ok());
             visit(owner, *neighbor, record.unwrap_or_default());
@@ -285,7 +287,7 @@ pub(crate) fn read_record_rows(
     })
 }
 
-/// Hands over what lies beside all values, too.
+/// Passes on the entries with the bytes that the values refer to.
 fn read_rows_beside<W: Column>(
     bytes: &[u8],
     shape: &RowsShape,
@@ -318,7 +320,7 @@ struct RowReader<'a> {
     values: ColumnReader<'a>,
     /// The last owner and its last neighbor.
     owner: Option<(VertexId, VertexId)>,
-    /// Entries that were not read.
+    /// Number of unread entries.
     left: usize,
 }
 

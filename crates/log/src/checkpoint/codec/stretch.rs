@@ -1,28 +1,30 @@
-//! Stretches of bytes that are compressed where it pays.
+//! Stretches: byte strings that are compressed where that saves space.
 
 use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use std::borrow::Cow;
 
-/// What a compressed stretch may hold beyond [`MAX_RATIO`] times its size: one chunk's worth of buffers.
+/// Maximum content of a compressed stretch beyond [`MAX_RATIO`] times its size: the buffers of one
+/// chunk.
 const FREE_BYTES: usize = 1 << 20;
 
-/// How many times its size a compressed stretch may hold. More is stored as it is, so that no file of a few bytes makes
-/// its reader allocate many.
+/// Maximum compression ratio. Content that compresses better is stored uncompressed, so that a file
+/// of a few bytes cannot make its reader allocate many.
 const MAX_RATIO: usize = 8;
 
-/// Compression that costs little: a checkpoint is written beside foreground work.
+/// A fast level: a checkpoint is written next to foreground work.
 const LEVEL: i32 = 1;
 
-/// How a stretch is stored: its first byte.
+/// The form of a stretch: its first byte.
 const AS_IT_IS: u8 = 0;
 const COMPRESSED: u8 = 1;
 
-/// Appends a stretch of bytes with its length; or its length, and its compressed form with the length of that.
+/// Appends the length and the bytes, or the uncompressed length and the compressed bytes with their
+/// length.
 pub(crate) fn put_stretch(bytes: &mut Vec<u8>, content: &[u8]) {
     let pays = |compressed: &Vec<u8>| {
         compressed.len() < content.len() && content.len() <= most_held(compressed.len())
     };
-    // What cannot be compressed is stored as it is, whatever the reason.
+    // If compression fails for any reason, the content is stored uncompressed.
     match zstd::bulk::compress(content, LEVEL).ok().filter(pays) {
         Some(compressed) => {
             bytes.push(COMPRESSED);
@@ -53,7 +55,7 @@ pub(crate) fn read_stretch<'a>(reader: &mut Reader<'a>) -> Result<Cow<'a, [u8]>,
     }
 }
 
-/// What a compressed stretch of `stored` bytes may hold.
+/// Maximum content of a compressed stretch of `stored` bytes.
 fn most_held(stored: usize) -> usize {
     FREE_BYTES.max(stored.saturating_mul(MAX_RATIO))
 }
@@ -75,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_shrinks_too_much_is_stored_as_it_is() {
+    fn content_above_the_maximum_ratio_is_stored_uncompressed() {
         for (length, is_compressed) in [(1 << 20, true), ((1 << 20) + 1, false)] {
             let mut bytes = Vec::new();
             put_stretch(&mut bytes, &vec![0; length]);
@@ -85,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn promises_are_not_believed() {
+    fn oversized_lengths_are_refused() {
         let mut bytes = vec![COMPRESSED];
         put_varint(&mut bytes, 1 << 40);
         put_bytes(&mut bytes, &zstd::bulk::compress(&[0; 100], 1).unwrap());

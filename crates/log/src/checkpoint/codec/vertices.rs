@@ -1,4 +1,4 @@
-//! Vertices: their ids, keys and records. Ids that are passed over are free.
+//! Vertices: their ids, keys and records. Ids in between are free.
 
 use super::bits::{BitReader, BitWriter, GapCounts};
 use super::column::{ColumnReader, put_column};
@@ -8,46 +8,46 @@ use hedgerow_encoding::wire::{DecodeError, Reader, put_bytes, put_varint};
 use hedgerow_encoding::{decode_values, encode_value};
 use hedgerow_model::{ColumnType, KeyKind, KeyRef, Record, VertexId};
 
-/// Vertices of a chunk, at most.
+/// Maximum number of vertices of a chunk.
 pub(crate) const MAX_VERTICES: usize = 1 << 16;
 
-/// Bytes of keys or of records in a chunk, unless one alone has more.
+/// A chunk with this number of key or record bytes is full; a single vertex may exceed it.
 const MANY_BYTES: usize = 1 << 20;
 
-/// What a chunk of vertices says of itself beside its bytes, and what the graph says of all.
+/// What the header of a chunk of vertices and the description of the graph say.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct VerticesShape {
-    /// What keys are.
+    /// The kind of keys.
     pub(crate) keys: KeyKind,
-    /// Fields of a record.
+    /// Number of fields of a record.
     pub(crate) fields: usize,
-    /// Every vertex is below this.
+    /// Greater than every vertex id.
     pub(crate) vertex_bound: u32,
-    /// Vertices.
+    /// Number of vertices.
     pub(crate) entries: usize,
     /// The first and the last vertex.
     pub(crate) first: u64,
     pub(crate) last: u64,
 }
 
-/// Vertices that are going to be a chunk.
+/// Collects the vertices of a chunk.
 #[derive(Debug)]
 pub(crate) struct VertexBuffer {
     keys: KeyKind,
-    /// Fields of a record.
+    /// Number of fields of a record.
     fields: usize,
     vertex_bound: u32,
-    /// Every vertex so far is below this, in this chunk and in those before.
+    /// Greater than every vertex so far, in this chunk and in earlier ones.
     next: u32,
     ids: Vec<VertexId>,
-    /// Keys that are numbers, or the lengths of those that are texts.
+    /// Numeric keys, or the lengths of text keys.
     numbers: Vec<u64>,
     texts: Vec<u8>,
     records: Vec<u8>,
 }
 
 impl VertexBuffer {
-    /// A buffer for vertices below the bound, with keys of one kind and records of so many fields.
+    /// A buffer for vertices below the bound, with keys of one kind and records of `fields` fields.
     pub(crate) fn new(keys: KeyKind, fields: usize, vertex_bound: u32) -> Self {
         let (ids, numbers, texts, records) = Default::default();
         VertexBuffer { keys, fields, vertex_bound, next: 0, ids, numbers, texts, records }
@@ -55,7 +55,8 @@ impl VertexBuffer {
 
     /// Appends a vertex.
     ///
-    /// Fails if vertices don't ascend, or lie beyond the bound, or if a key or a record is of another kind.
+    /// Fails if vertices don't ascend or exceed the bound, or if a key or a record is of another
+    /// kind.
     pub(crate) fn push(
         &mut self,
         vertex: VertexId,
@@ -96,7 +97,7 @@ impl VertexBuffer {
         &self.ids
     }
 
-    /// Empties the buffer. What comes next still has to come after what was in it.
+    /// Empties the buffer. Later vertices must still ascend from the earlier ones.
     pub(crate) fn clear(&mut self) {
         self.ids.clear();
         self.numbers.clear();
@@ -104,7 +105,7 @@ impl VertexBuffer {
         self.records.clear();
     }
 
-    /// The vertices as bytes.
+    /// Encodes the vertices.
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut counts = GapCounts::NONE;
         self.gaps().for_each(|gap| counts.add(gap));
@@ -126,15 +127,15 @@ impl VertexBuffer {
         bytes
     }
 
-    /// How many ids lie between a vertex and the one before; for the first, its id.
+    /// Number of ids between a vertex and its predecessor; for the first, its id.
     fn gaps(&self) -> impl Iterator<Item = u64> {
         let expected = std::iter::once(0).chain(self.ids.iter().map(|id| u64::from(id.get()) + 1));
         self.ids.iter().zip(expected).map(|(id, expected)| u64::from(id.get()) - expected)
     }
 }
 
-/// Hands the vertices over, ascending, each with its key and its record. What was handed over before an error ascends, is
-/// below the bound, and within what the chunk covers, too.
+/// Passes on the vertices, ascending, each with its key and its record. Vertices passed on before
+/// an error also ascend, are below the bound, and are within the chunk's range.
 pub(crate) fn read_vertices(
     bytes: &[u8],
     shape: &VerticesShape,
@@ -178,14 +179,14 @@ pub(crate) fn read_vertices(
     gaps.finish()
 }
 
-/// The next `length` bytes of all keys.
+/// The next `length` bytes of the concatenated keys.
 fn text<'a>(texts: &mut Reader<'a>, length: u64) -> Result<&'a str, DecodeError> {
     let length = usize::try_from(length).unwrap_or(usize::MAX);
     let bytes = texts.take(length)?;
     std::str::from_utf8(bytes).map_err(|_| texts.error("a key that is no UTF-8"))
 }
 
-/// The next record: of as many values as there are fields, or of none.
+/// Reads the next record, which has one value per field, or none.
 fn record(records: &mut Reader<'_>, fields: usize) -> Result<Record, DecodeError> {
     let values = records.varint()?;
     if values != 0 && values != fields as u64 {

@@ -1,11 +1,11 @@
-//! The content of a file: pages that clones share until one of them writes.
+//! The content of a file: pages that clones share until one of them is written.
 
 use hedgerow_sync::Arc;
 
 /// Bytes of a page.
 pub(super) const PAGE: usize = 4096;
 
-/// The bytes of a file. A clone takes one reference per page. Bytes without a page are zeros.
+/// The bytes of a file. A clone takes one reference per page. Missing pages are zeros.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Content {
     pages: Vec<Option<Arc<[u8; PAGE]>>>,
@@ -17,7 +17,7 @@ impl Content {
         self.length
     }
 
-    /// Reads what there is at `offset`; says how many bytes.
+    /// Reads at `offset`; returns the number of bytes.
     pub(super) fn read(&self, buffer: &mut [u8], offset: u64) -> usize {
         let there = usize::try_from(self.length.saturating_sub(offset)).unwrap_or(usize::MAX);
         let length = buffer.len().min(there);
@@ -33,7 +33,7 @@ impl Content {
         length
     }
 
-    /// Writes at `offset`, with zeros between the end and there.
+    /// Writes at `offset`, and fills a gap after the end with zeros.
     pub(super) fn write(&mut self, bytes: &[u8], offset: u64) {
         self.length = self.length.max(offset + bytes.len() as u64);
         let mut done = 0;
@@ -51,7 +51,7 @@ impl Content {
         }
     }
 
-    /// Cuts, or extends by zeros.
+    /// Truncates, or extends with zeros.
     pub(super) fn set_length(&mut self, length: u64) {
         if length < self.length {
             let (last, within) = ((length / PAGE as u64) as usize, (length % PAGE as u64) as usize);
@@ -64,7 +64,7 @@ impl Content {
     }
 }
 
-/// The parts of `length` bytes at `offset`, page by page: the page, where in it, how many bytes.
+/// Splits `length` bytes at `offset` into pages: the page, the offset in it, the number of bytes.
 fn pieces(offset: u64, length: usize) -> impl Iterator<Item = (usize, usize, usize)> {
     let mut done = 0;
     std::iter::from_fn(move || {

@@ -1,4 +1,5 @@
-//! What a simulated disk holds: what is durable, what is there, and the changes between the two.
+//! The state of a simulated disk: the durable state, the current state, and the pending changes
+//! between them.
 
 use super::Survival;
 use super::content::{Content, PAGE};
@@ -6,13 +7,13 @@ use super::random::Random;
 use hedgerow_sync::Arc;
 use std::collections::{BTreeMap, HashMap};
 
-/// Bytes that a disk writes whole or not at all.
+/// Bytes that a disk writes atomically.
 const SECTOR: usize = 512;
 
-/// A file, whatever names it has.
+/// A file, independent of its names.
 pub(super) type Node = u64;
 
-/// Which file a name stands for.
+/// Maps names to files.
 type Entries = BTreeMap<String, Node>;
 
 /// A directory with its files.
@@ -23,7 +24,7 @@ pub(super) struct Disk {
     durable_entries: Arc<Entries>,
     entries: Arc<Entries>,
     files: BTreeMap<Node, Contents>,
-    /// What was changed and not synced, in order.
+    /// Changes that are not synced, in order.
     pending: Vec<Pending>,
     next_node: Node,
 }
@@ -51,7 +52,7 @@ enum Change {
 }
 
 impl Change {
-    /// The file that is changed; of a change of the directory, `None`.
+    /// The changed file; `None` for a change of the directory.
     fn file(&self) -> Option<Node> {
         match self {
             Change::Write { node, .. } | Change::SetLength { node, .. } => Some(*node),
@@ -138,7 +139,7 @@ impl Disk {
         self.pending.push(Pending { change, lost: false });
     }
 
-    /// Makes a file durable, or the directory, but for what was lost by a sync that failed.
+    /// Makes a file or the directory durable, except what a failed sync has lost.
     pub(super) fn sync(&mut self, file: Option<Node>) {
         let (synced, pending) = std::mem::take(&mut self.pending)
             .into_iter()
@@ -155,14 +156,14 @@ impl Disk {
         }
     }
 
-    /// A sync failed: what it should have made durable never will be.
+    /// Fails a sync: what it should have made durable never will be.
     pub(super) fn fail_sync(&mut self, file: Option<Node>) {
         for pending in self.pending.iter_mut().filter(|pending| pending.change.file() == file) {
             pending.lost = true;
         }
     }
 
-    /// What is found after the power came back: all that is durable, and of the rest what survives.
+    /// The disk after a power failure: everything durable, and of the rest what survives.
     pub(super) fn after_crash(&self, survival: Survival, random: &mut Random) -> Disk {
         let mut entries = Entries::clone(&self.durable_entries);
         let mut contents: BTreeMap<Node, Content> =
@@ -199,7 +200,7 @@ impl Disk {
         }
     }
 
-    /// The first `count` changes reached the disk, in their order.
+    /// Applies the first `count` changes, in order.
     fn keep_prefix(&self, count: usize, entries: &mut Entries, contents: &mut BTreeMap<Node, Content>) {
         for Pending { change, .. } in &self.pending[..count] {
             match change.file() {
@@ -209,7 +210,8 @@ impl Disk {
         }
     }
 
-    /// Each unit of each file reached the disk as it was at some time since its last sync, and any changes of the directory.
+    /// Each unit of each file is as it was at some time since its last sync; any changes of the
+    /// directory.
     fn keep_some(
         &self,
         unit: usize,
@@ -232,9 +234,9 @@ impl Disk {
     }
 }
 
-/// Applies the changes of one file unit by unit, each up to a change of its own.
+/// Applies the changes of one file unit by unit, each up to a random change.
 fn keep_units(unit: usize, changes: &[&Change], content: &mut Content, random: &mut Random) {
-    // The length as after some change; the last one as often as all others.
+    // The length after some change; in half of the cases after the last.
     let whole = changes.len() as u64;
     let length_after = if random.below(2) == 0 { whole } else { random.below(whole + 1) };
     let mut survives: HashMap<u64, u64> = HashMap::new();
@@ -262,7 +264,7 @@ fn keep_units(unit: usize, changes: &[&Change], content: &mut Content, random: &
     content.set_length(length);
 }
 
-/// After which of `count` changes a unit was written: never, after all, or in between.
+/// The number of the `count` changes after which a unit was written: none, all, or in between.
 fn last_of(count: u64, random: &mut Random) -> u64 {
     match random.below(3) {
         0 => 0,
@@ -271,7 +273,7 @@ fn last_of(count: u64, random: &mut Random) -> u64 {
     }
 }
 
-/// The parts of a write that lie in different units, each with its offset.
+/// Splits a write into units, each with its offset.
 fn units(offset: u64, bytes: &[u8], unit: usize) -> impl Iterator<Item = (u64, &[u8])> {
     let mut done = 0;
     std::iter::from_fn(move || {
@@ -283,7 +285,7 @@ fn units(offset: u64, bytes: &[u8], unit: usize) -> impl Iterator<Item = (u64, &
     })
 }
 
-/// How many bytes of a write reached the disk when it was torn: up to the end of a sector.
+/// Number of bytes of a torn write that reached the disk: up to the end of a sector.
 fn torn_end(offset: u64, length: usize, random: &mut Random) -> usize {
     let sectors = (offset + length as u64) / SECTOR as u64 - offset / SECTOR as u64;
     let end = (offset / SECTOR as u64 + random.below(sectors + 1)) * SECTOR as u64;

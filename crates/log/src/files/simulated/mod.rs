@@ -1,6 +1,7 @@
-//! A file system in memory that fails and loses power where a test asks it to.
+//! A file system in memory that fails and loses power on demand.
 //!
-//! Everything depends on seeds and on the order of the operations, so that what was found once is found again.
+//! Everything is determined by seeds and the order of the operations, so that failures are
+//! reproducible.
 //!
 //! ```
 //! use hedgerow_log::files::simulated::{SimulatedFiles, Survival};
@@ -29,18 +30,20 @@ use random::Random;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What of that which was not synced is there after a loss of power.
+/// Which unsynced changes survive a power failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Survival {
     /// None of it.
     Nothing,
     /// All of it.
     Everything,
-    /// What was done first, up to some operation; if that is a write, torn at a sector of 512 bytes.
+    /// A prefix of the operations; if the last is a write, torn at a sector of 512 bytes.
     Prefix,
-    /// Any sectors of 512 bytes, as they were at any time since they were synced; any entries of the directory.
+    /// Any sectors of 512 bytes, as they were at any time since they were synced; any entries of
+    /// the directory.
     Sectors,
-    /// The same with pages of 4 KiB.
+    /// Any pages of 4 KiB, as they were at any time since they were synced; any entries of the
+    /// directory.
     Pages,
 }
 
@@ -50,10 +53,11 @@ impl Survival {
         [Survival::Nothing, Survival::Everything, Survival::Prefix, Survival::Sectors, Survival::Pages];
 }
 
-/// A failure to come.
+/// A failure to inject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The first operation of those that can fail in this way from this number on. The first operation of all is 1.
+    /// The number of the operation to fail, or else the next one that can fail in this way. The
+    /// first operation is 1.
     pub at: u64,
     /// How it fails.
     pub kind: FaultKind,
@@ -64,11 +68,12 @@ pub struct Fault {
 /// How an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// The device fails (EIO): any operation. After a failed sync what it was to make durable never will be.
+    /// The device fails (EIO): any operation. What a failed sync should have made durable never
+    /// will be.
     Device,
-    /// The disk is full (ENOSPC): whatever takes room.
+    /// The disk is full (ENOSPC): any operation that takes space.
     NoSpace,
-    /// Too many files are open (EMFILE): whatever opens one.
+    /// Too many files are open (EMFILE): any operation that opens one.
     TooManyFiles,
     /// No error: a write or a read transfers only a part.
     Short,
@@ -103,7 +108,7 @@ impl FaultKind {
     }
 }
 
-/// A directory in memory. Clones are the same directory.
+/// A directory in memory. Clones share it.
 #[derive(Clone, Debug)]
 pub struct SimulatedFiles {
     shared: Arc<Shared>,
@@ -123,14 +128,14 @@ struct State {
     faults_met: u64,
     crash_at: Option<u64>,
     crashed: bool,
-    /// The lock file that is held to write.
+    /// The lock file that is locked for writing.
     locked: Option<Node>,
-    /// How many hold it to read.
+    /// Number of holders that locked it for reading.
     readers: usize,
     images: Option<Vec<CrashImage>>,
 }
 
-/// The disk at the moment of an operation that changes something or makes it durable, which is done by half.
+/// The disk in the middle of an operation that changes something or makes it durable.
 #[derive(Clone, Debug)]
 pub struct CrashImage {
     operation: u64,
@@ -144,7 +149,7 @@ impl CrashImage {
         self.operation
     }
 
-    /// What the next start finds.
+    /// The disk that the next start finds.
     #[must_use]
     pub fn after_crash(&self, survival: Survival, seed: u64) -> SimulatedFiles {
         let mut random = Random::new(seed);
@@ -153,10 +158,10 @@ impl CrashImage {
     }
 }
 
-/// What an operation is to do.
+/// How an operation proceeds.
 enum Course {
     Whole,
-    /// To transfer a part of the bytes.
+    /// Transfers a part of the bytes.
     Short,
 }
 
@@ -183,59 +188,61 @@ impl SimulatedFiles {
         SimulatedFiles { shared: Arc::new(Shared { state: Mutex::new(state) }) }
     }
 
-    /// How many operations were asked for so far.
+    /// Number of operations so far.
     #[must_use]
     pub fn operations(&self) -> u64 {
         self.shared.state.lock().operations
     }
 
-    /// Lets an operation fail. Replaces the fault before.
+    /// Injects a fault, which replaces the previous one.
     pub fn inject(&self, fault: Fault) {
         self.shared.state.lock().fault = Some(fault);
     }
 
-    /// No operation fails any more.
+    /// Removes the fault.
     pub fn heal(&self) {
         self.shared.state.lock().fault = None;
     }
 
-    /// How many operations have failed by a fault, or were cut short.
+    /// Number of operations that failed or were cut short by a fault.
     #[must_use]
     pub fn faults_met(&self) -> u64 {
         self.shared.state.lock().faults_met
     }
 
-    /// Lets the power go at an operation, which is done by half. That and every later call fails.
+    /// Cuts the power in the middle of an operation. That and every later call fails.
     pub fn crash_at(&self, operation: u64) {
         self.shared.state.lock().crash_at = Some(operation);
     }
 
-    /// Whether the power is gone.
+    /// Whether the power was cut.
     #[must_use]
     pub fn is_crashed(&self) -> bool {
         self.shared.state.lock().crashed
     }
 
-    /// What the next start finds if the power goes now, or has gone.
+    /// The disk that the next start finds if the power is cut now, or was before.
     #[must_use]
     pub fn after_crash(&self, survival: Survival, seed: u64) -> SimulatedFiles {
         let disk = self.shared.state.lock().disk.clone();
         CrashImage { operation: 0, disk }.after_crash(survival, seed)
     }
 
-    /// Keeps an image of the disk at each operation from now on that changes something or makes it durable. A clone of
-    /// the disk shares its pages, so that an image costs as much as there are files and changes not synced.
+    /// Keeps an image of the disk at each later operation that changes something or makes it
+    /// durable. A clone of the disk shares its pages, so an image costs memory in proportion to the
+    /// number of files and unsynced changes.
     pub fn keep_crash_images(&self) {
         self.shared.state.lock().images = Some(Vec::new());
     }
 
-    /// The images so far, in the order of the operations. No more are kept.
+    /// Returns the images so far, in the order of the operations, and stops keeping them.
     #[must_use]
     pub fn take_crash_images(&self) -> Vec<CrashImage> {
         self.shared.state.lock().images.take().unwrap_or_default()
     }
 
-    /// The same files on a disk of their own, to be damaged. Everything is durable, nothing is locked.
+    /// A copy of the files on a separate disk, to be damaged. Everything is durable, nothing is
+    /// locked.
     #[must_use]
     pub fn copy(&self) -> SimulatedFiles {
         self.after_crash(Survival::Everything, 0)
@@ -243,7 +250,7 @@ impl SimulatedFiles {
 }
 
 impl State {
-    /// Counts an operation, and says how it goes.
+    /// Counts an operation, and returns how it proceeds.
     fn begin(&mut self, operation: FileOperation, path: &Path) -> Result<Course, FileError> {
         self.operations += 1;
         if self.crashed {
@@ -263,7 +270,7 @@ impl State {
         }
     }
 
-    /// An operation is under way: this is where the power may go.
+    /// In the middle of an operation, where the power may be cut.
     fn half_done(&mut self, operation: FileOperation, path: &Path) -> Result<(), FileError> {
         if let Some(images) = &mut self.images {
             images.push(CrashImage { operation: self.operations, disk: self.disk.clone() });
@@ -275,7 +282,7 @@ impl State {
         Ok(())
     }
 
-    /// A part of `length` bytes, at least one of them.
+    /// A random part of `length` bytes, at least one.
     fn part_of(&mut self, length: usize) -> usize {
         1 + self.random.below(length.max(1) as u64) as usize
     }
@@ -494,7 +501,7 @@ impl File for SimulatedFile {
             Ok(Course::Whole) => (bytes.len(), None),
             Ok(Course::Short) => (state.part_of(bytes.len()).min(bytes.len()), None),
             Err(error) if state.crashed => return Err(error),
-            // Of a write that fails any part may have been written.
+            // Any part of a failed write may have been written.
             Err(error) => (state.part_of(bytes.len() + 1) - 1, Some(error)),
         };
         state.disk.write(self.node, &bytes[..length], offset);

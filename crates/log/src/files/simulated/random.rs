@@ -1,6 +1,6 @@
-//! The chance of a simulation: numbers that depend on a seed alone.
+//! The random numbers of a simulation, which depend only on a seed.
 
-/// A generator of the kind that is called `splitmix64`: small, fast, good enough for choosing.
+/// A `splitmix64` generator: small, fast, good enough for choosing.
 #[derive(Clone, Debug)]
 pub(super) struct Random(u64);
 

@@ -1,4 +1,4 @@
-//! Each fault and each kind of survival does what it says.
+//! Each fault and each kind of survival works as documented.
 
 use super::{Fault, FaultKind, SimulatedFiles, Survival};
 use crate::files::{Access, FileSystem, LockError};
@@ -28,7 +28,7 @@ fn content(files: &SimulatedFiles, name: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// What 200 seeds find of a file.
+/// The contents of a file found with 200 seeds.
 fn found(files: &SimulatedFiles, survival: Survival, name: &str) -> BTreeSet<Option<Vec<u8>>> {
     (0..200).map(|seed| content(&files.after_crash(survival, seed), name)).collect()
 }
@@ -38,7 +38,7 @@ fn letters(parts: &[(u8, usize)]) -> Option<Vec<u8>> {
 }
 
 #[test]
-fn what_is_synced_survives_and_the_rest_as_asked() {
+fn synced_content_survives_and_the_rest_as_requested() {
     let files = with_file();
     let file = files.open("file", Access::Write).unwrap();
     file.write_all_at(&[b'b'; 1024], 0).unwrap();
@@ -116,7 +116,7 @@ fn a_name_can_survive_without_content() {
 }
 
 #[test]
-fn a_crash_does_the_operation_by_half_and_fails_all_others() {
+fn a_crash_interrupts_the_operation_and_fails_all_later_ones() {
     let files = with_file();
     let file = files.open("file", Access::Write).unwrap();
     files.crash_at(files.operations() + 2);
@@ -125,13 +125,13 @@ fn a_crash_does_the_operation_by_half_and_fails_all_others() {
     assert!(files.is_crashed());
     assert!(file.read_from(0).is_err() && files.list().is_err() && files.sync_directory().is_err());
     assert!(file.write_at(b"c", 0).is_err());
-    // The sync was under way: what it was to make durable may be there or not.
+    // The sync was interrupted: what it should have made durable may or may not be.
     let first = |survival| content(&files.after_crash(survival, 0), "file").unwrap()[0];
     assert_eq!((first(Survival::Nothing), first(Survival::Everything)), (b'a', b'b'));
 }
 
 #[test]
-fn images_are_what_crashes_would_have_left() {
+fn images_equal_the_disks_after_crashes() {
     let run = |files: &SimulatedFiles| {
         let file = files.open("file", Access::Write)?;
         file.write_all_at(&[b'b'; 700], 100)?;
@@ -193,7 +193,7 @@ fn a_short_transfer_is_no_error() {
 }
 
 #[test]
-fn what_a_failed_sync_lost_no_later_sync_brings_back() {
+fn a_later_sync_does_not_recover_what_a_failed_one_lost() {
     let files = with_file();
     let file = files.open("file", Access::Write).unwrap();
     file.write_all_at(&[b'b'; 512], 0).unwrap();
