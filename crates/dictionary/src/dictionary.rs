@@ -278,7 +278,8 @@ impl Dictionary {
         })
     }
 
-    /// Frees the ids below `bound` that `scan`, ascending, does not visit. The graph has no readers yet. O(vertices), O(1) for dense keys.
+    /// Frees the ids below `bound` that `scan`, ascending, does not visit. The graph has no readers
+    /// yet. O(vertices), O(1) for dense keys.
     pub fn restore_free<E>(
         &self,
         bound: u32,

@@ -164,7 +164,8 @@ impl<K: DictionaryKey> KeyMap<K> {
         }
     }
 
-    /// Marks the vertex of a key as deleted; older snapshots still find it. The caller holds the key's lock.
+    /// Marks the vertex of a key as deleted; older snapshots still find it. The caller holds the
+    /// key's lock.
     pub(crate) fn mark_deleted(&self, key: K, id: VertexId) {
         self.update(key, |holdings| {
             holdings.iter_mut().filter(|holding| holding.id == id).for_each(|holding| holding.deleted = true);

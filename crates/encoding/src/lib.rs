@@ -5,7 +5,7 @@
 //!   of an edge;
 //! - [`EdgeList`], [`EdgeListWriter`]: the parallel edges between two vertices, which are one
 //!   record to an engine;
-//! - [`MergedEdges`]: the same after a commit has changed them;
+//! - [`MergedEdges`]: parallel edges after a commit has changed them;
 //! - [`ReadRows`], [`RowAdjacency`], [`RowRecords`]: cursors for engines that read entries by
 //!   copying, over contents in these encodings;
 //! - [`changed_entries`]: those contents, as a commit changes them;

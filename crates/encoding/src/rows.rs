@@ -65,7 +65,8 @@ impl EntryKey {
 /// Reads one label in one direction, in one state of the graph, for an engine that copies entries.
 /// A cheap handle: every cursor has one.
 pub trait ReadRows: Clone + Sync {
-    /// Visits the entries in `keys` that exist, ascending, each with its content, until `visit` breaks or fails.
+    /// Visits the existing entries in `keys`, ascending, each with its content, until `visit`
+    /// breaks or fails.
     ///
     /// Ranges from [`EntryKey::alone`] and [`EntryKey::row`] read one edge and one vertex. In a
     /// view of the newest state, reading a vertex that is not locked panics, whether it has entries

@@ -3,7 +3,8 @@
 use crate::{ReadError, VertexId};
 use std::sync::Arc;
 
-/// Why [`Engine::prepare`](crate::Engine::prepare) or [`Engine::maintain`](crate::Engine::maintain) failed.
+/// Why [`Engine::prepare`](crate::Engine::prepare) or
+/// [`Engine::maintain`](crate::Engine::maintain) failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {
     /// A limit would be exceeded: free something or raise the limit.

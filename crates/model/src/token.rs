@@ -168,13 +168,14 @@ impl<'l> HeldLocks<'l> {
     /// The locks of every unit.
     ///
     /// # Safety
-    /// The caller holds them all exclusively for `'l`. `counts` were read after the locks were taken, or will be.
+    /// The caller holds them all exclusively for `'l`. `counts` were read after the locks were
+    /// taken, or will be.
     #[must_use]
     pub unsafe fn all(counts: impl Into<CountsSource<'l>>) -> Self {
         HeldLocks { cover: Cover::All(PhantomData), counts: counts.into(), editable_now: None }
     }
 
-    /// The same locks, for a commit whose [`Stamp::editable_from`] will most likely be
+    /// Sets the hint for a commit whose [`Stamp::editable_from`] will most likely be
     /// `editable_now`.
     #[inline]
     #[must_use]

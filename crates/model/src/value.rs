@@ -182,7 +182,8 @@ macro_rules! into_value {
 
 into_value!(bool => Bool, i64 => I64, i32 => I64, u32 => I64, f64 => F64, f32 => F64, &str => String, String => String, &[u8] => Bytes, Vec<u8> => Bytes);
 
-/// The properties of a vertex or an edge: one value per field of its [`RecordSchema`](crate::RecordSchema), in its order.
+/// The properties of a vertex or an edge: one value per field of its
+/// [`RecordSchema`](crate::RecordSchema), in its order.
 ///
 /// Cheap to clone; never changed in place, so that snapshots can share it.
 #[derive(Clone, Debug, Default, PartialEq)]

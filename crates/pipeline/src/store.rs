@@ -150,7 +150,8 @@ impl<E: Engine> Store<E> {
         })
     }
 
-    /// Fails if new keys of `needed` bytes exceed the limit in a graph that held `held` bytes before them.
+    /// Fails if new keys of `needed` bytes exceed the limit in a graph that used `held` bytes before
+    /// them.
     pub(crate) fn check_keys(&self, held: usize, needed: usize) -> Result<(), CapacityError> {
         match self.memory_limit {
             Some(limit) if held.saturating_add(needed) > limit => {

@@ -30,7 +30,7 @@ pub(crate) struct Entry {
 const TOLERATED_EMPTY: usize = 32;
 
 impl Registry {
-    /// Registers a reader of `at`, which is at or above every timestamp registered so far, as of now. O(1).
+    /// Registers a reader of `at`, the newest timestamp so far, as of now. O(1).
     pub(crate) fn register(&mut self, at: Timestamp, now: Instant) {
         self.handles += 1;
         match self.entries.back_mut() {

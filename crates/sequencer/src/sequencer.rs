@@ -1,6 +1,7 @@
 //! The order of commits: stamps, publication, and the registry of open snapshots.
 //!
-//! Invariants, all checked by the models in `crates/hedgerow/tests/shuttle/` and argued in `docs/concurrency.md`:
+//! Invariants, which the models in `crates/hedgerow/tests/shuttle/` check and
+//! `docs/concurrency.md` proves:
 //!
 //! 1. A stamp is larger than every earlier one. Its holder keeps the locks of what it changes until
 //!    the stamp is applied.

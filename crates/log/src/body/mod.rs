@@ -27,7 +27,8 @@ pub struct CommitRef<'a> {
     pub catalog: Option<&'a Catalog>,
     /// The position of an importer in its input, in its own format.
     pub input: Option<&'a [u8]>,
-    /// The labels whose edges have records, ascending: the values of their changes are numbers of [`Effects::records`].
+    /// The labels whose edges have records, ascending: the values of their changes are numbers in
+    /// [`Effects::records`].
     pub record_labels: &'a [LabelId],
 }
 

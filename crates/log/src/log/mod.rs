@@ -1,9 +1,9 @@
 //! The write-ahead log: commits are appended in order, and wait together until they are durable.
 //!
 //! ```text
-//! append   under the caller's mutex: place and checksum, copied into a buffer            (tail.rs)
-//! settle   on each thread: one of the waiting threads leads, and writes and syncs for all (group.rs, writer.rs)
-//! segments created ahead of use, by the log maintainer                                   (shelf.rs, segments.rs)
+//! append   under the caller's mutex: place and checksum, copied to a buffer  (tail.rs)
+//! settle   on each thread: one of those that wait leads, and syncs for all   (group.rs, writer.rs)
+//! segments created ahead of use, by the log maintainer                       (shelf.rs, segments.rs)
 //! ```
 //!
 //! Follows LiveGraph, section 5 (persist phase); the caller determines the order of commits.
@@ -172,7 +172,7 @@ impl Log {
         self.tail.lock().last()
     }
 
-    /// The durability that the log guarantees to commits that ask for no more.
+    /// When a commit returns by default; it may ask for more.
     #[must_use]
     pub fn durability(&self) -> Durability {
         self.options.durability

@@ -21,7 +21,7 @@ pub enum Durability {
 /// Options of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogOptions {
-    /// When a commit returns that asks for no more.
+    /// When a commit returns by default; it may ask for more.
     pub durability: Durability,
     /// Bytes of a segment. A larger commit gets a segment of its size.
     pub segment_bytes: u64,

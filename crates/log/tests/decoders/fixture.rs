@@ -165,7 +165,7 @@ fn version_2_is_read() {
 /// detected.
 #[test]
 fn version_2_says_what_was_durable() {
-    for (version, is_told) in [(1, false), (2, true)] {
+    for (version, is_detected) in [(1, false), (2, true)] {
         let files: Arc<dyn FileSystem> = Arc::new(SimulatedFiles::new(1));
         files.create_directory().unwrap();
         for entry in std::fs::read_dir(folder(version)).unwrap() {
@@ -179,7 +179,7 @@ fn version_2_says_what_was_durable() {
         }
         let store = Store::open_read_only(files).unwrap();
         let replayed = store.replay(Timestamp::ZERO, |_, _| Ok::<(), StoreError>(()));
-        assert_eq!(matches!(replayed, Err(StoreError::Damaged { .. })), is_told, "{replayed:?}");
+        assert_eq!(matches!(replayed, Err(StoreError::Damaged { .. })), is_detected, "{replayed:?}");
     }
 }
 

@@ -67,14 +67,14 @@ fn a_log_that_lost_its_end_keeps_its_longest_prefix() {
         erase(&found, last_segment, begin);
         let expected = places.iter().filter(|(name, _, end)| name != last_segment || *end <= begin).count();
         let expected = Timestamp(expected as u64);
-        let is_told = |found: &SimulatedFiles| {
+        let is_reported = |found: &SimulatedFiles| {
             let store = Store::open(Arc::new(found.clone())).unwrap();
             matches!(replay(&store), Err(StoreError::Damaged { .. }))
         };
-        assert_eq!(is_told(&found), expected < Timestamp(40), "lost from {begin} on");
+        assert_eq!(is_reported(&found), expected < Timestamp(40), "lost from {begin} on");
         // The mark may be lost, too.
         found.remove("DURABLE").unwrap();
-        assert_eq!(is_told(&found), expected < known, "lost from {begin} on");
+        assert_eq!(is_reported(&found), expected < known, "lost from {begin} on");
         if expected < known {
             continue;
         }

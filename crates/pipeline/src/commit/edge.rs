@@ -94,7 +94,8 @@ impl<E: Engine> Store<E> {
         Ok(Some(applied.release(self, guard)))
     }
 
-    /// Whether a vertex exists. Its lock is held, unless the engine has [short writes](ShortWrites::exists).
+    /// Whether a vertex exists. Its lock is held, unless the engine has
+    /// [short writes](ShortWrites::exists).
     #[inline]
     pub(crate) fn exists(&self, held: &HeldLocks<'_>, vertex: VertexId) -> Result<bool, Error> {
         match self.engine.short_writes() {
