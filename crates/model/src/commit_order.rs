@@ -50,7 +50,6 @@ pub trait NewestRecords<'c> {
     /// [times](crate::RecordSchema::time): the time of an edge exceeds that of an edge that
     /// [`NewestRecords::newest_first`] visits earlier by at most this. Ignores edges whose time is
     /// null. `None` if the engine keeps no bound. O(1).
-    /// bound. O(1).
     ///
     /// # Errors
     /// The store could not be read.

@@ -265,11 +265,7 @@ fn one_edge_takes_few_bytes() {
             let entries =
                 decoded.effects.adjacencies.iter().map(|effects| effects.changes.len()).sum::<usize>();
             assert_eq!(entries, edge.entries().len());
-            assert_eq!(
-                encoded(&decoded, topology).as_bytes(),
-                body.as_bytes(),
-                "as in a general commit"
-            );
+            assert_eq!(encoded(&decoded, topology).as_bytes(), body.as_bytes(), "as in a general commit");
             let weight = if value == Some(EdgeValue(u64::MAX)) { 8 } else { 0 };
             let canonical = LoggedCommit::decode_canonical(body.as_bytes(), topology).unwrap();
             let edges = &canonical.effects.adjacencies[0];

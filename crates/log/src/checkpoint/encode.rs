@@ -16,8 +16,8 @@ pub(super) struct Encoded {
     pub(super) body: Vec<u8>,
 }
 
-/// A part of the work: what of which vertices.
-# A unit of work: content and a range of vertices.
+/// A unit of work: content and a range of vertices.
+#[derive(Clone, Debug)]
 pub(super) struct Part {
     pub(super) content: Content,
     pub(super) vertices: Range<u32>,

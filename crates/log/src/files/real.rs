@@ -56,8 +56,8 @@ impl RealFiles {
         RealFiles { path: path.into(), read_only: false, directory: Arc::default() }
     }
 
-    /// The same, in which nothing can be changed.
-    # The directory `path`, read-only.
+    /// The directory `path`, read-only.
+    #[must_use]
     pub fn read_only(path: impl Into<PathBuf>) -> Self {
         RealFiles { read_only: true, ..RealFiles::new(path) }
     }
