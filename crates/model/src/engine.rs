@@ -109,9 +109,8 @@ pub trait Engine: Send + Sync + 'static {
     /// A file of the engine could not be read.
     fn latest<'l>(&'l self, locks: &'l HeldLocks<'_>) -> Result<Self::View<'l>, Self::LatestError>;
 
-    /// Whether the engine has deferred so much work that writers should take a
-    /// [step](Engine::maintain) of it even if no timestamp is released. O(1), called after each
-    /// commit.
+    /// Whether writers should take a [step](Engine::maintain) even if no timestamp is released,
+    /// because the engine has deferred a lot of work. O(1), called after each commit.
     #[inline]
     fn is_maintenance_due(&self) -> bool {
         false

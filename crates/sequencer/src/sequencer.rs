@@ -1,4 +1,4 @@
-//! The order of commits: stamps, publication, and the registry of open snapshots.
+//! The order of commits: stamps, what snapshots may open, and the registry of open snapshots.
 //!
 //! Invariants, which the models in `crates/hedgerow/tests/shuttle/` check and
 //! `docs/concurrency.md` proves:
@@ -118,7 +118,7 @@ impl State {
 pub struct Stamped {
     /// The stamp.
     pub stamp: Stamp,
-    /// An open interactive transaction may have to find a conflict with this commit.
+    /// Whether an open interactive transaction may have to find a conflict with this commit.
     pub record_conflicts: bool,
     /// Number of releases when the stamp was taken; see [`Sequencer::applied`].
     pub released: u64,

@@ -193,12 +193,12 @@ impl<'g> Lead<'g> {
     /// Ends the round. After a sync, every commit up to `durable` is durable.
     pub(super) fn finish(mut self, durable: Option<Timestamp>) {
         self.is_over = true;
-        let Group { progress, finished, durable: published } = self.group;
+        let Group { progress, finished, durable: lock_free } = self.group;
         let mut progress = progress.lock();
         if let Some(durable) = durable {
             progress.durable = durable;
             progress.company = 1 + progress.waiting.iter().sum::<usize>();
-            published.store(durable.0, Ordering::Release);
+            lock_free.store(durable.0, Ordering::Release);
         }
         let ended = progress.round % 2;
         progress.round += 1;

@@ -1,4 +1,4 @@
-//! The commit pipeline: locks in order, conflicts and conditions, prepare, stamp, apply, publish.
+//! The commit pipeline: locks in order, conflicts and conditions, prepare, stamp, apply, settle.
 //!
 //! See `docs/concurrency.md` for the protocol and its invariants.
 
