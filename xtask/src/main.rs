@@ -7,6 +7,7 @@ mod run;
 mod sanitizers;
 mod tidy;
 mod tools;
+mod words;
 mod workspace;
 
 use anyhow::Result;

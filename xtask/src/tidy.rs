@@ -1,6 +1,7 @@
 //! Style that no compiler checks.
 
 use crate::run::root;
+use crate::words;
 use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 
@@ -87,13 +88,20 @@ const FILE_NAMES: &[&str] = &["std::fs", "rustix::fs", "std::os::unix::fs", "tem
 /// A file longer than this has more than one purpose.
 const LONGEST_FILE: usize = 600;
 
-/// Checks every Rust file of the workspace.
+/// Checks every Rust file of the workspace, and the words of every document.
 pub fn check() -> Result<()> {
     eprintln!("== style");
     let mut complaints = Vec::new();
     for file in rust_files()? {
         let text = std::fs::read_to_string(root().join(&file)).with_context(|| file.display().to_string())?;
         complaints.extend(complaints_about(&file, &text));
+    }
+    for file in words::documents()? {
+        let text = std::fs::read_to_string(root().join(&file)).with_context(|| file.display().to_string())?;
+        let found = (1..).zip(text.lines()).flat_map(|(number, line)| {
+            words::complaints_about(line).map(move |complaint| (number, complaint))
+        });
+        complaints.extend(found.map(|(number, complaint)| format!("{}:{number}: {complaint}", file.display())));
     }
     if complaints.is_empty() {
         return Ok(());
@@ -143,6 +151,7 @@ fn complaints_about(file: &Path, text: &str) -> Vec<String> {
         if is_store && !is_real && !is_test && FILE_NAMES.iter().any(|file| code.contains(file)) {
             complain(number, "a store touches files only through the trait FileSystem of hedgerow-log");
         }
+        words::complaints_about(line).for_each(|complaint| complain(number, &complaint));
     }
     let length = text.lines().count();
     if length > LONGEST_FILE {

@@ -1,0 +1,96 @@
+//! Words that the project does not use, and what it writes instead.
+//!
+//! The glossary of ARCHITECTURE.md has the words that it does use.
+
+use crate::run::root;
+use anyhow::{Context, Result};
+use std::path::{Path, PathBuf};
+
+/// What is not written anywhere, with what to write.
+const BANNED: &[(&str, &str)] = &[
+    ("whoever", ROLE),
+    ("somebody", ROLE),
+    ("someone", ROLE),
+    ("nobody", ROLE),
+    ("everybody", ROLE),
+    ("he", "it, or the thread"),
+    ("his", "its"),
+    ("so many", "a number: n, at most n"),
+    ("asks the processor for", "prefetches"),
+    ("neighbour", "neighbor"),
+    ("neighbours", "neighbors"),
+    ("catalogue", "catalog"),
+    ("behaviour", "behavior"),
+    ("colour", "color"),
+];
+
+const ROLE: &str = "the reader, writer, leader, caller, application or thread that does it";
+
+/// How no doc comment begins: rustdoc and editors show it alone.
+const DANGLING: &[&str] = &["/// The same", "//! The same", "/// As above", "/// Likewise"];
+
+/// Markdown files and folders of them.
+const DOCUMENTS: &[&str] = &["ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "docs"];
+
+/// All Markdown files of the project.
+pub fn documents() -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for name in DOCUMENTS {
+        let path = root().join(name);
+        if !path.is_dir() {
+            files.push(PathBuf::from(name));
+            continue;
+        }
+        for entry in std::fs::read_dir(&path).with_context(|| path.display().to_string())? {
+            let file = Path::new(name).join(entry?.file_name());
+            if file.extension().is_some_and(|extension| extension == "md") {
+                files.push(file);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// What a line of code or text has of words that are not written.
+pub fn complaints_about(line: &str) -> impl Iterator<Item = String> {
+    let lowercase = line.to_lowercase();
+    let banned = BANNED.iter().filter(move |(word, _)| contains_word(&lowercase, word));
+    let banned = banned.map(|(word, instead)| format!("write {instead}, not \"{word}\""));
+    let start = line.trim_start();
+    let is_dangling = DANGLING.iter().any(|dangling| start.starts_with(dangling));
+    let dangling = "say what the item does: its documentation is read without that of others".to_owned();
+    banned.chain(is_dangling.then_some(dangling))
+}
+
+/// Whether a text contains a word that is not part of a longer one.
+fn contains_word(text: &str, word: &str) -> bool {
+    text.match_indices(word).any(|(start, _)| {
+        let before = text[..start].chars().next_back();
+        let after = text[start + word.len()..].chars().next();
+        !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn banned_words_are_found_as_words() {
+        let count = |line: &str| complaints_about(line).count();
+        assert_eq!(count("/// Whoever takes a stamp"), 1);
+        assert_eq!(count("fn a_graph_that_nobody_reads() {"), 1);
+        assert_eq!(count("// At most so many, and he waits."), 2);
+        assert_eq!(count("/// The header, where the thread adheres to this."), 0);
+        assert_eq!(count("    /// The same for all labels."), 1);
+        assert_eq!(count("let text = \"the same\"; // The same bytes."), 0);
+    }
+
+    #[test]
+    fn the_documents_are_found() {
+        let documents = documents().unwrap();
+        assert!(documents.contains(&PathBuf::from("README.md")), "{documents:?}");
+        assert!(documents.contains(&PathBuf::from("docs/format.md")), "{documents:?}");
+    }
+}
