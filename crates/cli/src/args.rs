@@ -1,4 +1,5 @@
-//! The tree of commands. The options of each are beside it, those that commands share in `options`.
+//! The tree of commands. Each command has its options in its own module; shared ones are in
+//! `options`.
 
 use crate::bench::{self, BenchArgs};
 use crate::completions::CompletionsArgs;
@@ -17,7 +18,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0    success
   1    unexpected error, a result could not be written, or `check` found damage
-  2    the command line makes no sense
+  2    the command line is invalid
   3    an input cannot be read or is invalid (the message names file, line and column)
   4    a limit (memory, vertex ids) would be exceeded, a disk is full, or the kernel cannot run
   5    another process has the store open
@@ -38,12 +39,12 @@ Examples:
 #[derive(Debug, Parser)]
 #[command(name = "hedgerow", version, arg_required_else_help = true, after_help = EXIT_CODES)]
 pub struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
+/// A command.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Write a stream of edges while PageRank and BFS run on snapshots, and compare with a static graph
@@ -56,15 +57,15 @@ pub enum Command {
     Convert(ConvertArgs),
     /// Count vertices, edges and degrees of a graph file
     Stats(StatsArgs),
-    /// Put the edges of graph files into a store, which is made if there is none
+    /// Put the edges of graph files into a store, which is created if it does not exist
     Import(ImportArgs),
     /// Write the graph in a store to a file of any format
     Export(ExportArgs),
-    /// Tell what is in a store, and how it is kept
+    /// Show what is in a store, and its files
     Info(InfoArgs),
-    /// Print the labels of a store, what lies on their edges and on vertices, and the options that make such a store
+    /// Print the labels and properties of a store, and the options that make such a store
     Schema(SchemaArgs),
-    /// List the labels of a store, or give it further ones
+    /// List the labels of a store, or add some
     Label(LabelArgs),
     /// Print the neighbors of a vertex in a store
     Neighbors(NeighborsArgs),
@@ -74,16 +75,16 @@ pub enum Command {
     Put(PutArgs),
     /// Delete a vertex or an edge in a store
     Delete(DeleteArgs),
-    /// Write the state of a store as one file, so that it opens faster and its log can be cut
+    /// Write the state of a store as one file, so that it opens faster and its log can be pruned
     Checkpoint(CheckpointArgs),
-    /// Read everything in a store and tell all that is damaged
+    /// Read everything in a store and report all damage
     Check(CheckArgs),
     /// Repair a damaged store, giving up every commit after the first damage
     Recover(RecoverArgs),
     /// Measure the engines side by side, against a static graph
     #[command(after_help = bench::EXAMPLES)]
     Bench(BenchArgs),
-    /// Print what a shell needs to complete commands and options
+    /// Print the script that completes commands and options in a shell
     Completions(CompletionsArgs),
 }
 

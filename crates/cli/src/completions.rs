@@ -1,4 +1,4 @@
-//! `hedgerow completions`: what a shell needs to complete commands and options.
+//! `hedgerow completions`: prints the script that completes commands and options in a shell.
 
 use crate::console::Console;
 use crate::error::CliError;

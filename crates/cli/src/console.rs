@@ -1,4 +1,4 @@
-//! What goes to standard output and standard error.
+//! Standard output and standard error.
 
 use crate::error::CliError;
 use serde::Serialize;
@@ -27,12 +27,12 @@ impl Console {
         self.terminal && !self.json
     }
 
-    /// Writes a line to standard error, whether or not anybody reads it.
+    /// Writes a line to standard error; ignores a closed one.
     pub fn note(&self, line: &str) {
         drop(writeln!(io::stderr().lock(), "{line}"));
     }
 
-    /// Prints a result: as one JSON object, or as `text` says it.
+    /// Prints a result as one JSON object, or as the text that `text` returns.
     pub fn print<T: Serialize>(&self, result: &T, text: impl FnOnce(&T) -> String) -> Result<(), CliError> {
         let text = if self.json {
             let json = serde_json::to_string_pretty(result).map_err(io::Error::from);
@@ -50,7 +50,7 @@ impl Console {
     }
 }
 
-/// Tells the user what went wrong. A standard error that is closed is no reason to panic.
+/// Reports an error to the user. A closed standard error is no reason to panic.
 pub fn report(error: &CliError) {
     let mut stderr = io::stderr().lock();
     let hint = error.hint().map(|hint| format!("; {hint}")).unwrap_or_default();

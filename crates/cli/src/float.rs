@@ -1,4 +1,4 @@
-//! Floats as graph files have them: infinities and NaN are words, which are strings in JSON.
+//! Floats in the form of graph files: infinities and NaN are words, which are strings in JSON.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -7,7 +7,7 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Float(pub f64);
 
-/// The word for a float that JSON has no number for.
+/// The word for a float that JSON cannot represent.
 pub fn word(value: f64) -> Option<&'static str> {
     match value {
         f64::INFINITY => Some("Infinity"),
@@ -17,7 +17,7 @@ pub fn word(value: f64) -> Option<&'static str> {
     }
 }
 
-/// A float of any width as JSON has it: a number, or the word as a string.
+/// Serializes a float of any width: as a number, or the word as a string.
 pub fn serialize<F, S>(value: &F, serializer: S) -> Result<S::Ok, S::Error>
 where
     F: Copy + Into<f64> + Serialize,
@@ -29,7 +29,7 @@ where
     }
 }
 
-/// A float of any width as text; `f` says how many digits a number has.
+/// Formats a float of any width as text; the precision of `f` applies to numbers.
 pub fn display<F>(value: F, f: &mut fmt::Formatter<'_>) -> fmt::Result
 where
     F: Copy + Into<f64> + fmt::Display,

@@ -1,4 +1,4 @@
-//! From a graph file to a graph.
+//! Loads a graph file into a graph.
 
 use crate::console::Console;
 use crate::error::CliError;
@@ -28,20 +28,20 @@ pub struct Input<'a> {
     pub format: &'a FormatArgs,
 }
 
-/// A graph that was read.
+/// A loaded graph.
 #[derive(Debug)]
 pub struct Loaded {
     /// Its state.
     pub snapshot: Snapshot,
-    /// Edges as they stand in the file: repeated ones count each time.
+    /// Edges in the file, repeated ones counted.
     pub rows: u64,
-    /// Lines that made no sense.
+    /// Invalid lines.
     pub skipped: SkippedLines,
     /// How long reading and building took.
     pub elapsed: Duration,
 }
 
-/// What becomes of the weights of edges.
+/// What happens to the weights of edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weights {
     /// The graph has none.
@@ -53,7 +53,7 @@ pub enum Weights {
 }
 
 impl Input<'_> {
-    /// Reads the file into a graph without weights: all of it, or an error.
+    /// Reads the whole file into a graph without weights.
     pub fn load(
         &self,
         topology: Topology,
@@ -65,7 +65,7 @@ impl Input<'_> {
         self.load_weighted(Weights::Ignored, topology, memory, threads, console, interrupt)
     }
 
-    /// Reads the file into a graph: all of it, or an error. Of several weights of one edge the last stays.
+    /// Reads the whole file into a graph. Of several weights of one edge the last stays.
     pub fn load_weighted(
         &self,
         weights: Weights,
@@ -123,7 +123,7 @@ impl Input<'_> {
         Ok(Loaded { snapshot: graph.snapshot()?, rows, skipped, elapsed: started.elapsed() })
     }
 
-    /// An edge with its weight, with which it can be part of a shortest path.
+    /// Checks that an edge has a weight that a shortest path can use.
     fn weighted<K: VertexKey + AsKey>(&self, edge: Edge<K>) -> Result<(K, K, f64), CliError> {
         let ends = || {
             let (source, destination) = (edge.source.as_key(), edge.destination.as_key());
@@ -142,8 +142,8 @@ impl Input<'_> {
         }
     }
 
-    /// Reads the vertex file, if there is one, then the graph file, and hands over batch by batch. Then prints notes on
-    /// suspicious lines, on weights only if the caller `uses_weights`.
+    /// Reads the vertex file, if there is one, then the graph file, and passes each batch to the
+    /// caller. Then prints notes on suspicious lines, on weights only if the caller `uses_weights`.
     pub fn for_each_batch<K: VertexKey>(
         &self,
         uses_weights: bool,
@@ -165,7 +165,7 @@ impl Input<'_> {
         Ok(skipped)
     }
 
-    /// What the keys of the graph are.
+    /// The kind of the keys of the graph.
     pub fn key_kind(&self) -> KeyKind {
         self.format.keys().kind()
     }
@@ -175,7 +175,7 @@ impl Input<'_> {
     }
 }
 
-/// Edges that carry their weight.
+/// The label of edges with weights.
 fn weighted_edges() -> LabelSchema {
     LabelSchema { name: "edge".into(), edges: EdgeSchema::Value(ColumnType::F64) }
 }
@@ -189,13 +189,13 @@ pub fn open<K: VertexKey>(graph: &Path, options: ReadOptions) -> Result<GraphRea
     }
 }
 
-/// Counts what was skipped in another file, too.
+/// Adds the lines skipped in another file.
 pub fn add_skipped(skipped: &mut SkippedLines, more: &SkippedLines) {
     skipped.count += more.count;
     skipped.examples.extend(more.examples.iter().cloned());
 }
 
-/// Hands over one file batch by batch, with a progress bar.
+/// Reads one file batch by batch, with a progress bar.
 fn read<K: VertexKey>(
     mut reader: GraphReader<K>,
     mut lint: Lint,

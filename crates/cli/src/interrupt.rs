@@ -1,4 +1,4 @@
-//! Listening to the signals that end the command: Ctrl-C, SIGTERM, SIGHUP.
+//! Handles the signals that end the command: Ctrl-C, SIGTERM, SIGHUP.
 
 use crate::error::CliError;
 use crate::signal::Signal;
@@ -16,8 +16,8 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Handles the signals: the first one cancels the command at the next opportunity, the second one exits at once. SIGHUP stays ignored if it
-    /// was, as under `nohup`.
+    /// Handles the signals: the first one cancels the command at the next opportunity, the second
+    /// one exits at once. SIGHUP stays ignored if it was, as under `nohup`.
     pub fn listen() -> Result<Self, CliError> {
         let interrupt = Interrupt { token: CancelToken::new(), signal: Arc::default() };
         let hangup = (!ignores(SIGHUP)).then_some(SIGHUP);
@@ -46,7 +46,7 @@ impl Interrupt {
         self.signal.get().map_or(Ok(()), |signal| Err(CliError::Interrupted(*signal)))
     }
 
-    /// The result, or that it was interrupted if that is why there is none.
+    /// The result, or `Interrupted` if a signal caused its failure.
     pub fn or_interrupted<T>(&self, result: Result<T, impl Into<CliError>>) -> Result<T, CliError> {
         result.map_err(|error| match self.check() {
             Err(interrupted) => interrupted,

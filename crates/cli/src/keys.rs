@@ -1,4 +1,4 @@
-//! Keys as they stand on the command line, and as JSON has them.
+//! Keys on the command line and in JSON.
 
 use crate::error::CliError;
 use hedgerow::{AsKey, Key, KeyKind, KeyRef};
@@ -6,7 +6,7 @@ use hedgerow_formats::VertexKey;
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// A key, as JSON has it: a number or a string.
+/// A key in JSON: a number or a string.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum JsonKey {
@@ -43,7 +43,7 @@ pub fn text(key: &impl AsKey) -> String {
 }
 
 fn text_of(text: &str) -> Cow<'_, str> {
-    // Unicode's line and paragraph separators are no control characters.
+    // Unicode's line and paragraph separators are not control characters.
     let ends_lines = |character: char| character.is_control() || matches!(character, '\u{2028}' | '\u{2029}');
     if text.is_empty() || text.contains(ends_lines) {
         serde_json::Value::from(text).to_string().into()
@@ -52,7 +52,7 @@ fn text_of(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A key as it stands on the command line, where `option` says: the same digits as in a file.
+/// Parses a key from the command line, given by `option`, in the same digits as in a file.
 pub fn parse(option: &'static str, text: &str, kind: KeyKind) -> Result<Key, CliError> {
     match kind {
         KeyKind::Text => Ok(Key::Text(text.into())),

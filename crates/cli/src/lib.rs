@@ -2,18 +2,18 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `args` | the tree of commands; the options of each are beside it |
+//! | `args` | the tree of commands; each command has its options in its own module |
 //! | `options` | options that commands share |
-//! | `error` | what can go wrong, and the exit code for it |
-//! | `input` | from a graph file to a graph |
-//! | `stored` | opening stores, and what is in them in words |
+//! | `error` | errors, and their exit codes |
+//! | `input` | loads a graph file into a graph |
+//! | `stored` | opens stores, and describes what is in them |
 //! | `run`, `convert`, `stats`, `generate`, `demo`, `bench`, `completions` | the commands |
 //! | `import`, `export`, `objects`, `maintenance` | the commands on stores: whole graphs, single vertices and edges, the store itself |
 //! | `console`, `progress`, `text`, `keys` | what a user sees; `results`: what goes into a result file |
 //! | `lint` | notes on suspicious lines of graph files |
-//! | `float` | floats as files have them |
+//! | `float` | floats in the form of files |
 //! | `outputs` | refuses outputs that are also inputs, or inside a store |
-//! | `signal`, `interrupt`, `threads` | Ctrl-C and other signals; listening to them; the threads that kernels run on |
+//! | `signal`, `interrupt`, `threads` | signals; their handlers; the threads that kernels run on |
 
 mod args;
 mod bench;
@@ -53,14 +53,15 @@ use hedgerow_driver::{ENGINES, Engine};
 use interrupt::Interrupt;
 use std::process::ExitCode;
 
-/// Parses the command line, runs the command, reports what went wrong.
+/// Parses the command line, runs the command, reports errors.
 #[must_use]
 pub fn main() -> ExitCode {
     let command = Cli::parse().command;
     exit(execute(&command))
 }
 
-/// Measures engines as `hedgerow bench` does, in a program that has others: those of `engines` that `args` ask for.
+/// Measures engines as `hedgerow bench` does, for a program with other engines: those of `engines`
+/// that `args` selects.
 #[must_use]
 pub fn bench(args: &BenchArgs, engines: &[Engine]) -> ExitCode {
     exit(
@@ -69,7 +70,7 @@ pub fn bench(args: &BenchArgs, engines: &[Engine]) -> ExitCode {
     )
 }
 
-/// Reports what went wrong.
+/// Reports an error, and returns the exit code.
 fn exit(result: Result<(), CliError>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -81,7 +82,8 @@ fn exit(result: Result<(), CliError>) -> ExitCode {
     }
 }
 
-/// Runs a command. Commands that write files or compute for long handle signals and clean up; the others keep the default action.
+/// Runs a command. Commands that write files or compute for long handle signals and clean up; the
+/// others keep the default action.
 fn execute(command: &Command) -> Result<(), CliError> {
     let console = Console::new(command.json());
     let listen = Interrupt::listen;

@@ -1,4 +1,5 @@
-//! Notes on lines that parse, but probably mean something else: the sizes of a graph read as an edge, column names as keys, timestamps as weights.
+//! Notes on lines that parse, but probably mean something else: the sizes of a graph read as an
+//! edge, column names as keys, timestamps as weights.
 
 use crate::console::Console;
 use crate::options::{FormatArgs, STANDARD_INPUT};

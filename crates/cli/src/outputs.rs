@@ -27,8 +27,9 @@ impl FilesInUse {
         FilesInUse { files: inputs.into_iter().map(|input| Place::of_input(input.as_ref())).collect() }
     }
 
-    /// Refuses an output that cannot be written, is in use already, or is inside a store; then marks it as in use. Called before the work
-    /// starts, so that a wrong name does not cost hours. `option` is the option that names the file.
+    /// Refuses an output that cannot be written, is in use already, or is inside a store; then
+    /// marks it as in use. Called before the work starts, so that a wrong name does not cost hours.
+    /// `option` is the option that names the file.
     pub fn check_output(&mut self, option: &'static str, path: &Path) -> Result<(), CliError> {
         self.check_files(option, path, &[path])
     }

@@ -1,13 +1,13 @@
-//! Progress bars for what may take longer than a second.
+//! Progress bars for operations that may take longer than a second.
 
 use crate::console::Console;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::Duration;
 
-/// How often a bar moves by itself.
+/// How often a bar is redrawn on its own.
 const TICK: Duration = Duration::from_millis(200);
 
-/// Bytes of an input file; without a total if that is unknown.
+/// A bar for the bytes of an input file; without a total if that is unknown.
 pub fn of_bytes(console: &Console, what: &str, total: Option<u64>) -> ProgressBar {
     let template = match total {
         Some(_) => "{msg} {wide_bar} {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec} {eta}",
@@ -16,12 +16,12 @@ pub fn of_bytes(console: &Console, what: &str, total: Option<u64>) -> ProgressBa
     bar(console, what, total, template)
 }
 
-/// Steps of which the number is known.
+/// A bar for a known number of steps.
 pub fn of_steps(console: &Console, what: &str, total: u64) -> ProgressBar {
     bar(console, what, Some(total), "{msg} {wide_bar} {human_pos}/{human_len} {eta}")
 }
 
-/// Something of which nobody knows how long it takes.
+/// A spinner for work of unknown length.
 pub fn spinner(console: &Console, what: &str) -> ProgressBar {
     bar(console, what, None, "{msg} {spinner} {elapsed}")
 }

@@ -9,8 +9,8 @@ use std::fmt::Display;
 use std::io::Write;
 use std::path::Path;
 
-/// Writes the value of every vertex that has one, ascending by vertex id; compressed if the name says so. Whatever
-/// fails, what was there stays.
+/// Writes the value of every vertex that has one, ascending by vertex id; compressed if the name
+/// says so. On failure the previous file stays.
 pub fn write<T: Display>(
     path: &Path,
     snapshot: &Snapshot,

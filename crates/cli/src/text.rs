@@ -1,4 +1,4 @@
-//! Figures as people read them.
+//! Formats figures for people.
 
 use std::time::Duration;
 
@@ -14,12 +14,12 @@ pub fn edges_per_second(count: u64, elapsed: Duration) -> String {
     }
 }
 
-/// How many of something: `1 thread`, `1,000 threads`.
+/// A count with its noun: `1 thread`, `1,000 threads`.
 pub fn counted(count: u64, one: &str, several: &str) -> String {
     format!("{} {}", Count(count), if count == 1 { one } else { several })
 }
 
-/// How many per second; 0 if no time has passed.
+/// A rate per second; 0 if no time has passed.
 pub fn rate(count: u64, elapsed: Duration) -> f64 {
     if elapsed.is_zero() { 0.0 } else { count as f64 / elapsed.as_secs_f64() }
 }
@@ -40,7 +40,7 @@ pub fn duration(duration: Duration) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// Lines of a name and what belongs to it, aligned.
+/// An aligned table of names and values.
 pub fn table(rows: &[(&str, String)]) -> String {
     let width = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     rows.iter().map(|(name, value)| format!("{name:<width$}  {value}\n")).collect()

@@ -7,7 +7,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::num::NonZeroUsize;
 use std::thread;
 
-/// A pool, or for one thread the calling one.
+/// A pool, or the calling thread for one thread.
 #[derive(Debug)]
 pub struct Threads {
     pool: Option<ThreadPool>,
@@ -15,7 +15,7 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// So many threads; one per core if it is left open.
+    /// Makes `count` threads; by default one per core.
     pub fn new(count: Option<NonZeroUsize>) -> Result<Self, CliError> {
         let count = count.map_or_else(cores, NonZeroUsize::get);
         let build = || ThreadPoolBuilder::new().num_threads(count).build();
@@ -23,7 +23,7 @@ impl Threads {
         Ok(Threads { pool, count })
     }
 
-    /// How many there are.
+    /// The number of threads.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -33,7 +33,7 @@ impl Threads {
         self.pool.as_ref()
     }
 
-    /// Does two things at once if there are several threads, else one after the other.
+    /// Runs two functions in parallel if there are several threads, else one after the other.
     pub fn both<A: Send, B: Send>(
         &self,
         one: impl FnOnce() -> A + Send,
@@ -45,7 +45,7 @@ impl Threads {
         }
     }
 
-    /// Kernels run on these threads and stop at Ctrl-C.
+    /// An execution on these threads that stops at Ctrl-C.
     pub fn execution<'a>(&'a self, interrupt: &'a Interrupt) -> Execution<'a> {
         let execution = Execution { pool: self.pool(), ..Execution::default() };
         execution.cancelled_by(interrupt.token())

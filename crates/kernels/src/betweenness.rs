@@ -11,48 +11,49 @@ use hedgerow_model::{Adjacency, Direction, GraphView, LabelId, VertexId};
 use search::{Edges, Search};
 use std::time::{Duration, Instant};
 
-/// How many shortest paths lead over every vertex.
+/// Computes how many shortest paths pass through every vertex.
 ///
-/// The score of a vertex is the sum, over the sources s and all vertices t, of the share of the shortest paths from s
-/// to t that pass through it; paths do not pass through their ends. Every pair counts by order: in an undirected
-/// graph with all vertices as sources, scores are twice those over unordered pairs. Scores are not normalised: those
-/// of k sampled sources, times vertices / k, estimate those of all.
+/// The score of a vertex is the sum, over the sources s and all vertices t, of the share of the
+/// shortest paths from s to t that pass through it; paths do not pass through their ends. Pairs are
+/// ordered: in an undirected graph with all vertices as sources, scores are twice those over
+/// unordered pairs. Scores are not normalized: those of k sampled sources, times vertices / k,
+/// estimate those of all.
 ///
-/// Follows out-edges, parallel ones as one. See "A Faster Algorithm for Betweenness Centrality" (J. Math. Sociology 25,
-/// 2001), and "Approximating Betweenness Centrality" (WAW 2007) for sampling. The sums are taken in one order, so that
-/// scores do not depend on the number of threads.
+/// Follows out-edges, parallel ones as one. See "A Faster Algorithm for Betweenness Centrality" (J.
+/// Math. Sociology 25, 2001), and "Approximating Betweenness Centrality" (WAW 2007) for sampling.
+/// Sums are taken in a fixed order, so scores do not depend on the number of threads.
 ///
 /// Needs in-neighbors: for a directed view that keeps none, a transposed copy is built first.
 #[derive(Clone, Copy, Debug)]
 pub struct Betweenness<'a> {
-    /// Where the paths start.
+    /// The vertices where the paths start.
     pub sources: Sources<'a>,
-    /// The edges that they follow.
+    /// The edges to follow.
     pub label: LabelId,
-    /// How it runs.
+    /// The execution options.
     pub execution: Execution<'a>,
 }
 
-/// What [`Betweenness`] computed. All but the times and `edges_examined` is the same, to the bit, whatever the number
-/// of threads.
+/// The result of [`Betweenness`]. All but the times and `edges_examined` is identical, to the bit,
+/// for any number of threads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BetweennessResult {
-    /// Per vertex id its score; 0 for an id without a vertex.
+    /// The score of each vertex id; 0 for an id without a vertex.
     pub scores: Vec<f64>,
     /// The sources: as given, or ascending.
     pub sources: Vec<VertexId>,
     /// Searches done: one per source.
     pub iterations: u32,
-    /// Neighbors that were looked at.
+    /// Neighbors examined.
     pub edges_examined: u64,
-    /// How long it took altogether.
+    /// Total time.
     pub elapsed: Duration,
-    /// How long building the in-neighbors took, part of `elapsed`; `None` if they were at hand.
+    /// Time to build the in-neighbors, part of `elapsed`; `None` if the view has them.
     pub transposed: Option<Duration>,
 }
 
 impl<'a> Betweenness<'a> {
-    /// The paths from these sources over the default label.
+    /// Counts the paths from these sources over the default label.
     #[must_use]
     pub fn new(sources: Sources<'a>) -> Self {
         Betweenness { sources, label: LabelId::DEFAULT, execution: Execution::default() }
@@ -62,10 +63,10 @@ impl<'a> Betweenness<'a> {
 impl Kernel for Betweenness<'_> {
     type Output = BetweennessResult;
 
-    /// O(sources · (vertices + edges)); 40 bytes per id, or 8 and 32 per thread with many sources, and the
-    /// in-neighbors if they are built.
+    /// O(sources · (vertices + edges)); 40 bytes per id, or 8 and 32 per thread with many sources,
+    /// and the in-neighbors if they are built.
     ///
-    /// Fails with [`KernelError::TooManyPaths`] where they are more than a float can count.
+    /// Fails with [`KernelError::TooManyPaths`] if there are more paths than a float can count.
     fn run<V: GraphView>(self, view: &V) -> Result<BetweennessResult, KernelError> {
         let started = Instant::now();
         let sources = self.sources.vertices(view)?;
@@ -75,7 +76,7 @@ impl Kernel for Betweenness<'_> {
             self.execution.memory.check(needed, bound, count)
         };
         check(1)?;
-        // Searches side by side wait for each other less than threads on one search.
+        // Parallel searches wait for each other less than threads on one search.
         let threads = self.execution.threads();
         let searches = if sources.len() >= threads && check(threads).is_ok() { threads } else { 1 };
         let outgoing = view.adjacency::<()>(self.label, Direction::Out)?;
@@ -92,7 +93,7 @@ impl Kernel for Betweenness<'_> {
 }
 
 impl Betweenness<'_> {
-    /// The scores, and how many neighbors were looked at.
+    /// The scores, and the number of neighbors examined.
     fn accumulate<O: Adjacency, I: Adjacency>(
         &self,
         edges: &Edges<'_, O, I>,
@@ -110,7 +111,7 @@ impl Betweenness<'_> {
             let looked = self.execution.map_chunks(chunks, |(search, source): (&mut Search, _)| {
                 search.run(*source, edges, within)
             })?;
-            // In the order of the sources, whoever was faster.
+            // In the order of the sources, whichever search finished first.
             for search in &searches[..together.len()] {
                 search.add_to(&mut scores);
             }

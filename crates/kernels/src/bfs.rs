@@ -1,8 +1,8 @@
 //! Breadth-first search that chooses its direction level by level.
 //!
-//! While few vertices are on the frontier, their neighbors are looked at (top-down). While many
-//! are, every vertex that is not reached yet looks for an in-neighbor on the frontier and stops
-//! at the first (bottom-up), which skips most edges of a graph with small diameter. See
+//! While few vertices are on the frontier, their neighbors are read (top-down). While many are,
+//! every vertex that is not reached yet looks for an in-neighbor on the frontier and stops at the
+//! first (bottom-up), which skips most edges of a graph with small diameter. See
 //! "Direction-Optimizing Breadth-First Search" (SC 2012), sections 3 to 5; alpha and beta default
 //! to those of the GAP benchmark suite.
 
@@ -17,35 +17,36 @@ use std::time::{Duration, Instant};
 
 /// Frontiers with fewer neighbors than this are not worth waking other threads for.
 const SMALL_FRONTIER: u64 = 4096;
-/// So many vertices ahead, neighbors are asked for from memory.
+/// Neighbors are prefetched this far ahead, in vertices.
 const PREFETCHED: usize = 8;
-/// Of so many vertices in a row the places are in one cache line, at the least.
+/// Consecutive vertices whose row positions share a cache line, at least.
 const PLACES_PER_LINE: usize = 16;
 
-/// How many edges every vertex is away from one of them.
+/// Computes the distance of every vertex from a source, in edges.
 ///
 /// Follows out-edges; in an undirected graph all edges. Bottom-up levels need in-neighbors: a
 /// directed view without reverse adjacency is searched top-down only.
 #[derive(Clone, Copy, Debug)]
 pub struct Bfs<'a> {
-    /// Where the search starts.
+    /// The vertex where the search starts.
     pub source: VertexId,
-    /// The edges that it follows.
+    /// The edges to follow.
     pub label: LabelId,
     /// Bottom-up begins when the frontier has more than 1/alpha of the edges that no frontier has
-    /// had yet. 0 is never.
+    /// had yet. 0 means never.
     pub alpha: u32,
-    /// Bottom-up ends when the frontier shrinks and has at most 1/beta of the vertices. 0 is as
+    /// Bottom-up ends when the frontier shrinks and has at most 1/beta of the vertices. 0 means as
     /// soon as it shrinks.
     pub beta: u32,
-    /// How it runs.
+    /// The execution options.
     pub execution: Execution<'a>,
 }
 
-/// What a [`Bfs`] found. All but `elapsed` is the same whatever the number of threads.
+/// The result of a [`Bfs`]. All but `elapsed` is identical for any number of threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BfsResult {
-    /// Per vertex id the number of edges on a shortest path from the source, or [`Bfs::UNREACHED`].
+    /// The number of edges on a shortest path from the source to each vertex id, or
+    /// [`Bfs::UNREACHED`].
     pub depths: Vec<u32>,
     /// Vertices reached, the source included.
     pub reached: u64,
@@ -53,9 +54,9 @@ pub struct BfsResult {
     pub levels: u32,
     /// Levels that were found bottom-up.
     pub bottom_up_levels: u32,
-    /// Neighbors that were looked at.
+    /// Neighbors examined.
     pub edges_examined: u64,
-    /// How long the search took.
+    /// Time of the search.
     pub elapsed: Duration,
 }
 
@@ -70,7 +71,7 @@ impl Bfs<'_> {
         Bfs { source, label, alpha: 15, beta: 18, execution }
     }
 
-    /// The textbook's search from `source`: every level top-down.
+    /// The textbook search from `source`: every level top-down.
     #[must_use]
     pub fn top_down(source: VertexId) -> Self {
         Bfs { alpha: 0, ..Bfs::new(source) }
@@ -116,23 +117,23 @@ impl Kernel for Bfs<'_> {
     }
 }
 
-/// The same ranges moved to multiples of 64, so that each has words of a bitmap for itself.
+/// The ranges moved to multiples of 64, so that each owns its words of a bitmap.
 fn aligned(ranges: Vec<Range<u32>>, vertex_bound: u32) -> Vec<Range<u32>> {
     let down = |id: u32| if id == vertex_bound { id } else { id / 64 * 64 };
     let moved = ranges.into_iter().map(|range| down(range.start)..down(range.end));
     moved.filter(|range| !range.is_empty()).collect()
 }
 
-/// A search on its way.
+/// A search in progress.
 struct Search<'s, A> {
     parameters: Bfs<'s>,
     outgoing: &'s A,
     incoming: Option<&'s A>,
-    /// Relaxed everywhere: threads that work on one level race only to write the same depth, and
-    /// between two levels they are waited for.
+    /// Relaxed everywhere: threads that work on one level race only to write equal depths, and are
+    /// joined between two levels.
     depths: Vec<AtomicU32>,
-    /// Whether several threads claim at once. One alone needs no exchange, which would wait for all
-    /// loads before it.
+    /// Whether several threads claim concurrently. A single one needs no exchange, which would wait
+    /// for all loads before it.
     shared: bool,
     average_degree: u64,
     reached: u64,
@@ -145,7 +146,7 @@ struct Search<'s, A> {
 #[derive(Default)]
 struct Frontier {
     vertices: Vec<VertexId>,
-    /// How many neighbors they have together.
+    /// Total number of their neighbors.
     neighbors: u64,
 }
 
@@ -175,7 +176,7 @@ impl<A: Adjacency> Search<'_, A> {
         frontier.neighbors.saturating_mul(u64::from(self.parameters.alpha)) > unexplored
     }
 
-    /// The next level, from the neighbors of this one.
+    /// Finds the next level from the neighbors of this one.
     fn top_down(&mut self, frontier: &Frontier) -> Result<Frontier, KernelError> {
         let execution = self.parameters.execution;
         let vertices = &frontier.vertices;
@@ -214,7 +215,8 @@ impl<A: Adjacency> Search<'_, A> {
         Ok((next, examined))
     }
 
-    /// How many neighbors these have together. Where they lie all miss the cache, at the same time.
+    /// Total number of neighbors of these vertices. All row positions miss the cache, so they are
+    /// fetched concurrently.
     fn degrees(&self, cursor: &mut A::Cursor<'_>, vertices: &[VertexId]) -> Result<u64, KernelError> {
         let mut sum = 0;
         for (position, vertex) in vertices.iter().enumerate() {
@@ -226,11 +228,11 @@ impl<A: Adjacency> Search<'_, A> {
         Ok(sum)
     }
 
-    /// Gives `vertex` the depth of the next level if nobody has reached it before.
+    /// Gives `vertex` the depth of the next level if it was not reached before.
     #[inline]
     fn claim(&self, vertex: VertexId) -> bool {
         let depth = &self.depths[vertex.index()];
-        // Most neighbors are reached already; looking first keeps their cache lines shared.
+        // Most neighbors are reached already; checking first keeps their cache lines shared.
         if depth.load(Ordering::Relaxed) != Bfs::UNREACHED {
             return false;
         }
@@ -241,7 +243,7 @@ impl<A: Adjacency> Search<'_, A> {
         depth.compare_exchange(Bfs::UNREACHED, self.levels, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Levels bottom-up until the frontier is small again.
+    /// Runs levels bottom-up until the frontier is small again.
     fn bottom_up_levels(&mut self, incoming: &A, frontier: &Frontier) -> Result<Frontier, KernelError> {
         let vertex_bound = self.depths.len() as u32;
         let ranges = covering_ranges(incoming, self.parameters.execution.parts(), vertex_bound)?;
@@ -255,14 +257,14 @@ impl<A: Adjacency> Search<'_, A> {
             let small = found.saturating_mul(u64::from(self.parameters.beta)) <= u64::from(vertex_bound);
             std::mem::swap(&mut current, &mut next);
             if shrinks && small {
-                // Its neighbors are not counted: too few to be searched bottom-up again at once.
+                // Its neighbors are not counted: too few for bottom-up to start again at once.
                 return Ok(Frontier { vertices: current.vertices(), neighbors: 1 });
             }
             size = found;
         }
     }
 
-    /// The next level, from the vertices that are not reached yet. Returns its size.
+    /// Finds the next level from the vertices that are not reached yet. Returns its size.
     fn bottom_up(
         &mut self,
         incoming: &A,
@@ -276,8 +278,8 @@ impl<A: Adjacency> Search<'_, A> {
             let mut coming = self.unreached(&range, range.start);
             for first in range.clone().step_by(64) {
                 let unreached = coming;
-                // Of most vertices only the first neighbors are looked at: they all miss the cache,
-                // so they had better miss it at the same time, while others are looked at.
+                // Most vertices read only their first neighbors, which all miss the cache: prefetch
+                // them, so that the misses overlap with work on other vertices.
                 let after = first.saturating_add(64);
                 coming = self.unreached(&range, after);
                 ones(coming).for_each(|bit| cursor.prefetch(VertexId::new(after + bit)));
@@ -309,7 +311,7 @@ impl<A: Adjacency> Search<'_, A> {
         Ok(found)
     }
 
-    /// Which of the 64 vertices from `first` on are in the range and not reached yet, a bit for each.
+    /// A bit for each of the 64 vertices from `first` on that is in the range and not reached yet.
     fn unreached(&self, range: &Range<u32>, first: u32) -> u64 {
         let end = range.end.min(first.saturating_add(64));
         let depths = self.depths.get(first as usize..end as usize).unwrap_or_default();
@@ -325,7 +327,7 @@ impl<A: Adjacency> Search<'_, A> {
         cursor.degree(vertex).map(|degree| degree as u64).map_err(KernelError::read)
     }
 
-    /// Counts a level that may turn out to be empty, which is the end of the search.
+    /// Counts a level; an empty one ends the search.
     fn finish_level(&mut self, found: u64, examined: u64) {
         self.reached += found;
         self.edges_examined += examined;

@@ -1,10 +1,10 @@
-//! A set of vertices that many threads add to.
+//! A concurrent set of vertices.
 
 use hedgerow_model::VertexId;
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 
-/// One bit per vertex id. All accesses are relaxed: who reads a set that another thread has filled
-/// has waited for that thread.
+/// One bit per vertex id. All accesses are relaxed: a thread that reads a set filled by another
+/// thread has waited for that thread.
 pub(crate) struct AtomicBitmap {
     words: Vec<AtomicU64>,
 }
@@ -28,10 +28,11 @@ impl AtomicBitmap {
         self.words[vertex.index() / 64].fetch_or(1 << (vertex.index() % 64), Ordering::Relaxed);
     }
 
-    /// Adds a vertex; true for one of those who add it if it was not there before.
+    /// Adds a vertex. Returns true for exactly one of the threads that add it, unless it was there
+    /// before.
     #[inline]
     pub(crate) fn claim(&self, vertex: VertexId) -> bool {
-        // Looking first keeps cache lines shared.
+        // Checking first keeps cache lines shared.
         let (word, bit) = (&self.words[vertex.index() / 64], 1 << (vertex.index() % 64));
         word.load(Ordering::Relaxed) & bit == 0 && word.fetch_or(bit, Ordering::Relaxed) & bit == 0
     }

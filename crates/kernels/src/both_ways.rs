@@ -5,10 +5,10 @@ use crate::{Execution, KernelError};
 use hedgerow_model::{Adjacency, Cursor, Topology, VertexId};
 use std::ops::Range;
 
-/// So many vertices ahead, rows are asked for from memory.
+/// Rows are prefetched this far ahead, in vertices.
 const AHEAD: usize = 8;
 
-/// Reads the neighbors of a vertex as one ascending slice, in whatever order a view has them.
+/// Reads the neighbors of a vertex as one ascending slice, whatever the order in the view.
 pub(crate) struct SortedRows<'a, A: Adjacency + 'a> {
     cursor: A::Cursor<'a>,
     sorted: Vec<VertexId>,
@@ -19,8 +19,7 @@ impl<'a, A: Adjacency> SortedRows<'a, A> {
         SortedRows { cursor: adjacency.cursor(), sorted: Vec::new() }
     }
 
-    /// Says that vertices will be read soon, the first of them now: the rows of those that follow may be on
-    /// their way from memory meanwhile.
+    /// Prefetches the rows of vertices that will be read soon; the first one is read now.
     #[inline]
     pub(crate) fn ask_ahead(&mut self, vertices: &[VertexId]) {
         if let Some(later) = vertices.get(2 * AHEAD) {
@@ -31,7 +30,7 @@ impl<'a, A: Adjacency> SortedRows<'a, A> {
         }
     }
 
-    /// Ascending; parallel edges come one after the other.
+    /// The neighbors, ascending; parallel edges are adjacent.
     #[inline]
     pub(crate) fn of(&mut self, vertex: VertexId) -> Result<&[VertexId], KernelError> {
         let (neighbors, _) = self.cursor.gather(vertex).map_err(KernelError::read)?;
@@ -45,14 +44,14 @@ impl<'a, A: Adjacency> SortedRows<'a, A> {
     }
 }
 
-/// The members of an ascending slice, each once.
+/// The distinct members of an ascending slice.
 #[inline]
 pub(crate) fn distinct(row: &[VertexId]) -> impl Iterator<Item = VertexId> {
     let mut last = None;
     row.iter().copied().filter(move |id| last.replace(*id) != Some(*id))
 }
 
-/// Reads both ends of the edges of a vertex. In an undirected graph, where they are the same, once.
+/// Reads both ends of the edges of a vertex; in an undirected graph, where they are equal, once.
 pub(crate) struct BothWays<'a, O: Adjacency + 'a, I: Adjacency + 'a> {
     outgoing: SortedRows<'a, O>,
     incoming: Option<SortedRows<'a, I>>,
@@ -74,8 +73,8 @@ impl<'a, O: Adjacency, I: Adjacency> BothWays<'a, O, I> {
         Ok([self.outgoing.of(vertex)?, incoming])
     }
 
-    /// Visits every neighbor but the vertex itself once, ascending, and how many of the two
-    /// directions its edges have: 2 in an undirected graph.
+    /// Visits every neighbor but the vertex itself once, ascending, with the number of directions
+    /// that its edges have: 2 in an undirected graph.
     #[inline]
     pub(crate) fn each(
         &mut self,
@@ -100,7 +99,7 @@ impl<'a, O: Adjacency, I: Adjacency> BothWays<'a, O, I> {
     }
 }
 
-/// How many neighbors every id has, whatever the direction, each once, itself not.
+/// The number of distinct neighbors of every id in either direction, without the vertex itself.
 pub(crate) fn degrees<'a, O: Adjacency + 'a, I: Adjacency + 'a>(
     execution: Execution<'_>,
     vertex_bound: u32,

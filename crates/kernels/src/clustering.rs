@@ -12,13 +12,12 @@ use hedgerow_model::{Adjacency, Direction, GraphView, LabelId};
 use oriented::Ways;
 use std::time::{Duration, Instant};
 
-/// How close the neighbors of every vertex are to being each other's neighbors.
+/// Computes how close the neighbors of every vertex are to being each other's neighbors.
 ///
-/// As defined by the LDBC Graphalytics benchmark specification (algorithm LCC): of d neighbors of a
-/// vertex, which are those that its edges lead to or come from, the number of edges among them over
-/// d · (d - 1); 0 where d is below 2. In a directed graph the edges among neighbors count by
-/// direction, in an undirected one each counts from both ends. Parallel edges count as one, self
-/// loops not at all.
+/// As defined by the LDBC Graphalytics benchmark specification (algorithm LCC): of the d neighbors
+/// of a vertex in either direction, the number of edges among them over d · (d - 1); 0 where d is
+/// below 2. In a directed graph the edges among neighbors count by direction, in an undirected one
+/// each counts from both ends. Parallel edges count as one, self loops not at all.
 ///
 /// Every triangle is found once, in the order of [`TriangleOrder::ByDegree`](crate::TriangleOrder),
 /// and counted at its three vertices. Needs in-neighbors: for a directed view that keeps none, a
@@ -27,22 +26,22 @@ use std::time::{Duration, Instant};
 pub struct LocalClustering<'a> {
     /// The edges that count.
     pub label: LabelId,
-    /// How it runs.
+    /// The execution options.
     pub execution: Execution<'a>,
 }
 
-/// What [`LocalClustering`] found. All but the times is the same whatever the number of threads.
+/// The result of [`LocalClustering`]. All but the times is identical for any number of threads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LocalClusteringResult {
-    /// Per vertex id its coefficient, from 0 to 1; 0 for an id without a vertex.
+    /// The coefficient of each vertex id, from 0 to 1; 0 for an id without a vertex.
     pub coefficients: Vec<f64>,
     /// The mean over all vertices; 0 if there are none.
     pub mean: f64,
-    /// How long it took altogether.
+    /// Total time.
     pub elapsed: Duration,
-    /// How long copying the edges by degree took, part of `elapsed`.
+    /// Time to copy the edges by degree, part of `elapsed`.
     pub ordered: Duration,
-    /// How long building the in-neighbors took, part of `elapsed`; `None` if they were at hand.
+    /// Time to build the in-neighbors, part of `elapsed`; `None` if the view has them.
     pub transposed: Option<Duration>,
 }
 
@@ -62,12 +61,13 @@ impl Kernel for LocalClustering<'_> {
         let started = Instant::now();
         let outgoing = view.adjacency::<()>(self.label, Direction::Out)?;
         let bound = view.vertex_bound();
-        // Degrees, names, counts, their sums and the offsets of the copy; two sets of marks for each thread.
+        // Degrees, names, counts, their sums and the offsets of the copy; two sets of marks per
+        // thread.
         let needed = u64::from(bound) * 32 + u64::from(bound) / 4 * self.execution.threads() as u64;
         self.execution.memory.check(needed, bound, view.vertex_count())?;
         let (result, transposed) = with_incoming!(view, self.label, self.execution, incoming => {
             if view.topology().is_undirected() {
-                // Every edge goes both ways: nothing to note beside it.
+                // Every edge goes both ways: it needs no value.
                 self.count::<V, ()>(view, &outgoing, &incoming)?
             } else {
                 self.count::<V, u32>(view, &outgoing, &incoming)?

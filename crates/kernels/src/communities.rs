@@ -13,46 +13,47 @@ use hedgerow_model::{Adjacency, Direction, GraphView, LabelId, Topology, VertexI
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// Who is affected by a change is looked up when the vertices that changed have at most one in so many
-/// of all votes; otherwise nearly everybody is.
+/// The vertices affected by changes are collected only if the changed vertices have at most 1/FEW
+/// of all votes; otherwise nearly all vertices are affected.
 const FEW: u64 = 4;
 
-/// Groups of vertices that have more to do with each other than with the rest.
+/// Finds groups of vertices that are more connected to each other than to the rest.
 ///
 /// As defined by the LDBC Graphalytics benchmark specification (algorithm CDLP): every vertex has a
-/// label, and in each iteration all at once take the label that most of their neighbors have, of
-/// several the smallest. In a directed graph out-neighbors and in-neighbors vote, so that an edge
-/// in either direction is two votes. A vertex without neighbors keeps its label. Parallel edges
-/// count as one; by a self loop a vertex votes for itself.
+/// label, and in each iteration all vertices simultaneously take the most frequent label among
+/// their neighbors, the smallest of several. In a directed graph out-neighbors and in-neighbors
+/// vote, so that edges in both directions are two votes. A vertex without neighbors keeps its
+/// label. Parallel edges count as one; by a self loop a vertex votes for itself.
 ///
 /// Needs in-neighbors: for a directed view that keeps none, a transposed copy is built first.
 #[derive(Clone, Copy, Debug)]
 pub struct Communities<'a> {
-    /// Iterations, at most: it stops when an iteration changes nothing.
+    /// Maximum number of iterations: it stops when an iteration changes nothing.
     pub iterations: u32,
-    /// Per vertex id its label at first; `None` is the id itself. As the smallest of equally frequent labels
-    /// wins, labels that ascend with the keys give what Graphalytics expects, which takes the keys for labels.
+    /// The initial label of each vertex id; `None` uses the ids. Since the smallest of equally
+    /// frequent labels wins, labels that ascend with the keys give the results of Graphalytics,
+    /// which uses the keys as labels.
     pub first_labels: Option<&'a [u32]>,
-    /// The edges over which labels travel.
+    /// The edges that connect neighbors.
     pub label: LabelId,
-    /// How it runs.
+    /// The execution options.
     pub execution: Execution<'a>,
 }
 
-/// What [`Communities`] found. All but the times is the same whatever the number of threads.
+/// The result of [`Communities`]. All but the times is identical for any number of threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommunitiesResult {
-    /// Per vertex id its label, or [`Communities::NO_VERTEX`].
+    /// The label of each vertex id, or [`Communities::NO_VERTEX`].
     pub labels: Vec<u32>,
-    /// Different labels.
+    /// Number of distinct labels.
     pub count: u64,
-    /// Iterations done, one that changed nothing included.
+    /// Iterations done, including one that changed nothing.
     pub iterations: u32,
-    /// Vertices that changed their label in the last of them.
+    /// Vertices that changed their label in the last iteration.
     pub changed: u64,
-    /// How long it took altogether.
+    /// Total time.
     pub elapsed: Duration,
-    /// How long building the in-neighbors took, part of `elapsed`; `None` if they were at hand.
+    /// Time to build the in-neighbors, part of `elapsed`; `None` if the view has them.
     pub transposed: Option<Duration>,
 }
 
@@ -62,7 +63,7 @@ impl Communities<'_> {
 }
 
 impl Default for Communities<'_> {
-    /// At most 10 iterations from labels that are the ids, over the default label.
+    /// At most 10 iterations, starting from the ids as labels, over the default label.
     fn default() -> Self {
         let (label, execution) = (LabelId::DEFAULT, Execution::default());
         Communities { iterations: 10, first_labels: None, label, execution }
@@ -122,13 +123,13 @@ struct Election<'a, O, I> {
     ranges: Vec<Range<u32>>,
 }
 
-/// What an iteration did to the vertices of one range.
+/// The result of an iteration for one range of vertices.
 #[derive(Default)]
 struct Outcome {
     changed: Vec<VertexId>,
-    /// Votes that were counted.
+    /// Votes counted.
     votes: u64,
-    /// Votes that those who changed have, which are as many as they had to count.
+    /// Votes of the changed vertices, as many as they had to count.
     votes_of_changed: u64,
 }
 
@@ -164,7 +165,7 @@ impl<O: Adjacency, I: Adjacency> Election<'_, O, I> {
         BothWays::new(self.topology, self.outgoing, self.incoming)
     }
 
-    /// Lets the affected vertices, by default all, take the label of most of their neighbors.
+    /// Lets the affected vertices, by default all, take the most frequent label of their neighbors.
     fn iterate(
         &self,
         labels: &[u32],
@@ -199,7 +200,7 @@ impl<O: Adjacency, I: Adjacency> Election<'_, O, I> {
         })
     }
 
-    /// The neighbors of the vertices that changed: nobody else's votes are different.
+    /// The neighbors of the vertices that changed: no other vertex gets different votes.
     fn affected(&self, outcomes: &[Outcome], vertex_bound: u32) -> Result<AtomicBitmap, KernelError> {
         let affected = AtomicBitmap::new(vertex_bound);
         self.parameters.execution.map_chunks(outcomes.iter().collect(), |outcome| {
@@ -216,7 +217,7 @@ impl<O: Adjacency, I: Adjacency> Election<'_, O, I> {
     }
 }
 
-/// How many different labels vertices have.
+/// Number of distinct labels.
 fn count_distinct(labels: &[u32]) -> u64 {
     let mut labels = labels.to_vec();
     labels.sort_unstable();

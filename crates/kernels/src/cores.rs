@@ -8,46 +8,48 @@ use hedgerow_model::{Adjacency, Direction, GraphView, LabelId, Topology, VertexI
 use hedgerow_sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// To take away fewer vertices than this is not worth waking other threads for.
+/// Removing fewer vertices than this is not worth waking other threads for.
 const SMALL: usize = 1024;
-/// The same of looks at a degree. There are many levels, and after the first few not many vertices are left.
+/// Checking fewer degrees than this is not worth waking other threads for. There are many levels,
+/// and after the first few not many vertices are left.
 const SMALL_LOOK: usize = 1 << 14;
-/// Fewer threads than this are slower together than one alone, for each lowers a degree by an exchange: on two threads
-/// a Kronecker graph of scale 17 took 1.4 times as long as on one.
+/// Fewer threads than this are slower together than one alone, because each lowers a degree by an
+/// exchange: on two threads a Kronecker graph of scale 17 took 1.4 times as long as on one.
 const FEWEST_THREADS: usize = 4;
 
-/// How deep in the dense part of a graph every vertex is.
+/// Computes how deep in the dense part of a graph every vertex is.
 ///
 /// The k-core is the largest part of the graph in which every vertex has k neighbors or more; the
-/// core number of a vertex is the largest k whose core it is in. Direction is ignored, parallel edges
-/// count as one, and self loops not at all.
+/// core number of a vertex is the largest k whose core it is in. Direction is ignored, parallel
+/// edges count as one, and self loops not at all.
 ///
-/// Vertices with the fewest neighbors are taken away until nobody has so few, then those with the
-/// fewest of the rest. See "An O(m) Algorithm for Cores Decomposition of Networks"
-/// (arXiv:cs/0310049). A thread goes on with whom its own vertices leave with too few neighbors without waiting for
-/// others, as "Parallel k-core Decomposition on Multicore Platforms" (IPDPSW 2017), section III.
+/// Removes the vertices with the fewest neighbors until none has so few, then those with the fewest
+/// of the rest. See "An O(m) Algorithm for Cores Decomposition of Networks" (arXiv:cs/0310049). A
+/// thread continues with the vertices that its own removals leave with too few neighbors, without
+/// waiting for other threads, as in "Parallel k-core Decomposition on Multicore Platforms" (IPDPSW
+/// 2017), section III.
 ///
 /// Needs in-neighbors: for a directed view that keeps none, a transposed copy is built first.
 #[derive(Clone, Copy, Debug)]
 pub struct Cores<'a> {
     /// The edges that count.
     pub label: LabelId,
-    /// How it runs.
+    /// The execution options.
     pub execution: Execution<'a>,
 }
 
-/// What [`Cores`] found. All but the times is the same whatever the number of threads.
+/// The result of [`Cores`]. All but the times is identical for any number of threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CoresResult {
-    /// Per vertex id its core number, or [`Cores::NO_VERTEX`].
+    /// The core number of each vertex id, or [`Cores::NO_VERTEX`].
     pub cores: Vec<u32>,
     /// The largest core number: the degeneracy of the graph.
     pub largest: u32,
-    /// Different core numbers.
+    /// Number of distinct core numbers.
     pub iterations: u32,
-    /// How long it took altogether.
+    /// Total time.
     pub elapsed: Duration,
-    /// How long building the in-neighbors took, part of `elapsed`; `None` if they were at hand.
+    /// Time to build the in-neighbors, part of `elapsed`; `None` if the view has them.
     pub transposed: Option<Duration>,
 }
 
@@ -66,8 +68,8 @@ impl Default for Cores<'_> {
 impl Kernel for Cores<'_> {
     type Output = CoresResult;
 
-    /// O(vertices + edges) and a look at each vertex per core number up to its own; 16 bytes per id, and the
-    /// in-neighbors if they are built.
+    /// O(vertices + edges), and each vertex is checked once per core number up to its own; 16 bytes
+    /// per id, and the in-neighbors if they are built.
     fn run<V: GraphView>(self, view: &V) -> Result<CoresResult, KernelError> {
         let started = Instant::now();
         let bound = view.vertex_bound();
@@ -100,7 +102,7 @@ impl Kernel for Cores<'_> {
     }
 }
 
-/// A graph that vertices are taken away from.
+/// A graph whose vertices are being removed.
 struct Peeling<'a, O, I> {
     execution: Execution<'a>,
     topology: Topology,
@@ -109,13 +111,13 @@ struct Peeling<'a, O, I> {
     /// The neighbors that are left; of a vertex that was taken away its core number. Relaxed: all
     /// that matters is which decrement reaches the level, and between two levels threads are waited for.
     degrees: Vec<AtomicU32>,
-    /// Whether several threads lower degrees at once. One alone needs no exchange, which would wait
-    /// for all loads before it.
+    /// Whether several threads lower degrees concurrently. A single one needs no exchange, which
+    /// would wait for all loads before it.
     shared: bool,
 }
 
 impl<O: Adjacency, I: Adjacency> Peeling<'_, O, I> {
-    /// Returns the number of levels.
+    /// Peels all levels. Returns their number.
     fn run(&self, vertices: &[VertexId]) -> Result<u32, KernelError> {
         let (mut left, mut lowest) = self.those(vertices, |_| true)?;
         let mut levels = 0;
@@ -140,7 +142,7 @@ impl<O: Adjacency, I: Adjacency> Peeling<'_, O, I> {
         vertices.chunks(vertices.len().div_ceil(parts).max(1)).collect()
     }
 
-    /// The vertices with such a degree, and the lowest of their degrees.
+    /// The vertices of this degree, and the lowest degree of any.
     fn those(
         &self,
         vertices: &[VertexId],
@@ -161,8 +163,8 @@ impl<O: Adjacency, I: Adjacency> Peeling<'_, O, I> {
         Ok((found.concat(), lowest.into_iter().flatten().min()))
     }
 
-    /// Takes vertices away whose degree is `level`, and whoever has no more neighbors than that then.
-    /// Returns how many neighbors were looked at.
+    /// Removes vertices whose degree is `level`, and every vertex that this leaves with no more
+    /// neighbors. Returns the number of neighbors examined.
     fn peel(&self, vertices: &[VertexId], level: u32) -> Result<u64, KernelError> {
         let mut neighbors = BothWays::new(self.topology, self.outgoing, self.incoming);
         let (mut waiting, mut examined) = (Vec::new(), 0);
@@ -181,7 +183,8 @@ impl<O: Adjacency, I: Adjacency> Peeling<'_, O, I> {
         Ok(examined)
     }
 
-    /// Takes a neighbor away from `vertex` if it has more than `level`. Whether it has as many as that now.
+    /// Removes a neighbor of `vertex` if it has more than `level`. Returns whether that leaves it
+    /// with `level`.
     #[inline]
     fn lower(&self, vertex: VertexId, level: u32) -> bool {
         let degree = &self.degrees[vertex.index()];

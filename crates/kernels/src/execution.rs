@@ -1,4 +1,4 @@
-//! On which threads a kernel runs, and how it is watched and stopped.
+//! The threads of a kernel, its progress reports and its cancellation.
 
 use crate::{CancelToken, KernelError, MemoryBudget};
 use hedgerow_compute::map_chunks;
@@ -6,7 +6,8 @@ use hedgerow_csr::BuildOptions;
 use rayon::ThreadPool;
 use std::fmt;
 
-/// How a kernel runs. By default on the calling thread, in the memory that is available.
+/// Execution options of a kernel. By default it runs on the calling thread, in the memory that is
+/// available.
 #[derive(Clone, Copy, Default)]
 pub struct Execution<'a> {
     /// The threads to run on; `None` is the calling thread alone. Never the global pool.
@@ -15,18 +16,18 @@ pub struct Execution<'a> {
     pub cancel: Option<&'a CancelToken>,
     /// Called on the thread that runs the kernel after every iteration.
     pub progress: Option<&'a (dyn Fn(Progress) + Sync)>,
-    /// What the kernel may allocate.
+    /// The memory that the kernel may allocate.
     pub memory: MemoryBudget,
 }
 
-/// How far a kernel is.
+/// The progress of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// Iterations done: rounds of PageRank, levels of a search, buckets of distances.
     pub iteration: u32,
-    /// How many there will be at most, if that is known.
+    /// The maximum number of iterations, if known.
     pub at_most: Option<u32>,
-    /// Neighbors that the last iteration looked at.
+    /// Neighbors examined by the last iteration.
     pub neighbors: u64,
 }
 
@@ -38,7 +39,7 @@ impl<'a> Execution<'a> {
         self
     }
 
-    /// Stops when `token` is raised.
+    /// Stops when `token` is canceled.
     #[must_use]
     pub fn cancelled_by(mut self, token: &'a CancelToken) -> Self {
         self.cancel = Some(token);
@@ -59,13 +60,13 @@ impl<'a> Execution<'a> {
         self
     }
 
-    /// How many threads there are to run on.
+    /// The number of threads to run on.
     #[must_use]
     pub fn threads(&self) -> usize {
         self.pool.map_or(1, ThreadPool::current_num_threads)
     }
 
-    /// Into how many chunks to cut work whose cut does not matter for the result.
+    /// The number of chunks for work whose division does not affect the result.
     #[must_use]
     pub fn parts(&self) -> usize {
         16 * self.threads()
@@ -75,7 +76,7 @@ impl<'a> Execution<'a> {
     /// the order of the chunks.
     ///
     /// # Errors
-    /// An error of `work`, or [`KernelError::Cancelled`], which is looked for before each chunk.
+    /// An error of `work`, or [`KernelError::Cancelled`], which is checked before each chunk.
     pub fn map_chunks<C: Send, R: Send>(
         &self,
         chunks: Vec<C>,
@@ -99,14 +100,14 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// Tells whoever wants to know.
+    /// Calls the progress callback, if there is one.
     pub fn report(&self, progress: Progress) {
         if let Some(report) = self.progress {
             report(progress);
         }
     }
 
-    /// The same threads, token and memory for building a graph.
+    /// Options with the same threads, token and memory for building a graph.
     #[must_use]
     pub fn build_options(&self) -> BuildOptions<'a> {
         BuildOptions { pool: self.pool, cancel: self.cancel, memory: self.memory }

@@ -5,15 +5,15 @@ use hedgerow_csr::Csr;
 use hedgerow_model::{Direction, GraphView, LabelId};
 use std::time::{Duration, Instant};
 
-/// A view turned round, made because it keeps no in-neighbors.
+/// A transposed copy of a view that keeps no in-neighbors.
 pub(crate) struct Transposed {
     pub(crate) graph: Csr,
-    /// How long it took to make.
+    /// Time to build it.
     pub(crate) elapsed: Duration,
 }
 
 impl Transposed {
-    /// `None` if the view can be read in both directions as it is.
+    /// Builds it; `None` if the view has in-neighbors.
     pub(crate) fn if_needed(
         view: &impl GraphView,
         label: LabelId,
@@ -28,10 +28,11 @@ impl Transposed {
     }
 }
 
-/// Runs an expression with the in-neighbors of a view; of one that keeps none, with those of a
-/// transposed copy. Gives the expression's value, and how long the copy took if one was made.
+/// Evaluates an expression with the in-neighbors of a view, or of a transposed copy if the view
+/// keeps none. Returns the value, and the time to build the copy if one was built.
 ///
-/// A macro because the two adjacencies have different types. For use where `?` leads to a [`KernelError`].
+/// A macro because the two adjacencies have different types. For use where `?` converts to a
+/// [`KernelError`].
 macro_rules! with_incoming {
     ($view:expr, $label:expr, $execution:expr, $incoming:ident => $run:expr) => {
         match $crate::incoming::Transposed::if_needed($view, $label, $execution)? {

@@ -1,4 +1,4 @@
-//! What a kernel is, and why one can fail.
+//! The trait of kernels, and their errors.
 
 use hedgerow_compute::MemoryError;
 use hedgerow_csr::CsrError;
@@ -6,17 +6,17 @@ use hedgerow_model::{GraphView, ReadError, VertexId, ViewError};
 
 /// A computation over a whole graph. Its fields are its parameters.
 pub trait Kernel {
-    /// What it computes.
+    /// The result type.
     type Output;
 
-    /// Computes it for one state of a graph.
+    /// Computes the result for one state of a graph.
     ///
     /// # Errors
-    /// See [`KernelError`]. Nothing is left behind then.
+    /// See [`KernelError`]. An error leaves nothing behind.
     fn run<V: GraphView>(self, view: &V) -> Result<Self::Output, KernelError>;
 }
 
-/// A kernel gave no result.
+/// The error of a kernel.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KernelError {
@@ -26,7 +26,7 @@ pub enum KernelError {
     /// Its arrays do not fit into memory.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// A vertex that it was told to start from does not exist.
+    /// A start vertex does not exist.
     #[error("there is no vertex {0} in this state of the graph")]
     NoSuchVertex(VertexId),
     /// The view has no such label.
@@ -35,18 +35,18 @@ pub enum KernelError {
     /// The view's store could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The in-neighbors that it needs could not be built.
+    /// The in-neighbors could not be built.
     #[error("the in-neighbors of this graph could not be built: {0}")]
     Csr(CsrError),
-    /// There are no shortest paths over such an edge.
+    /// An edge has a weight for which shortest paths are undefined.
     #[error(
         "the edge from vertex {source_vertex} to vertex {destination} has the weight {weight}, but weights of \
          shortest paths must be 0 or more"
     )]
     InvalidWeight {
-        /// Where the edge starts.
+        /// The source of the edge.
         source_vertex: VertexId,
-        /// Where it ends.
+        /// The destination of the edge.
         destination: VertexId,
         /// Its weight: negative, or not a number.
         weight: f64,
@@ -54,19 +54,19 @@ pub enum KernelError {
     /// The shortest paths between two vertices cannot be counted.
     #[error("between vertex {0} and another there are more shortest paths than a float can count")]
     TooManyPaths(VertexId),
-    /// A parameter has a value that makes no sense.
+    /// A parameter has an invalid value.
     #[error("{parameter} is {found}, but must be {expected}")]
     InvalidParameter {
         /// The name of the parameter.
         parameter: &'static str,
         /// Its value.
         found: f64,
-        /// Which values make sense.
+        /// The valid values.
         expected: &'static str,
     },
 }
 
-/// Why a kernel gave no result, by what the caller can do about it.
+/// The kinds of kernel errors, by what the caller can do about them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KernelErrorKind {
@@ -81,12 +81,12 @@ pub enum KernelErrorKind {
 }
 
 impl KernelError {
-    /// A failed read of the view's store.
+    /// Wraps a failed read of the view's store.
     pub fn read(error: impl Into<ReadError>) -> Self {
         KernelError::Read(error.into())
     }
 
-    /// What the caller can do about it.
+    /// The kind: what the caller can do about the error.
     #[must_use]
     pub fn kind(&self) -> KernelErrorKind {
         match self {
@@ -103,7 +103,7 @@ impl KernelError {
     }
 }
 
-/// Fails unless `vertex` exists, from which a kernel is to start.
+/// Checks that `vertex`, from which a kernel is to start, exists.
 pub(crate) fn check_exists(view: &impl GraphView, vertex: VertexId) -> Result<(), KernelError> {
     match view.contains_vertex(vertex).map_err(KernelError::read)? {
         true => Ok(()),
@@ -112,7 +112,7 @@ pub(crate) fn check_exists(view: &impl GraphView, vertex: VertexId) -> Result<()
 }
 
 impl From<CsrError> for KernelError {
-    /// What can also happen to a kernel itself is the same error, wherever it happened.
+    /// Errors that a kernel can also return itself map to the same variant.
     fn from(error: CsrError) -> Self {
         match error {
             CsrError::Cancelled => KernelError::Cancelled,

@@ -1,8 +1,8 @@
 //! Whole-graph analytics over any view of a graph.
 //!
 //! A [`Kernel`] is a value: its fields are its parameters, [`run`](Kernel::run) computes. Every
-//! kernel has an [`Execution`] among its parameters, which says on which threads it runs, who may
-//! stop it, who hears of its progress and how much memory it may take.
+//! kernel has an [`Execution`] among its parameters, which sets its threads, cancellation, progress
+//! callback and memory budget.
 //!
 //! ```
 //! use hedgerow_kernels::{Bfs, Kernel, PageRank};
@@ -34,30 +34,30 @@
 //! | [`Communities`] | communities | synchronous label propagation, only where something has changed |
 //! | [`Cores`] | core numbers | peeling, level by level |
 //! | [`Betweenness`] | betweenness centrality | counting shortest paths there and dependencies back, level by level |
-//! | [`Neighborhood`] | what is within a few hops | level by level |
+//! | [`Neighborhood`] | the vertices within a few hops | level by level |
 //!
 //! In all but [`PageRank`] parallel edges count as one. The results do not depend on the number of
-//! threads. What a result carries beside them (iterations, times, neighbors that were looked at) is said with
-//! each; `elapsed` is always the whole time. `docs/kernels.md` says more about each.
+//! threads. Each result type documents what it contains besides (iterations, times, neighbors
+//! examined); `elapsed` is always the total time. `docs/kernels.md` describes each kernel.
 //!
-//! Some kernels read in-neighbors. Where a directed view keeps none, they transpose it first: the time is part of
-//! `elapsed`, and the result says how much it was (`transposed`).
+//! Some kernels read in-neighbors. If a directed view keeps none, they transpose it first:
+//! `transposed` in the result is the time that this took, part of `elapsed`.
 //!
 //! # How to write a kernel
 //!
-//! 1. Ask the view for the adjacencies that you need, once; topology is `adjacency::<()>`.
+//! 1. Get the adjacencies that you need from the view, once; topology is `adjacency::<()>`.
 //! 2. Check the memory for arrays over all vertices before you allocate them: they are as long as
-//!    the vertex bound, in which ids without a vertex may lie.
-//! 3. Cut the vertices with [`Adjacency::cuts`](hedgerow_model::Adjacency::cuts) and hand the
+//!    the vertex bound, below which there may be ids without a vertex.
+//! 3. Cut the vertices with [`Adjacency::cuts`](hedgerow_model::Adjacency::cuts) and pass the
 //!    ranges to [`Execution::map_chunks`], which runs them on the pool or on the calling thread and
-//!    stops between two of them when the kernel is cancelled.
-//! 4. In a chunk, make a cursor, and walk with [`scan`](hedgerow_model::Cursor::scan): the layout
-//!    of a store is a walk through memory in the order of the ids. Neighbors come in runs, and a
-//!    vertex may come in several.
+//!    stops between two of them when the kernel is canceled.
+//! 4. In a chunk, make a cursor, and walk with [`scan`](hedgerow_model::Cursor::scan): stores lay
+//!    out their data in the order of the ids. Neighbors come in runs, and a vertex may come in
+//!    several.
 //! 5. Read errors become a [`KernelError`] with [`KernelError::read`].
 //!
-//! Where a result depends on the order of additions, cut into the same ranges whatever the number
-//! of threads and add the chunks' sums in their order, as [`PageRank`] does.
+//! If a result depends on the order of additions, cut into the same ranges whatever the number of
+//! threads and add the chunks' sums in their order, as [`PageRank`] does.
 //!
 //! The number of vertices of each degree:
 //!

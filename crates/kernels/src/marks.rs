@@ -1,4 +1,4 @@
-//! A set of vertices that one thread fills and empties again and again.
+//! A reusable set of vertices for one thread.
 
 use hedgerow_model::VertexId;
 
@@ -18,13 +18,13 @@ impl Marks {
         self.words[vertex.index() / 64] |= 1 << (vertex.index() % 64);
     }
 
-    /// Whether a vertex is in the set: 1 or 0, to add instead of to branch on.
+    /// Whether a vertex is in the set, as 1 or 0: added without a branch.
     #[inline(always)]
     pub(crate) fn get(&self, vertex: VertexId) -> u64 {
         (self.words[vertex.index() / 64] >> (vertex.index() % 64)) & 1
     }
 
-    /// Empties the set, which has no other members than these.
+    /// Clears the set, whose members are all in `members`.
     #[inline]
     pub(crate) fn clear(&mut self, members: &[VertexId]) {
         members.iter().for_each(|vertex| self.words[vertex.index() / 64] = 0);

@@ -10,41 +10,42 @@ use std::time::{Duration, Instant};
 /// Fewer vertices than this are not worth waking other threads for.
 const SMALL: usize = 256;
 
-/// Which vertices can be reached from some vertices over a few edges.
+/// Finds the vertices that can be reached from some vertices over a few edges.
 ///
 /// Follows out-edges; in an undirected graph all edges.
 #[derive(Clone, Copy, Debug)]
 pub struct Neighborhood<'a> {
-    /// Where it starts: they are 0 hops away.
+    /// The start vertices, 0 hops away.
     pub sources: &'a [VertexId],
-    /// Edges to follow, at most.
+    /// Maximum number of edges to follow.
     pub hops: u32,
-    /// Vertices to return, at most: the nearest, of those as many hops away the lowest ids.
+    /// Maximum number of vertices to return: the nearest, the lowest ids of equally distant ones.
     pub limit: Option<usize>,
     /// The edges to follow.
     pub label: LabelId,
-    /// How it runs.
+    /// The execution options.
     pub execution: Execution<'a>,
 }
 
-/// What a [`Neighborhood`] contains. All but `elapsed` is the same whatever the number of threads.
+/// The result of a [`Neighborhood`]. All but `elapsed` is identical for any number of threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NeighborhoodResult {
     /// The vertices, each once, by hops and then by id.
     pub vertices: Vec<VertexId>,
-    /// How many of them come before those that are so many hops away: the vertices `h` hops away are
-    /// `vertices[starts[h]..starts[h + 1]]`. One more than there are different numbers of hops.
+    /// The start of each distance in `vertices`: those `h` hops away are
+    /// `vertices[starts[h]..starts[h + 1]]`. One entry more than there are different numbers of
+    /// hops.
     pub starts: Vec<usize>,
     /// Whether the limit left vertices out.
     pub truncated: bool,
-    /// Neighbors that were looked at.
+    /// Neighbors examined.
     pub edges_examined: u64,
-    /// How long it took.
+    /// Total time.
     pub elapsed: Duration,
 }
 
 impl<'a> Neighborhood<'a> {
-    /// Everything within so many hops over the default label.
+    /// Everything within `hops` hops over the default label.
     #[must_use]
     pub fn new(sources: &'a [VertexId], hops: u32) -> Self {
         let (label, execution) = (LabelId::DEFAULT, Execution::default());
@@ -62,7 +63,7 @@ impl NeighborhoodResult {
         }
     }
 
-    /// Different numbers of hops: one more than the largest; 0 if there are no vertices.
+    /// Number of different distances: one more than the largest; 0 if there are no vertices.
     #[must_use]
     pub fn levels(&self) -> u32 {
         self.starts.len() as u32 - 1
@@ -77,7 +78,7 @@ impl NeighborhoodResult {
 impl Kernel for Neighborhood<'_> {
     type Output = NeighborhoodResult;
 
-    /// O(ids / 64 + neighbors of what is returned); one bit per id, and what is returned.
+    /// O(ids / 64 + neighbors of the result); one bit per id, and the result.
     fn run<V: GraphView>(self, view: &V) -> Result<NeighborhoodResult, KernelError> {
         let started = Instant::now();
         self.sources.iter().try_for_each(|source| check_exists(view, *source))?;
@@ -119,7 +120,7 @@ impl Kernel for Neighborhood<'_> {
 }
 
 impl Neighborhood<'_> {
-    /// The neighbors of a level that nobody has seen yet, and how many neighbors were looked at.
+    /// The neighbors of a level that were not found before, and the number of neighbors examined.
     fn next_level(
         &self,
         outgoing: &impl Adjacency,

@@ -14,53 +14,53 @@ use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId}
 use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
-/// A chunk of vertices and neighbors is about this large, unless there would be too many chunks.
+/// Target size of a chunk, in vertices and neighbors, unless there would be too many chunks.
 const CHUNK_WORK: u64 = 1 << 16;
 const MOST_CHUNKS: u64 = 4096;
 
-/// How important every vertex is, by how important the vertices are that lead to it.
+/// Ranks vertices by the ranks of their in-neighbors.
 ///
-/// Parallel edges count each. Needs in-neighbors: for a directed view that keeps none, a
+/// Every parallel edge counts. Needs in-neighbors: for a directed view that keeps none, a
 /// transposed copy is built first.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRank<'a> {
     /// The share of a rank that follows edges; the rest is spread evenly. 0 to 1.
     pub damping: f64,
-    /// Iterations, at most.
+    /// Maximum number of iterations.
     pub iterations: u32,
     /// Stops when an iteration changes the ranks by less than this, summed over all vertices.
     pub tolerance: Option<f64>,
-    /// How exactly ranks travel along edges.
+    /// The precision of the ranks passed along edges.
     pub precision: Precision,
     /// The edges that count.
     pub label: LabelId,
-    /// How it runs.
+    /// The execution options.
     pub execution: Execution<'a>,
 }
 
-/// How exactly ranks travel along edges. They are added and kept as `f64` all the same.
+/// The precision of the ranks passed along edges. Sums and ranks are `f64` in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Precision {
     /// As `f64`.
     #[default]
     Double,
-    /// As `f32`: half as many bytes to read at random, for ranks that are off by up to 1e-7 of their
-    /// value. What the GAP benchmark suite does throughout.
+    /// As `f32`: half as many bytes to read at random, with a relative error of up to 1e-7 in the
+    /// ranks. The GAP benchmark suite uses it throughout.
     Single,
 }
 
-/// What [`PageRank`] computed. The ranks do not depend on the number of threads.
+/// The result of [`PageRank`]. The ranks do not depend on the number of threads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PageRankResult {
-    /// Per vertex id its rank; 0 for an id without a vertex. The sum is 1.
+    /// The rank of each vertex id; 0 for an id without a vertex. The sum is 1.
     pub ranks: Vec<f64>,
     /// Iterations done.
     pub iterations: u32,
-    /// By how much the last of them changed the ranks, summed over all vertices; 0 if there was none.
+    /// The sum of the changes of all ranks in the last iteration; 0 if there was none.
     pub change: f64,
-    /// How long it took altogether.
+    /// Total time.
     pub elapsed: Duration,
-    /// How long building the in-neighbors took, part of `elapsed`; `None` if the view has them.
+    /// Time to build the in-neighbors, part of `elapsed`; `None` if the view has them.
     pub transposed: Option<Duration>,
 }
 
@@ -126,7 +126,7 @@ impl PageRank<'_> {
         incoming: &impl Adjacency,
     ) -> Result<PageRankResult, KernelError> {
         let vertices = view.vertex_count() as f64;
-        // The same ranges whatever the number of threads, so that sums are added in one order.
+        // Fixed ranges, whatever the number of threads, so that sums are added in one order.
         let work = u64::from(view.vertex_bound()) + view.edge_count(self.label).at_most();
         let parts = work.div_ceil(CHUNK_WORK).min(MOST_CHUNKS) as usize;
         let ranges = covering_ranges(incoming, parts, view.vertex_bound())?;
@@ -236,7 +236,7 @@ impl<C: Contribution> State<C> {
     }
 }
 
-/// What travels along an edge.
+/// A value passed along an edge.
 trait Contribution: Copy + Default + Into<f64> + Send + Sync {
     fn of(exact: f64) -> Self;
 }
@@ -253,7 +253,7 @@ impl Contribution for f32 {
     }
 }
 
-/// What is summed over all vertices in an iteration.
+/// The sums over all vertices in an iteration.
 #[derive(Clone, Copy, Default)]
 struct Sums {
     change: f64,
@@ -271,7 +271,7 @@ impl Sums {
     }
 }
 
-/// Puts the out-degrees of the vertices in `range` into `degrees`, which is 0.
+/// Writes the out-degrees of the vertices in `range` to `degrees`, which is 0.
 fn count_degrees<A: Adjacency>(
     outgoing: &A,
     range: Range<u32>,
@@ -292,8 +292,8 @@ fn count_degrees<A: Adjacency>(
     counted.map(|_| ()).map_err(KernelError::read)
 }
 
-/// Puts what the vertices in `range` get from their in-neighbors into `sums`, which are 0. Returns how many
-/// in-neighbors there are.
+/// Adds up the contributions of the in-neighbors of the vertices in `range` in `sums`, which are 0.
+/// Returns the number of in-neighbors.
 fn collect_contributions<C: Contribution>(
     incoming: &impl Adjacency,
     range: Range<u32>,

@@ -1,11 +1,11 @@
-//! Cutting the vertices and the arrays over them into the same ranges.
+//! Cuts the vertices and the arrays over them into the same ranges.
 
 use crate::KernelError;
 use hedgerow_model::Adjacency;
 use std::ops::Range;
 
-/// At most `parts` ranges of about equal work that cover every id below `vertex_bound`, those
-/// without neighbors too.
+/// At most `parts` ranges of about equal work that cover every id below `vertex_bound`, including
+/// those without neighbors.
 pub(crate) fn covering_ranges(
     adjacency: &impl Adjacency,
     parts: usize,
@@ -19,7 +19,7 @@ pub(crate) fn covering_ranges(
     Ok(ranges.filter(|range| !range.is_empty()).collect())
 }
 
-/// The parts of `array`, which has an element per id, that belong to ranges which cover all ids.
+/// Splits `array`, which has an element per id, by ranges that cover all ids.
 pub(crate) fn split_mut<'a, T>(
     mut array: &'a mut [T],
     ranges: &'a [Range<u32>],

@@ -1,10 +1,10 @@
 //! Shortest paths from one vertex, by delta-stepping.
 //!
-//! Vertices wait in buckets of distances that are `delta` wide. The lowest bucket is taken out as a
-//! whole and its vertices offer their neighbors a shorter way, in any order, again until it stays
-//! empty. See "Delta-stepping: a parallelizable shortest path algorithm" (J. Algorithms 49, 2003),
-//! sections 2 and 4. A thread goes on with its own vertices of the same bucket without waiting for
-//! the others, as "Optimizing Ordered Graph Algorithms with GraphIt" (CGO 2020), section 3.3.
+//! Vertices wait in buckets of distances that are `delta` wide. The lowest bucket is taken as a
+//! whole and its vertices relax their edges, in any order, repeatedly until it stays empty. See
+//! "Delta-stepping: a parallelizable shortest path algorithm" (J. Algorithms 49, 2003), sections 2
+//! and 4. A thread continues with its own vertices of the same bucket without waiting for the
+//! others, as in "Optimizing Ordered Graph Algorithms with GraphIt" (CGO 2020), section 3.3.
 
 mod buckets;
 mod delta;
@@ -21,50 +21,51 @@ use hedgerow_sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-/// Vertices of a frontier that a thread takes at once.
+/// Vertices of a frontier that a thread takes at a time.
 const GRAIN: usize = 64;
 /// Frontiers with fewer vertices than this are not worth waking other threads for.
 const SMALL_FRONTIER: usize = 512;
-/// A thread goes on by itself while its part of the bucket has fewer vertices than this.
+/// A thread continues on its own while its part of the bucket has fewer vertices than this.
 const FUSED: usize = 1024;
 
-/// How far every vertex is from one of them, by the sum of the weights along the way.
+/// Computes the distance of every vertex from a source, as the sum of the weights along the path.
 ///
 /// Follows out-edges; in an undirected graph all edges. The weights are the values of the label, of
-/// type `W`: `u32` with sums of 64 bits, or `f64`. A negative weight or NaN anywhere among them is an error,
-/// whether or not a path from the source leads there: [`KernelError::InvalidWeight`] names the first such edge. So
-/// floats are all looked at before the search begins. A path whose length is infinite reaches nothing.
+/// type `W`: `u32` with sums of 64 bits, or `f64`. A negative weight or NaN anywhere among them is
+/// an error, whether or not a path from the source reaches it: [`KernelError::InvalidWeight`] names
+/// the first such edge. So all floats are checked before the search begins. A path of infinite
+/// length reaches nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Sssp<'a, W: Weight = u32> {
-    /// Where the paths start.
+    /// The vertex where the paths start.
     pub source: VertexId,
-    /// The edges that they follow.
+    /// The edges to follow.
     pub label: LabelId,
-    /// How wide the buckets are: small ones do less work twice, large ones let threads work longer
-    /// side by side. By default from a sample of the weights and the average degree. Integers count
-    /// as the power of two below.
+    /// The width of the buckets: small ones repeat less work, large ones let threads work longer in
+    /// parallel. By default computed from a sample of the weights and the average degree. Integers
+    /// are rounded down to a power of two.
     pub delta: Option<W>,
-    /// How it runs.
+    /// The execution options.
     pub execution: Execution<'a>,
 }
 
-/// What [`Sssp`] found. The distances and `reached` are the same whatever the number of threads.
+/// The result of [`Sssp`]. The distances and `reached` are identical for any number of threads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SsspResult<W: Weight = u32> {
-    /// Per vertex id the length of a shortest path from the source, or [`Weight::UNREACHED`].
+    /// The length of a shortest path from the source to each vertex id, or [`Weight::UNREACHED`].
     pub distances: Vec<W::Distance>,
     /// Vertices reached, the source included.
     pub reached: u64,
     /// Rounds in which threads waited for each other.
     pub rounds: u32,
-    /// Neighbors that were looked at.
+    /// Neighbors examined.
     pub edges_examined: u64,
-    /// How long the search took.
+    /// Time of the search.
     pub elapsed: Duration,
 }
 
 impl<W: Weight> Sssp<'_, W> {
-    /// Paths from `source` over the default label.
+    /// Finds paths from `source` over the default label.
     #[must_use]
     pub fn new(source: VertexId) -> Self {
         Sssp { source, label: LabelId::DEFAULT, delta: None, execution: Execution::default() }
@@ -77,7 +78,7 @@ impl<W: Weight> Kernel for Sssp<'_, W> {
     /// O(vertices + edges) for random weights, at worst O(vertices * edges); 8 bytes per id and 4
     /// per vertex and bucket that it waits in.
     ///
-    /// Fails with [`KernelError::InvalidWeight`] where a weight is negative or NaN.
+    /// Fails with [`KernelError::InvalidWeight`] if a weight is negative or NaN.
     fn run<V: GraphView>(self, view: &V) -> Result<SsspResult<W>, KernelError> {
         let started = Instant::now();
         check_exists(view, self.source)?;
@@ -105,29 +106,30 @@ impl<W: Weight> Kernel for Sssp<'_, W> {
     }
 }
 
-/// A search on its way.
+/// A search in progress.
 struct Search<'s, W: Weight, A, F> {
     parameters: Sssp<'s, W>,
     outgoing: &'s A,
     bucket_of: F,
-    /// The bits of the distances. Relaxed: they only fall, and between two rounds threads are waited for.
+    /// The bits of the distances. Relaxed: they only decrease, and threads are joined between two
+    /// rounds.
     distances: Vec<AtomicU64>,
-    /// Whether several threads lower distances at once. One alone needs no exchange, which would
-    /// wait for all loads before it.
+    /// Whether several threads lower distances concurrently. A single one needs no exchange, which
+    /// would wait for all loads before it.
     shared: bool,
 }
 
-/// What one thread works with.
+/// One thread's working memory.
 #[derive(Default)]
 struct Worker {
     buckets: Buckets,
-    /// The vertices that it goes on with by itself.
+    /// The vertices that it continues with on its own.
     own: Vec<VertexId>,
     examined: u64,
 }
 
 impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W, A, F> {
-    /// Returns the number of rounds, and how many neighbors were looked at.
+    /// Returns the number of rounds and of neighbors examined.
     fn run(&self) -> Result<(u32, u64), KernelError> {
         let (execution, source) = (self.parameters.execution, self.parameters.source);
         self.distances[source.index()].store(0, Ordering::Relaxed);
@@ -154,7 +156,7 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
         Ok((rounds, workers.iter().map(|worker| worker.examined).sum()))
     }
 
-    /// One thread's share of a frontier, and what it finds for the same bucket.
+    /// Processes one thread's share of a frontier, and what it adds to the same bucket.
     fn round(
         &self,
         worker: &mut Worker,
@@ -195,12 +197,12 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
         bucket: u64,
     ) -> Result<(), KernelError> {
         self.parameters.execution.check_cancelled()?;
-        // Rows in random order: they had better miss the cache at the same time.
+        // Rows in random order: prefetch them, so that their cache misses overlap.
         vertices.iter().for_each(|vertex| cursor.prefetch_place(*vertex));
         vertices.iter().for_each(|vertex| cursor.prefetch(*vertex));
         for vertex in vertices {
             let distance = self.distances[vertex.index()].load(Ordering::Relaxed);
-            // What has fallen into a lower bucket since was taken out there.
+            // A vertex that has moved to a lower bucket since was processed there.
             if (self.bucket_of)(distance) >= bucket {
                 self.relax(worker, cursor, *vertex, distance)?;
             }
@@ -208,7 +210,7 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
         Ok(())
     }
 
-    /// Offers the neighbors of `vertex` the way over it.
+    /// Relaxes the edges of `vertex`.
     #[inline]
     fn relax(
         &self,
@@ -230,7 +232,7 @@ impl<W: Weight, A: Adjacency<Value = W>, F: Fn(u64) -> u64 + Sync> Search<'_, W,
         walked.map(|_| ()).map_err(KernelError::read)
     }
 
-    /// Lowers a distance; false if it is that low already.
+    /// Lowers a distance; false if it is no larger already.
     #[inline]
     fn lower(&self, vertex: VertexId, offered: u64) -> bool {
         let distance = &self.distances[vertex.index()];

@@ -7,51 +7,51 @@ use crate::{Execution, Kernel, KernelError};
 use hedgerow_model::{Adjacency, Direction, GraphView, LabelId};
 use std::time::{Duration, Instant};
 
-/// How many sets of three vertices are connected each with each.
+/// Counts the sets of three vertices that are all connected to each other.
 ///
-/// Parallel edges count as one, self loops not at all. Directed edges count without their direction:
-/// a directed graph has the triangles of the undirected graph with the same edges.
+/// Parallel edges count as one, self loops not at all. Direction is ignored: a directed graph has
+/// the triangles of the undirected graph with the same edges.
 ///
-/// Every triangle is counted at its largest vertex, in the neighbors that are smaller. What is
-/// larger is a matter of choice: by degree, hubs are small, and no vertex has many smaller
-/// neighbors. See "The GAP Benchmark Suite" (arXiv:1508.03619), section 3.6, and "Main-memory
-/// triangle computations for very large (sparse (power-law)) graphs" (TCS 407, 2008), section 3.
+/// Every triangle is counted at its largest vertex, among its smaller neighbors. The order of
+/// vertices can be chosen: by degree, hubs are small, and no vertex has many smaller neighbors. See
+/// "The GAP Benchmark Suite" (arXiv:1508.03619), section 3.6, and "Main-memory triangle
+/// computations for very large (sparse (power-law)) graphs" (TCS 407, 2008), section 3.
 #[derive(Clone, Copy, Debug)]
 pub struct TriangleCount<'a> {
     /// The edges of the triangles.
     pub label: LabelId,
-    /// Which of two vertices is the larger.
+    /// The order of vertices.
     pub order: TriangleOrder,
-    /// How it runs.
+    /// The execution options.
     pub execution: Execution<'a>,
 }
 
-/// Which of two vertices is the larger. The result is the same.
+/// The order of vertices. It does not affect the result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TriangleOrder {
-    /// By degree where a sample of the degrees says that it pays, else by id.
+    /// By degree where a sample of the degrees shows that it pays, else by id.
     #[default]
     Auto,
-    /// The one with the larger id: the view is read as it is. Views that are directed, or whose
-    /// neighbors are not sorted, are read by degree all the same.
+    /// The larger id is the larger vertex: the view is read as it is. Views that are directed, or
+    /// whose neighbors are not sorted, are read by degree in any case.
     ById,
-    /// The one with fewer neighbors: each edge is copied once.
+    /// The vertex with fewer neighbors is the larger: each edge is copied once.
     ByDegree,
 }
 
-/// What [`TriangleCount`] found.
+/// The result of [`TriangleCount`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TriangleCountResult {
-    /// Triangles.
+    /// Number of triangles.
     pub triangles: u64,
-    /// How long it took altogether.
+    /// Total time.
     pub elapsed: Duration,
-    /// How long copying the edges by degree took, part of `elapsed`; `None` if they were not.
+    /// Time to copy the edges by degree, part of `elapsed`; `None` if they were not copied.
     pub ordered: Option<Duration>,
 }
 
 impl Default for TriangleCount<'_> {
-    /// Over the default label, in the order that pays.
+    /// Counts over the default label, in the faster order.
     fn default() -> Self {
         let (label, execution) = (LabelId::DEFAULT, Execution::default());
         TriangleCount { label, order: TriangleOrder::Auto, execution }

@@ -9,32 +9,32 @@ use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId}
 use std::ops::{ControlFlow, Range};
 use std::time::{Duration, Instant};
 
-/// Neighbors per vertex that are joined before the largest component is looked for.
+/// Neighbors per vertex that are joined before the largest component is estimated.
 const SAMPLED_NEIGHBORS: usize = 2;
 /// The first pass after those that join samples, counted from 1.
 const JOINING: u32 = SAMPLED_NEIGHBORS as u32 + 1;
-/// Vertices that are asked for their component when the largest is looked for.
+/// Vertices sampled to estimate the largest component.
 const SAMPLED_VERTICES: u64 = 1024;
 
-/// Which vertices are connected by edges, whatever their direction.
+/// Finds the vertices that are connected by edges, whatever their direction.
 #[derive(Clone, Copy, Debug)]
 pub struct Wcc<'a> {
     /// The edges that connect.
     pub label: LabelId,
-    /// How components are found. The result is the same.
+    /// The algorithm. It does not affect the result.
     pub method: WccMethod,
-    /// How it runs.
+    /// The execution options.
     pub execution: Execution<'a>,
 }
 
-/// How components are found.
+/// The algorithm that finds components.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WccMethod {
     /// Joins a few neighbors of every vertex, which nearly completes the largest component, and
-    /// then all neighbors of the vertices outside it only: most edges are never read. "Optimizing
+    /// then all neighbors only of the vertices outside it: most edges are never read. "Optimizing
     /// Parallel Graph Connectivity Computation via Subgraph Sampling" (IPDPS 2018), section IV.
     ///
-    /// Of a directed view without reverse adjacency every edge is read, since an edge into the
+    /// In a directed view without reverse adjacency every edge is read, since an edge into the
     /// largest component can only be seen from outside it.
     #[default]
     Sampling,
@@ -43,16 +43,16 @@ pub enum WccMethod {
     Plain,
 }
 
-/// What [`Wcc`] found. The components are the same whatever the method and the number of threads.
+/// The result of [`Wcc`]. The components are identical for any method and number of threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WccResult {
-    /// Per vertex id the smallest id of its component, or [`Wcc::NO_VERTEX`].
+    /// The smallest id of the component of each vertex id, or [`Wcc::NO_VERTEX`].
     pub components: Vec<u32>,
-    /// Components, those of a single vertex included.
+    /// Number of components, those of a single vertex included.
     pub count: u64,
     /// Passes over edges: all of them, or some of each vertex.
     pub iterations: u32,
-    /// How long it took.
+    /// Total time.
     pub elapsed: Duration,
 }
 
@@ -62,7 +62,7 @@ impl Wcc<'_> {
 }
 
 impl Default for Wcc<'_> {
-    /// By sampling, over the default label.
+    /// Uses sampling, over the default label.
     fn default() -> Self {
         Wcc { label: LabelId::DEFAULT, method: WccMethod::Sampling, execution: Execution::default() }
     }
@@ -114,7 +114,8 @@ impl Components<'_> {
     fn join_samples(&self, outgoing: &impl Adjacency) -> Result<(), KernelError> {
         for round in 0..SAMPLED_NEIGHBORS {
             self.each_range(round as u32 + 1, |range| {
-                // Of a vertex in several runs, each run gives one: more than asked for does no harm.
+                // For a vertex in several runs, each run gives one: more than requested does no
+                // harm.
                 let joined = outgoing.cursor().scan(range, |vertex, neighbors, _| {
                     if let Some(neighbor) = neighbors.get(round) {
                         self.forest.join(vertex, *neighbor);
@@ -138,7 +139,8 @@ impl Components<'_> {
         roots.chunk_by(|one, other| one == other).max_by_key(|equal| equal.len()).map(|equal| equal[0])
     }
 
-    /// Joins the vertices whose root is not `but` to all their neighbors, in this pass. Returns its number.
+    /// Joins the vertices whose root is not `but` to all their neighbors, in one pass. Returns its
+    /// number.
     fn join_all<A: Adjacency>(
         &self,
         adjacency: &A,
@@ -164,7 +166,7 @@ impl Components<'_> {
         Ok(pass)
     }
 
-    /// Returns the number of passes.
+    /// Hooks until nothing changes. Returns the number of passes.
     fn hook_until_stable(&self, outgoing: &impl Adjacency) -> Result<u32, KernelError> {
         let mut pass = 0;
         loop {
@@ -204,7 +206,8 @@ impl Components<'_> {
     }
 }
 
-/// The component of every vertex, and how many there are. The root is the smallest: paths descend.
+/// The component of every vertex, and the number of components. The root is the smallest id: paths
+/// descend.
 fn labels(view: &impl GraphView, forest: Forest) -> Result<(Vec<u32>, u64), KernelError> {
     let mut components = forest.into_parents();
     if view.vertex_count() < u64::from(view.vertex_bound()) {

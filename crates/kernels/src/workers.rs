@@ -1,8 +1,8 @@
-//! What threads work with, handed from chunk to chunk.
+//! Reusable working memory of threads.
 
 use hedgerow_sync::Mutex;
 
-/// Things that are costly to make: there are never more of them than threads that work at once.
+/// Values that are costly to make: there are never more of them than concurrent threads.
 pub(crate) struct Workers<T>(Mutex<Vec<T>>);
 
 impl<T> Workers<T> {
@@ -10,7 +10,7 @@ impl<T> Workers<T> {
         Workers(Mutex::new(Vec::new()))
     }
 
-    /// Works with an idle one, or with a new one if there is none.
+    /// Calls `work` with an idle value, or with a new one if none is idle.
     pub(crate) fn with<R>(&self, make: impl FnOnce() -> T, work: impl FnOnce(&mut T) -> R) -> R {
         let idle = self.0.lock().pop();
         let mut worker = idle.unwrap_or_else(make);

@@ -6,7 +6,7 @@ use hedgerow_driver::Workload;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// Of `hedgerow bench`; other programs have theirs.
+/// Examples of `hedgerow bench`; other programs have theirs.
 pub const EXAMPLES: &str = "\
 Examples:
   hedgerow bench --quick
@@ -18,8 +18,8 @@ Examples:
 /// What is measured, and for how long.
 #[derive(Debug, Args)]
 pub struct BenchArgs {
-    /// The graph: kron-N, sparse-N (N is the scale), uniform-VERTICESxDEGREE, or an edge list, whose edges
-    /// are taken as undirected [default: kron-20, with --quick kron-10]
+    /// The graph: kron-N, sparse-N (N is the scale), uniform-VERTICESxDEGREE, or an edge list,
+    /// whose edges are taken as undirected [default: kron-20, with --quick kron-10]
     #[arg(long, value_name = "NAME|FILE")]
     pub dataset: Option<String>,
     /// The engines, separated by commas; csr, the static graph, is always measured
@@ -32,8 +32,8 @@ pub struct BenchArgs {
     /// Thread counts, separated by commas: each workload that can use several is measured with each
     #[arg(long, value_name = "COUNTS", value_delimiter = ',', default_value = "1", value_parser = threads)]
     pub threads: Vec<NonZeroUsize>,
-    /// Make the stores of the workloads on stores in this directory, on the disk that is to be measured, and remove them
-    /// afterwards [default: where the system keeps temporary files]
+    /// Create the stores of the workloads on stores in this directory, on the disk to be measured,
+    /// and remove them afterwards [default: the system's directory for temporary files]
     #[arg(long, value_name = "DIRECTORY")]
     pub store: Option<PathBuf>,
     /// Write machine, build and all figures to this file
@@ -42,18 +42,18 @@ pub struct BenchArgs {
     /// How often everything is measured [default: 3, with --quick 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub repetitions: Option<u32>,
-    /// How long one mix of readers and writers runs, and forty times what each number of clients of LinkBench takes [default:
-    /// 10, with --full 60]
+    /// How long one mix of readers and writers runs; each number of clients of LinkBench runs for a
+    /// fortieth of it [default: 10, with --full 60]
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub mix_seconds: Option<u64>,
-    /// What makes, shuffles and samples the graph
+    /// The seed that generates, shuffles and samples the graph
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
     /// Measure every insertion of every repetition, all batch sizes, mixes of a minute, the hub, stores, and all links in
     /// LinkBench
     #[arg(long)]
     pub full: bool,
-    /// Measure everything briefly, to see that it works; the figures mean nothing
+    /// Measure everything briefly, to check that it works; the figures are meaningless
     #[arg(long, conflicts_with = "full")]
     pub quick: bool,
 }

@@ -17,7 +17,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
 
-/// Measures those of `engines` that are asked for, prints the table, writes the file.
+/// Measures the requested engines among `engines`, prints the table, writes the file.
 pub fn execute(
     args: &BenchArgs,
     engines: &[Engine],
@@ -62,7 +62,7 @@ fn settings(args: &BenchArgs, engines: &[Engine]) -> Result<Settings, BenchError
     })
 }
 
-/// Each of several names once.
+/// The distinct names, in order.
 fn distinct<T: Copy + PartialEq>(named: &[T]) -> Vec<T> {
     let mut distinct = Vec::new();
     for one in named {
@@ -73,7 +73,7 @@ fn distinct<T: Copy + PartialEq>(named: &[T]) -> Vec<T> {
     distinct
 }
 
-/// What is being measured: every step on a terminal, else a line per workload.
+/// Progress: every step on a terminal, else a line per workload.
 struct Shown<'a> {
     console: &'a Console,
     bar: indicatif::ProgressBar,

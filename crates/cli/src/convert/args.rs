@@ -27,10 +27,11 @@ pub struct ConvertArgs {
     /// The graph file to write; compressed if its name ends in .gz or .zst
     #[arg(value_name = "OUTPUT", value_parser = file_to_write())]
     pub output: PathBuf,
-    /// The format to write; auto is what the name of the file says, else edges
+    /// The format to write; auto takes it from the name of the file, else edges
     #[arg(long, value_parser = graph_format(), default_value = "auto")]
     pub to: FormatName,
-    /// Say in the file that every edge stands for both directions, where its format has a place for that
+    /// Mark the file as undirected, so that every edge stands for both directions, where its format
+    /// allows that
     #[arg(long)]
     pub undirected: bool,
     /// If the format numbers its vertices: write one line `number key` per vertex to this file

@@ -28,14 +28,14 @@ struct Converted {
     output: String,
     format: String,
     undirected: bool,
-    /// Distinct vertices; of an edge list nobody counts them.
+    /// Distinct vertices; `None` for an edge list, whose vertices are not counted.
     vertices: Option<u64>,
-    /// Edges as they stand in the file that was read.
+    /// Edges in the input file, repeated ones counted.
     rows: u64,
-    /// Edges as they stand in the file that was written.
+    /// Edges in the output file.
     edges: u64,
     skipped_lines: u64,
-    /// Vertices have other numbers in the file than their keys.
+    /// Vertex numbers in the file differ from the keys.
     renumbered: bool,
     mapping: Option<String>,
     lost_weights: u64,
@@ -44,7 +44,7 @@ struct Converted {
     seconds: f64,
 }
 
-/// What came of it.
+/// The result of a conversion.
 struct Outcome {
     format: GraphFormat,
     rows: u64,
@@ -55,7 +55,7 @@ struct Outcome {
     renumbered: bool,
 }
 
-/// Converts and says what was written.
+/// Converts and prints a summary.
 pub fn execute(args: &ConvertArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
     let started = Instant::now();
     let outcome = match args.format.keys() {
@@ -98,7 +98,7 @@ pub fn execute(args: &ConvertArgs, console: &Console, interrupt: &Interrupt) -> 
     })
 }
 
-/// What a file that was written does not say.
+/// Notes on what the output file lacks.
 pub fn notes(lost: Lost, renumbered: bool, mapping: Option<&str>) -> Vec<String> {
     let mut notes = Vec::new();
     let mut note = |count: u64, what: &str| {
@@ -151,7 +151,7 @@ fn convert<K: VertexKey + AsKey>(
     Ok(Outcome { format, rows, skipped, vertices, edges, lost, renumbered: keys.is_some() })
 }
 
-/// Adds which formats have a place for a key or weight that this one cannot hold.
+/// Adds the formats that can represent a key or weight that this one cannot.
 fn graph_output(error: FormatError) -> CliError {
     match error {
         FormatError::NoPlace { .. } => CliError::NoPlace {
@@ -162,7 +162,7 @@ fn graph_output(error: FormatError) -> CliError {
     }
 }
 
-/// Writes the key of every number.
+/// Writes the key of every vertex number.
 pub fn write_mapping<K: VertexKey>(
     path: &Path,
     format: GraphFormat,

@@ -15,7 +15,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(
     after_help = EXAMPLES,
-    // How a file is read means nothing for a generated graph.
+    // Options on how a file is read have no effect on a generated graph.
     mut_args(|arg| match arg.get_id().as_str() {
         "format" | "vertices" | "keys" | "columns" | "skip_bad_lines" => {
             arg.requires("graph").conflicts_with_all(["scale", "edge_factor", "seed"])

@@ -11,20 +11,20 @@ use hedgerow::kernels::{Bfs, BfsResult, PageRank, PageRankResult};
 use hedgerow::{BuildOptions, LabelId, Snapshot};
 use std::time::{Duration, Instant};
 
-/// How often each kernel runs on each; the medians are compared.
+/// How often each kernel runs on each graph; the medians are compared.
 const ROUNDS: usize = 5;
 
 /// Ranks that differ by more than this are not equal.
 const RANK_TOLERANCE: f64 = 1e-9;
 
-/// What came out.
+/// The result of the comparison.
 #[derive(Debug)]
 pub struct Comparison {
     /// PageRank.
     pub pagerank: Times,
     /// BFS from the vertex with the largest out-degree; `None` for an empty graph.
     pub bfs: Option<Times>,
-    /// The largest difference of a vertex's two ranks.
+    /// The largest difference between a vertex's two ranks.
     pub rank_difference: f64,
     /// Vertices whose two depths differ.
     pub different_depths: u64,
@@ -53,7 +53,7 @@ impl Times {
 }
 
 impl Comparison {
-    /// Runs both kernels on both, in turns.
+    /// Runs both kernels on both graphs, in turns.
     pub fn run(
         snapshot: &Snapshot,
         threads: &Threads,
@@ -107,7 +107,7 @@ impl Comparison {
     }
 }
 
-/// Runs something on both targets in turns; gives the medians and the last results.
+/// Runs a function on both targets in turns; returns the medians and the last results.
 fn in_turns<R>(
     targets: &[Target<'_>; 2],
     run: impl Fn(&Target<'_>) -> Result<R, CliError>,

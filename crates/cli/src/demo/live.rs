@@ -1,4 +1,4 @@
-//! What is going on, while it goes on.
+//! The live view of a running demo.
 
 use super::shared::Shared;
 use crate::console::Console;
@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often the end is looked for.
+/// How often the view checks whether the demo has ended.
 const POLL: Duration = Duration::from_millis(20);
 /// How often a terminal is drawn.
 const DRAW: Duration = Duration::from_millis(250);
@@ -25,7 +25,7 @@ pub struct Live<'a> {
     bar: ProgressBar,
 }
 
-/// What was seen at one moment.
+/// The state at one moment.
 #[derive(Clone, Copy)]
 struct Sample {
     at: Instant,
@@ -44,7 +44,7 @@ impl<'a> Live<'a> {
         Live { console, graph, total, shared, bar }
     }
 
-    /// Shows what is going on until it is over.
+    /// Shows progress until the demo is over.
     pub fn show(&self, is_over: impl Fn() -> bool) {
         let interval = if self.console.shows_progress() { DRAW } else { LINE };
         let first = self.sample();
@@ -77,7 +77,7 @@ impl<'a> Live<'a> {
         }
     }
 
-    /// Each fits a terminal of 80 columns.
+    /// The lines of the view; each fits a terminal of 80 columns.
     fn lines(&self, first: Sample, last: Sample, now: Sample) -> [String; 5] {
         let (rows, total) = (text::Count(now.rows), text::Count(self.total));
         let current = text::edges_per_second(now.rows - last.rows, now.at - last.at);

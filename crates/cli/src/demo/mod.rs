@@ -31,7 +31,7 @@ use stream::Stream;
 use summary::Summary;
 use writers::{Style, Writing};
 
-/// What the threads have done.
+/// The results of all threads.
 pub struct Outcome {
     writing: Writing,
     reading: Reading,
@@ -87,7 +87,7 @@ fn stream_into_graph<K: VertexKey + AsKey>(
     comparison.check()
 }
 
-/// The main part: writers and readers, all at the same time.
+/// The main part: concurrent writers and readers.
 fn write_and_read<K: VertexKey + AsKey>(
     graph: &Graph,
     stream: &Stream<K>,
@@ -110,14 +110,14 @@ fn write_and_read<K: VertexKey + AsKey>(
         let (writers, readers) = match (writers, readers) {
             (Ok(writers), Ok(readers)) => (writers, readers),
             (Err(error), _) | (_, Err(error)) => {
-                // Those that were started must end.
+                // Threads that have started must end.
                 interrupt.token().cancel();
                 return Err(CliError::DemoThreads(error));
             }
         };
         let live = Live::new(console, graph, stream.len(), shared);
         live.show(|| writers.iter().all(ScopedJoinHandle::is_finished));
-        // Before anything is joined: whatever became of the writers, the readers must end.
+        // Before joining: however the writers ended, the readers must end.
         shared.finish_writing();
         let (written, read) = (join(writers), join(readers));
         let writing = Writing::sum(written?);

@@ -1,4 +1,4 @@
-//! The threads that read.
+//! The reading threads.
 
 use super::shared::Shared;
 use crate::error::CliError;
@@ -11,23 +11,23 @@ use std::time::Duration;
 /// Iterations of PageRank.
 pub const ITERATIONS: u32 = 10;
 
-/// How long a reader waits for the first commit before it looks again.
+/// How long a reader sleeps before it checks again for the first commit.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// What readers have done.
+/// Statistics of readers.
 #[derive(Clone, Debug, Default)]
 pub struct Reading {
     /// How long each run of PageRank took.
     pub pagerank: Vec<Duration>,
     /// How long each search took.
     pub bfs: Vec<Duration>,
-    /// The longest that a snapshot was held.
+    /// The longest time that a snapshot was held.
     pub longest_held: Duration,
-    /// The most commits that came while a snapshot was held.
+    /// The most commits that were made while a snapshot was held.
     pub most_commits_behind: u64,
 }
 
-/// Opens a snapshot, runs both kernels on it, and again, until the graph has its final state.
+/// Opens a snapshot and runs both kernels on it, repeatedly, until the graph has its final state.
 pub fn read<K: AsKey>(
     graph: &Graph,
     source: Option<&K>,
@@ -77,7 +77,7 @@ impl Reading {
         Ok(())
     }
 
-    /// What several readers have done together.
+    /// Combines the statistics of several readers.
     pub fn sum(readers: impl IntoIterator<Item = Reading>) -> Reading {
         readers.into_iter().fold(Reading::default(), |mut sum, reading| {
             sum.pagerank.extend(reading.pagerank);
@@ -89,7 +89,7 @@ impl Reading {
     }
 }
 
-/// The median; `None` of nothing.
+/// The median; `None` for an empty slice.
 pub fn median(durations: &[Duration]) -> Option<Duration> {
     let mut sorted = durations.to_vec();
     sorted.sort_unstable();

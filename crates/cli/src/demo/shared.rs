@@ -1,9 +1,9 @@
-//! What the threads of the demo tell each other and the live view.
+//! State shared by the threads of the demo and the live view.
 
 use hedgerow_sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Counters and the sign to end. All relaxed: they are for display, and threads are joined.
+/// Counters and the end flag. All relaxed: they are for display, and threads are joined.
 #[derive(Debug, Default)]
 pub struct Shared {
     rows: AtomicU64,
@@ -15,13 +15,13 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// A commit of so many edges is done.
+    /// Counts a commit of `rows` edges.
     pub fn committed(&self, rows: u64) {
         self.rows.fetch_add(rows, Ordering::Relaxed);
         self.commits.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Edges that were committed so far.
+    /// Edges committed so far.
     pub fn rows(&self) -> u64 {
         self.rows.load(Ordering::Relaxed)
     }
@@ -31,7 +31,7 @@ impl Shared {
         self.commits.load(Ordering::Relaxed)
     }
 
-    /// A reader opened a snapshot.
+    /// Counts a snapshot that a reader opened.
     pub fn opened_snapshot(&self) {
         self.snapshots.fetch_add(1, Ordering::Relaxed);
     }
@@ -41,7 +41,7 @@ impl Shared {
         self.snapshots.load(Ordering::Relaxed)
     }
 
-    /// A reader has run both kernels.
+    /// Records how long a reader's kernels took.
     pub fn ran_kernels(&self, pagerank: Duration, bfs: Duration) {
         self.pagerank_nanoseconds.store(pagerank.as_nanos() as u64, Ordering::Relaxed);
         self.bfs_nanoseconds.store(bfs.as_nanos() as u64, Ordering::Relaxed);
@@ -54,7 +54,7 @@ impl Shared {
         (pagerank > 0).then(|| (Duration::from_nanos(pagerank), Duration::from_nanos(bfs)))
     }
 
-    /// Tells the readers that the graph will not change any more.
+    /// Signals the readers that the graph will not change any more.
     pub fn finish_writing(&self) {
         self.writing_is_over.store(true, Ordering::Relaxed);
     }

@@ -12,15 +12,15 @@ use hedgerow::{AsKey, Error, Graph};
 use hedgerow_formats::{Kronecker, SkippedLines, VertexKey};
 use hedgerow_sync::atomic::{AtomicUsize, Ordering};
 
-/// Edges that are generated in one go.
+/// Edges that are generated at a time.
 const CHUNK: u64 = 1 << 18;
 
-/// Edges in order, handed out piece by piece to whoever asks first.
+/// Edges in order; each call of `take` returns the next ones.
 #[derive(Debug)]
 pub struct Stream<K> {
     /// Where the edges come from.
     pub name: String,
-    /// Lines of the file that made no sense.
+    /// Invalid lines of the file.
     pub skipped: SkippedLines,
     edges: Vec<(K, K)>,
     vertices: Vec<K>,
@@ -69,14 +69,14 @@ impl<K> Stream<K> {
         Stream { name, skipped, edges, vertices, next: AtomicUsize::new(0) }
     }
 
-    /// How many edges there are, repeated ones counted.
+    /// Number of edges, repeated ones counted.
     pub fn len(&self) -> u64 {
         self.edges.len() as u64
     }
 
-    /// The next `count` edges, or what is left; nothing at the end.
+    /// The next `count` edges, or the rest; empty at the end.
     pub fn take(&self, count: usize) -> &[(K, K)] {
-        // Whatever is asked for, the counter must not overflow.
+        // The counter must not overflow, whatever the caller passes.
         let count = count.min(self.edges.len());
         let start = self.next.fetch_add(count, Ordering::Relaxed).min(self.edges.len());
         &self.edges[start..self.edges.len().min(start + count)]
@@ -89,7 +89,7 @@ impl<K> Stream<K> {
 }
 
 impl<K: AsKey> Stream<K> {
-    /// Puts in the vertices that the file names on their own.
+    /// Adds the vertices that the file names separately.
     pub fn add_vertices(&self, graph: &Graph) -> Result<(), CliError> {
         add_vertices(graph, &self.vertices)
     }

@@ -1,4 +1,4 @@
-//! What the demo has shown, as a table or as JSON.
+//! The summary of the demo, as a table or as JSON.
 
 use super::compare::{Comparison, Times};
 use super::readers::{ITERATIONS, median};
@@ -20,7 +20,7 @@ pub struct Summary {
     vertices: u64,
     /// Distinct edges.
     edges: u64,
-    /// Edges that were written, repeated ones counted.
+    /// Edges written, repeated ones counted.
     rows: u64,
     writing: WritingSummary,
     reading: ReadingSummary,
@@ -80,13 +80,13 @@ struct ComparisonSummary {
 struct TimesSummary {
     snapshot_seconds: f64,
     csr_seconds: f64,
-    /// How many times as long the snapshot took.
+    /// Time on the snapshot over time on the static copy.
     #[serde(serialize_with = "float::serialize")]
     ratio: f64,
 }
 
 impl Summary {
-    /// The summary of a demo that is over.
+    /// Summarizes a finished demo.
     pub fn new<K>(
         args: &DemoArgs,
         stream: &Stream<K>,

@@ -1,4 +1,4 @@
-//! The threads that write.
+//! The writing threads.
 
 use super::shared::Shared;
 use super::stream::Stream;
@@ -8,44 +8,44 @@ use hedgerow::{AsKey, Graph, Snapshot};
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
-/// A writer of single edges takes so many from the stream before it asks again.
+/// Edges that a writer of single edges takes from the stream at a time.
 const SINGLE_EDGES: usize = 64;
 
 /// How a writer commits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// So many edges per commit.
+    /// Commits of this many edges at a time.
     Batches(usize),
-    /// Every edge by itself.
+    /// One commit per edge.
     Singles,
 }
 
-/// What writers have done.
+/// Statistics of writers.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Writing {
     /// Commits of many edges.
     pub batches: Commits,
     /// Commits of one edge.
     pub singles: Commits,
-    /// Edges that were new, as the commits say.
+    /// New edges, according to the commits.
     edges_added: u64,
     /// When the last commit was done.
     pub finished: Option<Instant>,
 }
 
-/// How many commits there were, and how long they took.
+/// The number of commits, and how long they took.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Commits {
-    /// How many.
+    /// Number of commits.
     pub count: u64,
-    /// Altogether.
+    /// Total time.
     pub total: Duration,
-    /// The longest.
+    /// The longest time.
     pub longest: Duration,
 }
 
 impl Style {
-    /// Writers of batches, and as the last of several one of single edges.
+    /// One style per writer: batches, except that the last of several commits single edges.
     pub fn of_writers(writers: NonZeroUsize, batch: NonZeroUsize) -> Vec<Style> {
         let mut styles = vec![Style::Batches(batch.get()); writers.get()];
         if let [_, .., last] = &mut styles[..] {
@@ -94,7 +94,7 @@ pub fn write<K: AsKey>(
 }
 
 impl Writing {
-    /// What several writers have done together.
+    /// Combines the statistics of several writers.
     pub fn sum(writers: impl IntoIterator<Item = Writing>) -> Writing {
         writers.into_iter().fold(Writing::default(), |sum, writing| Writing {
             batches: sum.batches.plus(writing.batches),
@@ -109,7 +109,7 @@ impl Writing {
         self.batches.count + self.singles.count
     }
 
-    /// Whether the final state has exactly the edges that the commits have added.
+    /// Checks that the final state has exactly the edges that the commits have added.
     pub fn check(&self, snapshot: &Snapshot) -> Result<(), CliError> {
         let (added, found) = (self.edges_added, snapshot.edge_count().at_most());
         if added == found {

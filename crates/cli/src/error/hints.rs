@@ -8,11 +8,11 @@ use hedgerow_driver::BenchError;
 use hedgerow_formats::{BadProperty, FormatError, GraphFormat, Problem, Remedy, StreamError};
 use std::path::Path;
 
-/// What to do if the memory limit would be exceeded.
+/// Advice when the memory limit would be exceeded.
 const MEMORY_LIMIT: &str = "here that is --memory-limit: give more, or leave it away";
 
 impl CliError {
-    /// What to do about it, where the message does not say.
+    /// Advice that the message lacks.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             CliError::Input(error) | CliError::Bench(BenchError::Input(error)) => of_input(error),
@@ -77,7 +77,7 @@ fn of_output(error: &FormatError) -> Option<&'static str> {
     }
 }
 
-/// The option of the command for one of the formats.
+/// The command-line option for a remedy of the formats.
 fn of_remedy(remedy: Remedy) -> Option<&'static str> {
     match remedy {
         Remedy::TextKeys => Some("that is --keys text"),

@@ -23,11 +23,11 @@ pub enum CliError {
     /// A key is not of the kind that the graph has.
     #[error("{option} {key:?}: the keys of this graph are {expected}")]
     WrongKey {
-        /// Where it stands on the command line.
+        /// The option or argument.
         option: &'static str,
         /// The key as given.
         key: String,
-        /// What keys are.
+        /// The kind of key expected.
         expected: &'static str,
     },
     /// A source does not exist.
@@ -38,10 +38,10 @@ pub enum CliError {
         /// The graph file.
         graph: PathBuf,
     },
-    /// There is nothing to start from.
+    /// The graph has no vertex to start from.
     #[error("{}: the graph has no vertex to start from", .0.display())]
     EmptyGraph(PathBuf),
-    /// An edge has no weight, and the kernel needs one.
+    /// An edge has no weight, but the kernel needs one.
     #[error(
         "{}: the edge from {from} to {to} has no weight: add a column of weights, or give --unit-weights",
         graph.display()
@@ -54,7 +54,7 @@ pub enum CliError {
         /// The key where it ends.
         to: String,
     },
-    /// There are no shortest paths over such an edge.
+    /// An edge has a negative weight, for which shortest paths are undefined.
     #[error(
         "{}: the edge from {from} to {to} has the weight {}, but weights of shortest paths must be 0 or more",
         graph.display(),
@@ -73,13 +73,13 @@ pub enum CliError {
     /// The options of a generated graph contradict each other.
     #[error(transparent)]
     Kronecker(#[from] hedgerow_formats::KroneckerError),
-    /// The same of a uniform graph.
+    /// The options of a uniform graph contradict each other.
     #[error(transparent)]
     Uniform(#[from] hedgerow_formats::UniformError),
-    /// The same of a stream.
+    /// The options of a stream contradict each other.
     #[error(transparent)]
     Stream(#[from] hedgerow_formats::StreamError),
-    /// A result would take the place of what it is computed from, or of another result.
+    /// A result would overwrite an input, or another result.
     #[error("{option} {}: the command reads or writes this file already; name another one", path.display())]
     SameFile {
         /// The option that names the file.
@@ -108,10 +108,10 @@ pub enum CliError {
         .0.display()
     )]
     StreamFormat(PathBuf),
-    /// The store, or a kernel on it, refused.
+    /// The graph, or a kernel on it, returned an error.
     #[error(transparent)]
     Graph(#[from] hedgerow::Error),
-    /// Something that is special to graphs in stores.
+    /// An error specific to graphs in stores.
     #[error(transparent)]
     Stored(#[from] StoredError),
     /// The benchmark gave no figures.
@@ -120,12 +120,12 @@ pub enum CliError {
     /// A result or a generated graph could not be written.
     #[error("{0}")]
     Output(#[source] FormatError),
-    /// A key or a weight has no place in the format of an output.
+    /// A format cannot represent a key or a weight.
     #[error("{cause}; {formats}")]
     NoPlace {
-        /// What has no place, and why.
+        /// The error of the format.
         cause: FormatError,
-        /// Which formats have a place for it.
+        /// The formats that can.
         formats: &'static str,
     },
     /// Standard output could not be written.
@@ -137,7 +137,7 @@ pub enum CliError {
     /// The demo could not start its threads.
     #[error("a thread could not be started: {0}; ask for fewer with --writers and --readers")]
     DemoThreads(io::Error),
-    /// Signals cannot be listened to.
+    /// Signal handlers cannot be installed.
     #[error("cannot listen to Ctrl-C: {0}")]
     Signals(#[source] io::Error),
     /// The store and the static graph disagree.
@@ -149,7 +149,7 @@ pub enum CliError {
 }
 
 impl CliError {
-    /// What the process ends with: see `hedgerow --help`.
+    /// The exit code: see `hedgerow --help`.
     pub fn exit_code(&self) -> u8 {
         if self.is_disk_full() { FULL } else { self.exit_code_of_kind() }
     }
@@ -218,7 +218,7 @@ const FULL: u8 = 4;
 
 fn graph_exit_code(error: &hedgerow::Error) -> u8 {
     match error.kind() {
-        // All that the input decides here is its keys: they are beyond the vertex ids.
+        // The only input that matters here is keys, and they exceed the vertex ids.
         ErrorKind::Capacity | ErrorKind::Kernel | ErrorKind::InvalidInput => FULL,
         _ => 1,
     }

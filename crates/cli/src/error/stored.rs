@@ -1,4 +1,4 @@
-//! What can go wrong with graphs in stores.
+//! Errors of commands on stores.
 
 use super::{CliError, graph_exit_code};
 use crate::signal::Signal;
@@ -16,7 +16,7 @@ pub enum StoredError {
     UnknownLabel {
         /// The label as given.
         label: String,
-        /// Those that there are.
+        /// The labels of the store.
         known: String,
         /// The store.
         store: PathBuf,
@@ -106,7 +106,7 @@ pub enum StoredError {
     },
     /// A file has columns that a new store would not know.
     #[error(
-        "{cause}; a new store knows what it is told of: {option} {text} declares all these columns as text, and bool, i64, f64, bytes and \
+        "{cause}; a new store knows only declared columns: {option} {text} declares all these columns as text, and bool, i64, f64, bytes and \
          timestamp are the other types"
     )]
     Undeclared {

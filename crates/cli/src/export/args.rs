@@ -21,17 +21,18 @@ pub struct ExportArgs {
     /// The graph file to write; compressed if its name ends in .gz or .zst
     #[arg(long, value_name = "FILE", value_parser = file_to_write())]
     pub output: PathBuf,
-    /// The format to write; auto is what the name of the file says, else edges
+    /// The format to write; auto takes it from the name of the file, else edges
     #[arg(long, value_enum, default_value_t = FormatName::Auto)]
     pub to: FormatName,
-    /// The edges of this label; by default of the first
+    /// Export the edges of this label; by default the first
     #[arg(long, value_name = "NAME")]
     pub label: Option<String>,
     /// If the format numbers its vertices: write one line `number key` per vertex to this file
     #[arg(long, value_name = "FILE", value_parser = file_to_write())]
     pub mapping: Option<PathBuf>,
-    /// Write the vertices with their properties to this file: CSV with a header if its name ends in .csv, JSON lines if in .jsonl; without properties
-    /// one key per line, unless the name ends in .jsonl
+    /// Write the vertices with their properties to this file: CSV with a header if its name ends in
+    /// .csv, JSON lines if in .jsonl; without properties one key per line, unless the name ends in
+    /// .jsonl
     #[arg(long, value_name = "FILE", value_parser = file_to_write())]
     pub vertices_output: Option<PathBuf>,
     #[command(flatten)]

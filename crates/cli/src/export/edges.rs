@@ -1,4 +1,4 @@
-//! The vertices and edges of a snapshot, into a file.
+//! Writes the vertices and edges of a snapshot to a file.
 
 use super::{FileKey, graph_output};
 use crate::console::Console;
@@ -12,10 +12,11 @@ use hedgerow::{Column, Direction, Key, LabelId, Snapshot};
 use hedgerow_formats::{Batch, Edge, GraphWriter};
 use std::collections::HashSet;
 
-/// Vertices and edges that are handed over at a time.
+/// Vertices and edges that are written at a time.
 const BATCH: usize = 1 << 16;
 
-/// The edges of a label, each once, and the vertices. Those that have records are for files with properties.
+/// The edges of a label, each once, and the vertices. Edges with records are for files with
+/// properties.
 pub struct Edges<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) label: LabelId,
@@ -28,7 +29,8 @@ impl<'a> Edges<'a> {
         Edges { snapshot, label, names_vertices }
     }
 
-    /// Writes all, ascending by vertex id. Says how many vertices are not in the file, because they have no edges.
+    /// Writes everything, ascending by vertex id. Returns how many vertices are not in the file
+    /// because they have no edges.
     pub fn write<K: FileKey>(
         &self,
         writer: &mut GraphWriter<K>,
@@ -69,20 +71,20 @@ impl<'a> Edges<'a> {
         Ok(without_edges.len() as u64)
     }
 
-    /// The edges that are written where they start at this vertex.
+    /// The edges that are written at this vertex.
     pub(super) fn edges_of<W: Column>(&self, key: &Key) -> Result<Vec<(Key, W)>, StoredError> {
         let mut edges = self.snapshot.neighbors_of::<W>(self.label, Direction::Out, key)?;
         edges.retain(|(neighbor, _)| self.belongs_to(key, neighbor));
         Ok(edges)
     }
 
-    /// Whether an edge is written where it starts at `key`: an undirected one belongs to the smaller key.
+    /// Whether an edge is written at `key`: an undirected one belongs to the smaller key.
     pub(super) fn belongs_to(&self, key: &Key, neighbor: &Key) -> bool {
         !self.snapshot.topology().is_undirected() || neighbor >= key
     }
 
-    /// The vertices that no edge names, in a file that does not name them itself. Where in-neighbors are not kept, those that start
-    /// no edge.
+    /// The vertices without edges, for a file that does not name vertices itself. Where
+    /// in-neighbors are not kept, the vertices without out-edges.
     pub(super) fn without_edges(&self) -> Result<HashSet<Key>, CliError> {
         let mut without = HashSet::new();
         if self.names_vertices {
@@ -102,7 +104,7 @@ impl<'a> Edges<'a> {
         Ok(without)
     }
 
-    /// Visits every vertex until one fails.
+    /// Visits every vertex until a visit fails.
     pub(super) fn for_each_vertex(
         &self,
         mut visit: impl FnMut(&Key) -> Result<(), CliError>,
@@ -111,7 +113,7 @@ impl<'a> Edges<'a> {
     }
 }
 
-/// An edge as a file has it.
+/// Converts an edge to the form of files.
 fn edge<K: FileKey>(from: &Key, to: &Key, value: EdgeNumber) -> Result<Option<Edge<K>>, StoredError> {
     let inexact = |value: EdgeNumber| StoredError::InexactWeight {
         from: keys::text(from),

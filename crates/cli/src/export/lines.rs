@@ -1,4 +1,4 @@
-//! The edges of a snapshot with all that lies on them, into files whose lines carry properties.
+//! Writes the edges of a snapshot with their properties to files whose lines carry properties.
 
 use super::edges::Edges;
 use crate::console::Console;
@@ -10,19 +10,20 @@ use hedgerow::{Column, ColumnType, Direction, Key, ParallelEdge};
 use hedgerow_formats::{LineSchema, NewFile, PropertyFormat, PropertyWriter};
 use std::path::Path;
 
-/// So many vertices come between two looks at whether the user has pressed Ctrl-C.
+/// Vertices visited between two checks for Ctrl-C.
 pub(super) const VERTICES_BETWEEN_CHECKS: u64 = 1 << 12;
 
-/// What was written of the edges.
+/// Counts of a finished export of edges.
 pub struct WrittenEdges {
     pub file: NewFile,
     pub edges: u64,
-    /// Vertices that are not in the files, because they have no edges.
+    /// Vertices that are not in the files because they have no edges.
     pub lost_vertices: u64,
 }
 
 impl Edges<'_> {
-    /// Writes the edges with what lies on them, ascending by the id of where they start. The file gets its name when it is finished.
+    /// Writes the edges with their properties, ascending by the id of their source. The file gets
+    /// its name when it is finished.
     pub fn write_lines(
         &self,
         path: &Path,

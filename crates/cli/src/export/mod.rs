@@ -36,11 +36,11 @@ struct Exported {
     vertices_output: Option<String>,
     label: String,
     undirected: bool,
-    /// In the graph.
+    /// Vertices in the graph.
     vertices: u64,
-    /// Edges as they stand in the file.
+    /// Edges in the file.
     edges: u64,
-    /// Vertices have other numbers in the file than their keys.
+    /// Vertex numbers in the file differ from the keys.
     renumbered: bool,
     mapping: Option<String>,
     lost_weights: u64,
@@ -50,7 +50,7 @@ struct Exported {
     seconds: f64,
 }
 
-/// What came of it.
+/// The result of an export.
 struct Outcome {
     format: String,
     edges: u64,
@@ -58,7 +58,7 @@ struct Outcome {
     renumbered: bool,
 }
 
-/// Writes the file and says what is in it.
+/// Writes the file and prints a summary.
 pub fn execute(args: &ExportArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
     let started = Instant::now();
     let store = args.place.path();
@@ -149,7 +149,7 @@ fn export<K: FileKey>(
     Ok(Outcome { format: format.to_string(), edges, lost, renumbered: keys.is_some() })
 }
 
-/// Writes edges with what lies on them.
+/// Writes edges with their properties.
 fn export_lines(
     args: &ExportArgs,
     snapshot: &Snapshot,
@@ -166,7 +166,8 @@ fn export_lines(
     Ok(Outcome { format: format.to_string(), edges, lost, renumbered: false })
 }
 
-/// The format of the file of edges, if its lines carry properties; edges that have records fit into no other.
+/// The format of the edge file, if its lines carry properties; edges with records fit into no
+/// other.
 fn lines_format(args: &ExportArgs, label: &LabelSchema) -> Result<Option<PropertyFormat>, StoredError> {
     let format = args.to.of_edges(&args.output, &label.edges);
     if format.is_none() && label.edges.record().is_some() {
@@ -185,7 +186,7 @@ fn lines_format(args: &ExportArgs, label: &LabelSchema) -> Result<Option<Propert
     Ok(format)
 }
 
-/// Adds which formats have a place for a key or weight that this one cannot hold.
+/// Adds the formats that can represent a key or weight that this one cannot.
 fn graph_output(error: FormatError) -> CliError {
     match error {
         FormatError::NoPlace { .. } => CliError::NoPlace {
@@ -196,9 +197,9 @@ fn graph_output(error: FormatError) -> CliError {
     }
 }
 
-/// A key as files have it.
+/// A key type of files.
 trait FileKey: VertexKey + AsKey {
-    /// The key, if it is of this kind: all keys of a graph are of one.
+    /// Converts the key, if it is of this kind: all keys of a graph are of one.
     fn of(key: &Key) -> Option<Self>;
 }
 

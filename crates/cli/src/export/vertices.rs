@@ -1,4 +1,4 @@
-//! The vertices of a snapshot with their properties, into a file.
+//! Writes the vertices of a snapshot with their properties to a file.
 
 use super::lines::VERTICES_BETWEEN_CHECKS;
 use super::{ExportArgs, graph_output};
@@ -10,21 +10,22 @@ use hedgerow::{Key, Snapshot, store};
 use hedgerow_formats::{LineSchema, NewFile, PropertyFormat, PropertyWriter, VertexListWriter};
 use std::path::Path;
 
-/// The file of vertices that an export writes, in the format that an import with the same options reads.
+/// The vertex file of an export, in the format that an import with the same options reads.
 pub struct VerticesFile<'a> {
     path: &'a Path,
     /// `None` for a list of keys, one per line.
     format: Option<PropertyFormat>,
 }
 
-/// A file that is being written.
+/// A file being written.
 enum Writer {
     Keys(VertexListWriter),
     Lines(PropertyWriter),
 }
 
 impl<'a> VerticesFile<'a> {
-    /// The file that `--vertices-output` names, if given. Its format must hold properties if vertices of the store have any.
+    /// The file that `--vertices-output` names, if given. If vertices of the store have properties,
+    /// its format must hold them.
     pub fn of(args: &'a ExportArgs, store: &Path) -> Result<Option<Self>, StoredError> {
         let Some(path) = &args.vertices_output else { return Ok(None) };
         let catalog = store::manifest(store)?.options.catalog;

@@ -39,9 +39,9 @@ pub struct GenerateArgs {
 pub enum Model {
     /// The Kronecker graph of the Graph 500 benchmark
     Kronecker(KroneckerArgs),
-    /// Edges from any vertex to any other
+    /// Edges between random vertices
     Uniform(UniformArgs),
-    /// Edges that come and go in a network that grows
+    /// Edges that come and go in a growing network
     Stream(StreamArgs),
 }
 
@@ -74,17 +74,17 @@ pub struct KroneckerArgs {
 #[derive(Debug, Args)]
 #[command(after_help = UNIFORM_EXAMPLES)]
 pub struct UniformArgs {
-    /// How many vertices there are
+    /// Number of vertices
     #[arg(long, value_name = "N")]
     pub vertices: u64,
-    /// How many edges there are, self loops and repeated ones counted
+    /// Number of edges, self loops and repeated ones counted
     #[arg(long, value_name = "N")]
     pub edges: u64,
     #[command(flatten)]
     pub common: CommonArgs,
 }
 
-/// Options of all graphs that do not change.
+/// Options of all static graphs.
 #[derive(Debug, Args)]
 pub struct CommonArgs {
     /// The same seed gives the same graph
@@ -93,10 +93,12 @@ pub struct CommonArgs {
     /// Give every edge a weight, a whole number from 1 to 255
     #[arg(long)]
     pub weights: bool,
-    /// Say in the file that every edge stands for both directions, where its format has a place for that
+    /// Mark the file as undirected, so that every edge stands for both directions, where its format
+    /// allows that
     #[arg(long)]
     pub undirected: bool,
-    /// The file to write; its name decides on the format (else an edge list) and on compression (.gz, .zst)
+    /// The file to write; its name determines the format (else an edge list) and the compression
+    /// (.gz, .zst)
     #[arg(long, value_name = "FILE", value_parser = file_to_write())]
     pub output: PathBuf,
     /// Print what was written as JSON
@@ -108,13 +110,13 @@ pub struct CommonArgs {
 #[derive(Debug, Args)]
 #[command(after_help = STREAM_EXAMPLES)]
 pub struct StreamArgs {
-    /// How many vertices arrive, from 2
+    /// Number of vertices that arrive, at least 2
     #[arg(long, value_name = "N")]
     pub vertices: u64,
-    /// How many edges come or go, at least one for each vertex
+    /// Number of edges that come or go, at least one for each vertex
     #[arg(long, value_name = "N")]
     pub changes: u64,
-    /// The share of the changes that delete an edge, from 0 to 0.5
+    /// The fraction of the changes that delete an edge, from 0 to 0.5
     #[arg(long, value_name = "SHARE", default_value_t = 0.1, allow_negative_numbers = true)]
     pub deletions: f64,
     /// The same seed gives the same stream

@@ -16,7 +16,7 @@ use serde::Serialize;
 use std::ops::Range;
 use std::time::Instant;
 
-/// Edges that are generated in one go.
+/// Edges that are generated at a time.
 const CHUNK: u64 = 1 << 16;
 
 /// What was written.
@@ -96,7 +96,7 @@ fn report(generated: &Generated, started: Instant, console: &Console) -> Result<
     })
 }
 
-/// Writes vertices and edges, each of which is made from its number.
+/// Writes vertices and edges, each generated from its number.
 fn write(
     (vertices, edges): (u64, u64),
     edge: impl Fn(u64) -> (u64, u64),
@@ -137,7 +137,7 @@ fn write(
     Ok(())
 }
 
-/// The numbers below `count`, piece by piece.
+/// The numbers below `count`, in pieces.
 fn pieces(count: u64) -> impl Iterator<Item = Range<u64>> {
     let start = |piece: u64| piece * CHUNK;
     (0..count.div_ceil(CHUNK)).map(move |piece| start(piece)..count.min(start(piece).saturating_add(CHUNK)))

@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::path::Path;
 use std::time::Instant;
 
-/// Changes that are written in one go.
+/// Changes that are written at a time.
 const CHUNK: usize = 1 << 16;
 
 /// What was written.
@@ -22,7 +22,7 @@ struct Generated {
     vertices: u64,
     changes: u64,
     deletions: u64,
-    /// Edges that are there in the end.
+    /// Edges that exist at the end.
     edges: u64,
     seconds: f64,
     output: String,
@@ -56,7 +56,7 @@ pub fn execute(args: &StreamArgs, console: &Console, interrupt: &Interrupt) -> R
     })
 }
 
-/// Writes all changes; how many of them are deletions.
+/// Writes all changes; returns how many of them are deletions.
 fn write(
     mut stream: ChangeStream,
     output: &Path,
@@ -87,11 +87,11 @@ fn write(
     Ok(deletions)
 }
 
-/// What stands in the column of the weight.
+/// The weight of an added edge.
 const ADDED: f64 = 1.0;
 const DELETED: f64 = -1.0;
 
-/// A change as it stands in an edge list.
+/// A change as an edge of an edge list.
 fn line(change: Change) -> Edge<u64> {
     let weight = if change.is_added { ADDED } else { DELETED };
     let timestamp = i64::try_from(change.timestamp).unwrap_or(i64::MAX);

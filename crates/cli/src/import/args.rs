@@ -38,22 +38,24 @@ pub struct ImportArgs {
     /// The graph files, plain or compressed by gzip or Zstandard, in this order; - is standard input
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
-    /// The directory of the store, which is made if there is none
+    /// The directory of the store, which is created if it does not exist
     #[arg(long, value_name = "DIR")]
     pub store: PathBuf,
-    /// The engine that holds the graph meanwhile, and that a new store is made with [default: the store's, in a new one rapid]
+    /// The engine that holds the graph during the import, and that a new store is made with
+    /// [default: the store's, in a new one rapid]
     #[arg(long, value_name = "NAME", value_parser = engine)]
     pub engine: Option<EngineKind>,
-    /// Every edge of a new store is seen from both ends
+    /// Every edge of a new store is visible from both ends
     #[arg(long, conflicts_with = "reverse")]
     pub undirected: bool,
-    /// A new directed store keeps in-neighbors, too, for twice the memory
+    /// A new directed store also keeps in-neighbors, for twice the memory
     #[arg(long)]
     pub reverse: bool,
-    /// The labels of a new store, separated by commas, each NAME, or NAME:TYPE with the type of its values: u32, u64, i64,
-    /// f32 or f64, or NAME:PROPERTY=TYPE+PROPERTY=TYPE with the properties of its records: bool, i64, f64, string, bytes or
-    /// timestamp, with ! behind the type if each edge must have it, or version, which counts the changes of an edge; a first property KEY=key lets edges be parallel, told apart by
-    /// that number [default: the one of --label, or edge]
+    /// The labels of a new store, separated by commas, each NAME, or NAME:TYPE with the type of its
+    /// values: u32, u64, i64, f32 or f64, or NAME:PROPERTY=TYPE+PROPERTY=TYPE with the properties
+    /// of its records: bool, i64, f64, string, bytes or timestamp, with ! after the type if each
+    /// edge must have it, or version, which counts the changes of an edge; a first property KEY=key
+    /// lets edges be parallel, distinguished by that number [default: the one of --label, or edge]
     #[arg(long, value_name = "LABELS", value_delimiter = ',', value_parser = label)]
     pub labels: Vec<LabelSchema>,
     /// The properties of the vertices of a new store, separated by commas, each PROPERTY=TYPE
@@ -65,25 +67,28 @@ pub struct ImportArgs {
     /// Keep the weights of the edges, as values of type f64: every edge must have one
     #[arg(long)]
     pub weights: bool,
-    /// When a commit is done
+    /// When a commit returns
     #[arg(long, value_enum, default_value_t = DurabilityName::Sync)]
     pub durability: DurabilityName,
-    /// Of files with properties: the column where an edge starts [default: source, src or from, or the first of a CSV file]
+    /// For files with properties: the column where an edge starts [default: source, src or from, or
+    /// the first of a CSV file]
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     pub source_column: Option<String>,
-    /// The column where it ends [default: destination, dst, target or to, or the second of a CSV file]
+    /// The column where an edge ends [default: destination, dst, target or to, or the second of a
+    /// CSV file]
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     pub destination_column: Option<String>,
     /// Edges and vertices per commit [default: 1048576, of files with properties 65536]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub chunk: Option<NonZeroUsize>,
-    /// Read all files to their ends first: nothing is imported if anything is wrong with them
+    /// Read all files to their ends first: nothing is imported if they contain any error
     #[arg(long)]
     pub atomic: bool,
-    /// Begin with the first line of the files, and give up an interrupted import of others, or of another program
+    /// Begin with the first line of the files, and give up an interrupted import of others, or of
+    /// another program
     #[arg(long)]
     pub anew: bool,
-    /// Whether a checkpoint is written in the end
+    /// Whether to write a checkpoint at the end
     #[arg(long, value_enum, default_value_t = When::Auto)]
     pub checkpoint: When,
     /// Threads for reading and for commits; by default one per core
@@ -103,10 +108,10 @@ pub struct ImportArgs {
 /// Whether a checkpoint is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum When {
-    /// If the log has grown larger than the checkpoint that there is
+    /// If the log has grown larger than the existing checkpoint
     Auto,
     /// In any case
     Always,
-    /// The log alone holds what was imported
+    /// Never: the log alone holds what was imported
     Never,
 }

@@ -1,4 +1,4 @@
-//! Chunk by chunk from the files into the store.
+//! Imports files into the store, chunk by chunk.
 
 use super::position::{Position, Tallies};
 use super::sources::Source;
@@ -11,14 +11,14 @@ use hedgerow::{AsKey, BulkEdge, Graph};
 use hedgerow_formats::{Batch, Edge, PropertyBatch, PropertyOptions, SkippedLines, VertexKey};
 use std::path::Path;
 
-/// An import under way.
+/// An import in progress.
 pub struct Importer<'a> {
     context: Context<'a>,
     /// `None` before there is anything to put into a new store.
     graph: Option<Graph>,
-    /// How far it is, as the store has it.
+    /// The position, as recorded in the store.
     position: Position,
-    /// It goes on where another one stopped.
+    /// It resumes an interrupted import.
     resumed: bool,
     before: Before,
     rows: u64,
@@ -35,7 +35,7 @@ pub struct Before {
 }
 
 impl<'a> Importer<'a> {
-    /// Opens the store, if there is one, and finds out where to begin.
+    /// Opens the store, if it exists, and determines where to begin.
     pub fn begin(context: Context<'a>) -> Result<Self, CliError> {
         let input = context.sources.list(&context.target.schema.name);
         let start = Position::start(input);
@@ -66,7 +66,7 @@ impl<'a> Importer<'a> {
         Ok(importer)
     }
 
-    /// Goes on where the last import stopped, if it stopped before its end.
+    /// Resumes the last import, if it stopped before its end.
     fn go_on(&mut self, noted: &[u8]) -> Result<(), StoredError> {
         if self.context.args.anew {
             return Ok(());
@@ -91,7 +91,7 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// Imports all that is left of the files.
+    /// Imports the rest of the files.
     pub fn run<K: VertexKey + AsKey>(&mut self) -> Result<(), CliError> {
         let first = self.position.file;
         for (number, source) in self.context.sources.iter().enumerate().skip(first) {
@@ -138,8 +138,8 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// Commits a chunk with the position behind it. If vertices come alone, they do so in a commit before, which makes no difference if
-    /// it is made twice.
+    /// Commits a chunk with the position after it. Vertices without edges are put in a separate
+    /// commit before it, which may be repeated without effect.
     fn commit<K: VertexKey + AsKey>(
         &mut self,
         batch: &mut Batch<K>,
@@ -175,7 +175,7 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// Imports a file whose lines carry properties: while one batch is committed the next is read.
+    /// Imports a file whose lines carry properties: the next batch is read while one is committed.
     fn import_lines<K: VertexKey + AsKey>(
         &mut self,
         source: Source<'_>,
@@ -204,7 +204,7 @@ impl<'a> Importer<'a> {
         seen.have_passed(&imported).then_some(()).ok_or_else(|| changed(source).into())
     }
 
-    /// Commits a batch with the position behind it, if there is anything in it.
+    /// Commits a batch with the position after it, if it is not empty.
     fn commit_lines<K: VertexKey + AsKey>(
         &mut self,
         batch: &mut PropertyBatch<K>,
@@ -221,7 +221,7 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// Commits that all was imported.
+    /// Records that everything was imported.
     fn note_end(&mut self) -> Result<(), CliError> {
         let position = self.position.encode();
         let mut transaction = self.opened()?.begin()?;
@@ -231,7 +231,7 @@ impl<'a> Importer<'a> {
         Ok(())
     }
 
-    /// The graph, which is opened or made.
+    /// The graph; opens or creates it first.
     fn opened(&mut self) -> Result<&Graph, CliError> {
         Ok(match &mut self.graph {
             Some(graph) => graph,
@@ -250,7 +250,7 @@ impl<'a> Importer<'a> {
         }
     }
 
-    /// What is said when the import stopped: what stays, and how to go on.
+    /// The error of a stopped import: what stays, and how to resume.
     pub fn stopped(&self, error: CliError) -> CliError {
         let position = &self.position;
         if self.graph.is_none() || !self.resumed && self.commits == 0 {
@@ -268,12 +268,12 @@ impl<'a> Importer<'a> {
         }
     }
 
-    /// The graph, if there is anything in it.
+    /// The graph, if anything was imported.
     pub fn graph(&self) -> Option<&Graph> {
         self.graph.as_ref()
     }
 
-    /// Whether it went on where another import had stopped.
+    /// Whether it resumed an interrupted import.
     pub fn resumed(&self) -> bool {
         self.resumed
     }
@@ -288,7 +288,7 @@ impl<'a> Importer<'a> {
         self.rows
     }
 
-    /// Commits of edges, and the last one, which notes the end.
+    /// Commits of edges, and the final one, which records the end.
     pub fn commits(&self) -> u64 {
         self.commits
     }
@@ -298,19 +298,19 @@ impl<'a> Importer<'a> {
         self.weights_left_out
     }
 
-    /// Lines that made no sense.
+    /// Invalid lines.
     pub fn skipped(&self) -> &SkippedLines {
         &self.skipped
     }
 }
 
-/// A file is not what it was when a part of it was imported.
+/// The error for a file whose imported part was changed.
 fn changed(source: Source<'_>) -> StoredError {
     let message = format!("{} was changed where it is imported already", source.path().display());
     StoredError::OtherImport(message)
 }
 
-/// An edge lacks the weight that it must have.
+/// The error for an edge without the weight that it must have.
 pub fn no_weight<K: AsKey>(edge: &Edge<K>, path: &Path) -> CliError {
     let (from, to) = (edge.source.as_key().to_string(), edge.destination.as_key().to_string());
     StoredError::NoWeight { file: path.into(), from, to }.into()

@@ -1,11 +1,12 @@
-//! Lines with properties into the graph.
+//! Puts lines with properties into the graph.
 
 use super::target::Target;
 use hedgerow::model::with_column;
 use hedgerow::{AsKey, Column, EdgeUpdate, Error, Graph, Record, RecordSchema, Value, ValueType, WriteTxn};
 use hedgerow_formats::{PropertyBatch, PropertyEdge};
 
-/// Puts vertices and edges with all that lies on them, as one commit, with how far the importer is then.
+/// Puts vertices and edges with their properties in one commit, with the importer's position after
+/// it.
 pub fn put<K: AsKey + Sync>(
     graph: &Graph,
     target: &Target<'_>,

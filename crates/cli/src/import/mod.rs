@@ -3,12 +3,12 @@
 //! | file | what it does |
 //! |---|---|
 //! | `sources` | the files, in their order |
-//! | `target` | the store, whether it is there or not |
-//! | `position` | how far an import is |
-//! | `lines` | lines with properties into the graph |
-//! | `importer` | chunk by chunk from the files into the store, from where the last import stopped |
-//! | `validate` | reading everything first |
-//! | `noted`, `report` | what is said about it, by `info` and in the end |
+//! | `target` | the store, whether it exists or not |
+//! | `position` | how far an import has come |
+//! | `lines` | puts lines with properties into the graph |
+//! | `importer` | imports the files chunk by chunk, from where the last import stopped |
+//! | `validate` | reads everything first |
+//! | `noted`, `report` | what `info` and the summary print about an import |
 
 mod args;
 mod importer;
@@ -38,7 +38,7 @@ use sources::{Source, Sources};
 use std::time::Instant;
 use target::Target;
 
-/// What an import runs with.
+/// The context of an import.
 #[derive(Clone, Copy)]
 struct Context<'a> {
     args: &'a ImportArgs,
@@ -50,18 +50,18 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Opens the graph, or makes it.
+    /// Opens the graph, or creates it.
     fn open(&self) -> Result<Graph, CliError> {
         self.interrupt.or_interrupted(self.target.open(self.args.wait, self.interrupt))
     }
 
-    /// How this file is read, if its lines carry properties.
+    /// How to read this file, if its lines carry properties.
     fn properties(&self, source: Source<'_>) -> Option<PropertyOptions> {
         let Context { args, sources, target, .. } = self;
         sources.properties(source, &target.schema.edges, &target.vertices, args.chunk)
     }
 
-    /// Of columns that nobody has declared, says how a new store would declare them.
+    /// Adds to an error about undeclared columns how a new store would declare them.
     fn undeclared(&self, error: CliError) -> CliError {
         let CliError::Input(FormatError::BadProperty(bad)) = &error else { return error };
         let is_vertices = self.args.format.vertices.as_deref() == Some(&*bad.path);
@@ -92,7 +92,7 @@ impl Context<'_> {
     }
 }
 
-/// Imports and says what was.
+/// Imports and prints a summary.
 pub fn execute(args: &ImportArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
     let sources = Sources::of(args)?;
     let threads = &Threads::new(args.threads)?;
@@ -114,7 +114,7 @@ fn import<K: VertexKey + AsKey>(context: Context<'_>) -> Result<(), CliError> {
     let done = done.map_err(|error| importer.stopped(error));
     let Some(graph) = importer.graph() else { return done };
     let written = done.and_then(|()| checkpoint(graph, context));
-    // What was committed stays, whatever came after it.
+    // What was committed stays, whatever happens after it.
     let closed = graph.close().map_err(StoredError::from);
     let written = written?;
     closed?;
@@ -122,7 +122,7 @@ fn import<K: VertexKey + AsKey>(context: Context<'_>) -> Result<(), CliError> {
     context.console.print(&imported, |imported| imported.describe(importer.skipped()))
 }
 
-/// Writes a checkpoint if it is wanted.
+/// Writes a checkpoint if requested.
 fn checkpoint(graph: &Graph, context: Context<'_>) -> Result<Option<Checkpointed>, CliError> {
     let is_wanted = match context.args.checkpoint {
         When::Always => true,

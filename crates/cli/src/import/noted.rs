@@ -1,11 +1,11 @@
-//! What the last import noted in a store, for `info`.
+//! The record that the last import left in a store, for `info`.
 
 use super::position::Position;
 use crate::text;
 use serde::Serialize;
 use std::fmt;
 
-/// What the last import noted.
+/// The record of the last import.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 pub enum Noted {
@@ -14,17 +14,17 @@ pub enum Noted {
         finished: bool,
         files: Vec<String>,
         label: String,
-        /// The file that it stopped in, and what was imported of it.
+        /// The file at which it stopped, and what was imported of it.
         file: String,
         vertices_of_file: u64,
         edges_of_file: u64,
     },
-    /// Another program, in a form of its own.
+    /// Another program's record, in its own format.
     Other { bytes: usize },
 }
 
 impl Noted {
-    /// What these bytes say.
+    /// Decodes a record.
     pub fn of(bytes: &[u8]) -> Self {
         match Position::decode(bytes) {
             None => Noted::Other { bytes: bytes.len() },

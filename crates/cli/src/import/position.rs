@@ -1,22 +1,24 @@
-//! How far an import is: noted in the store with each commit, so that the next one goes on there.
+//! The position of an import, recorded in the store with each commit, so that the next import
+//! resumes there.
 //!
-//! A file is read in the same order each time: its vertices in their order, its edges in theirs. So a position is a file and how
-//! many of each were imported of it, whatever the size of the chunks; their checksums tell whether they are still the same.
+//! A file is always read in the same order: its vertices in their order, its edges in theirs. So a
+//! position is a file and the numbers of vertices and edges imported of it, whatever the size of
+//! the chunks; checksums detect changed files.
 
 use hedgerow::{AsKey, KeyRef, Record, Value};
 use hedgerow_formats::{Batch, Edge, PropertyBatch};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Who noted a position, and in which form.
+/// Identifies the program and the format of a position.
 const IMPORTER: &str = "hedgerow import, version 1";
 
-/// How far an import is.
+/// The position of an import.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
     importer: String,
     pub input: InputList,
-    /// Which of the files is being read.
+    /// The file being read.
     pub file: usize,
     /// What was imported of it.
     pub read: Tallies,
@@ -41,35 +43,35 @@ pub struct Tallies {
     pub edges: Tally,
 }
 
-/// How many there are, and a checksum of all of them in their order.
+/// A count, and a checksum of all counted items in their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
     pub count: u64,
     checksum: u32,
 }
 
-/// A file is not what it was when a part of it was imported.
+/// The error for a file whose imported part was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Changed;
 
 impl Position {
-    /// Before the first file.
+    /// The position before the first file.
     pub fn start(input: InputList) -> Self {
         let (importer, read) = (IMPORTER.to_owned(), Tallies::default());
         Position { importer, input, file: 0, read, finished: false }
     }
 
-    /// Behind so much of the same file.
+    /// The position after `read` items of the same file.
     pub fn after(&self, read: Tallies) -> Self {
         Position { read, ..self.clone() }
     }
 
-    /// As a store keeps it.
+    /// Encodes the position for the store.
     pub fn encode(&self) -> Vec<u8> {
         serde_json::to_vec(self).expect("text and numbers are JSON")
     }
 
-    /// What a store kept; `None` if another program noted it.
+    /// Decodes a position; `None` if another program wrote it.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
         serde_json::from_slice(bytes).ok().filter(|position: &Position| position.importer == IMPORTER)
     }
@@ -88,7 +90,7 @@ impl fmt::Display for InputList {
 }
 
 impl Tallies {
-    /// Goes on over a batch, and takes out of it what `imported` has already.
+    /// Advances over a batch, and removes from it what `imported` already has.
     pub fn pass<K: AsKey>(&mut self, imported: &Tallies, batch: &mut Batch<K>) -> Result<(), Changed> {
         self.vertices.pass(&imported.vertices, &mut batch.vertices, |vertex, bytes| {
             put_key(vertex.as_key(), bytes);
@@ -96,7 +98,7 @@ impl Tallies {
         self.edges.pass(&imported.edges, &mut batch.edges, put_edge)
     }
 
-    /// The same over a batch of lines with properties.
+    /// Like [`Self::pass`], for a batch of lines with properties.
     pub fn pass_lines<K: AsKey>(
         &mut self,
         imported: &Tallies,
@@ -114,7 +116,7 @@ impl Tallies {
         })
     }
 
-    /// Whether all that was imported has been seen again.
+    /// Whether everything that was imported has been read again.
     pub fn have_passed(&self, imported: &Tallies) -> bool {
         self.vertices.count >= imported.vertices.count && self.edges.count >= imported.edges.count
     }
@@ -153,7 +155,7 @@ impl Tally {
 fn put_edge<K: AsKey>(edge: &Edge<K>, bytes: &mut Vec<u8>) {
     put_key(edge.source.as_key(), bytes);
     put_key(edge.destination.as_key(), bytes);
-    // No weight that a file can have is NaN.
+    // NaN stands for no weight: files have no such weight.
     bytes.extend(edge.weight.unwrap_or(f64::NAN).to_bits().to_le_bytes());
 }
 
@@ -170,7 +172,7 @@ fn put_record(record: &Record, bytes: &mut Vec<u8>) {
     }
 }
 
-/// A value that tells where it ends.
+/// Writes a self-delimiting value.
 fn put(kind: u8, value: &[u8], bytes: &mut Vec<u8>) {
     bytes.push(kind);
     bytes.extend((value.len() as u64).to_le_bytes());
@@ -182,7 +184,7 @@ fn put_key(key: KeyRef<'_>, bytes: &mut Vec<u8>) {
         KeyRef::Number(number) => bytes.extend(number.to_le_bytes()),
         KeyRef::Text(text) => {
             bytes.extend(text.as_bytes());
-            // No text has this byte.
+            // This byte occurs in no text.
             bytes.push(u8::MAX);
         }
     }
@@ -198,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_imported_is_passed_over_however_it_is_cut() {
+    fn imported_items_are_skipped_whatever_the_batches() {
         let (vertices, edges) = ([7, 8, 9], [(1, 2), (2, 3), (3, 4), (4, 5)]);
         for imported in 0..=edges.len() {
             let mut before = Tallies::default();
@@ -219,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_changed_where_it_is_imported_already_is_noticed() {
+    fn a_change_in_the_imported_part_of_a_file_is_noticed() {
         let mut imported = Tallies::default();
         imported.pass(&Tallies::default(), &mut batch(&[], &[(1, 2), (2, 3)])).unwrap();
         let again = |edges: &[(u64, u64)]| Tallies::default().pass(&imported, &mut batch(&[], edges));
@@ -233,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn positions_come_back_and_those_of_others_are_told_apart() {
+    fn positions_round_trip_and_those_of_other_programs_are_recognized() {
         let input = InputList {
             files: vec!["a".into(), "b".into()],
             label: "edge".into(),

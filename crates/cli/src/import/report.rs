@@ -1,4 +1,4 @@
-//! What an import says in the end.
+//! The summary of an import.
 
 use super::Context;
 use super::importer::Importer;
@@ -16,7 +16,7 @@ use std::time::Duration;
 #[derive(Debug, Serialize)]
 pub struct Imported {
     store: String,
-    /// The store was made.
+    /// The store was created.
     created: bool,
     files: Vec<String>,
     topology: &'static str,
@@ -26,16 +26,16 @@ pub struct Imported {
     values: Option<String>,
     engine: &'static str,
     durability: &'static str,
-    /// It went on where an interrupted import had stopped.
+    /// It resumed an interrupted import.
     resumed: bool,
-    /// Edges as they stand in the files, those that an interrupted import had read left out.
+    /// Edges in the files, without those that an interrupted import had read.
     rows: u64,
     skipped_lines: u64,
     weights_left_out: u64,
-    /// In the graph.
+    /// Vertices in the graph.
     vertices: u64,
     edges: u64,
-    /// By this import.
+    /// Vertices added by this import.
     vertices_added: u64,
     edges_added: u64,
     commits: u64,
@@ -80,7 +80,7 @@ impl Imported {
         })
     }
 
-    /// The same as text.
+    /// The summary as text.
     pub fn describe(&self, skipped: &SkippedLines) -> String {
         let count = |number| text::Count(number).to_string();
         let made = if self.created { "made with" } else { "opened with" };

@@ -17,11 +17,12 @@ use std::{fs, io};
 pub struct Sources<'a> {
     files: &'a [std::path::PathBuf],
     format: &'a FormatArgs,
-    /// The names of the columns where edges start and end, if they are named.
+    /// The names of the columns where edges start and end, if given.
     ends: [Option<&'a str>; 2],
 }
 
-/// Edges and vertices per commit, and the same of files with properties, which go in one by one.
+/// Edges and vertices per commit; the other constant is for files with properties, which are put
+/// one by one.
 const CHUNK: usize = 1 << 20;
 const CHUNK_WITH_PROPERTIES: usize = 1 << 16;
 
@@ -34,7 +35,7 @@ pub enum Source<'a> {
 }
 
 impl<'a> Sources<'a> {
-    /// The files of this import. All must be there.
+    /// The files of this import. All must exist.
     pub fn of(args: &'a ImportArgs) -> Result<Self, CliError> {
         let ends = [args.source_column.as_deref(), args.destination_column.as_deref()];
         let sources = Sources { files: &args.files, format: &args.format, ends };
@@ -60,7 +61,7 @@ impl<'a> Sources<'a> {
         vertices.into_iter().chain(self.files.iter().map(|path| Source::Graph(path)))
     }
 
-    /// How large the files are, as they lie on disk; `None` if that is unknown, as with a pipe.
+    /// Total size of the files on disk; `None` if that is unknown, as with a pipe.
     pub fn bytes(&self) -> Option<u64> {
         let size = |source: Source<'_>| {
             let metadata = fs::metadata(source.path()).ok().filter(fs::Metadata::is_file);
@@ -69,7 +70,7 @@ impl<'a> Sources<'a> {
         self.iter().map(size).sum()
     }
 
-    /// Begins to read one of the files.
+    /// Opens one of the files.
     pub fn open<K: VertexKey>(
         &self,
         source: Source<'_>,
@@ -82,7 +83,8 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// How a file is read whose lines carry properties, if this is one: vertices have the properties of `vertices`, edges what `edges` says.
+    /// How to read a file whose lines carry properties, if this is one: vertices have the
+    /// properties of `vertices`, edges those of `edges`.
     pub fn properties(
         &self,
         source: Source<'_>,
@@ -108,7 +110,8 @@ impl<'a> Sources<'a> {
         })
     }
 
-    /// Whether the options make sense for the files: some are for those with properties only, some for all others.
+    /// Checks that the options apply to the files: some are for those with properties only, some
+    /// for all others.
     pub fn check_options(&self, edges: &EdgeSchema, vertices: &RecordSchema) -> Result<(), StoredError> {
         let has_properties = |source: &Source<'_>| self.properties(*source, edges, vertices, None).is_some();
         let of_graph = |source: &Source<'_>| matches!(source, Source::Graph(_)) && has_properties(source);
@@ -129,13 +132,13 @@ impl<'a> Sources<'a> {
         }
     }
 
-    /// A file of edges that have at most a weight.
+    /// A file of edges without properties, which have at most a weight.
     pub fn without_properties(&self, edges: &EdgeSchema) -> Option<&'a Path> {
         let plain = |path: &&Path| self.format.format.of_edges(path, edges).is_none();
         self.files.iter().map(|path| &**path).find(plain)
     }
 
-    /// What tells this import from others.
+    /// Identifies this import among others.
     pub fn list(&self, label: &str) -> InputList {
         let name = |value: Option<clap::builder::PossibleValue>| {
             value.map_or(String::new(), |value| value.get_name().to_owned())
@@ -160,7 +163,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The same file has the same name from whatever directory it is named.
+    /// The name of a file, the same from whatever directory it is named.
     fn name(&self) -> String {
         let path = self.path();
         if self.is_standard_input() {
@@ -169,7 +172,7 @@ impl<'a> Source<'a> {
         path.canonicalize().unwrap_or_else(|_| path.into()).display().to_string()
     }
 
-    /// Begins to read a file whose lines carry properties.
+    /// Opens a file whose lines carry properties.
     pub fn open_properties<K: VertexKey>(
         &self,
         options: &PropertyOptions,
@@ -190,7 +193,8 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Whether a file is there, before anything is done. It is not opened, for a pipe could be opened once only.
+/// Checks that a file exists, before anything is done. It does not open the file, because a pipe
+/// can be opened only once.
 fn check(path: &Path) -> Result<(), CliError> {
     let metadata = fs::metadata(path);
     let metadata =

@@ -1,4 +1,4 @@
-//! The store that is imported into: one that is there, or one that will be made.
+//! The store to import into: an existing one, or one that will be created.
 
 use super::ImportArgs;
 use super::sources::Sources;
@@ -14,11 +14,11 @@ use hedgerow::{
 };
 use std::path::Path;
 
-/// Bytes of a segment of the log: it is made whole before anything is in it, so that a small import has small ones.
+/// Bytes of the smallest log segment: segments are preallocated, so a small import has small ones.
 const SMALLEST_SEGMENT: u64 = 1 << 20;
 const LARGEST_SEGMENT: u64 = 64 << 20;
 
-/// A store, and how its graph is opened or made.
+/// A store, and how its graph is opened or created.
 #[derive(Debug)]
 pub struct Target<'a> {
     args: &'a ImportArgs,
@@ -34,7 +34,8 @@ pub struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// Looks whether there is a store, and at what was asked for. What contradicts the store is refused when it is opened.
+    /// Looks for the store and collects the options. Options that contradict the store are refused
+    /// when it is opened.
     pub fn look(args: &'a ImportArgs, sources: &Sources<'_>, threads: usize) -> Result<Self, CliError> {
         let (exists, made_with) = match store::manifest(&args.store) {
             Ok(manifest) => (true, asked_of(args, manifest.options)?),
@@ -47,7 +48,8 @@ impl<'a> Target<'a> {
         sources.check_options(&schema.edges, catalog.vertices())?;
         check_values(args, sources, schema)?;
         let options = match GraphOptions::of_store(&args.store) {
-            // Labels that the command line does not list are those that the store has once it is open.
+            // Labels that the command line does not list are those that the store has once it is
+            // open.
             Ok(options) if exists && args.labels.is_empty() => options,
             // Its engine may be one that only a later version knows.
             Err(error) if exists && args.engine.is_none() => return Err(StoredError::from(error).into()),
@@ -63,7 +65,8 @@ impl<'a> Target<'a> {
             .threads(threads)
             .segment_bytes(sources.bytes().map_or(LARGEST_SEGMENT, segment_bytes));
         let options = args.memory.limit(options);
-        // The one that was asked for, though it may not be able to keep edges in a file: so that the user is told.
+        // The requested engine, even if it cannot keep edges in a file: opening then returns the
+        // error.
         let options = args.engine.into_iter().fold(options, GraphOptions::engine);
         let (schema, vertices) = (schema.clone(), catalog.vertices().clone());
         Ok(Target { args, store: &args.store, exists, options, label, schema, vertices, keys })
@@ -74,12 +77,12 @@ impl<'a> Target<'a> {
         self.schema.edges.column() == f64::TYPE
     }
 
-    /// Whether there is a store.
+    /// Whether the store exists.
     pub fn exists(&self) -> bool {
         self.exists
     }
 
-    /// Opens the graph, or makes it.
+    /// Opens the graph, or creates it.
     pub fn open(&self, wait: WaitArgs, interrupt: &Interrupt) -> Result<Graph, StoredError> {
         let opened = wait.until_open(Some(interrupt), || match self.exists {
             true => Graph::open_with(self.store, self.options.clone()),
@@ -112,12 +115,12 @@ impl<'a> Target<'a> {
     }
 }
 
-/// Bytes of a segment for an import of so many bytes.
+/// Bytes of a log segment for an import of `input` bytes.
 fn segment_bytes(input: u64) -> u64 {
     input.clamp(SMALLEST_SEGMENT, LARGEST_SEGMENT)
 }
 
-/// What the store was made with, but for what the command line says.
+/// The options of an existing store, changed as the command line says.
 fn asked_of(args: &ImportArgs, stored: StoreOptions) -> Result<StoreOptions, CliError> {
     let topology = match (args.undirected, args.reverse) {
         (true, _) => Topology::Undirected,
@@ -135,7 +138,7 @@ fn asked_of(args: &ImportArgs, stored: StoreOptions) -> Result<StoreOptions, Cli
     Ok(StoreOptions { engine, keys, topology, catalog, ..stored })
 }
 
-/// What a new store is made with.
+/// The options of a new store.
 fn asked_of_new(args: &ImportArgs) -> Result<StoreOptions, CliError> {
     let edges = if args.weights { EdgeSchema::Value(ColumnType::F64) } else { EdgeSchema::Topology };
     let labels = match (&*args.labels, &args.label) {
@@ -160,7 +163,7 @@ fn catalog(labels: Vec<LabelSchema>, vertices: RecordSchema) -> Result<Catalog, 
     Catalog::new(labels, vertices).map_err(|error| StoredError::from(hedgerow::Error::from(error)).into())
 }
 
-/// Whether edges of this label can be imported out of these files, with weights if that is wanted.
+/// Checks that edges of this label can be imported from these files, with weights if requested.
 fn check_values(args: &ImportArgs, sources: &Sources<'_>, label: &LabelSchema) -> Result<(), StoredError> {
     let column = label.edges.column();
     let given = if args.weights && column != ColumnType::F64 {

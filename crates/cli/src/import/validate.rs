@@ -1,4 +1,4 @@
-//! Reading everything before anything is imported.
+//! Reads everything before anything is imported.
 
 use super::Context;
 use super::importer::no_weight;
@@ -39,7 +39,7 @@ pub fn read_all<K: VertexKey + AsKey>(context: Context<'_>) -> Result<(), CliErr
     Ok(())
 }
 
-/// The same of a file whose lines carry properties.
+/// Like [`read_all`], for a file whose lines carry properties.
 fn read_lines<K: VertexKey + AsKey>(
     context: Context<'_>,
     source: Source<'_>,
@@ -61,7 +61,7 @@ fn read_lines<K: VertexKey + AsKey>(
     interrupt.check()
 }
 
-/// Whether all keys are vertex ids.
+/// Checks that all keys are vertex ids.
 fn check_ids<'a, K: AsKey + 'a>(keys: impl Iterator<Item = &'a K>) -> Result<(), CliError> {
     for key in keys {
         if let KeyRef::Number(number) = key.as_key() {

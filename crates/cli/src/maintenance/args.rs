@@ -30,7 +30,7 @@ Example:
   hedgerow checkpoint wiki";
 
 const CHECK_EXAMPLES: &str = "\
-Exit code 0 says that nothing is damaged, 1 that something is.
+Exit code 0 means that nothing is damaged, 1 that something is.
 
 Examples:
   hedgerow check wiki
@@ -46,12 +46,12 @@ Example:
 pub struct InfoArgs {
     #[command(flatten)]
     pub place: StorePlace,
-    /// Do not open the graph: what its newest checkpoint says is counted, and nothing is changed
+    /// Do not open the graph: show the counts of its newest checkpoint; changes nothing
     #[arg(long)]
     pub quick: bool,
     #[command(flatten)]
     pub memory: MemoryArgs,
-    /// Print all as JSON
+    /// Print everything as JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -62,7 +62,7 @@ pub struct InfoArgs {
 pub struct SchemaArgs {
     #[command(flatten)]
     pub place: StorePlace,
-    /// Print all as JSON
+    /// Print everything as JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -71,18 +71,18 @@ pub struct SchemaArgs {
 #[derive(Debug, Args)]
 #[command(after_help = LABEL_EXAMPLES)]
 pub struct LabelArgs {
-    /// What is done.
+    /// The action.
     #[command(subcommand)]
     pub action: LabelAction,
 }
 
-/// What is done with labels.
+/// An action on labels.
 #[derive(Debug, Subcommand)]
 pub enum LabelAction {
-    /// Print the labels of a store, one per line, as --labels of import has them
+    /// Print the labels of a store, one per line, in the form of --labels of import
     #[command(after_help = LABEL_EXAMPLES)]
     List(LabelListArgs),
-    /// Give a store further labels, behind those that it has; nobody may have it open
+    /// Append labels to those of a store, which no other process may have open
     #[command(after_help = LABEL_EXAMPLES)]
     Add(LabelAddArgs),
 }
@@ -108,7 +108,7 @@ pub struct LabelAddArgs {
     pub store: PathBuf,
     #[command(flatten)]
     pub wait: WaitArgs,
-    /// Print all labels that the store has then as JSON
+    /// Print all labels of the store afterwards as JSON
     #[arg(long)]
     pub json: bool,
 }
@@ -158,7 +158,8 @@ pub struct CheckArgs {
 pub struct RecoverArgs {
     #[command(flatten)]
     pub place: StorePlace,
-    /// Cut the log at its first damage; every commit after it is given up, the bytes are kept beside the log
+    /// Truncate the log at its first damage; every commit after it is given up, the bytes are kept
+    /// beside the log
     #[arg(long)]
     pub to_last_valid: bool,
     #[command(flatten)]

@@ -14,7 +14,7 @@ struct Checked {
     whole: bool,
     /// Commits of the log that can be read.
     commits: u64,
-    /// The last of those that follow each other without a gap.
+    /// The last commit before the first gap.
     last: u64,
     /// The commit whose state the checkpoint is.
     checkpoint: Option<u64>,
@@ -22,7 +22,7 @@ struct Checked {
     problems: Vec<Problem>,
 }
 
-/// Reads everything and prints what is wrong, which then is an error.
+/// Reads everything and prints the problems; if there are any, returns an error.
 pub fn execute(args: &CheckArgs, console: &Console) -> Result<(), CliError> {
     let path = args.place.path();
     let bar = progress::spinner(console, "reading");

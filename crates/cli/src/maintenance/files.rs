@@ -1,4 +1,4 @@
-//! The files of a store, and how large they are.
+//! The files of a store and their sizes.
 
 use crate::error::CliError;
 use hedgerow::store::{Manifest, SegmentEntry};
@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::path::Path;
 use std::{fs, io};
 
-/// How large the files of a store are.
+/// The sizes of a store's files.
 #[derive(Debug)]
 pub struct Files {
     pub log: LogFiles,
@@ -33,7 +33,8 @@ pub struct Segment {
 }
 
 impl Files {
-    /// The files of the store in the directory `path`. What is gone meanwhile has no size.
+    /// The files of the store in the directory `path`. Files that have disappeared meanwhile have
+    /// no size.
     pub fn of(path: &Path, manifest: &Manifest) -> Result<Self, CliError> {
         let segments: Vec<_> = manifest.segments.iter().map(|entry| Segment::of(path, entry)).collect();
         let bytes = segments.iter().map(|segment| segment.bytes).sum();

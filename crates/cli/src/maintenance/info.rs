@@ -26,20 +26,20 @@ struct Info {
     strict: bool,
     labels: Vec<Label>,
     properties: Vec<Property>,
-    /// Who has it open, if anybody has.
+    /// The process that has it open, if any.
     open_in: Option<Holder>,
-    /// What the counts are of.
+    /// The state that was counted.
     counted: Counted,
     /// The commit whose state that is.
     timestamp: Option<u64>,
     vertices: Option<u64>,
-    /// Of all labels.
+    /// Edges of all labels.
     edges: Option<u64>,
     checkpoint: Option<Checkpoint>,
     log: LogFiles,
     /// All files of the directory.
     disk_bytes: u64,
-    /// The oldest commit whose state could still be had from log and checkpoint.
+    /// The oldest commit whose state log and checkpoint can restore.
     oldest_readable: u64,
     import: Option<Noted>,
     recovery: Option<Recovered>,
@@ -51,7 +51,8 @@ struct Label {
     /// The type of the values beside its edges.
     values: Option<String>,
     edges: Option<u64>,
-    /// Each of parallel edges counted, if they may be that: those above are pairs of vertices then. Known if the graph was opened.
+    /// The number of parallel edges, if the label has them: the edges above are then pairs of
+    /// vertices. Known if the graph was opened.
     #[serde(skip_serializing_if = "Option::is_none")]
     parallel_edges: Option<u64>,
 }
@@ -67,13 +68,13 @@ struct Holder {
     process: Option<u32>,
 }
 
-/// What was counted.
+/// The state that was counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Counted {
     /// The graph was opened.
     Newest,
-    /// What the newest checkpoint says.
+    /// The newest checkpoint.
     Checkpoint,
     /// There is no checkpoint, and the graph was not opened.
     Nothing,
@@ -89,14 +90,14 @@ struct Checkpoint {
 /// What opening the graph found.
 #[derive(Debug, Serialize)]
 struct Recovered {
-    /// Commits that were replayed on top of the checkpoint, or of nothing.
+    /// Commits that were replayed on top of the checkpoint, or of an empty graph.
     commits: u64,
     torn: Option<Torn>,
     loading_seconds: f64,
     replaying_seconds: f64,
 }
 
-/// Prints what there is to tell.
+/// Prints the information.
 pub fn execute(args: &InfoArgs, console: &Console) -> Result<(), CliError> {
     let path = args.place.path();
     let manifest = store::manifest(path).map_err(StoredError::from)?;
@@ -106,7 +107,8 @@ pub fn execute(args: &InfoArgs, console: &Console) -> Result<(), CliError> {
     console.print(&info, describe)
 }
 
-/// The newest state, unless that is not wanted or somebody else has it: then who.
+/// Opens the newest state; with `--quick`, or if another process has the store open, returns that
+/// process instead.
 fn open(
     path: &Path,
     args: &InfoArgs,
@@ -114,7 +116,7 @@ fn open(
 ) -> Result<(Option<StoredState>, Option<Holder>), CliError> {
     if args.quick {
         let holder = store::holder(path);
-        // In a directory that cannot be written nobody else writes either, as far as one can tell.
+        // No process can write to a directory that is not writable, as far as this one can tell.
         let holder = holder.ok().flatten().map(|holder| Holder { process: holder.process });
         return Ok((None, holder));
     }

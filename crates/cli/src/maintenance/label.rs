@@ -19,7 +19,7 @@ struct Labels {
 struct Label {
     id: usize,
     name: String,
-    /// What declares it; null if its name cannot stand there.
+    /// Its declaration; null if its name cannot be written there.
     declaration: Option<String>,
 }
 

@@ -1,4 +1,5 @@
-//! `hedgerow info`, `schema`, `label`, `checkpoint`, `check` and `recover`: stores as such.
+//! `hedgerow info`, `schema`, `label`, `checkpoint`, `check` and `recover`: commands on the store
+//! itself.
 
 mod args;
 pub mod check;

@@ -1,20 +1,20 @@
-//! What is wrong with a store, and where, as JSON has it.
+//! A problem of a store and its position, as JSON.
 
 use hedgerow::store::{StoreError, TornTail};
 use serde::Serialize;
 use std::path::Path;
 
-/// Something that is wrong.
+/// A problem.
 #[derive(Debug, Serialize)]
 pub struct Problem {
     file: Option<String>,
     /// In bytes; null if the whole file is meant.
     offset: Option<u64>,
-    /// The whole of it, as text.
+    /// The whole message.
     message: String,
 }
 
-/// What a loss of power left behind the last commit.
+/// The bytes that a loss of power left after the last commit.
 #[derive(Debug, Serialize)]
 pub struct Torn {
     pub file: String,

@@ -54,7 +54,8 @@ impl From<Cut> for CutAway {
     }
 }
 
-/// Cuts the log at its first damage and prints what was given up. What is still damaged then is an error.
+/// Truncates the log at its first damage and prints what was given up. Remaining damage is an
+/// error.
 pub fn execute(args: &RecoverArgs, console: &Console) -> Result<(), CliError> {
     let path = args.place.path();
     if !args.to_last_valid {

@@ -20,9 +20,10 @@ struct Schema {
     strict: bool,
     labels: Vec<Label>,
     vertex_properties: Vec<Property>,
-    /// The option `--labels` that declares these labels; null if they have names that it cannot give.
+    /// The option `--labels` that declares these labels; null if it cannot express their names.
     labels_option: Option<String>,
-    /// The same of `--vertex-properties`; null also if there are none.
+    /// The option `--vertex-properties` that declares these properties; null also if there are
+    /// none.
     vertex_properties_option: Option<String>,
     /// All options of `import` that make such a store; null if there are none.
     options: Option<Vec<String>>,
@@ -35,13 +36,13 @@ struct Label {
     edges: EdgesHave,
     /// The type of the values.
     values: Option<String>,
-    /// What tells parallel edges apart, if there may be such.
+    /// The property that distinguishes parallel edges, if there may be such.
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
     properties: Vec<Property>,
 }
 
-/// What lies on the edges of a label.
+/// What the edges of a label carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum EdgesHave {

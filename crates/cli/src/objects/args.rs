@@ -46,16 +46,16 @@ pub struct NeighborsArgs {
     /// The directory of the store
     #[arg(long, value_name = "DIR")]
     pub store: PathBuf,
-    /// Over edges of this label; by default of the first
+    /// The label of the edges; by default the first
     #[arg(long, value_name = "NAME")]
     pub label: Option<String>,
-    /// Over edges of every label, which is printed before the neighbor
+    /// Use the edges of every label, and print the label before the neighbor
     #[arg(long, conflicts_with = "label")]
     pub all_labels: bool,
-    /// Which ends of edges the vertex is
+    /// Whether edges start or end at the vertex
     #[arg(long, value_enum, default_value_t = DirectionName::Out)]
     pub direction: DirectionName,
-    /// Print at most so many
+    /// Print at most N neighbors
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub limit: Option<NonZeroUsize>,
     #[command(flatten)]
@@ -73,19 +73,20 @@ pub struct NeighborsArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Newest first")]
 pub struct NewestArgs {
-    /// Print at most so many, the newest first
+    /// Print at most N neighbors, the newest first
     #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with_all = ["limit", "all_labels"])]
     newest: Option<NonZeroUsize>,
-    /// Only edges of this time or later: for timestamps microseconds since 1970 or a time such as 2026-01-31T12:00:00Z, else the number
-    /// itself
+    /// Only edges of this time or later: for timestamps microseconds since 1970 or a time such as
+    /// 2026-01-31T12:00:00Z, else the number itself
     #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true, conflicts_with = "all_labels")]
     since: Option<i64>,
     /// Only edges of this time or earlier
     #[arg(long, value_name = "TIME", value_parser = time, allow_negative_numbers = true, conflicts_with = "all_labels")]
     until: Option<i64>,
-    /// The property that is the time, of type timestamp or i64; by default the first timestamp, or the integer beside the edge, or the
-    /// key of parallel edges. In a store made with engine tel also commit: the commit that put the edge or changed it, which is the default
-    /// for edges without a time
+    /// The property that is the time, of type timestamp or i64; by default the first timestamp, or
+    /// the integer value of the edge, or the key of parallel edges. In a store made with engine tel
+    /// also commit: the commit that put the edge or changed it, which is the default for edges
+    /// without a time
     #[arg(long, value_name = "PROPERTY", conflicts_with = "all_labels")]
     by: Option<String>,
 }
@@ -110,11 +111,11 @@ impl NewestArgs {
     }
 }
 
-/// Parallel edges by the numbers that tell them apart.
+/// Parallel edges by their keys.
 #[derive(Clone, Copy, Debug, Args)]
 #[command(next_help_heading = "Parallel edges")]
 pub struct KeyRangeArgs {
-    /// Only edges with this key or a higher one, if those of the label may be parallel
+    /// Only edges with this key or a higher one, if the label has parallel edges
     #[arg(long, value_name = "NUMBER", conflicts_with = "all_labels")]
     min_key: Option<u64>,
     /// Only edges with this key or a lower one
@@ -123,7 +124,7 @@ pub struct KeyRangeArgs {
 }
 
 impl KeyRangeArgs {
-    /// The keys that are asked for; `None` if nothing is said of them.
+    /// The requested keys; `None` for all.
     pub fn wanted(self) -> Option<RangeInclusive<u64>> {
         let KeyRangeArgs { min_key, max_key } = self;
         let is_said = min_key.is_some() || max_key.is_some();
@@ -131,13 +132,13 @@ impl KeyRangeArgs {
     }
 }
 
-/// Which ends of edges a vertex is.
+/// Whether edges start or end at a vertex.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DirectionName {
     /// The edges start at the vertex
     Out,
-    /// The edges end at the vertex; of a directed graph only if the store keeps in-neighbors
+    /// The edges end at the vertex; in a directed graph only if the store keeps in-neighbors
     In,
 }
 
@@ -155,18 +156,18 @@ impl DirectionName {
 #[derive(Debug, Args)]
 #[command(after_help = GET_EXAMPLES)]
 pub struct GetArgs {
-    /// What is printed.
+    /// The object to print.
     #[command(subcommand)]
     pub object: GetObject,
 }
 
-/// What is printed.
+/// The object to print.
 #[derive(Debug, Subcommand)]
 pub enum GetObject {
-    /// Print how many neighbors a vertex has, and its properties
+    /// Print the degrees of a vertex, and its properties
     #[command(after_help = GET_EXAMPLES)]
     Vertex(GetVertexArgs),
-    /// Print an edge and its value, or its properties; all that are parallel if there is no --key
+    /// Print an edge and its value, or its properties; all parallel ones if there is no --key
     #[command(after_help = GET_EXAMPLES)]
     Edge(GetEdgeArgs),
 }
@@ -193,18 +194,19 @@ pub struct GetEdgeArgs {
 #[derive(Debug, Args)]
 #[command(after_help = PUT_EXAMPLES)]
 pub struct PutArgs {
-    /// What is put.
+    /// The object to put.
     #[command(subcommand)]
     pub object: PutObject,
 }
 
-/// What is put.
+/// The object to put.
 #[derive(Debug, Subcommand)]
 pub enum PutObject {
     /// Make a vertex exist, and set its properties
     #[command(after_help = PUT_EXAMPLES)]
     Vertex(PutVertexArgs),
-    /// Put an edge, or give the one that is there another value or other properties; its ends are made if they do not exist
+    /// Put an edge, or change the value or the properties of an existing one; its ends are created
+    /// if they do not exist
     #[command(after_help = PUT_EXAMPLES)]
     Edge(PutEdgeArgs),
 }
@@ -226,7 +228,7 @@ pub struct PutVertexArgs {
 pub struct PutEdgeArgs {
     #[command(flatten)]
     pub edge: EdgeArgs,
-    /// The value of the edge, which must be given if the label carries values
+    /// The value of the edge, required if the label carries values
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub value: Option<String>,
     /// Set a property of the edge, if edges of the label have records; can be given several times
@@ -238,10 +240,11 @@ pub struct PutEdgeArgs {
     pub write: WriteArgs,
 }
 
-/// On which condition an edge is changed.
+/// The condition on which an edge is changed.
 #[derive(Debug, Args)]
 pub struct ConditionArgs {
-    /// Change nothing unless the edge is there and its property has this value; can be given several times
+    /// Change nothing unless the edge exists and its property has this value; can be given several
+    /// times
     #[arg(long, value_name = "NAME=VALUE")]
     pub only_if: Vec<String>,
 }
@@ -250,18 +253,18 @@ pub struct ConditionArgs {
 #[derive(Debug, Args)]
 #[command(after_help = DELETE_EXAMPLES)]
 pub struct DeleteArgs {
-    /// What is deleted.
+    /// The object to delete.
     #[command(subcommand)]
     pub object: DeleteObject,
 }
 
-/// What is deleted.
+/// The object to delete.
 #[derive(Debug, Subcommand)]
 pub enum DeleteObject {
     /// Delete a vertex and all its edges, of every label
     #[command(after_help = DELETE_EXAMPLES)]
     Vertex(DeleteVertexArgs),
-    /// Delete an edge, or all that are parallel if there is no --key; its ends stay
+    /// Delete an edge, or all parallel ones if there is no --key; its ends stay
     #[command(after_help = DELETE_EXAMPLES)]
     Edge(DeleteEdgeArgs),
 }
@@ -303,10 +306,10 @@ pub struct VertexArgs {
 /// An edge in a store.
 #[derive(Debug, Args)]
 pub struct EdgeArgs {
-    /// Where the edge starts
+    /// The vertex where the edge starts
     #[arg(value_name = "FROM", allow_negative_numbers = true)]
     pub from: String,
-    /// Where it ends
+    /// The vertex where the edge ends
     #[arg(value_name = "TO", allow_negative_numbers = true)]
     pub to: String,
     /// The directory of the store
@@ -315,7 +318,7 @@ pub struct EdgeArgs {
     /// The label of the edge; by default the first
     #[arg(long, value_name = "NAME")]
     pub label: Option<String>,
-    /// Which edge it is, if those of the label may be parallel
+    /// The key of the edge, if the label has parallel edges
     #[arg(long, value_name = "NUMBER")]
     pub key: Option<u64>,
     /// Print the result as JSON
@@ -326,7 +329,7 @@ pub struct EdgeArgs {
 /// How a commit is made.
 #[derive(Debug, Args)]
 pub struct WriteArgs {
-    /// When the commit is done; the command itself ends when it survives a loss of power, in any case
+    /// When the commit returns; in any case the command ends only when it survives a loss of power
     #[arg(long, value_enum, default_value_t = DurabilityName::Sync)]
     pub durability: DurabilityName,
     #[command(flatten)]

@@ -13,7 +13,7 @@ use serde::Serialize;
 struct DeletedVertex {
     store: String,
     key: JsonKey,
-    /// Of all labels.
+    /// Edges of all labels.
     edges_deleted: u64,
     timestamp: u64,
     durability: &'static str,

@@ -20,14 +20,14 @@ struct Vertex {
     properties: Properties,
 }
 
-/// How many neighbors a vertex has over edges of a label.
+/// The degrees of a vertex over edges of a label.
 #[derive(Debug, Serialize)]
 struct Degrees {
     label: String,
     out: usize,
     /// `None` if the store does not keep in-neighbors.
     r#in: Option<usize>,
-    /// If edges may be parallel, how many there are; else each neighbor has one.
+    /// The number of edges, if they may be parallel; else each neighbor has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     out_edges: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,10 +42,10 @@ struct Edge {
     label: String,
     /// Null if the label carries none.
     value: EdgeNumber,
-    /// If edges of the label have records.
+    /// Present if edges of the label have records.
     #[serde(skip_serializing_if = "Option::is_none")]
     properties: Option<Properties>,
-    /// If they may be parallel, instead of these: the keys and properties of each.
+    /// Present instead of the value if edges may be parallel: the keys and properties of each.
     #[serde(skip_serializing_if = "Option::is_none")]
     edges: Option<Vec<Properties>>,
 }
@@ -160,7 +160,7 @@ fn edge(args: &GetEdgeArgs, console: &Console) -> Result<(), CliError> {
     })
 }
 
-/// Those of parallel edges that are asked for; `None` if the label has none such.
+/// The requested parallel edges; `None` if the label has none.
 fn parallel(snapshot: &Snapshot, edge: &NamedEdge<'_>) -> Result<Option<Vec<Properties>>, StoredError> {
     let EdgeSchema::Parallel(schema) = &edge.schema.edges else { return Ok(None) };
     let keys = edge.key.map_or(0..=u64::MAX, |key| key..=key);

@@ -19,13 +19,13 @@ use hedgerow::{
 };
 use std::path::Path;
 
-/// An edge that a command line names.
+/// An edge from the command line.
 struct NamedEdge<'a> {
     from: Key,
     to: Key,
     label: LabelId,
     schema: &'a LabelSchema,
-    /// Which of parallel edges it is, if that is said.
+    /// The key of a parallel edge, if given.
     key: Option<u64>,
 }
 
@@ -42,17 +42,17 @@ impl<'a> NamedEdge<'a> {
         Ok(NamedEdge { from, to, label, schema, key: args.key })
     }
 
-    /// Which of parallel edges it is; `None` if the label has none such.
+    /// The key of a parallel edge, which must be given; `None` if the label has no parallel edges.
     fn needed_key(&self) -> Result<Option<u64>, StoredError> {
         let Some(name) = self.schema.edges.key() else { return Ok(None) };
         let problem = || {
-            format!("edges of the label {:?} are told apart by {name:?}: say which it is", self.schema.name)
+            format!("edges of the label {:?} are distinguished by {name:?}: say which it is", self.schema.name)
         };
         let missing = || StoredError::EdgeKey { option: "--key".to_owned(), problem: problem() };
         self.key.map(Some).ok_or_else(missing)
     }
 
-    /// An update on the conditions that a command line gives; records of the label have the properties that they name.
+    /// An update with the conditions of the command line, on properties of the label's records.
     fn conditions<'u>(
         &self,
         args: &'u ConditionArgs,
@@ -64,7 +64,7 @@ impl<'a> NamedEdge<'a> {
         })
     }
 
-    /// A property from a command line, as `NAME=VALUE`.
+    /// Parses a property from the command line, `NAME=VALUE`.
     fn property<'p>(&self, given: &'p str) -> Result<(&'p str, Value), StoredError> {
         let fields = self.schema.edges.record().map_or(&[][..], |schema| &schema.fields);
         schema::named_property(given, fields, &format!("edges of the label {:?}", self.schema.name))
@@ -108,13 +108,13 @@ fn no_vertex(key: &Key, store: &Path) -> CliError {
     StoredError::NoVertex { key: keys::text(key), store: store.into() }.into()
 }
 
-/// Opens a store to write.
+/// Opens a store for writing.
 fn open(store: &Path, write: &WriteArgs, console: &Console) -> Result<Graph, StoredError> {
     let settings = |options: GraphOptions| options.durability(write.durability.durability());
     stored::open(store, settings, write.wait, console, None)
 }
 
-/// Commits what `stage` stages, in a store that is open to write, and closes it.
+/// Commits what `stage` stages, in a store that is open for writing, and closes it.
 fn commit<T>(
     graph: &Graph,
     stage: impl FnOnce(&mut WriteTxn) -> Result<T, CliError>,

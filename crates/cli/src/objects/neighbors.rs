@@ -19,23 +19,23 @@ use std::ops::RangeInclusive;
 struct Neighbors {
     store: String,
     key: JsonKey,
-    /// `None`: of every label.
+    /// `None`: every label.
     label: Option<String>,
     direction: DirectionName,
-    /// All that there are, shown or not.
+    /// All neighbors, printed or not.
     degree: usize,
     neighbors: Vec<Neighbor>,
 }
 
 #[derive(Debug, Serialize)]
 struct Neighbor {
-    /// If those of every label are asked for.
+    /// Present with `--all-labels`.
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<String>,
     key: JsonKey,
     #[serde(skip_serializing_if = "is_none")]
     value: EdgeNumber,
-    /// If edges of the label have records.
+    /// Present if edges of the label have records.
     #[serde(skip_serializing_if = "Option::is_none")]
     properties: Option<Properties>,
 }
@@ -109,7 +109,7 @@ pub fn execute(args: &NeighborsArgs, console: &Console) -> Result<(), CliError> 
     })
 }
 
-/// Names the option `--by` in an error about the property that it names.
+/// Adds the option `--by` to an error about the property that it names.
 fn named(error: StoredError, args: &NewestArgs) -> StoredError {
     match error {
         StoredError::Graph(error) if args.by().is_some() && error.kind() == ErrorKind::InvalidInput => {
@@ -119,14 +119,14 @@ fn named(error: StoredError, args: &NewestArgs) -> StoredError {
     }
 }
 
-/// Which edges are asked for: all if nothing is said.
+/// The requested edges: by default all.
 struct Wanted {
     newest: Option<Newest>,
     keys: Option<RangeInclusive<u64>>,
 }
 
 impl Wanted {
-    /// Whether edges of a label can be asked for so.
+    /// Checks that the label supports these options.
     fn check(&self, schema: &LabelSchema) -> Result<(), StoredError> {
         let problem = match (&self.keys, &self.newest, schema.edges.key()) {
             (Some(_), _, None) => "these are for labels whose edges may be parallel",
@@ -139,7 +139,7 @@ impl Wanted {
     }
 }
 
-/// The neighbors over edges of one label: all, or those that are asked for.
+/// The neighbors over edges of one label: all, or the requested ones.
 fn of_label(
     snapshot: &Snapshot,
     adjacency: (LabelId, Direction),
@@ -219,7 +219,7 @@ fn with_records(
     Ok(neighbors.into_iter().map(neighbor).collect())
 }
 
-/// Whether there is a vertex with this key. A number beyond the ids of a dense graph has none.
+/// Whether a vertex with this key exists. A number beyond the ids of a dense graph has none.
 pub fn exists(snapshot: &Snapshot, key: &Key) -> Result<bool, StoredError> {
     match snapshot.contains_vertex(key) {
         Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(false),

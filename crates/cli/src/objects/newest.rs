@@ -1,10 +1,10 @@
-//! The order of `neighbors --newest`: by which time, or by commit.
+//! The order of `neighbors --newest`: by a time, or by commit.
 
 use super::args::NewestArgs;
 use crate::error::StoredError;
 use hedgerow::{ColumnType, EdgeSchema, EngineKind, LabelSchema, Newest, RecordSchema};
 
-/// What `--by` calls the order of commits, unless a property has this name.
+/// The name of the order of commits for `--by`, unless a property has this name.
 const COMMIT: &str = "commit";
 
 /// A read of the newest edges.
@@ -15,7 +15,8 @@ pub struct NewestFirst {
 }
 
 impl NewestFirst {
-    /// The read that the options ask for, of a label in a store made with this engine; `None` without such options.
+    /// The read that the options request, for a label in a store made with this engine; `None`
+    /// without such options.
     pub fn of(args: &NewestArgs, label: &LabelSchema, engine: &str) -> Result<Option<Self>, StoredError> {
         if !args.is_given() {
             return Ok(None);
@@ -49,7 +50,7 @@ impl NewestFirst {
     }
 }
 
-/// The error for options by which edges cannot be ordered.
+/// The error for options that cannot order edges.
 pub fn refused(args: &NewestArgs, problem: String) -> StoredError {
     let option = args.by().map_or_else(|| "--newest".to_owned(), |by| format!("--by {by:?}"));
     StoredError::Time { option, problem }

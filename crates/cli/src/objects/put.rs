@@ -16,7 +16,7 @@ struct PutVertex {
     key: JsonKey,
     /// Whether it did not exist before.
     added: bool,
-    /// Whether anything is not as it was.
+    /// Whether anything changed.
     changed: bool,
     timestamp: u64,
     durability: &'static str,
@@ -28,13 +28,13 @@ struct PutEdge {
     from: JsonKey,
     to: JsonKey,
     label: String,
-    /// Which of parallel edges it is.
+    /// The key, if edges of the label may be parallel.
     #[serde(skip_serializing_if = "Option::is_none")]
     edge_key: Option<u64>,
     value: EdgeNumber,
     /// Whether it did not exist before.
     added: bool,
-    /// Whether anything is not as it was.
+    /// Whether anything changed.
     changed: bool,
     timestamp: u64,
     durability: &'static str,
@@ -123,7 +123,7 @@ fn edge(args: &PutEdgeArgs, console: &Console) -> Result<(), CliError> {
     })
 }
 
-/// The properties that are given to an edge of a label that has records; `None` for any other label.
+/// The properties given for an edge of a label that has records; `None` for any other label.
 fn update<'a>(args: &'a PutEdgeArgs, edge: &NamedEdge<'_>) -> Result<Option<EdgeUpdate<'a>>, StoredError> {
     let mut update = edge.conditions(&args.conditions, EdgeUpdate::change())?;
     for given in &args.property {
@@ -142,7 +142,7 @@ fn stage<W: Column>(
     transaction.put_edge_value(edge.label, &edge.from, &edge.to, W::from_bits(value.bits()))
 }
 
-/// What was done, in words.
+/// The result in words.
 fn done(added: bool, changed: bool, replaced: &'static str) -> &'static str {
     match (added, changed) {
         (true, _) => "added",

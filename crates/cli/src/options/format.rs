@@ -9,15 +9,15 @@ use std::path::Path;
 /// The format of a graph file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FormatName {
-    /// What the name or the first line of the file says, else edges
+    /// By the name or the first line of the file, else edges
     Auto,
     /// `source destination [weight] [timestamp]`; also .el and .wel of the GAP benchmark suite
     Edges,
-    /// The same, written with tabs
+    /// Like edges, written with tabs
     Tsv,
-    /// The same, written with commas
+    /// Like edges, written with commas
     Csv,
-    /// Edges in x.e, vertices in x.v beside it, as LDBC Graphalytics has them
+    /// Edges in x.e, vertices in x.v beside it, as in LDBC Graphalytics
     Graphalytics,
     /// `vertex neighbor neighbor ...`
     Adjacency,
@@ -25,16 +25,17 @@ pub enum FormatName {
     Mtx,
     /// The serialized graph of the GAP benchmark suite
     Sg,
-    /// The same with weights
+    /// The serialized graph of the GAP benchmark suite with weights
     Wsg,
-    /// CSV with a first line of column names: the ends of an edge, and what lies on it; also .csv if edges have records
+    /// CSV with a first line of column names: the ends of an edge, and its properties; also .csv if
+    /// edges have records
     PropertiesCsv,
     /// A JSON object per line, with the same names; also .jsonl and .ndjson
     Jsonl,
 }
 
 impl FormatName {
-    /// The format of a graph without properties, unless that is left to the file.
+    /// The format of a graph without properties; `None` to detect it from the file.
     pub fn format(self) -> Option<GraphFormat> {
         Some(match self {
             FormatName::Auto | FormatName::PropertiesCsv | FormatName::Jsonl => return None,
@@ -58,8 +59,8 @@ impl FormatName {
         }
     }
 
-    /// The format of a file of edges with properties; `None` if it is a graph without. A file called `.csv` is an edge list
-    /// where that can hold what lies on the edges.
+    /// The format of a file of edges with properties; `None` for one without. A `.csv` file is an
+    /// edge list if an edge list can hold the data of the edges.
     pub fn of_edges(self, path: &Path, edges: &EdgeSchema) -> Option<PropertyFormat> {
         let named = (self == FormatName::Auto).then(|| PropertyFormat::of_name(path)).flatten();
         match named {
@@ -84,7 +85,7 @@ impl FormatName {
     }
 }
 
-/// One of the formats that hold no properties.
+/// Parses one of the formats without properties.
 pub fn graph_format() -> impl TypedValueParser<Value = FormatName> {
     let names = FormatName::value_variants().iter().filter(|name| name.properties().is_none());
     let names = names.filter_map(ValueEnum::to_possible_value).collect::<Vec<_>>();

@@ -16,32 +16,32 @@ pub struct FormatArgs {
     /// The format of the file
     #[arg(long, value_parser = graph_format(), default_value = "auto")]
     pub format: FormatName,
-    /// Also the vertices in this file, one key per line, whether they have edges or not
+    /// Also the vertices in this file, one key per line, with or without edges
     #[arg(long, value_name = "FILE")]
     pub vertices: Option<PathBuf>,
-    /// What vertex keys are [default: number]
+    /// The kind of vertex keys [default: number]
     #[arg(long, value_enum)]
     pub keys: Option<KeysName>,
-    /// What the third and fourth column of an edge list are
+    /// The meaning of the third and fourth column of an edge list
     #[arg(long, value_enum, default_value_t = ColumnsName::Auto)]
     pub columns: ColumnsName,
-    /// Count lines that make no sense and go on, instead of stopping
+    /// Count and skip invalid lines, instead of stopping
     #[arg(long)]
     pub skip_bad_lines: bool,
 }
 
 impl FormatArgs {
-    /// What vertex keys are, if nothing but these options decides.
+    /// The kind of vertex keys, if only these options determine it.
     pub fn keys(&self) -> KeysName {
         self.keys.unwrap_or(KeysName::Number)
     }
 
-    /// The files that are read with this graph file: those of its format, and that of `--vertices`.
+    /// The files that are read for this graph: those of its format, and that of `--vertices`.
     pub fn files(&self, graph: &Path) -> Vec<PathBuf> {
         self.read_options(1).files(graph).into_iter().chain(self.vertices.clone()).collect()
     }
 
-    /// How the files are read, in batches of about so many edges and vertices.
+    /// How the files are read, in batches of about `batch_size` edges and vertices.
     pub fn read_options(&self, batch_size: usize) -> ReadOptions {
         let (format, columns) = (self.format.format(), self.columns.columns());
         let skip_bad_lines = self.skip_bad_lines;
@@ -49,7 +49,7 @@ impl FormatArgs {
     }
 }
 
-/// What vertex keys are.
+/// The kind of vertex keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum KeysName {
     /// Numbers from 0 to 2^64 - 1, mapped to dense ids
@@ -71,14 +71,14 @@ impl KeysName {
     }
 }
 
-/// What the third and fourth column of an edge list are.
+/// The meaning of the third and fourth column of an edge list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ColumnsName {
     /// A weight, then a timestamp
     Auto,
     /// A timestamp, then a weight
     Timestamp,
-    /// Not looked at
+    /// Ignored
     Topology,
 }
 

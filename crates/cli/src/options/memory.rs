@@ -1,34 +1,35 @@
-//! How much a graph may hold.
+//! Limits on the memory of a graph.
 
 use bytesize::ByteSize;
 use clap::Args;
 use hedgerow::{EngineKind, GraphOptions};
 use std::path::PathBuf;
 
-/// How much a graph may hold, and where it lies.
+/// Limits on the memory of a graph, and where its edges are stored.
 #[derive(Clone, Debug, Args)]
 pub struct MemoryArgs {
-    /// The graph holds at most so much, for example 2GiB, 500MB, or a number of bytes; more is an error
+    /// The memory limit of the graph, for example 2GiB, 500MB, or a number of bytes; exceeding it
+    /// is an error
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub memory_limit: Option<ByteSize>,
-    /// Keep the edges of the graph in a file in this directory, for graphs larger than memory, with the engine tel; nothing is
-    /// left of it afterwards
+    /// Keep the edges of the graph in a file in this directory, for graphs larger than memory, with
+    /// the engine tel; the file disappears afterwards
     #[arg(long, value_name = "DIR")]
     pub scratch: Option<PathBuf>,
-    /// The engine that was asked for, by commands that let one choose.
+    /// The requested engine, for commands with such an option.
     #[arg(skip)]
     pub engine: Option<EngineKind>,
 }
 
 impl MemoryArgs {
-    /// Puts them among the options of a graph. If no engine was asked for, with the one that can keep edges in a file, if they are to be in
-    /// one.
+    /// Adds the limits to the options of a graph. If edges are to be kept in a file and no engine
+    /// was requested, also the engine that can do so.
     pub fn limit(&self, options: GraphOptions) -> GraphOptions {
         let in_file = self.scratch.as_ref().map(|_| EngineKind::Tel);
         let options = self.engine.or(in_file).into_iter().fold(options, GraphOptions::engine);
         let options = self.scratch.iter().fold(options, GraphOptions::scratch);
         match self.memory_limit {
-            // More than can be addressed is no limit.
+            // A limit beyond the address space is no limit.
             Some(limit) => options.memory_limit(usize::try_from(limit.as_u64()).unwrap_or(usize::MAX)),
             None => options,
         }

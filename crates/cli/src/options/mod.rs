@@ -3,8 +3,8 @@
 //! | file | what |
 //! |---|---|
 //! | `input` | how a graph file is read |
-//! | `format` | which format it has |
-//! | `memory` | how much a graph may hold, and where it lies |
+//! | `format` | the formats of graph files |
+//! | `memory` | limits on the memory of a graph, and where its edges are stored |
 //! | `value` | numbers, times and files as options take them |
 
 mod format;

@@ -5,7 +5,7 @@ use hedgerow_formats::timestamp_of_text;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// So many threads may be asked for: far more than help, few enough to be started.
+/// The largest number of threads: far more than help, few enough to start.
 const MOST_THREADS: usize = 1024;
 
 pub fn threads(text: &str) -> Result<NonZeroUsize, String> {
@@ -19,17 +19,17 @@ pub fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
     text.parse().map_err(|_| "expected a whole number from 1".into())
 }
 
-/// Microseconds since 1970, in UTC, from their number or from a time as text.
+/// Parses a time: microseconds since 1970, in UTC, as a number or as text.
 pub fn time(text: &str) -> Result<i64, String> {
     timestamp_of_text(text).map_err(|expected| format!("expected {expected}"))
 }
 
-/// The same, not before 1970.
+/// Parses a time from 1970 on.
 pub fn past_time(text: &str) -> Result<u64, String> {
     u64::try_from(time(text)?).map_err(|_| "expected a time from 1970 on".into())
 }
 
-/// Standard output is for what is said about the result.
+/// Parses the name of a file to write; standard output is taken by the summary.
 pub fn file_to_write() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| match path.to_str() {
         Some("-" | "/dev/stdout") => Err("expected a file, standard output is taken by the summary"),

@@ -79,9 +79,10 @@ pub enum KernelCommand {
     Wcc(WccArgs),
     /// The number of triangles
     Triangles(TrianglesArgs),
-    /// Betweenness centrality: how many shortest paths lead over every vertex
+    /// Betweenness centrality: how many shortest paths pass through every vertex
     Betweenness(BetweennessArgs),
-    /// Local clustering coefficients: how close the neighbors of every vertex are to each other
+    /// Local clustering coefficients: how strongly the neighbors of every vertex are connected to
+    /// each other
     Lcc(LccArgs),
     /// Communities by label propagation: the community of every vertex
     Cdlp(CdlpArgs),
@@ -105,7 +106,7 @@ pub struct BfsArgs {
 #[derive(Debug, Args)]
 #[command(after_help = PAGERANK_EXAMPLES)]
 pub struct PageRankArgs {
-    /// Iterations; with --tolerance at most so many
+    /// Iterations; with --tolerance at most this number
     #[arg(long, default_value_t = 10, value_name = "N", allow_negative_numbers = true)]
     pub iterations: u32,
     /// Stop when the ranks change by less than this in an iteration, summed over all vertices
@@ -157,7 +158,7 @@ pub struct BetweennessArgs {
     /// Count the paths that start at these vertices, separated by commas
     #[arg(long, value_name = "KEYS", value_delimiter = ',', allow_negative_numbers = true)]
     pub source: Vec<String>,
-    /// Count the paths that start at so many vertices, chosen at random
+    /// Count the paths that start at N vertices, chosen at random
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub samples: Option<u32>,
     /// Count all paths: exact, and for small graphs only
@@ -182,7 +183,7 @@ pub struct LccArgs {
 #[derive(Debug, Args)]
 #[command(after_help = CDLP_EXAMPLES)]
 pub struct CdlpArgs {
-    /// Iterations, at most: it ends when nothing changes
+    /// Maximum number of iterations: it stops early when nothing changes
     #[arg(long, default_value_t = 10, value_name = "N", allow_negative_numbers = true)]
     pub iterations: u32,
     #[command(flatten)]
@@ -204,10 +205,11 @@ pub struct KhopArgs {
     /// The vertices to start from, separated by commas; by default the one with the most out-neighbors
     #[arg(long, value_name = "KEYS", value_delimiter = ',', allow_negative_numbers = true)]
     pub source: Vec<String>,
-    /// Edges to follow, at most
+    /// Maximum number of edges to follow
     #[arg(long, default_value_t = 2, value_name = "N", allow_negative_numbers = true)]
     pub hops: u32,
-    /// Vertices to find, at most: the nearest, of those as far away the ones that came first in the file
+    /// Maximum number of vertices to find: the nearest; of equally distant ones, those that came
+    /// first in the file
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     pub limit: Option<NonZeroUsize>,
     #[command(flatten)]
@@ -236,7 +238,7 @@ pub struct ResultArgs {
 #[derive(Debug, Args)]
 #[command(
     group(ArgGroup::new("input").required(true).args(["graph", "store"])),
-    // How a file is read means nothing for a store.
+    // Options on how a file is read have no effect on a store.
     mut_args(|arg| match arg.get_id().as_str() {
         "format" | "vertices" | "keys" | "columns" | "skip_bad_lines" | "undirected" | "unit_weights" => {
             arg.conflicts_with("store")
@@ -251,22 +253,24 @@ pub struct CommonRunArgs {
     /// The directory of the store that has the graph
     #[arg(long, value_name = "DIR")]
     pub store: Option<PathBuf>,
-    /// Of a store: read the newest checkpoint, which can be done while another process writes to the store
+    /// Store only: read the newest checkpoint, which is possible while another process writes to
+    /// the store
     #[arg(long, requires = "store", conflicts_with = "graph")]
     pub from_checkpoint: bool,
-    /// Of a store: the state after this commit, which is at or after the newest checkpoint
+    /// Store only: the state after this commit, which is at or after the newest checkpoint
     #[arg(long, value_name = "COMMIT", requires = "store", conflicts_with_all = ["graph", "from_checkpoint", "as_of_time"])]
     pub as_of: Option<u64>,
-    /// Of a store: the newest state at this time, in microseconds since 1970, in UTC, or a time such as 2026-01-31T12:00:00Z
+    /// Store only: the newest state at this time, in microseconds since 1970, in UTC, or a time
+    /// such as 2026-01-31T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = past_time, requires = "store", conflicts_with_all = ["graph", "from_checkpoint"])]
     pub as_of_time: Option<u64>,
-    /// Of a store: the edges of this label; by default of the first
+    /// Store only: the edges of this label; by default the first
     #[arg(long, value_name = "NAME", requires = "store", conflicts_with = "graph")]
     pub label: Option<String>,
     /// Treat every edge as undirected
     #[arg(long)]
     pub undirected: bool,
-    /// What the kernel runs on; by default rapid, or tel with --scratch
+    /// The engine that the kernel runs on; by default rapid, or tel with --scratch
     #[arg(long, value_enum)]
     pub engine: Option<EngineName>,
     /// Threads for loading and for the kernel; by default one per core
@@ -282,13 +286,13 @@ pub struct CommonRunArgs {
 }
 
 impl CommonRunArgs {
-    /// What the kernel runs on.
+    /// The engine that the kernel runs on.
     pub fn engine(&self) -> EngineName {
         let default = if self.memory.scratch.is_some() { EngineName::Tel } else { EngineName::Rapid };
         self.engine.unwrap_or(default)
     }
 
-    /// How much the graph may hold, and in which engine.
+    /// The memory limits of the graph, and its engine.
     pub fn memory(&self) -> MemoryArgs {
         let engine = self.engine.and_then(|engine| match engine {
             EngineName::Rapid => Some(EngineKind::Rapid),
@@ -298,7 +302,7 @@ impl CommonRunArgs {
         MemoryArgs { engine, ..self.memory.clone() }
     }
 
-    /// Where the graph is.
+    /// The location of the graph.
     pub fn place(&self) -> Place<'_> {
         match (&self.store, &self.graph) {
             (Some(store), _) => Place::Store(store),
@@ -307,13 +311,13 @@ impl CommonRunArgs {
     }
 }
 
-/// What a kernel runs on.
+/// The engine that a kernel runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EngineName {
-    /// A snapshot of a graph that can be written meanwhile, in the engine rapid
+    /// A snapshot of a writable graph in the engine rapid
     Rapid,
-    /// The same in the engine tel, which keeps a log of edges per vertex
+    /// A snapshot in the engine tel, which keeps a log of edges per vertex
     Tel,
     /// A static copy of a snapshot in compressed sparse rows
     Csr,

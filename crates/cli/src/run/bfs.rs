@@ -11,7 +11,7 @@ use hedgerow::kernels::Bfs;
 use serde_json::json;
 use std::slice;
 
-/// What LDBC Graphalytics writes for a vertex that cannot be reached.
+/// The value in LDBC Graphalytics outputs of a vertex that cannot be reached.
 const UNREACHED: u64 = i64::MAX as u64;
 
 impl RunCommand for BfsArgs {

@@ -1,4 +1,4 @@
-//! What every kernel's summary says about the graph and how it was loaded.
+//! The part of every kernel's summary about the graph and how it was loaded.
 
 use super::args::EngineName;
 use super::session::Session;
@@ -7,7 +7,7 @@ use crate::text;
 use serde::Serialize;
 use std::time::Duration;
 
-/// What is said about the graph and how it was loaded.
+/// Facts about the graph and how it was loaded.
 #[derive(Debug, Serialize)]
 pub struct Facts {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -30,16 +30,16 @@ pub struct Facts {
     output: Option<String>,
 }
 
-/// What is said of a file only.
+/// Facts about a file.
 #[derive(Debug, Serialize)]
 struct Rows {
-    /// Edges as they stand in the file.
+    /// Edges in the file, repeated ones counted.
     rows: u64,
     skipped_lines: u64,
     load_edges_per_second: f64,
 }
 
-/// What is said of a store only.
+/// Facts about a store.
 #[derive(Debug, Serialize)]
 struct Stored {
     store: String,
@@ -49,7 +49,7 @@ struct Stored {
 }
 
 impl Facts {
-    /// The facts of a run that is over.
+    /// The facts of a finished run.
     pub fn new(session: &Session<'_>, csr_build: Option<Duration>, kernel: Duration) -> Self {
         let (args, loaded) = (session.options.common, session.loaded);
         let snapshot = &loaded.snapshot;
@@ -79,7 +79,7 @@ impl Facts {
         }
     }
 
-    /// The same as lines of a table.
+    /// The facts as lines of a table.
     pub fn rows(&self, loaded: &Loaded) -> Vec<(&'static str, String)> {
         let direction = if self.undirected { "undirected" } else { "directed" };
         let mut rows = Vec::new();
@@ -117,7 +117,7 @@ impl Facts {
         rows
     }
 
-    /// Where the result file is, as a line of a table.
+    /// The path of the result file, as a line of a table.
     pub fn output_row(&self) -> Option<(&'static str, String)> {
         self.output.as_ref().map(|path| ("output", path.clone()))
     }

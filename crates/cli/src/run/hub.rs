@@ -1,4 +1,4 @@
-//! The vertex with the most out-neighbors: where a search starts if nothing else is asked for.
+//! The vertex with the most out-neighbors: the default start of a search.
 
 use hedgerow::kernels::{Execution, Kernel, KernelError};
 use hedgerow::model::{Adjacency, Cursor, GraphView};
@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 pub struct LargestDegree<'a> {
     /// The edges that count.
     pub label: LabelId,
-    /// How it runs.
+    /// The execution options.
     pub execution: Execution<'a>,
 }
 

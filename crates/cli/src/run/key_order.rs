@@ -7,15 +7,16 @@ use hedgerow::kernels::{KernelError, MemoryBudget};
 use hedgerow::{Error, Key, Snapshot, VertexId};
 use std::collections::HashMap;
 
-/// The vertices in the order of their keys: the rank of a vertex is a label that ascends with its key.
+/// The vertices in the order of their keys: the rank of a vertex is a label that ascends with its
+/// key.
 pub struct KeyOrder {
     keys: Vec<Key>,
-    /// Per vertex id; of no meaning for an id without a vertex.
+    /// Indexed by vertex id; meaningless for an id without a vertex.
     ranks: Vec<u32>,
 }
 
 impl KeyOrder {
-    /// Of all vertices. Fails if the ranks of all ids take too much memory.
+    /// Ranks all vertices. Fails if the ranks of all ids take too much memory.
     pub fn of(snapshot: &Snapshot) -> Result<Self, CliError> {
         let (bound, count) = (snapshot.vertex_bound(), snapshot.vertex_count());
         let bytes = u64::from(bound) * size_of::<u32>() as u64;
@@ -31,7 +32,7 @@ impl KeyOrder {
         Ok(KeyOrder { keys: vertices.into_iter().map(|(key, _)| key).collect(), ranks })
     }
 
-    /// Per vertex id its rank.
+    /// The ranks, indexed by vertex id.
     pub fn ranks(&self) -> &[u32] {
         &self.ranks
     }
@@ -40,20 +41,20 @@ impl KeyOrder {
         self.ranks[vertex.index()]
     }
 
-    /// The key of the vertex with this rank, as the result of another.
+    /// The key of the vertex with this rank, as the result of another vertex.
     pub fn value(&self, rank: u32) -> Option<Value> {
         self.keys.get(rank as usize).cloned().map(Value::Key)
     }
 }
 
-/// How many vertices the largest group has, of those with a group.
+/// The size of the largest group, over all vertices with a group.
 pub fn largest(groups: impl Iterator<Item = u32>) -> u64 {
     let mut sizes = HashMap::<u32, u64>::new();
     groups.for_each(|group| *sizes.entry(group).or_default() += 1);
     sizes.into_values().max().unwrap_or(0)
 }
 
-/// Groups in a table.
+/// Describes groups in a table.
 pub fn describe(count: u64, largest: u64) -> String {
     format!("{}, the largest has {}", text::Count(count), text::counted(largest, "vertex", "vertices"))
 }

@@ -1,6 +1,6 @@
 //! `hedgerow run`: loads a graph file, or opens a store, and runs a kernel on the graph.
 //!
-//! A file for each kernel says what is special about it ([`RunCommand`]); `session` does what is the same for all.
+//! Each kernel has a file with what is special about it ([`RunCommand`]); `session` does the rest.
 
 mod args;
 mod betweenness;
@@ -34,7 +34,7 @@ pub use args::RunArgs;
 pub use hub::LargestDegree;
 pub use target::Target;
 
-/// Where a graph is.
+/// The location of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place<'a> {
     /// In a graph file.
@@ -54,33 +54,33 @@ impl<'a> Place<'a> {
 
 /// A kernel on the command line.
 pub trait RunCommand {
-    /// What it is called there, and in the summary.
+    /// Its name on the command line and in the summary.
     fn name(&self) -> &'static str;
 
-    /// What was asked for, apart from the parameters of the kernel.
+    /// The options, without the parameters of the kernel.
     fn options(&self) -> RunOptions<'_>;
 
-    /// Runs the kernel on the graph that was loaded.
+    /// Runs the kernel on the loaded graph.
     fn run(&self, session: &Session<'_>) -> Result<Finished, CliError>;
 }
 
-/// What decides how a graph is loaded for a kernel, and where its result goes.
+/// How a graph is loaded for a kernel, and where its result goes.
 #[derive(Clone, Copy, Debug)]
 pub struct RunOptions<'a> {
     /// The options that all kernels have.
     pub common: &'a CommonRunArgs,
-    /// Where the result of every vertex is to be written.
+    /// The file for the result of every vertex.
     pub output: Option<&'a Path>,
-    /// The keys that the kernel is to start from.
+    /// The keys that the kernel starts from.
     pub sources: &'a [String],
-    /// What becomes of the weights of edges.
+    /// What happens to the weights of edges.
     pub weights: Weights,
-    /// Whether the kernel reads in-neighbors: a directed graph is loaded with them then.
+    /// Whether the kernel reads in-neighbors: if so, a directed graph is loaded with them.
     pub reads_in_neighbors: bool,
 }
 
 impl<'a> From<&'a CommonRunArgs> for RunOptions<'a> {
-    /// Neither output nor sources, weights nor in-neighbors.
+    /// No output, sources, weights or in-neighbors.
     fn from(common: &'a CommonRunArgs) -> Self {
         let (weights, reads_in_neighbors) = (Weights::Ignored, false);
         RunOptions { common, output: None, sources: &[], weights, reads_in_neighbors }
@@ -94,7 +94,7 @@ impl<'a> From<&'a ResultArgs> for RunOptions<'a> {
 }
 
 impl KernelCommand {
-    /// The kernel, whichever it is.
+    /// The kernel as a trait object.
     pub fn command(&self) -> &dyn RunCommand {
         match self {
             KernelCommand::Bfs(args) => args,

@@ -5,7 +5,7 @@ use crate::float::Float;
 use crate::keys::JsonKey;
 use hedgerow::{Snapshot, VertexId};
 
-/// So many are shown.
+/// Vertices shown.
 const TOP: usize = 10;
 
 /// The vertices with the highest scores, descending; of equal ones the lowest id first.
@@ -28,7 +28,7 @@ pub fn highest(snapshot: &Snapshot, scores: &[f64]) -> Result<Vec<(JsonKey, f64)
     Ok(named.collect::<Result<_, hedgerow::Error>>()?)
 }
 
-/// The same as lines under a heading; nothing if there are no vertices.
+/// The vertices as lines under a heading; empty if there are none.
 pub fn describe(heading: &str, top: &[(JsonKey, f64)]) -> String {
     if top.is_empty() {
         return String::new();

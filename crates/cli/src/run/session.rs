@@ -1,4 +1,4 @@
-//! What is the same for all kernels: loading, running, writing, summing up.
+//! The steps common to all kernels: loading, running, writing, summarizing.
 
 use super::args::{CommonRunArgs, EngineName};
 use super::facts::Facts;
@@ -23,14 +23,14 @@ use serde::Serialize;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// A graph that was loaded for a kernel, and what the kernel runs on.
+/// A graph loaded for a kernel, and the target that the kernel runs on.
 pub struct Session<'a> {
     pub options: RunOptions<'a>,
     pub loaded: &'a Loaded,
     pub threads: &'a Threads,
-    /// The label that the kernel is to look at, in what it runs on.
+    /// The label that the kernel reads, in the target.
     pub label: LabelId,
-    /// The same in the graph.
+    /// The label that the kernel reads, in the graph.
     pub label_of_graph: LabelId,
     target: Target<'a>,
     sources: Vec<Key>,
@@ -38,17 +38,17 @@ pub struct Session<'a> {
     interrupt: &'a Interrupt,
 }
 
-/// What a kernel has computed.
+/// The result of a kernel.
 pub struct Finished {
     /// How long the kernel took.
     pub elapsed: Duration,
-    /// What its summary has beside the facts, as fields of a JSON object.
+    /// The fields of the JSON summary beside the facts.
     pub details: serde_json::Value,
-    /// The same as lines of a table.
+    /// The lines of the table beside the facts.
     pub rows: Vec<(&'static str, String)>,
-    /// What follows the table.
+    /// Text after the table.
     pub appendix: String,
-    /// The result of a vertex; `None` if there is none for it.
+    /// Returns the result of a vertex; `None` if it has none.
     pub value: Box<dyn Fn(VertexId) -> Option<Value>>,
 }
 
@@ -61,7 +61,8 @@ struct Summary<'a> {
     details: &'a serde_json::Value,
 }
 
-/// Loads the graph, if the result can be written; runs the kernel; writes the result and prints the summary.
+/// Checks that the result can be written, loads the graph, runs the kernel, writes the result and
+/// prints the summary.
 pub fn execute(command: &dyn RunCommand, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
     let options = command.options();
     let common = options.common;
@@ -107,7 +108,8 @@ fn in_use(common: &CommonRunArgs) -> FilesInUse {
     }
 }
 
-/// What the keys in a store are, and which label is meant; without opening the graph. Fails if the kernel could not run on it.
+/// The kind of keys in a store, and the label, without opening the graph. Fails if the kernel could
+/// not run on it.
 fn look_into(store: &Path, options: &RunOptions<'_>) -> Result<(KeyKind, LabelId), CliError> {
     let made_with = hedgerow::store::manifest(store).map_err(StoredError::from)?.options;
     let (label, schema) = stored::label(&made_with.catalog, options.common.label.as_deref(), store)?;
@@ -157,7 +159,7 @@ fn load(
     )
 }
 
-/// What the kernel runs on, and how long a static copy took.
+/// The target that the kernel runs on, and how long a static copy took.
 fn target<'a>(
     options: &RunOptions<'_>,
     loaded: &'a Loaded,
@@ -184,24 +186,24 @@ fn target<'a>(
 }
 
 impl Session<'_> {
-    /// For a kernel that does nobody knows how much.
+    /// Watches a kernel whose amount of work is unknown.
     pub fn watch(&self, what: &str) -> Watch<'_> {
         Watch::new(self, progress::spinner(self.console, what))
     }
 
-    /// For a kernel of at most so many iterations.
+    /// Watches a kernel of at most `iterations` iterations.
     pub fn watch_iterations(&self, what: &str, iterations: u32) -> Watch<'_> {
         Watch::new(self, progress::of_steps(self.console, what, u64::from(iterations)))
     }
 
-    /// The vertices that the kernel is to start from, as given.
+    /// The given vertices that the kernel starts from.
     pub fn given_sources(&self) -> Result<Vec<VertexId>, CliError> {
         let find = |key| sources::find(key, &self.loaded.snapshot, self.options.common.place());
         self.sources.iter().map(find).collect()
     }
 
-    /// The vertices that the kernel is to start from, and whether none was given: then it is the vertex with the
-    /// largest out-degree. There is at least one.
+    /// The vertices that the kernel starts from, and whether none was given: then it is the vertex
+    /// with the largest out-degree. There is at least one.
     pub fn sources(&self) -> Result<(Vec<VertexId>, bool), CliError> {
         if !self.sources.is_empty() {
             return Ok((self.given_sources()?, false));
@@ -214,7 +216,7 @@ impl Session<'_> {
         Ok((vec![largest], true))
     }
 
-    /// The same for a kernel that starts from one vertex.
+    /// Like [`Self::sources`], for a kernel that starts from one vertex.
     pub fn source(&self) -> Result<(VertexId, bool), CliError> {
         let (sources, chosen) = self.sources()?;
         Ok((sources[0], chosen))
@@ -226,7 +228,7 @@ impl Session<'_> {
     }
 }
 
-/// How a kernel runs, and how far it is, for the user to see.
+/// The execution of a kernel, with a progress display.
 pub struct Watch<'a> {
     session: &'a Session<'a>,
     bar: ProgressBar,
@@ -240,7 +242,7 @@ impl<'a> Watch<'a> {
         Watch { session, bar, report }
     }
 
-    /// On the threads that were asked for, until Ctrl-C.
+    /// Runs on the requested threads, until Ctrl-C.
     pub fn execution(&self) -> Execution<'_> {
         self.session.threads.execution(self.session.interrupt).reporting_to(&*self.report)
     }

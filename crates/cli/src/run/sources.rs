@@ -1,11 +1,11 @@
-//! Where a kernel starts.
+//! The vertices that a kernel starts from.
 
 use crate::error::{CliError, StoredError};
 use crate::keys::{self, JsonKey};
 use crate::run::Place;
 use hedgerow::{ErrorKind, Key, Snapshot, VertexId};
 
-/// The vertex with this key, in the graph from this place.
+/// Finds the vertex with this key, in the graph from this place.
 pub fn find(key: &Key, snapshot: &Snapshot, place: Place<'_>) -> Result<VertexId, CliError> {
     let found = match snapshot.vertex_id(key) {
         // A number beyond the ids of a dense graph.
@@ -19,7 +19,7 @@ pub fn find(key: &Key, snapshot: &Snapshot, place: Place<'_>) -> Result<VertexId
     })
 }
 
-/// The sources in a table: the keys, or how many there are, and how they were chosen if they were.
+/// Describes the sources in a table: their keys or number, and whether the command chose them.
 pub fn describe(keys: &[JsonKey], chosen: bool) -> String {
     match keys {
         [key] if chosen => format!("{key}, the vertex with the largest out-degree"),

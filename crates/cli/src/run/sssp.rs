@@ -53,7 +53,8 @@ impl RunCommand for SsspArgs {
     }
 }
 
-/// An edge that cannot be part of a path, by its keys. Files are looked at while they are read.
+/// Names an edge that cannot be part of a path by its keys. Edges of files were already checked
+/// while reading.
 fn name_edge(error: CliError, session: &Session<'_>) -> CliError {
     let CliError::Graph(graph) = &error else { return error };
     let Some(&KernelError::InvalidWeight { source_vertex, destination, weight }) = graph.kernel() else {

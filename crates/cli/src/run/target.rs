@@ -1,4 +1,4 @@
-//! What a kernel runs on.
+//! The target that a kernel runs on.
 
 use hedgerow::kernels::Kernel;
 use hedgerow::{Csr, Error, Snapshot};

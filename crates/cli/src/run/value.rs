@@ -1,4 +1,4 @@
-//! The result of a vertex, as it stands in a file.
+//! The result of a vertex in a result file.
 
 use crate::{float, keys};
 use hedgerow::Key;
@@ -7,7 +7,8 @@ use std::fmt;
 /// A whole number, a float, or the key of a vertex.
 pub enum Value {
     Whole(u64),
-    /// In the fewest digits that give the same number again; infinite as LDBC Graphalytics has it.
+    /// Written in the fewest digits that parse to the same number; infinities as in LDBC
+    /// Graphalytics.
     Float(f64),
     Key(Key),
 }

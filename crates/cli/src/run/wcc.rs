@@ -14,7 +14,8 @@ impl RunCommand for WccArgs {
         "wcc"
     }
 
-    /// It could pass over edges if it had in-neighbors, but loading those takes longer than all the passes.
+    /// In-neighbors would let the kernel skip edges, but loading them takes longer than all the
+    /// passes.
     fn options(&self) -> RunOptions<'_> {
         (&self.result).into()
     }

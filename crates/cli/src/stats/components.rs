@@ -1,4 +1,4 @@
-//! Which vertices hang together.
+//! Weakly connected components.
 
 use hedgerow::kernels::{Execution, Kernel, KernelError, Wcc};
 use hedgerow::model::{Adjacency, Cursor, GraphView};
@@ -9,15 +9,15 @@ use std::ops::ControlFlow;
 /// The weakly connected components of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Components {
-    /// How many there are, those of a single vertex included.
+    /// Number of components, those of a single vertex included.
     pub count: u64,
-    /// The vertices of the largest.
+    /// Vertices of the largest component.
     pub largest: u64,
     /// Components of a single vertex.
     pub single: u64,
 }
 
-/// Counts them, also where arrays over all ids do not fit into memory.
+/// Counts the components, even where arrays over all ids do not fit into memory.
 pub fn count(snapshot: &Snapshot, execution: Execution<'_>) -> Result<Components, Error> {
     match snapshot.run(Wcc { execution, ..Wcc::default() }) {
         Ok(result) => Ok(Components::named(&result.components)),
@@ -27,7 +27,8 @@ pub fn count(snapshot: &Snapshot, execution: Execution<'_>) -> Result<Components
 }
 
 impl Components {
-    /// From the component of everybody, which has a number below their count; greater numbers are no component. O(ids).
+    /// Counts from the component number of every vertex, which is below the length; greater numbers
+    /// mean no component. O(ids).
     fn named(components: &[u32]) -> Self {
         let mut sizes = vec![0u64; components.len()];
         for component in components {
@@ -44,7 +45,8 @@ impl Components {
     }
 }
 
-/// For few vertices among very many ids: each is named by its place among those that exist.
+/// For few vertices among very many ids: each vertex is represented by its index among those that
+/// exist.
 struct Sparse<'a> {
     execution: Execution<'a>,
 }
@@ -75,13 +77,13 @@ impl Kernel for Sparse<'_> {
     }
 }
 
-/// Puts two into one tree, below the smaller of their roots.
+/// Joins two trees under the smaller of their roots.
 fn join(parents: &mut [u32], one: u32, other: u32) {
     let (one, other) = (root(parents, one), root(parents, other));
     parents[one.max(other) as usize] = one.min(other);
 }
 
-/// The root above a vertex; whoever is on the way points at the second next afterwards.
+/// Finds the root of a vertex by path halving.
 fn root(parents: &mut [u32], mut vertex: u32) -> u32 {
     while parents[vertex as usize] != vertex {
         let above = parents[parents[vertex as usize] as usize];

@@ -1,4 +1,4 @@
-//! How many neighbors the vertices have.
+//! Degree statistics.
 
 use crate::text;
 use hedgerow::kernels::{Execution, Kernel, KernelError};
@@ -13,11 +13,11 @@ const LONGEST_BAR: u64 = 40;
 
 /// Counts the neighbors of every vertex.
 pub struct DegreeCensus<'a> {
-    /// What the degree is called.
+    /// The name of the degree.
     pub name: &'static str,
-    /// Which neighbors.
+    /// The direction of the neighbors.
     pub direction: Direction,
-    /// How it runs.
+    /// The execution options.
     pub execution: Execution<'a>,
 }
 
@@ -43,10 +43,10 @@ struct Bin {
     vertices: u64,
 }
 
-/// What is counted over a range of vertices.
+/// The counts over a range of vertices.
 #[derive(Clone, Debug)]
 struct Tally {
-    /// By the number of bits of the degree; the vertices without neighbors are not here.
+    /// Indexed by the number of bits of the degree; excludes vertices without neighbors.
     by_bits: [u64; 65],
     min: u64,
     max: u64,
@@ -141,18 +141,18 @@ impl Tally {
     }
 }
 
-/// How many bits a degree has: 0, 1, 2-3, 4-7, …
+/// The number of bits of a degree; its bins are 0, 1, 2-3, 4-7, …
 fn bits(degree: u64) -> usize {
     (u64::BITS - degree.leading_zeros()) as usize
 }
 
 impl Degrees {
-    /// What the degree is called.
+    /// The name of the degree.
     pub fn name(&self) -> &str {
         self.name
     }
 
-    /// The bins of the histogram: which degrees, and how many vertices have them.
+    /// The bins of the histogram: a range of degrees, and the number of vertices in it.
     pub fn bins(&self) -> Vec<(String, u64)> {
         self.histogram.iter().map(|bin| (bin.to_string(), bin.vertices)).collect()
     }

@@ -26,7 +26,7 @@ struct Stats {
     vertices: u64,
     /// Distinct edges.
     edges: u64,
-    /// Edges as they stand in the file.
+    /// Edges in the file, repeated ones counted.
     rows: u64,
     /// Rows that repeat an edge.
     duplicates: u64,
@@ -34,14 +34,14 @@ struct Stats {
     self_loops: u64,
     skipped_lines: u64,
     load_seconds: f64,
-    /// Of which all vertices are connected, whatever the direction of edges.
+    /// Components that ignore the direction of edges.
     components: Components,
     degrees: Vec<Degrees>,
 }
 
 /// Counts and prints.
 pub fn execute(args: &StatsArgs, console: &Console, interrupt: &Interrupt) -> Result<(), CliError> {
-    // Whether it can be written is looked at first.
+    // First check that the file can be written.
     if let Some(path) = &args.plot {
         FilesInUse::read(args.format.files(&args.graph)).check_output("--plot", path)?;
     }

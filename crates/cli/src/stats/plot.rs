@@ -11,7 +11,7 @@ use std::path::Path;
 /// The size of one histogram, in pixels.
 const SIZE: (u32, u32) = (900, 420);
 
-/// What is left free between two bars, in parts of a bar.
+/// The gap between two bars, as a fraction of a bar.
 const GAP: f64 = 0.1;
 
 /// Draws one histogram below the other, in the format SVG.
@@ -37,7 +37,8 @@ fn draw(title: &str, degrees: &[Degrees]) -> Result<String, Box<dyn Error>> {
     Ok(picture)
 }
 
-/// Bars of vertices over bins of degrees. Both grow by powers, so that what is rare is seen as well.
+/// Bars of vertices over bins of degrees. Both axes are logarithmic, so that rare degrees stay
+/// visible.
 fn draw_histogram<B: DrawingBackend<ErrorType: 'static>>(
     area: &DrawingArea<B, plotters::coord::Shift>,
     caption: &str,

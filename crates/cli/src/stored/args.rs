@@ -5,14 +5,14 @@ use clap::{Args, ValueEnum};
 use hedgerow::{AsOf, Durability, EngineKind, Timestamp};
 use std::path::{Path, PathBuf};
 
-/// Which store, for commands that name nothing else.
+/// The store, for commands without another argument.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub struct StorePlace {
     /// The directory of the store
     #[arg(value_name = "DIR")]
     directory: Option<PathBuf>,
-    /// The same
+    /// The directory of the store
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
 }
@@ -24,10 +24,10 @@ impl StorePlace {
     }
 }
 
-/// Which state is read, and how much it may take.
+/// The state to read, and its memory limits.
 #[derive(Debug, Args)]
 pub struct ReadArgs {
-    /// Read the newest checkpoint, which can be done while another process writes to the store
+    /// Read the newest checkpoint, which is possible while another process writes to the store
     #[arg(long)]
     pub from_checkpoint: bool,
     #[command(flatten)]
@@ -36,7 +36,7 @@ pub struct ReadArgs {
     pub memory: MemoryArgs,
 }
 
-/// A past state: that of the newest checkpoint, or any after it.
+/// A past state: that of the newest checkpoint, or a later one.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub struct AsOfArgs {
     /// Read the state after this commit, which is at or after the newest checkpoint
@@ -48,21 +48,21 @@ pub struct AsOfArgs {
 }
 
 impl AsOfArgs {
-    /// The state that is asked for; `None` is the newest.
+    /// The requested state; `None` is the newest.
     pub fn state(self) -> Option<AsOf> {
         let commit = self.as_of.map(|commit| AsOf::Commit(Timestamp(commit)));
         commit.or(self.as_of_time.map(AsOf::Time))
     }
 }
 
-/// When a commit is done.
+/// When a commit returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum DurabilityName {
     /// When it survives a loss of power
     Sync,
     /// At once; a crash may lose the last commits
     Buffered,
-    /// At once; a crash may lose what was written since a segment of the log was full
+    /// At once; a crash may lose what was written since the last segment of the log was full
     None,
 }
 

@@ -1,4 +1,4 @@
-//! Checkpoints, as commands write them and speak of them.
+//! Writes checkpoints for commands, and describes them.
 
 use crate::console::Console;
 use crate::error::{CliError, StoredError};
@@ -8,7 +8,7 @@ use hedgerow::{CheckpointOptions, CheckpointReport, Graph};
 use serde::Serialize;
 use std::time::Instant;
 
-/// What a checkpoint did.
+/// The result of a checkpoint.
 #[derive(Debug, Serialize)]
 pub struct Checkpointed {
     pub number: u64,
@@ -24,7 +24,7 @@ pub struct Checkpointed {
     pub seconds: f64,
 }
 
-/// Writes the state of a graph, with a progress bar, until Ctrl-C: then the checkpoint before stays.
+/// Writes the state of a graph, with a progress bar. Ctrl-C leaves the previous checkpoint.
 pub fn write(graph: &Graph, console: &Console, interrupt: &Interrupt) -> Result<Checkpointed, CliError> {
     let started = Instant::now();
     let bar = progress::of_steps(console, "checkpoint", 0);

@@ -1,8 +1,9 @@
-//! Labels and properties as the options `--labels` and `--vertex-properties` of `import` declare them: read, and written.
+//! Parses and writes labels and properties as the options `--labels` and `--vertex-properties` of
+//! `import` declare them.
 
 use hedgerow::{ColumnType, EdgeSchema, Field, LabelSchema, ParallelSchema, RecordSchema, ValueType};
 
-/// A label with what lies on its edges.
+/// Parses a label with what its edges carry.
 pub fn label(text: &str) -> Result<LabelSchema, String> {
     let (name, edges) = match text.rsplit_once(':') {
         None => (text, EdgeSchema::Topology),
@@ -36,7 +37,7 @@ fn column(name: &str) -> Result<ColumnType, String> {
     column.ok_or_else(|| format!("{name:?} is no type of values: expected u32, u64, i64, f32 or f64"))
 }
 
-/// A property of a record.
+/// Parses a property of a record.
 pub fn property(text: &str) -> Result<Field, String> {
     let (name, name_of_type) = text.split_once('=').ok_or("expected PROPERTY=TYPE")?;
     let (name_of_type, nullable) = match name_of_type.strip_suffix('!') {
@@ -57,14 +58,15 @@ pub fn property(text: &str) -> Result<Field, String> {
     Ok(Field { name: name.into(), value_type, nullable: nullable && value_type != ValueType::Version })
 }
 
-/// The text of `--labels` that declares these labels; `None` if there is none, for the names that they have.
+/// The text of `--labels` that declares these labels; `None` if it cannot express their names.
 pub fn labels_text(labels: &[LabelSchema]) -> Option<String> {
     let text = labels.iter().map(label_text).collect::<Vec<_>>().join(",");
     let read: Result<Vec<_>, _> = text.split(',').map(label).collect();
     (read.as_deref() == Ok(labels)).then_some(text)
 }
 
-/// The text of `--vertex-properties` that declares these properties; `None` if there is none.
+/// The text of `--vertex-properties` that declares these properties; `None` if it cannot express
+/// their names.
 pub fn properties_text(fields: &[Field]) -> Option<String> {
     let text = fields.iter().map(property_text).collect::<Vec<_>>().join(",");
     let read: Result<Vec<_>, _> = text.split(',').map(property).collect();
@@ -83,19 +85,19 @@ fn label_text(label: &LabelSchema) -> String {
     }
 }
 
-/// The properties of a record, and before them the key of parallel edges.
+/// The properties of a record, preceded by the key of parallel edges.
 pub fn record_text(key: Option<&str>, schema: &RecordSchema) -> String {
     let key = key.map(|key| format!("{key}=key"));
     key.into_iter().chain(schema.fields.iter().map(property_text)).collect::<Vec<_>>().join("+")
 }
 
-/// A property with its type, as the options have it.
+/// A property with its type, in the form of the options.
 pub fn property_text(field: &Field) -> String {
     let required = if field.nullable || field.value_type == ValueType::Version { "" } else { "!" };
     format!("{}={}{required}", field.name, field.value_type)
 }
 
-/// An argument as a shell takes it.
+/// An argument quoted for a shell.
 pub fn quoted(argument: &str) -> String {
     let is_plain = |character: char| character.is_alphanumeric() || "_-.,:=+/".contains(character);
     if argument.chars().all(is_plain) && !argument.is_empty() {

@@ -1,4 +1,4 @@
-//! Graphs in stores, as all commands open them and speak of them.
+//! Opens graphs in stores, and describes them.
 
 pub mod args;
 pub mod checkpoint;
@@ -19,7 +19,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use wait::WaitArgs;
 
-/// Bytes of a segment of the log where a command commits little: it is made when the store is opened.
+/// Bytes of a log segment for a command that commits little: it is preallocated when the store is
+/// opened.
 const SMALL_SEGMENT: u64 = 64 << 10;
 
 /// A state of the graph in a store.
@@ -27,17 +28,18 @@ const SMALL_SEGMENT: u64 = 64 << 10;
 pub struct StoredState {
     /// The state.
     pub snapshot: Snapshot,
-    /// What the keys are.
+    /// The kind of the keys.
     pub keys: KeyKind,
     /// What opening the store found.
     pub recovery: Recovery,
-    /// What the last importer noted.
+    /// The record of the last importer.
     pub input: Option<Box<[u8]>>,
     /// How long opening took.
     pub elapsed: Duration,
 }
 
-/// Opens the store to read it, which changes nothing. When this returns, others may write to it.
+/// Opens the store for reading, which changes nothing. When this returns, other processes may write
+/// to it.
 pub fn read(
     store: &Path,
     args: &ReadArgs,
@@ -49,7 +51,7 @@ pub fn read(
     read_with(store, args, options, console)
 }
 
-/// Like `read`, but keeps the order of commits if it `is_needed`, which takes engine `tel`.
+/// Like [`read`], but keeps the order of commits if it `is_needed`, which takes engine `tel`.
 pub fn read_in_order(
     store: &Path,
     args: &ReadArgs,
@@ -83,7 +85,7 @@ fn read_with(
     Ok(StoredState { snapshot, keys, recovery, input, elapsed: started.elapsed() })
 }
 
-/// Opens the store to commit a little.
+/// Opens the store for a small commit.
 pub fn open(
     store: &Path,
     settings: impl FnOnce(GraphOptions) -> GraphOptions,
@@ -99,10 +101,10 @@ pub fn open(
     Ok(graph)
 }
 
-/// Smaller differences between clocks are ordinary.
+/// Smaller differences between clocks are not reported.
 const NOTED_AHEAD: Duration = Duration::from_secs(1);
 
-/// Notes a store whose newest commit is dated in the future.
+/// Prints a note if the newest commit is dated in the future.
 pub fn note_clock(graph: &Graph, store: &Path, console: &Console) {
     let ahead = graph.recovery().map_or(Duration::ZERO, |recovery| recovery.ahead_of_clock);
     if ahead >= NOTED_AHEAD {
@@ -114,13 +116,14 @@ pub fn note_clock(graph: &Graph, store: &Path, console: &Console) {
     }
 }
 
-/// What the store was made with, for a command that commits little. Any engine opens what another has written.
+/// The options that the store was created with, for a command that commits little. Any engine opens
+/// what another has written.
 fn small(store: &Path) -> Result<GraphOptions, StoredError> {
     let options = GraphOptions::of_store(store)?;
     Ok(options.engine(EngineKind::Rapid).segment_bytes(SMALL_SEGMENT))
 }
 
-/// The label of this name; without one the first.
+/// The label with this name; without a name the first.
 pub fn label<'a>(
     catalog: &'a Catalog,
     name: Option<&str>,

@@ -1,4 +1,4 @@
-//! Values beside edges, as they stand on the command line and in what is printed.
+//! Edge values on the command line and in output.
 
 use crate::error::StoredError;
 use crate::float;
@@ -7,7 +7,7 @@ use hedgerow::{Column, ColumnType, LabelSchema};
 use serde::Serialize;
 use std::fmt;
 
-/// The value beside an edge, of any type that there is.
+/// An edge value of any type.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum EdgeNumber {
@@ -25,7 +25,7 @@ impl EdgeNumber {
     pub fn of<W: Column>(value: W) -> Self {
         let bits = value.to_bits();
         match W::TYPE {
-            // What lies on an edge that has a record is not a number.
+            // An edge record is not a number.
             ColumnType::Unit | ColumnType::Record => EdgeNumber::None,
             ColumnType::U32 => EdgeNumber::U32(u32::from_bits(bits)),
             ColumnType::U64 => EdgeNumber::U64(u64::from_bits(bits)),
@@ -35,7 +35,8 @@ impl EdgeNumber {
         }
     }
 
-    /// The value that `--value` gives to an edge of this label. NaN is refused, since no shortest path has such a weight.
+    /// Parses the value that `--value` gives to an edge of this label. NaN is refused, since no
+    /// shortest path has such a weight.
     pub fn given(text: Option<&str>, label: &LabelSchema) -> Result<Self, StoredError> {
         let column = label.edges.column();
         let wrong = |given: String| StoredError::Value {
@@ -69,7 +70,7 @@ impl EdgeNumber {
         }
     }
 
-    /// As it is stored.
+    /// The bits as they are stored.
     pub fn bits(self) -> EdgeValue {
         match self {
             EdgeNumber::None => ().to_bits(),
@@ -81,7 +82,8 @@ impl EdgeNumber {
         }
     }
 
-    /// The same number as a weight in a file, if there is one and a float of 64 bits is exactly that.
+    /// The number as a weight in a file, if there is one; an error if a 64-bit float cannot
+    /// represent it exactly.
     pub fn weight(self) -> Result<Option<f64>, Self> {
         let weight = match self {
             EdgeNumber::None => return Ok(None),
@@ -95,7 +97,7 @@ impl EdgeNumber {
     }
 }
 
-/// What the edges of a label carry, in words.
+/// Describes what the edges of a label carry.
 pub fn describe(column: ColumnType) -> String {
     match column {
         ColumnType::Unit => "no value".into(),
@@ -105,7 +107,7 @@ pub fn describe(column: ColumnType) -> String {
 }
 
 impl fmt::Display for EdgeNumber {
-    /// In the fewest digits that give the same number again; nothing if there is none.
+    /// Writes the fewest digits that parse to the same number; nothing if there is none.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             EdgeNumber::None => Ok(()),

@@ -13,20 +13,20 @@ pub struct Properties(Vec<(String, Property)>);
 /// A property. In JSON, bytes are hexadecimal digits, timestamps microseconds since 1970-01-01 UTC, infinities and NaN strings.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Property {
-    /// What tells parallel edges apart.
+    /// The key of a parallel edge.
     Key(u64),
     /// The value of a field.
     Value(Value),
 }
 
 impl Properties {
-    /// Those of a record.
+    /// The properties of a record.
     pub fn of(schema: &RecordSchema, record: &Record) -> Self {
         let values = record.values().iter().cloned().map(Property::Value);
         Properties(schema.fields.iter().map(|field| field.name.clone()).zip(values).collect())
     }
 
-    /// Those of one of parallel edges, its key first.
+    /// The properties of a parallel edge, its key first.
     pub fn of_parallel(schema: &ParallelSchema, key: u64, record: &Record) -> Self {
         let Properties(properties) = Properties::of(&schema.record, record);
         Properties(std::iter::once((schema.key.clone(), Property::Key(key))).chain(properties).collect())
@@ -45,7 +45,7 @@ impl Serialize for Properties {
 }
 
 impl fmt::Display for Properties {
-    /// `NAME=VALUE` for each, in one line.
+    /// Writes `NAME=VALUE` for each, in one line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, (name, value)) in self.iter().enumerate() {
             let blank = if position == 0 { "" } else { " " };
@@ -72,7 +72,7 @@ impl Serialize for Property {
 }
 
 impl fmt::Display for Property {
-    /// As in JSON, but infinities and NaN have no quotation marks.
+    /// Writes the property as in JSON, but infinities and NaN without quotation marks.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Property::Value(Value::F64(value)) if !value.is_finite() => Float(*value).fmt(f),

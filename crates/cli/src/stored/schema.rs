@@ -1,11 +1,11 @@
-//! What a graph is made of, as it is printed.
+//! Describes the schema of a graph for output.
 
 use super::declared::record_text;
 use crate::error::StoredError;
 use hedgerow::{EdgeSchema, Field, KeyKind, LabelSchema, Topology, Value};
 use hedgerow_formats::property_of_text;
 
-/// How edges are seen.
+/// The name of a topology.
 pub fn topology(topology: Topology) -> &'static str {
     match topology {
         Topology::Directed => "directed",
@@ -14,7 +14,7 @@ pub fn topology(topology: Topology) -> &'static str {
     }
 }
 
-/// What keys are, as `--keys` has it.
+/// The kind of keys, in the form of `--keys`.
 pub fn keys(kind: KeyKind) -> &'static str {
     match kind {
         KeyKind::Number => "number",
@@ -23,7 +23,8 @@ pub fn keys(kind: KeyKind) -> &'static str {
     }
 }
 
-/// The type of the values of a label, or the properties of its records; `None` if there is nothing on its edges.
+/// The type of the values of a label, or the properties of its records; `None` if its edges carry
+/// nothing.
 pub fn values(label: &LabelSchema) -> Option<String> {
     match &label.edges {
         EdgeSchema::Value(column) if column.width() > 0 => Some(column.to_string()),
@@ -35,7 +36,8 @@ pub fn values(label: &LabelSchema) -> Option<String> {
     }
 }
 
-/// A property from the command line, as `NAME=VALUE`, of a record that has these `fields`. `owners` have such records.
+/// Parses a property from the command line, `NAME=VALUE`, of a record with these `fields`. `owners`
+/// have such records.
 pub fn named_property<'a>(
     given: &'a str,
     fields: &[Field],

@@ -1,4 +1,4 @@
-//! Waiting until a store can be had that another process has open.
+//! Waits for a store that another process has open.
 
 use crate::interrupt::Interrupt;
 use clap::Args;
@@ -12,14 +12,15 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(20);
 /// How long a command that writes waits for a store.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct WaitArgs {
-    /// Wait up to this many seconds while another process has the store open, instead of giving up at once
+    /// Wait up to this many seconds while another process has the store open, instead of failing at
+    /// once
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "0", hide_default_value = true)]
     pub wait: Duration,
 }
 
 impl WaitArgs {
-    /// The result of `attempt`, which is made again while the store is locked and there is time left. A signal ends the wait; commands that do not
-    /// listen to signals have no `interrupt`, and are ended by them.
+    /// Repeats `attempt` while the store is locked and time is left. A signal ends the wait;
+    /// commands that do not handle signals have no `interrupt`, and signals end them.
     pub fn until_open<T>(
         self,
         interrupt: Option<&Interrupt>,

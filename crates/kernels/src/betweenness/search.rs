@@ -1,8 +1,9 @@
-//! The shortest paths from one source, and what depends on every vertex on them.
+//! The shortest paths from one source, and the dependency of every vertex on them.
 //!
-//! Levels are found one after the other and kept ascending by id. The paths to a vertex are added up in the order of
-//! its in-neighbors, by whichever of three ways: by one thread that pushes from the level before, by a look at the
-//! in-neighbors of those that were found, or of all that were not found yet. So they are the same to the bit.
+//! Levels are found one after the other and kept ascending by id. The paths to a vertex are always
+//! added in the order of its in-neighbors, in one of three ways: one thread pushes from the
+//! previous level; threads read the in-neighbors of the vertices found; or they read the
+//! in-neighbors of all vertices not found yet. So the sums are identical to the bit.
 
 use crate::both_ways::{SortedRows, distinct};
 use crate::ranges::covering_ranges;
@@ -15,28 +16,30 @@ const UNREACHED: u32 = u32::MAX;
 /// Levels with fewer neighbors than this are not worth waking other threads for.
 const SMALL_LEVEL: u64 = 4096;
 
-/// The graph that is searched.
+/// The graph to search.
 pub(super) struct Edges<'a, O, I> {
     pub(super) outgoing: &'a O,
     pub(super) incoming: &'a I,
-    /// Neighbors of all vertices together.
+    /// Total number of neighbors of all vertices.
     pub(super) entries: u64,
     pub(super) vertex_count: u64,
 }
 
-/// Arrays for searches from one source after the other. Accesses to atomics are relaxed: threads that work on one level
-/// write about its vertices, each about others, and read about the level before.
+/// Arrays for consecutive searches. Atomic accesses are relaxed: threads that work on one level
+/// write about disjoint vertices of it, and read about the previous level.
 pub(super) struct Search {
     depths: Vec<AtomicU32>,
     /// The number of shortest paths to a vertex, as the bits of a float.
     paths: Vec<AtomicU64>,
-    /// What a vertex passes back along each of its paths: 1 and its dependency, over the number of its paths.
+    /// What a vertex passes back along each of its paths: 1 plus its dependency, divided by the
+    /// number of its paths.
     returns: Vec<AtomicU64>,
     /// The vertices that were found, level by level, each level ascending.
     found: Vec<VertexId>,
-    /// Where in `found` each level starts, and the last one ends.
+    /// The start of each level in `found`, and the end of the last one.
     starts: Vec<usize>,
-    /// Beside `found`: the share of the shortest paths from the source that lead over a vertex, summed over their ends.
+    /// Parallel to `found`: the share of the shortest paths from the source that pass through a
+    /// vertex, summed over their ends.
     dependencies: Vec<f64>,
 }
 
@@ -67,7 +70,7 @@ impl Search {
         self.depths.len() as u32
     }
 
-    /// Searches from `source`, which exists. Returns how many neighbors were looked at.
+    /// Searches from `source`, which exists. Returns the number of neighbors examined.
     pub(super) fn run<O: Adjacency, I: Adjacency>(
         &mut self,
         source: VertexId,
@@ -83,7 +86,7 @@ impl Search {
         Ok(examined + self.pass_back(edges.outgoing, execution)?)
     }
 
-    /// Adds what the last search found to the scores of all vertices but its source.
+    /// Adds the results of the last search to the scores of all vertices but its source.
     pub(super) fn add_to(&self, scores: &mut [f64]) {
         for (vertex, dependency) in self.found.iter().zip(&self.dependencies).skip(1) {
             scores[vertex.index()] += dependency;
@@ -95,14 +98,14 @@ impl Search {
         self.depths[vertex.index()].load(Ordering::Relaxed)
     }
 
-    /// Dependencies from the last level to the first: a vertex gets from every successor what that returns along each
-    /// of the paths which lead over the vertex.
+    /// Computes dependencies from the last level to the first: a vertex receives from every
+    /// successor what that returns along each of the paths through the vertex.
     fn pass_back(&mut self, outgoing: &impl Adjacency, execution: Execution<'_>) -> Result<u64, KernelError> {
         let mut dependencies = std::mem::take(&mut self.dependencies);
         dependencies.clear();
         dependencies.resize(self.found.len(), 0.0);
         let (search, mut examined) = (&*self, 0);
-        // Nothing depends on the last level, and what depends on the source is not counted.
+        // Nothing depends on the last level, and dependencies on the source are not counted.
         let last_level = &search.found[search.starts[search.starts.len() - 2]..];
         last_level.iter().for_each(|vertex| search.set_dependency(*vertex, 0.0));
         for depth in (1..search.starts.len() - 2).rev() {
@@ -117,7 +120,8 @@ impl Search {
                     rows.ask_ahead(&vertices[position..]);
                     let row = rows.of(*vertex)?;
                     looked += row.len() as u64;
-                    // Of the others nothing is added: no branch depends on who is a successor.
+                    // For other neighbors it adds nothing: no branch depends on which neighbor is a
+                    // successor.
                     let returned = distinct(row).map(|other| {
                         let is_successor = search.depth(other) == depth as u32 + 1;
                         if is_successor { load(&search.returns, other) } else { 0.0 }
@@ -143,13 +147,13 @@ fn chunk_size(vertices: usize, execution: Execution<'_>) -> usize {
     vertices.div_ceil(parts).max(1)
 }
 
-/// A search on its way from the source.
+/// The forward phase of a search.
 struct Forward<'s, O, I> {
     search: &'s mut Search,
     edges: &'s Edges<'s, O, I>,
     execution: Execution<'s>,
     source: VertexId,
-    /// Of the level that was found last.
+    /// The depth of the level that was found last.
     depth: u32,
     examined: u64,
 }
@@ -184,7 +188,7 @@ impl<O: Adjacency, I: Adjacency> Forward<'_, O, I> {
         }
     }
 
-    /// How many neighbors a level has, or about so many where degrees would have to be counted.
+    /// The number of neighbors of a level, an estimate where degrees would have to be counted.
     fn neighbors_of(&self, level: &[VertexId]) -> Result<u64, KernelError> {
         if !O::DEGREE_IS_O1 {
             return Ok(level.len() as u64 * self.edges.entries / self.edges.vertex_count.max(1));
@@ -198,7 +202,7 @@ impl<O: Adjacency, I: Adjacency> Forward<'_, O, I> {
         Ok(sums.into_iter().sum())
     }
 
-    /// The next level by one thread, which goes through this one in order.
+    /// Finds the next level with one thread, which goes through this one in order.
     fn push(&self, level: &[VertexId]) -> Result<(Vec<VertexId>, u64), KernelError> {
         let (search, depth) = (&*self.search, self.depth + 1);
         let (mut rows, mut next, mut examined) = (SortedRows::new(self.edges.outgoing), Vec::new(), 0);
@@ -226,7 +230,8 @@ impl<O: Adjacency, I: Adjacency> Forward<'_, O, I> {
         Ok((next, examined))
     }
 
-    /// The next level by many threads: who is in it from the neighbors of this one, then their paths.
+    /// Finds the next level with many threads: first its vertices, from the neighbors of this one,
+    /// then their paths.
     fn claim(&self, level: &[VertexId]) -> Result<(Vec<VertexId>, u64), KernelError> {
         let (search, depth) = (&*self.search, self.depth + 1);
         let chunks = level.chunks(chunk_size(level.len(), self.execution)).collect();
@@ -265,7 +270,7 @@ impl<O: Adjacency, I: Adjacency> Forward<'_, O, I> {
         Ok((next, examined))
     }
 
-    /// The next level from the in-neighbors of all that were not found yet.
+    /// Finds the next level from the in-neighbors of all vertices not found yet.
     fn pull(&self) -> Result<(Vec<VertexId>, u64), KernelError> {
         let search = &*self.search;
         let ranges = covering_ranges(self.edges.incoming, self.execution.parts(), search.vertex_bound())?;
@@ -288,7 +293,8 @@ impl<O: Adjacency, I: Adjacency> Forward<'_, O, I> {
         Ok((found.into_iter().flat_map(|(found, _)| found).collect(), examined))
     }
 
-    /// The paths to a vertex with these in-neighbors: all that lead to those of the last level.
+    /// The number of paths to a vertex with these in-neighbors: the sum over those of the last
+    /// level.
     #[inline]
     fn paths_to(&self, row: &[VertexId]) -> Result<f64, KernelError> {
         let search = &*self.search;

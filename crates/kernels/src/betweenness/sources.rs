@@ -1,4 +1,4 @@
-//! From which vertices paths start.
+//! The vertices where paths start.
 
 use crate::KernelError;
 use crate::kernel::check_exists;
@@ -6,18 +6,18 @@ use hedgerow_model::{GraphView, VertexId};
 use rand::SeedableRng;
 use rand::rngs::Xoshiro256PlusPlus;
 
-/// From which vertices paths start.
+/// The vertices where paths start.
 #[derive(Clone, Copy, Debug)]
 pub enum Sources<'a> {
-    /// From every vertex: exact scores.
+    /// Every vertex: exact scores.
     All,
-    /// From these; one that is listed twice counts twice.
+    /// These; one that is listed twice counts twice.
     Given(&'a [VertexId]),
-    /// From so many different vertices, chosen at random.
+    /// `count` distinct vertices, chosen at random.
     Sampled {
-        /// How many; all if there are no more.
+        /// The number of sources; all vertices if there are no more.
         count: u32,
-        /// The same seed chooses the same vertices.
+        /// The seed; equal seeds choose equal vertices.
         seed: u64,
     },
 }
@@ -47,7 +47,7 @@ impl Sources<'_> {
     }
 }
 
-/// The vertices at some positions, which ascend, among those that exist.
+/// The vertices at the given ascending positions among those that exist.
 fn at_ranks<V: GraphView>(view: &V, ranks: &[usize]) -> Result<Vec<VertexId>, V::Error> {
     let (mut rank, mut found) = (0, Vec::with_capacity(ranks.len()));
     view.each_vertex(0..view.vertex_bound(), |vertex| {

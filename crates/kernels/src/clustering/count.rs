@@ -1,4 +1,4 @@
-//! How many edges join the neighbors of every vertex.
+//! Counts the edges among the neighbors of every vertex.
 
 use super::oriented::Ways;
 use crate::marks::Marks;
@@ -10,14 +10,15 @@ use hedgerow_csr::{Csr, CsrCursor};
 use hedgerow_model::{Adjacency, Cursor, Direction, GraphView, LabelId, VertexId, intersect, search};
 use hedgerow_sync::atomic::{AtomicU64, Ordering};
 
-/// Of so many names every thread keeps counts of its own. They are the vertices of the largest degrees, which are in
-/// most triangles: threads that added to the same counts would wait for each other.
+/// Every thread keeps its own counts for this many names: the vertices of the largest degrees,
+/// which are in most triangles. Threads that added to shared counts would wait for each other.
 const HUBS: usize = 1 << 16;
 
-/// Per name the directed edges among its neighbors. `lower` has for every name the neighbors with smaller names.
+/// The number of directed edges among the neighbors of each name. `lower` has for every name the
+/// neighbors with smaller names.
 ///
-/// Every triangle u > v > w is found at `u`: the edges between two of its vertices are edges among the neighbors of
-/// the third.
+/// Every triangle u > v > w is found at `u`: an edge between two of its vertices is an edge among
+/// the neighbors of the third.
 pub(super) fn edges_among_neighbors<W: Ways>(
     lower: &Csr,
     execution: Execution<'_>,
@@ -55,21 +56,21 @@ pub(super) fn edges_among_neighbors<W: Ways>(
     Ok(counts.into_iter().map(AtomicU64::into_inner).collect())
 }
 
-/// Relaxed: sums are read when all threads have been waited for.
+/// Relaxed: sums are read after all threads are joined.
 #[inline]
 fn add(count: &AtomicU64, edges: u64) {
     count.fetch_add(edges, Ordering::Relaxed);
 }
 
-/// Counts, with what one thread needs for it.
+/// Counts triangles, with one thread's working memory.
 struct Counter<'a, W> {
     outer: CsrCursor<'a, W>,
     inner: CsrCursor<'a, W>,
     /// The lower neighbors of the vertex.
     marks: Marks,
-    /// Those of them that it is joined to in both directions.
+    /// The lower neighbors that are joined to it in both directions.
     mutual: Marks,
-    /// Where in the row of the middle vertex those are that close a triangle.
+    /// Positions in the row of the middle vertex of the vertices that close a triangle.
     positions: Vec<u32>,
     /// The thread's own counts of the first names.
     hubs: Vec<u64>,
@@ -78,7 +79,7 @@ struct Counter<'a, W> {
 }
 
 impl<W: Ways> Counter<'_, W> {
-    /// The triangles whose largest name is `vertex`.
+    /// Counts the triangles whose largest name is `vertex`.
     fn at(&mut self, vertex: VertexId) -> Result<(), KernelError> {
         let (lower, ways) = self.outer.gather(vertex).map_err(KernelError::read)?;
         if lower.len() < 2 {
@@ -112,7 +113,7 @@ impl<W: Ways> Counter<'_, W> {
     }
 }
 
-/// Where in `row` the candidates are, which are the marked vertices below its owner.
+/// Finds the positions in `row` of the candidates, which are the marked vertices below its owner.
 #[inline]
 fn common(row: &[VertexId], candidates: &[VertexId], marks: &Marks, positions: &mut Vec<u32>) {
     if row.len() / SKEW > candidates.len() {
@@ -122,7 +123,8 @@ fn common(row: &[VertexId], candidates: &[VertexId], marks: &Marks, positions: &
         intersect::slices(candidates, row, |found| positions.push(position(found)));
         return;
     }
-    // Every position is written, and the next one over it unless it counts: no branch depends on what is found.
+    // Every position is written, and overwritten by the next unless it counts: no branch depends on
+    // the result.
     positions.resize(row.len(), 0);
     let mut found = 0;
     for (position, id) in row.iter().enumerate() {

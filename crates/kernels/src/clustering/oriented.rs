@@ -7,7 +7,7 @@ use hedgerow_csr::Csr;
 use hedgerow_model::{Adjacency, Column, GraphView, Topology, VertexId};
 use std::ops::Range;
 
-/// In how many directions two neighbors are joined: `u32`, or `()` where it is always both.
+/// The directions of the edges between two neighbors: `u32`, or `()` if always both.
 pub(super) trait Ways: Column {
     /// Whether some edges go one way only.
     const VARY: bool;
@@ -50,7 +50,7 @@ pub(super) fn lower_neighbors<'a, O: Adjacency + 'a, I: Adjacency + 'a, W: Ways>
     both_ways: impl Fn() -> BothWays<'a, O, I> + Sync,
 ) -> Result<Csr, KernelError> {
     let bound = view.vertex_bound();
-    // The list of edges, in parts and whole; what building sorts is checked by the build.
+    // The list of edges, in parts and whole; the build itself checks the memory for sorting.
     let needed = 2 * edges * size_of::<(VertexId, VertexId, W)>() as u64;
     execution.memory.check(needed, bound, view.vertex_count())?;
     let parts = execution.map_chunks(ranges.to_vec(), |range| {

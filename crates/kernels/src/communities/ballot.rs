@@ -1,24 +1,26 @@
 //! The most frequent of some labels.
 
-/// Slots at first; enough for most vertices, and for the few labels around a hub after some iterations.
+/// Initial slots; enough for most vertices, and for the few labels around a hub after some
+/// iterations.
 const SLOTS: usize = 64;
-/// Of up to so many votes, each is compared with each.
+/// Up to this number of votes, each is compared with each.
 const FEW_VOTES: usize = 8;
 
-/// Counts labels in a small hash table with linear probing, which grows with the number of different ones.
+/// Counts labels in a small hash table with linear probing, which grows with the number of distinct
+/// labels.
 pub(super) struct Ballot {
     /// A power of two; at least half of them are free.
     slots: Vec<Slot>,
 }
 
-/// A label and how many votes it has; free without any.
+/// A label and its number of votes; free if that is 0.
 #[derive(Clone, Copy, Default)]
 struct Slot {
     label: u32,
     votes: u32,
 }
 
-/// The label that leads: with the most votes, of several with as many the smallest.
+/// The leading label: the one with the most votes, the smallest of several.
 #[derive(Clone, Copy, Default)]
 struct Leader(Slot);
 
@@ -36,7 +38,8 @@ impl Ballot {
         Ballot { slots: Vec::new() }
     }
 
-    /// The most frequent of the labels, of several the smallest; `None` if there are no labels. O(labels).
+    /// The most frequent of the labels, the smallest of several; `None` if there are no labels.
+    /// O(labels).
     #[inline]
     pub(super) fn elect(&mut self, votes: impl Iterator<Item = u32>) -> Option<u32> {
         let mut votes = votes;
@@ -69,12 +72,12 @@ impl Ballot {
         leader
     }
 
-    /// The slot of a label, which is in it from now on.
+    /// The slot of a label, inserting it if necessary.
     #[inline]
     fn slot(&mut self, label: u32) -> &mut Slot {
         let last = self.slots.len() - 1;
         let shift = u32::BITS - self.slots.len().ilog2();
-        // Labels that are close to each other are spread by the high bits of a product (Knuth).
+        // The high bits of a product spread labels that are close to each other (Knuth).
         let mut position = (label.wrapping_mul(0x9E37_79B1) >> shift) as usize;
         while self.slots[position].votes > 0 && self.slots[position].label != label {
             position = (position + 1) & last;
@@ -95,7 +98,7 @@ impl Ballot {
     }
 }
 
-/// O(labels^2), without a table to clear.
+/// Finds the leader by comparing all pairs: O(labels^2), without a table to clear.
 #[inline]
 fn compare(labels: &[u32]) -> Leader {
     let mut leader = Leader::default();
@@ -120,7 +123,7 @@ mod tests {
             let mut ballot = Ballot::new();
             for (different, votes) in rounds {
                 for votes in [&votes[..], &votes[..votes.len().min(9)]] {
-                    // Both small labels and large ones.
+                    // Both small and large labels.
                     let votes: Vec<u32> =
                         votes.iter().map(|vote| (vote % different).wrapping_mul(2_147_483_649)).collect();
                     let mut counts = BTreeMap::new();

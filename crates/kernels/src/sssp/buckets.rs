@@ -1,14 +1,14 @@
-//! Vertices by the range that their distance lies in.
+//! Vertices grouped by ranges of distance.
 
 use hedgerow_model::VertexId;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// So many buckets from the lowest on are lists; what is farther waits in a heap.
+/// This many buckets from the lowest on are lists; farther vertices wait in a heap.
 const NEAR: u64 = 1 << 12;
 
-/// One thread's vertices, in buckets that are numbered from 0. A vertex may be in several: only the
-/// lowest counts, and whoever takes a vertex out looks whether it is still current.
+/// One thread's vertices, in buckets numbered from 0. A vertex may be in several: only the lowest
+/// counts, and the caller that takes a vertex checks whether it is still current.
 #[derive(Default)]
 pub(super) struct Buckets {
     /// The number of the first of `near`.
@@ -18,7 +18,7 @@ pub(super) struct Buckets {
 }
 
 impl Buckets {
-    /// Puts `vertex` into a bucket, which is not below those taken so far.
+    /// Adds `vertex` to a bucket, which is not below those taken so far.
     #[inline]
     pub(super) fn push(&mut self, bucket: u64, vertex: VertexId) {
         let position = bucket.wrapping_sub(self.base);
@@ -41,7 +41,7 @@ impl Buckets {
         near.or_else(|| self.far.peek().map(|(Reverse(bucket), _)| *bucket))
     }
 
-    /// Takes the vertices of `bucket` out; no thread puts any into a lower one from now on.
+    /// Moves the vertices of `bucket` to `into`; no thread adds any to a lower bucket from now on.
     pub(super) fn take(&mut self, bucket: u64, into: &mut Vec<VertexId>) {
         if bucket - self.base >= NEAR / 2 {
             self.move_to(bucket);
@@ -55,7 +55,7 @@ impl Buckets {
         }
     }
 
-    /// Makes `base` the first bucket. Those before it are empty.
+    /// Makes `base` the first bucket. The buckets before it are empty.
     fn move_to(&mut self, base: u64) {
         let gone = (base - self.base).min(self.near.len() as u64) as usize;
         self.near.drain(..gone);

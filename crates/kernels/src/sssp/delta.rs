@@ -1,13 +1,13 @@
-//! How wide the buckets are.
+//! The width of the buckets.
 
 use super::Weight;
 use crate::KernelError;
 use hedgerow_model::{Adjacency, Cursor, GraphView, LabelId, VertexId};
 use std::ops::ControlFlow;
 
-/// Vertices whose weights are looked at.
+/// Number of vertices whose weights are sampled.
 const SAMPLES: u32 = 1000;
-/// A delta that the caller chose.
+/// Checks a delta given by the caller.
 pub(super) fn checked<W: Weight>(delta: W) -> Result<W, KernelError> {
     let found = delta.to_f64();
     if found > 0.0 && found.is_finite() {
@@ -16,9 +16,9 @@ pub(super) fn checked<W: Weight>(delta: W) -> Result<W, KernelError> {
     Err(KernelError::InvalidParameter { parameter: "delta", found, expected: "above 0 and finite" })
 }
 
-/// The average weight of some edges, over the average degree of the vertices that have any: so
-/// that a vertex has about one edge within a bucket. Measured on Kronecker graphs of scale 20 and 21
-/// with weights from 1 to 255: four times as much is slower by a third.
+/// The average weight of some edges, over the average degree of the vertices that have any, so that
+/// about one edge of a vertex stays within its bucket. Measured on Kronecker graphs of scale 20 and
+/// 21 with weights from 1 to 255: a delta four times as large is slower by a third.
 pub(super) fn sampled<W: Weight, A: Adjacency<Value = W>>(
     view: &impl GraphView,
     outgoing: &A,

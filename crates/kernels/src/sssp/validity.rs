@@ -1,12 +1,12 @@
-//! Whether there are shortest paths over all edges.
+//! Checks that shortest paths are defined over all edges.
 
 use super::Weight;
 use crate::{Execution, KernelError};
 use hedgerow_model::{Adjacency, Cursor, VertexId};
 use std::ops::ControlFlow;
 
-/// Looks at all weights, unless every value of their type is a valid one. Refuses the first invalid one, by the ids of
-/// its edge's source and destination, on any number of threads.
+/// Checks all weights, unless every value of their type is valid. Refuses the first invalid one in
+/// the order of source and destination ids, on any number of threads.
 pub(super) fn check_weights<W: Weight>(
     outgoing: &impl Adjacency<Value = W>,
     execution: Execution<'_>,
@@ -21,7 +21,8 @@ pub(super) fn check_weights<W: Weight>(
             if first.is_some_and(|(found, ..)| found != vertex) {
                 return ControlFlow::Break(());
             }
-            // Nearly always all are valid, which is soon seen; only then each is asked for.
+            // Nearly always all are valid, which is checked fast; only then look for the invalid
+            // one.
             if !weights.iter().all(|weight| weight.is_valid()) {
                 let invalid = neighbors.iter().zip(weights).filter(|(_, weight)| !weight.is_valid());
                 let invalid = invalid.map(|(neighbor, weight)| (vertex, *neighbor, *weight));

@@ -1,4 +1,4 @@
-//! What can be a weight, and how distances are compared by many threads.
+//! Weight types, and distances that threads can compare atomically.
 
 use hedgerow_model::Column;
 
@@ -8,7 +8,7 @@ mod sealed {
 
 /// A weight of an edge: `u32`, whose sums are `u64`, or `f64`.
 ///
-/// Distances are kept as 64 bits that are ordered as the distances are, so that threads can lower
+/// Distances are stored as 64 bits whose order is that of the distances, so that threads can lower
 /// them with one atomic operation.
 pub trait Weight: Column + PartialOrd + std::fmt::Display + sealed::Sealed {
     /// The sum of weights.
@@ -17,7 +17,7 @@ pub trait Weight: Column + PartialOrd + std::fmt::Display + sealed::Sealed {
     /// Greater than every distance.
     const UNREACHED: Self::Distance;
 
-    /// The bits of [`Weight::UNREACHED`]. Those of the distance from a vertex to itself are 0.
+    /// The bits of [`Weight::UNREACHED`]. Those of distance 0 are 0.
     const UNREACHED_BITS: u64;
 
     /// Whether every value is a weight that a shortest path can contain.
@@ -29,7 +29,7 @@ pub trait Weight: Column + PartialOrd + std::fmt::Display + sealed::Sealed {
     /// The weight as a float, rounded.
     fn to_f64(self) -> f64;
 
-    /// The weight next to `value`, which is positive.
+    /// The weight nearest to `value`, which is positive.
     fn from_f64(value: f64) -> Self;
 
     /// The bits of `distance` plus this weight.
@@ -38,7 +38,7 @@ pub trait Weight: Column + PartialOrd + std::fmt::Display + sealed::Sealed {
     /// The distance with these bits.
     fn distance(bits: u64) -> Self::Distance;
 
-    /// How distances are put into buckets of width `delta`, which is positive.
+    /// The function that maps distances to buckets of width `delta`, which is positive.
     fn buckets(delta: Self) -> impl Fn(u64) -> u64 + Copy + Send + Sync;
 }
 
@@ -75,7 +75,7 @@ impl Weight for u32 {
         bits
     }
 
-    /// A shift is much faster than a division: delta counts as the power of two below it.
+    /// A shift is much faster than a division: delta is rounded down to a power of two.
     fn buckets(delta: u32) -> impl Fn(u64) -> u64 + Copy + Send + Sync {
         let shift = delta.ilog2();
         move |distance| distance >> shift
@@ -104,7 +104,7 @@ impl Weight for f64 {
         value
     }
 
-    /// Floats that are not negative are ordered as their bits.
+    /// Floats that are not negative are ordered like their bits.
     #[inline]
     fn added_to(self, distance: u64) -> u64 {
         (f64::from_bits(distance) + self).to_bits()
@@ -116,7 +116,7 @@ impl Weight for f64 {
     }
 
     fn buckets(delta: f64) -> impl Fn(u64) -> u64 + Copy + Send + Sync {
-        // The conversion saturates: everything very far is in one bucket.
+        // The conversion saturates: all very distant vertices are in one bucket.
         move |distance| (f64::from_bits(distance) / delta) as u64
     }
 }

@@ -1,4 +1,4 @@
-//! The triangles of a graph whose neighbors ascend.
+//! Counts the triangles of a graph with sorted neighbors.
 
 use crate::marks::Marks;
 use crate::ranges::covering_ranges;
@@ -6,14 +6,15 @@ use crate::{Execution, KernelError, Progress};
 use hedgerow_model::{Adjacency, Cursor, VertexId};
 use std::ops::ControlFlow;
 
-/// Into how many chunks the vertices are cut: some cost much more than others.
+/// The number of chunks per thread: some cost much more than others.
 pub(crate) const CHUNKS_PER_THREAD: usize = 256;
-/// A set that is more than so many times larger than the other is searched instead of read. More than
-/// [`PROBE_FROM`](hedgerow_model::intersect::PROBE_FROM), because a look at the marks costs less than a step of a merge.
+/// A set more than this many times as large as the other is searched instead of merged. Larger than
+/// [`PROBE_FROM`](hedgerow_model::intersect::PROBE_FROM), because checking a mark costs less than a
+/// step of a merge.
 pub(crate) const SKEW: usize = 32;
 const _: () = assert!(SKEW >= hedgerow_model::intersect::PROBE_FROM);
 
-/// Counts every triangle u > v > w at `u`. Neighbors above their vertex are passed over.
+/// Counts every triangle u > v > w at `u`. Neighbors above their vertex are skipped.
 pub(super) fn triangles<A: Adjacency>(
     adjacency: &A,
     vertex_bound: u32,
@@ -37,17 +38,17 @@ pub(super) fn triangles<A: Adjacency>(
     Ok(triangles)
 }
 
-/// Counts, with what one thread needs for it.
+/// Counts triangles, with one thread's working memory.
 struct Counter<'a, A: Adjacency + 'a> {
     outer: A::Cursor<'a>,
     inner: A::Cursor<'a>,
     marks: Marks,
-    /// The neighbors below the vertex, each once, ascending.
+    /// The distinct neighbors below the vertex, ascending.
     lower: Vec<VertexId>,
 }
 
 impl<A: Adjacency> Counter<'_, A> {
-    /// The triangles whose largest vertex is `vertex`.
+    /// Counts the triangles whose largest vertex is `vertex`.
     fn at(&mut self, vertex: VertexId) -> Result<u64, KernelError> {
         self.lower.clear();
         let lower = &mut self.lower;
@@ -70,7 +71,7 @@ impl<A: Adjacency> Counter<'_, A> {
         Ok(count)
     }
 
-    /// How many neighbors below the one at `position` are neighbors of that one, too.
+    /// The number of neighbors below the one at `position` that are also its neighbors.
     #[inline]
     fn common(&mut self, position: usize) -> Result<u64, KernelError> {
         let middle = self.lower[position];
@@ -94,7 +95,7 @@ impl<A: Adjacency> Counter<'_, A> {
     }
 }
 
-/// Hands over the part of an ascending run that is below `vertex`, and stops after the last.
+/// Passes the part of an ascending run that is below `vertex` to `part`, and stops after the last.
 #[inline(always)]
 fn below(neighbors: &[VertexId], vertex: VertexId, part: impl FnOnce(&[VertexId])) -> ControlFlow<()> {
     if neighbors.last().is_none_or(|last| *last < vertex) {
@@ -105,8 +106,8 @@ fn below(neighbors: &[VertexId], vertex: VertexId, part: impl FnOnce(&[VertexId]
     ControlFlow::Break(())
 }
 
-/// How many of an ascending run are in the set, leaving out what equals the one before, which is
-/// `last` before the first: parallel edges.
+/// The number of distinct vertices of an ascending run in the set. Skips parallel edges: those
+/// equal to the one before, which is `last` at the beginning.
 #[inline(always)]
 fn counted(marks: &Marks, run: &[VertexId], mut last: Option<VertexId>) -> u64 {
     let ones = run.iter().map(|vertex| {

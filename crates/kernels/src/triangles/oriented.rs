@@ -1,4 +1,4 @@
-//! The graph in which vertices are renamed by falling degree and edges lead to smaller names.
+//! The graph with vertices renamed by descending degree and edges pointing to smaller names.
 
 use crate::ranges::{covering_ranges, split_mut};
 use crate::{Execution, KernelError};
@@ -6,13 +6,13 @@ use hedgerow_csr::Csr;
 use hedgerow_model::{Adjacency, Cursor, GraphView, LabelId, Topology, VertexId};
 use std::ops::{ControlFlow, Range};
 
-/// With fewer edges per vertex, neighbor sets are so small that no order makes them smaller. The GAP
-/// suite asks for 10; with the sets marked in a bitmap, order pays at 6 still (by a third, measured on a
-/// Kronecker graph of scale 21).
+/// With fewer edges per vertex, neighbor sets are so small that no order makes them smaller. The
+/// GAP suite requires 10; with the sets marked in a bitmap, ordering still pays at 6 (by a third,
+/// measured on a Kronecker graph of scale 21).
 const LEAST_EDGES_PER_VERTEX: u64 = 4;
-/// Degrees that are looked at.
+/// Number of degrees sampled.
 const SAMPLES: u32 = 1000;
-/// Degrees are skewed when their mean is above this many times their median.
+/// Degrees are skewed when the ratio of their mean to their median is above this.
 const SKEWED: f64 = 1.3;
 
 /// Whether hubs are so frequent that ordering by degree pays: the test of "The GAP Benchmark
@@ -37,8 +37,8 @@ pub(super) fn pays<A: Adjacency>(
     Ok(mean > SKEWED * *median as f64)
 }
 
-/// Renames vertices by falling degree, and keeps of every edge the entry from the larger name.
-/// Directions and self loops are dropped.
+/// Renames vertices by descending degree, and keeps the entry of every edge from the larger name.
+/// Drops directions and self loops.
 pub(super) fn by_degree<V: GraphView>(
     view: &V,
     outgoing: &impl Adjacency,
@@ -46,7 +46,7 @@ pub(super) fn by_degree<V: GraphView>(
     execution: Execution<'_>,
 ) -> Result<Csr, KernelError> {
     let bound = view.vertex_bound();
-    // Names and degrees; the list of edges; what building sorts is checked by the build.
+    // Names and degrees; the list of edges; the build itself checks the memory for sorting.
     let needed =
         u64::from(bound) * 8 + view.edge_count(label).at_most() * size_of::<(VertexId, VertexId)>() as u64;
     execution.memory.check(needed, bound, view.vertex_count())?;
@@ -92,7 +92,7 @@ fn degrees<V: GraphView>(
     Ok(degrees)
 }
 
-/// The name of every id: how many have a larger degree, or the same and a smaller id.
+/// The name of every id: the number of ids with a larger degree, or an equal one and a smaller id.
 pub(crate) fn names(degrees: &[u32]) -> Vec<VertexId> {
     let mut ids: Vec<_> = (0..degrees.len() as u32).map(VertexId::new).collect();
     ids.sort_unstable_by_key(|id| (std::cmp::Reverse(degrees[id.index()]), *id));

@@ -1,4 +1,4 @@
-//! Trees whose roots stand for components.
+//! A union-find forest whose roots represent components.
 
 use hedgerow_model::VertexId;
 use hedgerow_sync::atomic::{AtomicU32, Ordering};
@@ -6,17 +6,17 @@ use hedgerow_sync::atomic::{AtomicU32, Ordering};
 /// Every vertex points at itself or at a smaller id, so there are no cycles, and the root of a
 /// complete component is its smallest vertex.
 ///
-/// All accesses are relaxed: whatever a thread reads of a pointer was true once, and joined vertices
-/// stay joined.
+/// All accesses are relaxed: any parent that a thread reads was true once, and joined vertices stay
+/// joined.
 pub(super) struct Forest {
     parents: Vec<AtomicU32>,
-    /// Whether several threads join at once. One thread alone needs no exchange, which would wait
+    /// Whether several threads join concurrently. A single one needs no exchange, which would wait
     /// for all loads before it.
     shared: bool,
 }
 
 impl Forest {
-    /// Every id below `vertex_bound` alone.
+    /// A forest in which every id below `vertex_bound` is its own root.
     pub(super) fn new(vertex_bound: u32, shared: bool) -> Self {
         Forest { parents: (0..vertex_bound).map(AtomicU32::new).collect(), shared }
     }
@@ -27,7 +27,7 @@ impl Forest {
         VertexId::new(self.load(vertex.get()))
     }
 
-    /// Puts both vertices into one tree.
+    /// Joins the trees of both vertices.
     #[inline]
     pub(super) fn join(&self, one: VertexId, other: VertexId) {
         let (mut one, mut other) = (self.load(one.get()), self.load(other.get()));
@@ -37,14 +37,14 @@ impl Forest {
             if parent == low || (parent == high && self.replace_root(high, low)) {
                 break;
             }
-            // Some thread was faster, or `high` is no root: on from where it points to.
+            // Another thread was faster, or `high` is no root: continue from its parent.
             one = self.load(self.load(high));
             other = self.load(low);
         }
     }
 
-    /// Hangs the larger of two parents below the smaller if it is a root, for the parents of `vertex`
-    /// and of each neighbor. Returns how many differed.
+    /// For the parents of `vertex` and of each neighbor, hooks the larger parent below the smaller
+    /// if it is a root. Returns how many pairs differed.
     ///
     /// Two threads may hook one root, and one of the hooks is lost: the next pass finds it.
     #[inline]

@@ -1,4 +1,4 @@
-//! Betweenness against counting the paths between all pairs.
+//! Tests betweenness against counting the paths between all pairs.
 
 use crate::support::{Doubled, Graph, Sets, TOPOLOGIES, Unhelpful, execution, graphs, id, large_graph, pool};
 use hedgerow_kernels::{
@@ -9,7 +9,7 @@ use hedgerow_model::{GraphView, LabelId, Topology, VertexId, ViewError};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Distance and number of shortest paths from a vertex to all that it reaches.
+/// Distance and number of shortest paths from a vertex to every vertex that it reaches.
 fn paths_from(graph: &Sets, source: u32) -> BTreeMap<u32, (u32, f64)> {
     let mut paths = BTreeMap::from([(source, (0, 1.0))]);
     let mut waiting = VecDeque::from([source]);
@@ -28,8 +28,8 @@ fn paths_from(graph: &Sets, source: u32) -> BTreeMap<u32, (u32, f64)> {
     paths
 }
 
-/// The verifier: for every source, target and vertex between them, the product of the paths to it and from it, where
-/// that is on the way, over all paths.
+/// The verifier: for every source, target and vertex between them, the product of the paths to and
+/// from the vertex, if it is on a shortest path, over all paths.
 fn scores_by_definition(graph: &Graph, sources: &[u32]) -> Vec<f64> {
     let sets = graph.sets();
     let paths: BTreeMap<_, _> = sets.keys().map(|vertex| (*vertex, paths_from(&sets, *vertex))).collect();
@@ -83,8 +83,8 @@ proptest! {
     }
 }
 
-/// A graph whose levels are found in all three ways, behind layers that multiply the paths until their numbers round:
-/// then the order of a sum shows.
+/// A graph whose levels are found in all three ways, behind layers that multiply the paths until
+/// their numbers round, which makes the order of a sum visible.
 fn many_paths(topology: Topology) -> Graph {
     let mut graph = large_graph(topology);
     let (first, layers, width) = (graph.bound, 45, 3);
@@ -94,7 +94,7 @@ fn many_paths(topology: Topology) -> Graph {
         let nexts = layer(number).flat_map(|from| layer(number + 1).map(move |to| (from, to)));
         graph.edges.extend(nexts.filter(|_| number + 1 < layers));
     }
-    // The last layer leads into the large part, each of its vertices to others.
+    // The last layer points into the large part, from each of its vertices to different ones.
     let into = layer(layers - 1).flat_map(|from| (0..40).map(move |step| (from, 1 + (step * from) % 50)));
     graph.edges.extend(into.filter(|(_, to)| graph.vertices.contains(to)));
     graph.bound = first + layers * width;
@@ -115,7 +115,7 @@ fn threads_do_not_change_a_bit() {
                 let together = betweenness(&csr, Sources::Given(sources), execution(pool.as_ref()));
                 assert_eq!(together.scores, alone.scores, "{topology:?}, {threads} threads");
             }
-            // Too little memory for several searches at once, which the transpose would need, too.
+            // Too little memory for concurrent searches, which the transpose would need, too.
             if topology != Topology::Directed {
                 let pool = pool(3);
                 let execution = execution(pool.as_ref()).within(MemoryBudget::bytes(21_135 * 100));
@@ -152,7 +152,7 @@ fn samples_are_different_vertices_that_the_seed_chooses() {
     assert_eq!((two.sources.len(), two.scores), (2, vec![0.0; 9]));
 }
 
-/// A chain of so many diamonds: the paths double with each.
+/// A chain of `count` diamonds: each doubles the paths.
 fn diamonds(count: u32) -> Graph {
     let edges = (0..count).flat_map(|number| {
         let [start, one, other, end] = [0, 1, 2, 3].map(|corner| 3 * number + corner);
@@ -166,7 +166,8 @@ fn diamonds(count: u32) -> Graph {
 fn paths_that_cannot_be_counted_are_an_error() {
     let source = [id(0)];
     let longest = betweenness(&diamonds(1023).csr(), Sources::Given(&source), Execution::default());
-    // The first corner on either side has half of the paths to everybody but its own level and the source.
+    // The first corner on either side has half of the paths to all vertices but its own level and
+    // the source.
     assert!((longest.scores[1] - f64::from(3 * 1023 - 2) / 2.0).abs() < 1e-6, "{}", longest.scores[1]);
     for threads in [0, 2] {
         let pool = pool(threads);

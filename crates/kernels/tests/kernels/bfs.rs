@@ -1,4 +1,4 @@
-//! Breadth-first search against a search with a queue.
+//! Tests breadth-first search against a search with a queue.
 
 use crate::support::{Graph, Sets, TOPOLOGIES, Unhelpful, execution, graphs, id, large_graph, pool};
 use hedgerow_kernels::{
@@ -8,8 +8,8 @@ use hedgerow_model::{GraphView, LabelId, Topology, ViewError};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
-/// Alpha and beta that give a search top-down only, bottom-up wherever it can be, changing at
-/// every chance, and the defaults.
+/// Values of alpha and beta: top-down only, bottom-up wherever possible, switching at every chance,
+/// and the defaults.
 const PARAMETERS: [(u32, u32); 4] = [(0, 0), (u32::MAX, u32::MAX), (2, 2), (15, 18)];
 
 /// The verifier: one queue, one vertex at a time.

@@ -1,4 +1,4 @@
-//! Clustering coefficients against a look at every pair of neighbors.
+//! Tests clustering coefficients against a check of every pair of neighbors.
 
 use crate::support::{
     Doubled, Graph, TOPOLOGIES, Unhelpful, dense_graphs, execution, graphs, large_graph, pool,
@@ -10,7 +10,8 @@ use hedgerow_kernels::{
 use hedgerow_model::{GraphView, LabelId, Topology, ViewError};
 use proptest::prelude::*;
 
-/// The verifier: of all ordered pairs of different neighbors those with an edge from the first to the second.
+/// The verifier: the ordered pairs of different neighbors with an edge from the first to the
+/// second.
 fn coefficients_by_definition(graph: &Graph) -> Vec<f64> {
     let (out, neighbors) = (graph.sets(), graph.undirected_sets());
     let mut coefficients = vec![0.0; graph.bound as usize];
@@ -57,7 +58,7 @@ proptest! {
 fn hubs_and_threads_change_nothing() {
     for topology in TOPOLOGIES {
         let mut graph = large_graph(topology);
-        // Neighbors of hubs only: searched, not read. And some edges that go both ways.
+        // Neighbors of hubs only: searched, not merged. And some edges in both directions.
         graph.edges.extend((0..100).flat_map(|vertex| [(20_000 + vertex, 0), (20_000 + vertex, 1)]));
         graph.edges.extend((0..400).flat_map(|vertex| [(0, vertex), (vertex, 1)]));
         graph.vertices.extend(0..400);
@@ -71,7 +72,7 @@ fn hubs_and_threads_change_nothing() {
 }
 
 #[test]
-fn nobody_has_no_coefficient() {
+fn an_empty_graph_has_no_coefficients() {
     for (bound, vertices) in [(0, vec![]), (3, vec![]), (3, vec![1])] {
         let vertices = vertices.into_iter().collect();
         let graph = Graph { topology: Topology::Directed, bound, vertices, edges: vec![] };

@@ -1,4 +1,4 @@
-//! Label propagation against the definition.
+//! Tests label propagation against the definition.
 
 use crate::support::{
     Doubled, Graph, TOPOLOGIES, Unhelpful, dense_graphs, execution, graphs, large_graph, pool, scrambled,
@@ -92,7 +92,7 @@ fn threads_change_nothing() {
     }
 }
 
-/// Changes that reach fewer and fewer: only the neighbors of those that changed are looked at.
+/// Changes that reach fewer and fewer vertices: only the neighbors of changed ones are processed.
 #[test]
 fn a_label_travels_along_a_path_one_step_at_a_time() {
     let length = 3000;
@@ -101,7 +101,8 @@ fn a_label_travels_along_a_path_one_step_at_a_time() {
     let graph = Graph { topology: Topology::Undirected, bound: length, vertices, edges };
     let votes = hedgerow_sync::Mutex::new(Vec::new());
     let watch = |progress: Progress| votes.lock().push(progress.neighbors);
-    // Everybody has one label but the first three: two of them agree on another, against the third.
+    // All vertices have one label except the first three: two of them agree on another, against the
+    // third.
     let labels: Vec<u32> = (0..length).map(|id| if id < 2 { 1 } else { 7 }).collect();
     let execution = Execution::default().reporting_to(&watch);
     let result = communities(&graph.csr(), 50, Some(&labels), execution);
@@ -151,7 +152,7 @@ fn bad_calls_are_refused() {
 }
 
 #[test]
-fn nobody_is_in_no_community() {
+fn an_empty_graph_has_no_communities() {
     for bound in [0, 3] {
         let graph = Graph { topology: Topology::Directed, bound, vertices: [].into(), edges: vec![] };
         check(

@@ -1,4 +1,4 @@
-//! Core numbers against the definition.
+//! Tests core numbers against the definition.
 
 use crate::support::{
     Doubled, Graph, Sets, TOPOLOGIES, Unhelpful, dense_graphs, execution, graphs, large_graph, pool,
@@ -10,7 +10,7 @@ use hedgerow_model::{GraphView, LabelId, Topology, ViewError};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// The verifier: for every k, takes vertices away that have fewer than k neighbors until there are none such.
+/// The verifier: for every k, removes vertices with fewer than k neighbors until there are none.
 fn cores_by_definition(graph: &Graph) -> Vec<u32> {
     let mut left: Sets = graph.undirected_sets();
     for (vertex, neighbors) in &mut left {
@@ -83,7 +83,7 @@ fn threads_change_nothing() {
 }
 
 #[test]
-fn nobody_is_in_no_core() {
+fn an_empty_graph_has_no_cores() {
     for (bound, vertices) in [(0, vec![]), (3, vec![]), (3, vec![1])] {
         let vertices = vertices.into_iter().collect();
         let graph = Graph { topology: Topology::Directed, bound, vertices, edges: vec![] };

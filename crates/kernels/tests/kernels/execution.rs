@@ -1,4 +1,4 @@
-//! What is the same for all kernels: how they are watched and stopped, on one thread and on several.
+//! Tests progress and cancellation of all kernels, on one thread and on several.
 
 use crate::support::rearranged::{Arrangement, Descending, Rearranged, Twice};
 use crate::support::{Graph, TOPOLOGIES, execution, pool, scrambled};
@@ -60,20 +60,22 @@ fn kernels<V: GraphView>() -> Vec<(&'static str, Run<V>)> {
     ]
 }
 
-/// Half of the vertices are close together, the other half are a path.
+/// Half of the vertices are dense, the other half are a path.
 fn graph(topology: Topology) -> Graph {
     let random = (0..40_000_u64).map(|edge| (scrambled(2 * edge) % 5_000, scrambled(2 * edge + 1) % 5_000));
     let edges = random.chain((5_000..10_000).map(|step| (step - 1, step))).collect();
     Graph { topology, bound: 10_000, vertices: (0..10_000).collect(), edges }
 }
 
-/// Cancels when so many vertices and neighbors have been read, and counts how many are read after that.
+/// Cancels after a number of vertices and neighbors have been read, and counts how many are read
+/// after that.
 fn stops_soon<R: Arrangement>(csr: &Csr, threads: usize) {
     let all = u64::from(csr.vertex_bound()) + csr.edge_count(LabelId::DEFAULT).at_most();
     let (pool, topology) = (pool(threads), csr.topology());
     for (name, run) in kernels::<Rearranged<R>>() {
-        // A pass over everything may go on to the end of a chunk, of which it has sixteen for every thread. Those of
-        // ranks are of one size on any number of threads, in which all of this graph fits twice.
+        // A pass over everything may continue to the end of a chunk, of which there are sixteen per
+        // thread. Chunks of PageRank have one size on any number of threads, in which this whole
+        // graph fits twice.
         let most = all as usize / 8 + if name == "ranks" { 1 << 17 } else { 0 };
         for cancelled_at in [100, 30_000, 150_000] {
             let (token, reads) = (CancelToken::new(), Arc::new(AtomicUsize::new(0)));
@@ -89,14 +91,14 @@ fn stops_soon<R: Arrangement>(csr: &Csr, threads: usize) {
             let after = reads.load(Ordering::Relaxed).saturating_sub(cancelled_at);
             let what = format!("{name}, {topology:?}, {threads} threads, cancelled at {cancelled_at}");
             assert!(after <= most, "{what}: {after} of {all} were read after that");
-            // Some read fewer than the larger numbers.
+            // Some kernels read less than the larger numbers.
             assert!(result == Err(KernelError::Cancelled) || cancelled_at > 100, "{what}: {result:?}");
         }
     }
 }
 
 #[test]
-fn no_kernel_goes_on_for_long_after_it_was_cancelled() {
+fn every_kernel_stops_soon_after_it_was_cancelled() {
     for topology in [Topology::Directed, Topology::Undirected] {
         let csr = graph(topology).weighted_csr(|_, _| 1.0);
         for threads in [0, 2] {

@@ -1,4 +1,4 @@
-//! The validation graphs of LDBC Graphalytics, where they are at hand.
+//! Tests on the validation graphs of LDBC Graphalytics, where they are available.
 
 use crate::support::{Graph, id};
 use hedgerow_kernels::{Bfs, Communities, Kernel, LocalClustering, PageRank, Sssp, Wcc, WccMethod};
@@ -73,7 +73,7 @@ fn depths_are_the_published_ones() {
     }
 }
 
-/// The largest relative difference after so many iterations.
+/// The largest relative difference after `iterations` iterations.
 fn difference(graph: &Graph, expected: &BTreeMap<u32, f64>, iterations: u32) -> f64 {
     let kernel = PageRank { iterations, ..PageRank::default() };
     let ranks = kernel.run(&graph.csr()).expect("the parameters make sense").ranks;
@@ -82,7 +82,7 @@ fn difference(graph: &Graph, expected: &BTreeMap<u32, f64>, iterations: u32) -> 
 
 #[test]
 fn ranks_are_the_published_ones() {
-    // The published ranks are those after so many iterations; `pr/dir-output` holds the limit.
+    // The number of iterations behind the published ranks; `pr/dir-output` holds the limit.
     let cases = [
         ("pr/dir-input", "pr/dir-output", Topology::Directed, 14, 1e-4),
         ("pr/dir-input", "pr/dir-output", Topology::DirectedWithReverse, 40, 1e-12),
@@ -153,7 +153,8 @@ fn components_are_the_published_ones() {
         let Some((graph, expected)) = load::<u32>(input, output, topology) else { return };
         for method in [WccMethod::Sampling, WccMethod::Plain] {
             let found = Wcc { method, ..Wcc::default() }.run(&graph.csr()).unwrap().components;
-            // Any name is right that all vertices of a component share and no other has.
+            // Any name is correct that all vertices of a component share and no other component
+            // has.
             let names: BTreeMap<_, _> =
                 expected.iter().map(|(vertex, name)| (name, found[*vertex as usize])).collect();
             for (vertex, name) in &expected {
@@ -168,7 +169,7 @@ fn components_are_the_published_ones() {
 /// A graph and the published results.
 type Files = [&'static str; 2];
 
-/// The cases of a kernel that gives the same whether or not in-neighbors are kept.
+/// The cases of a kernel whose result does not depend on in-neighbors being kept.
 fn cases([directed, undirected]: [Files; 2]) -> impl Iterator<Item = (Files, Topology)> {
     let kept = [Topology::Directed, Topology::DirectedWithReverse].map(|topology| (directed, topology));
     kept.into_iter().chain([(undirected, Topology::Undirected)])

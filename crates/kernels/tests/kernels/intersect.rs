@@ -1,10 +1,11 @@
-//! Common neighbors on views that are sorted, that repeat neighbors, and that are not sorted at all.
+//! Tests common neighbors on views that are sorted, that repeat neighbors, and that are not sorted
+//! at all.
 
 use crate::support::{Doubled, Sets, Unhelpful, graphs, id, large_graph};
 use hedgerow_model::{Adjacency, Direction, GraphView, LabelId, Topology, VertexId};
 use proptest::prelude::*;
 
-/// What is visited.
+/// The visited vertices.
 fn collected(run: impl FnOnce(&mut dyn FnMut(VertexId))) -> Vec<u32> {
     let mut found = Vec::new();
     run(&mut |id| found.push(id.get()));
@@ -41,7 +42,7 @@ proptest! {
     #[test]
     fn common_neighbors_are_those_of_sets(graph in graphs()) {
         let (csr, sets) = (graph.csr(), graph.sets());
-        // Holes, and an id above the bound, have no neighbors.
+        // Missing ids, and an id above the bound, have no neighbors.
         let vertices: Vec<u32> = (0..graph.bound + 2).collect();
         check(&csr, &sets, &vertices);
         check(&Doubled::new(csr.clone()), &sets, &vertices);

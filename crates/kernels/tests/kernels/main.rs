@@ -1,4 +1,4 @@
-//! The kernels against plain definitions of what they compute.
+//! Tests the kernels against plain definitions of their results.
 
 #[cfg(test)]
 mod betweenness;

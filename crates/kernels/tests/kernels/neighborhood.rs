@@ -1,4 +1,4 @@
-//! Neighborhoods against sets that grow edge by edge.
+//! Tests neighborhoods against sets that grow edge by edge.
 
 use crate::support::{Doubled, Graph, TOPOLOGIES, Unhelpful, execution, graphs, id, large_graph, pool};
 use hedgerow_kernels::{
@@ -9,7 +9,7 @@ use hedgerow_model::{GraphView, LabelId, Topology, VertexId, ViewError};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// The verifier: the vertices within so many hops, with the hops, nearest first.
+/// The verifier: the vertices within `hops` hops, with the hops, nearest first.
 fn hops_by_definition(graph: &Graph, sources: &[VertexId], hops: u32) -> Vec<(VertexId, u32)> {
     let sets = graph.sets();
     let mut reached: BTreeMap<u32, u32> = sources.iter().map(|source| (source.get(), 0)).collect();
@@ -46,7 +46,7 @@ fn check(result: &NeighborhoodResult, all: &[(VertexId, u32)], limit: Option<usi
     assert_eq!(result.truncated, kept.len() < all.len());
     assert_eq!(result.vertices.len(), kept.len());
     assert_eq!(result.levels(), kept.last().map_or(0, |(_, hops)| hops + 1));
-    assert_eq!(result.at(result.levels()), [], "nobody is farther away");
+    assert_eq!(result.at(result.levels()), [], "no vertex is farther away");
 }
 
 proptest! {

@@ -1,4 +1,4 @@
-//! PageRank against the textbook.
+//! Tests PageRank against the textbook.
 
 use crate::support::{Graph, Sets, TOPOLOGIES, Unhelpful, execution, graphs, id, large_graph, pool};
 use hedgerow_csr::{BuildOptions, Csr};

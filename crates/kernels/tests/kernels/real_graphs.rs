@@ -1,4 +1,4 @@
-//! What is known of public graphs, where they are at hand.
+//! Tests known facts of public graphs, where they are available.
 
 use crate::support::{Graph, TOPOLOGIES, execution, pool};
 use hedgerow_kernels::{Cores, Kernel, LocalClustering, TriangleCount, Wcc};
@@ -11,9 +11,9 @@ struct Known {
     vertices: usize,
     triangles: u64,
     largest_component: usize,
-    /// To four digits, without the direction of edges.
+    /// To four digits, ignoring the direction of edges.
     clustering: f64,
-    /// The largest k-core, as NetworkX finds it.
+    /// The largest k-core, according to NetworkX.
     degeneracy: u32,
 }
 

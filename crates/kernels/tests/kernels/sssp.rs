@@ -1,4 +1,4 @@
-//! Shortest paths against Dijkstra's algorithm.
+//! Tests shortest paths against Dijkstra's algorithm.
 
 use crate::support::{
     Graph, Sets, TOPOLOGIES, Unhelpful, execution, graphs, id, large_graph, pool, scrambled,
@@ -11,12 +11,12 @@ use hedgerow_model::{ColumnType, GraphView, LabelId, Topology, ViewError};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// The same from either end.
+/// A weight that is equal from either end.
 fn hashed(source: u32, destination: u32) -> u32 {
     scrambled(u64::from(source.min(destination)) << 32 | u64::from(source.max(destination)))
 }
 
-/// The verifier: always on from the vertex that is nearest.
+/// The verifier: always continues from the nearest vertex.
 fn distances_by_dijkstra(
     graph: &Sets,
     bound: u32,

@@ -1,4 +1,4 @@
-//! Triangles against all sets of three vertices that are joined.
+//! Tests triangles against all sets of three joined vertices.
 
 use crate::support::{
     Doubled, Graph, TOPOLOGIES, Unhelpful, dense_graphs, execution, graphs, large_graph, pool,
@@ -47,7 +47,7 @@ proptest! {
 fn hubs_and_threads_change_nothing() {
     for topology in TOPOLOGIES {
         let mut graph = large_graph(topology);
-        // Neighbors of hubs only: searched, not read.
+        // Neighbors of hubs only: searched, not merged.
         graph.edges.extend((0..100).flat_map(|vertex| [(20_000 + vertex, 0), (20_000 + vertex, 1)]));
         let (csr, expected) = (graph.csr(), triangles_by_definition(&graph));
         assert!(expected > 100);

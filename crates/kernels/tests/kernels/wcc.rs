@@ -1,4 +1,4 @@
-//! Components against a flood of every vertex.
+//! Tests components against a flood fill from every vertex.
 
 use crate::support::{Graph, TOPOLOGIES, Unhelpful, execution, graphs, large_graph, pool};
 use hedgerow_kernels::{
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 const METHODS: [WccMethod; 2] = [WccMethod::Sampling, WccMethod::Plain];
 
-/// The verifier: from every vertex, ascending, that has no component yet, into all directions.
+/// The verifier: fills in every direction from each vertex, ascending, that has no component yet.
 fn components_by_flood(graph: &Graph) -> Vec<u32> {
     let sets = graph.undirected_sets();
     let mut components = vec![Wcc::NO_VERTEX; graph.bound as usize];
@@ -66,8 +66,8 @@ fn threads_change_nothing() {
     }
 }
 
-/// An edge that only a vertex of the largest component has: who skips the component must see it
-/// from the other end.
+/// An edge that only a vertex of the largest component has: a kernel that skips the component must
+/// see it from the other end.
 #[test]
 fn an_edge_out_of_the_largest_component_connects() {
     for topology in TOPOLOGIES {

@@ -17,10 +17,10 @@ pub fn id(index: u32) -> VertexId {
     VertexId::new(index)
 }
 
-/// A graph as sets: every vertex with its out-neighbors, in an undirected graph with all neighbors.
+/// A graph as sets: every vertex with its out-neighbors, or all neighbors in an undirected graph.
 pub type Sets = BTreeMap<u32, BTreeSet<u32>>;
 
-/// A random graph: the ids below a bound, some of them holes, and edges between the others.
+/// A random graph: some ids below a bound exist, with edges between them.
 #[derive(Clone, Debug)]
 pub struct Graph {
     pub topology: Topology,
@@ -37,7 +37,7 @@ impl Graph {
         csr.and_then(|csr| csr.without_vertices(holes)).expect("edges join vertices")
     }
 
-    /// The same with a weight on every edge, which depends on its two ends alone.
+    /// The graph with a weight on every edge that depends only on its two ends.
     pub fn weighted_csr<W: Column>(&self, weight: impl Fn(u32, u32) -> W) -> Csr {
         let edges = self.edges.iter().map(|(source, to)| (id(*source), id(*to), weight(*source, *to)));
         let edges: Vec<_> = edges.collect();
@@ -74,7 +74,7 @@ pub fn graphs() -> impl Strategy<Value = Graph> {
     })
 }
 
-/// Few vertices, so that many edges make triangles.
+/// Graphs with few vertices, so that many edges make triangles.
 pub fn dense_graphs() -> impl Strategy<Value = Graph> {
     let edges = prop::collection::vec((0..20_u32, 0..20_u32), 0..200);
     (prop::sample::select(&TOPOLOGIES), edges).prop_map(|(topology, edges)| Graph {
@@ -98,13 +98,13 @@ pub fn large_graph(topology: Topology) -> Graph {
     Graph { topology, bound: 21_000, vertices, edges }
 }
 
-/// A number that looks random and is the same in every run.
+/// A pseudorandom number, identical in every run.
 pub fn scrambled(number: u64) -> u32 {
     let once = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     ((once ^ (once >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 32) as u32
 }
 
-/// `threads` 0 is the calling thread.
+/// A pool of `threads` threads; 0 is the calling thread.
 pub fn pool(threads: usize) -> Option<ThreadPool> {
     (threads > 0)
         .then(|| rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads start"))

@@ -1,4 +1,4 @@
-//! Views of a static graph that hand over its neighbors in other ways.
+//! Views of a static graph with other layouts of neighbors.
 
 use super::id;
 use hedgerow_csr::{Csr, CsrAdjacency, CsrCursor};
@@ -10,21 +10,23 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 use std::ops::{ControlFlow, Range};
 
-/// A graph as unhelpful as the traits allow: neighbors come one by one, descending, degrees have to be
-/// counted, cuts leave out what has no neighbors, and the bound may be far above the vertices.
+/// A graph as unhelpful as the traits allow: neighbors come one by one, descending, degrees have to
+/// be counted, cuts leave out vertices without neighbors, and the bound may be far above the
+/// vertices.
 pub type Unhelpful = Rearranged<Descending>;
 
 /// A graph with every edge twice, whose sorted neighbors come in runs of three, so that two equal
 /// ones may be in one run or in two.
 pub type Doubled = Rearranged<Twice>;
 
-/// How neighbors are handed over.
+/// The layout of neighbors.
 pub trait Arrangement: Send + Sync + 'static {
-    /// How often each comes.
+    /// Copies of each neighbor.
     const COPIES: usize;
-    /// How many come at a time.
+    /// Neighbors per run.
     const RUN: usize;
-    /// Whether they ascend and degrees are known; else they descend, and cuts leave out what has none.
+    /// Whether they ascend and degrees are known; else they descend, and cuts leave out vertices
+    /// without neighbors.
     const HELPS: bool;
 }
 
@@ -48,7 +50,7 @@ impl Arrangement for Twice {
 pub struct Rearranged<R> {
     pub csr: Csr,
     pub bound: u32,
-    /// Called whenever the neighbors of a vertex are read, with how many different ones it has.
+    /// Called whenever the neighbors of a vertex are read, with the number of distinct ones.
     pub on_read: Option<OnRead>,
     pub arrangement: PhantomData<R>,
 }
