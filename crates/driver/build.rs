@@ -1,4 +1,4 @@
-//! Hands what this build was made with to the report.
+//! Passes facts about this build to the report.
 
 use std::process::Command;
 

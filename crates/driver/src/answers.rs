@@ -1,24 +1,24 @@
-//! Results of readers: the same on every engine, or the run is an error.
+//! Results of readers: equal on every engine, or the run is an error.
 
 use crate::Failure;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// The result of a reader, as far as it can be compared.
+/// The comparable part of a reader's result.
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
-    /// A number that must be the same.
+    /// A number that must be equal.
     Exact(u64),
     /// Numbers that may differ by rounding: sums of the same terms in another order.
     Ranks(Vec<f64>),
 }
 
-/// By how much ranks may differ, summed over all vertices. They sum to 1.
+/// Tolerance for the sum of all differences of ranks, which sum to 1.
 const RANKS_TOLERANCE: f64 = 1e-9;
 
 impl Answer {
-    /// The result is a list: its hash stands for it.
+    /// A list, represented by its hash.
     pub(crate) fn hashed(list: &impl Hash) -> Self {
         let mut hasher = DefaultHasher::new();
         list.hash(&mut hasher);

@@ -1,4 +1,4 @@
-//! What the disk can do by itself: what nothing that is kept on it can exceed.
+//! The speed of the disk alone, an upper limit for every store on it.
 
 use crate::Failure;
 use crate::monitor::Latencies;
@@ -11,17 +11,17 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// About as many bytes as a commit of one edge writes into a log if it is synced by itself.
+/// Approximate bytes that a synced commit of one edge writes to a log.
 const COMMIT: usize = 44;
 
-/// Bytes of the file in which commits are appended one after the other, again from its beginning when it is full.
+/// Bytes of the file to which commits are appended, starting over when it is full.
 pub(crate) const APPENDED: usize = 16 << 20;
 
-/// Bytes that are written at a time where many are.
+/// Bytes per write of bulk data.
 const PIECE: usize = 1 << 20;
 
-/// Bytes that are written at a time of a file to which appends follow: larger pieces would make each of those dearer, because
-/// the system keeps a piece as one in its cache, and looks at all of it again.
+/// Bytes per write when filling a file for appends: larger writes would make each append slower,
+/// because Linux keeps such a write as one folio in its cache, and checks all of it again.
 const PAGE: usize = 4 << 10;
 
 /// Operations that were waited for one by one.
@@ -42,8 +42,8 @@ impl Waits {
     }
 }
 
-/// A file of which every byte was written before, as those of a log are: a sync then writes what was appended, and nothing about the
-/// file itself.
+/// A file whose every byte was written before, like the segments of a log: a sync then writes only
+/// the appended data, and no metadata.
 #[derive(Debug)]
 pub(crate) struct Disk<'s> {
     _store: &'s TemporaryStore,
@@ -68,7 +68,7 @@ impl<'s> Disk<'s> {
         Failure::File { path: self.path.clone(), source }
     }
 
-    /// Writes the whole file in order, so many bytes at a time, and syncs it.
+    /// Writes the whole file in order, `at_a_time` bytes per write, and syncs it.
     fn fill(&self, byte: u8, at_a_time: usize) -> io::Result<()> {
         let piece = vec![byte; at_a_time];
         for position in (0..self.length).step_by(at_a_time) {
@@ -78,14 +78,14 @@ impl<'s> Disk<'s> {
         self.file.sync_data()
     }
 
-    /// Bytes per second of writing the whole file in order, with a sync at the end.
+    /// Bytes per second when writing the whole file in order, with a sync at the end.
     pub(crate) fn bandwidth(&self) -> Result<f64, Failure> {
         let started = Instant::now();
         self.fill(1, PIECE).map_err(|source| self.failed(source))?;
         Ok(self.length as f64 / started.elapsed().as_secs_f64())
     }
 
-    /// Appends as many bytes as a commit of one edge and syncs them, again and again for so long.
+    /// Repeatedly appends as many bytes as a commit of one edge and syncs them, for the given time.
     pub(crate) fn sync_for(
         &mut self,
         time: Duration,

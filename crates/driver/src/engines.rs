@@ -1,4 +1,4 @@
-//! The engines by name.
+//! The engines and their names.
 
 use crate::BenchError;
 use hedgerow::EngineKind;
@@ -6,15 +6,15 @@ use hedgerow::EngineKind;
 /// An engine that the driver can measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Engine {
-    /// What it is called on the command line and in reports.
+    /// Its name on the command line and in reports.
     pub name: &'static str,
-    /// What it is.
+    /// A description.
     pub description: &'static str,
     /// The engine of a graph; `None` is the static CSR, which cannot be written.
     pub kind: Option<EngineKind>,
 }
 
-/// The static graph that all others are set against, and the engines of the library.
+/// The static graph that all others are compared with, and the engines of the library.
 pub const ENGINES: &[Engine] = &[
     Engine::CSR,
     Engine {
@@ -34,13 +34,13 @@ impl Engine {
     pub const CSR: Engine =
         Engine { name: "csr", description: "static compressed sparse rows, the reference", kind: None };
 
-    /// The disk by itself, which is measured beside stores. No engine that could be asked for.
+    /// The disk alone, which is measured beside stores. It cannot be selected as an engine.
     pub(crate) const DISK: Engine = Engine { name: "disk", description: "the disk by itself", kind: None };
 
-    /// The engine called `name`, out of those that there are.
+    /// Finds the engine called `name` in `engines`.
     ///
     /// # Errors
-    /// There is none; the error names those that there are.
+    /// There is no such engine; the error lists all.
     pub fn named(name: &str, engines: &[Engine]) -> Result<Engine, BenchError> {
         engines.iter().find(|engine| engine.name == name).copied().ok_or_else(|| BenchError::UnknownEngine {
             name: name.to_owned(),
@@ -57,7 +57,7 @@ mod tests {
     fn an_engine_is_found_by_its_name_and_an_unknown_one_gets_the_list() {
         for engine in ENGINES {
             assert_eq!(Engine::named(engine.name, ENGINES).unwrap(), *engine);
-            // In stores it is called the same.
+            // Stores use the same name.
             assert!(engine.kind.is_none_or(|kind| kind.name() == engine.name));
         }
         let error = Engine::named("btree", ENGINES).unwrap_err().to_string();

@@ -1,19 +1,19 @@
-//! Why a run gave no report.
+//! Errors of a run.
 
 use crate::Workload;
 use hedgerow_formats::{FormatError, KroneckerError};
 use std::io;
 use std::path::PathBuf;
 
-/// A run gave no report.
+/// A run failed.
 #[derive(Debug, thiserror::Error)]
 pub enum BenchError {
     /// No engine has that name.
     #[error("there is no engine {name:?}; there are: {}", names(known.iter().copied()))]
     UnknownEngine {
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// Those that there are.
+        /// The known names.
         known: Vec<&'static str>,
     },
     /// No workload has that name.
@@ -25,15 +25,15 @@ pub enum BenchError {
          uniform-VERTICESxDEGREE"
     )]
     UnknownDataSet(String),
-    /// A data set by name is too small, too large, or cannot be.
+    /// A named data set is too small, too large, or impossible.
     #[error("there can be no data set {name:?}: {problem}")]
     ImpossibleDataSet {
         /// The name as given.
         name: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: &'static str,
     },
-    /// A synthetic graph cannot be made.
+    /// A synthetic graph cannot be generated.
     #[error(transparent)]
     Kronecker(#[from] KroneckerError),
     /// A graph without edges cannot be measured.
@@ -45,12 +45,12 @@ pub enum BenchError {
     /// The graph file could not be read.
     #[error(transparent)]
     Input(#[from] FormatError),
-    /// Stores cannot be made where they are to be.
+    /// Stores cannot be created in the given directory.
     #[error("no stores can be made in {}: {source}", directory.display())]
     StoreFolder {
-        /// Where they are to be.
+        /// The directory.
         directory: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// A workload failed.
@@ -58,20 +58,20 @@ pub enum BenchError {
     Workload {
         /// The workload.
         workload: &'static str,
-        /// The engine that it ran on.
+        /// The engine.
         engine: &'static str,
-        /// What happened.
+        /// The cause.
         failure: Failure,
     },
-    /// It was stopped from outside.
+    /// The caller canceled the run.
     #[error("the run was interrupted")]
     Cancelled,
 }
 
-/// Why a workload failed.
+/// The error of a workload.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The graph or a kernel on it refused.
+    /// The graph or a kernel on it returned an error.
     #[error(transparent)]
     Graph(#[from] hedgerow::Error),
     /// A pool of threads could not be started.
@@ -80,25 +80,25 @@ pub enum Failure {
     /// A thread could not be started.
     #[error("a thread could not be started: {0}")]
     Thread(#[from] io::Error),
-    /// A file beside the stores, by which the disk is measured, or the folder of a store.
+    /// A file for measuring the disk, or the folder of a store, failed.
     #[error("{}: {source}", path.display())]
     File {
         /// The file or folder.
         path: PathBuf,
-        /// What happened.
+        /// The cause.
         source: io::Error,
     },
     /// Two engines gave different results, or one lost or invented edges.
     #[error("{what} is {found} where {expected} was expected: the engine is wrong, its figures mean nothing")]
     WrongResult {
-        /// What was computed.
+        /// The computed quantity.
         what: String,
-        /// What this engine gave.
+        /// The result of this engine.
         found: String,
-        /// What it must be.
+        /// The expected result.
         expected: String,
     },
-    /// It was stopped from outside.
+    /// The caller canceled the run.
     #[error("interrupted")]
     Cancelled,
 }

@@ -1,4 +1,4 @@
-//! The order of a run, and what its workloads share.
+//! Runs the workloads in order, and holds the state that they share.
 
 use crate::answers::{Answer, Answers};
 use crate::monitor::{Latencies, resident_bytes};
@@ -39,7 +39,7 @@ pub(crate) struct Turn {
     pub(crate) engine: Engine,
 }
 
-/// What the workloads of a run share.
+/// State shared by the workloads of a run.
 pub(crate) struct Bench<'a> {
     pub(crate) data: &'a DataSet,
     pub(crate) settings: &'a Settings,
@@ -66,7 +66,7 @@ struct StaticGraph {
 #[derive(Clone, Debug)]
 pub(crate) struct Loaded {
     pub(crate) graph: Graph,
-    /// By how much the resident memory of the process grew meanwhile.
+    /// Growth of the process's resident memory during the load.
     pub(crate) resident_growth: Option<u64>,
 }
 
@@ -99,41 +99,42 @@ impl<'a> Bench<'a> {
         BenchError::Workload { workload: self.workload.name(), engine: self.engine, failure }
     }
 
-    /// The engines: the static graph first, whether it was asked for or not.
+    /// The engines: the static graph first, whether it was requested or not.
     pub(crate) fn engines(&self) -> Vec<Engine> {
         let others = self.settings.engines.iter().filter(|engine| engine.kind.is_some());
         [Engine::CSR].iter().chain(others).copied().collect()
     }
 
-    /// Every measurement of a workload: per thread count, repetitions that take turns over the engines.
+    /// Every measurement of a workload: per thread count, repetitions that take turns over the
+    /// engines.
     pub(crate) fn turns(&self) -> Vec<Turn> {
         self.settings.threads.iter().flat_map(|threads| self.turns_of(*threads)).collect()
     }
 
-    /// Those with so many threads.
+    /// The measurements with this number of threads.
     pub(crate) fn turns_of(&self, threads: usize) -> Vec<Turn> {
         let engines = self.engines();
         let of = |repetition| engines.iter().map(move |engine| Turn { threads, repetition, engine: *engine });
         (0..self.settings.repetitions).flat_map(of).collect()
     }
 
-    /// Those with so many threads of engines that can be written.
+    /// The measurements with this number of threads, of writable engines.
     pub(crate) fn turns_of_written(&self, threads: usize) -> Vec<(Turn, EngineKind)> {
         let turns = self.turns_of(threads).into_iter();
         turns.filter_map(|turn| Some((turn, turn.engine.kind?))).collect()
     }
 
-    /// Every measurement of engines that can be written.
+    /// Every measurement of writable engines.
     pub(crate) fn turns_written(&self) -> Vec<(Turn, EngineKind)> {
         self.settings.threads.iter().flat_map(|threads| self.turns_of_written(*threads)).collect()
     }
 
-    /// The first thread count that was asked for.
+    /// The first requested thread count.
     pub(crate) fn first_threads(&self) -> usize {
         self.settings.threads.first().copied().unwrap_or(1)
     }
 
-    /// Notes that a turn begins.
+    /// Reports the beginning of a turn.
     ///
     /// # Errors
     /// The run is to stop.
@@ -154,7 +155,7 @@ impl<'a> Bench<'a> {
         Figure { workload: self.workload, engine, threads, metric: metric.into(), unit }
     }
 
-    /// What comes now is part of another workload, which is measured together with the current one.
+    /// Switches to another workload, which is measured together with the current one.
     pub(crate) fn go_on_with(&mut self, workload: Workload) {
         self.workload = workload;
     }
@@ -165,7 +166,7 @@ impl<'a> Bench<'a> {
         self.samples.push(figure, value);
     }
 
-    /// Records a figure, and beside it what it is set against.
+    /// Records a figure together with its baseline.
     pub(crate) fn record_against(
         &mut self,
         turn: Turn,
@@ -178,7 +179,8 @@ impl<'a> Bench<'a> {
         self.samples.push_against(figure, value, baseline.0, baseline.1);
     }
 
-    /// Records a figure of a workload that is measured together with the current one, if it was asked for.
+    /// Records a figure of a workload that is measured together with the current one, if it was
+    /// requested.
     pub(crate) fn record_of(
         &mut self,
         workload: Workload,
@@ -200,35 +202,35 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// A place for a store, on the disk that stores are measured on.
+    /// A new temporary store, on the disk that stores are measured on.
     pub(crate) fn new_store(&self) -> Result<TemporaryStore, Failure> {
         let stores = self.stores.as_ref();
         stores.expect("a run with workloads on stores has a folder for them").new_store()
     }
 
-    /// What was recorded for a figure of another workload.
+    /// A recorded figure of another workload.
     pub(crate) fn recorded(&self, workload: Workload, turn: Turn, metric: &str) -> Option<&[f64]> {
         let series = self.samples.find(workload, turn.engine.name, turn.threads, metric);
         series.map(|series| series.values.as_slice())
     }
 
-    /// What was just recorded for a figure of the current workload, in the same repetition.
+    /// The figure of the current workload that was just recorded in the same repetition.
     ///
     /// # Panics
-    /// It was not.
+    /// It was not recorded.
     pub(crate) fn recorded_now(&self, turn: Turn, metric: &str) -> f64 {
         let values = self.recorded(self.workload, turn, metric);
         let value = values.and_then(|values| values.get(turn.repetition));
-        *value.expect("it is measured before what is set against it")
+        *value.expect("a baseline is measured before the figures compared with it")
     }
 
-    /// Holds a result against those of the other engines.
+    /// Compares a result with those of the other engines.
     pub(crate) fn check_answer(&mut self, what: &str, answer: Answer) -> Result<(), Failure> {
         self.answers.check(what, answer)
     }
 
-    /// Records the rate at which the static graph is built, as what writers are set against. It is built by
-    /// one thread, so only once per repetition.
+    /// Records the rate at which the static graph is built, as the baseline of writers. One thread
+    /// builds it, so only once per repetition.
     pub(crate) fn record_build_rate(&mut self, turn: Turn, metric: &str) -> Result<(), Failure> {
         if turn.threads == self.first_threads() {
             let rate = self.build_rate(turn.repetition)?;
@@ -237,9 +239,9 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// The rate at which one thread builds the static graph from the stream: counts, places and sorts its
-    /// entries. Measured when it is first asked for in a repetition: the better of two builds in a row, for the first may have to
-    /// wait for memory that the system still has to clear.
+    /// The rate at which one thread builds the static graph from the stream: counts, places and
+    /// sorts its entries. Measured on first use in a repetition: the better of two builds in a row,
+    /// because the first may have to wait for memory that the operating system still has to clear.
     fn build_rate(&mut self, repetition: usize) -> Result<f64, Failure> {
         while self.csr.rates.len() <= repetition {
             let first = self.time_build()?;
@@ -250,7 +252,7 @@ impl<'a> Bench<'a> {
     }
 
     fn time_build(&mut self) -> Result<Duration, Failure> {
-        // Of a graph that is built again, the memory is free before.
+        // Free the memory of the previous build first.
         self.csr.graph = None;
         let before = resident_bytes();
         let started = Instant::now();
@@ -273,15 +275,15 @@ impl<'a> Bench<'a> {
             self.build_rate(0)?;
         }
         let graph = self.csr.graph.as_ref();
-        Ok(Arc::clone(graph.expect("building it has just left it there")))
+        Ok(Arc::clone(graph.expect("the graph was just built")))
     }
 
-    /// By how much resident memory grew when the static graph was built.
+    /// Growth of resident memory when the static graph was built.
     pub(crate) fn csr_resident_growth(&self) -> Option<u64> {
         self.csr.resident_growth
     }
 
-    /// The graph that readers read: filled when it is first asked for, edge by edge, by one writer per core.
+    /// The graph that readers read: filled on first use, edge by edge, by one writer per core.
     pub(crate) fn loaded(&mut self, engine: Engine, kind: EngineKind) -> Result<Loaded, Failure> {
         if let Some((_, loaded)) = self.loaded.iter().find(|(other, _)| *other == engine) {
             return Ok(loaded.clone());
@@ -301,7 +303,7 @@ impl<'a> Bench<'a> {
         Ok(loaded)
     }
 
-    /// What readers of an engine read.
+    /// The target of readers of an engine.
     pub(crate) fn subject(&mut self, engine: Engine) -> Result<Subject, Failure> {
         match engine.kind {
             None => Ok(Subject::Csr(self.csr()?)),
@@ -310,7 +312,7 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// By how much resident memory has grown since.
+/// Growth of resident memory since `before`.
 fn growth(before: Option<u64>) -> Option<u64> {
     Some(resident_bytes()?.saturating_sub(before?))
 }

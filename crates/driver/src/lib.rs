@@ -1,22 +1,22 @@
 //! The test driver: one set of workloads for every engine, measured side by side.
 //!
-//! After the test driver of "Revisiting the Design of In-Memory Dynamic Graph Storage" (section 5.2): a
-//! generator of workloads, an executor that runs the same loops on every engine, and a monitor of
-//! throughput, latency and memory. Every engine is measured in one process and one run, repetitions
-//! take turns over the engines, and every median is set against the static CSR's. `docs/bench.md` says
-//! what each workload does and what is fair about it.
+//! Modeled on the test driver of "Revisiting the Design of In-Memory Dynamic Graph Storage"
+//! (section 5.2): a generator of workloads, an executor that runs the same loops on every engine,
+//! and a monitor of throughput, latency and memory. Every engine is measured in one process and one
+//! run, repetitions take turns over the engines, and every median is compared with the static
+//! CSR's. `docs/bench.md` describes each workload and its fairness.
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `engines` | the engines by name |
+//! | `engines` | the engines and their names |
 //! | `data_set/` | graphs by name or from a file, as shuffled streams of adjacency entries |
 //! | `settings` | what is measured, and for how long |
-//! | `executor` | the order of a run, and what its workloads share |
-//! | `workload/` | one file per workload, of LinkBench a folder |
-//! | `subject`, `undirected`, `load`, `weighted` | what is read; how it is read by kernels; how it is filled, without and with weights |
+//! | `executor` | runs the workloads in order, and holds their shared state |
+//! | `workload/` | one file per workload, a folder for LinkBench |
+//! | `subject`, `undirected`, `load`, `weighted` | what is read; how kernels read it; how it is filled, without and with weights |
 //! | `monitor` | latencies and resident memory |
-//! | `stores`, `disk` | where workloads on stores have theirs; what the disk can do by itself |
-//! | `samples`, `statistics`, `answers` | figures as measured, their medians; results that must agree |
+//! | `stores`, `disk` | the folders of workloads on stores; the speed of the disk alone |
+//! | `samples`, `statistics`, `answers` | measured figures, their medians; results that must agree |
 //! | `report/` | rows with ratios, as JSON and as a table |
 //!
 //! ```

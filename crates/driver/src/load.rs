@@ -1,4 +1,4 @@
-//! How graphs are made and filled.
+//! Creates and fills graphs.
 
 use crate::data_set::Entry;
 use crate::monitor::{Latencies, operate_on_each};
@@ -9,16 +9,17 @@ use hedgerow::{EngineKind, Error, Graph, GraphOptions, KeyKind, VertexId};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Entries per commit where the filling itself is not measured.
+/// Entries per commit where filling is not measured.
 pub(crate) const LOAD_BATCH: usize = 1 << 19;
 
-/// Entries of a stream after which somebody looks whether to stop.
+/// Entries of a stream between two checks for cancellation.
 const STREAMED: usize = 1 << 14;
 
-/// Into how many segments the stream is cut where its writing is limited.
+/// Segments of the stream where the writing time is limited.
 const SEGMENTS: usize = 64;
 
-/// A directed graph with all vertices of the data set and no edge; its commits use at most `threads` threads.
+/// A directed graph with all vertices of the data set and no edge; its commits use at most
+/// `threads` threads.
 pub(crate) fn empty_graph(kind: EngineKind, threads: usize, vertices: u32) -> Result<Graph, Failure> {
     with_vertices(options(kind, threads), vertices)
 }
@@ -28,7 +29,7 @@ pub(crate) fn options(kind: EngineKind, threads: usize) -> GraphOptions {
     GraphOptions::new().engine(kind).threads(threads).keys(KeyKind::Dense)
 }
 
-/// The same in a new store.
+/// Like [`empty_graph`], in a new store.
 pub(crate) fn stored_graph(
     store: &TemporaryStore,
     options: GraphOptions,
@@ -52,7 +53,7 @@ fn add_vertices(graph: Graph, vertices: u32) -> Result<Graph, Failure> {
     Ok(graph)
 }
 
-/// The whole data set in batches, not measured.
+/// Ingests the whole data set in batches, unmeasured.
 pub(crate) fn in_batches(graph: &Graph, data: &DataSet, cancel: &CancelToken) -> Result<(), Failure> {
     ingest(graph, data.stream(), LOAD_BATCH, cancel)?;
     check_edges(graph, data)
@@ -72,8 +73,8 @@ pub(crate) fn ingest(
     Ok(())
 }
 
-/// Puts every entry in a transaction of its own, in a stream from each of so many threads, of disjoint parts. Returns how
-/// long it took.
+/// Puts every entry in a transaction of its own, by one stream per thread over disjoint parts.
+/// Returns the time.
 pub(crate) fn put_streams(
     graph: &Graph,
     entries: &[Entry],
@@ -87,7 +88,7 @@ pub(crate) fn put_streams(
     Ok(started.elapsed())
 }
 
-/// Streams entries through `operate` until it is told to stop; how many were.
+/// Streams entries through `operate` until it is to stop; returns how many were processed.
 pub(crate) fn stream(
     entries: &[Entry],
     cancel: &CancelToken,
@@ -106,8 +107,8 @@ pub(crate) fn stream(
     Ok(done)
 }
 
-/// Puts every entry in a transaction of its own, by a call of its own, from so many threads on disjoint parts. Returns how
-/// long it took.
+/// Puts every entry in a transaction of its own, by single calls from several threads over disjoint
+/// parts. Returns the time.
 pub(crate) fn put_one_by_one(
     graph: &Graph,
     entries: &[Entry],
@@ -129,7 +130,8 @@ pub(crate) fn put_one_by_one(
     Ok(elapsed)
 }
 
-/// Runs `work` on as many disjoint parts of `items` as there are threads; on the calling thread if that is one.
+/// Runs `work` on as many disjoint parts of `items` as there are threads; one thread is the calling
+/// one.
 pub(crate) fn on_threads<T: Sync, R: Send>(
     threads: usize,
     items: &[T],
@@ -150,12 +152,12 @@ pub(crate) fn on_threads<T: Sync, R: Send>(
     })
 }
 
-/// The rate, in entries per second, at which `write` writes the whole data set into `graph`.
-///
-/// With a limit, the stream is cut into segments. A segment is measured if the time spent so far is within
-/// its share of the limit, else it is put in large batches and counts as if it had taken as long as the last
-/// measured one. So what is measured is spread evenly over the filling of the graph, and the graph is whole
-/// at the end.
+    /// The rate, in entries per second, at which `write` writes the whole data set into `graph`.
+    ///
+    /// With a limit, the stream is cut into segments. A segment is measured if the time spent so far is
+    /// within its share of the limit, else it is put in large batches and counts as if it had taken as
+    /// long as the last measured one. So the measured segments are spread evenly over the filling of the
+    /// graph, which is complete at the end.
 pub(crate) fn rate_of_writing(
     graph: &Graph,
     data: &DataSet,
@@ -186,12 +188,12 @@ pub(crate) fn rate_of_writing(
     Ok(stream.len() as f64 / estimated)
 }
 
-/// Whether the graph holds as many edges as the data set.
+/// Checks that the graph holds as many edges as the data set.
 pub(crate) fn check_edges(graph: &Graph, data: &DataSet) -> Result<(), Failure> {
     check_edge_count(graph, data.stream().len())
 }
 
-/// Whether the graph holds so many edges.
+/// Checks the number of edges of the graph.
 pub(crate) fn check_edge_count(graph: &Graph, expected: usize) -> Result<(), Failure> {
     let (found, expected) = (graph.snapshot()?.edge_count(), expected as u64);
     if found == expected {
@@ -201,7 +203,7 @@ pub(crate) fn check_edge_count(graph: &Graph, expected: usize) -> Result<(), Fai
     Err(Failure::WrongResult { what, found: found.to_string(), expected: expected.to_string() })
 }
 
-/// Frees every version that nobody sees.
+/// Frees all garbage.
 pub(crate) fn reclaim_all(graph: &Graph) -> Result<(), Error> {
     while graph.reclaim()?.more {}
     Ok(())
@@ -221,7 +223,7 @@ mod tests {
         let (data, cancel) = (data(), CancelToken::new());
         let graph = empty_graph(EngineKind::Rapid, 1, data.vertices()).unwrap();
         let (mut measured, mut segments) = (0, 0);
-        // Each entry is said to take a millionth of a second, four times what the limit allows.
+        // Each entry is reported to take a millionth of a second, four times what the limit allows.
         let limit = Duration::from_secs_f64(data.stream().len() as f64 / 4e6);
         let rate = rate_of_writing(&graph, &data, Some(limit), &cancel, |entries| {
             ingest(&graph, entries, 1000, &cancel)?;

@@ -1,4 +1,4 @@
-//! What is watched while a workload runs: latencies and memory.
+//! Measures latencies and memory while a workload runs.
 
 use crate::Failure;
 use crate::watch::check;
@@ -9,20 +9,20 @@ use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// One operation in so many is timed by itself.
+/// One operation in this many is timed by itself.
 const SAMPLED: usize = 100;
 
-/// A minute: whatever takes longer is recorded as this.
+/// A minute: longer latencies are recorded as this.
 const LONGEST_NANOSECONDS: u64 = 60_000_000_000;
 
-/// How often the peak of memory is looked at.
+/// The interval at which peak memory is sampled.
 const PEAK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Latencies of single operations, in nanoseconds, to three digits.
 #[derive(Clone, Debug)]
 pub struct Latencies {
     timed: Histogram<u64>,
-    /// The longest that a group of operations took, of which one was timed by itself: no operation took longer.
+    /// The longest time of a group of operations: no single operation took longer.
     slowest_group: Option<Duration>,
 }
 
@@ -46,7 +46,7 @@ impl Latencies {
         self.slowest_group = self.slowest_group.max(other.slowest_group);
     }
 
-    /// How many were recorded one by one.
+    /// The number of operations that were timed by themselves.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.timed.len()
@@ -57,12 +57,12 @@ impl Latencies {
         self.timed.mean()
     }
 
-    /// Half of the latencies are at most this, in nanoseconds.
+    /// The median, in nanoseconds.
     pub(crate) fn median(&self) -> f64 {
         self.at_quantile(0.5)
     }
 
-    /// This share of the latencies, from 0 to 1, is at most this, in nanoseconds.
+    /// The latency at this quantile, from 0 to 1, in nanoseconds.
     #[must_use]
     pub fn at_quantile(&self, share: f64) -> f64 {
         self.timed.value_at_quantile(share) as f64
@@ -83,10 +83,10 @@ impl Latencies {
     }
 }
 
-/// Runs `operate` on every item until it is told to stop; one in a hundred is timed. The same loop for every
-/// operation of every engine.
+/// Runs `operate` on every item until it is to stop; one in a hundred is timed. Every operation of
+/// every engine uses this loop.
 ///
-/// Returns how many operations were done.
+/// Returns the number of operations.
 pub(crate) fn operate_on_each<T: Copy>(
     items: &[T],
     latencies: &mut Latencies,
@@ -113,7 +113,7 @@ pub(crate) fn operate_on_each<T: Copy>(
     Ok(done)
 }
 
-/// The memory of this process that is in use; `None` where the system does not tell.
+/// The resident memory of this process; `None` where the operating system does not report it.
 pub(crate) fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -121,7 +121,7 @@ pub(crate) fn resident_bytes() -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
-/// Runs `work` and returns with its result the most bytes that `graph` held meanwhile.
+/// Runs `work` and returns its result and the peak memory of `graph` meanwhile.
 pub(crate) fn peak_memory<T>(
     graph: &Graph,
     work: impl FnOnce() -> Result<T, Failure>,
@@ -144,7 +144,8 @@ pub(crate) fn peak_memory<T>(
     })
 }
 
-/// Runs `work` until it has taken `least` altogether; returns its last result and the mean time of a run.
+/// Repeats `work` until it has taken `least` altogether; returns its last result and the mean time
+/// of a run.
 pub(crate) fn mean_time<T>(
     least: Duration,
     mut work: impl FnMut() -> Result<T, Failure>,

@@ -1,8 +1,8 @@
-//! Figures as they were measured.
+//! Figures as measured.
 
 use crate::Workload;
 
-/// What a figure is of.
+/// Identifies a figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Figure {
     pub(crate) workload: Workload,
@@ -17,11 +17,11 @@ pub(crate) struct Figure {
 pub(crate) struct Series {
     pub(crate) figure: Figure,
     pub(crate) values: Vec<f64>,
-    /// What the figure is set against where the static graph has no such thing.
+    /// The baseline of the figure, where the static graph has no such operation.
     pub(crate) baseline: Option<Baseline>,
 }
 
-/// What a figure is set against, measured as often.
+/// The baseline of a figure, measured as often.
 #[derive(Clone, Debug)]
 pub(crate) struct Baseline {
     pub(crate) what: &'static str,
@@ -39,7 +39,7 @@ impl Samples {
         self.series_of(figure).values.push(value);
     }
 
-    /// A figure and what it is set against, from the same repetition.
+    /// Adds a figure and its baseline from the same repetition.
     pub(crate) fn push_against(&mut self, figure: Figure, value: f64, what: &'static str, against: f64) {
         let series = self.series_of(figure);
         series.values.push(value);
@@ -60,7 +60,7 @@ impl Samples {
         &self.series
     }
 
-    /// The series of an engine's figure with exactly so many threads.
+    /// The series of an engine's figure with exactly this number of threads.
     pub(crate) fn find(
         &self,
         workload: Workload,

@@ -14,24 +14,26 @@ pub struct Settings {
     pub workloads: Vec<Workload>,
     /// Thread counts; every workload that can use several is measured with each of them.
     pub threads: Vec<usize>,
-    /// How often everything is measured.
+    /// Repetitions of each measurement.
     pub repetitions: usize,
-    /// What shuffles and samples.
+    /// The seed for shuffling and sampling.
     pub seed: u64,
-    /// How long one mix of readers and writers runs; each number of clients of LinkBench asks for a fortieth of it.
+    /// How long one mix of readers and writers runs; each number of clients of LinkBench runs for a
+    /// fortieth of it.
     pub mix: Duration,
     /// How much is measured.
     pub extent: Extent,
-    /// Where stores are made, and removed after they were measured; `None`: where the system keeps temporary files.
+    /// The directory of the stores, which are removed after they were measured; `None`: the
+    /// system's directory for temporary files.
     pub store: Option<PathBuf>,
 }
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// Everything once and briefly: to see that it works. The figures are noise.
+    /// Everything once and briefly, to check that it works. The figures are noise.
     Quick,
-    /// What ends within ten minutes for two engines on a graph of thirty million entries.
+    /// A run that ends within ten minutes for two engines on a graph of thirty million entries.
     Default,
     /// Every insertion of every repetition, all batch sizes, long mixes, the hub.
     Full,
@@ -66,31 +68,31 @@ impl Settings {
         Settings { repetitions: 2, mix: Duration::from_millis(50), extent: Extent::Quick, ..Settings::new() }
     }
 
-    /// Whether stores can be made where they are to be, if any will be.
+    /// Checks that stores can be created in their directory, if the run has any.
     ///
     /// # Errors
-    /// They cannot: why.
+    /// The reason why they cannot.
     pub fn check_store(&self) -> Result<(), BenchError> {
         self.store_folder().map(drop)
     }
 
-    /// A folder for the stores, if any will be made.
+    /// A folder for the stores, if the run has any.
     pub(crate) fn store_folder(&self) -> Result<Option<StoreFolder>, BenchError> {
         let is_used = self.store.is_some() || self.workloads.iter().any(|workload| workload.is_on_store());
         is_used.then(|| StoreFolder::new(self.store.as_deref())).transpose()
     }
 
-    /// What a repetition of one-by-one insertion may take.
+    /// Time limit of a repetition of one-by-one insertion.
     pub(crate) fn insert_limit(&self) -> Option<Duration> {
         self.unless_full(Duration::from_secs(8))
     }
 
-    /// What a repetition of insertion in batches may take per batch size.
+    /// Time limit of a repetition of batch insertion, per batch size.
     pub(crate) fn batch_limit(&self) -> Option<Duration> {
         self.unless_full(Duration::from_secs(4))
     }
 
-    /// What a repetition of deletions and reinsertions may take.
+    /// Time limit of a repetition of deletions and reinsertions.
     pub(crate) fn update_limit(&self) -> Option<Duration> {
         self.unless_full(Duration::from_secs(6))
     }
@@ -99,7 +101,7 @@ impl Settings {
         (self.extent != Extent::Full).then_some(limit)
     }
 
-    /// What is shorter than this is repeated until it has taken so long, and the mean counts.
+    /// Shorter work is repeated until it has taken this time, and the mean counts.
     pub(crate) fn least_time(&self) -> Duration {
         match self.extent {
             Extent::Quick => Duration::from_millis(1),
@@ -115,7 +117,7 @@ impl Settings {
         }
     }
 
-    /// How many edges are looked up.
+    /// Number of edges to look up.
     pub(crate) fn probes(&self) -> usize {
         match self.extent {
             Extent::Quick => 1 << 10,
@@ -123,7 +125,7 @@ impl Settings {
         }
     }
 
-    /// How many snapshots are opened and closed.
+    /// Number of snapshots to open and close.
     pub(crate) fn snapshots(&self) -> u32 {
         match self.extent {
             Extent::Quick => 100,
@@ -131,7 +133,8 @@ impl Settings {
         }
     }
 
-    /// How long a repetition commits from so many clients, and how long the disk is synced by itself.
+    /// How long a repetition commits with each number of clients, and how long the disk alone is
+    /// synced.
     pub(crate) fn sync_time(&self) -> Duration {
         match self.extent {
             Extent::Quick => Duration::from_millis(50),
@@ -140,12 +143,13 @@ impl Settings {
         }
     }
 
-    /// The sizes of batches that are ingested into a store: of smaller ones most would be the wait for the disk.
+    /// The batch sizes for ingest into a store: smaller ones would mostly measure the wait for the
+    /// disk.
     pub(crate) fn durable_batch_sizes(&self) -> Vec<usize> {
         self.batch_sizes().into_iter().filter(|batch| *batch >= 1 << 10).collect()
     }
 
-    /// How many bytes are written in order to see how fast the disk is.
+    /// Bytes written in order to measure the bandwidth of the disk.
     pub(crate) fn bandwidth_bytes(&self) -> usize {
         match self.extent {
             Extent::Quick => 1 << 20,
@@ -154,7 +158,7 @@ impl Settings {
         }
     }
 
-    /// How many commits of one edge are in the log that is replayed, at most.
+    /// Maximum number of commits of one edge in the log that is replayed.
     pub(crate) fn replayed_edges(&self) -> usize {
         match self.extent {
             Extent::Quick | Extent::Default => 1 << 22,
@@ -162,7 +166,7 @@ impl Settings {
         }
     }
 
-    /// How long a writer is watched before a checkpoint begins beside it.
+    /// How long a writer is measured before a checkpoint begins beside it.
     pub(crate) fn writer_window(&self) -> Duration {
         match self.extent {
             Extent::Quick => Duration::from_millis(20),
@@ -171,12 +175,12 @@ impl Settings {
         }
     }
 
-    /// How long clients of LinkBench ask: of a mix they take many parts.
+    /// How long clients of LinkBench run: there are many such parts.
     pub(crate) fn client_time(&self) -> Duration {
         self.mix / 40
     }
 
-    /// How many links the graph of LinkBench has at most.
+    /// Maximum number of links in the graph of LinkBench.
     pub(crate) fn most_links(&self) -> usize {
         match self.extent {
             Extent::Quick | Extent::Default => 1 << 22,

@@ -1,6 +1,6 @@
 //! Medians and ratios of samples.
 
-/// The median, the least and the greatest of some samples.
+/// The median, the minimum and the maximum of some samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Summary {
     pub(crate) median: f64,
@@ -9,8 +9,8 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// Of at least one sample, none of them NaN; of an even number of samples the median is the mean of the
-    /// two in the middle.
+    /// Summarizes at least one sample, none of them NaN. The median of an even number of samples is
+    /// the mean of the two in the middle.
     pub(crate) fn of(samples: &[f64]) -> Option<Summary> {
         let mut sorted = samples.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
@@ -21,7 +21,7 @@ impl Summary {
     }
 }
 
-/// `value` over `reference`; `None` where that says nothing.
+/// `value` over `reference`; `None` where that is meaningless.
 pub(crate) fn ratio(value: f64, reference: f64) -> Option<f64> {
     let ratio = value / reference;
     ratio.is_finite().then_some(ratio)

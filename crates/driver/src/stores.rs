@@ -1,4 +1,4 @@
-//! Where the workloads on stores have theirs.
+//! Folders for the workloads on stores.
 
 use crate::{BenchError, Failure};
 use serde::Serialize;
@@ -6,31 +6,32 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// What the names of our folders begin with.
+/// The prefix of our folders.
 const PREFIX: &str = "hedgerow-bench-";
 
-/// A folder for stores. It is removed with all that is in it when this is dropped.
+/// A folder for stores. Dropping it removes it with all its contents.
 #[derive(Debug)]
 pub(crate) struct StoreFolder {
     directory: PathBuf,
     folder: TempDir,
 }
 
-/// A place for a store, which is removed when this is dropped. Drop the graph in it before.
+/// A temporary store, removed when dropped. Drop the graph in it first.
 #[derive(Debug)]
 pub(crate) struct TemporaryStore(TempDir);
 
-/// Where stores were measured.
+/// The location of measured stores.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StoreFacts {
-    /// The directory in which they were made.
+    /// The directory in which they were created.
     pub directory: String,
-    /// What its file system is called, such as `ext4`; `None` where the system does not tell.
+    /// The name of its file system, such as `ext4`; `None` where the operating system does not
+    /// report it.
     pub file_system: Option<String>,
 }
 
 impl StoreFolder {
-    /// In `directory`, or where the system keeps temporary files.
+    /// Creates the folder in `directory`, or in the system's directory for temporary files.
     pub(crate) fn new(directory: Option<&Path>) -> Result<Self, BenchError> {
         let directory = directory.map_or_else(std::env::temp_dir, Path::to_owned);
         match tempfile::Builder::new().prefix(PREFIX).tempdir_in(&directory) {
@@ -58,20 +59,21 @@ impl TemporaryStore {
 }
 
 impl StoreFacts {
-    /// Whether the file system keeps files in memory, so that to sync one costs nothing.
+    /// Whether the file system keeps files in memory, so that a sync costs nothing.
     #[must_use]
     pub fn is_in_memory(&self) -> bool {
         matches!(self.file_system.as_deref(), Some("tmpfs" | "ramfs"))
     }
 }
 
-/// What the file system is called that `path` lies in.
+/// The name of the file system of `path`.
 fn file_system(path: &Path) -> Option<String> {
     let mounts = fs::read_to_string("/proc/self/mounts").ok()?;
     innermost(&mounts, &path.canonicalize().ok()?)
 }
 
-/// Of lines `device directory type …`, the type of the innermost directory around `path`; of several in one place, the last.
+/// The type of the innermost mount around `path`, from lines `device directory type …`; the last of
+/// several mounts in one place.
 fn innermost(mounts: &str, path: &Path) -> Option<String> {
     let mounted = mounts.lines().filter_map(|line| {
         let mut fields = line.split(' ').skip(1);

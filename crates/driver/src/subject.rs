@@ -1,4 +1,4 @@
-//! What readers are measured on.
+//! The target of readers.
 
 use hedgerow::kernels::Kernel;
 use hedgerow::{Csr, Error, Snapshot};
@@ -12,7 +12,8 @@ pub(crate) enum Subject {
 }
 
 impl Subject {
-    /// Runs a kernel, or a measuring loop in the form of one: compiled for each engine, chosen once per run.
+    /// Runs a kernel, or a measuring loop in the form of one: compiled for each engine, dispatched
+    /// once per run.
     pub(crate) fn run<K: Kernel>(&self, kernel: K) -> Result<K::Output, Error> {
         match self {
             Subject::Csr(csr) => Ok(kernel.run(&**csr)?),

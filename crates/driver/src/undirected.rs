@@ -1,14 +1,15 @@
-//! A directed graph that holds every edge in both directions, seen as an undirected one.
+//! A directed graph that holds every edge in both directions, viewed as an undirected one.
 
 use hedgerow::kernels::{Kernel, KernelError};
 use hedgerow::model::{Count, GraphView, ViewError};
 use hedgerow::{Column, Direction, LabelId, Timestamp, Topology, VertexId};
 use std::ops::{ControlFlow, Range};
 
-/// Runs a kernel on a directed graph as if it were undirected: its out-neighbors are its in-neighbors.
+/// Runs a kernel on a directed graph as if it were undirected: its out-neighbors are its
+/// in-neighbors.
 ///
-/// The data sets hold every edge as two adjacency entries, so that an insertion is one entry. Kernels that
-/// want in-neighbors find them without a second copy of the graph, the same way on every engine.
+/// The data sets hold every edge as two adjacency entries, so that an insertion is one entry.
+/// Kernels find in-neighbors without a second copy of the graph, in the same way on every engine.
 pub(crate) struct OnUndirected<K>(pub(crate) K);
 
 impl<K: Kernel> Kernel for OnUndirected<K> {
@@ -19,7 +20,7 @@ impl<K: Kernel> Kernel for OnUndirected<K> {
     }
 }
 
-/// A view whose out-neighbors are its in-neighbors as well.
+/// A view whose out-neighbors are also its in-neighbors.
 struct Undirected<'v, V>(&'v V);
 
 impl<V: GraphView> GraphView for Undirected<'_, V> {

@@ -1,41 +1,41 @@
-//! How a run is watched and stopped.
+//! Progress and cancellation of a run.
 
 use crate::Failure;
 use hedgerow::kernels::CancelToken;
 
-/// How a run is watched and stopped. By default nobody watches.
+/// Progress callback and cancellation of a run. By default there is no callback.
 #[derive(Clone, Default)]
 pub struct Watch<'a> {
     /// Stops the run at the next opportunity.
     pub cancel: CancelToken,
-    /// Hears of every step as it begins.
+    /// Called when a step begins.
     pub progress: Option<&'a dyn Fn(&Step)>,
 }
 
-/// What is being done.
+/// A step of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// How many workloads are done, and how many there are; `None` while the data set is made.
+    /// The number of finished workloads, and of all; `None` while the data set is made.
     pub position: Option<(usize, usize)>,
-    /// What is being done, in words.
+    /// A description of the step.
     pub what: String,
 }
 
 impl Watch<'_> {
-    /// Tells whoever watches.
+    /// Calls the progress callback, if there is one.
     pub(crate) fn begin(&self, step: &Step) {
         if let Some(progress) = self.progress {
             progress(step);
         }
     }
 
-    /// A failure once the run is to stop.
+    /// Fails once the run is to stop.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         check(&self.cancel)
     }
 }
 
-/// A failure once `cancel` is raised.
+/// Fails once `cancel` is raised.
 pub(crate) fn check(cancel: &CancelToken) -> Result<(), Failure> {
     if cancel.is_cancelled() { Err(Failure::Cancelled) } else { Ok(()) }
 }

@@ -11,10 +11,10 @@ use hedgerow_sync::Arc;
 /// An adjacency entry with its weight.
 type WeightedEntry = (VertexId, VertexId, u32);
 
-/// Weights are at most this.
+/// The largest weight.
 const HEAVIEST: u64 = 255;
 
-/// The data set with weights in an engine, loaded in batches.
+/// Loads the data set with weights into an engine, in batches.
 pub(crate) fn subject(bench: &Bench<'_>, engine: Engine) -> Result<Subject, Failure> {
     let (data, seed) = (bench.data, bench.settings.seed);
     let weigh = |(source, destination)| (source, destination, weight(source, destination, seed));
@@ -36,7 +36,7 @@ pub(crate) fn subject(bench: &Bench<'_>, engine: Engine) -> Result<Subject, Fail
     Ok(Subject::Snapshot(graph.snapshot()?))
 }
 
-/// The weight of an edge, the same from both of its ends: uniform in 1 to 255, by a hash.
+/// The weight of an edge, equal from both ends: uniform in 1 to 255, by a hash.
 fn weight(one: VertexId, other: VertexId, seed: u64) -> u32 {
     let (low, high) = (u64::from(one.min(other).get()), u64::from(one.max(other).get()));
     // The mixing function of SplitMix64.

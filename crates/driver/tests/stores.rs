@@ -1,4 +1,5 @@
-//! The workloads on stores, on tiny graphs: which figures there are, and that nothing is left behind.
+//! The workloads on stores, on tiny graphs: which figures there are, and that nothing is left
+//! behind.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -24,7 +25,7 @@ fn run(data_set: &str, workloads: &[&str], change: impl FnOnce(&mut Settings)) -
     report
 }
 
-/// What holds for every row.
+/// Checks that hold for every row.
 fn check_all(report: &Report) {
     let keys: HashSet<_> =
         report.results.iter().map(|row| (row.workload, row.engine, row.threads, &row.metric)).collect();
@@ -45,7 +46,7 @@ fn row<'r>(report: &'r Report, engine: &str, metric: &str, threads: usize) -> &'
     found
 }
 
-/// Which metrics an engine has with so many threads.
+/// The metrics of an engine with this number of threads.
 fn metrics<'r>(report: &'r Report, engine: &str, threads: usize) -> Vec<&'r str> {
     let rows = report.results.iter().filter(|row| (row.engine, row.threads) == (engine, threads));
     rows.map(|row| &*row.metric).collect()
@@ -85,7 +86,7 @@ fn a_graph_with_fewer_edges_than_clients_is_committed_all_the_same() {
 }
 
 #[test]
-fn what_nobody_waits_for_is_set_against_memory() {
+fn buffered_inserts_are_compared_with_memory() {
     let report = run("kron-8", &["buffered-insert"], |settings| settings.threads = vec![1, 2]);
     for threads in [1, 2] {
         for way in ["", "-by-call"] {
@@ -112,7 +113,8 @@ fn ingest_is_set_against_memory_and_the_bandwidth_of_the_disk() {
         assert!(close_to(rate.ratio.unwrap(), rate.median / in_memory), "{rate:?}");
         assert_eq!(rate.contract, size == "bulk");
     }
-    // A source, a number and gaps: more than nothing, less than two ids of four bytes, and what a segment begins with.
+    // A source, a number and gaps: more than nothing, less than two ids of four bytes, and the
+    // header of a segment.
     let bytes = row(&report, "rapid", "log-bytes-per-edge", 1);
     assert!((0.5..8.0).contains(&bytes.median), "{bytes:?}");
     assert!(close_to(bytes.min, bytes.max) || bytes.max - bytes.min < 0.01, "{bytes:?}");
@@ -129,7 +131,7 @@ fn opening_is_set_against_bulk_ingest() {
         for kept in ["", "-log-65536", "-log-1"] {
             let rate = row(&report, "rapid", &format!("throughput{kept}"), threads);
             assert!(close_to(rate.ratio.unwrap(), rate.median / bulk), "{rate:?}");
-            // The opening is more than what it brings back.
+            // The whole opening takes longer than restoring the graph.
             let time = row(&report, "rapid", &format!("time{kept}"), threads);
             let edges = report.dataset.edges as f64;
             assert!(time.min >= edges / rate.max, "{time:?} {rate:?}");
@@ -141,7 +143,7 @@ fn opening_is_set_against_bulk_ingest() {
 fn a_checkpoint_tells_its_size_and_what_the_writer_keeps() {
     let report = run("kron-8", &["checkpoint"], |_| ());
     let bytes = row(&report, "rapid", "bytes-per-edge", 1);
-    // Nothing but the graph decides its size.
+    // Its size depends only on the graph.
     assert!((0.5..8.0).contains(&bytes.median) && bytes.min == bytes.max, "{bytes:?}");
     let alone = row(&report, "rapid", "time", 1);
     for share in ["", "-1", "-0.25"] {
@@ -199,7 +201,7 @@ fn linkbench_asks_both_engines_in_memory_and_in_stores() {
         for clients in [1, 2, 8, 64] {
             let rate = row(&report, engine, "throughput", clients);
             assert!(rate.contract && rate.median > 0.0 && rate.unit == "requests/s", "{rate:?}");
-            assert_eq!(rate.baseline, Some("the same requests served by nobody"));
+            assert_eq!(rate.baseline, Some("the same requests, not served"));
             for durability in ["-buffered", "-sync"] {
                 let stored = row(&report, engine, &format!("throughput{durability}"), clients);
                 assert!(close_to(stored.ratio.unwrap(), stored.median / rate.median), "{stored:?}");

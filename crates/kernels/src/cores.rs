@@ -108,8 +108,8 @@ struct Peeling<'a, O, I> {
     topology: Topology,
     outgoing: &'a O,
     incoming: &'a I,
-    /// The neighbors that are left; of a vertex that was taken away its core number. Relaxed: all
-    /// that matters is which decrement reaches the level, and between two levels threads are waited for.
+    /// The remaining neighbors of a vertex; its core number once it is removed. Relaxed: all that
+    /// matters is which decrement reaches the level, and threads are joined between two levels.
     degrees: Vec<AtomicU32>,
     /// Whether several threads lower degrees concurrently. A single one needs no exchange, which
     /// would wait for all loads before it.

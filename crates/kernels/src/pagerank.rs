@@ -217,7 +217,7 @@ impl PageRank<'_> {
 /// The arrays over all ids. Everything is 0 where there is no vertex.
 struct State<C> {
     ranks: Vec<f64>,
-    /// What a vertex gives to each out-neighbor: its rank times its share.
+    /// The contribution of a vertex to each out-neighbor: its rank times its share.
     contributions: Vec<C>,
     /// The contributions of the next iteration.
     next: Vec<C>,

@@ -104,7 +104,7 @@ fn what_is_exported_comes_back() {
 #[test]
 fn what_makes_no_sense_is_refused_with_what_would() {
     let folder = bank();
-    let told_apart = "told apart by \"number\": say which it is";
+    let told_apart = "distinguished by \"number\": say which it is";
     folder.fails("put edge 1 2 --store bank --property amount=1", 2, &[told_apart]);
     folder.fails(
         "put edge 1 2 --store bank --label knows --key 1",

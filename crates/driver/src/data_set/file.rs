@@ -1,4 +1,4 @@
-//! Graphs that are read.
+//! Reads graphs from files.
 
 use crate::{BenchError, Watch};
 use hedgerow_formats::{Batch, GraphReader, ReadOptions};

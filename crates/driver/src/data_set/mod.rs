@@ -17,8 +17,8 @@ pub(crate) use name::Name;
 /// A directed adjacency entry: a vertex and one of its neighbors.
 pub(crate) type Entry = (VertexId, VertexId);
 
-/// An undirected graph without self loops and repeated edges, as a shuffled stream of directed adjacency
-/// entries: every edge is there in both directions.
+/// An undirected graph without self loops and repeated edges, as a shuffled stream of directed
+/// adjacency entries: every edge is in the stream in both directions.
 #[derive(Clone, Debug)]
 pub struct DataSet {
     name: String,
@@ -27,10 +27,10 @@ pub struct DataSet {
 }
 
 impl DataSet {
-    /// Makes the data set called `name`, or reads the file of that name.
+    /// Generates the data set called `name`, or reads the file of that name.
     ///
     /// # Errors
-    /// Neither exists, the file cannot be read, or there is no edge.
+    /// Neither exists, the file cannot be read, or it has no edge.
     pub fn named(name: &str, seed: u64, watch: &Watch<'_>) -> Result<DataSet, BenchError> {
         let known = Name::parse(name)?;
         watch.begin(&Step { position: None, what: format!("making {name}") });
@@ -49,7 +49,7 @@ impl DataSet {
         Ok(data)
     }
 
-    /// Both directions of every edge, each once, without self loops, shuffled.
+    /// Stores both directions of every edge, each once, without self loops, shuffled.
     fn new(name: &str, vertices: u32, edges: Vec<(u32, u32)>, seed: u64) -> Self {
         let packed = |source: u32, destination: u32| u64::from(source) << 32 | u64::from(destination);
         let mut entries = Vec::with_capacity(2 * edges.len());
@@ -65,13 +65,13 @@ impl DataSet {
         DataSet { name: name.to_owned(), vertices, stream }
     }
 
-    /// What it is called.
+    /// The name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Vertices are numbered from 0 to below this.
+    /// Vertices are numbered from 0 to below this bound.
     #[must_use]
     pub fn vertices(&self) -> u32 {
         self.vertices
@@ -111,7 +111,7 @@ mod tests {
     fn scales_factors_and_degrees_are_those_of_the_name() {
         let kron = named("kron-10", 1).unwrap();
         assert_eq!(kron.vertices(), 1 << 10);
-        // Of 2 * 16 * 2^10 entries, duplicates and loops are gone: about a third at this scale.
+        // Of 2 * 16 * 2^10 entries, duplicates and loops are removed: about a third at this scale.
         assert!((15_000..32 << 10).contains(&kron.stream().len()), "{}", kron.stream().len());
         let sparse = named("sparse-10", 1).unwrap();
         assert!((9_000..12 << 10).contains(&sparse.stream().len()), "{}", sparse.stream().len());

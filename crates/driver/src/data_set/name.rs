@@ -2,19 +2,19 @@
 
 use crate::BenchError;
 
-/// A data set that can be made from its name.
+/// A data set that can be generated from its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Name {
     /// `kron-N`: Kronecker of scale N, 16 edges per vertex.
     Kronecker { scale: u32 },
     /// `sparse-N`: R-MAT of scale N, 6 edges per vertex, less skewed.
     Sparse { scale: u32 },
-    /// `uniform-VERTICESxDEGREE`: every vertex has so many neighbors.
+    /// `uniform-VERTICESxDEGREE`: every vertex has exactly this number of neighbors.
     Uniform { vertices: u32, degree: u32 },
 }
 
 impl Name {
-    /// What `name` stands for; `None` if it has none of the forms.
+    /// Parses `name`; `None` if it has none of the forms.
     pub(crate) fn parse(name: &str) -> Result<Option<Name>, BenchError> {
         let impossible = |problem| BenchError::ImpossibleDataSet { name: name.to_owned(), problem };
         let scale = |digits: &str| match digits.parse() {

@@ -1,4 +1,4 @@
-//! Graphs that are made.
+//! Generates graphs.
 
 use super::Name;
 use crate::BenchError;
@@ -8,7 +8,7 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use std::collections::BTreeSet;
 
-/// The number of vertices, and edges of which each stands for both directions.
+/// The number of vertices, and edges that each represent both directions.
 pub(super) fn edges(name: Name, seed: u64) -> Result<(u32, Vec<(u32, u32)>), BenchError> {
     let kronecker = match name {
         Name::Kronecker { scale } => Kronecker::new(scale, 16, seed),
@@ -26,8 +26,8 @@ pub(super) fn edges(name: Name, seed: u64) -> Result<(u32, Vec<(u32, u32)>), Ben
     Ok((narrow(graph.vertices()), (0..graph.edges()).map(edge).collect()))
 }
 
-/// A graph in which every vertex has exactly `degree` neighbors: vertices on a ring, each joined to those at
-/// some random distances on both sides, and then renamed at random.
+/// A graph in which every vertex has exactly `degree` neighbors: vertices on a ring, each joined to
+/// those at some random distances on both sides, and then renamed at random.
 ///
 /// One of the two numbers is even; the degree is below the number of vertices.
 fn uniform(vertices: u32, degree: u32, seed: u64) -> Vec<(u32, u32)> {
@@ -39,7 +39,7 @@ fn uniform(vertices: u32, degree: u32, seed: u64) -> Vec<(u32, u32)> {
     let wanted = (degree / 2) as usize;
     let mut distances = BTreeSet::new();
     if 2 * wanted > most as usize {
-        // More than half of all distances: choose those to leave out.
+        // More than half of all distances: choose those to omit.
         distances.extend(1..=most);
         while distances.len() > wanted {
             distances.remove(&random.random_range(1..=most));

@@ -1,16 +1,16 @@
-//! What a run ran on.
+//! The machine and the build of a run.
 
 use serde::Serialize;
 use sysinfo::{CpuRefreshKind, MemoryRefreshKind, RefreshKind, System};
 
-/// What a run ran on.
+/// The machine of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Machine {
-    /// The model of its processor; empty where the system does not tell.
+    /// The model of its processor; empty where the operating system does not report it.
     pub cpu: String,
-    /// Threads that run at the same time.
+    /// Threads that can run at the same time.
     pub cores: usize,
-    /// Its memory; 0 where the system does not tell.
+    /// Its memory; 0 where the operating system does not report it.
     pub memory_bytes: u64,
     /// Its operating system and architecture.
     pub system: String,
@@ -32,7 +32,7 @@ impl Machine {
     }
 }
 
-/// What was measured, as built.
+/// The build that was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Build {
     /// The version of Hedgerow.
@@ -50,7 +50,7 @@ impl Build {
         rustc: env!("HEDGEROW_RUSTC"),
     };
 
-    /// Whether the figures of this build mean something.
+    /// Whether the figures of this build are meaningful.
     #[must_use]
     pub fn is_optimized(&self) -> bool {
         !cfg!(debug_assertions)

@@ -1,4 +1,4 @@
-//! What a run has shown: rows with medians and ratios, as JSON and as a table.
+//! The report of a run: rows with medians and ratios, as JSON and as a table.
 
 mod machine;
 mod rows;
@@ -12,22 +12,22 @@ use crate::{DataSet, Settings, StoreFacts};
 use serde::Serialize;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What a run has shown.
+/// The report of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// The command line.
     pub command: Vec<String>,
     /// When the run ended, in seconds since 1970.
     pub finished_at: u64,
-    /// How long it took.
+    /// Total time.
     pub seconds: f64,
-    /// What it ran on.
+    /// The machine.
     pub machine: Machine,
-    /// What was measured, as built.
+    /// The build that was measured.
     pub build: Build,
-    /// What shuffled and sampled.
+    /// The seed that shuffled and sampled.
     pub seed: u64,
-    /// How often everything was measured.
+    /// Repetitions of each measurement.
     pub repetitions: usize,
     /// The graph.
     pub dataset: DataSetFacts,
@@ -41,11 +41,11 @@ pub struct Report {
 /// The graph of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DataSetFacts {
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// How many vertices it has.
+    /// Number of vertices.
     pub vertices: u32,
-    /// How many directed adjacency entries it has.
+    /// Number of directed adjacency entries.
     pub edges: usize,
 }
 

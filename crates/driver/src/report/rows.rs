@@ -1,4 +1,4 @@
-//! From samples to rows.
+//! Converts samples to rows.
 
 use crate::samples::{Samples, Series};
 use crate::statistics::{Summary, ratio};
@@ -10,31 +10,32 @@ use serde::Serialize;
 pub struct Row {
     /// The graph.
     pub dataset: String,
-    /// What was measured.
+    /// The workload.
     pub workload: &'static str,
-    /// On which engine.
+    /// The engine.
     pub engine: &'static str,
-    /// With how many threads.
+    /// The number of threads.
     pub threads: usize,
-    /// Which figure of the workload it is.
+    /// The name of the figure within the workload.
     pub metric: String,
     /// Its unit.
     pub unit: &'static str,
     /// The median of the repetitions.
     pub median: f64,
-    /// The least of them.
+    /// The minimum of the repetitions.
     pub min: f64,
-    /// The greatest of them.
+    /// The maximum of the repetitions.
     pub max: f64,
-    /// The median over the median of the static CSR for the same metric; `None` where CSR has no such thing.
+    /// The median over the median of the static CSR for the same metric; `None` where CSR has no
+    /// such operation.
     pub ratio_to_csr: Option<f64>,
-    /// The median over the median of `baseline`, where CSR has no such thing.
+    /// The median over the median of `baseline`, where CSR has no such operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
-    /// What `ratio` is set against.
+    /// The name of the baseline of `ratio`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub baseline: Option<&'static str>,
-    /// Whether this is the one figure that stands for the workload.
+    /// Whether this is the figure that represents the workload.
     pub contract: bool,
 }
 
@@ -74,7 +75,8 @@ fn row(dataset: &str, samples: &Samples, series: &Series) -> Option<Row> {
     })
 }
 
-/// The static graph's median with as many threads; what it does with one thread only, with one.
+/// The static graph's median with this number of threads; with one thread if it is only measured
+/// with one.
 fn csr_median(samples: &Samples, series: &Series) -> Option<f64> {
     let figure = &series.figure;
     let find = |threads| samples.find(figure.workload, Engine::CSR.name, threads, &figure.metric);
@@ -82,7 +84,7 @@ fn csr_median(samples: &Samples, series: &Series) -> Option<f64> {
     Summary::of(&reference.values).map(|summary| summary.median)
 }
 
-/// By how much several threads are faster than one, as a row of its own.
+/// The speed-up of several threads over one, as a separate row.
 fn speed_up(dataset: &str, samples: &Samples, series: &Series) -> Option<Row> {
     let figure = &series.figure;
     let workload = figure.workload;

@@ -4,7 +4,7 @@ use super::Row;
 
 const HEADER: [&str; 8] = ["workload", "metric", "engine", "threads", "median", "min", "max", "ratio"];
 
-/// A line per row; contract rows are marked by a star, ratios to CSR by nothing, others by what they are to.
+/// A line per row. A star marks contract rows; ratios name their baseline unless it is CSR.
 pub(super) fn of(rows: &[Row]) -> String {
     let lines: Vec<[String; 8]> = rows.iter().map(cells).collect();
     let mut widths = HEADER.map(str::len);
@@ -29,7 +29,7 @@ fn write_line(table: &mut String, cells: &[String; 8], widths: &[usize; 8], base
         if position > 0 {
             table.push_str("  ");
         }
-        // Names to the left, numbers to the right.
+        // Names are left-aligned, numbers right-aligned.
         table.push_str(&match position {
             0..=2 => format!("{cell:<width$}"),
             _ => format!("{cell:>width$}"),
@@ -57,7 +57,7 @@ fn cells(row: &Row) -> [String; 8] {
     ]
 }
 
-/// A value with three digits and a prefix of its unit. Times are as people say them.
+/// A value with three digits and a prefix of its unit. Times use the usual units.
 fn quantity(value: f64, unit: &str) -> String {
     match (value.abs(), unit) {
         (1e9.., "ns") => with_digits(value / 1e9, "s"),

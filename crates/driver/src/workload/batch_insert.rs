@@ -27,7 +27,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A batch of one edge is a transaction of one edge: what the insertion has measured, if it has.
+/// The rate of batches of one edge: the result of the insertion workload, if it ran.
 fn one_by_one(bench: &Bench<'_>, turn: Turn, kind: EngineKind) -> Result<f64, Failure> {
     let measured = bench.recorded(Workload::Insert, turn, "throughput-by-call");
     if let Some(rate) = measured.and_then(|rates| rates.get(turn.repetition)) {

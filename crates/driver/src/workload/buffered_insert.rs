@@ -1,4 +1,5 @@
-//! Commits of one edge into a store that nobody waits for, as a stream and by a call for each, over the same in memory.
+//! Commits of one edge into a store without waiting for the disk, as a stream and by single calls,
+//! compared with memory.
 
 use crate::executor::{Bench, Turn};
 use crate::monitor::Latencies;
@@ -8,7 +9,7 @@ use std::time::Instant;
 
 const IN_MEMORY: &str = "the same in memory";
 
-/// How edges are handed over.
+/// How edges are passed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Stream,
@@ -44,14 +45,14 @@ fn insert(bench: &mut Bench<'_>, turn: Turn, kind: EngineKind, way: Way) -> Resu
 fn rate(bench: &Bench<'_>, turn: Turn, graph: &Graph, way: Way) -> Result<f64, Failure> {
     let (cancel, limit) = (&bench.watch.cancel, bench.settings.insert_limit());
     load::rate_of_writing(graph, bench.data, limit, cancel, |entries| {
-        // What was put before, and not measured, is not to be waited for.
+        // Do not wait for unmeasured edges.
         flush(graph)?;
         let started = Instant::now();
         match way {
             Way::Stream => load::put_streams(graph, entries, turn.threads, cancel)?,
             Way::ByCall => load::put_one_by_one(graph, entries, turn.threads, &mut Latencies::new(), cancel)?,
         };
-        // What is put now is, or the disk would not have to keep up.
+        // Wait for the measured ones; else the disk would not have to keep up.
         flush(graph)?;
         Ok(started.elapsed())
     })

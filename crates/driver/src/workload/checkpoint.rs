@@ -1,4 +1,5 @@
-//! Checkpoints: how long one takes and how large it is, and what a writer keeps beside one, at several shares of a core.
+//! Checkpoints: the time and size of one, and the rate of a writer beside one, at several shares of
+//! a core.
 
 use crate::data_set::Entry;
 use crate::executor::{Bench, Turn};
@@ -13,7 +14,8 @@ use std::time::{Duration, Instant};
 const WITHOUT: &str = "the writer without a checkpoint";
 const ALONE: &str = "a checkpoint without a writer";
 
-/// How much of its time each thread of a checkpoint works, by default or if told so, and what the metrics end with.
+/// The share of its time that each thread of a checkpoint works, `None` for the default, and the
+/// suffix of the metrics.
 const SHARES: [(Option<f64>, &str); 3] = [(None, ""), (Some(1.0), "-1"), (Some(0.25), "-0.25")];
 
 pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
@@ -52,7 +54,7 @@ fn checkpoints(bench: &mut Bench<'_>, turn: Turn, graph: &Graph) -> Result<(), F
     Ok(())
 }
 
-/// A checkpoint beside a writer: operations per second of the writer before and meanwhile, and how long it took.
+/// A checkpoint beside a writer: the writer's rate before and meanwhile, and the checkpoint's time.
 struct Beside {
     before: f64,
     during: f64,
@@ -70,11 +72,11 @@ fn beside_writer(
     thread::scope(|scope| {
         let writer = thread::Builder::new()
             .spawn_scoped(scope, || write_until(stop, graph, entries, written, cancel))?;
-        // It may have to reclaim what the snapshot of a former checkpoint kept.
+        // The writer may have to reclaim what the snapshot of an earlier checkpoint retained.
         thread::sleep(window / 2);
         let (_, before, _) = watch(written, || thread::sleep(window));
         let (report, during, seconds) = watch(written, || graph.checkpoint(options));
-        // Whatever became of the checkpoint, the writer must end.
+        // Whether the checkpoint succeeded or not, the writer must end.
         stop.store(true, Ordering::Release);
         writer.join().unwrap_or_else(|panicked| std::panic::resume_unwind(panicked))?;
         report?;
@@ -82,7 +84,7 @@ fn beside_writer(
     })
 }
 
-/// Does `work` and tells how many operations per second were counted meanwhile, and how many seconds it took.
+/// Runs `work`; returns the operations per second counted meanwhile, and the seconds it took.
 fn watch<T>(counted: &AtomicU64, work: impl FnOnce() -> T) -> (T, f64, f64) {
     let (started, before) = (Instant::now(), counted.load(Ordering::Relaxed));
     let result = work();
@@ -91,7 +93,7 @@ fn watch<T>(counted: &AtomicU64, work: impl FnOnce() -> T) -> (T, f64, f64) {
     (result, operations as f64 / seconds, seconds)
 }
 
-/// Deletes and puts again one edge after the other, and counts that.
+/// Repeatedly deletes an edge and puts it again, and counts the operations.
 fn write_until(
     stop: &AtomicBool,
     graph: &Graph,

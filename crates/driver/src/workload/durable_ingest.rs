@@ -1,4 +1,5 @@
-//! Edges put into a store in batches and as one bulk, each commit synced, over the same in memory; and how fast the disk is written.
+//! Edges put into a store in batches and as one bulk, each commit synced, compared with memory; and
+//! the bandwidth of the disk.
 
 use crate::disk::Disk;
 use crate::engines::Engine;
@@ -78,7 +79,7 @@ pub(super) fn bulk_rate(bench: &Bench<'_>, graph: &Graph) -> Result<f64, Failure
     Ok(stream.len() as f64 / elapsed.as_secs_f64())
 }
 
-/// The bytes that were written into the log of a store that is closed.
+/// The bytes written to the log of a closed store.
 fn log_bytes(store: &TemporaryStore) -> Result<u64, Failure> {
     let segments = hedgerow::store::manifest(store.path())?.segments;
     Ok(segments.iter().filter_map(|segment| segment.sealed).map(|sealed| sealed.end).sum())

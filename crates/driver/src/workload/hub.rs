@@ -1,4 +1,4 @@
-//! One vertex of many edges: no operation on it may take longer the more edges it has.
+//! One vertex of many edges: no operation on it may slow down with its degree.
 
 use crate::answers::Answer;
 use crate::data_set::Entry;
@@ -20,10 +20,10 @@ use std::time::{Duration, Instant};
 /// The vertex of many edges.
 const HUB: VertexId = VertexId::new(0);
 
-/// One edge in so many is put and deleted by itself.
+/// One edge in this many is put and deleted by itself.
 const SHARE: usize = 20;
 
-/// Operations of one kind end after this, however few they were.
+/// Time limit for operations of one kind.
 const LIMIT: Duration = Duration::from_secs(30);
 
 pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
@@ -75,7 +75,8 @@ fn write(bench: &mut Bench<'_>, turn: Turn, kind: EngineKind, edges: &[Entry]) -
     Ok(graph)
 }
 
-/// Operates on each edge until the limit; returns on how many, and what each took.
+/// Operates on each edge until the time limit; returns the number of operations and their
+/// latencies.
 fn time_each(
     edges: &[Entry],
     cancel: &CancelToken,
@@ -96,7 +97,7 @@ fn time_each(
     Ok((edges.len(), Timed { latencies, rate: rate(edges.len(), last - began) }))
 }
 
-/// What some operations took.
+/// The times of some operations.
 struct Timed {
     latencies: Latencies,
     rate: f64,

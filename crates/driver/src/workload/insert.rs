@@ -1,4 +1,4 @@
-//! Edges put one by one, each in a transaction of its own: as a stream, and by a call for each.
+//! Edges put one by one, each in a transaction of its own: as a stream, and by single calls.
 
 use crate::executor::{Bench, Turn};
 use crate::monitor::Latencies;
@@ -29,7 +29,7 @@ fn insert(bench: &mut Bench<'_>, turn: Turn, kind: EngineKind) -> Result<(), Fai
     Ok(())
 }
 
-/// Puts the whole stream as such; returns the rate.
+/// Puts all edges as streams; returns the rate.
 fn put_streams(bench: &Bench<'_>, graph: &Graph, threads: usize) -> Result<f64, Failure> {
     let (cancel, limit) = (&bench.watch.cancel, bench.settings.insert_limit());
     load::rate_of_writing(graph, bench.data, limit, cancel, |entries| {
@@ -37,7 +37,7 @@ fn put_streams(bench: &Bench<'_>, graph: &Graph, threads: usize) -> Result<f64, 
     })
 }
 
-/// Puts the whole stream by a call for each edge; returns the rate, and the latencies of single transactions.
+/// Puts all edges by single calls; returns the rate, and the latencies of single transactions.
 pub(super) fn put_all(bench: &Bench<'_>, graph: &Graph, threads: usize) -> Result<(f64, Latencies), Failure> {
     let (cancel, limit) = (&bench.watch.cancel, bench.settings.insert_limit());
     let mut latencies = Latencies::new();

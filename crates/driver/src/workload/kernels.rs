@@ -1,4 +1,4 @@
-//! The kernels: the same code on every engine, in the form that is best and in a plain one.
+//! The kernels: the same code on every engine, in the fastest form and in a plain one.
 
 use crate::answers::Answer;
 use crate::executor::{Bench, Turn, pool};
@@ -14,13 +14,13 @@ use hedgerow::kernels::{
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// Breadth-first searches are started from so many vertices; the mean counts.
+/// Number of sources of breadth-first searches; the mean counts.
 const SOURCES: usize = 8;
 
-/// Shortest paths from so many of them.
+/// Number of sources of shortest paths.
 const WEIGHTED_SOURCES: usize = 4;
 
-/// Betweenness from so many of them, each by itself.
+/// Number of sources of betweenness, each in a run of its own.
 const CENTRAL_SOURCES: usize = 2;
 
 /// Iterations of PageRank.
@@ -42,7 +42,7 @@ pub(crate) enum KernelName {
 }
 
 impl KernelName {
-    /// The metric that it is recorded under; `time` is the contract metric.
+    /// The name of its metric; `time` is the contract metric.
     fn metric(self) -> &'static str {
         match self {
             KernelName::PageRankSingle => "time-single",
@@ -53,7 +53,7 @@ impl KernelName {
         }
     }
 
-    /// How many runs of it one measurement is.
+    /// The number of runs per measurement.
     fn runs(self) -> usize {
         match self {
             KernelName::Bfs | KernelName::BfsTopDown => SOURCES,
@@ -63,12 +63,12 @@ impl KernelName {
         }
     }
 
-    /// Whether a run is so long that nothing is gained by one that is not measured.
+    /// Whether a run is so long that an unmeasured warm-up gains nothing.
     fn warms_itself(self) -> bool {
         matches!(self, KernelName::Triangles | KernelName::TrianglesById)
     }
 
-    /// What its answer says: forms of one kernel must agree, too.
+    /// A description of its answer: forms of one kernel must agree, too.
     fn answer(self) -> &'static str {
         match self {
             KernelName::PageRank => "the ranks",
@@ -88,7 +88,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>, kernels: &[KernelName]) -> Result<(
     measure_on(bench, &subjects, kernels)
 }
 
-/// Measures kernels on graphs with weights, which are loaded for them alone.
+/// Measures kernels on graphs with weights, which are loaded only for them.
 pub(crate) fn measure_weighted(bench: &mut Bench<'_>, kernels: &[KernelName]) -> Result<(), Failure> {
     let subjects = subjects(bench, |bench, engine| {
         bench.begin(Turn { threads: 1, repetition: 0, engine }, ", loading weights")?;
@@ -155,7 +155,7 @@ fn sources(bench: &mut Bench<'_>) -> Result<Vec<VertexId>, Failure> {
     Ok((0..SOURCES).map(source).collect())
 }
 
-/// What a kernel found. It is made an answer when the time has been taken.
+/// The result of a kernel. It is converted to an answer after the time has been taken.
 enum Found {
     Ranks(Vec<f64>),
     Depths(Vec<Vec<u32>>),
@@ -173,7 +173,7 @@ impl From<Found> for Answer {
             Found::Distances(distances) => Answer::hashed(&distances),
             Found::Components(components) => Answer::hashed(&components),
             Found::Triangles(count) => Answer::Exact(count),
-            // As shares of their sum, as ranks are.
+            // As fractions of their sum, like ranks.
             Found::Scores(scores) => {
                 let mut scores = scores.concat();
                 let sum: f64 = scores.iter().sum();
@@ -235,7 +235,7 @@ fn shortest_paths(
     Ok(Found::Distances(sources.iter().map(distances).collect::<Result<_, Failure>>()?))
 }
 
-/// From each source by itself, so that all threads share one search.
+/// Runs each source by itself, so that all threads share one search.
 fn betweenness(subject: &Subject, sources: &[VertexId], execution: Execution<'_>) -> Result<Found, Failure> {
     let scores = |source: &VertexId| {
         let sources = Sources::Given(std::slice::from_ref(source));

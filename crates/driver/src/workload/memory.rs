@@ -4,7 +4,8 @@ use crate::Failure;
 use crate::executor::{Bench, Turn};
 
 pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
-    // The static graph comes last: the arrays that it is built with would leave room for the others.
+    // The static graph comes last: the arrays from which it is built would leave free memory to the
+    // others.
     for engine in bench.engines().into_iter().rev() {
         // Nothing here depends on threads or chance: once is enough.
         let turn = Turn { threads: 1, repetition: 0, engine };

@@ -1,8 +1,8 @@
-//! Writers beside readers: what each keeps of its speed.
+//! Writers beside readers: how much of its speed each keeps.
 //!
-//! Writers delete and put again edges of a graph while readers run PageRank on fresh snapshots of it. Both
-//! are set against the same threads at the same time on two separate copies of the graph: what is left of
-//! the difference is not the memory bus but the store.
+//! Writers delete and put again edges of a graph while readers run PageRank on fresh snapshots of
+//! it. The baseline is the same threads at the same time on two separate copies of the graph, so
+//! that the difference is due to the store and not to the memory bus.
 
 use super::kernels::ITERATIONS;
 use crate::data_set::Entry;
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 
 const BASELINE: &str = "the same threads on two separate copies of the graph";
 
-/// After so many edges a writer looks whether it is to stop.
+/// Edges between two checks whether a writer is to stop.
 const WRITER_STEP: usize = 100;
 
 /// Two equal graphs of an engine.
@@ -28,13 +28,13 @@ struct Copies {
     engine: Engine,
     /// Written and read at the same time.
     shared: Graph,
-    /// Written while the other one is read.
+    /// Written while the other copy is read.
     apart: Graph,
-    /// What the shared one held before the first mix.
+    /// Memory of the shared copy before the first mix.
     bytes_before: usize,
 }
 
-/// What a mix has shown.
+/// The result of a mix.
 struct Mix {
     /// Deletions and insertions per second.
     operations_per_second: f64,
@@ -44,7 +44,7 @@ struct Mix {
     latencies: Latencies,
 }
 
-/// Measures both workloads of a mix at once.
+/// Measures both workloads of a mix together.
 pub(crate) fn measure(bench: &mut Bench<'_>, workload: Workload) -> Result<(), Failure> {
     let both_asked = bench.settings.workloads.contains(&Workload::MixedWriter);
     if workload == Workload::MixedReader && both_asked {
@@ -119,7 +119,7 @@ fn measure_once(bench: &mut Bench<'_>, turn: Turn, copies: &Copies) -> Result<()
     Ok(())
 }
 
-/// So many writers on `written` beside as many readers on `read`, until the readers have had their time.
+/// Runs writers on `written` beside as many readers on `read`, until the readers' time is over.
 fn mix(
     written: &Graph,
     read: &Graph,
@@ -139,7 +139,7 @@ fn mix(
         let readings = load::on_threads(threads, &vec![(); threads], |_| {
             read_for(duration, read, least_edges..=entries.len() as u64, cancel)
         });
-        // Whatever became of the readers, the writers must end.
+        // Whether the readers succeeded or not, the writers must end.
         stop.store(true, Ordering::Release);
         let seconds: Vec<f64> = readings?.concat();
         let (mut operations_per_second, mut latencies) = (0.0, Latencies::new());
@@ -154,7 +154,7 @@ fn mix(
     })
 }
 
-/// Deletes and puts again one edge after the other. Returns operations per second.
+/// Repeatedly deletes an edge and puts it again. Returns operations per second.
 fn write_until(
     stop: &AtomicBool,
     graph: &Graph,
@@ -176,8 +176,8 @@ fn write_until(
     Ok((operations as f64 / started.elapsed().as_secs_f64(), latencies))
 }
 
-/// Runs PageRank on one fresh snapshot after the other; begins none after `duration`. Returns the seconds of
-/// each, the opening of the snapshot included.
+/// Runs PageRank on one fresh snapshot after the other; begins none after `duration`. Returns the
+/// seconds of each, the opening of the snapshot included.
 fn read_for(
     duration: Duration,
     graph: &Graph,

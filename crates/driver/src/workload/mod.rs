@@ -21,7 +21,7 @@ use crate::executor::Bench;
 use crate::{BenchError, Failure};
 use kernels::KernelName;
 
-/// What is measured. `docs/bench.md` says how.
+/// A workload. `docs/bench.md` describes each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workload {
     /// Bytes per edge after the load.
@@ -52,15 +52,15 @@ pub enum Workload {
     Betweenness,
     /// A fifth of the edges deleted and put again.
     Update,
-    /// A writer beside a reader: what the writer keeps.
+    /// A writer beside a reader: the rate of the writer.
     MixedWriter,
-    /// A writer beside a reader: how long the reader takes.
+    /// A writer beside a reader: the time of the reader.
     MixedReader,
     /// One vertex of many edges.
     Hub,
     /// Commits of one edge into a store, each synced, by several clients at a time.
     SyncedCommits,
-    /// Commits of one edge into a store that nobody waits for.
+    /// Commits of one edge into a store, without waiting for the disk.
     BufferedInsert,
     /// Edges put into a store in batches and as one bulk.
     DurableIngest,
@@ -70,13 +70,13 @@ pub enum Workload {
     Checkpoint,
     /// Clients of a social graph: LinkBench with its own mix of requests.
     LinkBench,
-    /// The same with the mix of Facebook's caches: almost all requests are reads.
+    /// LinkBench with the mix of Facebook's caches: almost all requests are reads.
     LinkBenchTao,
 }
 
 impl Workload {
-    /// All of them, in the order in which they run: resident memory is measured while the process is fresh,
-    /// and what changes the loaded graph comes last.
+    /// All workloads, in the order in which they run: resident memory is measured while the process
+    /// is fresh, and workloads that change the loaded graph come last.
     pub const ALL: &[Workload] = &[
         Workload::Memory,
         Workload::Insert,
@@ -104,29 +104,29 @@ impl Workload {
         Workload::LinkBenchTao,
     ];
 
-    /// The batch whose figure counts.
+    /// The batch size of the contract metric.
     pub(crate) const CONTRACT_BATCH: usize = 1 << 16;
 
-    /// Those of a run that asks for nothing else.
+    /// The default workloads.
     #[must_use]
     pub fn defaults() -> Vec<Workload> {
         let is_default = |workload: &Workload| *workload != Workload::Hub && !workload.is_on_store();
         Workload::ALL.iter().copied().filter(is_default).collect()
     }
 
-    /// Whether it makes stores.
+    /// Whether it creates stores.
     pub(crate) fn is_on_store(self) -> bool {
         use Workload::{BufferedInsert, Checkpoint, DurableIngest, Recovery, SyncedCommits};
         matches!(self, SyncedCommits | BufferedInsert | DurableIngest | Recovery | Checkpoint)
             || matches!(self, Workload::LinkBench | Workload::LinkBenchTao)
     }
 
-    /// Whether its contract metric says how much faster several threads are.
+    /// Whether its contract metric has a speed-up of several threads.
     pub(crate) fn scales(self) -> bool {
         !matches!(self, Workload::Memory | Workload::Checkpoint)
     }
 
-    /// What it is called on the command line and in reports.
+    /// Its name on the command line and in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -157,7 +157,7 @@ impl Workload {
         }
     }
 
-    /// The one metric that stands for the workload.
+    /// The metric that represents the workload.
     #[must_use]
     pub fn contract_metric(self) -> &'static str {
         match self {
@@ -188,7 +188,7 @@ impl Workload {
         }
     }
 
-    /// Whether more of the contract metric is better.
+    /// Whether larger values of the contract metric are better.
     #[must_use]
     pub fn more_is_better(self) -> bool {
         self.contract_metric().starts_with("throughput")
@@ -197,7 +197,7 @@ impl Workload {
     /// The workload called `name`.
     ///
     /// # Errors
-    /// There is none; the error names those that there are.
+    /// There is no such workload; the error lists all.
     pub fn named(name: &str) -> Result<Workload, BenchError> {
         let workload = Workload::ALL.iter().find(|workload| workload.name() == name);
         workload.copied().ok_or_else(|| BenchError::UnknownWorkload(name.to_owned()))
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_lead_back_to_workloads() {
+    fn names_map_back_to_workloads() {
         for workload in Workload::ALL {
             assert_eq!(Workload::named(workload.name()).unwrap(), *workload);
         }

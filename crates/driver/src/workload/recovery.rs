@@ -1,4 +1,5 @@
-//! Stores opened: the rates at which a checkpoint is loaded and logs are replayed, over that of bulk ingest in memory.
+//! Stores opened: the rates at which a checkpoint is loaded and logs are replayed, compared with
+//! bulk ingest in memory.
 
 use super::durable_ingest::bulk_rate;
 use crate::executor::{Bench, Turn};
@@ -9,7 +10,7 @@ use std::time::{Duration, Instant};
 
 const BULK: &str = "bulk ingest in memory";
 
-/// What a store holds from which the graph comes back.
+/// The contents of a store from which the graph is restored.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kept {
     Checkpoint,
@@ -19,7 +20,7 @@ enum Kept {
     Single,
 }
 
-/// A store to open again and again.
+/// A store to open repeatedly.
 struct Prepared {
     kept: Kept,
     store: TemporaryStore,
@@ -52,7 +53,7 @@ impl Kept {
         }
     }
 
-    /// What the metrics end with.
+    /// The suffix of the metrics.
     fn ending(self) -> &'static str {
         match self {
             Kept::Checkpoint => "",
@@ -98,7 +99,7 @@ fn recover(bench: &mut Bench<'_>, turn: Turn, kind: EngineKind, stores: &[Prepar
     Ok(())
 }
 
-/// How long the graph took to come back, and how long the whole opening took, with a new segment of the log.
+/// The time to restore the graph, and the time of the whole opening, with a new segment of the log.
 fn open(turn: Turn, kind: EngineKind, prepared: &Prepared) -> Result<(Duration, Duration), Failure> {
     let options = load::options(kind, turn.threads).durability(Durability::None);
     let started = Instant::now();

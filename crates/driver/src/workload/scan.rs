@@ -1,4 +1,4 @@
-//! All neighbors of all vertices, in the order of the vertices or in random order: their ids are summed.
+//! Sums the ids of all neighbors of all vertices, in the order of the vertices or in random order.
 
 use crate::Failure;
 use crate::answers::Answer;

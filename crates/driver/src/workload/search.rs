@@ -13,7 +13,8 @@ use hedgerow::{Direction, LabelId, VertexId};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt, SeedableRng};
 
-/// The rate, against that of CSR where its rows are searched by guesses. What other engines do by themselves is theirs.
+/// The rate compared with that of CSR when its rows are searched by guesses. Other engines search
+/// in their own way.
 const GUESSING: &str = "throughput-guessing";
 
 pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
@@ -48,7 +49,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Half of them entries of the stream; the other half sources of entries with any vertex.
+/// Half of them entries of the stream; the other half sources of entries with random vertices.
 fn probes(bench: &Bench<'_>) -> Vec<Entry> {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(bench.settings.seed ^ 0x5ea7c4);
     let (stream, vertices) = (bench.data.stream(), bench.data.vertices());
@@ -68,7 +69,8 @@ struct Search<'a> {
     cancel: &'a CancelToken,
 }
 
-/// Looks up every probe in the rows of a static array, as an engine that guesses where an id lies would.
+/// Looks up every probe in the rows of a static array, like an engine that guesses the position of
+/// an id.
 #[derive(Clone, Copy)]
 struct GuessingSearch<'a> {
     probes: &'a [Entry],

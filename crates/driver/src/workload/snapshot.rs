@@ -6,7 +6,7 @@ use hedgerow::Graph;
 use std::time::Instant;
 
 pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
-    // One thread opens; others would only stand in its way.
+    // One thread opens; others would only interfere.
     for turn in bench.turns_of(1) {
         let Some(kind) = turn.engine.kind else { continue };
         bench.begin(turn, "")?;
@@ -20,7 +20,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What opening and closing a snapshot takes.
+/// The time to open and close a snapshot, in nanoseconds.
 fn nanoseconds(graph: &Graph, count: u32) -> Result<f64, Failure> {
     let started = Instant::now();
     for _ in 0..count {

@@ -1,5 +1,5 @@
-//! Commits of one edge into a store, each of which survives a loss of power before it returns, by several clients at a time; and how
-//! often the disk by itself can be synced.
+//! Commits of one edge into a store, each of which survives a loss of power before it returns, by
+//! several concurrent clients; and the sync rate of the disk alone.
 
 use crate::data_set::Entry;
 use crate::disk::{APPENDED, Disk, Waits};
@@ -12,13 +12,13 @@ use hedgerow::{Durability, EngineKind, Graph};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How many clients commit at a time, each waiting for its commit.
+/// Numbers of concurrent clients, each waiting for its commit.
 const CLIENTS: [usize; 4] = [1, 2, 16, 64];
 
-/// As many as there are clients at most.
+/// The maximum number of clients.
 const LANES: usize = 64;
 
-/// How often disk and clients take turns within a repetition, so that what changes with time changes for all.
+/// Turns of disk and clients within a repetition, so that changes over time affect all.
 const SLICES: u32 = 10;
 
 const LIMIT: &str = "how often the disk can be synced";
@@ -42,7 +42,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the disk did, and what each number of clients did.
+/// Results of the disk, and of each number of clients.
 fn in_turns(bench: &Bench<'_>, kind: EngineKind) -> Result<(Waits, [Waits; CLIENTS.len()]), Failure> {
     let (store, beside, cancel) = (bench.new_store()?, bench.new_store()?, &bench.watch.cancel);
     let options = load::options(kind, 1).durability(Durability::Sync);
@@ -61,7 +61,8 @@ fn in_turns(bench: &Bench<'_>, kind: EngineKind) -> Result<(Waits, [Waits; CLIEN
     Ok((synced, committed))
 }
 
-/// Edges that one client at a time puts one by one; when all are there it deletes them one by one, and so on.
+/// Edges that one client at a time puts one by one; once all exist it deletes them one by one, and
+/// so on.
 struct Lane<'d> {
     entries: &'d [Entry],
     position: usize,
@@ -90,13 +91,13 @@ impl Lane<'_> {
         Ok(())
     }
 
-    /// How many of its edges there must be.
+    /// The number of its edges that must exist.
     fn edges(&self) -> usize {
         if self.deletes { self.entries.len() - self.position } else { self.position }
     }
 }
 
-/// So many clients commit for so long.
+/// Runs concurrent committing clients for the given time.
 fn commit_for(
     time: Duration,
     graph: &Graph,
@@ -122,7 +123,7 @@ fn commit_for(
     Ok(())
 }
 
-/// Commits from one lane after the other, at least once; how long each commit took.
+/// Commits from one lane after the other, at least once; returns how long each commit took.
 fn client(
     until: Instant,
     graph: &Graph,

@@ -1,4 +1,4 @@
-//! A fifth of the edges deleted and put again: as streams, and by a call for each.
+//! A fifth of the edges deleted and put again: as streams, and by single calls.
 
 use crate::data_set::Entry;
 use crate::executor::{Bench, Turn};
@@ -7,7 +7,7 @@ use crate::{Failure, load};
 use hedgerow::{EngineKind, Error, Graph};
 use std::time::Instant;
 
-/// One edge in so many is deleted and put again.
+/// One edge in this many is deleted and put again.
 const SHARE: usize = 5;
 
 pub(crate) fn measure(bench: &mut Bench<'_>) -> Result<(), Failure> {
@@ -35,7 +35,7 @@ fn update(bench: &mut Bench<'_>, turn: Turn, kind: EngineKind) -> Result<(), Fai
     Ok(())
 }
 
-/// The edges that are updated: the stream is shuffled, so its beginning is as good a sample as any.
+/// The edges to update: the stream is shuffled, so its beginning is as good a sample as any.
 fn chosen<'b>(bench: &'b Bench<'_>) -> &'b [Entry] {
     let stream = bench.data.stream();
     &stream[..(stream.len() / SHARE).max(1)]
@@ -55,7 +55,7 @@ fn stream(bench: &Bench<'_>, turn: Turn, graph: &Graph) -> Result<f64, Failure> 
     Ok(parts.iter().sum::<usize>() as f64 / started.elapsed().as_secs_f64())
 }
 
-/// The same by a call for each operation, and how long calls took.
+/// The rate of deletions and insertions by single calls, and their latencies.
 fn one_by_one(bench: &Bench<'_>, turn: Turn, graph: &Graph) -> Result<(f64, Latencies), Failure> {
     let (cancel, limit) = (&bench.watch.cancel, bench.settings.update_limit());
     let started = Instant::now();

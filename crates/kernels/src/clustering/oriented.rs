@@ -1,5 +1,5 @@
-//! The graph in which vertices are renamed by falling degree, edges lead to smaller names, and what
-//! lies beside an edge says in which directions there was one.
+//! The graph with vertices renamed by descending degree and edges pointing to smaller names. The
+//! value of an edge stores its original directions.
 
 use crate::both_ways::BothWays;
 use crate::{Execution, KernelError};

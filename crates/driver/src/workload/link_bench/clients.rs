@@ -1,4 +1,4 @@
-//! Clients that ask a store, each on a thread of its own, one request after the other.
+//! Clients that send requests to a store, each on its own thread, one request after the other.
 
 use super::store::Served;
 use crate::Failure;
@@ -10,18 +10,19 @@ use hedgerow_sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Clients ask so often together at least, however short their time is: so that there are reads and writes.
+/// Minimum number of requests of all clients together, however short their time is, so that there
+/// are reads and writes.
 const LEAST_REQUESTS: usize = 64;
 
-/// What clients have seen.
+/// The measurements of clients.
 #[derive(Debug)]
 pub struct Measured {
     elapsed: Duration,
-    /// How long reads took.
+    /// Latencies of reads.
     pub reads: Latencies,
-    /// How long writes took.
+    /// Latencies of writes.
     pub writes: Latencies,
-    /// All that was found, added and removed.
+    /// Everything found, added and removed.
     pub served: Served,
 }
 
@@ -31,7 +32,7 @@ impl Measured {
         Measured { elapsed: Duration::ZERO, reads, writes, served: Served::default() }
     }
 
-    /// Of reads and writes together.
+    /// Latencies of reads and writes together.
     pub(super) fn latencies(&self) -> Latencies {
         let mut latencies = self.reads.clone();
         latencies.merge(&self.writes);
@@ -61,10 +62,10 @@ impl Measured {
     }
 }
 
-/// Lets a client ask for each of `requests`, of which there is one, for as long as `beside` takes or a little longer.
+/// Runs one client per element of `requests` for as long as `beside` takes, or a little longer.
 ///
 /// # Errors
-/// What `serve` and `beside` return, a thread that cannot be started, and that it was cancelled.
+/// The errors of `serve` and `beside`, a thread that cannot be started, and cancellation.
 pub fn run<T, E: From<Failure> + Send>(
     requests: Vec<Requests<'_>>,
     serve: impl Fn(&Request<'_>) -> Result<Served, E> + Sync,
@@ -73,7 +74,7 @@ pub fn run<T, E: From<Failure> + Send>(
 ) -> Result<(Measured, T), E> {
     let (stop, serve) = (&AtomicBool::new(false), &serve);
     let least = LEAST_REQUESTS.div_ceil(requests.len().max(1)) as u64;
-    // Histograms are large: they are made before anything is measured.
+    // Histograms are large: they are allocated before anything is measured.
     let clients: Vec<_> = requests.into_iter().map(|requests| (requests, Measured::nothing())).collect();
     let (mut measured, begin) = (Measured::nothing(), Instant::now());
     let (seen, result) = thread::scope(|scope| {
@@ -83,7 +84,7 @@ pub fn run<T, E: From<Failure> + Send>(
         };
         let started: Result<Vec<_>, _> = clients.into_iter().map(start).collect();
         let result = beside();
-        // Whatever became of it, the clients must end.
+        // Whether it succeeded or not, the clients must end.
         stop.store(true, Ordering::Release);
         let join = |client: thread::ScopedJoinHandle<'_, _>| {
             client.join().unwrap_or_else(|panicked| std::panic::resume_unwind(panicked))
@@ -97,7 +98,8 @@ pub fn run<T, E: From<Failure> + Send>(
     Ok((measured, result))
 }
 
-/// Asks until it is told to stop, and so often at least. Making a request takes time, too, but is no part of its latency.
+/// Sends requests until it is to stop, but at least a minimum number. Making a request takes time,
+/// too, but is not part of its latency.
 fn client<E: From<Failure>>(
     mut requests: Requests<'_>,
     mut seen: Measured,

@@ -1,4 +1,4 @@
-//! What it costs, and what it is worth, that somebody frees what nobody sees any more.
+//! The cost and the benefit of freeing garbage.
 
 use super::in_memory::{AFRESH, bytes};
 use super::store::options;
@@ -7,7 +7,7 @@ use crate::Failure;
 use crate::executor::{Bench, Turn};
 use hedgerow::{Compaction, EngineKind, Graph};
 
-/// Each way, with the ending of its metrics; what the others are set against comes first.
+/// Each mode of compaction, with the suffix of its metrics; the baseline comes first.
 const WAYS: [(Compaction, &str); 3] = [
     (Compaction::ByWriters, "-compaction-by-writers"),
     (Compaction::InBackground, "-compaction-in-background"),
@@ -16,7 +16,8 @@ const WAYS: [(Compaction, &str); 3] = [
 
 const BY_WRITERS: &str = "compaction by writers";
 
-/// The mix on a new graph for each way, one after the other, so that none has what requests before it left.
+/// Runs the mix on a new graph for each mode, one after the other, so that none has garbage of
+/// earlier requests.
 pub(super) fn measure(
     bench: &mut Bench<'_>,
     setup: &Setup<'_>,

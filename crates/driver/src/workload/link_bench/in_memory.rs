@@ -7,16 +7,16 @@ use crate::load::reclaim_all;
 use crate::{Engine, Failure};
 use hedgerow::{EngineKind, Graph};
 
-/// Shares of writes beside the one of the mix, in percent.
+/// Percentages of writes measured besides that of the mix.
 const WRITES: [u32; 4] = [25, 50, 75, 100];
 
-const UNSERVED: &str = "the same requests served by nobody";
+const UNSERVED: &str = "the same requests, not served";
 const UNHELD: &str = "without a snapshot";
 
-/// What memory is set against.
+/// The baseline of memory.
 pub(super) const AFRESH: &str = "a new graph with the same in it";
 
-/// A graph, and what it held before the first request.
+/// A graph, and its memory before the first request.
 struct Loaded {
     engine: Engine,
     store: LinkStore,
@@ -68,12 +68,12 @@ fn measure_once(
     if setup.is_whole() { compaction::measure(bench, setup, turn, kind) } else { Ok(()) }
 }
 
-/// Bytes of a graph, with what nobody sees any more.
+/// Bytes of a graph, garbage included.
 pub(super) fn bytes(store: &LinkStore) -> f64 {
     store.graph().memory().total_bytes() as f64
 }
 
-/// The mix, by each number of clients.
+/// Runs the mix with each number of clients.
 fn clients(
     bench: &mut Bench<'_>,
     setup: &Setup<'_>,
@@ -108,7 +108,8 @@ fn other_shares_of_writes(
     Ok(())
 }
 
-/// A snapshot is held from before the first request to after the last one: what was replaced meanwhile cannot be freed.
+/// Runs the mix while a snapshot is held from before the first request to after the last one: what
+/// was replaced meanwhile cannot be freed.
 fn beside_snapshot(
     bench: &mut Bench<'_>,
     setup: &Setup<'_>,

@@ -10,7 +10,7 @@ use hedgerow::{CheckpointOptions, Durability, Graph};
 const IN_MEMORY: &str = "the same in memory";
 const UNWRITTEN: &str = "without a checkpoint";
 
-/// A graph in a store. It is closed before its place is removed.
+/// A graph in a store. It is closed before its folder is removed.
 struct Stored {
     engine: Engine,
     store: LinkStore,
@@ -53,7 +53,7 @@ fn in_turns(
     Ok(())
 }
 
-/// The same store, whose commits are waited for from now on.
+/// Reopens the store with commits that wait for the disk.
 fn synced(stored: Stored) -> Result<Stored, Failure> {
     let Stored { engine, store, place } = stored;
     let options = hedgerow::GraphOptions::of_store(place.path())?.durability(Durability::Sync);
@@ -61,7 +61,7 @@ fn synced(stored: Stored) -> Result<Stored, Failure> {
     Ok(Stored { engine, store, place })
 }
 
-/// The mix, by each number of clients.
+/// Runs the mix with each number of clients.
 fn clients(
     bench: &mut Bench<'_>,
     setup: &Setup<'_>,
@@ -82,7 +82,7 @@ fn clients(
     setup.ask_for_short_lists(bench, turn, store, &format!("-{durability}"))
 }
 
-/// Clients ask for as long as a checkpoint takes.
+/// Runs the mix for as long as a checkpoint takes.
 fn beside_checkpoint(
     bench: &mut Bench<'_>,
     setup: &Setup<'_>,

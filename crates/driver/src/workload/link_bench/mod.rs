@@ -1,7 +1,10 @@
-//! LinkBench: clients of a social graph, which add, update, delete and read nodes and links, count links and list the newest ones.
+//! LinkBench: clients of a social graph, which add, update, delete and read nodes and links, count
+//! links and list the newest ones.
 //!
-//! The graph is in memory, or in a store whose commits are waited for or not. `linkbench` also has other shares of writes, a snapshot that
-//! is held meanwhile, graphs on which nobody frees what is old, or a thread does, and a checkpoint beside the clients; `linkbench-tao` is another mix, in which almost all requests are reads.
+//! The graph is in memory, or in a store whose commits are waited for or not. `linkbench` also has
+//! other shares of writes, a held snapshot, graphs whose garbage is freed by a thread or not at
+//! all, and a checkpoint beside the clients. `linkbench-tao` is another mix, in which almost all
+//! requests are reads.
 
 mod clients;
 mod compaction;
@@ -21,19 +24,19 @@ use std::thread;
 use std::time::Duration;
 pub use store::{LinkStore, Served, options};
 
-/// How many clients ask at a time.
+/// Numbers of concurrent clients.
 const CLIENTS: [usize; 4] = [1, 2, 8, 64];
 
-/// How many there are where only one number is measured.
+/// Number of clients where only one is measured.
 const FEW: usize = 2;
 
-/// How many links a short list has.
+/// Number of links of a short list.
 const SHORT_LIST: usize = 10;
 
 const ITS_MIX: &str = "the mix of the workload";
 const BY_TIME: &str = "the newest by time";
 
-/// What all engines are asked for.
+/// The requests that all engines get.
 struct Setup<'s> {
     workload: Workload,
     entries: &'s [Entry],
@@ -41,12 +44,13 @@ struct Setup<'s> {
     content: &'s Content,
     mix: Mix,
     seed: u64,
-    /// How long clients ask.
+    /// How long clients run.
     time: Duration,
     cancel: &'s CancelToken,
 }
 
-/// Measures both workloads at once, for they take long to load: `linkbench` in full, of `linkbench-tao` the mix alone.
+/// Measures both workloads together, because loading takes long: `linkbench` in full,
+/// `linkbench-tao` only with its mix.
 pub(crate) fn measure(bench: &mut Bench<'_>, workload: Workload) -> Result<(), Failure> {
     let (data, settings, cancel) = (bench.data, bench.settings, bench.watch.cancel.clone());
     if workload == Workload::LinkBenchTao && settings.workloads.contains(&Workload::LinkBench) {
@@ -75,7 +79,7 @@ pub(crate) fn measure(bench: &mut Bench<'_>, workload: Workload) -> Result<(), F
 }
 
 impl Setup<'_> {
-    /// Whether there is more than the mix.
+    /// Whether more than the mix is measured.
     fn is_whole(&self) -> bool {
         self.workload == Workload::LinkBench
     }
@@ -85,13 +89,13 @@ impl Setup<'_> {
         LinkStore::load(graph, self.base.nodes(), self.entries, self.content, self.cancel)
     }
 
-    /// Bytes of a new graph that is given all nodes and links of this one.
+    /// Bytes of a new graph with all nodes and links of this one.
     fn bytes_afresh(&self, store: &LinkStore, kind: EngineKind) -> Result<f64, Failure> {
         let afresh = store.afresh(Graph::in_memory(options(kind))?, self.cancel)?;
         Ok(in_memory::bytes(&afresh))
     }
 
-    /// Lets so many clients ask for `mix`, for as long as `beside` takes.
+    /// Runs clients with `mix`, for as long as `beside` takes.
     fn ask_beside<T>(
         &self,
         store: &mut LinkStore,
@@ -106,12 +110,12 @@ impl Setup<'_> {
         Ok((measured, result))
     }
 
-    /// The same for the time that was set.
+    /// Runs clients with `mix` for the configured time.
     fn ask(&self, store: &mut LinkStore, mix: &Mix, clients: usize) -> Result<Measured, Failure> {
         Ok(self.ask_beside(store, mix, clients, |_| self.wait())?.0)
     }
 
-    /// How many requests per second so many clients make and time if nobody serves them.
+    /// Requests per second that clients make and time if they are not served.
     fn unserved_rate(&self, clients: usize) -> Result<f64, Failure> {
         let requests = self.requests(&self.mix, 0..clients as u64);
         let serve = |request: &Request<'_>| {
@@ -121,7 +125,8 @@ impl Setup<'_> {
         Ok(clients::run(requests, serve, self.cancel, || self.wait())?.0.rate())
     }
 
-    /// The mix with short lists: long ones take most of the time where few nodes have most links.
+    /// Runs the mix with short lists: long ones take most of the time where few nodes have most
+    /// links.
     fn ask_for_short_lists(
         &self,
         bench: &mut Bench<'_>,
@@ -138,7 +143,8 @@ impl Setup<'_> {
         Ok(())
     }
 
-    /// The same in memory, of an engine that keeps the order of commits: the links that were put last, as it has them.
+    /// Runs short lists in memory on an engine that keeps the order of commits: the links that were
+    /// put last.
     fn ask_for_lists_by_commit(
         &self,
         bench: &mut Bench<'_>,
@@ -167,11 +173,11 @@ impl Setup<'_> {
     }
 }
 
-/// Records what clients waited for, with metrics that end in `ending`.
+/// Records the latencies of clients, with metrics that end in `ending`.
 fn record_latencies(bench: &mut Bench<'_>, turn: Turn, ending: &str, measured: &Measured) {
     let (all, reads, writes) = (&measured.latencies(), &measured.reads, &measured.writes);
     for (side, latencies) in [("", all), ("read-", reads), ("write-", writes)] {
-        // Of few requests of a mix none may be a write.
+        // Among few requests of a mix there may be no write.
         if latencies.count() == 0 {
             continue;
         }

@@ -1,4 +1,5 @@
-//! LinkBench's nodes and links in a graph: vertices with properties, and edges of one label with records.
+//! LinkBench's nodes and links in a graph: vertices with properties, and edges of one label with
+//! records.
 
 use crate::Failure;
 use crate::data_set::Entry;
@@ -21,7 +22,7 @@ const TIME: &str = "time";
 const DATA: &str = "data";
 const VISIBILITY: &str = "visibility";
 
-/// Loading looks so often whether it is to stop.
+/// Entries loaded between two checks for cancellation.
 const LOAD_STEP: usize = 1 << 14;
 
 /// A graph with LinkBench's nodes and links.
@@ -31,22 +32,23 @@ pub struct LinkStore {
     links: LabelId,
     /// The id of the next node that is added.
     next_node: AtomicU64,
-    /// How many links there are.
+    /// Number of links.
     edges: u64,
-    /// How many clients have asked so far.
+    /// Number of clients so far.
     clients: u64,
-    /// Whether the newest links are those that were put last, instead of those of the latest time.
+    /// Whether the newest links are those that were put last, instead of those with the latest
+    /// time.
     lists_by_commit: bool,
 }
 
-/// What a request came to.
+/// The result of a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Served {
     /// Nodes and links that were found, or the links that were counted.
     pub found: u64,
-    /// Links that there are more.
+    /// Number of links added.
     pub links_added: u64,
-    /// Links that there are less.
+    /// Number of links removed.
     pub links_removed: u64,
 }
 
@@ -58,7 +60,7 @@ impl AddAssign for Served {
     }
 }
 
-/// Looks at every value of a link, and at the last byte of its data, as whoever asked would.
+/// Reads every value of a link, and the last byte of its data, as an application would.
 fn look(end: VertexId, link: RecordRef<'_>) {
     std::hint::black_box(end);
     for value in link.values() {
@@ -69,10 +71,10 @@ fn look(end: VertexId, link: RecordRef<'_>) {
     }
 }
 
-/// How the graph is made.
+/// The options of the graph.
 #[must_use]
 pub fn options(kind: EngineKind) -> GraphOptions {
-    // Properties of vertices can always be null; a deleted node has nothing else.
+    // Properties of vertices can always be null; a deleted node has only nulls.
     let fields = |fields: &[(&str, ValueType)]| {
         let field = |(name, value_type): &(&str, ValueType)| Field {
             name: (*name).to_owned(),
@@ -90,11 +92,12 @@ pub fn options(kind: EngineKind) -> GraphOptions {
 }
 
 impl LinkStore {
-    /// Puts the nodes below `nodes` and the links of `entries` into an empty graph, each in a transaction of its own, by one thread per core:
-    /// the links of a node in the order of their times, as they come about.
+    /// Puts the nodes below `nodes` and the links of `entries` into an empty graph, each in a
+    /// transaction of its own, by one thread per core: the links of a node in the order of their
+    /// times, as in a live system.
     ///
     /// # Errors
-    /// What the graph returns, that it was cancelled, and that links are missing then.
+    /// Errors of the graph, cancellation, and missing links afterwards.
     pub fn load(
         graph: Graph,
         nodes: u32,
@@ -119,7 +122,8 @@ impl LinkStore {
         Ok(store)
     }
 
-    /// Puts all nodes and links of this graph into an empty one, as [`LinkStore::load`] does: what they take when nothing was ever changed.
+    /// Puts all nodes and links of this graph into an empty one, like [`LinkStore::load`]: the
+    /// memory that they take without any garbage.
     pub(super) fn afresh(&self, graph: Graph, cancel: &CancelToken) -> Result<Self, Failure> {
         let (snapshot, links) = (self.graph.snapshot()?, graph.label(LABEL)?);
         let next_node = AtomicU64::new(self.next_node.load(Ordering::Relaxed));
@@ -154,7 +158,7 @@ impl LinkStore {
     /// Closes the graph and opens it again from its directory with other options.
     ///
     /// # Errors
-    /// What the graph returns, and that links are missing then.
+    /// Errors of the graph, and missing links afterwards.
     pub fn reopened(self, path: &Path, options: GraphOptions) -> Result<Self, Failure> {
         self.graph.close()?;
         let LinkStore { graph: closed, .. } = self;
@@ -164,20 +168,21 @@ impl LinkStore {
         Ok(store)
     }
 
-    /// The numbers of so many clients, which none had before: each asks for something else, and for the same on every engine.
+    /// New client numbers: each client sends different requests, and the same ones on every engine.
     pub(super) fn new_clients(&mut self, clients: usize) -> Range<u64> {
         let first = self.clients;
         self.clients += clients as u64;
         first..self.clients
     }
 
-    /// Notes how many links have come and gone, and whether the graph says so too.
+    /// Updates the expected number of links, and checks that the graph agrees.
     pub(super) fn count(&mut self, served: Served) -> Result<(), Failure> {
         self.edges = self.edges + served.links_added - served.links_removed;
         self.check()
     }
 
-    /// Whether the newest links are those that were put last from now on; for engines that keep that order.
+    /// Sets whether the newest links are those that were put last; for engines that keep that
+    /// order.
     pub(super) fn list_by_commit(&mut self, by_commit: bool) {
         self.lists_by_commit = by_commit;
     }
@@ -186,10 +191,10 @@ impl LinkStore {
         check_edge_count(&self.graph, self.edges as usize)
     }
 
-    /// Does what is asked for.
+    /// Serves a request.
     ///
     /// # Errors
-    /// What the graph returns.
+    /// Errors of the graph.
     pub fn serve(&self, request: &Request<'_>) -> Result<Served, Failure> {
         let found = |found| Served { found, ..Served::default() };
         Ok(match *request {
@@ -227,7 +232,7 @@ impl LinkStore {
         Ok(())
     }
 
-    /// Replaces what a node holds, if it was not deleted; says whether it was not.
+    /// Replaces the properties of a node that was not deleted; returns whether it was not.
     fn update_node(&self, id: VertexId, node: &Node<'_>) -> Result<bool, Failure> {
         let (exists, _) = self.graph.transact_declared(&[id], |transaction| {
             let exists = transaction.properties(id)?.is_some_and(|record| is_node(&record));
@@ -239,21 +244,22 @@ impl LinkStore {
         Ok(exists)
     }
 
-    /// Deletes a node and leaves its links, as LinkBench does: nothing is left but the vertex that they have as an end.
+    /// Deletes a node and leaves its links, as LinkBench does: only the vertex stays, as an end of
+    /// the links.
     fn delete_node(&self, id: VertexId) -> Result<(), Failure> {
         self.graph.set_properties(id, &[KIND, VERSION, TIME, DATA].map(|name| (name, Value::Null)))?;
         Ok(())
     }
 
-    /// What a node holds: type, version, time and data.
+    /// The properties of a node: type, version, time and data.
     ///
     /// # Errors
-    /// What the graph returns.
+    /// Errors of the graph.
     pub fn node(&self, id: VertexId) -> Result<Option<Record>, Failure> {
         Ok(self.graph.snapshot()?.properties(id)?.filter(is_node))
     }
 
-    /// Puts a link; says how many there are more.
+    /// Puts a link; returns the number of links added.
     fn put_link(&self, link: &Link<'_>) -> Result<u64, Failure> {
         let update = EdgeUpdate::put()
             .set(VISIBILITY, link.is_visible)
@@ -263,10 +269,10 @@ impl LinkStore {
         Ok(self.graph.update_edge(self.links, link.source, link.destination, &update)?.edges_added.at_most())
     }
 
-    /// Those that exist of the links to some nodes: where each leads to, and its visibility, version, time and data.
+    /// The existing links to some nodes: the node, and the visibility, version, time and data.
     ///
     /// # Errors
-    /// What the graph returns.
+    /// Errors of the graph.
     pub fn links(
         &self,
         source: VertexId,
@@ -283,7 +289,7 @@ impl LinkStore {
     /// The newest links of a node, newest first; of all, or of those before some time.
     ///
     /// # Errors
-    /// What the graph returns.
+    /// Errors of the graph.
     pub fn newest(
         &self,
         source: VertexId,
@@ -294,10 +300,10 @@ impl LinkStore {
         Ok(self.graph.snapshot()?.newest_records(self.links, Direction::Out, source, &newest)?)
     }
 
-    /// Visits the same links where they lie; says how many there are.
+    /// Visits the newest links of a node in place; returns their number.
     ///
     /// # Errors
-    /// What the graph returns.
+    /// Errors of the graph.
     pub fn visit_newest(
         &self,
         source: VertexId,
@@ -329,7 +335,7 @@ impl LinkStore {
     }
 }
 
-/// Whether a vertex with these properties is a node, and not one that was deleted.
+/// Whether a vertex with these properties is a node that was not deleted.
 fn is_node(properties: &Record) -> bool {
     properties.values().first().is_some_and(|kind| *kind != Value::Null)
 }
@@ -343,7 +349,7 @@ fn properties(node: &Node<'_>) -> [(&'static str, Value); 4] {
     ]
 }
 
-/// Works on every item, on all cores.
+/// Processes every item, on all cores.
 fn on_each<T: Sync>(
     items: &[T],
     cancel: &CancelToken,
@@ -368,7 +374,7 @@ fn one_by_one<T>(
     })
 }
 
-/// Links in the order of their times, in parts of different nodes.
+/// Links in the order of their times, in parts with different nodes.
 fn in_order_of_time(entries: &[Entry], content: &Content, parts: usize) -> Vec<Vec<Entry>> {
     let mut of_nodes = vec![Vec::new(); parts];
     for entry in entries {
@@ -392,7 +398,7 @@ mod tests {
         VertexId::new(number)
     }
 
-    /// Four nodes, of which the first has links to the others, on each engine.
+    /// Four nodes, the first with links to the others, on each engine.
     fn stores(content: &Content) -> impl Iterator<Item = LinkStore> + '_ {
         ENGINES.into_iter().map(|kind| {
             let graph = Graph::in_memory(options(kind)).unwrap();
@@ -460,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_have_the_newest_first_and_so_many_at_most() {
+    fn lists_have_the_newest_first_up_to_the_limit() {
         let content = Content::new(1);
         let limit = 100;
         for store in stores(&content) {
@@ -500,12 +506,12 @@ mod tests {
         let keys = |ends: &[u64]| ends.iter().map(|end| Key::from(*end)).collect::<Vec<_>>();
         assert_eq!(listed(None, 2), keys(&[5, 7]));
         assert_eq!(listed(None, 9), keys(&[5, 7, 6]));
-        // Those before a time are listed by time, whatever the order.
+        // Links before a time are listed by time, whatever the order.
         assert_eq!(listed(Some(20), 9), keys(&[6, 5]));
     }
 
     #[test]
-    fn a_graph_made_afresh_holds_the_same() {
+    fn a_new_copy_of_a_graph_holds_the_same() {
         let content = Content::new(1);
         for (kind, store) in ENGINES.into_iter().zip(stores(&content)) {
             store.serve(&Request::DeleteNode(id(2))).unwrap();
