@@ -1,11 +1,11 @@
-//! Stopping a long computation from another thread.
+//! Cancels a long computation from another thread.
 
 use hedgerow_sync::Arc;
 use hedgerow_sync::atomic::{AtomicBool, Ordering};
 
-/// A flag that asks a computation to stop. Clones are the same flag.
+/// A flag that cancels a computation. Clones share the flag.
 ///
-/// Computations look at it between chunks of work, drop what they have built, and return an error.
+/// Computations check it between chunks of work, drop what they have built, and return an error.
 #[derive(Clone, Debug, Default)]
 pub struct CancelToken(Arc<AtomicBool>);
 

@@ -7,11 +7,11 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterato
 
 /// Runs `work` on every chunk and returns the results in the order of the chunks.
 ///
-/// With a pool the chunks are spread over its threads; without, they run one after the other on
+/// With a pool the chunks are distributed to its threads; without, they run one after the other on
 /// the calling thread. The global pool is never used. A single chunk runs on the calling thread.
 ///
 /// # Errors
-/// An error of `work`; chunks that had not begun are not run then.
+/// An error of `work`; chunks that had not begun are then skipped.
 pub fn map_chunks<C: Send, R: Send, E: Send>(
     pool: Option<&ThreadPool>,
     chunks: Vec<C>,
@@ -32,7 +32,7 @@ pub fn map_chunks<C: Send, R: Send, E: Send>(
         failed.fetch_or(result.is_err(), Ordering::Relaxed);
         *slots[index].lock() = Slot::Done(result);
     });
-    // A chunk without a result was left out after an error, which is among the results.
+    // A chunk without a result was skipped after an error, which is among the results.
     let done = |mut slot: Mutex<Slot<C, Result<R, E>>>| match std::mem::replace(slot.get_mut(), Slot::Running)
     {
         Slot::Done(result) => Some(result),
@@ -41,7 +41,7 @@ pub fn map_chunks<C: Send, R: Send, E: Send>(
     slots.into_iter().filter_map(done).collect()
 }
 
-/// A chunk, then what came of it.
+/// A chunk, then its result.
 enum Slot<C, R> {
     Waiting(C),
     Running,
@@ -50,9 +50,10 @@ enum Slot<C, R> {
 
 /// Calls `work` with every index below `count` on the threads of `pool`.
 ///
-/// Not generic, so that the machinery of parallel iteration is compiled once and not for every kernel on every engine.
+/// Not generic, so that the machinery of parallel iteration is compiled once, and not for every
+/// kernel on every engine.
 fn on_each(pool: &ThreadPool, count: usize, work: &(dyn Fn(usize) + Sync)) {
-    // Chunks may differ in cost: each is worth stealing by itself.
+    // Chunks may differ in cost: each can be stolen by itself.
     pool.install(|| (0..count).into_par_iter().with_max_len(1).for_each(work));
 }
 

@@ -1,7 +1,9 @@
-//! What a computation over a whole graph runs under: how much memory it may take, who may stop it, and on which threads.
+//! The environment of a computation over a whole graph: its memory, its cancellation, and its
+//! threads.
 //!
-//! [`MemoryBudget`] says whether arrays over all vertices fit into memory, [`CancelToken`] stops a computation from
-//! another thread, and [`map_chunks`] runs one on a pool or on the calling thread.
+//! [`MemoryBudget`] checks whether arrays over all vertices fit into memory, [`CancelToken`] stops
+//! a computation from another thread, and [`map_chunks`] runs one on a pool or on the calling
+//! thread.
 
 mod cancel;
 mod chunks;

@@ -1,10 +1,10 @@
-//! Whether the arrays of a whole-graph computation fit into memory.
+//! Checks whether the arrays of a whole-graph computation fit into memory.
 
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
 
-/// How much memory one computation may use.
+/// The memory that one computation may use.
 ///
-/// Arrays over all vertices are as long as the vertex bound, however few vertices exist; so the
+/// Arrays over all vertices are as long as the vertex bound, however few vertices exist. So the
 /// budget is checked before they are allocated, and a failed check changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryBudget {
@@ -14,7 +14,7 @@ pub struct MemoryBudget {
 /// The arrays of a computation do not fit into its [`MemoryBudget`]. Nothing was allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MemoryError {
-    /// More bytes are needed than there are.
+    /// More bytes are needed than available.
     #[error(
         "this needs {}, and {} are available ({vertex_count} vertices, whose ids are below {vertex_bound}): \
          use a machine with more memory", mebibytes(*needed), mebibytes(*available)
@@ -24,12 +24,12 @@ pub enum MemoryError {
         needed: u64,
         /// Bytes that it may use.
         available: u64,
-        /// Every vertex id is below this.
+        /// The bound of vertex ids.
         vertex_bound: u32,
         /// Vertices that exist.
         vertex_count: u64,
     },
-    /// Nearly all of the memory would be spent on ids that no vertex has.
+    /// Nearly all of the memory would be spent on ids without vertices.
     #[error(
         "the vertex ids are sparse: {vertex_count} vertices use ids of which all are below {vertex_bound}, and {} \
          would be needed for these: load the graph with number keys, which are mapped to dense ids, instead of \
@@ -40,7 +40,7 @@ pub enum MemoryError {
         needed: u64,
         /// Bytes that it may use.
         available: u64,
-        /// Every vertex id is below this.
+        /// The bound of vertex ids.
         vertex_bound: u32,
         /// Vertices that exist.
         vertex_count: u64,
@@ -52,26 +52,27 @@ fn mebibytes(bytes: u64) -> String {
 }
 
 impl MemoryBudget {
-    /// Ids are not called sparse while a computation needs no more than this: 1 GiB.
+    /// Ids are not considered sparse while a computation needs no more than this: 1 GiB.
     pub const SPARSE_IDS_BYTES: u64 = 1 << 30;
 
-    /// Ids are called sparse when their bound is more than this many times the number of vertices.
+    /// Ids are considered sparse when their bound exceeds the number of vertices by more than this
+    /// factor.
     pub const SPARSE_IDS_RATIO: u64 = 16;
 
-    /// A budget of so many bytes.
+    /// A budget of `bytes` bytes.
     #[must_use]
     pub const fn bytes(bytes: u64) -> Self {
         MemoryBudget { bytes }
     }
 
     /// Half of the memory that is available now, to the system and to the control group of the
-    /// process. No limit where the system does not tell. Some tens of microseconds.
+    /// process. No limit if the operating system does not report it. Some tens of microseconds.
     #[must_use]
     pub fn detect() -> Self {
         MemoryBudget::bytes(available_bytes().map_or(u64::MAX, |bytes| bytes / 2))
     }
 
-    /// The bytes that may be used.
+    /// The available bytes.
     #[must_use]
     pub const fn available(self) -> u64 {
         self.bytes
@@ -80,8 +81,9 @@ impl MemoryBudget {
     /// Checks that a computation over a graph may allocate `needed` bytes.
     ///
     /// # Errors
-    /// [`MemoryError::SparseIds`] if more than 1 GiB were spent on ids of which more than 15 in 16
-    /// belong to no vertex, whatever the budget; [`MemoryError::Insufficient`] if the budget is smaller.
+    /// [`MemoryError::SparseIds`] if more than 1 GiB would be spent on ids more than 15 in 16 of
+    /// which belong to no vertex, whatever the budget; [`MemoryError::Insufficient`] if the budget
+    /// is smaller.
     pub fn check(self, needed: u64, vertex_bound: u32, vertex_count: u64) -> Result<(), MemoryError> {
         let available = self.bytes;
         let sparse = u64::from(vertex_bound) > vertex_count.saturating_mul(Self::SPARSE_IDS_RATIO);
@@ -102,7 +104,7 @@ impl Default for MemoryBudget {
     }
 }
 
-/// The memory that is available now; `None` where the system does not tell.
+/// The memory that is available now; `None` if the operating system does not report it.
 fn available_bytes() -> Option<u64> {
     let mut system = System::new().ok()?;
     system.refresh_memory();
@@ -111,8 +113,8 @@ fn available_bytes() -> Option<u64> {
     of_system.into_iter().chain(of_group).min()
 }
 
-/// What the control group of this process leaves to it. Cached file pages count as free, because
-/// the kernel gives them back on demand.
+/// The memory that the control group of this process has left. Cached file pages count as free,
+/// because the kernel reclaims them on demand.
 fn control_group_bytes(system: &mut System) -> Option<u64> {
     let process = sysinfo::get_current_pid().ok()?;
     let only_this = ProcessesToUpdate::Some(&[process]);

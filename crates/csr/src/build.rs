@@ -1,21 +1,21 @@
-//! Rows from entries in any order: spread over buckets of owners, then counted, placed and sorted
-//! bucket by bucket.
+//! Builds rows from entries in any order: distributes them to buckets of owners, then counts,
+//! places and sorts them bucket by bucket.
 //!
-//! Two passes that touch memory in order replace one that touches it at random, and neither needs
-//! an atomic: a chunk of the input writes its own buckets, a bucket its own rows. Entries of one
-//! row keep the order of the input until they are sorted, so the last of several can win.
+//! Two passes in memory order replace one with random accesses, and neither needs an atomic: a
+//! chunk of the input writes its own buckets, a bucket its own rows. Entries of one row keep the
+//! order of the input until they are sorted, so the last of several can win.
 
 use super::rows::{Block, Rows};
 use super::{BuildOptions, Csr, CsrError, Presence};
 use hedgerow_model::{Column, Direction, Timestamp, Topology, VertexId};
 use std::ops::Range;
 
-/// Buckets are as wide as a power of two, so that finding one is a shift.
+/// Maximum number of buckets, whose width is a power of two, so that finding one is a shift.
 const MOST_BUCKETS: u32 = 256;
 /// Fewer edges than this are not worth a chunk of their own.
 const EDGES_PER_CHUNK: usize = 1 << 16;
 
-/// What happens to several entries with the same owner and neighbor.
+/// The treatment of several entries with the same owner and neighbor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Duplicates {
     /// All stay.
@@ -24,7 +24,7 @@ pub(super) enum Duplicates {
     KeepLast,
 }
 
-/// One neighbor on the way to its row.
+/// A neighbor to be placed in its row.
 #[derive(Clone, Copy)]
 struct Entry<W> {
     owner: VertexId,
@@ -58,10 +58,10 @@ impl<W: Column> Buckets<W> {
 }
 
 impl Csr {
-    /// A graph of these edges, without values. Every id below `vertex_bound` is a vertex.
+    /// Builds a graph of these edges, without values. Every id below `vertex_bound` is a vertex.
     ///
     /// The edges may come in any order, duplicates are one edge, and in an undirected graph an edge
-    /// may come from either end. O(vertices + edges), and the rows are sorted.
+    /// may come from either end. O(vertices + edges), plus sorting the rows.
     ///
     /// # Errors
     /// [`CsrError::VertexOutOfRange`] names the first edge with an end at or above `vertex_bound`;
@@ -75,10 +75,10 @@ impl Csr {
         build(vertex_bound, topology, edges, |&(source, destination)| (source, destination, ()), options)
     }
 
-    /// A graph of edges with values; of several values for one edge the last one wins.
+    /// Builds a graph of edges with values; of several values for one edge the last one wins.
     ///
     /// # Errors
-    /// As [`Csr::from_edges`].
+    /// Those of [`Csr::from_edges`].
     pub fn from_valued_edges<W: Column>(
         vertex_bound: u32,
         topology: Topology,
@@ -166,7 +166,7 @@ pub(super) fn rows_by_owner<C: Send, W: Column>(
     Ok(Rows::concatenate(vertex_bound, W::TYPE, blocks))
 }
 
-/// The same buckets of all chunks, brought together; lists stay in the order of their chunks.
+/// Collects equal buckets of all chunks; lists stay in the order of their chunks.
 fn by_owners<W: Column>(filled: Vec<Buckets<W>>, vertex_bound: u32) -> Vec<Bucket<W>> {
     let all = Buckets::<W>::new(vertex_bound);
     let owners = (0..all.entries.len()).map(|position| all.owners(position, vertex_bound));
@@ -205,7 +205,7 @@ impl<W: Column> Bucket<W> {
         block
     }
 
-    /// Where the row of each owner ends, and the rows, in the order of the input.
+    /// The end of each owner's row, and the rows, in the order of the input.
     fn place(&self) -> (Vec<usize>, Vec<(VertexId, W)>) {
         let position = |entry: &Entry<W>| (entry.owner.get() - self.owners.start) as usize;
         let mut next = vec![0; self.owners.len()];
@@ -224,7 +224,7 @@ impl<W: Column> Bucket<W> {
     }
 }
 
-/// Sorts by neighbor and keeps the order of equal ones.
+/// Sorts by neighbor; stable.
 pub(super) fn sort_row<W>(row: &mut [(VertexId, W)]) {
     if !row.is_sorted_by_key(|(neighbor, _)| *neighbor) {
         row.sort_by_key(|(neighbor, _)| *neighbor);
@@ -237,7 +237,7 @@ pub(super) fn rows_bytes<W: Column>(vertex_bound: u32, entries: usize) -> u64 {
     (u64::from(vertex_bound) + 1) * size_of::<u64>() as u64 + (entries * entry) as u64
 }
 
-/// Bytes at the peak of building rows by owner: entries in buckets, blocks, finished rows.
+/// Peak bytes while building rows by owner: entries in buckets, blocks, finished rows.
 pub(super) fn build_bytes<W: Column>(vertex_bound: u32, entries: usize) -> u64 {
     (entries * size_of::<Entry<W>>()) as u64 + 2 * rows_bytes::<W>(vertex_bound, entries)
 }

@@ -1,4 +1,4 @@
-//! Copies of views, as they are and with every edge turned round.
+//! Copies of views, as they are or transposed.
 
 use super::build::{Buckets, Duplicates, build_bytes, rows_by_owner, rows_bytes, sort_row};
 use super::rows::{Block, Rows};
@@ -9,7 +9,7 @@ use hedgerow_model::{
 use std::ops::{ControlFlow, Range};
 
 impl Csr {
-    /// A copy of one label of a view, with the values of that label: `W = ()` is topology only.
+    /// Copies one label of a view, with the values of that label: `W = ()` is topology only.
     ///
     /// Vertices, timestamp and topology are those of the view; a reverse adjacency is copied if the
     /// view has one. The label of the copy is [`LabelId::DEFAULT`]. O(vertices + edges).
@@ -25,7 +25,7 @@ impl Csr {
         let (vertex_bound, topology) = (view.vertex_bound(), view.topology());
         let adjacency = |direction: &Direction| view.adjacency::<W>(label, *direction);
         let adjacencies = topology.directions().iter().map(adjacency).collect::<Result<Vec<_>, _>>()?;
-        // While a direction is put together, it is there twice.
+        // While a direction is being assembled, it exists twice.
         let copies = topology.directions().len() as u64 + 1;
         let needed = copies * rows_bytes::<W>(vertex_bound, entry_count(view, label));
         options.memory.check(needed, vertex_bound, view.vertex_count())?;
@@ -36,14 +36,14 @@ impl Csr {
         Ok(Csr { reverse: rows.next(), ..Csr::with_rows::<V, W>(view, label, topology, out)? })
     }
 
-    /// The graph of one label of a view with every edge turned round, without values: the
-    /// out-neighbors of the result are the in-neighbors of the view.
+    /// Transposes one label of a view, without values: the out-neighbors of the result are the
+    /// in-neighbors of the view.
     ///
     /// For kernels that need in-neighbors where a directed view keeps none. Vertices and timestamp
     /// are those of the view. An undirected view is copied. O(vertices + edges).
     ///
     /// # Errors
-    /// As [`Csr::from_view`].
+    /// Those of [`Csr::from_view`].
     pub fn transposed<V: GraphView>(
         view: &V,
         label: LabelId,
@@ -90,7 +90,7 @@ fn read(error: impl Into<ReadError>) -> CsrError {
     CsrError::Read(error.into())
 }
 
-/// The entries of one direction; for an undirected view at most.
+/// The number of entries of one direction; for an undirected view an upper bound.
 fn entry_count(view: &impl GraphView, label: LabelId) -> usize {
     let ends = if view.topology().is_undirected() { 2 } else { 1 };
     view.edge_count(label).at_most() as usize * ends

@@ -1,4 +1,4 @@
-//! Reading the rows through the traits of the data model.
+//! Reads the rows through the traits of the data model.
 
 use super::rows::Rows;
 use hedgerow_model::{Adjacency, Column, Cursor, Neighbors, NoCommitOrder, VertexId, search};
@@ -20,7 +20,7 @@ impl<'a, W: Column> CsrAdjacency<'a, W> {
         CsrAdjacency { offsets: rows.offsets(), neighbors: rows.neighbors(), values }
     }
 
-    /// The row of `v` is at `offsets[v]..offsets[v + 1]`.
+    /// The offsets of the rows: that of `v` is at `offsets[v]..offsets[v + 1]`.
     #[must_use]
     pub fn offsets(&self) -> &'a [u64] {
         self.offsets
@@ -32,7 +32,7 @@ impl<'a, W: Column> CsrAdjacency<'a, W> {
         self.neighbors
     }
 
-    /// What lies beside the neighbors.
+    /// The values of the neighbors.
     #[must_use]
     pub fn values(&self) -> &'a [W] {
         self.values
@@ -72,7 +72,7 @@ impl<W: Column> Adjacency for CsrAdjacency<'_, W> {
         CsrCursor { rows: *self }
     }
 
-    /// A vertex is as much work as a neighbor.
+    /// A vertex counts as much work as a neighbor.
     fn cuts(&self, parts: usize) -> Result<Vec<Range<u32>>, Infallible> {
         let bound = self.vertex_bound();
         let work_before = |vertex: usize| self.offsets[vertex] + vertex as u64;
@@ -94,7 +94,7 @@ impl<W: Column> Adjacency for CsrAdjacency<'_, W> {
     }
 }
 
-/// The first vertex of `range` before which there is at least `target` work, else its end.
+/// The first vertex of `range` preceded by at least `target` work, else its end.
 fn first_at_least(range: Range<usize>, target: u64, work_before: impl Fn(usize) -> u64) -> usize {
     let Range { mut start, mut end } = range;
     while start < end {
@@ -124,7 +124,7 @@ impl<W: Column> Cursor for CsrCursor<'_, W> {
         Ok(self.rows.row(vertex).0.len())
     }
 
-    /// By halving, as the static array of the field's studies does.
+    /// By halving, like the static array in the field's studies.
     #[inline]
     fn find(&mut self, vertex: VertexId, neighbor: VertexId) -> Result<Option<W>, Infallible> {
         let (neighbors, values) = self.rows.row(vertex);
@@ -170,7 +170,7 @@ impl<W: Column> Cursor for CsrCursor<'_, W> {
         prefetch(self.rows.offsets.as_ptr().wrapping_add(vertex.index()), 2 * size_of::<u64>());
     }
 
-    /// The first cache line of the row.
+    /// Prefetches the first cache line of the row.
     #[inline]
     fn prefetch(&mut self, vertex: VertexId) {
         let (neighbors, values) = self.rows.row(vertex);

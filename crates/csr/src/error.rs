@@ -1,19 +1,19 @@
-//! Why a graph could not be built.
+//! Errors of building a graph.
 
 use hedgerow_compute::MemoryError;
 use hedgerow_model::{ReadError, VertexId, ViewError};
 
-/// A [`Csr`](crate::Csr) could not be built.
+/// Building a [`Csr`](crate::Csr) failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CsrError {
-    /// An edge ends at an id that the graph does not have.
+    /// An edge has an end at an id that the graph does not have.
     #[error("edge {edge} ends at vertex {vertex}, but the ids of this graph are below {vertex_bound}")]
     VertexOutOfRange {
         /// The position of the edge in the input, from 0.
         edge: usize,
         /// The end that is out of range.
         vertex: VertexId,
-        /// Every vertex id has to be below this.
+        /// The bound of vertex ids.
         vertex_bound: u32,
     },
     /// A vertex that has edges cannot be absent.

@@ -1,7 +1,8 @@
 //! The static graph: compressed sparse rows, built once, never changed.
 //!
-//! A [`Csr`] is what the engines are measured against, what a snapshot is copied into when it is read very often,
-//! and what a kernel builds when it needs in-neighbors that a store does not keep.
+//! A [`Csr`] is the reference that engines are measured against, a copy of a snapshot that is read
+//! very often, and a structure that a kernel builds when it needs in-neighbors that a store does
+//! not keep.
 //!
 //! ```
 //! use hedgerow_csr::{BuildOptions, Csr};
@@ -37,10 +38,10 @@ use rows::Rows;
 use std::convert::Infallible;
 use std::ops::{ControlFlow, Range};
 
-/// A graph that never changes: the neighbors of all vertices in one array, ascending per vertex.
+/// An immutable graph: the neighbors of all vertices in one array, ascending per vertex.
 ///
-/// It has one label, [`LabelId::DEFAULT`], and at most one column of values. Where a view of a
-/// store keeps parallel edges, so does its copy.
+/// It has one label, [`LabelId::DEFAULT`], and at most one column of values. If a view of a store
+/// keeps parallel edges, so does its copy.
 #[derive(Clone, Debug)]
 pub struct Csr {
     timestamp: Timestamp,
@@ -50,18 +51,18 @@ pub struct Csr {
     edge_count: u64,
     column: ColumnType,
     out: Rows,
-    /// The in-neighbors of a directed graph that has them.
+    /// The in-neighbors of a directed graph, if it has them.
     reverse: Option<Rows>,
 }
 
-/// What building a [`Csr`] may use.
+/// Resources for building a [`Csr`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BuildOptions<'a> {
     /// The threads to build on; `None` is the calling thread.
     pub pool: Option<&'a ThreadPool>,
     /// Stops the build: [`CsrError::Cancelled`].
     pub cancel: Option<&'a CancelToken>,
-    /// What may be allocated, temporary arrays included.
+    /// The memory that may be allocated, temporary arrays included.
     pub memory: MemoryBudget,
 }
 
@@ -72,12 +73,12 @@ impl<'a> BuildOptions<'a> {
         BuildOptions { pool: Some(pool), ..BuildOptions::default() }
     }
 
-    /// Into how many chunks work is cut: enough to spread uneven ones, and to be cancelled soon.
+    /// The number of chunks: enough to balance uneven ones, and to be canceled soon.
     fn parts(&self) -> usize {
         16 * self.pool.map_or(1, ThreadPool::current_num_threads)
     }
 
-    /// [`map_chunks`] that stops when the build is cancelled.
+    /// [`map_chunks`] that stops when the build is canceled.
     fn map_chunks<C: Send, R: Send>(
         &self,
         chunks: Vec<C>,
@@ -103,7 +104,7 @@ impl Csr {
         self.out.neighbors()
     }
 
-    /// The type of the value beside each neighbor.
+    /// The type of the values.
     #[must_use]
     pub fn column_type(&self) -> ColumnType {
         self.column
@@ -116,7 +117,7 @@ impl Csr {
         self.out.heap_bytes() + reverse + self.presence.heap_bytes()
     }
 
-    /// The same graph without some vertices, whose ids stay unused. Ids that no vertex has are ignored.
+    /// Removes some vertices, whose ids stay unused. Ids that no vertex has are ignored.
     ///
     /// Used to build graphs with holes. O(vertices + edges).
     ///

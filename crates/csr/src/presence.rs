@@ -1,4 +1,4 @@
-//! Which ids below the bound belong to vertices.
+//! The ids below the bound that belong to vertices.
 
 use hedgerow_model::{GraphView, VertexId};
 
@@ -32,7 +32,7 @@ impl Presence {
         }
     }
 
-    /// Makes `vertex` absent. Nothing happens to ids that are not below the bound.
+    /// Makes `vertex` absent. Ignores ids that are not below the bound.
     pub(super) fn remove(&mut self, vertex: VertexId, bound: u32) {
         if vertex.get() >= bound {
             return;
@@ -45,7 +45,7 @@ impl Presence {
         }
     }
 
-    /// How many vertices exist. O(bound).
+    /// The number of vertices. O(bound).
     pub(super) fn count(&self, bound: u32) -> u64 {
         (0..bound).filter(|index| self.contains(VertexId::new(*index))).count() as u64
     }

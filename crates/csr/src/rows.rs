@@ -1,4 +1,4 @@
-//! Compressed sparse rows, and the blocks that they are put together from.
+//! Compressed sparse rows, and the blocks from which they are assembled.
 
 use hedgerow_model::{Column, ColumnType, Topology, ValueColumn, VertexId};
 use std::ops::Range;
@@ -21,7 +21,7 @@ pub(super) struct Block {
 }
 
 impl Rows {
-    /// Puts blocks together that ascend and don't overlap. Vertices in no block have no neighbors.
+    /// Assembles blocks that ascend and don't overlap. Vertices in no block have no neighbors.
     pub(super) fn concatenate(vertex_bound: u32, column: ColumnType, blocks: Vec<Block>) -> Self {
         let entries = blocks.iter().map(|block| block.neighbors.len()).sum();
         let mut offsets = Vec::with_capacity(vertex_bound as usize + 1);
@@ -59,13 +59,13 @@ impl Rows {
         &self.values
     }
 
-    /// Where the row of `vertex`, which is below the bound, lies.
+    /// The range of the row of `vertex`, which is below the bound.
     pub(super) fn range(&self, vertex: VertexId) -> Range<usize> {
         self.offsets[vertex.index()] as usize..self.offsets[vertex.index() + 1] as usize
     }
 
-    /// How many vertices are neighbors of themselves.
-    /// How many edges of a graph have these out-neighbors. O(1), or O(vertices · log degree) of an undirected graph.
+    /// The number of edges of a graph with these out-neighbors. O(1), or O(vertices · log degree)
+    /// for an undirected graph.
     pub(super) fn edge_count(&self, topology: Topology) -> u64 {
         let entries = self.neighbors.len() as u64;
         if topology.is_undirected() { (entries + self.self_loops()) / 2 } else { entries }

@@ -1,4 +1,4 @@
-//! The static graph against a naive one, through every method of the traits.
+//! Tests the static graph against a naive one, through every method of the traits.
 
 mod naive;
 
@@ -53,7 +53,7 @@ fn scanned<W: Column>(adjacency: &impl Adjacency<Value = W>, range: Range<u32>) 
     rows
 }
 
-/// Every method of the cursor answers as the naive rows do.
+/// Checks every method of the cursor against the naive rows.
 fn check_adjacency<W: Column>(csr: &Csr, direction: Direction, naive: &Naive<W>) {
     let adjacency = csr.adjacency::<W>(LabelId::DEFAULT, direction).expect("there is this direction");
     let mut cursor = adjacency.cursor();
@@ -89,7 +89,7 @@ fn check_adjacency<W: Column>(csr: &Csr, direction: Direction, naive: &Naive<W>)
     }
 }
 
-/// The whole graph is the naive one.
+/// Checks the whole graph against the naive one.
 fn check<W: Column>(csr: &Csr, naive: &Naive<W>) {
     assert_eq!(csr.edge_count(LabelId::DEFAULT), naive.edge_count());
     assert_eq!(csr.edge_count(LabelId(1)), 0);
@@ -152,7 +152,7 @@ proptest! {
 
 #[test]
 fn many_chunks_give_the_same_rows_as_one() {
-    // More edges than one chunk holds, with duplicates far apart whose last value has to win.
+    // More edges than one chunk holds, with distant duplicates whose last value must win.
     let edges: Vec<_> = (0..300_000_u64)
         .map(|edge| {
             let mixed = edge.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -241,7 +241,7 @@ fn memory_is_checked_before_anything_is_built() {
     for refused in [built, Csr::from_view::<_, ()>(&csr, label, little), Csr::transposed(&csr, label, little)]
     {
         let Err(CsrError::Memory(MemoryError::Insufficient { needed, available, .. })) = refused else {
-            panic!("refused for want of memory")
+            panic!("refused for lack of memory")
         };
         assert!(needed > csr.memory_bytes() as u64 && available == 100, "{needed} of {available}");
     }

@@ -152,12 +152,12 @@ pub(crate) fn on_threads<T: Sync, R: Send>(
     })
 }
 
-    /// The rate, in entries per second, at which `write` writes the whole data set into `graph`.
-    ///
-    /// With a limit, the stream is cut into segments. A segment is measured if the time spent so far is
-    /// within its share of the limit, else it is put in large batches and counts as if it had taken as
-    /// long as the last measured one. So the measured segments are spread evenly over the filling of the
-    /// graph, which is complete at the end.
+/// The rate, in entries per second, at which `write` writes the whole data set into `graph`.
+///
+/// With a limit, the stream is cut into segments. A segment is measured if the time spent so far is
+/// within its share of the limit, else it is put in large batches and counts as if it had taken as
+/// long as the last measured one. So the measured segments are spread evenly over the filling of the
+/// graph, which is complete at the end.
 pub(crate) fn rate_of_writing(
     graph: &Graph,
     data: &DataSet,

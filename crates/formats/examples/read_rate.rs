@@ -1,4 +1,4 @@
-//! Reads a graph file and says how fast that went: edges per second, on one thread or several.
+//! Reads a graph file and prints the rate: edges per second, on one thread or several.
 //!
 //!     cargo run --release -p hedgerow-formats --example read_rate -- graph.el 2
 

@@ -1,11 +1,11 @@
-//! What readers hand over.
+//! Batches of edges and vertices that readers fill.
 
-/// An edge as it stands in a file.
+/// An edge in a file.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Edge<K> {
-    /// Where it starts.
+    /// The vertex where it starts.
     pub source: K,
-    /// Where it ends.
+    /// The vertex where it ends.
     pub destination: K,
     /// Its weight, if the line has one; always finite.
     pub weight: Option<f64>,
@@ -20,35 +20,35 @@ impl<K> Edge<K> {
     }
 }
 
-/// Edges and vertices in the order of the file. Made once, filled again and again.
+/// Edges and vertices in the order of the file. Allocated once, filled repeatedly.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Batch<K> {
     /// Edges.
     pub edges: Vec<Edge<K>>,
-    /// Vertices that a file names on their own; they may have edges, here or elsewhere.
+    /// Vertices that a file names separately; they may have edges, here or elsewhere.
     pub vertices: Vec<K>,
 }
 
 impl<K> Batch<K> {
-    /// A batch of nothing.
+    /// An empty batch.
     #[must_use]
     pub fn new() -> Self {
         Batch { edges: Vec::new(), vertices: Vec::new() }
     }
 
-    /// Edges and vertices together.
+    /// The number of edges and vertices together.
     #[must_use]
     pub fn len(&self) -> usize {
         self.edges.len() + self.vertices.len()
     }
 
-    /// Whether there is neither edge nor vertex.
+    /// Whether the batch is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Removes all, keeps the memory.
+    /// Removes everything, keeps the memory.
     pub fn clear(&mut self) {
         self.edges.clear();
         self.vertices.clear();

@@ -1,4 +1,4 @@
-//! What can go wrong with a graph file, told so that a user can find and mend it.
+//! Errors about graph files, with what users need to find and fix the problem.
 
 use std::fmt;
 use std::io;
@@ -8,17 +8,17 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The operating system refused: no such file, no permission, no space.
+    /// The operating system returned an error: no such file, no permission, no space.
     #[error("{}: cannot {action}: {source}", path.display())]
     Io {
         /// The file.
         path: PathBuf,
-        /// What was tried: "open", "read", "write" and the like.
+        /// The attempted action: "open", "read", "write" and the like.
         action: &'static str,
-        /// Why it failed.
+        /// The cause.
         source: io::Error,
     },
-    /// A file was expected where a directory is, or for writing a device, or a link that leads nowhere.
+    /// A file was expected, but this is a directory, or for writing a device or a broken link.
     #[error("{}: {found}, expected a file", path.display())]
     NotAFile {
         /// The path.
@@ -26,7 +26,7 @@ pub enum FormatError {
         /// What it is: "a directory" and the like.
         found: &'static str,
     },
-    /// Compressed data ends early or makes no sense.
+    /// Compressed data is truncated or invalid.
     #[error(
         "{}: the {compression} data is cut short or damaged at byte {offset}: {source}; \
          fetch or compress the file again",
@@ -37,37 +37,38 @@ pub enum FormatError {
         path: PathBuf,
         /// "gzip" or "zstd".
         compression: &'static str,
-        /// How many bytes of the compressed file were used when it was noticed.
+        /// The number of bytes of the compressed file that were read when the damage was noticed.
         offset: u64,
-        /// What the decompressor said.
+        /// The decompressor's error.
         source: io::Error,
     },
-    /// A line is not what the format asks for.
+    /// A line violates the format.
     #[error(transparent)]
     BadLine(#[from] Box<BadLine>),
-    /// A line with properties is not what the schema asks for.
+    /// A line with properties violates the schema.
     #[error(transparent)]
     BadProperty(#[from] Box<BadProperty>),
-    /// A binary file is not what the format asks for.
+    /// A binary file violates the format.
     #[error("{}: byte {offset}: found {found}, expected {expected}", path.display())]
     BadBytes {
         /// The file.
         path: PathBuf,
-        /// Where in the file, decompressed if it is compressed, in bytes from 0.
+        /// The offset in the file, after decompression, in bytes from 0.
         offset: u64,
-        /// What stands there.
+        /// What was found there.
         found: String,
-        /// What should.
+        /// What was expected.
         expected: String,
     },
-    /// A key or a weight was to be written that this format cannot hold, but files with properties can.
+    /// A key or a weight was to be written that this format cannot represent, but files with
+    /// properties can.
     #[error("{}: cannot write {value}: {reason}", path.display())]
     NoPlace {
         /// The file.
         path: PathBuf,
         /// The key or the weight, shortened and escaped.
         value: String,
-        /// Why not.
+        /// The reason.
         reason: &'static str,
     },
     /// A value was to be written that could not be read back.
@@ -77,14 +78,15 @@ pub enum FormatError {
         path: PathBuf,
         /// The value, shortened and escaped.
         value: String,
-        /// Why not.
+        /// The reason.
         reason: &'static str,
         /// The option that would avoid the error, if there is one.
         remedy: Option<Remedy>,
     },
 }
 
-/// An option of readers and writers that would avoid an error, so that a program can name it as its users know it.
+/// An option of readers and writers that would avoid an error, so that a program can name it as its
+/// users know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Remedy {
@@ -107,16 +109,16 @@ pub enum Remedy {
 /// What a user can do about a [`FormatError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorKind {
-    /// Look at the path, the permissions, the disk.
+    /// Check the path, the permissions, the disk.
     Io,
     /// Fetch the file again: its compressed data is damaged.
     Corrupt,
-    /// Mend the data, name another format, or skip bad lines.
+    /// Fix the data, name another format, or skip bad lines.
     BadInput,
 }
 
 impl FormatError {
-    /// What a user can do about it.
+    /// What a user can do about the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         match self {
@@ -151,18 +153,18 @@ impl FormatError {
     }
 }
 
-/// A line that is not what the format asks for.
+/// A line that violates the format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadLine {
     /// The file.
     pub path: PathBuf,
     /// The line's number, from 1.
     pub line: u64,
-    /// Where in the line, in bytes, from 1.
+    /// The position in the line, in bytes, from 1.
     pub column: u64,
-    /// What stands there, escaped and shortened.
+    /// What was found there, escaped and shortened.
     pub found: String,
-    /// What should.
+    /// What was expected.
     pub problem: Problem,
 }
 
@@ -179,27 +181,27 @@ impl fmt::Display for BadLine {
 
 impl std::error::Error for BadLine {}
 
-/// A line with properties that is not what its schema asks for.
+/// A line with properties that violates its schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadProperty {
     /// The file.
     pub path: PathBuf,
     /// The line's number, from 1.
     pub line: u64,
-    /// The name of the column, if it is about one.
+    /// The name of the column, if the error is about one.
     pub column: Option<String>,
-    /// What stands there, escaped and shortened.
+    /// What was found there, escaped and shortened.
     pub found: String,
-    /// What should.
+    /// What was expected.
     pub expected: String,
-    /// If there is a column that nobody has declared: all columns but those of keys.
+    /// If there is an undeclared column: all columns but those of keys.
     pub undeclared: Vec<String>,
     /// The option that would avoid the error, if there is one.
     pub remedy: Option<Remedy>,
 }
 
 impl BadProperty {
-    /// One that says only what was expected.
+    /// An error with only the expectation.
     pub(crate) fn new(path: PathBuf, expected: &str) -> Self {
         let (column, found, undeclared, remedy) = Default::default();
         BadProperty { path, line: 1, column, found, expected: expected.to_owned(), undeclared, remedy }
@@ -228,11 +230,11 @@ impl From<BadProperty> for FormatError {
     }
 }
 
-/// What is wrong in a line; the message says what was expected.
+/// A problem in a line; the message says what was expected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Problem {
-    /// One column only.
+    /// Only one column.
     #[error("expected a destination after the source: an edge is `source destination [weight] [timestamp]`")]
     MissingDestination,
     /// Five columns or more.
@@ -244,10 +246,10 @@ pub enum Problem {
     /// More than a key in a vertex file.
     #[error("expected nothing more: a vertex file has one key per line")]
     NotOneVertex,
-    /// Nothing before, between or after commas.
+    /// An empty field before, between or after commas.
     #[error("expected a value beside the comma")]
     EmptyField,
-    /// A number key that is no number.
+    /// A number key that is not a number.
     #[error("expected a vertex key of decimal digits; if the keys are text, read them as text")]
     NotANumber,
     /// A number key with a minus sign.
@@ -262,19 +264,19 @@ pub enum Problem {
     /// Zero bytes or other control characters.
     #[error("expected text, not binary data; an archive or a UTF-16 file must be converted first")]
     BinaryData,
-    /// A weight that is no number.
+    /// A weight that is not a number.
     #[error("expected a weight: a decimal number")]
     NotAWeight,
     /// A weight that is NaN, infinite, or too large for 64 bits.
     #[error("expected a weight that is finite")]
     WeightNotFinite,
-    /// A timestamp that is no number.
+    /// A timestamp that is not a number.
     #[error("expected a timestamp: a whole number, or one with a decimal fraction")]
     NotATimestamp,
     /// A timestamp of more than 64 bits.
     #[error("expected a timestamp from {} to {}", i64::MIN, i64::MAX)]
     TimestampTooLarge,
-    /// No Matrix Market file, or one that is no graph.
+    /// Not a Matrix Market file, or one that is not a graph.
     #[error(
         "expected `%%MatrixMarket matrix coordinate`, then `pattern`, `integer` or `real`, \
          then `general`, `symmetric` or `skew-symmetric`"
@@ -283,10 +285,10 @@ pub enum Problem {
     /// No sizes after the first lines of a matrix.
     #[error("expected `rows columns entries`, three whole numbers")]
     NotSizes,
-    /// A matrix with more rows than columns, or fewer.
+    /// A matrix that is not square.
     #[error("expected as many columns as rows: both number the same vertices")]
     NotSquare,
-    /// A matrix of very many rows, of which almost all are empty.
+    /// A matrix of very many rows, almost all of them empty.
     #[error(
         "expected at most {limit} rows for so few entries, because every row is a vertex; \
          to read the entries alone, take the line of sizes away and read the file as an edge list"
@@ -298,15 +300,15 @@ pub enum Problem {
     /// A matrix ends early.
     #[error("expected {declared} entries, as the line of sizes says: there are {found}")]
     MissingEntries {
-        /// What the line of sizes says.
+        /// The number in the line of sizes.
         declared: u64,
-        /// How many there are.
+        /// The number in the file.
         found: u64,
     },
-    /// A matrix goes on after its last entry.
+    /// A matrix continues after its last entry.
     #[error("expected the end of the file after {declared} entries, as the line of sizes says")]
     TooManyEntries {
-        /// What the line of sizes says.
+        /// The number in the line of sizes.
         declared: u64,
     },
     /// A row or column that a matrix does not have.
@@ -315,16 +317,16 @@ pub enum Problem {
         /// The rows of the matrix.
         size: u64,
     },
-    /// Not the two columns of a pattern.
+    /// An entry of a pattern that does not have two columns.
     #[error("expected `row column` and nothing more")]
     NotAPatternEntry,
-    /// Not the three columns of a matrix of numbers.
+    /// An entry of a matrix of numbers that does not have three columns.
     #[error("expected `row column value` and nothing more")]
     NotAnEntry,
     /// An entry without a value.
     #[error("expected a value after row and column")]
     MissingValue,
-    /// The value of an integer matrix is none.
+    /// A value of an integer matrix that is not an integer.
     #[error("expected a whole number")]
     NotAWholeNumber,
     /// A skew-symmetric matrix with an entry on the diagonal.
@@ -338,7 +340,8 @@ pub enum Problem {
     },
 }
 
-/// A problem and the bytes of the line that it is about; cheap, so that skipping bad lines is.
+/// A problem and the bytes of the line that it is about; cheap, so that skipping bad lines is
+/// cheap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub problem: Problem,

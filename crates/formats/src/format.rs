@@ -1,4 +1,4 @@
-//! The formats of graph files, and how they are told apart.
+//! The formats of graph files, and their detection.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -16,21 +16,22 @@ pub enum GraphFormat {
     Csv,
     /// The pair of LDBC Graphalytics: vertices in `x.v`, one per line, and an edge list in `x.e`.
     Graphalytics,
-    /// A vertex with its neighbors per line: `vertex neighbor neighbor …`. A vertex alone has none.
+    /// A vertex with its neighbors per line: `vertex neighbor neighbor …`. A line with only a
+    /// vertex has no neighbors.
     ///
-    /// Where a file lists an undirected edge from both ends, both are handed over.
+    /// If a file lists an undirected edge from both ends, both entries are returned.
     Adjacency,
     /// A sparse matrix: an edge for every entry, from its row to its column, numbered from 1.
     MatrixMarket,
     /// The serialized graph of the GAP benchmark suite (`.sg`): rows of neighbors in binary.
     Serialized,
-    /// The same with a weight beside each neighbor (`.wsg`).
+    /// The serialized graph with a weight for each neighbor (`.wsg`).
     WeightedSerialized,
 }
 
 impl GraphFormat {
-    /// What the end of a file's name says, that of a compression left aside; `None` if it says nothing, as that of
-    /// `graph.txt`. O(length of the name).
+    /// The format for the extension of a file name, without that of a compression; `None` if the
+    /// extension has no meaning, as in `graph.txt`. O(length of the name).
     #[must_use]
     pub fn of_name(path: impl AsRef<Path>) -> Option<Self> {
         match without_compression(path.as_ref()).extension()?.to_str()? {
@@ -46,13 +47,14 @@ impl GraphFormat {
         }
     }
 
-    /// Whether a file is lines of edges alone, which hold no vertices without edges.
+    /// Whether a file consists only of lines of edges, without vertices that have no edges.
     #[must_use]
     pub fn is_edge_list(self) -> bool {
         matches!(self, GraphFormat::EdgeList | GraphFormat::Tsv | GraphFormat::Csv)
     }
 
-    /// If the vertices of a file are numbered one after the other, so that other keys cannot be kept: the first number.
+    /// The first number, if the vertices of a file are numbered consecutively, so that other keys
+    /// cannot be kept.
     #[must_use]
     pub fn first_number(self) -> Option<u64> {
         match self {
@@ -78,7 +80,7 @@ impl fmt::Display for GraphFormat {
     }
 }
 
-/// How a file is compressed.
+/// The compression of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Compression {
     Gzip,
@@ -86,7 +88,7 @@ pub(crate) enum Compression {
 }
 
 impl Compression {
-    /// What the end of a file's name says.
+    /// Detects the compression by the extension of a file name.
     pub fn of_name(path: &Path) -> Option<Self> {
         match path.extension().and_then(OsStr::to_str)? {
             "gz" => Some(Compression::Gzip),
@@ -95,7 +97,8 @@ impl Compression {
         }
     }
 
-    /// What the first four bytes say: gzip (RFC 1952), a zstd frame or a skippable one (RFC 8878).
+    /// Detects the compression by the first four bytes: gzip (RFC 1952), a zstd frame or a
+    /// skippable one (RFC 8878).
     pub fn of_bytes(magic: &[u8]) -> Option<Self> {
         match magic {
             [0x1f, 0x8b, ..] => Some(Compression::Gzip),
@@ -105,7 +108,7 @@ impl Compression {
     }
 }
 
-/// The path without the `.gz` or `.zst` at its end.
+/// The path without its `.gz` or `.zst`.
 pub(crate) fn without_compression(path: &Path) -> PathBuf {
     match Compression::of_name(path) {
         Some(_) => path.with_extension(""),
@@ -113,12 +116,12 @@ pub(crate) fn without_compression(path: &Path) -> PathBuf {
     }
 }
 
-/// Whether a file is called `.wel`: an edge list of which every edge has a weight.
+/// Whether a file is named `.wel`: an edge list whose every edge has a weight.
 pub(crate) fn is_weighted_edge_list(path: &Path) -> bool {
     without_compression(path).extension().is_some_and(|end| end == "wel")
 }
 
-/// The vertex file, if there is one, and the edge file of what is named by either of a pair, `x.v` and `x.e`.
+/// The vertex file, if there is one, and the edge file of a pair, `x.v` and `x.e`, named by either.
 pub(crate) fn pair_of(path: &Path, format: Option<GraphFormat>) -> (Option<PathBuf>, PathBuf) {
     let plain = without_compression(path);
     let there = |end: &str| {

@@ -1,4 +1,4 @@
-//! Vertex keys as they stand in a file.
+//! Vertex keys in files.
 
 use crate::characters::is_control;
 use crate::error::Problem;
@@ -9,19 +9,19 @@ use std::hash::Hash;
 pub(crate) mod scan {
     use crate::characters::is_separator;
 
-    /// A short cut that only this crate knows, which also keeps other types out.
+    /// A shortcut internal to this crate, which also seals the trait.
     pub trait Scan: Sized {
-        /// The key at the start of `line`, and its length, if that is clear at first glance: a field
-        /// that is found and parsed in one go.
+        /// The key at the start of `line`, and its length, if a fast single pass can find and parse
+        /// it.
         fn scan(line: &[u8]) -> Option<(Self, usize)>;
 
-        /// The key of a vertex that the file has a number for.
+        /// The key of a vertex that the file identifies by a number.
         fn of_number(number: u64) -> Self;
 
-        /// The key that a whole field is, which may have any characters if it is text.
+        /// The key for a whole field; text may contain any characters.
         fn of_text(text: &str) -> Result<Self, super::Problem>;
 
-        /// The number, if it is one.
+        /// The number, if the key is one.
         fn as_number(&self) -> Option<u64>;
     }
 
@@ -74,18 +74,18 @@ pub(crate) mod scan {
     }
 }
 
-/// Any number of so few decimal digits fits in 64 bits.
+/// Numbers with up to this many decimal digits always fit in 64 bits.
 const SAFE_DIGITS: usize = 19;
 
-/// A type of vertex keys that files can be read as: `u64` or `Box<str>`.
+/// A type of vertex keys in files: `u64` or `Box<str>`.
 pub trait VertexKey: AsKey + Clone + Debug + Ord + Hash + Send + Sync + 'static + scan::Scan {
-    /// The kind of graph that has such keys; numbers are dense ids as well.
+    /// The kind of graph that has such keys; numbers are also used for dense ids.
     const KIND: KeyKind;
 
-    /// The key in one field of a line. O(length).
+    /// Parses the key in one field of a line. O(length).
     ///
     /// # Errors
-    /// The field is no such key.
+    /// The field is not such a key.
     fn parse(field: &[u8]) -> Result<Self, Problem>;
 }
 
@@ -101,7 +101,7 @@ impl VertexKey for u64 {
     }
 }
 
-/// The rare cases of a number: many digits, or other characters.
+/// Parses unusual numbers: many digits, or other characters.
 #[cold]
 fn parse_any_number(field: &[u8]) -> Result<u64, Problem> {
     let (negative, digits) = match field.strip_prefix(b"-") {

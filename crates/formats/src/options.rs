@@ -1,9 +1,9 @@
-//! How a graph file is to be read.
+//! Options for reading a graph file.
 
 use crate::format::{GraphFormat, pair_of};
 use std::path::{Path, PathBuf};
 
-/// What the third and fourth column of an edge list mean.
+/// The meaning of the third and fourth column of an edge list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Columns {
     /// The third is a weight, the fourth a timestamp.
@@ -11,42 +11,44 @@ pub enum Columns {
     Auto,
     /// The third is a timestamp, the fourth a weight.
     Timestamp,
-    /// They are not looked at.
+    /// They are ignored.
     Topology,
 }
 
 /// Whether an edge list starts with the names of its columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Header {
-    /// With number keys, the first line that is no comment is a header if it has commas and its
-    /// first two fields start like no number. With text keys there is none: nobody could tell.
+    /// With number keys, the first line that is not a comment is a header if it has commas and its
+    /// first two fields do not start like numbers. With text keys there is no header: it could not
+    /// be told from an edge.
     #[default]
     Auto,
-    /// The first line that is no comment is a header.
+    /// The first line that is not a comment is a header.
     Present,
 }
 
 /// Options of a [`GraphReader`](crate::GraphReader).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The format; by default the file's name tells ([`GraphFormat::of_name`]), or that it starts as a Matrix Market
-    /// file does; all others are taken for edge lists.
+    /// The format; by default it is detected by the file's name ([`GraphFormat::of_name`]), or by
+    /// the first line of a Matrix Market file; all others are edge lists.
     pub format: Option<GraphFormat>,
-    /// What further columns of an edge list mean.
+    /// The meaning of further columns of an edge list.
     pub columns: Columns,
     /// Whether an edge list starts with a header.
     pub header: Header,
-    /// Bad lines are counted and passed over instead of ending the reading.
+    /// Count and skip bad lines instead of failing.
     pub skip_bad_lines: bool,
-    /// About how many edges and vertices a batch holds; 0 is taken as 1.
+    /// Approximate number of edges and vertices per batch; 0 is taken as 1.
     ///
-    /// The text is also cut into pieces by it: very small batches are slow.
+    /// It also determines the size of the pieces that text is cut into: very small batches are
+    /// slow.
     pub batch_size: usize,
 }
 
 impl ReadOptions {
-    /// The files that a [`GraphReader`](crate::GraphReader) of `path` reads: the file, and its vertex file if it has one. Looks at names in the
-    /// file system only.
+    /// The files that a [`GraphReader`](crate::GraphReader) of `path` reads: the file, and its
+    /// vertex file if it has one. Only checks names in the file system.
     #[must_use]
     pub fn files(&self, path: impl AsRef<Path>) -> Vec<PathBuf> {
         let path = path.as_ref();
@@ -54,7 +56,7 @@ impl ReadOptions {
         vertices.into_iter().chain([edges]).collect()
     }
 
-    /// The format that the options name, or else the file's name.
+    /// The format in the options, or else that of the file's name.
     pub(crate) fn format_of(&self, path: &Path) -> Option<GraphFormat> {
         self.format.or_else(|| GraphFormat::of_name(path))
     }

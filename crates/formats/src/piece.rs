@@ -1,4 +1,4 @@
-//! What a piece of a file says, before it is put into batches.
+//! The parsed contents of a piece of a file, before it is put into batches.
 
 use crate::error::BadLine;
 use crate::progress::SkippedLines;
@@ -6,15 +6,15 @@ use crate::{Batch, Edge};
 use std::fmt::Debug;
 use std::vec::IntoIter;
 
-/// The edges and vertices of a piece of a file, and how far the file has been used with it.
+/// The edges and vertices of a piece of a file, and its end in the file.
 #[derive(Debug)]
 pub(crate) struct Piece<K> {
     pub batch: Batch<K>,
-    /// A line with so many neighbors that they are parsed only when they are asked for; it comes last.
+    /// A line with so many neighbors that they are parsed on demand; it comes last.
     pub long_line: Option<Box<dyn LongLine<K>>>,
-    /// Lines passed over.
+    /// Skipped lines.
     pub skipped: SkippedLines,
-    /// What ends the reading after all this.
+    /// The error after all this, which ends the reading.
     pub bad: Option<BadLine>,
     /// The number of the last line in the file; 0 in a binary file.
     pub line: u64,
@@ -22,21 +22,21 @@ pub(crate) struct Piece<K> {
     pub byte: u64,
 }
 
-/// A line that has been checked, whose edges are handed over bit by bit.
+/// A line that has been checked, whose edges are returned in batches.
 pub(crate) trait LongLine<K>: Debug + Send {
-    /// Hands over edges while there is room; true if those were the last.
+    /// Appends up to `room` edges to `edges`; returns true if those were the last.
     fn hand_over(&mut self, room: usize, edges: &mut Vec<Edge<K>>) -> bool;
 }
 
 impl<K> Piece<K> {
-    /// A piece with nothing in it that ends at `byte`.
+    /// An empty piece that ends at `byte`.
     pub fn new(byte: u64) -> Self {
         let skipped = SkippedLines::default();
         Piece { batch: Batch::new(), long_line: None, skipped, bad: None, line: 0, byte }
     }
 }
 
-/// What is left of a piece that is being handed over.
+/// The rest of a piece that is being moved into batches.
 pub(crate) struct Remainder<K> {
     vertices: IntoIter<K>,
     edges: IntoIter<Edge<K>>,
@@ -50,7 +50,7 @@ impl<K: crate::VertexKey> Remainder<K> {
         Remainder { vertices: batch.vertices.into_iter(), edges: batch.edges.into_iter(), long_line, bad }
     }
 
-    /// Moves what there is room for into the batch; true if nothing is left.
+    /// Moves as much as fits into the batch; returns true if nothing is left.
     pub fn hand_over(&mut self, room: usize, batch: &mut Batch<K>) -> bool {
         let vertices = room.min(self.vertices.len());
         batch.vertices.extend(self.vertices.by_ref().take(vertices));
@@ -64,7 +64,7 @@ impl<K: crate::VertexKey> Remainder<K> {
         self.vertices.as_slice().is_empty() && self.edges.as_slice().is_empty() && self.long_line.is_none()
     }
 
-    /// What ends the reading once nothing is left.
+    /// The error that ends the reading once nothing is left.
     pub fn into_bad(self) -> Option<BadLine> {
         self.bad
     }

@@ -1,18 +1,18 @@
-//! How far the reading of a file has come, and what was passed over.
+//! The progress of reading a file, and skipped lines.
 
 use crate::error::BadLine;
 use std::path::Path;
 
-/// Lines that were passed over.
+/// Skipped lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SkippedLines {
-    /// How many.
+    /// Number of lines.
     pub count: u64,
-    /// What was wrong with the first few.
+    /// The problems of the first few.
     pub examples: Vec<BadLine>,
 }
 
-/// What has been read up to.
+/// The position of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position<'a> {
     /// The file.
@@ -23,10 +23,10 @@ pub struct Position<'a> {
     pub byte: u64,
 }
 
-/// How much of the files has been used, in bytes as they lie on disk, compressed or not.
+/// How much of the files has been read, in bytes on disk, compressed or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Bytes used.
+    /// Bytes read.
     pub done: u64,
     /// The size of the files; `None` if unknown, as with a pipe.
     pub total: Option<u64>,

@@ -14,19 +14,20 @@ use std::path::Path;
 
 /// Reads a graph file, or a pair of a vertex and an edge file, in batches.
 ///
-/// Memory: the batch, and for text 256 KiB with what they say for every chunk that is being parsed or waits for it:
-/// one, or eight for every thread of a pool. A longer line (up to the format's limit) is held as a whole. Of a binary
-/// file, 8 bytes for every vertex, which are as many in the file. For zstd also its window of at most 128 MiB. All of
-/// this is independent of what the file says its sizes are.
+/// Memory: the batch, and for text 256 KiB plus the parsed contents for every chunk that is being
+/// parsed or waits for it: one, or eight per thread of a pool. A longer line (up to the format's
+/// limit) is held as a whole. For a binary file, 8 bytes per vertex, which takes as many in the
+/// file. For zstd also its window of at most 128 MiB. All of this is independent of the sizes that
+/// the file claims.
 ///
-/// Until the end is reached without an error, the graph is not to be trusted: the checksums of
-/// compressed data come after it.
+/// Do not trust the graph until the end is reached without an error: the checksums of compressed
+/// data come after it.
 pub struct GraphReader<K> {
     parts: Vec<Part<K>>,
-    /// The part that is being read; the number of parts at the end.
+    /// The part being read; the number of parts at the end.
     current: usize,
     batch_size: usize,
-    /// What has been read but not handed over.
+    /// Contents that were read but not returned.
     remainder: Option<Remainder<K>>,
     skipped: SkippedLines,
 }
@@ -41,15 +42,16 @@ impl<K: VertexKey> GraphReader<K> {
     /// Opens a file of any format with default options: see [`open_with`](Self::open_with).
     ///
     /// # Errors
-    /// As [`open_with`](Self::open_with).
+    /// Those of [`open_with`](Self::open_with).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, FormatError> {
         Self::open_with(path, ReadOptions::default())
     }
 
     /// Opens a graph file.
     ///
-    /// An edge list named `x.e` that has a sibling `x.v` (either may end in `.gz` or `.zst` as
-    /// well) is read together with it, whichever of the two is named: first the vertices of `x.v`, one key per line.
+    /// An edge list named `x.e` that has a sibling `x.v` (either may also end in `.gz` or `.zst`)
+    /// is read together with it, whichever of the two is named: first the vertices of `x.v`, one
+    /// key per line.
     ///
     /// # Errors
     /// A file cannot be opened, or is a directory.
@@ -69,7 +71,7 @@ impl<K: VertexKey> GraphReader<K> {
         Ok(Self::of_parts(vec![vertices_part(source, &options)], &options))
     }
 
-    /// Reads from any reader, such as standard input; errors call it `name`.
+    /// Reads from any reader, such as standard input; errors use `name` as the file name.
     ///
     /// # Errors
     /// Its first bytes cannot be read.
@@ -93,20 +95,21 @@ impl<K: VertexKey> GraphReader<K> {
         GraphReader { parts, current: 0, batch_size, remainder: None, skipped }
     }
 
-    /// Replaces what `batch` holds by what comes next; false if nothing does.
+    /// Replaces the contents of `batch` with the next edges and vertices; false at the end.
     ///
     /// # Errors
-    /// A bad line, unless bad lines are skipped; or a file that cannot be read or decompressed, which comes before a bad line that it causes.
-    /// `batch` then holds what came before, and the reader is at its end.
+    /// A bad line, unless bad lines are skipped; or a file that cannot be read or decompressed, which is
+    /// reported in preference to a bad line that it causes. `batch` then holds what came before, and the
+    /// reader is at its end.
     pub fn read_batch(&mut self, batch: &mut Batch<K>) -> Result<bool, FormatError> {
         self.read_batch_on(None, batch)
     }
 
-    /// The same on the threads of a pool: some read and decompress text while others parse it. Batches are the same,
-    /// edge by edge, whatever the pool.
+    /// Like [`read_batch`](Self::read_batch), on the threads of a pool: some read and decompress text
+    /// while others parse it. Batches are identical, edge by edge, whatever the pool.
     ///
     /// # Errors
-    /// As [`read_batch`](Self::read_batch).
+    /// Those of [`read_batch`](Self::read_batch).
     pub fn read_batch_on(
         &mut self,
         pool: Option<&ThreadPool>,
@@ -123,13 +126,13 @@ impl<K: VertexKey> GraphReader<K> {
         Ok(!batch.is_empty())
     }
 
-    /// Lines passed over so far, which may be ahead of the batches.
+    /// Lines skipped so far, which may be ahead of the batches.
     #[must_use]
     pub fn skipped(&self) -> &SkippedLines {
         &self.skipped
     }
 
-    /// What has been read up to, which may be ahead of the batches: for messages. O(1).
+    /// The position of the reader, which may be ahead of the batches: for messages. O(1).
     #[must_use]
     pub fn position(&self) -> Position<'_> {
         match &self.parts[self.current.min(self.parts.len() - 1)] {
@@ -138,14 +141,14 @@ impl<K: VertexKey> GraphReader<K> {
         }
     }
 
-    /// How far the reading has come: for a progress bar. O(1).
+    /// The progress of reading, for a progress bar. O(1).
     #[must_use]
     pub fn progress(&self) -> Progress {
         let sources = || self.parts.iter().map(Part::source);
         Progress { done: sources().map(Source::bytes_used).sum(), total: sources().map(Source::size).sum() }
     }
 
-    /// Hands over more of the last piece, or reads the next one, or goes on to the next file.
+    /// Returns more of the last piece, or reads the next one, or goes to the next file.
     fn read_more(&mut self, pool: Option<&ThreadPool>, batch: &mut Batch<K>) -> Result<(), FormatError> {
         if let Some(remainder) = &mut self.remainder {
             let is_done = remainder.hand_over(self.batch_size - batch.len(), batch);
@@ -163,8 +166,8 @@ impl<K: VertexKey> GraphReader<K> {
         Ok(())
     }
 
-    /// Reads on to find damage of the compressed data that checksums within the next gibibyte reveal: for callers that refuse what was read.
-    /// The reader is at its end then.
+    /// Reads on to find damage of the compressed data that checksums within the next gibibyte
+    /// reveal: for callers that refuse what was read. Leaves the reader at its end.
     pub fn damage(&mut self) -> Option<FormatError> {
         let current = std::mem::replace(&mut self.current, self.parts.len());
         self.remainder = None;

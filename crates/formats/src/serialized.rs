@@ -5,14 +5,15 @@
 //! | bytes | what |
 //! |---|---|
 //! | 1 | 1 if the graph is directed, else 0 |
-//! | 8 | m, the number of neighbors: edges, or of an undirected graph twice as many |
+//! | 8 | m, the number of neighbors: edges, or in an undirected graph twice as many |
 //! | 8 | n, the number of vertices; their ids are 0 to n - 1 |
 //! | 8 (n + 1) | where the neighbors of each vertex start among all neighbors, and m |
-//! | 4 m, with weights 8 m | the neighbors, row by row: an id of 32 bits, then with weights a weight of 32 bits with a sign |
-//! | as many as the last two | of a directed graph: the same for in-neighbors |
+//! | 4 m, with weights 8 m | the neighbors, row by row: an id of 32 bits, then with weights a signed weight of 32 bits |
+//! | as many as the last two | for a directed graph: offsets and neighbors of the in-edges |
 //!
-//! The suite itself writes rows that ascend, without self loops and repeated neighbors; it reads what is laid out so, whatever
-//! it holds. Here they are read: nothing is taken from the file that was not checked. `write/serialized.rs` writes them.
+//! The suite writes ascending rows, without self loops and repeated neighbors; it reads any
+//! contents with this layout. This module reads such files and checks everything that it takes from
+//! them. `write/serialized.rs` writes them.
 
 use crate::error::FormatError;
 use crate::piece::Piece;
@@ -20,7 +21,8 @@ use crate::progress::Position;
 use crate::source::Source;
 use crate::{Batch, Edge, VertexKey};
 
-/// Ids have 32 bits with a sign, and the suite counts offsets, of which there is one more than vertices, in such a number.
+/// Ids are signed 32-bit numbers, and the suite counts offsets, of which there is one more than
+/// vertices, in such a number.
 pub(crate) const MAX_VERTICES: u64 = (1 << 31) - 2;
 
 /// The file is read in pieces of this size.
@@ -37,14 +39,14 @@ pub(crate) struct SerializedReader<K> {
     keys: std::marker::PhantomData<fn() -> K>,
 }
 
-/// What is read next.
+/// The next part to read.
 enum Step {
     Header,
     /// The offsets of the out-neighbors.
     Offsets(Header, Vec<u64>),
     /// The out-neighbors.
     Neighbors(Header, Rows),
-    /// Offsets and ids of the in-neighbors, which say nothing new but must make sense.
+    /// Offsets and ids of the in-neighbors, which are redundant but must be valid.
     Inverse(Header),
     End,
 }
@@ -56,7 +58,7 @@ struct Header {
     vertices: u64,
 }
 
-/// Where rows end, and how far the neighbors have been read.
+/// The ends of the rows, and the position among the neighbors.
 struct Rows {
     ends: Vec<u64>,
     vertex: usize,
@@ -124,7 +126,8 @@ impl<K: VertexKey> SerializedReader<K> {
         Ok(Header { is_directed: directed == 1, neighbors, vertices })
     }
 
-    /// If the size of the file is known, it must be what the header says: nothing is allocated before.
+    /// Checks that the size of the file, if known, matches the header, before anything is
+    /// allocated.
     fn check_size(&self, header: &Header) -> Result<(), FormatError> {
         let Some(size) = self.source().plain_size() else { return Ok(()) };
         let neighbor = if self.is_weighted { 8 } else { 4 };
@@ -140,7 +143,7 @@ impl<K: VertexKey> SerializedReader<K> {
         Err(self.bytes.bad(1, format!("the header of a file of {size} bytes"), expected))
     }
 
-    /// A piece of the offsets, each the end of a row; their vertices are handed over with them.
+    /// Reads a piece of the offsets, each the end of a row, and returns their vertices.
     fn offsets(
         &mut self,
         header: Header,
@@ -162,7 +165,7 @@ impl<K: VertexKey> SerializedReader<K> {
         Ok(Step::Neighbors(header, Rows { ends, vertex: 0, next: 0 }))
     }
 
-    /// A piece of the neighbors.
+    /// Reads a piece of the neighbors.
     fn neighbors(
         &mut self,
         header: Header,
@@ -213,7 +216,7 @@ impl<K: VertexKey> SerializedReader<K> {
 }
 
 impl Bytes {
-    /// Fills the buffer with the next `length` bytes, which are at most a piece.
+    /// Fills the buffer with the next `length` bytes, at most a piece.
     fn read(&mut self, length: usize, expected: &str) -> Result<(), FormatError> {
         self.buffer.resize(length, 0);
         let mut read = 0;
@@ -230,7 +233,7 @@ impl Bytes {
         Ok(())
     }
 
-    /// A number at `at` that counts something.
+    /// Reads a count at `at`.
     fn count(&mut self, at: u64, what: &str, most: u64) -> Result<u64, FormatError> {
         self.read(8, what)?;
         let count = long(&self.buffer);
@@ -253,7 +256,7 @@ impl Bytes {
         }
     }
 
-    /// The offsets where the rows of `vertices` end, which must not fall below `start`.
+    /// Reads the offsets where the rows of `vertices` end, which must not fall below `start`.
     fn offsets(
         &mut self,
         vertices: std::ops::Range<u64>,
@@ -280,7 +283,7 @@ impl Bytes {
         Ok(())
     }
 
-    /// The rows must hold all neighbors.
+    /// Checks that the rows hold all neighbors.
     fn expect_all(&self, end: u64, neighbors: u64) -> Result<(), FormatError> {
         if end == neighbors {
             return Ok(());
@@ -289,7 +292,7 @@ impl Bytes {
         Err(self.bad(self.offset - 8, format!("the offset {end}"), expected))
     }
 
-    /// The next `count` neighbors, each of `width` bytes.
+    /// Reads the next `count` neighbors, each of `width` bytes.
     fn neighbors(
         &mut self,
         count: u64,
@@ -326,14 +329,14 @@ impl Bytes {
     }
 }
 
-/// The number of 64 bits that the bytes start with.
+/// The 64-bit number at the start of the bytes.
 fn long(bytes: &[u8]) -> i64 {
     let mut number = [0; 8];
     number.copy_from_slice(&bytes[..8]);
     i64::from_le_bytes(number)
 }
 
-/// The number of 32 bits that the bytes start with.
+/// The 32-bit number at the start of the bytes.
 fn number(bytes: &[u8]) -> i32 {
     let mut number = [0; 4];
     number.copy_from_slice(&bytes[..4]);

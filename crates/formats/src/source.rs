@@ -1,4 +1,4 @@
-//! Where the bytes come from: a file or any reader, decompressed if its first bytes say so.
+//! The bytes of a file or any reader, decompressed if its first bytes say so.
 
 use crate::format::Compression;
 use crate::{ErrorKind, FormatError};
@@ -8,13 +8,14 @@ use std::io::{self, BufReader, Chain, Cursor, Read};
 use std::path::{Path, PathBuf};
 use zstd::stream::read::Decoder as ZstdDecoder;
 
-/// Compressed bytes are read in pieces of this size.
+/// Size of reads of compressed bytes.
 const COMPRESSED_BUFFER: usize = 128 << 10;
 
-/// Decompressed bytes that are read after a bad line to see whether damage of the compressed data caused it.
+/// Decompressed bytes read after a bad line to check whether damage of the compressed data caused
+/// it.
 const CHECKED_BEHIND_FAULT: u64 = 1 << 30;
 
-/// A stream of plain bytes that knows how much of its file it has used.
+/// A stream of plain bytes that counts how much of its file it has read.
 pub(crate) struct Source {
     path: PathBuf,
     size: Option<u64>,
@@ -27,7 +28,7 @@ enum Decoder {
     Zstd(Box<ZstdDecoder<'static, BufReader<Input>>>),
 }
 
-/// The file as it is, counted.
+/// The raw file, counted.
 struct Input {
     reader: Chain<Cursor<Vec<u8>>, Box<dyn Read + Send>>,
     bytes_read: u64,
@@ -76,17 +77,17 @@ impl Source {
         &self.path
     }
 
-    /// The size of the file as it lies on disk; unknown for a pipe.
+    /// The size of the file on disk; unknown for a pipe.
     pub fn size(&self) -> Option<u64> {
         self.size
     }
 
-    /// The size of what [`read`](Self::read) gives in all, if that is known before it has been read.
+    /// The total size of the plain bytes, if it is known before they are read.
     pub fn plain_size(&self) -> Option<u64> {
         matches!(self.decoder, Decoder::Plain(_)).then_some(self.size).flatten()
     }
 
-    /// How many bytes of the file, as it lies on disk, have been used.
+    /// The number of bytes read of the file on disk.
     pub fn bytes_used(&self) -> u64 {
         let unused = match &self.decoder {
             Decoder::Plain(_) => 0,
@@ -106,7 +107,8 @@ impl Source {
         read.map_err(|source| self.error(source))
     }
 
-    /// Reads on to find damage of the compressed data that checksums within the next gibibyte reveal. Nothing can be read after that.
+    /// Reads on to find damage of the compressed data that checksums within the next gibibyte
+    /// reveal. Nothing can be read after that.
     pub fn damage(&mut self) -> Option<FormatError> {
         if matches!(self.decoder, Decoder::Plain(_)) {
             return None;
@@ -168,7 +170,7 @@ impl Read for Input {
 mod tests {
     use super::*;
 
-    /// Gives what it has, then fails.
+    /// Returns its bytes, then fails.
     struct Failing(Cursor<Vec<u8>>);
 
     impl Read for Failing {

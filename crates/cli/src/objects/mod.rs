@@ -46,7 +46,10 @@ impl<'a> NamedEdge<'a> {
     fn needed_key(&self) -> Result<Option<u64>, StoredError> {
         let Some(name) = self.schema.edges.key() else { return Ok(None) };
         let problem = || {
-            format!("edges of the label {:?} are distinguished by {name:?}: say which it is", self.schema.name)
+            format!(
+                "edges of the label {:?} are distinguished by {name:?}: say which it is",
+                self.schema.name
+            )
         };
         let missing = || StoredError::EdgeKey { option: "--key".to_owned(), problem: problem() };
         self.key.map(Some).ok_or_else(missing)

@@ -1,4 +1,4 @@
-//! Graphs made of maps and lists, which are slow and obvious, and a view of them.
+//! Graphs made of maps and lists, slow and obvious, and a view of them.
 
 use hedgerow_model::{
     Adjacency, Column, ColumnType, Count, Cursor, Direction, EdgeValue, GraphView, LabelId, Neighbors,

@@ -10,14 +10,14 @@ const PROBABILITY_BITS: u32 = 32;
 /// A synthetic graph whose degrees are as skewed as those of social networks.
 ///
 /// The generator of the Graph 500 benchmark (specification, section "Generating the Edge List"),
-/// which is R-MAT ("R-MAT: A Recursive Model for Graph Mining", section 3) with a = 0.57,
-/// b = c = 0.19: each edge chooses one quadrant of the adjacency matrix, then one quadrant of that,
-/// down to a cell. Self loops and repeated edges occur, as the benchmark wants it.
+/// which is R-MAT ("R-MAT: A Recursive Model for Graph Mining", section 3) with a = 0.57, b = c =
+/// 0.19: each edge chooses one quadrant of the adjacency matrix, then one quadrant of that, down to
+/// a cell. Self loops and repeated edges occur, as the benchmark requires.
 ///
-/// Edge `i` depends on the seed and on `i` alone. So edges can be made in any order, in parallel,
-/// and without keeping any; they come in random order as they are; and vertex numbers are shuffled
-/// by a seeded bijection, so that a number tells nothing of a degree. Only integers are compared
-/// and mixed: a seed gives the same graph on every machine.
+/// Edge `i` depends only on the seed and on `i`. So edges can be generated in any order, in
+/// parallel, and without storing any. They come in random order; and vertex numbers are shuffled by
+/// a seeded bijection, so that a number is unrelated to the degree. Only integers are compared and
+/// mixed: a seed gives the same graph on every machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kronecker {
     scale: u32,
@@ -48,7 +48,7 @@ pub enum KroneckerError {
 }
 
 impl Kronecker {
-    /// The largest scale: vertex ids are of 32 bits, and one is kept.
+    /// The largest scale: vertex ids have 32 bits, and one is reserved.
     pub const MAX_SCALE: u32 = 31;
 
     /// A graph of 2^`scale` vertices and `edge_factor` times as many edges.
@@ -66,13 +66,13 @@ impl Kronecker {
         Ok(Kronecker { scale, edges, seed, thresholds, shuffle: Shuffle::new(scale, seed) })
     }
 
-    /// The same with other probabilities of the quadrants: `a` both ends in the lower half, `b` only
-    /// the source, `c` only the destination, and what is left to 1, neither.
+    /// Uses other probabilities of the quadrants: `a` both ends in the lower half, `b` only the
+    /// source, `c` only the destination, and the remainder to 1, neither.
     ///
     /// # Errors
     /// One is negative or NaN, or the sum is above 1.
     pub fn with_probabilities(mut self, a: f64, b: f64, c: f64) -> Result<Self, KroneckerError> {
-        /// What the sum of three decimal fractions may be off by.
+        /// Tolerated rounding error in the sum of three decimal fractions.
         const ROUNDING: f64 = 1e-9;
         let is_distribution = [a, b, c].iter().all(|p| *p >= 0.0) && a + b + c <= 1.0 + ROUNDING;
         if !is_distribution {
@@ -82,13 +82,13 @@ impl Kronecker {
         Ok(self)
     }
 
-    /// How many edges there are, self loops and repeated ones counted.
+    /// Number of edges, self loops and repeated ones counted.
     #[must_use]
     pub fn edges(&self) -> u64 {
         self.edges
     }
 
-    /// Vertices are numbered from 0 to below this; many have no edge.
+    /// The vertex bound: vertices are numbered from 0; many have no edge.
     #[must_use]
     pub fn vertices(&self) -> u64 {
         1 << self.scale
@@ -126,7 +126,7 @@ impl Kronecker {
         let (mut source, mut destination) = (0, 0);
         let mut level = 0;
         while level < self.scale {
-            // One word decides on two levels.
+            // One word decides two levels.
             let word = random.next();
             for draw in [word >> PROBABILITY_BITS, word & u64::from(u32::MAX)] {
                 let (source_bit, destination_bit) = self.thresholds.quadrant(draw);
@@ -135,7 +135,7 @@ impl Kronecker {
             }
             level += 2;
         }
-        // Of an odd scale, the last level was one too many.
+        // For an odd scale, the last level was one too many.
         let unused = level - self.scale;
         (source >> unused, destination >> unused)
     }
@@ -151,13 +151,13 @@ struct Thresholds {
 
 impl Thresholds {
     fn new(a: f64, b: f64, c: f64) -> Self {
-        // Sums, a product with a power of two and rounding: exact or the same on every machine.
+        // Sums, a product with a power of two and rounding: exact or identical on every machine.
         let part = |probability: f64| (probability * (1u64 << PROBABILITY_BITS) as f64).round() as u64;
         Thresholds { a: part(a), ab: part(a + b), abc: part(a + b + c) }
     }
 
-    /// The bits of source and destination for a draw below 2^32. Without a branch, since it would
-    /// be predicted wrongly every other time.
+    /// The bits of source and destination for a draw below 2^32. Branchless, since a branch would
+    /// be mispredicted every other time.
     #[inline]
     fn quadrant(self, draw: u64) -> (u64, u64) {
         let (a, ab, abc) = (draw >= self.a, draw >= self.ab, draw >= self.abc);
@@ -176,7 +176,7 @@ mod tests {
         degrees
     }
 
-    /// Whether `count` of `trials` is what `probability` gives, within five standard deviations.
+    /// Whether `count` of `trials` matches `probability`, within five standard deviations.
     fn is_likely(count: u64, trials: u64, probability: f64) -> bool {
         let expected = trials as f64 * probability;
         let deviation = (expected * (1.0 - probability)).sqrt();

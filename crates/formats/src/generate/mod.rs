@@ -1,4 +1,4 @@
-//! Graphs that are made up: the same seed gives the same graph on every machine. Requests to stores of them.
+//! Generated graphs: a seed gives the same graph on every machine. Requests to stores of them.
 
 mod kronecker;
 pub mod link_bench;

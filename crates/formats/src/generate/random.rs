@@ -1,4 +1,4 @@
-//! Numbers that look random and are the same on every machine.
+//! Pseudorandom numbers, identical on every machine.
 
 /// The odd constant nearest to 2^64 divided by the golden ratio.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -8,13 +8,13 @@ const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 pub(super) struct Random(u64);
 
 impl Random {
-    /// Starts at a state; states that differ in any bit give streams that have nothing in common to the eye.
+    /// Starts at a state; states that differ in any bit give unrelated streams.
     #[inline]
     pub fn new(state: u64) -> Self {
         Random(state)
     }
 
-    /// The stream of element `index` of what `seed` stands for.
+    /// The stream of element `index` for a seed.
     #[inline]
     pub fn of_index(seed: u64, index: u64) -> Self {
         Random(mix(seed ^ index.wrapping_mul(GOLDEN)))
@@ -27,14 +27,15 @@ impl Random {
         mix(self.0)
     }
 
-    /// A number below `bound`. Numbers that divide 2^64 unevenly differ in probability by less than `bound` / 2^64.
+    /// A number below `bound`. If `bound` does not divide 2^64, probabilities differ by less than
+    /// `bound` / 2^64.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 }
 
-/// A seed as a state, so that seeds that follow each other are far apart.
+/// Converts a seed to a state, so that consecutive seeds are far apart.
 pub(super) fn spread(seed: u64) -> u64 {
     mix(seed.wrapping_add(GOLDEN))
 }

@@ -1,11 +1,11 @@
-//! Numbers in another order.
+//! Shuffled numbers.
 
 use super::random::{Random, mix};
 
 /// A bijection of the numbers below 2^scale, chosen by a seed.
 ///
-/// Rounds of steps that can each be undone: adding a constant, multiplying by an odd one, and
-/// folding the upper half onto the lower. It takes no memory, unlike a table of the permutation.
+/// Rounds of invertible steps: adding a constant, multiplying by an odd one, and folding the upper
+/// half onto the lower. It takes no memory, unlike a table of the permutation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shuffle {
     mask: u64,

@@ -1,9 +1,9 @@
-//! A graph that changes as time goes by.
+//! A graph that changes over time.
 
 use super::random::{Random, spread};
 use std::collections::HashSet;
 
-/// Pairs that are drawn for a new edge before another way is taken.
+/// Number of pairs drawn for a new edge before it is chosen in another way.
 const DRAWS: u32 = 16;
 
 /// Gaps between changes are below this, in units of time.
@@ -12,30 +12,30 @@ const LONGEST_GAP: u64 = 1 << 16;
 /// Probabilities are compared as integers of this many bits.
 const PROBABILITY_BITS: u32 = 32;
 
-/// An edge that comes or goes at some time.
+/// The addition or deletion of an edge at some time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Where it starts.
+    /// The source of the edge.
     pub source: u64,
-    /// Where it ends.
+    /// The destination of the edge.
     pub destination: u64,
-    /// When; never before the change before it.
+    /// The time; never before the previous change.
     pub timestamp: u64,
-    /// It comes, or else it goes.
+    /// Whether the edge is added; otherwise it is deleted.
     pub is_added: bool,
 }
 
-/// A stream of changes whose graph grows as social networks do.
+/// A stream of changes whose graph grows like social networks.
 ///
-/// Vertices arrive at a steady pace, each with an edge. Both ends of a new edge are drawn by **preferential attachment**:
-/// in proportion to how many edges they have at that time ("Emergence of Scaling in Random Networks"), or, one in
-/// eight, any vertex alike. So degrees follow a power law. A share of the changes deletes an edge, any alike.
-/// Gaps between changes follow a power law too (the probability of one of at least `g` is 1 / (g + 1)), so that
-/// changes come in bursts.
+/// Vertices arrive at a steady rate, each with an edge. Both ends of a new edge are drawn by
+/// **preferential attachment**: in proportion to their degrees at that time ("Emergence of Scaling
+/// in Random Networks"), or, one in eight, uniformly. So degrees follow a power law. A fraction of
+/// the changes deletes an edge, chosen uniformly. Gaps between changes follow a power law too (the
+/// probability of one of at least `g` is 1 / (g + 1)), so that changes come in bursts.
 ///
-/// An edge that comes is not there, and one that goes is; there are no self loops. Where almost every pair of vertices
-/// has an edge, the next vertex arrives early, or an edge goes. The same numbers give the same stream on every machine.
-/// Memory: the edges that are there.
+/// An added edge did not exist before, and a deleted one did; there are no self loops. If almost
+/// every pair of vertices has an edge, the next vertex arrives early, or an edge is deleted. Equal
+/// parameters give the same stream on every machine. Memory: the existing edges.
 #[derive(Clone, Debug)]
 pub struct ChangeStream {
     vertices: u64,
@@ -43,7 +43,7 @@ pub struct ChangeStream {
     /// The probability of a deletion, as part of 2^32.
     deletions: u64,
     random: Random,
-    /// Changes so far.
+    /// Number of changes so far.
     made: u64,
     arrived: u64,
     timestamp: u64,
@@ -58,24 +58,25 @@ pub enum StreamError {
     /// Too few or too many vertices.
     #[error("{0} vertices, expected 2 to 4294967295")]
     Vertices(u64),
-    /// Vertices arrive with changes.
+    /// Fewer changes than vertices, which arrive with changes.
     #[error("{changes} changes for {vertices} vertices, expected at least one for each")]
     TooFewChanges {
-        /// How many vertices there should be.
+        /// The requested number of vertices.
         vertices: u64,
-        /// How many changes.
+        /// The requested number of changes.
         changes: u64,
     },
-    /// Not a share of which anything is left.
+    /// The fraction of deletions is out of range.
     #[error("a share of {0} deletions, expected 0 to 0.5")]
     Deletions(f64),
 }
 
 impl ChangeStream {
-    /// A stream of so many vertices and changes, of which a share from 0 to 0.5 deletes edges.
+    /// A stream of `changes` changes over `vertices` vertices, in which a fraction from 0 to 0.5
+    /// deletes edges.
     ///
     /// # Errors
-    /// Fewer than 2 or more than 2^32 - 1 vertices, fewer changes than vertices, or another share.
+    /// Fewer than 2 or more than 2^32 - 1 vertices, fewer changes than vertices, or another fraction.
     pub fn new(vertices: u64, changes: u64, deletions: f64, seed: u64) -> Result<Self, StreamError> {
         if !(2..=u64::from(u32::MAX)).contains(&vertices) {
             return Err(StreamError::Vertices(vertices));
@@ -89,7 +90,7 @@ impl ChangeStream {
         Ok(ChangeStream {
             vertices,
             changes,
-            // A product with a power of two and rounding: the same on every machine.
+            // A product with a power of two and rounding: identical on every machine.
             deletions: (deletions * (1u64 << PROBABILITY_BITS) as f64).round() as u64,
             random: Random::new(spread(seed)),
             made: 0,
@@ -100,15 +101,15 @@ impl ChangeStream {
         })
     }
 
-    /// How many changes there are in all.
+    /// Total number of changes.
     #[must_use]
     pub fn changes(&self) -> u64 {
         self.changes
     }
 
-    /// An edge comes or goes.
+    /// Adds or deletes an edge.
     fn change(&mut self) -> (u64, u64, bool) {
-        // So many vertices should be there after this change.
+        // The number of vertices that should exist after this change.
         let due = 1
             + (u128::from(self.made + 1) * u128::from(self.vertices - 1)).div_ceil(u128::from(self.changes))
                 as u64;
@@ -136,7 +137,7 @@ impl ChangeStream {
         }
     }
 
-    /// The next vertex arrives with an edge from it or to it.
+    /// The next vertex arrives with an edge from or to it.
     fn arrive(&mut self) -> (u64, u64, bool) {
         let (new, other) = (self.arrived, self.attach());
         self.arrived += 1;
@@ -150,7 +151,7 @@ impl ChangeStream {
         (edge.0, edge.1, true)
     }
 
-    /// Any edge goes; there is one.
+    /// Deletes a random edge; there is one.
     fn delete(&mut self) -> (u64, u64, bool) {
         let index = self.random.below(self.edges.len() as u64) as usize;
         let edge = self.edges.swap_remove(index);
@@ -158,7 +159,8 @@ impl ChangeStream {
         (edge.0, edge.1, false)
     }
 
-    /// A vertex that is there: an end of any edge, so that each is drawn in proportion to its degree, or any.
+    /// An existing vertex: an end of a random edge, so that each is drawn in proportion to its
+    /// degree, or a uniform one.
     fn attach(&mut self) -> u64 {
         let draw = self.random.next();
         if self.edges.is_empty() || draw.is_multiple_of(8) {
@@ -239,7 +241,8 @@ mod tests {
         degrees.sort_unstable();
         let (median, largest) = (degrees[10_000], degrees[19_999]);
         assert!(largest > 100 * median, "{median} {largest}");
-        // Every tenth change is an arrival; of the others a fifth deletes: 36,000, give or take 5 deviations.
+        // Every tenth change is an arrival; a fifth of the others deletes: 36,000, within 5
+        // deviations.
         let deleted = changes.iter().filter(|change| !change.is_added).count();
         assert!((35_150..36_850).contains(&deleted), "{deleted}");
         let gaps: Vec<u64> = changes.windows(2).map(|pair| pair[1].timestamp - pair[0].timestamp).collect();

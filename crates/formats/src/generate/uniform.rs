@@ -1,15 +1,15 @@
-//! Graphs whose edges have nothing in common.
+//! Graphs with uniformly random edges.
 
 use super::random::{Random, spread};
 
-/// Ids have 32 bits, and one is kept.
+/// Ids have 32 bits, and one is reserved.
 const MAX_VERTICES: u64 = (1 << 32) - 1;
 
-/// A graph in which every edge goes from any vertex to any vertex, all with the same probability.
+/// A graph in which every edge joins two random vertices, all with the same probability.
 ///
-/// The model of Erdős and Rényi with a given number of edges, but for self loops and repeated edges, which
-/// occur: of few edges among many vertices almost none. Edge `i` depends on the seed and on `i` alone, so that edges
-/// can be made in any order.
+/// The model of Erdős and Rényi with a given number of edges, except that self loops and repeated
+/// edges occur: almost none among few edges of many vertices. Edge `i` depends only on the seed and
+/// on `i`, so edges can be generated in any order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uniform {
     vertices: u64,
@@ -21,12 +21,12 @@ pub struct Uniform {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{vertices} vertices, expected 1 to {MAX_VERTICES}, or none if there are no edges")]
 pub struct UniformError {
-    /// How many there should be.
+    /// The requested number of vertices.
     vertices: u64,
 }
 
 impl Uniform {
-    /// A graph of so many vertices and edges.
+    /// A graph of `vertices` vertices and `edges` edges.
     ///
     /// # Errors
     /// More than 2^32 - 1 vertices, or edges but no vertices.
@@ -37,13 +37,13 @@ impl Uniform {
         Ok(Uniform { vertices, edges, seed: spread(seed) })
     }
 
-    /// Vertices are numbered from 0 to below this.
+    /// The vertex bound: vertices are numbered from 0.
     #[must_use]
     pub fn vertices(&self) -> u64 {
         self.vertices
     }
 
-    /// How many edges there are, self loops and repeated ones counted.
+    /// Number of edges, self loops and repeated ones counted.
     #[must_use]
     pub fn edges(&self) -> u64 {
         self.edges
@@ -61,9 +61,10 @@ impl Uniform {
     }
 }
 
-/// Weights for the edges of a generated graph: whole numbers from 1 to 255, all with the same probability.
+/// Weights for the edges of a generated graph: whole numbers from 1 to 255, all with the same
+/// probability.
 ///
-/// The weight of edge `i` depends on the seed and on `i` alone, and tells nothing of its ends.
+/// The weight of edge `i` depends only on the seed and on `i`, and is unrelated to its ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Weights {
     seed: u64,

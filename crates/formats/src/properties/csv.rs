@@ -1,4 +1,4 @@
-//! Records of a CSV file with the cells of their fields, as RFC 4180 has them.
+//! Reads the records of a CSV file with their fields, as in RFC 4180.
 
 use super::MAX_PROPERTY_LINE;
 use super::value::Cell;
@@ -17,13 +17,13 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 pub(super) struct CsvLines {
     source: Source,
     core: Reader,
-    /// What was read of the file, and where the next byte is.
+    /// The bytes that were read from the file, and the position of the next byte.
     input: Vec<u8>,
     next: usize,
     is_first: bool,
     /// The line of the next byte, from 1.
     line: u64,
-    /// The fields of the record, one behind the other, and some room.
+    /// The concatenated fields of the record, and some spare room.
     text: Vec<u8>,
     length: usize,
     fields: Vec<Field>,
@@ -33,11 +33,11 @@ pub(super) struct CsvLines {
 struct Field {
     end: usize,
     is_quoted: bool,
-    /// Where it starts in the file.
+    /// The line of the file where it starts.
     line: u64,
 }
 
-/// What is known of a field as it stands in the file.
+/// The form of a field in the file.
 #[derive(Default)]
 struct Raw {
     first: Option<u8>,
@@ -65,12 +65,12 @@ impl CsvLines {
         &self.source
     }
 
-    /// Why a fault is in a record: see [`Source::cause_of`].
+    /// The cause of a fault in a record: see [`Source::cause_of`].
     pub fn cause_of(&mut self, fault: FormatError) -> FormatError {
         self.source.cause_of(fault)
     }
 
-    /// Reads the next record; false if there is none. Empty lines are passed over.
+    /// Reads the next record; false if there is none. Skips empty lines.
     pub fn read(&mut self) -> Result<bool, FormatError> {
         self.fields.clear();
         self.length = 0;
@@ -81,7 +81,7 @@ impl CsvLines {
         Ok(true)
     }
 
-    /// How many fields the record has.
+    /// The number of fields of the record.
     pub fn len(&self) -> usize {
         self.fields.len()
     }
@@ -100,7 +100,7 @@ impl CsvLines {
         Ok(if text.is_empty() && !is_quoted { Cell::Null } else { Cell::Text(text) })
     }
 
-    /// Passes over the ends of lines; false if nothing follows.
+    /// Skips line ends; false if nothing follows.
     fn pass_line_ends(&mut self) -> Result<bool, FormatError> {
         loop {
             if self.next == self.input.len() && !self.fill()? {
@@ -120,7 +120,7 @@ impl CsvLines {
         let (line, start, mut raw) = (self.line, self.length, Raw::default());
         loop {
             if self.next == self.input.len() {
-                // At the end of the file nothing is handed over, by which the end is known.
+                // At the end of the file an empty input tells the parser so.
                 self.fill()?;
             }
             let input = &self.input[self.next..];
@@ -151,11 +151,11 @@ impl CsvLines {
         }
     }
 
-    /// Reads more of the file in place of what was used; false at its end.
+    /// Replaces the used input by more of the file; false at its end.
     fn fill(&mut self) -> Result<bool, FormatError> {
         self.input.resize(BUFFER, 0);
         let mut length = 0;
-        // Enough to see a byte order mark.
+        // Enough to detect a byte order mark.
         while length < BYTE_ORDER_MARK.len() {
             match self.source.read(&mut self.input[length..])? {
                 0 => break,
@@ -187,7 +187,8 @@ impl Raw {
         self.first == Some(b'"')
     }
 
-    /// Whether a field that starts with a quotation mark ends with one, and has only doubled ones in between; `length` is that of its text.
+    /// Whether a field that starts with a quotation mark ends with one, and has only doubled ones
+    /// in between; `length` is that of its text.
     fn is_well_quoted(&self, length: usize) -> bool {
         let is_closed = self.quotes >= 2 && self.quotes.is_multiple_of(2) && self.last == Some(b'"');
         !self.is_quoted() || is_closed && self.length == 2 + (self.quotes - 2) / 2 + length
@@ -201,7 +202,7 @@ mod tests {
     use std::io::{Cursor, Read};
     use std::path::Path;
 
-    /// Gives at most so many bytes at a time.
+    /// Returns at most `.1` bytes per read.
     struct Trickle(Cursor<Vec<u8>>, usize);
 
     impl Read for Trickle {
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn quotation_marks_that_are_not_closed_are_told() {
+    fn unclosed_quotation_marks_are_reported() {
         for (text, line) in
             [("a\n\"b", 2), ("\"a\"b,c\n", 1), ("\"a\"b\"c\"\n", 1), ("a,\"", 1), ("\"\"\"", 1)]
         {
@@ -280,7 +281,7 @@ mod tests {
         ) {
             let mut text = b"x\n".to_vec();
             for record in &fields {
-                // Behind another field, without which a record of one null would be an empty line.
+                // After another field, because a record of one null would be an empty line.
                 text.push(b'x');
                 for field in record {
                     text.push(b',');

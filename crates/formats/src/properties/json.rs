@@ -1,4 +1,4 @@
-//! Objects of a file of JSON lines with their members.
+//! Reads the objects of a file of JSON lines with their members.
 
 use super::MAX_PROPERTY_LINE;
 use crate::FormatError;
@@ -11,13 +11,13 @@ use serde_json::value::RawValue;
 use std::fmt;
 use std::ops::Range;
 
-/// Bytes of the file that are held at least.
+/// Minimum number of buffered bytes.
 const CHUNK: usize = 64 << 10;
 
 /// A file of JSON lines, read object by object.
 pub(super) struct JsonLines {
     cutter: Cutter,
-    /// Whole lines, and where the next of them starts.
+    /// Whole lines, and the start of the next one.
     chunk: Vec<u8>,
     next: usize,
     /// The line that was read.
@@ -26,7 +26,7 @@ pub(super) struct JsonLines {
     line: u64,
 }
 
-/// The members of an object in their order, also those of equal names.
+/// The members of an object in their order, including those with equal names.
 pub(super) struct Members<'a>(pub Vec<(String, &'a RawValue)>);
 
 impl JsonLines {
@@ -39,7 +39,7 @@ impl JsonLines {
         self.cutter.source()
     }
 
-    /// Why a fault is in a line: see [`Source::cause_of`].
+    /// The cause of a fault in a line: see [`Source::cause_of`].
     pub fn cause_of(&mut self, fault: FormatError) -> FormatError {
         self.cutter.source_mut().cause_of(fault)
     }
@@ -49,7 +49,7 @@ impl JsonLines {
         self.line
     }
 
-    /// Goes to the next line that is not blank; false if there is none.
+    /// Advances to the next line that is not blank; false if there is none.
     pub fn read(&mut self) -> Result<bool, FormatError> {
         let line = self.next_line()?;
         self.current = line.clone().unwrap_or_default();
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_told() {
+    fn lines_that_are_no_objects_are_reported() {
         for (text, part) in [
             ("{}\n[1]\n", "x:2: found \"[1]\", expected one JSON object per line"),
             ("{\"a\":}", "expected one JSON object per line: at byte 6, expected value"),

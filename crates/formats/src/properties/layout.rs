@@ -1,4 +1,4 @@
-//! Which cell of a line is which end of an edge or which property, by the names of columns.
+//! Maps the cells of a line to the ends of an edge or to properties, by the names of columns.
 
 use super::LineSchema;
 use super::value::{Cell, Kind};
@@ -15,7 +15,7 @@ const SOURCE: &[&str] = &["source", "src", "from"];
 /// Names of the column where an edge ends.
 const DESTINATION: &[&str] = &["destination", "dst", "target", "to"];
 
-/// The name of the column of a value where a file is written; one that is read may have any.
+/// The column name of a value in a file that is written; a file that is read may use any.
 const VALUE: &str = "value";
 
 /// Whether this is a usual name of the column of a vertex's key, ignoring case.
@@ -34,19 +34,19 @@ fn is_among(name: &str, names: &[&str]) -> bool {
     names.iter().any(|usual| name.eq_ignore_ascii_case(usual))
 }
 
-/// What a line has: its keys first, one of a vertex or two of an edge, then what lies on it. The cells of a line are brought into this
-/// order.
+/// The order of a line's cells: its keys first, one of a vertex or two of an edge, then its
+/// properties or its value. Cells are rearranged into this order.
 pub(super) struct Layout {
     pub keys: Vec<KeyColumn>,
     pub fields: Vec<FieldColumn>,
-    /// The label carries a value and nothing else, whose column may have any name.
+    /// The label carries a single value, whose column may have any name.
     has_value: bool,
 }
 
 /// The column of a key.
 pub(super) struct KeyColumn {
     names: &'static [&'static str],
-    /// The only name that it has.
+    /// Its only name, if the caller chose one.
     chosen: Option<String>,
 }
 
@@ -57,14 +57,14 @@ pub(super) struct FieldColumn {
     pub nullable: bool,
 }
 
-/// Names of columns that make no sense together.
+/// An invalid combination of column names.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct BadColumns {
     /// The column.
     pub column: Option<String>,
     pub found: String,
     pub expected: String,
-    /// Columns that are no keys, if one of them is unknown.
+    /// Columns that are not keys, if one of them is unknown.
     pub further: Vec<String>,
     pub remedy: Option<Remedy>,
 }
@@ -79,7 +79,7 @@ impl Layout {
         let property = |field: &Field| FieldColumn {
             name: field.name.clone(),
             kind: Kind::Property(field.value_type),
-            // A version is counted by the store, whatever a file says.
+            // The store counts versions, whatever a file says.
             nullable: field.nullable || field.value_type == ValueType::Version,
         };
         let fields = match lines {
@@ -100,13 +100,13 @@ impl Layout {
         Layout { keys, fields, has_value }
     }
 
-    /// How many cells there are at most.
+    /// The maximum number of cells.
     pub fn len(&self) -> usize {
         self.keys.len() + self.fields.len()
     }
 
-    /// Where the column of each of these names comes in this layout. Without the names of any key the first columns are the keys, if that is
-    /// `positional`.
+    /// The positions of columns with these names in this layout. If no name is that of a key and
+    /// `positional` is set, the first columns are the keys.
     pub fn places(&self, names: &[String], positional: bool) -> Result<Vec<usize>, BadColumns> {
         if let Some((first, second)) = first_repeated(names) {
             let (name, [first, second]) = (&names[first], [first, second].map(|column| column + 1));
@@ -133,7 +133,8 @@ impl Layout {
         }
     }
 
-    /// Whether a header with these names may be a line of values, if keys are text: it names nothing that this layout knows.
+    /// Whether a header with these names may be a line of values if keys are text: this layout
+    /// knows none of the names.
     pub fn may_be_values(&self, names: &[String]) -> bool {
         let is_known = |name: &String| !self.has_value && self.field(name).is_some();
         let is_value = |name: &String| match self.fields.first() {
@@ -168,7 +169,7 @@ impl Layout {
         }
     }
 
-    /// The usual names of a key, but for those that are properties.
+    /// The usual names of a key, without those that are properties.
     fn names_of(&self, key: &KeyColumn) -> impl Iterator<Item = &'static str> {
         let is_property = |name: &str| {
             !self.has_value && self.fields.iter().any(|field| field.name.eq_ignore_ascii_case(name))
@@ -181,7 +182,7 @@ impl Layout {
         self.fields.iter().position(named).map(|position| self.keys.len() + position)
     }
 
-    /// The name of a place whose column the file does not have.
+    /// The name of a place whose column is missing in the file.
     pub fn name_of(&self, place: usize) -> Option<&str> {
         let field = place.checked_sub(self.keys.len()).and_then(|field| self.fields.get(field))?;
         (!self.has_value).then_some(&*field.name)
@@ -222,8 +223,8 @@ impl Layout {
         self.keys.iter().map(names).collect::<Vec<_>>().join(", and ")
     }
 
-    /// The names of all columns of a file that is written, from which they are found again; `None` if properties have all
-    /// the names that a key could have.
+    /// The column names of a file to write, which identify the columns again; `None` if properties
+    /// have all the names that a key could have.
     pub fn written_names(&self) -> Option<Vec<String>> {
         let keys = self.keys.iter().map(|key| self.names_of(key).next().map(str::to_owned));
         let fields = self.fields.iter().map(|field| Some(field.name.clone()));
@@ -273,7 +274,7 @@ fn bad(column: Option<&str>, found: &str, expected: &str) -> BadColumns {
     }
 }
 
-/// The positions of the first name that comes twice.
+/// The positions of the first repeated name.
 fn first_repeated(names: &[String]) -> Option<(usize, usize)> {
     let mut seen = HashMap::new();
     names.iter().enumerate().find_map(|(second, name)| Some((seen.insert(name, second)?, second)))

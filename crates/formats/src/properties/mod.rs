@@ -2,11 +2,11 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `reader` | line by line into batches of vertices and edges |
+//! | `reader` | reads lines into batches of vertices and edges |
 //! | `csv`, `json` | from bytes to the cells of a line |
-//! | `layout` | which cell is which end or property, by the names of columns |
+//! | `layout` | maps cells to ends or properties, by the names of columns |
 //! | `value` | from a cell to a value |
-//! | `writer` | the same files, written |
+//! | `writer` | writes these files |
 
 mod csv;
 mod json;
@@ -25,7 +25,7 @@ use hedgerow_model::{EdgeSchema, EdgeValue, Record, RecordSchema};
 use std::fmt;
 use std::path::Path;
 
-/// A line with properties is at most this long, in bytes.
+/// The maximum length of a line with properties, in bytes.
 pub const MAX_PROPERTY_LINE: usize = 16 << 20;
 
 /// The format of a file whose lines carry properties.
@@ -33,13 +33,14 @@ pub const MAX_PROPERTY_LINE: usize = 16 << 20;
 pub enum PropertyFormat {
     /// Comma-separated values as in RFC 4180, with a first line of column names. An empty field without quotation marks is null.
     Csv,
-    /// A JSON object per line, whose members are the properties. A member that is not there is null.
+    /// A JSON object per line, whose members are the properties. A missing member is null.
     JsonLines,
 }
 
 impl PropertyFormat {
-    /// What the end of a file's name says, that of a compression left aside; `None` if it says nothing. A `.csv` may as well be an edge
-    /// list without a header: that is for the caller to know. O(length of the name).
+    /// The format for the extension of a file name, without that of a compression; `None` if the
+    /// extension has no meaning. A `.csv` may also be an edge list without a header: the caller has
+    /// to know. O(length of the name).
     #[must_use]
     pub fn of_name(path: impl AsRef<Path>) -> Option<Self> {
         match without_compression(path.as_ref()).extension()?.to_str()? {
@@ -59,28 +60,28 @@ impl fmt::Display for PropertyFormat {
     }
 }
 
-/// What the lines of a file are.
+/// The kind of lines in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineSchema {
     /// A vertex each, with properties.
     Vertices(RecordSchema),
-    /// An edge each, with what lies on it.
+    /// An edge each, with its value or properties.
     Edges(EdgeSchema),
 }
 
-/// How a file with properties is read.
+/// Options for reading a file with properties.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PropertyOptions {
     /// The format.
     pub format: PropertyFormat,
-    /// What a line is, and what may be on it.
+    /// The kind of lines, and their schema.
     pub lines: LineSchema,
-    /// The name of the column where an edge starts; by default `source`, `src` or `from`, or else the first column of a CSV file. A name
-    /// that is that of a property is not taken by default.
+    /// The name of the column where an edge starts; by default `source`, `src` or `from`, or else
+    /// the first column of a CSV file. The name of a property is not taken by default.
     pub source_column: Option<String>,
     /// The name of the column where an edge ends; by default `destination`, `dst`, `target` or `to`, or else the second column.
     pub destination_column: Option<String>,
-    /// How many vertices or edges a batch holds; 0 is taken as 1.
+    /// Number of vertices or edges per batch; 0 is taken as 1.
     pub batch_size: usize,
 }
 
@@ -93,20 +94,20 @@ impl PropertyOptions {
     }
 }
 
-/// An edge with what lies on it.
+/// An edge with its value or properties.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PropertyEdge<K> {
-    /// Where the edge starts.
+    /// The vertex where the edge starts.
     pub source: K,
-    /// Where it ends.
+    /// The vertex where the edge ends.
     pub destination: K,
-    /// The value, if edges carry values, as its column has it; the key of an edge that may be one of several parallel ones.
+    /// The value, if edges carry values, in the form of its column; or the key of a parallel edge.
     pub value: EdgeValue,
     /// The properties, if edges have records, in the order of their schema; else the empty record.
     pub record: Record,
 }
 
-/// What a reader hands over in one go.
+/// A batch of vertices or edges from a reader.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PropertyBatch<K> {
     /// Vertices with their properties, in the order of their schema.
@@ -122,19 +123,19 @@ impl<K> PropertyBatch<K> {
         PropertyBatch { vertices: Vec::new(), edges: Vec::new() }
     }
 
-    /// How many vertices and edges it holds.
+    /// The number of vertices and edges.
     #[must_use]
     pub fn len(&self) -> usize {
         self.vertices.len() + self.edges.len()
     }
 
-    /// Whether it holds nothing.
+    /// Whether the batch is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Removes all, keeps the memory.
+    /// Removes everything, keeps the memory.
     pub fn clear(&mut self) {
         self.vertices.clear();
         self.edges.clear();

@@ -30,16 +30,16 @@ enum Lines {
     Json(Box<JsonLines>),
 }
 
-/// What the columns of a file are.
+/// The columns of a file.
 struct Columns {
     layout: Layout,
-    /// Of a CSV file those of its header, of JSON those of the last line.
+    /// The names in the header of a CSV file, or in the last line of JSON.
     names: Vec<String>,
-    /// Where each of them comes in the layout.
+    /// The position of each in the layout.
     places: Vec<usize>,
 }
 
-/// A cell is not what its place wants.
+/// A cell of the wrong type.
 struct Misfit {
     place: usize,
     expected: String,
@@ -55,7 +55,7 @@ impl<K: VertexKey> PropertyReader<K> {
         Ok(Self::of(Source::open(path.as_ref())?, options))
     }
 
-    /// Reads from any reader, such as standard input; errors call it `name`.
+    /// Reads from any reader, such as standard input; errors use `name` as the file name.
     ///
     /// # Errors
     /// Its first bytes cannot be read.
@@ -83,17 +83,18 @@ impl<K: VertexKey> PropertyReader<K> {
         }
     }
 
-    /// How far the reading has come: for a progress bar. O(1).
+    /// The progress of reading, for a progress bar. O(1).
     #[must_use]
     pub fn progress(&self) -> Progress {
         let source = self.lines.source();
         Progress { done: source.bytes_used(), total: source.size() }
     }
 
-    /// Replaces what `batch` holds by what comes next; false if nothing does.
+    /// Replaces the contents of `batch` with the next lines; false at the end.
     ///
     /// # Errors
-    /// A bad line; or a file that cannot be read or decompressed, which comes before a bad line that it causes. `batch` then holds what came before, and the reader is at its end.
+    /// A bad line; or a file that cannot be read or decompressed, which is reported in preference to a bad
+    /// line that it causes. `batch` then holds the lines before, and the reader is at its end.
     pub fn read_batch(&mut self, batch: &mut PropertyBatch<K>) -> Result<bool, FormatError> {
         batch.clear();
         while batch.len() < self.batch_size && !self.has_ended {
@@ -104,7 +105,7 @@ impl<K: VertexKey> PropertyReader<K> {
         Ok(!batch.is_empty())
     }
 
-    /// Puts what the next line says into the batch; false if there is none.
+    /// Adds the next line to the batch; false if there is none.
     fn read_line(&mut self, batch: &mut PropertyBatch<K>) -> Result<bool, FormatError> {
         let Self { lines, columns, .. } = self;
         if !self.has_started {
@@ -193,7 +194,7 @@ impl Lines {
         columns.arrange(names, true).map_err(|bad| self.bad_columns(bad))
     }
 
-    /// The cells of the line, where the layout has them.
+    /// The cells of the line, in the order of the layout.
     fn cells(&self, columns: &mut Columns) -> Result<Vec<Cell<'_>>, FormatError> {
         let mut cells = vec![Cell::Null; columns.layout.len()];
         match self {
@@ -235,7 +236,7 @@ impl Columns {
         self.places.iter().position(|other| *other == place)
     }
 
-    /// Puts the vertex or the edge of these cells into the batch.
+    /// Adds the vertex or the edge of these cells to the batch.
     fn add<K: VertexKey>(&self, cells: &[Cell<'_>], batch: &mut PropertyBatch<K>) -> Result<(), Misfit> {
         let is_text = |place: usize| cells[place].key::<Box<str>>().is_ok();
         let key = |place: usize| {

@@ -1,4 +1,4 @@
-//! From cells to values, and back to text.
+//! Converts cells to values, and values to text.
 
 use crate::VertexKey;
 use hedgerow_model::{Column, ColumnType, EdgeValue, KeyKind, KeyRef, Value, ValueType};
@@ -6,10 +6,10 @@ use std::borrow::Cow;
 use std::fmt;
 use std::io::Write;
 
-/// What stands in a place of a line.
+/// A cell of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cell<'a> {
-    /// Nothing: an empty field, a member that is null or not there.
+    /// Null: an empty field, or a member that is null or missing.
     Null,
     /// A field of a CSV file, unquoted.
     Text(&'a str),
@@ -17,15 +17,15 @@ pub(super) enum Cell<'a> {
     Json(&'a str),
 }
 
-/// What a place of a line wants.
+/// The type of a place in a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Property(ValueType),
-    /// The value beside an edge.
+    /// The value of an edge.
     Value(ColumnType),
 }
 
-/// Text with what it is in JSON; in CSV it may be any of them.
+/// Text with its JSON type; in CSV it may be any of them.
 enum Scalar<'a> {
     Any(&'a str),
     String(Cow<'a, str>),
@@ -34,7 +34,7 @@ enum Scalar<'a> {
 }
 
 impl Cell<'_> {
-    /// What a message shows.
+    /// The text for messages.
     pub fn shown(&self) -> &str {
         match self {
             Cell::Null => "",
@@ -54,7 +54,7 @@ impl Cell<'_> {
         }
     }
 
-    /// The key; or what is expected.
+    /// Parses the key; the error says what is expected.
     pub fn key<K: VertexKey>(&self) -> Result<K, String> {
         match (self.scalar(), K::KIND) {
             (Some(Scalar::Any(text)), _) => K::of_text(text).map_err(|problem| {
@@ -74,7 +74,7 @@ impl Cell<'_> {
         }
     }
 
-    /// The value of a property of this type; `None` if it is none.
+    /// Parses the value of a property of this type; `None` if it is invalid.
     pub fn property(&self, value_type: ValueType) -> Option<Value> {
         let (scalar, is_csv) = (self.scalar()?, matches!(self, Cell::Text(_)));
         let string = match &scalar {
@@ -91,7 +91,7 @@ impl Cell<'_> {
             ValueType::I64 | ValueType::Version => bare?.parse().ok().map(Value::I64),
             ValueType::F64 => match bare {
                 Some(bare) => f64::parse(bare).map(Value::F64),
-                // JSON has no other way to say these.
+                // JSON has no other way to express these.
                 None => f64::parse(string?).filter(|value| !value.is_finite()).map(Value::F64),
             },
             ValueType::String => string.map(|text| Value::String(text.into())),
@@ -104,7 +104,7 @@ impl Cell<'_> {
         }
     }
 
-    /// The value beside an edge; `None` if it is none of this type.
+    /// Parses the value of an edge; `None` if it is not of this type.
     pub fn edge_value(&self, column: ColumnType) -> Option<EdgeValue> {
         let scalar = self.scalar()?;
         let (text, is_string) = match &scalar {
@@ -128,22 +128,23 @@ impl Cell<'_> {
     }
 }
 
-/// A property of this type from text, written as in a field of a CSV file; or what is expected.
+/// Parses a property of this type from text in the form of a CSV field; the error says what is
+/// expected.
 pub fn property_of_text(text: &str, value_type: ValueType) -> Result<Value, String> {
     Cell::Text(text).property(value_type).ok_or_else(|| Kind::Property(value_type).expected())
 }
 
-/// Microseconds since 1970, in UTC, from their number or from a time as RFC 3339 writes it, finer ones rounded down; or what is
-/// expected.
+/// Parses microseconds since 1970, in UTC, from a number or from an RFC 3339 time, rounded down to
+/// microseconds; the error says what is expected.
 pub fn timestamp_of_text(text: &str) -> Result<i64, String> {
     let kind = ValueType::Timestamp;
     let value = Cell::Text(text).property(kind);
     value.and_then(|value| value.as_timestamp()).ok_or_else(|| Kind::Property(kind).expected())
 }
 
-/// Floats as text.
+/// Parsing of floats.
 trait Float: Sized {
-    /// The float that is nearest to this number; `None` if there is no number, or one out of range.
+    /// The float nearest to this number; `None` if the text is not a number, or one out of range.
     fn parse(text: &str) -> Option<Self>;
 }
 
@@ -159,26 +160,26 @@ impl Float for f32 {
     }
 }
 
-/// Whether this is the word, not a number that is too large.
+/// Whether this is the word for infinity, not a number that is too large.
 fn is_infinity(text: &str) -> bool {
     !text.contains(|character: char| character.is_ascii_digit())
 }
 
-/// Bytes from hexadecimal digits.
+/// Parses bytes from hexadecimal digits.
 fn bytes(text: &str) -> Option<Vec<u8>> {
     let digit = |byte: u8| char::from(byte).to_digit(16);
     let pair = |pair: &[u8]| u8::try_from(digit(pair[0])? << 4 | digit(pair[1])?).ok();
     text.len().is_multiple_of(2).then(|| text.as_bytes().chunks(2).map(pair).collect())?
 }
 
-/// Microseconds since 1970 from a time as RFC 3339 writes it; what is finer is rounded down.
+/// Microseconds since 1970 from an RFC 3339 time, rounded down.
 fn time(text: &str) -> Option<i64> {
     let time: jiff::Timestamp = text.parse().ok()?;
     i64::try_from(time.as_nanosecond().div_euclid(1000)).ok()
 }
 
 impl Kind {
-    /// What a message says that is expected.
+    /// The expectation for messages.
     pub fn expected(self) -> String {
         let (what, name) = match self {
             Kind::Property(value_type) => (
@@ -220,10 +221,10 @@ impl fmt::Display for Kind {
     }
 }
 
-/// How values are written.
+/// The style in which values are written.
 #[derive(Clone, Copy)]
 pub(super) struct Style {
-    /// As in JSON; else as in CSV.
+    /// JSON; else CSV.
     pub json: bool,
 }
 
@@ -267,13 +268,14 @@ impl Style {
         }
     }
 
-    /// The fewest digits that give the same float again; JSON has no numbers that are not finite.
+    /// Writes the fewest digits that parse to the same float; JSON has no numbers that are not
+    /// finite.
     fn push_float(self, value: impl fmt::Debug, is_finite: bool, buffer: &mut Vec<u8>) {
         let text = format!("{value:?}").replace("inf", "Infinity");
         if is_finite { buffer.extend_from_slice(text.as_bytes()) } else { self.push_text(&text, buffer) }
     }
 
-    /// Text in quotation marks, in CSV only where it would be something else without them.
+    /// Writes text in quotation marks, in CSV only where it needs them.
     pub fn push_text(self, text: &str, buffer: &mut Vec<u8>) {
         if self.json {
             serde_json::to_writer(buffer, text).expect("text is JSON");

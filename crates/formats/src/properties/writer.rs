@@ -8,19 +8,20 @@ use crate::{FormatError, NewFile, Output};
 use hedgerow_model::{AsKey, EdgeValue, KeyRef, Record, Value};
 use std::path::Path;
 
-/// Writes a file of vertices or edges with properties that a [`PropertyReader`](crate::PropertyReader) with the same schema reads back,
-/// all values as they were.
+/// Writes a file of vertices or edges with properties that a
+/// [`PropertyReader`](crate::PropertyReader) with the same schema reads back without loss.
 ///
-/// A name that ends in `.gz` or `.zst` is compressed. The file appears under its name only when it is finished: see [`NewFile`].
+/// A file whose name ends in `.gz` or `.zst` is compressed. It appears under its name only when it
+/// is finished: see [`NewFile`].
 pub struct PropertyWriter {
     output: Output,
     layout: Layout,
     style: Style,
-    /// What comes before each value in JSON: its name.
+    /// The JSON text before each value: its name.
     names: Vec<Vec<u8>>,
 }
 
-/// What is written of an edge or a vertex.
+/// The contents of an edge or a vertex.
 struct Content<'a> {
     /// The value, or the key of parallel edges.
     value: EdgeValue,
@@ -28,10 +29,10 @@ struct Content<'a> {
 }
 
 impl PropertyWriter {
-    /// Starts a file that will be called `path`; a CSV file with its header.
+    /// Starts a file that will be named `path`; a CSV file with its header.
     ///
     /// # Errors
-    /// As [`NewFile::create`]; or properties have all the names that the column of a key may have.
+    /// Those of [`NewFile::create`]; or properties have all the names that the column of a key may have.
     pub fn create(
         path: impl AsRef<Path>,
         format: PropertyFormat,
@@ -143,7 +144,8 @@ impl PropertyWriter {
         output.written()
     }
 
-    /// Ends the compression. The file has all its bytes, but gets its name only when it is [finished](NewFile::finish).
+    /// Finishes the compression. The file has all its bytes, but gets its name only when it is
+    /// [finished](NewFile::finish).
     ///
     /// # Errors
     /// The disk is full.

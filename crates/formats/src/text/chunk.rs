@@ -1,10 +1,10 @@
-//! A stream of bytes, cut into chunks of whole lines that can be parsed independently of each other.
+//! Cuts a stream of bytes into chunks of whole lines that can be parsed independently.
 
 use crate::FormatError;
 use crate::source::Source;
 use memchr::{memchr, memrchr};
 
-/// How much of a line that is too long is kept, to be shown.
+/// Kept bytes of a line that is too long, for the message.
 const KEPT_OF_LONG_LINE: usize = 64;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -12,13 +12,13 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Whole lines, as many as fit, or one line that is longer than that.
 #[derive(Debug)]
 pub(crate) struct Chunk {
-    /// The lines with their ends; of a line that is too long the start.
+    /// The lines with their ends; for a line that is too long its start.
     pub bytes: Vec<u8>,
-    /// The length of the byte order mark that the lines come after.
+    /// The length of the byte order mark before the lines.
     pub mark: usize,
-    /// Where the lines start that are to be parsed: those before have been dealt with.
+    /// The start of the lines to parse: earlier ones were already processed.
     pub start: usize,
-    /// How many lines have been dealt with.
+    /// Number of lines already processed.
     pub lines_passed: u64,
     /// Bytes of text up to the end of the chunk.
     pub end_in_text: u64,
@@ -26,7 +26,7 @@ pub(crate) struct Chunk {
     pub is_too_long: bool,
 }
 
-/// Cuts chunks out of a source. Holds what was read but not cut yet: at most a chunk.
+/// Cuts chunks from a source. Buffers what was read but not cut yet: at most a chunk.
 pub(crate) struct Cutter {
     source: Source,
     rest: Vec<u8>,
@@ -75,7 +75,7 @@ impl Cutter {
                 None if has_ended => break buffer.len(),
                 None => {
                     searched = buffer.len();
-                    // The memory grows by doubling; what is read too far is little.
+                    // The memory grows by doubling; little is read too far.
                     goal = (goal + self.size).min(self.limit + 1);
                 }
             }
@@ -109,7 +109,7 @@ impl Cutter {
         Ok(length < goal)
     }
 
-    /// Passes over a line that is too long, of which the buffer holds the start.
+    /// Skips a line that is too long, whose start is in the buffer.
     fn discard(&mut self, mut buffer: Vec<u8>) -> Result<Chunk, FormatError> {
         let mut discarded = buffer.len() as u64;
         buffer.truncate(KEPT_OF_LONG_LINE);
@@ -186,7 +186,7 @@ mod tests {
     use std::io::{Cursor, Read};
     use std::path::Path;
 
-    /// Gives at most so many bytes at a time.
+    /// Returns at most `.1` bytes per read.
     struct Trickle(Cursor<Vec<u8>>, usize);
 
     impl Read for Trickle {
@@ -201,7 +201,7 @@ mod tests {
         Cutter::new(Source::new(Path::new("x"), Box::new(reader), None).unwrap(), size, limit)
     }
 
-    /// What the lines should be, over the whole text at once; `None` is a line that is too long.
+    /// The expected lines, cut from the whole text at once; `None` is a line that is too long.
     fn expected(text: &[u8], limit: usize) -> Vec<Option<Vec<u8>>> {
         let mut lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
         if lines.last().is_some_and(|last| last.is_empty()) {

@@ -14,7 +14,7 @@ pub(crate) struct Fields<'a> {
     after_comma: bool,
 }
 
-/// One field and where it is.
+/// One field and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Field<'a> {
     pub bytes: &'a [u8],
@@ -27,7 +27,7 @@ impl<'a> Fields<'a> {
         Self::resume(line, 0)
     }
 
-    /// The fields from `position` on, which [`offset`](Self::offset) has told.
+    /// The fields from `position` on, which [`offset`](Self::offset) returned.
     #[inline]
     pub fn resume(line: &'a [u8], position: usize) -> Self {
         let mut fields = Fields { line, position, after_comma: false };
@@ -65,7 +65,7 @@ impl<'a> Fields<'a> {
         self.next().map(|field| field.parse_with(K::parse)).transpose()
     }
 
-    /// Goes on behind a field of `length` bytes and the separator after it.
+    /// Advances past a field of `length` bytes and the separator after it.
     #[inline]
     fn pass(&mut self, length: usize) {
         self.position += length;
@@ -117,7 +117,7 @@ impl Field<'_> {
     }
 }
 
-/// Whether a line holds nothing, or a comment: its first byte that is not blank is `#` or `%`.
+/// Whether a line is blank, or a comment: its first byte that is not blank is `#` or `%`.
 #[inline]
 pub(crate) fn is_blank_or_comment(line: &[u8]) -> bool {
     match line.iter().find(|byte| !is_blank(**byte)) {
@@ -126,14 +126,14 @@ pub(crate) fn is_blank_or_comment(line: &[u8]) -> bool {
     }
 }
 
-/// A finite decimal number.
+/// Parses a finite decimal number.
 pub(crate) fn parse_weight(field: &[u8]) -> Result<f64, Problem> {
     let text = std::str::from_utf8(field).map_err(|_| problem_of(field, Problem::NotAWeight))?;
     let weight: f64 = text.parse().map_err(|_| problem_of(field, Problem::NotAWeight))?;
     if weight.is_finite() { Ok(weight) } else { Err(Problem::WeightNotFinite) }
 }
 
-/// A whole number that may have a sign, as the 64-bit floating-point number nearest to it.
+/// Parses a whole number, with an optional sign, as the nearest 64-bit float.
 pub(crate) fn parse_whole_number(field: &[u8]) -> Result<f64, Problem> {
     let digits = field.strip_prefix(b"-").or(field.strip_prefix(b"+")).unwrap_or(field);
     if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
@@ -142,7 +142,7 @@ pub(crate) fn parse_whole_number(field: &[u8]) -> Result<f64, Problem> {
     parse_weight(field)
 }
 
-/// A whole number, or one with a decimal fraction, which is rounded down.
+/// Parses a whole number, or one with a decimal fraction, which is rounded down.
 pub(crate) fn parse_timestamp(field: &[u8]) -> Result<i64, Problem> {
     let (negative, digits) = match field.strip_prefix(b"-") {
         Some(digits) => (true, digits),

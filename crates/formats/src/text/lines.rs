@@ -1,4 +1,4 @@
-//! From a chunk of lines to edges and vertices.
+//! Parses a chunk of lines to edges and vertices.
 
 use super::chunk::{Chunk, Lines};
 use super::fields::is_blank_or_comment;
@@ -8,13 +8,14 @@ use crate::piece::{LongLine, Piece};
 use crate::{Columns, Edge, VertexKey};
 use std::path::Path;
 
-/// A longer line of the adjacency format that ends its chunk is checked as a whole first and then cut into batches.
+/// A longer adjacency line that ends its chunk is first checked as a whole and then cut into
+/// batches.
 const UNCUT_LINE: usize = 64 << 10;
 
-/// So many bad lines are kept as examples.
+/// Number of bad lines kept as examples.
 pub(crate) const EXAMPLES: usize = 5;
 
-/// What lines are, and what happens to bad ones.
+/// How to parse lines, and what to do with bad ones.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     pub layout: Layout,
@@ -22,7 +23,7 @@ pub(crate) struct Rules {
     pub skip_bad_lines: bool,
 }
 
-/// What a chunk says. Lines are numbered from the start of the chunk.
+/// The parsed contents of a chunk. Lines are numbered from the start of the chunk.
 pub(crate) struct Parsed<K> {
     pub piece: Piece<K>,
     /// Lines that are neither blank nor comments.
@@ -32,18 +33,18 @@ pub(crate) struct Parsed<K> {
     start: usize,
 }
 
-/// A line of the adjacency format that has been checked.
+/// An adjacency line that has been checked.
 #[derive(Debug)]
 struct Neighbors<K> {
     chunk: Vec<u8>,
     line: std::ops::Range<usize>,
     source: K,
-    /// Where in the line the next neighbor is.
+    /// The position of the next neighbor in the line.
     position: usize,
 }
 
 impl<K: VertexKey> Parsed<K> {
-    /// Parses all lines, or up to the first bad one if such are not skipped.
+    /// Parses all lines, or up to the first bad one unless such are skipped.
     pub fn new(chunk: Chunk, rules: &Rules, limit: usize, path: &Path) -> Self {
         let Chunk { bytes, mark, start, lines_passed, end_in_text, is_too_long } = chunk;
         let mut piece = Piece::new(end_in_text);
@@ -118,7 +119,7 @@ impl<K: VertexKey> LongLine<K> for Neighbors<K> {
     }
 }
 
-/// Puts what a line says into the piece.
+/// Parses a line into the piece.
 #[inline]
 fn parse_line<K: VertexKey>(line: &[u8], rules: &Rules, piece: &mut Piece<K>) -> Result<(), Fault> {
     let batch = &mut piece.batch;
@@ -131,7 +132,8 @@ fn parse_line<K: VertexKey>(line: &[u8], rules: &Rules, piece: &mut Piece<K>) ->
     Ok(())
 }
 
-/// Checks a line of a vertex and its neighbors; gives the vertex and where the neighbors start, if it has any.
+/// Checks a line of a vertex and its neighbors; returns the vertex and where the neighbors start,
+/// if it has any.
 fn check_long_line<K: VertexKey>(line: &[u8], piece: &mut Piece<K>) -> Result<Option<(K, usize)>, Fault> {
     let (source, neighbors) = parse::check_adjacency(line)?;
     match neighbors {
@@ -143,7 +145,7 @@ fn check_long_line<K: VertexKey>(line: &[u8], piece: &mut Piece<K>) -> Result<Op
     }
 }
 
-/// A fault in words.
+/// Describes a fault.
 pub(super) fn describe(fault: Fault, line: &[u8], number: u64, column_offset: usize, path: &Path) -> BadLine {
     let found = match fault.problem {
         Problem::MissingDestination => line,

@@ -1,29 +1,29 @@
-//! What the first lines of a Matrix Market file say ("The Matrix Market Exchange Formats", section 2).
+//! The first lines of a Matrix Market file ("The Matrix Market Exchange Formats", section 2).
 
 use super::fields::Fields;
 use crate::error::{Fault, Problem};
 
-/// How the first line of a Matrix Market file starts.
+/// The beginning of the first line of a Matrix Market file.
 pub(crate) const BANNER: &[u8] = b"%%MatrixMarket";
 
-/// So many rows may be empty, and [`ROWS_PER_ENTRY`] for every entry.
+/// Allowed empty rows, plus [`ROWS_PER_ENTRY`] for every entry.
 const EMPTY_ROWS: u64 = 1 << 20;
 
-/// Every row becomes a vertex: a small file must not stand for a huge graph.
+/// Every row becomes a vertex: a small file must not expand to a huge graph.
 const ROWS_PER_ENTRY: u64 = 64;
 
-/// What the entries of a matrix are.
+/// The kind of entries of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Matrix {
     pub values: Values,
     pub symmetry: Symmetry,
-    /// Rows, which are as many as columns.
+    /// Number of rows, and of columns.
     pub size: u64,
-    /// Entries that the file says it has.
+    /// Number of entries according to the file.
     pub entries: u64,
 }
 
-/// What stands in an entry after row and column.
+/// The value of an entry after row and column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Values {
     None,
@@ -31,7 +31,7 @@ pub(crate) enum Values {
     Real,
 }
 
-/// What an entry says of the one on the other side of the diagonal.
+/// The meaning of an entry for the one on the other side of the diagonal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Symmetry {
     None,
@@ -41,7 +41,7 @@ pub(crate) enum Symmetry {
 }
 
 impl Matrix {
-    /// The first line; the sizes are still to come.
+    /// Parses the first line; the sizes are still missing.
     pub fn of_banner(line: &[u8]) -> Result<Self, Fault> {
         let fault = Fault { problem: Problem::NotAMatrix, start: 0, end: line.len() };
         let lower = line.to_ascii_lowercase();
@@ -66,7 +66,7 @@ impl Matrix {
         Ok(Matrix { values, symmetry, size: 0, entries: 0 })
     }
 
-    /// With the sizes of the first line that is no comment.
+    /// Adds the sizes of the first line that is not a comment.
     pub fn with_sizes(self, line: &[u8]) -> Result<Self, Fault> {
         let whole = |problem| Fault { problem, start: 0, end: line.len() };
         let mut fields = Fields::new(line);
@@ -86,7 +86,7 @@ impl Matrix {
         Ok(Matrix { size: rows, entries, ..self })
     }
 
-    /// What is wrong with an entry of too many or too few columns.
+    /// The problem of an entry with too many or too few columns.
     pub fn columns_problem(&self) -> Problem {
         match self.values {
             Values::None => Problem::NotAPatternEntry,

@@ -1,4 +1,4 @@
-//! Text files: cut into chunks of lines, which are parsed in parallel and handed on in order.
+//! Text files: cut into chunks of lines, which are parsed in parallel and returned in order.
 //!
 //! A **round** is as many chunks as keep the threads busy. While one round is parsed, the next one is read,
 //! decompressed and cut, so that memory is bounded by two rounds whatever the size of the file.
@@ -27,25 +27,25 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// A line of an edge list, a vertex file or a matrix is at most this long, in bytes.
+/// The maximum length of a line of an edge list, a vertex file or a matrix, in bytes.
 pub const MAX_EDGE_LINE: usize = 1 << 20;
 
-/// A line of the adjacency format is at most this long, in bytes.
+/// The maximum length of a line of the adjacency format, in bytes.
 pub const MAX_ADJACENCY_LINE: usize = 256 << 20;
 
 /// The largest chunk, in bytes; smaller ones serve smaller batches.
 const CHUNK: usize = 256 << 10;
 
-/// Bytes of a chunk for every edge of a batch.
+/// Bytes of a chunk per edge of a batch.
 const BYTES_PER_EDGE: usize = 16;
 
-/// Chunks of a round for every thread: enough that none waits for the slowest.
+/// Chunks of a round per thread: enough that none waits for the slowest.
 const CHUNKS_PER_THREAD: usize = 4;
 
-/// Vertices of a matrix that are handed over in one go.
+/// Vertices of a matrix returned at a time.
 const VERTICES: u64 = 1 << 14;
 
-/// What the lines of a file are.
+/// The layout of the lines of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layout {
     Vertices,
@@ -59,26 +59,26 @@ pub(crate) enum Layout {
 pub(crate) struct TextReader<K> {
     cutter: Cutter,
     rules: Rules,
-    /// What deals with the first lines; `None` after them.
+    /// Handles the first lines; `None` after them.
     preamble: Option<Preamble>,
     /// Chunks that are cut but not parsed.
     cut: Vec<Chunk>,
-    /// What came instead of a further chunk.
+    /// The error in place of a further chunk.
     failed: Option<FormatError>,
     has_ended: bool,
     parsed: VecDeque<Parsed<K>>,
-    /// Memory of chunks, to be used again.
+    /// Memory of chunks, for reuse.
     spare: Vec<Vec<u8>>,
     lines: u64,
     bytes: u64,
-    /// Entries of a matrix so far.
+    /// Number of entries of a matrix so far.
     entries: u64,
-    /// Vertices of a matrix that are still to come after its last entry.
+    /// Vertices of a matrix that are still to be returned after its last entry.
     vertices: Option<Range<u64>>,
 }
 
 impl<K: VertexKey> TextReader<K> {
-    /// A reader of lines of one layout; `preamble` says which lines come before them.
+    /// A reader of lines of one layout; `preamble` handles the lines before them.
     pub fn new(source: Source, layout: Layout, preamble: Option<Preamble>, options: &ReadOptions) -> Self {
         let limit = if layout == Layout::Adjacency { MAX_ADJACENCY_LINE } else { MAX_EDGE_LINE };
         let size = options.batch_size.saturating_mul(BYTES_PER_EDGE).clamp(BYTES_PER_EDGE, CHUNK);
@@ -98,7 +98,8 @@ impl<K: VertexKey> TextReader<K> {
         }
     }
 
-    /// Edges of a graph: what the first lines are decides whether those of an edge list or a matrix.
+    /// Reads the edges of a graph: the first lines determine whether it is an edge list or a
+    /// matrix.
     pub fn edges(source: Source, is_matrix: Option<bool>, options: &ReadOptions) -> Self {
         let preamble = Preamble::new(is_matrix, options.header, K::KIND);
         Self::new(source, Layout::Edges, Some(preamble), options)
@@ -108,7 +109,7 @@ impl<K: VertexKey> TextReader<K> {
         self.cutter.source()
     }
 
-    /// See [`Source::damage`]; it may have been found ahead of the pieces.
+    /// Like [`Source::damage`]; it may have been found ahead of the pieces.
     pub fn damage(&mut self) -> Option<FormatError> {
         let found = self.failed.take().filter(|error| error.kind() == ErrorKind::Corrupt);
         found.or_else(|| self.cutter.source_mut().damage())
@@ -119,7 +120,8 @@ impl<K: VertexKey> TextReader<K> {
         Position { path: self.source().path(), line: self.lines, byte: self.bytes }
     }
 
-    /// The next piece, parsed with others on the threads of `pool`, or alone on this one; `None` at the end.
+    /// The next piece, parsed with others on the threads of `pool`, or alone on this one; `None` at
+    /// the end.
     pub fn next(&mut self, pool: Option<&ThreadPool>) -> Result<Option<Piece<K>>, FormatError> {
         loop {
             if let Some(parsed) = self.parsed.pop_front() {
@@ -138,7 +140,7 @@ impl<K: VertexKey> TextReader<K> {
         }
     }
 
-    /// Parses the chunks that are there, and meanwhile cuts the next ones.
+    /// Parses the cut chunks, and meanwhile cuts the next ones.
     fn parse_round(&mut self, pool: Option<&ThreadPool>) {
         let chunks = std::mem::take(&mut self.cut);
         let (rules, path) = (self.rules, self.source().path().to_path_buf());
@@ -155,7 +157,7 @@ impl<K: VertexKey> TextReader<K> {
         };
     }
 
-    /// Cuts up to `count` chunks, or as many bytes as they should have.
+    /// Cuts up to `count` chunks, or their total size in bytes.
     fn cut_round(&mut self, count: usize) {
         let mut bytes = 0;
         while self.cut.len() < count && bytes < count * self.cutter.size() && !self.has_ended {
@@ -186,7 +188,7 @@ impl<K: VertexKey> TextReader<K> {
         Ok(Some(chunk))
     }
 
-    /// The piece with its place in the file.
+    /// The piece with its position in the file.
     fn in_file(&mut self, parsed: Parsed<K>) -> Result<Piece<K>, FormatError> {
         if let Layout::Entries(matrix) = self.rules.layout {
             self.check_entries(&matrix, &parsed)?;
@@ -201,7 +203,7 @@ impl<K: VertexKey> TextReader<K> {
         Ok(piece)
     }
 
-    /// Counts the entries of a chunk, which must not be more than there should be.
+    /// Counts the entries of a chunk and checks that there are not too many.
     fn check_entries(&mut self, matrix: &Matrix, parsed: &Parsed<K>) -> Result<(), FormatError> {
         let left = matrix.entries - self.entries;
         if parsed.entries <= left {
@@ -214,7 +216,7 @@ impl<K: VertexKey> TextReader<K> {
         Err(Box::new(bad).into())
     }
 
-    /// What there is after the last line: for a matrix its vertices, if it is complete.
+    /// The piece after the last line: for a complete matrix its vertices.
     fn after_lines(&mut self) -> Result<Option<Piece<K>>, FormatError> {
         let is_incomplete = self.preamble.as_ref().and_then(Preamble::problem_at_end);
         let problem = is_incomplete.or(match self.rules.layout {

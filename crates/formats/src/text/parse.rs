@@ -1,4 +1,4 @@
-//! From a line to what it says. Lines are neither blank nor comments here.
+//! Parses lines that are neither blank nor comments.
 
 use super::fields::{Field, Fields, parse_timestamp, parse_weight, parse_whole_number};
 use super::matrix::{Matrix, Symmetry, Values};
@@ -28,7 +28,7 @@ pub(crate) fn edge<K: VertexKey>(line: &[u8], columns: Columns) -> Result<Edge<K
     Ok(edge)
 }
 
-/// A vertex on a line of its own.
+/// Parses a line with only a vertex.
 #[inline]
 pub(crate) fn vertex<K: VertexKey>(line: &[u8]) -> Result<K, Fault> {
     let mut fields = Fields::new(line);
@@ -98,7 +98,7 @@ pub(crate) fn entry<K: VertexKey>(
     Ok(())
 }
 
-/// A row or a column of a matrix.
+/// Parses a row or a column of a matrix.
 #[inline]
 fn index(fields: &mut Fields<'_>, matrix: &Matrix) -> Result<u64, Fault> {
     let start = fields.offset();
@@ -110,14 +110,13 @@ fn index(fields: &mut Fields<'_>, matrix: &Matrix) -> Result<u64, Fault> {
     Err(Fault { problem: Problem::OutsideMatrix { size: matrix.size }, start, end: start + length })
 }
 
-/// The value of an entry, which must be there.
+/// The value of an entry, which must be present.
 #[inline]
 fn value<'a>(fields: &mut Fields<'a>) -> Result<Field<'a>, Fault> {
     fields.next().ok_or(fields.fault_at_end(Problem::MissingValue))
 }
 
-/// Checks a whole line of the adjacency format; gives its vertex and where its neighbors start,
-/// if it has any.
+/// Checks a whole adjacency line; returns its vertex and where its neighbors start, if it has any.
 pub(crate) fn check_adjacency<K: VertexKey>(line: &[u8]) -> Result<(K, Option<usize>), Fault> {
     let mut fields = Fields::new(line);
     let source = fields.key()?.ok_or(fields.fault_at_end(Problem::EmptyField))?;
@@ -127,8 +126,8 @@ pub(crate) fn check_adjacency<K: VertexKey>(line: &[u8]) -> Result<(K, Option<us
     Ok((source, has_neighbors.then_some(position)))
 }
 
-/// At most `room` neighbors of a checked line from `position` on; gives the position after them,
-/// or `None` at the end of the line.
+/// Parses at most `room` neighbors of a checked line from `position` on; returns the position after
+/// them, or `None` at the end of the line.
 pub(crate) fn neighbors_from<K: VertexKey>(
     line: &[u8],
     position: usize,

@@ -1,4 +1,4 @@
-//! The lines before the data: the names of columns, or what sort of matrix it is and its sizes.
+//! The lines before the data: the names of columns, or the kind of a matrix and its sizes.
 
 use super::Layout;
 use super::chunk::{Chunk, Lines};
@@ -10,18 +10,18 @@ use crate::options::Header;
 use hedgerow_model::KeyKind;
 use std::path::Path;
 
-/// Deals with the first lines of a file of edges.
+/// Processes the first lines of a file of edges.
 pub(crate) struct Preamble {
     next: Next,
     header: Header,
     keys: KeyKind,
-    /// Lines so far.
+    /// Number of lines so far.
     lines: u64,
 }
 
-/// What comes next.
+/// The next line to expect.
 enum Next {
-    /// The very first line, which may say that this is a matrix, or must.
+    /// The very first line, which may, or must, start a matrix.
     First { must_be_matrix: bool },
     /// The names of the columns, or the first edge.
     Header,
@@ -29,9 +29,9 @@ enum Next {
     Sizes(Matrix),
 }
 
-/// What a line was.
+/// The role of a line.
 enum Line {
-    /// It says nothing of where the data start.
+    /// It comes before the data.
     Passed,
     /// The data start after it.
     Last(Layout),
@@ -40,7 +40,7 @@ enum Line {
 }
 
 impl Preamble {
-    /// Of a matrix or of an edge list; by default the first line decides.
+    /// For a matrix or for an edge list; by default the first line decides.
     pub fn new(is_matrix: Option<bool>, header: Header, keys: KeyKind) -> Self {
         let next = match is_matrix {
             Some(false) => Next::Header,
@@ -49,7 +49,8 @@ impl Preamble {
         Preamble { next, header, keys, lines: 0 }
     }
 
-    /// Deals with lines at the start of a chunk; tells what the data are as soon as it is clear.
+    /// Processes lines at the start of a chunk; returns the layout of the data as soon as it is
+    /// clear.
     pub fn pass(&mut self, chunk: &mut Chunk, path: &Path) -> Result<Option<Layout>, FormatError> {
         if chunk.is_too_long {
             return Ok(None);
@@ -75,7 +76,7 @@ impl Preamble {
         Ok(layout)
     }
 
-    /// What is missing if the file ends here.
+    /// The problem if the file ends here.
     pub fn problem_at_end(&self) -> Option<Problem> {
         match self.next {
             Next::First { must_be_matrix: true } => Some(Problem::NotAMatrix),
@@ -104,7 +105,7 @@ impl Preamble {
 
     /// Whether the first line of an edge list names its columns.
     fn is_header(&self, line: &[u8]) -> bool {
-        // A quoted number is a bad key, not a name that may be passed over.
+        // A quoted number is a bad key, not a name to skip.
         let is_name = |bytes: &[u8]| match bytes.strip_prefix(b"\"").unwrap_or(bytes).first() {
             Some(first) => !first.is_ascii_digit() && !matches!(first, b'-' | b'+' | b'.') && *first >= b' ',
             None => false,

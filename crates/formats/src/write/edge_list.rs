@@ -12,29 +12,29 @@ use std::path::Path;
 /// Writes an edge list, `source destination[ weight[ timestamp]]` per line, that a
 /// [`GraphReader`](crate::GraphReader) reads back.
 ///
-/// A name that ends in `.gz` or `.zst` is compressed. The file appears under its name only with
+/// A file whose name ends in `.gz` or `.zst` is compressed. It appears under its name only with
 /// [`finish`](Self::finish): see [`NewFile`].
 pub struct EdgeListWriter {
     output: Output,
     separator: u8,
     columns: Columns,
-    /// Every edge must have a weight, because the name of the file says so.
+    /// Every edge must have a weight, because the name of the file requires it.
     needs_weights: bool,
 }
 
 impl EdgeListWriter {
-    /// Starts a file that will be called `path`, with blanks between its columns.
+    /// Starts a file that will be named `path`, with blanks between its columns.
     ///
     /// # Errors
-    /// As [`NewFile::create`].
+    /// Those of [`NewFile::create`].
     pub fn create(path: impl AsRef<Path>) -> Result<Self, FormatError> {
         Self::create_with(path, b' ', Columns::Auto)
     }
 
-    /// The same with another separator, or with other further columns.
+    /// Starts a file that will be named `path`, with this separator and these further columns.
     ///
     /// # Errors
-    /// As [`NewFile::create`].
+    /// Those of [`NewFile::create`].
     ///
     /// # Panics
     /// If the separator is no blank, tab or comma.
@@ -47,7 +47,7 @@ impl EdgeListWriter {
     /// Appends an edge with or without a weight.
     ///
     /// # Errors
-    /// As [`write_edge`](Self::write_edge).
+    /// Those of [`write_edge`](Self::write_edge).
     pub fn write(
         &mut self,
         source: impl AsKey,
@@ -57,13 +57,13 @@ impl EdgeListWriter {
         self.write_line(source.as_key(), destination.as_key(), weight, None)
     }
 
-    /// Appends an edge with the columns that were asked for.
+    /// Appends an edge with the columns of this file.
     ///
     /// # Errors
     /// A text key that could not be read back: empty, with a blank, a comma or a control character,
     /// or with `#` or `%` (or a byte order mark) at the start of a source. A weight that is not
-    /// finite, or none in a file called `.wel`. A fourth column without a third. Then nothing is written. Or the disk
-    /// is full.
+    /// finite, or a missing one in a file named `.wel`. A fourth column without a third. Nothing is
+    /// written in these cases. Or the disk is full.
     pub fn write_edge<K: VertexKey>(&mut self, edge: &Edge<K>) -> Result<(), FormatError> {
         self.write_line(edge.source.as_key(), edge.destination.as_key(), edge.weight, edge.timestamp)
     }
@@ -112,7 +112,7 @@ impl EdgeListWriter {
         self.output.written()
     }
 
-    /// Refuses columns that could not be told apart.
+    /// Refuses ambiguous columns.
     fn check_columns(&self, weight: Option<f64>, timestamp: Option<i64>) -> Result<(), FormatError> {
         let path = self.output.path();
         match (self.columns, weight, timestamp) {
@@ -131,15 +131,15 @@ impl EdgeListWriter {
         }
     }
 
-    /// Ends the compression, writes all to disk and gives the file its name.
+    /// Finishes the compression, writes everything to disk and gives the file its name.
     ///
     /// # Errors
-    /// The disk is full, or the file cannot be named. Nothing is left then.
+    /// The disk is full, or the file cannot be renamed. Nothing is left then.
     pub fn finish(self) -> Result<(), FormatError> {
         self.complete()?.finish()
     }
 
-    /// Ends the compression.
+    /// Finishes the compression.
     pub(super) fn complete(self) -> Result<NewFile, FormatError> {
         self.output.complete()
     }

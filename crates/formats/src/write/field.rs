@@ -1,4 +1,4 @@
-//! Keys and weights as text that readers take.
+//! Writes keys and weights as text that readers accept.
 
 use crate::characters::{is_control, is_separator};
 use crate::error::{FormatError, Remedy, excerpt};
@@ -6,7 +6,7 @@ use hedgerow_model::KeyRef;
 use std::io::Write;
 use std::path::Path;
 
-/// Whole numbers below this have no gaps as 64-bit floating-point numbers.
+/// Whole numbers below this are exact as 64-bit floats.
 const EXACT: f64 = (1u64 << 53) as f64;
 
 /// Appends a key.
@@ -18,7 +18,7 @@ pub(super) fn push_key(key: KeyRef<'_>, buffer: &mut Vec<u8>) {
     }
 }
 
-/// Appends the shortest digits that give the same weight again; a whole number has no point.
+/// Appends the shortest digits that parse to the same weight; a whole number has no point.
 pub(super) fn push_weight(weight: f64, buffer: &mut Vec<u8>) {
     if weight.fract() == 0.0 && weight.abs() < EXACT && (weight != 0.0 || weight.is_sign_positive()) {
         buffer.extend_from_slice(itoa::Buffer::new().format(weight as i64).as_bytes());
@@ -27,7 +27,7 @@ pub(super) fn push_weight(weight: f64, buffer: &mut Vec<u8>) {
     }
 }
 
-/// Refuses a key at the start of a line that a reader would not take.
+/// Refuses a key at the start of a line that a reader would not accept.
 #[inline]
 pub(super) fn check_first(key: KeyRef<'_>, path: &Path) -> Result<(), FormatError> {
     if let KeyRef::Text(text) = key
@@ -38,7 +38,7 @@ pub(super) fn check_first(key: KeyRef<'_>, path: &Path) -> Result<(), FormatErro
     check(key, path)
 }
 
-/// Refuses a key that a reader would not take.
+/// Refuses a key that a reader would not accept.
 #[inline]
 pub(super) fn check(key: KeyRef<'_>, path: &Path) -> Result<(), FormatError> {
     match key {
@@ -61,7 +61,7 @@ fn check_text(text: &str, path: &Path) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Refuses a weight that a reader would not take.
+/// Refuses a weight that a reader would not accept.
 #[inline]
 pub(super) fn check_weight(weight: f64, path: &Path) -> Result<(), FormatError> {
     if weight.is_finite() {
@@ -70,21 +70,21 @@ pub(super) fn check_weight(weight: f64, path: &Path) -> Result<(), FormatError> 
     Err(no_place(path, &weight.to_string(), "a weight in this format must be finite"))
 }
 
-/// A key or a weight for which the format has no place.
+/// The error for a key or a weight that the format cannot represent.
 #[cold]
 fn no_place(path: &Path, value: &str, reason: &'static str) -> FormatError {
     let value = format!("\"{}\"", excerpt(value.as_bytes()));
     FormatError::NoPlace { path: path.into(), value, reason }
 }
 
-/// A value that would not be read back.
+/// The error for a value that would not be read back.
 #[cold]
 pub(crate) fn unwritable(path: &Path, value: &str, reason: &'static str) -> FormatError {
     let value = format!("\"{}\"", excerpt(value.as_bytes()));
     FormatError::Unwritable { path: path.into(), value, reason, remedy: None }
 }
 
-/// Like `unwritable`, with the option that would avoid it.
+/// Like [`unwritable`], with the option that would avoid it.
 #[cold]
 pub(super) fn unwritable_without(
     remedy: Remedy,

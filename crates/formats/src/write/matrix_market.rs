@@ -5,8 +5,8 @@ use super::{Direction, Numbered, Output, Rows};
 use crate::{FormatError, VertexKey};
 use std::io::Write;
 
-/// Writes the adjacency matrix; how many entries there are. That of an undirected graph is symmetric: only what is on
-/// or below the diagonal is listed.
+/// Writes the adjacency matrix; returns the number of entries. That of an undirected graph is
+/// symmetric: only entries on or below the diagonal are listed.
 pub(super) fn write<K: VertexKey>(
     graph: &Numbered<K>,
     undirected: bool,

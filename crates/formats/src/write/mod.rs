@@ -26,19 +26,23 @@ use whole::{Numbered, Whole};
 /// Options of a [`GraphWriter`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WriteOptions {
-    /// The format; by default what the file's name tells ([`GraphFormat::of_name`]), or else an edge list.
+    /// The format; by default that of the file's name ([`GraphFormat::of_name`]), or else an edge
+    /// list.
     pub format: Option<GraphFormat>,
-    /// The further columns of an edge list. A file called `.el` has none, one called `.wel` a weight only.
+    /// The further columns of an edge list. A file named `.el` has none, one named `.wel` only a
+    /// weight.
     pub columns: Columns,
-    /// An edge stands for both directions. It makes no difference to an edge list, whose edges are written as they come.
+    /// An edge stands for both directions. It has no effect on an edge list, whose edges are
+    /// written as they come.
     pub undirected: bool,
-    /// In a format whose vertices are numbered, keys are numbers of vertices; those that no key names have no edges.
-    /// Otherwise vertices are numbered in the order of their keys, without gaps.
+    /// In a format whose vertices are numbered, keys are vertex numbers; numbers without a key are
+    /// vertices without edges. Otherwise vertices are numbered in the order of their keys, without
+    /// gaps.
     pub keep_ids: bool,
 }
 
 impl WriteOptions {
-    /// The files that a [`GraphWriter`] of `path` writes: of LDBC Graphalytics two, else one.
+    /// The files that a [`GraphWriter`] of `path` writes: two for LDBC Graphalytics, else one.
     #[must_use]
     pub fn files(&self, path: impl AsRef<Path>) -> Vec<PathBuf> {
         let path = path.as_ref();
@@ -53,11 +57,12 @@ impl WriteOptions {
 
 /// Writes a graph file that a [`GraphReader`](crate::GraphReader) reads back.
 ///
-/// The edges of an edge list are written as they come. All other formats want the whole graph: it is kept, 8 bytes per
-/// edge, with weights 16, and the keys; written are then its vertices in the order of their keys and their
-/// neighbors in that order, each once, with the weight that came last.
+/// The edges of an edge list are written as they come. All other formats need the whole graph: it
+/// is held in memory, 8 bytes per edge, with weights 16, and the keys; then its vertices are
+/// written in the order of their keys and their neighbors in that order, each once, with the weight
+/// that came last.
 ///
-/// A name that ends in `.gz` or `.zst` is compressed. Files appear under their names only with
+/// Files whose name ends in `.gz` or `.zst` are compressed. They appear under their names only with
 /// [`finish`](Self::finish): see [`NewFile`].
 pub struct GraphWriter<K> {
     format: GraphFormat,
@@ -67,7 +72,7 @@ pub struct GraphWriter<K> {
     shown: Shown,
 }
 
-/// What is written of an edge beside its ends.
+/// The columns of an edge beside its ends.
 #[derive(Clone, Copy)]
 struct Shown {
     weights: bool,
@@ -95,51 +100,51 @@ pub struct CompleteFile<K> {
 }
 
 impl<K> CompleteFile<K> {
-    /// What was written.
+    /// The summary.
     #[must_use]
     pub fn written(&self) -> &Written<K> {
         &self.written
     }
 
-    /// Writes all to disk and gives the file its name.
+    /// Writes everything to disk and gives the file its name.
     ///
     /// # Errors
-    /// The disk is full, or the file cannot be named.
+    /// The disk is full, or the file cannot be renamed.
     pub fn finish(self) -> Result<Written<K>, FormatError> {
         self.files.into_iter().try_for_each(NewFile::finish)?;
         Ok(self.written)
     }
 }
 
-/// What was written.
+/// The summary of a file that was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written<K> {
-    /// Distinct vertices; `None` for an edge list, for which nobody counts them.
+    /// Distinct vertices; `None` for an edge list, whose vertices are not counted.
     pub vertices: Option<u64>,
-    /// Edges as they stand in the file.
+    /// Edges in the file.
     pub edges: u64,
-    /// What the format has no place for.
+    /// What the format cannot represent.
     pub lost: Lost,
-    /// If vertices got other numbers than their keys: the key of each, from the first.
+    /// If vertex numbers differ from the keys: the key of each, from the first.
     pub keys: Option<Vec<K>>,
 }
 
-/// What a format has no place for.
+/// What a format cannot represent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lost {
     /// Edges that had a weight.
     pub weights: u64,
     /// Edges that had a timestamp.
     pub timestamps: u64,
-    /// Vertices that were named on their own; in an edge list are those that have edges.
+    /// Vertices named separately; an edge list contains only those with edges.
     pub vertices: u64,
 }
 
 impl<K: VertexKey> GraphWriter<K> {
-    /// Starts a file that will be called `path`; of LDBC Graphalytics `x.e` and, beside it, `x.v`.
+    /// Starts a file that will be named `path`; for LDBC Graphalytics `x.e` and, beside it, `x.v`.
     ///
     /// # Errors
-    /// As [`NewFile::create`]; or the name of an LDBC Graphalytics file does not end in `.e`.
+    /// Those of [`NewFile::create`]; or the name of an LDBC Graphalytics file does not end in `.e`.
     pub fn create(path: impl AsRef<Path>, options: &WriteOptions) -> Result<Self, FormatError> {
         let path = path.as_ref();
         let WriteOptions { undirected, .. } = *options;
@@ -179,7 +184,8 @@ impl<K: VertexKey> GraphWriter<K> {
     /// Adds vertices and edges.
     ///
     /// # Errors
-    /// A key, a weight or a timestamp that the format cannot hold; too many vertices; or the disk is full.
+    /// A key, a weight or a timestamp that the format cannot represent; too many vertices; or the disk is
+    /// full.
     pub fn write(&mut self, batch: &Batch<K>) -> Result<(), FormatError> {
         for vertex in &batch.vertices {
             match &mut self.target {
@@ -198,7 +204,7 @@ impl<K: VertexKey> GraphWriter<K> {
         Ok(())
     }
 
-    /// The edge as the format shows it.
+    /// The edge with the columns of the format.
     fn show(&mut self, edge: &Edge<K>) -> Edge<K> {
         let mut shown = edge.clone();
         if !self.shown.weights {
@@ -210,7 +216,8 @@ impl<K: VertexKey> GraphWriter<K> {
         shown
     }
 
-    /// Whether weights of edges have a place in the file; else they are left out, and [counted](Lost::weights).
+    /// Whether the file can contain weights of edges; else they are left out, and
+    /// [counted](Lost::weights).
     #[must_use]
     pub fn holds_weights(&self) -> bool {
         self.shown.weights
@@ -222,11 +229,12 @@ impl<K: VertexKey> GraphWriter<K> {
         self.format
     }
 
-    /// Writes what is still to be written. The file has its name only when that is [finished](CompleteFile::finish),
-    /// so that other files can be completed before.
+    /// Writes the rest. The file gets its name only when it is [finished](CompleteFile::finish), so that
+    /// other files can be completed before.
     ///
     /// # Errors
-    /// The format cannot hold the graph: a weight is missing or has no place. Or the disk is full. Nothing is left then.
+    /// The format cannot represent the graph: a weight is missing or not possible. Or the disk is full.
+    /// Nothing is left then.
     pub fn complete(self) -> Result<CompleteFile<K>, FormatError> {
         let (format, lost) = (self.format, self.lost);
         match self.target {
@@ -244,17 +252,17 @@ impl<K: VertexKey> GraphWriter<K> {
         }
     }
 
-    /// Writes what is still to be written, all to disk, and gives the file its name.
+    /// Writes the rest to disk and gives the file its name.
     ///
     /// # Errors
-    /// As [`complete`](Self::complete) and [`CompleteFile::finish`].
+    /// Those of [`complete`](Self::complete) and [`CompleteFile::finish`].
     pub fn finish(self) -> Result<Written<K>, FormatError> {
         self.complete()?.finish()
     }
 }
 
 impl WholeFile {
-    /// Writes the graph; tells how many edges the file lists.
+    /// Writes the graph; returns the number of edges in the file.
     fn write<K: VertexKey>(
         self,
         format: GraphFormat,
@@ -295,7 +303,7 @@ impl Shown {
     }
 }
 
-/// The names of the vertex and the edge file, from that of either.
+/// The names of the vertex and the edge file, given either.
 fn graphalytics_names(path: &Path) -> Result<(PathBuf, PathBuf), FormatError> {
     let plain = without_compression(path);
     if GraphFormat::of_name(path) != Some(GraphFormat::Graphalytics) {

@@ -6,26 +6,25 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// A file that is written beside its place and renamed by [`finish`](Self::finish), in place of one
-/// that may be there.
+/// A file that is written under a temporary name in the same folder and renamed by
+/// [`finish`](Self::finish), replacing an existing file.
 ///
-/// Until then, and if it is dropped, the name is as it was. Writes are not buffered.
+/// Until then, and if it is dropped, the existing file stays. Writes are not buffered.
 #[derive(Debug)]
 pub struct NewFile {
-    /// As the caller calls it.
+    /// The path that the caller gave.
     path: PathBuf,
-    /// What it will replace.
+    /// The file to replace.
     target: PathBuf,
     file: NamedTempFile<File>,
 }
 
 impl NewFile {
-    /// Starts a file that will be called `path`. Through a symbolic link, the file that it points
+    /// Starts a file that will be named `path`. Through a symbolic link, the file that it points
     /// at is replaced, not the link.
     ///
     /// # Errors
-    /// `path` is there and not a plain file, or a link that leads nowhere, or its folder cannot be
-    /// written to.
+    /// `path` exists and is not a plain file, or is a broken link, or its folder cannot be written to.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, FormatError> {
         let path = path.as_ref();
         check_target(path)?;
@@ -34,10 +33,10 @@ impl NewFile {
         Ok(NewFile { path: path.into(), target, file })
     }
 
-    /// Writes all to disk and gives the file its name.
+    /// Writes everything to disk and gives the file its name.
     ///
     /// # Errors
-    /// The disk is full, or the file cannot be named. Nothing is left then.
+    /// The disk is full, or the file cannot be renamed. Nothing is left then.
     pub fn finish(self) -> Result<(), FormatError> {
         self.file.as_file().sync_all().map_err(FormatError::io(&self.path, "write"))?;
         let named = self.file.persist(&self.target).map_err(|refused| refused.error);
@@ -47,7 +46,7 @@ impl NewFile {
 
 impl Write for NewFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        // Past the temporary file, which would add its name to every error.
+        // Write directly: the temporary file would add its name to every error.
         self.file.as_file_mut().write(bytes)
     }
 
@@ -56,7 +55,7 @@ impl Write for NewFile {
     }
 }
 
-/// Refuses to replace what is there and not a plain file.
+/// Refuses to replace anything but a plain file.
 fn check_target(path: &Path) -> Result<(), FormatError> {
     let found = match path.metadata() {
         Ok(metadata) if metadata.is_dir() => "this is a directory",
@@ -67,7 +66,7 @@ fn check_target(path: &Path) -> Result<(), FormatError> {
     Err(FormatError::NotAFile { path: path.into(), found })
 }
 
-/// A file of another name in the same folder, so that it can be renamed.
+/// Creates a temporary file in the same folder, so that it can be renamed.
 fn temporary_beside(target: &Path) -> io::Result<NamedTempFile<File>> {
     let folder = match target.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -77,7 +76,7 @@ fn temporary_beside(target: &Path) -> io::Result<NamedTempFile<File>> {
     builder.prefix(".hedgerow-").suffix(".part");
     #[cfg(unix)]
     {
-        // As for any new file: what the process's mask leaves of it.
+        // As for any new file: the permissions that the process's umask leaves.
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
@@ -85,7 +84,7 @@ fn temporary_beside(target: &Path) -> io::Result<NamedTempFile<File>> {
     builder.tempfile_in(folder).map_err(without_temporary_name)
 }
 
-/// The usual errors without the name of a temporary file that nobody has asked for.
+/// The error without the name of a temporary file, which the caller does not know.
 fn without_temporary_name(error: io::Error) -> io::Error {
     use io::ErrorKind::{NotADirectory, PermissionDenied, ReadOnlyFilesystem, StorageFull};
     match error.kind() {

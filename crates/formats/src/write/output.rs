@@ -10,13 +10,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use zstd::stream::write::Encoder as ZstdEncoder;
 
-/// Bytes are handed to the file or the compressor in pieces of about this size.
+/// Bytes are passed to the file or the compressor in pieces of about this size.
 const PIECE: usize = 64 << 10;
 
-/// Ends of names that stand for other compressions or archives.
+/// Extensions of other compressions or archives.
 const OTHER_COMPRESSIONS: [&str; 9] = ["bz2", "xz", "lzma", "lz4", "br", "7z", "zip", "rar", "Z"];
 
-/// A file that appears under its name when it is [finished](Self::finish), written through a buffer, and compressed if
+/// A buffered file that appears under its name when it is [finished](Self::finish), compressed if
 /// its name ends in `.gz` or `.zst`.
 pub struct Output {
     path: PathBuf,
@@ -31,10 +31,10 @@ enum Sink {
 }
 
 impl Output {
-    /// Starts a file that will be called `path`.
+    /// Starts a file that will be named `path`.
     ///
     /// # Errors
-    /// As [`NewFile::create`]; or the name ends as those of another compression do, such as `.bz2`.
+    /// Those of [`NewFile::create`]; or the name has the extension of another compression, such as `.bz2`.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, FormatError> {
         let path = path.as_ref();
         if let Some(end) = path.extension().and_then(OsStr::to_str)
@@ -53,13 +53,13 @@ impl Output {
         &self.path
     }
 
-    /// Where to put the next bytes, before [`written`](Self::written) is called.
+    /// The buffer for the next bytes; call [`written`](Self::written) afterwards.
     #[inline]
     pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
     }
 
-    /// Hands over what is in the buffer if that is worth it.
+    /// Flushes the buffer if it is large enough.
     #[inline]
     pub(crate) fn written(&mut self) -> Result<(), FormatError> {
         self.hand_over_if_large().map_err(FormatError::io(&self.path, "write"))
@@ -80,15 +80,15 @@ impl Output {
         written
     }
 
-    /// Ends the compression, writes all to disk and gives the file its name.
+    /// Finishes the compression, writes everything to disk and gives the file its name.
     ///
     /// # Errors
-    /// As [`NewFile::finish`].
+    /// Those of [`NewFile::finish`].
     pub fn finish(self) -> Result<(), FormatError> {
         self.complete()?.finish()
     }
 
-    /// Ends the compression. The file has all its bytes, but not its name.
+    /// Finishes the compression. The file has all its bytes, but not its name.
     pub(crate) fn complete(mut self) -> Result<NewFile, FormatError> {
         self.hand_over().map_err(FormatError::io(&self.path, "write"))?;
         let file = match self.sink {
@@ -106,7 +106,7 @@ impl Write for Output {
         self.hand_over_if_large().map(|()| bytes.len())
     }
 
-    /// Hands over what is in the buffer; a compressor may keep it.
+    /// Passes on the buffer; a compressor may retain it.
     fn flush(&mut self) -> io::Result<()> {
         self.hand_over()
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// Which neighbors a row has.
+/// The neighbors in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     Out,
@@ -10,12 +10,12 @@ pub(crate) enum Direction {
     Both,
 }
 
-/// For every vertex its neighbors in ascending order, each once, with the weight that came last.
+/// The neighbors of every vertex, ascending, each once, with the weight that came last.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Rows {
     ends: Vec<u64>,
     neighbors: Vec<u32>,
-    /// Empty if there are no weights.
+    /// Empty if edges have no weights.
     weights: Vec<f64>,
 }
 
@@ -74,7 +74,7 @@ impl Rows {
         self.weights.truncate(kept);
     }
 
-    /// Where every row ends among all neighbors.
+    /// The end of every row among all neighbors.
     pub fn ends(&self) -> &[u64] {
         &self.ends
     }
@@ -89,7 +89,7 @@ impl Rows {
         (!self.weights.is_empty()).then_some(&self.weights)
     }
 
-    /// Each row: the vertex, its neighbors, and where they are among all.
+    /// Each row: the vertex, its neighbors, and their range among all.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &[u32], Range<usize>)> {
         let mut start = 0;
         (0..).zip(&self.ends).map(move |(vertex, end)| {
@@ -100,7 +100,7 @@ impl Rows {
     }
 }
 
-/// The index of every edge with a vertex and its neighbor; in both directions if both are wanted.
+/// Visits the index of every edge with a vertex and its neighbor; in both directions if requested.
 fn for_each_arc(edges: &[(u32, u32)], direction: Direction, mut visit: impl FnMut(usize, u32, u32)) {
     for (index, (source, destination)) in edges.iter().enumerate() {
         if direction != Direction::In {

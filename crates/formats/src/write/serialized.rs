@@ -4,7 +4,7 @@ use super::{Direction, Numbered, Output, Rows};
 use crate::serialized::MAX_VERTICES;
 use crate::{FormatError, VertexKey};
 
-/// Writes the graph; how many neighbors there are, which of an undirected graph are twice the edges.
+/// Writes the graph; returns the number of neighbors, in an undirected graph twice that of edges.
 pub(super) fn write<K: VertexKey>(
     graph: &Numbered<K>,
     undirected: bool,
@@ -45,7 +45,7 @@ fn write_rows(rows: &Rows, output: &mut Output) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// The weights, all of which are whole numbers of 32 bits.
+/// The weights, which must all be 32-bit whole numbers.
 fn whole_weights<K: VertexKey>(graph: &Numbered<K>) -> Result<&[f64], FormatError> {
     let weights = match graph.weights()? {
         Some(weights) => weights,

@@ -4,7 +4,7 @@ use super::field::{check_first, push_key, push_weight};
 use super::{Direction, Numbered, Output, Rows, VertexListWriter};
 use crate::{FormatError, VertexKey};
 
-/// A line for every vertex with its neighbors; how many neighbors there are.
+/// Writes a line for every vertex with its neighbors; returns the number of neighbors.
 pub(super) fn write_adjacency<K: VertexKey>(
     graph: &Numbered<K>,
     undirected: bool,
@@ -27,8 +27,8 @@ pub(super) fn write_adjacency<K: VertexKey>(
     Ok(rows.neighbors().len() as u64)
 }
 
-/// A file of vertices, and one of edges; how many edges there are. An undirected edge is listed once, the lesser key
-/// first.
+/// Writes a file of vertices, and one of edges; returns the number of edges. An undirected edge is
+/// listed once, the smaller key first.
 pub(super) fn write_pair<K: VertexKey>(
     graph: &Numbered<K>,
     undirected: bool,

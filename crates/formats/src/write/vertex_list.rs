@@ -9,16 +9,17 @@ use std::path::Path;
 
 /// Writes a list of vertices, one key per line, that [`GraphReader::open_vertices`](crate::GraphReader::open_vertices) reads back.
 ///
-/// A name that ends in `.gz` or `.zst` is compressed. The file appears under its name only when it is finished: see [`NewFile`].
+/// A file whose name ends in `.gz` or `.zst` is compressed. It appears under its name only when it
+/// is finished: see [`NewFile`].
 pub struct VertexListWriter {
     output: Output,
 }
 
 impl VertexListWriter {
-    /// Starts a file that will be called `path`.
+    /// Starts a file that will be named `path`.
     ///
     /// # Errors
-    /// As [`NewFile::create`].
+    /// Those of [`NewFile::create`].
     pub fn create(path: impl AsRef<Path>) -> Result<Self, FormatError> {
         Ok(VertexListWriter { output: Output::create(path)? })
     }
@@ -26,8 +27,9 @@ impl VertexListWriter {
     /// Appends a vertex.
     ///
     /// # Errors
-    /// [`FormatError::NoPlace`] for a text key that could not be read back: empty, with a blank, a comma or a control character, or with `#`,
-    /// `%` or a byte order mark at its start. Then nothing is written. Or the disk is full.
+    /// [`FormatError::NoPlace`] for a text key that could not be read back: empty, with a blank, a comma
+    /// or a control character, or with `#`, `%` or a byte order mark at its start. Nothing is written in
+    /// that case. Or the disk is full.
     pub fn write(&mut self, key: impl AsKey) -> Result<(), FormatError> {
         check_first(key.as_key(), self.output.path())?;
         let buffer = self.output.buffer();
@@ -36,7 +38,8 @@ impl VertexListWriter {
         self.output.written()
     }
 
-    /// Ends the compression. The file has all its bytes, but gets its name only when it is [finished](NewFile::finish).
+    /// Finishes the compression. The file has all its bytes, but gets its name only when it is
+    /// [finished](NewFile::finish).
     ///
     /// # Errors
     /// The disk is full.

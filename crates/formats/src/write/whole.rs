@@ -1,4 +1,4 @@
-//! A graph that is kept until it can be written as a whole.
+//! A graph held in memory until it can be written as a whole.
 
 use super::field::{check_weight, unwritable, unwritable_without};
 use crate::{Edge, FormatError, Remedy, VertexKey};
@@ -6,13 +6,13 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::{Path, PathBuf};
 
-/// What stands for a weight that an edge does not have; no weight is NaN.
+/// The placeholder for a missing weight; no weight is NaN.
 const NO_WEIGHT: f64 = f64::NAN;
 
 /// Vertices and edges as they come.
 pub(super) struct Whole<K> {
     path: PathBuf,
-    /// If keys are the numbers of vertices: the first of them.
+    /// The first vertex number, if keys are vertex numbers.
     first: Option<u64>,
     /// Vertices, in the order in which they came, unless keys are numbers.
     keys: Vec<K>,
@@ -20,7 +20,7 @@ pub(super) struct Whole<K> {
     /// The number of vertices if keys are numbers.
     bound: u32,
     edges: Vec<(u32, u32)>,
-    /// Empty as long as no edge has one.
+    /// Empty while no edge has a weight.
     weights: Vec<f64>,
 }
 
@@ -40,7 +40,7 @@ enum Keys<K> {
 }
 
 impl<K: VertexKey> Whole<K> {
-    /// Of any keys, or of those that are numbers of vertices from `first` on.
+    /// Accepts any keys, or vertex numbers from `first` on.
     pub fn new(path: &Path, first: Option<u64>) -> Self {
         let (keys, ids, edges, weights) = (Vec::new(), HashMap::new(), Vec::new(), Vec::new());
         Whole { path: path.into(), first, keys, ids, bound: 0, edges, weights }
@@ -93,7 +93,7 @@ impl<K: VertexKey> Whole<K> {
         }
     }
 
-    /// The same with vertices in the order of their keys.
+    /// Sorts the vertices by their keys.
     pub fn numbered(mut self) -> Numbered<K> {
         if !self.weights.is_empty() {
             self.weights.resize(self.edges.len(), NO_WEIGHT);
@@ -131,12 +131,12 @@ impl<K: VertexKey> Numbered<K> {
         }
     }
 
-    /// Edges as they came.
+    /// Edges in the order in which they came.
     pub fn edges(&self) -> &[(u32, u32)] {
         &self.edges
     }
 
-    /// The weight of every edge, which none may lack; `None` if no edge has one.
+    /// The weight of every edge, which must all have one; `None` if no edge has one.
     pub fn weights(&self) -> Result<Option<&[f64]>, FormatError> {
         if self.weights.iter().any(|weight| weight.is_nan()) {
             let reason = "some edges have a weight, so that all must have one; leave weights out or add them";

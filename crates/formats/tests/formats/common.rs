@@ -1,9 +1,9 @@
-//! What the tests of reading share.
+//! Helpers for the tests of reading.
 
 use hedgerow_formats::{Batch, FormatError, GraphReader, ReadOptions, VertexKey};
 use std::io::Cursor;
 
-/// Everything a reader gives, and how it ended.
+/// Everything that a reader returns, and how it ended.
 pub struct Whole<K> {
     pub read: Batch<K>,
     pub reader: GraphReader<K>,

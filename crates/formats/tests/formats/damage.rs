@@ -1,5 +1,5 @@
-//! Files that were damaged on their way give an error or a graph; never a panic, and where a checksum guards
-//! them, never another graph without an error.
+//! Damaged files yield an error or a graph; never a panic, and where a checksum guards them, never
+//! another graph without an error.
 
 use crate::common::{Whole, read};
 use hedgerow_formats::{Batch, ErrorKind, FormatError, GraphFormat, Kronecker, Problem, ReadOptions};
@@ -96,7 +96,8 @@ fn damaged_compressed_files_never_pass_for_another_graph() {
     for (file, magic) in [(gzip(&edge_list()), 2), (zstandard(&edge_list()), 4)] {
         let mut corrupt = 0;
         damaged(&file, &options, |bytes, damaged| match damaged.end {
-            // Some bytes of a header say nothing of the data; without its first bytes it is (bad) text.
+            // Some bytes of a header do not affect the data; without its first bytes the file is
+            // (bad) text.
             Ok(()) => assert!(damaged.read == whole || !bytes.starts_with(&file[..magic])),
             Err(error) => {
                 assert_eq!(error.kind(), ErrorKind::Corrupt);
@@ -108,7 +109,7 @@ fn damaged_compressed_files_never_pass_for_another_graph() {
 }
 
 #[test]
-fn damage_is_told_before_the_line_that_it_garbled() {
+fn damage_is_reported_before_the_line_that_it_garbled() {
     for text in ["1 2\nx y\n".to_owned(), format!("1 2\nx y\n{}", "3 4\n".repeat(300_000))] {
         let mut wrong = gzip(text.as_bytes());
         let checksum = wrong.len() - 8;

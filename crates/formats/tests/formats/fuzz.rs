@@ -1,7 +1,7 @@
-//! A short run of what the fuzz targets do for hours: files that are damaged at random, from a fixed seed.
+//! A short run of the fuzz targets: files that are damaged at random, from a fixed seed.
 //!
-//! No reader panics, none holds more than ten times the input and some buffers, and what it hands over is bounded by
-//! the input too. The files to start with are the seeds of the fuzz targets.
+//! No reader panics, none holds more than ten times the input and some buffers, and its output is
+//! bounded by the input too. The initial files are the seeds of the fuzz targets.
 
 use hedgerow_formats::{
     Batch, ErrorKind, GraphFormat, GraphReader, LineSchema, PropertyBatch, PropertyFormat, PropertyOptions,
@@ -15,7 +15,7 @@ use rand::rngs::StdRng;
 use std::io::Cursor;
 use std::path::Path;
 
-/// Damaged files for every seed.
+/// Damaged files per seed.
 const CASES: usize = 300;
 
 /// Buffers, whatever the input is.
@@ -24,7 +24,7 @@ const BUFFERS: usize = 2 << 20;
 /// Edges and vertices of a batch.
 const BATCH: usize = 1000;
 
-/// Reads all, and gives how many edges and vertices there were, and whether it was without an error.
+/// Reads everything, and returns the number of edges and vertices, and whether there was no error.
 fn read<K: VertexKey>(mut reader: GraphReader<K>) -> (usize, bool) {
     let (mut batch, mut count) = (Batch::new(), 0);
     loop {
@@ -146,7 +146,7 @@ fn damaged_lines_with_properties() {
     run_properties("json_lines", PropertyFormat::JsonLines);
 }
 
-/// Headers that promise much more than there is.
+/// Headers that claim much more than the file contains.
 #[test]
 fn promises_are_not_believed() {
     let folder = tempfile::tempdir().unwrap();

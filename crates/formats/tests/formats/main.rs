@@ -1,4 +1,4 @@
-//! Tests of what the crate offers, from outside.
+//! Tests of the public API of the crate.
 
 #[cfg(test)]
 mod common;

@@ -1,9 +1,9 @@
-//! Matrix Market files: which matrices are which graphs, and which are errors.
+//! Tests which Matrix Market files are which graphs, and which are errors.
 
 use crate::common::{Whole, read};
 use hedgerow_formats::{BadLine, FormatError, GraphFormat, Problem, ReadOptions};
 
-/// Reads a file whose first line decides what it is.
+/// Reads a file whose first line determines its format.
 fn matrix(text: &str) -> Whole<u64> {
     read(text.as_bytes(), &ReadOptions::default())
 }
@@ -102,7 +102,7 @@ fn the_sizes_must_agree_with_the_entries() {
     assert!(missing.end.is_err());
 }
 
-/// The same bytes, with the format named.
+/// The same bytes, with a given format.
 #[test]
 fn the_format_can_be_named() {
     let named = |format, text: &str| {

@@ -1,4 +1,4 @@
-//! On several threads a file says what it says on one.
+//! Tests that several threads read the same as one.
 
 use crate::common::drain;
 use hedgerow_formats::{
@@ -12,7 +12,8 @@ fn pool(threads: usize) -> ThreadPool {
     ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
 }
 
-/// What is read on a pool, in one batch; with what was skipped, and the message of the error.
+/// Reads everything on a pool into one batch; returns it with the skipped lines, and the message of
+/// the error.
 fn read_on<K: VertexKey>(
     pool: Option<&ThreadPool>,
     bytes: &[u8],

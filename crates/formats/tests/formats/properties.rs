@@ -1,4 +1,4 @@
-//! Files whose lines carry properties, written and read.
+//! Tests writing and reading files whose lines carry properties.
 
 use hedgerow_formats::{
     FormatError, LineSchema, PropertyBatch, PropertyEdge, PropertyFormat, PropertyOptions, PropertyReader,
@@ -172,7 +172,7 @@ fn pays() -> LineSchema {
 }
 
 #[test]
-fn what_is_wrong_is_told_with_line_and_column() {
+fn errors_name_line_and_column() {
     let csv = |text: &str| read::<u64>(text, PropertyFormat::Csv, &pays()).unwrap_err().to_string();
     let json = |text: &str| read::<u64>(text, PropertyFormat::JsonLines, &pays()).unwrap_err().to_string();
     let header = "source,destination,amount,note\n";

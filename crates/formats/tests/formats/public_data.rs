@@ -1,4 +1,4 @@
-//! Public data sets have the sizes that their publishers name. They are skipped where they are absent.
+//! Public data sets have the sizes that their publishers state. Skipped where they are absent.
 
 use crate::common::drain;
 use hedgerow_formats::{Batch, Columns, GraphFormat, GraphReader, ReadOptions};
@@ -65,7 +65,7 @@ fn a_rated_edge_list_has_weights_and_timestamps_under_its_header() {
     assert!(batch.edges.iter().all(|edge| (1_230_000_000..1_460_000_000).contains(&edge.timestamp.unwrap())));
 }
 
-/// The benchmark gives its example both as a pair of files and as adjacency lines.
+/// The benchmark publishes its example both as a pair of files and as adjacency lines.
 #[test]
 fn the_pair_of_files_and_the_adjacency_lines_are_one_graph() {
     for kind in ["directed", "undirected"] {

@@ -1,4 +1,4 @@
-//! Which texts are which graphs, and which are errors.
+//! Tests which texts are which graphs, and which are errors.
 
 use crate::common::{Whole, drain, read};
 use hedgerow_formats::{
@@ -81,7 +81,7 @@ fn a_header_is_passed_over_only_where_it_can_be_one() {
     }
     let present = ReadOptions { header: Header::Present, ..text() };
     assert_eq!(edges(b"# c\nFrom To\n6 2 4 9\n", &present), data);
-    // Nobody can tell a header from an edge between text keys.
+    // A header cannot be told from an edge between text keys.
     let whole = read::<Box<str>>(b"Source,Target\na,b\n", &text());
     assert_eq!(whole.read.edges.len(), 2);
     let whole = read::<Box<str>>(b"Source,Target\na,b\n", &present);
@@ -120,7 +120,7 @@ fn a_long_adjacency_line_comes_in_batches() {
     assert!(read.into_iter().eq(neighbors.iter().map(|neighbor| (7, *neighbor))));
     assert_eq!(vertices, [5]);
 
-    // A mistake at its end: nothing of the line is handed over.
+    // An error at its end: nothing of the line is returned.
     let skipping = ReadOptions { skip_bad_lines: true, batch_size: 1000, ..adjacency() };
     let whole = read_text(&line(" x"), &skipping);
     assert_eq!(whole.read.edges, [edge(8, 9, None, None)]);
@@ -171,7 +171,7 @@ fn every_mistake_is_named_with_its_place() {
         assert_eq!(bad.path.to_str(), Some("graph"));
         assert_eq!((bad.line, bad.column, &*bad.found, bad.problem), (3, column, found, problem));
     }
-    // A byte order mark counts as the bytes that it is.
+    // A byte order mark counts with its bytes.
     assert_eq!(bad_line(b"\xef\xbb\xbf1 x", &text()).column, 6);
 }
 
@@ -264,7 +264,7 @@ fn a_vertex_file_beside_an_edge_file_is_read_first() {
     std::fs::write(folder.path().join("h.v.zst"), compressed).unwrap();
     write("h.e.gz", "4 5\n"); // the name promises what the bytes don't keep
     assert_eq!(open("h.e.gz", text()).read.vertices, [4, 5]);
-    // The pair has the name of either.
+    // The pair can be named by either file.
     let pair = open("h.v.zst", ReadOptions::default()).read;
     assert_eq!((pair.vertices, pair.edges), (vec![4, 5], vec![edge(4, 5, None, None)]));
     write("alone.v", "1\n");

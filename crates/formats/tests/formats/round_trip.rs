@@ -1,4 +1,4 @@
-//! What is written is read again, and how it is laid out or cut does not matter.
+//! Written files are read back, and layout and cuts make no difference.
 
 use crate::common::{drain, read};
 use flate2::write::GzEncoder;
@@ -6,7 +6,7 @@ use hedgerow_formats::{Batch, Edge, EdgeListWriter, GraphFormat, GraphReader, Re
 use proptest::prelude::*;
 use std::io::Write;
 
-/// Keys that a file can hold: not empty, no separators, no control characters, no comment.
+/// Keys that a file can contain: not empty, no separators, no control characters, no comment.
 fn text_key() -> impl Strategy<Value = Box<str>> {
     "[^\\s,#%\\p{Cc}\u{feff}][^\\s,\\p{Cc}]{0,8}".prop_map(String::into_boxed_str)
 }
@@ -38,7 +38,7 @@ fn as_edges<K: VertexKey>(edges: &[(K, K, Option<f64>)]) -> Vec<Edge<K>> {
     edges.iter().map(edge).collect()
 }
 
-/// A line as it may stand in a file, with the edge that it stands for.
+/// A line of a file, with the edge that it represents.
 fn line() -> impl Strategy<Value = (String, Option<Edge<u64>>)> {
     let separator = || prop::sample::select(vec![" ", "\t", "  \t", ",", " , ", ",\t"]);
     let blank = || prop::sample::select(vec!["", " ", "\t "]);
@@ -123,7 +123,8 @@ proptest! {
     }
 }
 
-/// Also: a reader that skips gives what a strict one gives up to the first mistake, and reports the same one.
+/// Also checks that a reader that skips returns what a strict one returns up to the first error,
+/// and reports the same one.
 fn compare_batch_sizes<K: VertexKey>(bytes: &[u8], format: GraphFormat, batch_size: usize) {
     let small = read::<K>(bytes, &options(format, batch_size));
     let large = read::<K>(bytes, &options(format, 1 << 20));

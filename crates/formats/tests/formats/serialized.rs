@@ -1,4 +1,4 @@
-//! Serialized graphs of the GAP benchmark suite: laid out here by hand, byte by byte.
+//! Tests serialized graphs of the GAP benchmark suite, laid out by hand, byte by byte.
 
 use crate::common::{Whole, drain};
 use hedgerow_formats::{
@@ -10,7 +10,7 @@ use std::io::Cursor;
 /// Rows of neighbors with weights, in the order of the file.
 type Rows<'a> = &'a [&'a [(i32, i32)]];
 
-/// A file: header, out-neighbors, and of a directed graph in-neighbors.
+/// A file: header, out-neighbors, and for a directed graph in-neighbors.
 fn file(out: Rows<'_>, inverse: Option<Rows<'_>>, weighted: bool) -> Vec<u8> {
     let mut bytes = vec![u8::from(inverse.is_some())];
     let neighbors: usize = out.iter().map(|row| row.len()).sum();
@@ -49,7 +49,7 @@ fn read<K: VertexKey>(bytes: &[u8], weighted: bool) -> Whole<K> {
     drain(GraphReader::from_reader("graph", Cursor::new(bytes.to_vec()), options(weighted)).unwrap())
 }
 
-/// The same from a file, whose size is known.
+/// Reads the bytes from a file, whose size is known.
 fn read_file(bytes: &[u8], weighted: bool) -> Whole<u64> {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(if weighted { "graph.wsg" } else { "graph.sg" });
@@ -120,10 +120,10 @@ fn a_size_that_is_not_that_of_the_file_is_refused_before_memory_is_used() {
         let (offset, found, expected) = bad_bytes(read_file(&bytes, false).end);
         assert_eq!((offset, &*found), (1, "the header of a file of 129 bytes"));
         assert!(expected.contains("bytes in all, because the header says"), "{expected}");
-        // Where the size is not known, the end of the data comes as a surprise, or not where it should.
+        // If the size is not known, the data ends unexpectedly, or not where it should.
         assert_eq!(read::<u64>(&bytes, false).end.unwrap_err().kind(), ErrorKind::BadInput);
     }
-    // One without weights is no file with weights, and the other way round.
+    // A file without weights is not one with weights, and vice versa.
     assert_eq!(bad_bytes(read_file(&directed(false), true).end).0, 1);
     assert_eq!(bad_bytes(read_file(&directed(true), false).end).0, 1);
 }

@@ -1,4 +1,5 @@
-//! Vertices and edges without properties come back as they were, whatever text their keys are, or are refused.
+//! Vertices and edges without properties are read back unchanged, whatever text their keys are, or
+//! are refused.
 
 use crate::common::drain;
 use hedgerow_formats::{
@@ -9,7 +10,7 @@ use hedgerow_model::{EdgeSchema, EdgeValue, Record, RecordSchema};
 use proptest::prelude::*;
 use std::path::Path;
 
-/// Any text, with names of columns and what separates fields and lines more often than by chance.
+/// Any text, with column names and with separators of fields and lines more often than by chance.
 fn key() -> impl Strategy<Value = Box<str>> {
     let names = prop::sample::select(vec!["key", "id", "source", "Target", "from", "to", "value", "1", ""]);
     let text = prop_oneof![".{0,6}", "[ ,#%\"\r\n\ta\u{feff}]{0,5}", names.prop_map(str::to_owned)];

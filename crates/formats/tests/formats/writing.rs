@@ -1,4 +1,4 @@
-//! A graph that is written in any format and read again is the same graph, as far as the format goes.
+//! A graph written in any format and read back is the same graph, as far as the format allows.
 
 use crate::common::drain;
 use hedgerow_formats::{
@@ -39,20 +39,20 @@ fn graph<K: VertexKey>(batch: &Batch<K>) -> (BTreeSet<K>, Weights<K>) {
     (vertices, batch.edges.iter().map(edge).collect())
 }
 
-/// The same with an edge in both directions.
+/// Adds every edge in the other direction.
 fn both_ways(batch: &Batch<u64>) -> Batch<u64> {
     let turned = |edge: &Edge<u64>| Edge { source: edge.destination, destination: edge.source, ..*edge };
     let edges = batch.edges.iter().flat_map(|edge| [*edge, turned(edge)]).collect();
     Batch { edges, vertices: batch.vertices.clone() }
 }
 
-/// The same without weights.
+/// Removes the weights.
 fn without_weights(batch: &Batch<u64>) -> Batch<u64> {
     let edges = batch.edges.iter().map(|edge| Edge { weight: None, ..*edge }).collect();
     Batch { edges, vertices: batch.vertices.clone() }
 }
 
-/// The same with the keys that the numbers stand for.
+/// Replaces vertex numbers by their keys.
 fn with_keys(batch: Batch<u64>, keys: Option<&Vec<u64>>, first: u64) -> Batch<u64> {
     let key = |number: u64| keys.map_or(number, |keys| keys[(number - first) as usize]);
     let rename =

@@ -1,4 +1,4 @@
-//! Which node a request is about.
+//! The node of a request.
 
 use crate::generate::random::spread;
 use crate::generate::shuffle::Shuffle;
@@ -7,7 +7,8 @@ use rand::distr::Distribution;
 use rand::{Rng, RngExt};
 use rand_distr::Zipf;
 
-/// A power law over nodes: the node of rank r is chosen in proportion to r^-exponent, and ranks tell nothing of ids.
+/// A power law over nodes: the node of rank r is chosen in proportion to r^-exponent, and ranks are
+/// unrelated to ids.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PowerLaw {
     nodes: u32,
@@ -16,7 +17,8 @@ pub(super) struct PowerLaw {
 }
 
 impl PowerLaw {
-    /// Over the nodes below `nodes`, of which there is one; the exponent is finite and not negative. The seed decides which node has which rank.
+    /// A power law over the nodes below `nodes`, of which there is at least one; the exponent is
+    /// finite and not negative. The seed assigns ranks to nodes.
     pub(super) fn new(nodes: u32, exponent: f64, seed: u64) -> Self {
         let zipf = Zipf::new(f64::from(nodes), exponent);
         let zipf =
@@ -31,8 +33,9 @@ impl PowerLaw {
         VertexId::new(self.node(rank.min(u64::from(self.nodes) - 1)))
     }
 
-    /// The node of a rank: a bijection of the numbers below a power of two, applied until it leads to a node. That it does so at last,
-    /// and to another one for each rank, is because it leads back to where it began.
+    /// The node of a rank: a bijection of the numbers below a power of two, applied until it yields
+    /// a node. It does so eventually, and yields a different one for each rank, because its cycles
+    /// return to where they began.
     fn node(&self, rank: u64) -> u32 {
         let mut node = self.shuffle.apply(rank);
         while node >= u64::from(self.nodes) {
@@ -42,7 +45,7 @@ impl PowerLaw {
     }
 }
 
-/// Any node below `nodes`.
+/// A random node below `nodes`.
 pub(super) fn any(nodes: u32, random: &mut impl Rng) -> VertexId {
     VertexId::new(random.random_range(0..nodes))
 }
@@ -72,7 +75,7 @@ mod tests {
         (0..draws).for_each(|_| counts[law.choose(&mut random).index()] += 1);
         let weight = |rank: u64| ((rank + 1) as f64).powf(-exponent);
         let total: f64 = (0..u64::from(nodes)).map(weight).sum();
-        // Ranks alone, and many together.
+        // Single ranks, and many together.
         for ranks in [0..1, 1..2, 9..10, 99..100, 10..100, 100..1000, 1000..10_000] {
             let chosen: u64 = ranks.clone().map(|rank| counts[law.node(rank) as usize]).sum();
             let probability = ranks.clone().map(weight).sum::<f64>() / total;

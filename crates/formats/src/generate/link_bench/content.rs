@@ -1,4 +1,4 @@
-//! What nodes and links hold.
+//! The contents of nodes and links.
 
 use crate::generate::random::{mix, spread};
 use hedgerow_model::VertexId;
@@ -8,10 +8,11 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::LogNormal;
 use std::ops::Range;
 
-/// When the nodes and links of the base graph were made, in microseconds since 1970-01-01 UTC: any time in 2020.
+/// When the nodes and links of the base graph were created, in microseconds since 1970-01-01 UTC:
+/// any time in 2020.
 pub const LOADED: Range<i64> = 1_577_836_800_000_000..1_609_459_200_000_000;
 
-/// A size of data: the median, the most, and the range of its bytes.
+/// The sizes of data: the median, the maximum, and the range of the bytes.
 struct Size {
     median: f64,
     most: usize,
@@ -21,16 +22,16 @@ struct Size {
 const NODE: Size = Size { median: 128.0, most: 1 << 16, bytes: 50..220 };
 const LINK: Size = Size { median: 8.0, most: 255, bytes: 32..100 };
 
-/// How far sizes spread: of all data 68 % are between the median over e and the median times e.
+/// The spread of sizes: 68 % are between the median over e and the median times e.
 const SIGMA: f64 = 1.0;
 
-/// Random bytes of which data are pieces.
+/// Size of the random text from which data are cut.
 const TEXT: usize = 1 << 20;
 
-/// A node, as a store is to keep it.
+/// A node for a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node<'c> {
-    /// What sort of node it is.
+    /// The type of the node.
     pub kind: i64,
     /// 1 when it was added, 2 when it was updated.
     pub version: i64,
@@ -40,12 +41,12 @@ pub struct Node<'c> {
     pub data: &'c [u8],
 }
 
-/// A link, as a store is to keep it.
+/// A link for a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Link<'c> {
     /// The node whose list it is in.
     pub source: VertexId,
-    /// The node that it leads to.
+    /// The node that it points to.
     pub destination: VertexId,
     /// Whether it is shown.
     pub is_visible: bool,
@@ -74,7 +75,7 @@ struct Pieces {
 }
 
 impl Content {
-    /// A seed gives the same data to the same nodes and links of the base graph.
+    /// Contents by seed: a seed gives the same data to the same nodes and links of the base graph.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -103,7 +104,7 @@ impl Content {
     }
 
     pub(super) fn node(&self, version: i64, time: i64, random: &mut impl Rng) -> Node<'_> {
-        /// The only one that there is.
+        /// The only type.
         const KIND: i64 = 2048;
         Node { kind: KIND, version, time, data: self.nodes.choose(random) }
     }

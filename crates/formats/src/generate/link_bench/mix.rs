@@ -1,11 +1,11 @@
-//! Which operations there are, and how often each is asked for.
+//! The operations, and their frequencies.
 
 use super::LinkBenchError;
 
-/// How many links are listed at most, unless a mix says otherwise.
+/// The maximum number of links in a list, unless a mix has another.
 const LIST_LIMIT: usize = 10_000;
 
-/// What is asked of a store.
+/// An operation on a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
     /// A node is added.
@@ -31,7 +31,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// All of them.
+    /// All operations.
     pub const ALL: [Operation; 10] = [
         Operation::AddNode,
         Operation::UpdateNode,
@@ -45,7 +45,7 @@ impl Operation {
         Operation::ListLinks,
     ];
 
-    /// What it is called in reports.
+    /// Its name in reports.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -72,7 +72,7 @@ impl Operation {
     }
 }
 
-/// How often each operation is asked for.
+/// The frequencies of the operations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mix {
     /// In the order of [`Operation::ALL`]; they add up to 1.
@@ -101,12 +101,13 @@ impl Default for Mix {
 }
 
 impl Mix {
-    /// What Facebook's caches in front of the same graph are asked for: 99.8 % reads ("TAO: Facebook's Distributed Data
-    /// Store for the Social Graph", USENIX ATC 2013, figure 3). A link that changes its type counts as one that is updated.
+    /// The mix of Facebook's caches in front of the same graph: 99.8 % reads ("TAO: Facebook's
+    /// Distributed Data Store for the Social Graph", USENIX ATC 2013, figure 3). A link that
+    /// changes its type counts as an update.
     #[must_use]
     pub fn tao() -> Self {
         let (reads, writes) = (0.998, 0.002);
-        // Lists, of which some are of a range of time.
+        // Lists, some of them of a range of time.
         let (range, time_range) = (40.9, 2.8);
         let weight = |operation| match operation {
             Operation::GetLinks => reads * 15.7,
@@ -131,10 +132,10 @@ impl Mix {
         Mix { shares: weights.map(|weight| weight / total), older, list_limit: LIST_LIMIT }
     }
 
-    /// The same with another share of writes, from 0 to 1. What the reads are among each other stays, and what the writes are.
+    /// Changes the share of writes, from 0 to 1. The ratios among reads and among writes stay.
     ///
     /// # Errors
-    /// Another number.
+    /// The number is not a share.
     pub fn with_writes(&self, share: f64) -> Result<Self, LinkBenchError> {
         if !(0.0..=1.0).contains(&share) {
             return Err(LinkBenchError::WriteShare(share));
@@ -151,13 +152,13 @@ impl Mix {
         Mix { list_limit: self.list_limit, ..Mix::of(scaled, self.older) }
     }
 
-    /// The same with lists of so many links at most, instead of 10,000.
+    /// Changes the maximum number of links in a list, 10,000 by default.
     #[must_use]
     pub fn with_list_limit(&self, limit: usize) -> Self {
         Mix { list_limit: limit, ..self.clone() }
     }
 
-    /// How many links a list has at most.
+    /// The maximum number of links in a list.
     #[must_use]
     pub fn list_limit(&self) -> usize {
         self.list_limit

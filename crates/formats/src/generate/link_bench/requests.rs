@@ -1,4 +1,4 @@
-//! The requests of a client, one after the other.
+//! The sequence of requests of a client.
 
 use super::access::{PowerLaw, any};
 use super::{Content, LOADED, Link, LinkBenchError, Mix, Node, Operation};
@@ -10,19 +10,20 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_distr::Geometric;
 
-/// How fast the probability of a node falls with its rank, by kind of request.
+/// The exponents by which the probability of a node falls with its rank, by kind of request.
 const LINK_READS: f64 = 0.8;
 const LINK_WRITES: f64 = 0.741;
 const NODE_READS: f64 = 0.625;
 const NODE_UPDATES: f64 = 0.606;
 
-/// How probable it is that a link is one of the base graph, by kind of request.
+/// The probability that a link is one of the base graph, by kind of request.
 const ADDED_EXISTS: f64 = 0.05;
 const UPDATED_EXISTS: f64 = 0.9;
 const DELETED_EXISTS: f64 = 0.9;
 const GOT_EXISTS: f64 = 0.5;
 
-/// Links that are got at once: at least one, each further one with the probability that is left, and so many at most.
+/// Links read at once: at least one; another one follows with the remaining probability, up to a
+/// maximum.
 const LAST_GOT: f64 = 0.382;
 const MOST_GOT: u64 = 128;
 
@@ -34,10 +35,10 @@ pub struct BaseGraph<'g> {
 }
 
 impl<'g> BaseGraph<'g> {
-    /// The links of node `n` lead to `ends[offsets[n]..offsets[n + 1]]`.
+    /// The links of node `n` point to `ends[offsets[n]..offsets[n + 1]]`.
     ///
     /// # Errors
-    /// There is no node, or the offsets are not such.
+    /// There is no node, or the offsets do not have this form.
     pub fn new(offsets: &'g [u64], ends: &'g [VertexId]) -> Result<Self, LinkBenchError> {
         let nodes = offsets.len().saturating_sub(1);
         if nodes == 0 {
@@ -54,20 +55,21 @@ impl<'g> BaseGraph<'g> {
         }
     }
 
-    /// Nodes are numbered from 0 to below this.
+    /// The bound of node numbers, which start at 0.
     #[must_use]
     pub fn nodes(&self) -> u32 {
         (self.offsets.len() - 1) as u32
     }
 
-    /// Where the links of a node lead to.
+    /// The nodes that the links of a node point to.
     #[must_use]
     pub fn links_of(&self, node: VertexId) -> &'g [VertexId] {
         let (start, end) = (self.offsets[node.index()], self.offsets[node.index() + 1]);
         &self.ends[start as usize..end as usize]
     }
 
-    /// The other end of a link of `source`: of one of the base graph with probability `exists`, if it has any, else any node.
+    /// The other end of a link of `source`: of one of the base graph with probability `exists`, if
+    /// it has any, else a random node.
     fn destination(&self, source: VertexId, exists: f64, random: &mut impl Rng) -> VertexId {
         let links = self.links_of(source);
         if !links.is_empty() && random.random_bool(exists) {
@@ -78,16 +80,16 @@ impl<'g> BaseGraph<'g> {
     }
 }
 
-/// What a client asks for.
+/// A request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Request<'r> {
     /// Add a node, whose id the store chooses.
     AddNode(Node<'r>),
-    /// Replace what a node holds, if it was not deleted.
+    /// Replace the contents of a node, if it was not deleted.
     UpdateNode(VertexId, Node<'r>),
     /// Delete a node, but not its links.
     DeleteNode(VertexId),
-    /// Read what a node holds.
+    /// Read a node.
     GetNode(VertexId),
     /// Put a link.
     AddLink(Link<'r>),
@@ -95,33 +97,34 @@ pub enum Request<'r> {
     DeleteLink {
         /// The node whose list it is in.
         source: VertexId,
-        /// The node that it leads to.
+        /// The node that it points to.
         destination: VertexId,
     },
     /// Put a link that is likely to exist.
     UpdateLink(Link<'r>),
     /// Count the links of a node.
     CountLinks(VertexId),
-    /// Read what some links of a node hold.
+    /// Read some links of a node.
     GetLinks {
         /// The node whose list they are in.
         source: VertexId,
-        /// The nodes that they lead to; there is at least one.
+        /// The nodes that they point to; there is at least one.
         destinations: &'r [VertexId],
     },
     /// Read the newest links of a node, newest first.
     ListLinks {
         /// The node.
         source: VertexId,
-        /// Of all links, or of those that were made before this time, in microseconds since 1970-01-01 UTC.
+        /// Only links that were made before this time, in microseconds since 1970-01-01 UTC; `None`
+        /// for all.
         before: Option<i64>,
-        /// So many at most.
+        /// The maximum number of links.
         limit: usize,
     },
 }
 
 impl Request<'_> {
-    /// What is to be done.
+    /// The operation.
     #[must_use]
     pub fn operation(&self) -> Operation {
         match self {
@@ -139,7 +142,7 @@ impl Request<'_> {
     }
 }
 
-/// The requests of a client, without end. Nodes that were added are not asked for.
+/// An endless sequence of a client's requests. It does not request added nodes.
 #[derive(Clone, Debug)]
 pub struct Requests<'g> {
     base: BaseGraph<'g>,
@@ -157,8 +160,8 @@ pub struct Requests<'g> {
 }
 
 impl<'g> Requests<'g> {
-    /// The requests of client number `client`. The seed decides which nodes are asked for often, the same for all clients, and
-    /// with the client which requests come in which order.
+    /// The requests of client number `client`. The seed determines which nodes are requested often,
+    /// the same for all clients; with the client number it determines the sequence of requests.
     ///
     /// # Panics
     /// Never: the shares of a mix are those of a distribution.
@@ -183,7 +186,8 @@ impl<'g> Requests<'g> {
         }
     }
 
-    /// The next one. What is put has the time `now`, in microseconds since 1970-01-01 UTC.
+    /// The next request. Its node or link, if any, gets the time `now`, in microseconds since
+    /// 1970-01-01 UTC.
     pub fn next_request(&mut self, now: i64) -> Request<'_> {
         let (base, content, random) = (self.base, self.content, &mut self.random);
         match Operation::ALL[self.operations.sample(random)] {
@@ -233,14 +237,14 @@ mod tests {
     use super::*;
     use std::collections::HashMap;
 
-    /// A ring of so many nodes, each with links to the next three.
+    /// A ring of `nodes` nodes, each with links to the next three.
     fn ring(nodes: u32) -> (Vec<u64>, Vec<VertexId>) {
         let offsets = (0..=u64::from(nodes)).map(|node| 3 * node).collect();
         let next = |node| (1..=3).map(move |step| VertexId::new((node + step) % nodes));
         (offsets, (0..nodes).flat_map(next).collect())
     }
 
-    /// Whether `count` of `trials` is what `probability` gives, within five standard deviations.
+    /// Whether `count` of `trials` matches `probability`, within five standard deviations.
     fn is_likely(count: usize, trials: usize, probability: f64) -> bool {
         let expected = trials as f64 * probability;
         (count as f64 - expected).abs() <= 5.0 * (expected * (1.0 - probability)).sqrt()
@@ -294,7 +298,7 @@ mod tests {
                 _ => {}
             }
         }
-        // Any node is at the other end in three of ten thousand cases.
+        // A random node happens to be at the other end in three of ten thousand cases.
         for (operation, probability) in [
             (Operation::AddLink, ADDED_EXISTS),
             (Operation::UpdateLink, UPDATED_EXISTS),
@@ -322,7 +326,7 @@ mod tests {
         let ones = sizes.iter().filter(|size| **size == 1).count();
         assert!(is_likely(ones, sizes.len(), LAST_GOT), "{ones} of {}", sizes.len());
         let mean = sizes.iter().sum::<usize>() as f64 / sizes.len() as f64;
-        // 1 / 0.382, give or take five standard deviations of the mean.
+        // 1 / 0.382, within five standard deviations of the mean.
         assert!((mean - 2.618).abs() < 0.065, "{mean}");
     }
 
